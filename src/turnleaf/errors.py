@@ -1,0 +1,56 @@
+"""Everything that Turnleaf raises on purpose.
+
+TurnleafError
+├── InvalidInput    what was passed in cannot be taken (empty, NUL, not text, a bad name)
+├── SettingsError   an environment variable or a key of the config file has a bad value
+├── NotFound        there is nothing by that name
+├── MemoryFull      MEMORY_MAX_ITEMS or MEMORY_MAX_CHARS would be exceeded
+├── Conflict        somebody else changed it since it was read
+├── CorruptFile     a file does not hold what it should
+└── StorageError    the disk, the folder or the file did not let us
+
+Each message says what happened and what to do.
+"""
+
+__all__ = [
+    "Conflict",
+    "CorruptFile",
+    "InvalidInput",
+    "MemoryFull",
+    "NotFound",
+    "SettingsError",
+    "StorageError",
+    "TurnleafError",
+]
+
+
+class TurnleafError(Exception):
+    """The root of everything below; catch it to catch all."""
+
+
+class InvalidInput(TurnleafError, ValueError):
+    """What was passed in cannot be taken."""
+
+
+class SettingsError(TurnleafError, ValueError):
+    """A setting has a bad value."""
+
+
+class NotFound(TurnleafError, LookupError):
+    """There is nothing by that name."""
+
+
+class MemoryFull(TurnleafError):
+    """There is no room for another fact."""
+
+
+class Conflict(TurnleafError):
+    """It changed since it was read."""
+
+
+class CorruptFile(TurnleafError):
+    """A file does not hold what it should."""
+
+
+class StorageError(TurnleafError):
+    """The disk, the folder or the file did not let us."""

@@ -1,0 +1,260 @@
+"""The one place that reads the environment and the config file.
+
+Environment over file over default. `SETTINGS` is the table behind it all: what can be set,
+by which names, and what each means.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import platformdirs
+
+from turnleaf.errors import SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+CONFIG_NAME = "memory-config.json"
+YES = ("on", "true", "yes", "1")
+NO = ("off", "false", "no", "0")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One thing that can be set."""
+
+    field: str
+    variable: str
+    key: str
+    read: Callable[[object], Any]
+    meaning: str
+
+    @property
+    def default(self) -> Any:  # noqa: ANN401 - by setting
+        """What holds when nobody set it."""
+        return Settings.__dataclass_fields__[self.field].default
+
+
+def _whole_number(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise ValueError
+    number = int(value)
+    if number < 1:
+        raise ValueError
+    return number
+
+
+def _switch(value: object) -> bool:
+    word = str(value).strip().lower()
+    if word not in YES + NO:
+        raise ValueError
+    return word in YES
+
+
+def _location(value: object) -> str:
+    if not isinstance(value, str) or not value.strip() or "\0" in value:
+        raise ValueError
+    return value
+
+
+EXPECTED: dict[Callable[[object], Any], str] = {
+    _whole_number: "a whole number of at least 1",
+    _switch: "on or off",
+    _location: "a path",
+}
+
+SETTINGS = (
+    Setting(
+        "conversation_max_turns",
+        "CONVERSATION_MAX_TURNS",
+        "conversationMaxTurns",
+        _whole_number,
+        "how many messages of a conversation are kept",
+    ),
+    Setting(
+        "conversation_max_chars",
+        "CONVERSATION_MAX_CHARS",
+        "conversationMaxChars",
+        _whole_number,
+        "how many characters of a conversation are kept",
+    ),
+    Setting(
+        "conversation_max_age_days",
+        "CONVERSATION_MAX_AGE_DAYS",
+        "conversationMaxAgeDays",
+        _whole_number,
+        "after how many days without a new message a conversation is removed",
+    ),
+    Setting(
+        "conversation_archive",
+        "CONVERSATION_ARCHIVE",
+        "conversationArchive",
+        _switch,
+        "whether messages that are trimmed or expire move to the archive",
+    ),
+    Setting(
+        "conversation_archive_max_age_days",
+        "CONVERSATION_ARCHIVE_MAX_AGE_DAYS",
+        "conversationArchiveMaxAgeDays",
+        _whole_number,
+        "for how many days the archive keeps a message",
+    ),
+    Setting(
+        "memory_max_items",
+        "MEMORY_MAX_ITEMS",
+        "memoryMaxItems",
+        _whole_number,
+        "how many facts the long-term memory holds",
+    ),
+    Setting(
+        "memory_max_chars",
+        "MEMORY_MAX_CHARS",
+        "memoryMaxChars",
+        _whole_number,
+        "how many characters all its facts may have together",
+    ),
+    Setting(
+        "memory_location",
+        "TURNLEAF_MEMORY",
+        "memoryLocation",
+        _location,
+        "where the programs keep the long-term memory, `.md` or `.json`",
+    ),
+    Setting(
+        "conversations_location",
+        "TURNLEAF_CONVERSATIONS",
+        "conversationsLocation",
+        _location,
+        "where the programs keep the conversations, `.json` or `.db`",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What holds now; `sources` tells for each field whether it was set, and where."""
+
+    conversation_max_turns: int = 20
+    conversation_max_chars: int = 8000
+    conversation_max_age_days: int = 7
+    conversation_archive: bool = False
+    conversation_archive_max_age_days: int = 365
+    memory_max_items: int = 100
+    memory_max_chars: int = 10000
+    memory_location: str | None = None
+    conversations_location: str | None = None
+    sources: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+    @classmethod
+    def load(
+        cls, data_dir: str | Path | None = None, environ: Mapping[str, str] = os.environ
+    ) -> Settings:
+        """Read the environment and the data folder's config file."""
+        folder = default_data_dir(environ) if data_dir is None else Path(data_dir)
+        config = _read_config(folder / CONFIG_NAME)
+        values: dict[str, Any] = {}
+        sources: dict[str, str] = {}
+        for setting in SETTINGS:
+            if environ.get(setting.variable):
+                values[setting.field] = _read(setting, environ[setting.variable], setting.variable)
+                sources[setting.field] = "environment"
+            elif setting.key in config:
+                where = f'"{setting.key}" in {folder / CONFIG_NAME}'
+                values[setting.field] = _read(setting, config[setting.key], where)
+                sources[setting.field] = "file"
+        return replace(cls(sources=sources), **values)
+
+
+@dataclass(frozen=True, slots=True)
+class DataFolder:
+    """Where the programs keep everything, why there, and where else something lies."""
+
+    path: Path
+    why: str
+    others: tuple[Path, ...] = ()
+
+    def memory(self, settings: Settings) -> Path:
+        """Give the live long-term memory's location."""
+        return self._named(settings, "memory_location") or self.path / "prompts/memory/MEMORY.md"
+
+    def conversations(self, settings: Settings) -> Path:
+        """Give the conversations' location."""
+        named = self._named(settings, "conversations_location")
+        return named or self.path / "conversations/conversations.json"
+
+    @property
+    def daily(self) -> Path:
+        """Give the daily log's folder."""
+        return self.path / "prompts/memory/daily"
+
+    def _named(self, settings: Settings, field: str) -> Path | None:
+        """Give a location that was set; one in the config file is relative to its folder."""
+        name = getattr(settings, field)
+        is_in_file = settings.sources.get(field) == "file"
+        return (self.path / name if is_in_file else Path(name)) if name else None
+
+
+def data_folder(
+    option: str | Path | None = None,
+    environ: Mapping[str, str] = os.environ,
+    cwd: Path | None = None,
+) -> DataFolder:
+    """Find the programs' data folder, so that a program started anywhere finds the same memory."""
+    here = (cwd or Path.cwd()) / "data"
+    user = Path(platformdirs.user_data_dir("turnleaf", appauthor=False))
+    found = [path for path in (here, user) if path.is_dir()]
+    if option:
+        chosen, why = Path(option), "--data-dir names it"
+    elif environ.get("TURNLEAF_DATA_DIR"):
+        chosen, why = Path(environ["TURNLEAF_DATA_DIR"]), "TURNLEAF_DATA_DIR names it"
+    elif in_home_assistant(environ):
+        chosen, why = Path("/data"), "this is Home Assistant (SUPERVISOR_TOKEN is set)"
+    elif here.is_dir():
+        chosen, why = here, "there is a folder named data here"
+    else:
+        chosen, why = user, "it is the user's data folder"
+    chosen = chosen.expanduser().absolute()
+    return DataFolder(chosen, why, tuple(path for path in found if path != chosen))
+
+
+def in_home_assistant(environ: Mapping[str, str] = os.environ) -> bool:
+    """Tell whether this runs as a Home Assistant app."""
+    return bool(environ.get("SUPERVISOR_TOKEN"))
+
+
+def default_data_dir(environ: Mapping[str, str] = os.environ) -> Path:
+    """Give the requirements' own data folder, which a store without an argument uses."""
+    return Path("/data") if in_home_assistant(environ) else Path("data")
+
+
+def _read(setting: Setting, value: object, where: str) -> Any:  # noqa: ANN401 - by setting
+    try:
+        return setting.read(value)
+    except (TypeError, ValueError):
+        expected = EXPECTED[setting.read]
+        message = f"{where} must be {expected}, not {value!r}; change it or remove it"
+        raise SettingsError(message) from None
+
+
+def _read_config(path: Path) -> dict[str, Any]:
+    try:
+        config = json.loads(path.read_text("utf-8-sig"))
+    except FileNotFoundError:
+        return {}
+    except NotADirectoryError:
+        return {}
+    except OSError as error:
+        message = f"the settings in {path} cannot be read ({error.strerror}); check its permissions"
+        raise SettingsError(message) from error
+    except ValueError as error:
+        message = f"{path} is not valid JSON ({error}); correct it or remove it"
+        raise SettingsError(message) from error
+    if not isinstance(config, dict):
+        message = f"{path} must hold one JSON object of settings; correct it or remove it"
+        raise SettingsError(message)
+    return config

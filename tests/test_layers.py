@@ -1,0 +1,506 @@
+"""Imports go down only, the core is pure, and one module changes files."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src"
+
+BELOW = {
+    "errors": set[str](),
+    "core": {"core", "errors"},
+    "settings": {"core", "errors"},
+    "store": {"store", "settings", "core", "errors"},
+    "llm": {"llm", "settings", "core", "errors"},
+}
+MIDDLE = {"assistant", "extraction", "tools", "watcher"}
+BELOW |= {name: MIDDLE | {"store", "llm", "settings", "core", "errors"} for name in MIDDLE}
+BELOW |= {name: {"faces", *BELOW} for name in ("faces", "__main__")}
+
+# A name that is loaded by need: the public names, the commands, an optional dependency.
+MAY_LOAD_BY_NAME = {
+    "turnleaf",
+    "turnleaf.faces.cli",
+    "turnleaf.faces.cli.program",
+    "turnleaf.store.vocabulary",
+}
+
+PURE = {
+    "__future__", "abc", "base64", "bisect", "collections", "copy", "dataclasses", "datetime",
+    "difflib", "enum", "functools", "hashlib", "heapq", "html", "itertools", "json", "math",
+    "operator", "re", "string", "textwrap", "types", "typing", "unicodedata", "urllib.parse",
+}  # fmt: skip
+IMPURE_NAMES = {
+    "open", "print", "input", "breakpoint", "eval", "exec", "compile", "__import__",
+}  # fmt: skip
+CLOCKS = {"now", "utcnow", "today"}
+
+THE_WRITER = "turnleaf.store.files"
+ITS_SYSTEM_CALL = "turnleaf.store.renames"
+MAY_USE_SQLITE = {"turnleaf.store.backup", "turnleaf.store.conversations_db"}
+WRITING_METHODS = {
+    "write_text", "write_bytes", "unlink", "rename", "touch", "mkdir", "rmdir", "chmod", "lchmod",
+    "symlink_to", "hardlink_to",
+}  # fmt: skip
+WRITING_OS = {
+    "chmod", "chown", "copy_file_range", "fchmod", "fchown", "fdopen", "ftruncate", "lchown",
+    "link", "makedirs", "mkdir", "mkfifo", "mknod", "open", "posix_fallocate", "pwrite", "pwritev",
+    "remove", "removedirs", "rename", "renames", "replace", "rmdir", "sendfile", "symlink",
+    "truncate", "unlink", "utime", "write", "writev",
+}  # fmt: skip
+HARMLESS = {
+    "shutil": {"disk_usage", "get_terminal_size", "which"},
+    "tempfile": {"gettempdir", "mkdtemp"},
+}
+WRITING_MODULES = {"ctypes", "fcntl", "sqlite3"}
+OPENING_MODULES = {"bz2", "codecs", "gzip", "io", "lzma", "tarfile"}
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    importer: str
+    imported: str
+    line: int
+    hidden: bool
+
+
+Sources = Mapping[str, str]
+
+
+def read_sources() -> dict[str, str]:
+    return {module_name(path): path.read_text("utf-8") for path in SOURCE.rglob("*.py")}
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(SOURCE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports(sources: Sources) -> Iterator[Import]:
+    for module, text in sources.items():
+        tree = ast.parse(text)
+        hidden = {
+            node
+            for scope in ast.walk(tree)
+            if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            for node in ast.walk(scope)
+        }
+        for node in ast.walk(tree):
+            for name in imported_names(node, sources):
+                yield Import(module, name, getattr(node, "lineno", 0), node in hidden)
+
+
+def imported_names(node: ast.AST, sources: Sources) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        base = "." * node.level + (node.module or "")
+        full = [f"{base}.{alias.name}" for alias in node.names]
+        return [name if name in sources or base == "turnleaf" else base for name in full]
+    if isinstance(node, ast.Call) and is_dynamic(node.func):
+        return ["<by name>"]
+    return []
+
+
+def is_dynamic(function: ast.expr) -> bool:
+    return ast.unparse(function) in {"__import__", "import_module", "importlib.import_module"}
+
+
+def layer(module: str) -> str:
+    return module.split(".")[1] if "." in module else ""
+
+
+def upward_imports(sources: Sources) -> list[str]:
+    return [
+        f"{found.importer}:{found.line} imports {found.imported}"
+        for found in imports(sources)
+        if layer(found.importer) and not may_import(found)
+    ]
+
+
+def may_import(found: Import) -> bool:
+    if found.imported.startswith("."):
+        return False
+    if found.imported.split(".")[0] != "turnleaf":
+        return True
+    if found.imported == "turnleaf.__version__":
+        return layer(found.importer) != "core"
+    return layer(found.imported) in BELOW.get(layer(found.importer), ())
+
+
+def homeless_modules(sources: Sources) -> list[str]:
+    return [module for module in sources if layer(module) and layer(module) not in BELOW]
+
+
+def hidden_imports(sources: Sources) -> list[str]:
+    return [
+        f"{found.importer}:{found.line} hides an import of {found.imported}"
+        for found in imports(sources)
+        if (found.hidden or found.imported == "<by name>")
+        and found.importer not in MAY_LOAD_BY_NAME
+    ]
+
+
+def import_cycles(sources: Sources) -> list[list[str]]:
+    graph: dict[str, set[str]] = {module: set() for module in sources}
+    for found in imports(sources):
+        if found.imported in sources and found.importer != "turnleaf":
+            graph[found.importer].add(found.imported)
+    cycles: list[list[str]] = []
+    done: set[str] = set()
+
+    def visit(module: str, path: list[str]) -> None:
+        if module in path:
+            cycles.append([*path[path.index(module) :], module])
+        elif module not in done:
+            for below in sorted(graph[module]):
+                visit(below, [*path, module])
+            done.add(module)
+
+    for module in sorted(graph):
+        visit(module, [])
+    return cycles
+
+
+def impurities(sources: Sources) -> list[str]:
+    """Find what the core does besides arithmetic."""
+    core = {module: text for module, text in sources.items() if layer(module) == "core"}
+    found = [
+        f"{each.importer}:{each.line} imports {each.imported}"
+        for each in imports(core)
+        if not is_pure(each.imported)
+    ]
+    return found + [
+        f"{module}:{getattr(node, 'lineno', 0)} {ast.unparse(node)}"
+        for module, text in core.items()
+        for node in ast.walk(ast.parse(text))
+        if reaches_out(node)
+    ]
+
+
+def is_pure(imported: str) -> bool:
+    top, *_ = imported.split(".")
+    return top in PURE or imported in PURE or layer(imported) in BELOW["core"]
+
+
+def reaches_out(node: ast.AST) -> bool:
+    if isinstance(node, ast.Name):
+        return node.id in IMPURE_NAMES
+    if isinstance(node, ast.Attribute):
+        return node.attr in CLOCKS
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        # Without an argument these read the machine's own time zone.
+        local = {"astimezone": 0, "fromtimestamp": 1}.get(node.func.attr, -1)
+        return len(node.args) + len(node.keywords) == local
+    return False
+
+
+def writers(sources: Sources) -> list[str]:
+    """Find what changes a file outside the one module that may."""
+    return [
+        f"{module}:{getattr(node, 'lineno', 0)} {ast.unparse(node)}"
+        for module, text in sources.items()
+        if module not in {THE_WRITER, ITS_SYSTEM_CALL}
+        for node in suspects(ast.parse(text))
+        if writes(node) or (imports_module(node, {"apsw"}) and module not in MAY_USE_SQLITE)
+    ]
+
+
+def suspects(tree: ast.Module) -> Iterator[ast.AST]:
+    held = held_files(tree)
+    for node in without_null_device(tree):
+        if not (isinstance(node, ast.Call) and ast.unparse(node.func) in held):
+            yield node
+
+
+def held_files(tree: ast.Module) -> set[str]:
+    """Find the names of locked files: what the writer itself gives to those who may change one."""
+    names = set[str]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.withitem) and node.optional_vars is not None:
+            names.add(ast.unparse(node.optional_vars))
+        elif isinstance(node, ast.arg) and "Held" in ast.unparse(node.annotation or node):
+            names.add(node.arg)
+    return {f"{name}.replace" for name in names}
+
+
+def without_null_device(tree: ast.AST) -> Iterator[ast.AST]:
+    if not (isinstance(tree, ast.Call) and tree.args and ast.unparse(tree.args[0]) == "os.devnull"):
+        yield tree
+        for child in ast.iter_child_nodes(tree):
+            yield from without_null_device(child)
+
+
+def writes(node: ast.AST) -> bool:
+    if isinstance(node, ast.ImportFrom) and node.module in {"os", *HARMLESS}:
+        return any(is_writing_function(node.module, alias.name) for alias in node.names)
+    if isinstance(node, ast.Attribute) and ast.unparse(node.value) in {"os", *HARMLESS}:
+        return is_writing_function(ast.unparse(node.value), node.attr)
+    if isinstance(node, ast.Call):
+        return opens_to_write(node) or (
+            isinstance(node.func, ast.Attribute) and method_writes(node, node.func)
+        )
+    return imports_module(node, WRITING_MODULES)
+
+
+def is_writing_function(module: str, name: str) -> bool:
+    return name in WRITING_OS if module == "os" else name not in HARMLESS[module]
+
+
+def imports_module(node: ast.AST, modules: set[str]) -> bool:
+    if isinstance(node, ast.Import):
+        return any(alias.name.split(".")[0] in modules for alias in node.names)
+    return isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in modules
+
+
+def method_writes(call: ast.Call, method: ast.Attribute) -> bool:
+    # Path.replace takes one argument; str.replace two, datetime's and dataclasses' name theirs.
+    is_path_replace = method.attr == "replace" and len(call.args) == 1 and not call.keywords
+    return method.attr in WRITING_METHODS or is_path_replace
+
+
+def opens_to_write(call: ast.Call) -> bool:
+    owner, _, called = ast.unparse(call.func).rpartition(".")
+    into_an_object = any(word.arg == "fileobj" for word in call.keywords)
+    if into_an_object or called not in {"open", "open_file", "fdopen", "ZipFile"}:
+        return False
+    is_method = called == "open" and owner not in {"", *OPENING_MODULES}
+    positional = call.args[:1] if is_method else call.args[1:2]
+    named = [word.value for word in call.keywords if word.arg == "mode"]
+    modes = [each.value for each in [*positional, *named] if isinstance(each, ast.Constant)]
+    return any(isinstance(mode, str) and set(mode) & set("wax+") for mode in modes)
+
+
+def test_imports_go_down_only() -> None:
+    assert upward_imports(read_sources()) == []
+
+
+def test_every_module_has_its_layer() -> None:
+    assert homeless_modules(read_sources()) == []
+
+
+def test_no_import_is_hidden_in_a_function() -> None:
+    assert hidden_imports(read_sources()) == []
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    assert import_cycles(read_sources()) == []
+
+
+def test_the_core_does_no_io_and_reads_no_clock_and_no_environment() -> None:
+    assert impurities(read_sources()) == []
+
+
+def test_only_one_module_changes_files() -> None:
+    assert writers(read_sources()) == []
+
+
+def test_only_that_module_uses_the_system_call_beneath_it() -> None:
+    found = imports(read_sources())
+    assert {each.importer for each in found if each.imported == ITS_SYSTEM_CALL} <= {THE_WRITER}
+
+
+@pytest.mark.parametrize(
+    ("importer", "line"),
+    [
+        ("core.window", "from turnleaf.store import files"),
+        ("core.window", "from turnleaf.store.files import change"),
+        ("core.window", "from turnleaf.settings import Settings"),
+        ("core.window", "from turnleaf import __version__"),
+        ("core.window", "from turnleaf import MemoryStore"),
+        ("core.window", "import turnleaf"),
+        ("core.window", "from . import keys"),
+        ("errors", "import turnleaf.core.keys"),
+        ("settings", "from turnleaf.store import files"),
+        ("store.files", "from turnleaf.llm import claude"),
+        ("store.files", "from turnleaf import MemoryStore"),
+        ("store.files", "from turnleaf.assistant import Assistant"),
+        ("store.files", "if TYPE_CHECKING:\n    from turnleaf.faces.cli import main"),
+        ("store.files", "def f():\n    from turnleaf.faces.cli import main"),
+        ("llm.claude", "from turnleaf.store.memories import MemoryStore"),
+        ("tools", "from turnleaf.faces import cli"),
+    ],
+)
+def test_the_check_sees_an_import_that_goes_up(importer: str, line: str) -> None:
+    assert len(upward_imports({f"turnleaf.{importer}": line})) == 1
+
+
+@pytest.mark.parametrize(
+    ("importer", "line"),
+    [
+        ("core.window", "from turnleaf.core.messages import Message"),
+        ("core.window", "from turnleaf.errors import TurnleafError"),
+        ("settings", "from turnleaf.errors import SettingsError"),
+        ("store.files", "from turnleaf.settings import Settings"),
+        ("store.files", "from turnleaf import __version__"),
+        ("llm.claude", "from turnleaf.core import messages"),
+        ("assistant", "from turnleaf.store.memories import MemoryStore"),
+        ("assistant", "from turnleaf.tools import TABLE"),
+        ("faces.cli", "from turnleaf.assistant import Assistant"),
+    ],
+)
+def test_the_check_allows_an_import_that_goes_down(importer: str, line: str) -> None:
+    assert upward_imports({f"turnleaf.{importer}": line}) == []
+
+
+def test_the_check_sees_a_module_without_a_layer() -> None:
+    assert homeless_modules({"turnleaf.utils": ""}) == ["turnleaf.utils"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f():\n    import json",
+        "async def f():\n    from json import dumps",
+        "class C:\n    def f(self):\n        if True:\n            import json",
+        "import importlib\nimportlib.import_module('json')",
+        "json = __import__('json')",
+    ],
+)
+def test_the_check_sees_a_hidden_import(text: str) -> None:
+    assert len(hidden_imports({"turnleaf.store.files": text})) == 1
+
+
+def test_the_check_allows_an_import_for_types_and_the_public_names() -> None:
+    for_types = "if TYPE_CHECKING:\n    from pathlib import Path"
+    by_need = "def __getattr__(name):\n    return import_module(NAMES[name])"
+    assert hidden_imports({"turnleaf.store.files": for_types, "turnleaf": by_need}) == []
+
+
+def test_the_check_sees_a_circle_of_imports() -> None:
+    sources = {
+        "turnleaf.core.a": "from turnleaf.core import b",
+        "turnleaf.core.b": "import turnleaf.core.c",
+        "turnleaf.core.c": "from turnleaf.core.a import x",
+        "turnleaf.core.d": "from turnleaf.core.a import x",
+    }
+    assert import_cycles(sources) == [
+        ["turnleaf.core.a", "turnleaf.core.b", "turnleaf.core.c", "turnleaf.core.a"]
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import os",
+        "import io",
+        "from pathlib import Path",
+        "import time",
+        "import subprocess",
+        "import socket",
+        "import sqlite3",
+        "import apsw",
+        "import random",
+        "import secrets",
+        "import logging",
+        "import uuid",
+        "import zoneinfo",
+        "import urllib.request",
+        "if TYPE_CHECKING:\n    from pathlib import Path",
+        "text = open('a').read()",
+        "read = open",
+        "print('a')",
+        "answer = input()",
+        "moment = datetime.now(UTC)",
+        "moment = datetime.datetime.utcnow()",
+        "day = date.today()",
+        "clock = datetime.now",
+        "local = moment.astimezone()",
+        "local = datetime.fromtimestamp(0)",
+    ],
+)
+def test_the_check_sees_what_a_pure_core_may_not_do(text: str) -> None:
+    assert len(impurities({"turnleaf.core.bad": text})) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import re",
+        "from collections.abc import Callable",
+        "from urllib.parse import quote",
+        "from turnleaf.core.times import to_iso",
+        "from turnleaf.errors import InvalidInput",
+        "moment = now()",
+        "moment = moment.astimezone(UTC)",
+        "moment = datetime.fromtimestamp(0, tz=UTC)",
+    ],
+)
+def test_the_check_allows_what_is_pure(text: str) -> None:
+    assert impurities({"turnleaf.core.good": text}) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "open('a', 'w')",
+        "open('a', mode='ab')",
+        "open('a', 'x')",
+        "open('a', 'r+')",
+        "path.open('w', encoding='utf-8')",
+        "path.open(mode='w')",
+        "io.open('a', 'w')",
+        "click.open_file('a', 'w')",
+        "zipfile.ZipFile('a', 'w')",
+        "tarfile.open('a', 'w:gz')",
+        "path.write_text('a')",
+        "path.write_bytes(b'a')",
+        "path.unlink(missing_ok=True)",
+        "path.rename('b')",
+        "path.replace('b')",
+        "path.touch()",
+        "path.mkdir(parents=True)",
+        "os.replace('a', 'b')",
+        "os.rename('a', 'b')",
+        "os.unlink('a')",
+        "os.remove('a')",
+        "os.open('a', 0)",
+        "os.truncate('a', 0)",
+        "remove = os.remove",
+        "from os import replace",
+        "shutil.rmtree('a')",
+        "copy = shutil.copyfile",
+        "from shutil import copyfile",
+        "tempfile.mkstemp()",
+        "from tempfile import NamedTemporaryFile",
+        "import ctypes",
+        "import fcntl",
+        "import sqlite3",
+        "import apsw",
+    ],
+)
+def test_the_check_sees_what_changes_a_file(text: str) -> None:
+    assert writers({"turnleaf.store.memories": text})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "open('a')",
+        "open('a', 'rb')",
+        "open('a', encoding='utf-8')",
+        "tarfile.open(fileobj=buffer, mode='w')",
+        "path.read_text('utf-8')",
+        "text.replace('a', 'b')",
+        "moment.replace(tzinfo=UTC)",
+        "dataclasses.replace(value, content='a')",
+        "os.stat('a')",
+        "shutil.disk_usage('a')",
+        "tempfile.gettempdir()",
+        "os.environ.get('A')",
+        "os.dup2(os.open(os.devnull, os.O_WRONLY), 1)",
+        "with files.locked(path) as file:\n    file.replace(b'a')",
+        "def save(file: files.Held) -> None:\n    file.replace(b'a')",
+    ],
+)
+def test_the_check_allows_reading(text: str) -> None:
+    assert writers({"turnleaf.store.memories": text}) == []
+
+
+def test_the_check_leaves_the_writer_alone() -> None:
+    assert writers({THE_WRITER: "import os\nos.replace('a', 'b')"}) == []
