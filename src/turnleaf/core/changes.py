@@ -1,0 +1,275 @@
+"""What was changed in the long-term memory, and what must be mended after somebody else's save.
+
+An editor that saves an older buffer wipes what was acknowledged meanwhile. The record of our
+own changes tells it apart from a person who deleted a fact: newer changes that are visible in
+the saved text prove that its writer had seen all older ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Protocol
+
+from turnleaf.core import memories
+from turnleaf.core.memories import Memory, content_id
+from turnleaf.core.shapes import Shape
+from turnleaf.core.times import from_iso, to_iso
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
+
+TICK = timedelta(milliseconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a fact rests on: the words, where and when they were said, how far to trust them."""
+
+    quote: str | None = None
+    conversation: str | None = None
+    message_time: datetime | None = None
+    trust: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One line of changes.jsonl.
+
+    `op` is add, update, delete, import or undo; restore, when we mended the file; seen, when
+    we noticed somebody else's save. `took` are the lines that it took from the file at line
+    `at`, `put` those that it put there, and `fact` those of them that are the fact itself;
+    `old`, `new` and `shape` name the whole file before and after.
+    """
+
+    n: int
+    time: datetime
+    op: str
+    file: str
+    id: str = ""
+    before: Memory | None = None
+    after: Memory | None = None
+    origin: str | None = None
+    source: Source | None = None
+    undoes: int | None = None
+    removed: tuple[Memory, ...] = ()
+    at: int = 0
+    took: tuple[str, ...] = ()
+    put: tuple[str, ...] = ()
+    fact: str = ""
+    old: str = ""
+    new: str = ""
+    shape: Shape = field(default=Shape(0, 0))
+
+    def concerns(self, memory_id: str) -> bool:
+        """Tell whether it is about the fact of that id."""
+        return memory_id == self.id or any(memory.id == memory_id for memory in self.removed)
+
+
+def to_json(change: Change) -> dict[str, Any]:
+    """Give the form that changes.jsonl holds: only what says something."""
+    source = change.source or Source()
+    record = {
+        "n": change.n,
+        "time": to_iso(change.time),
+        "op": change.op,
+        "file": change.file,
+        "id": change.id or None,
+        "before": change.before and memories.to_json(change.before),
+        "after": change.after and memories.to_json(change.after),
+        "origin": change.origin,
+        "quote": source.quote,
+        "conversation": source.conversation,
+        "messageTime": source.message_time and to_iso(source.message_time),
+        "trust": source.trust,
+        "undoes": change.undoes,
+        "removed": [memories.to_json(memory) for memory in change.removed] or None,
+        "at": change.at if change.id else None,
+        "took": list(change.took) or None,
+        "put": list(change.put) or None,
+        "fact": change.fact if change.fact != "".join(change.put) else None,
+        "old": change.old,
+        "new": change.new,
+        "shape": str(change.shape),
+    }
+    return {key: value for key, value in record.items() if value is not None}
+
+
+def from_json(record: Mapping[str, Any]) -> Change:
+    """Read the form that `to_json` gives; raise ValueError, KeyError or TypeError else."""
+    time = from_iso(record["time"])
+    return Change(
+        n=int(record["n"]),
+        time=time,
+        op=str(record["op"]),
+        file=str(record["file"]),
+        id=str(record.get("id", "")),
+        before=_memory(record.get("before"), time),
+        after=_memory(record.get("after"), time),
+        origin=record.get("origin"),
+        source=_source(record),
+        undoes=record.get("undoes"),
+        removed=tuple(memories.from_json(one, time) for one in record.get("removed", ())),
+        at=int(record.get("at", 0)),
+        took=tuple(record.get("took", ())),
+        put=tuple(record.get("put", ())),
+        fact=record.get("fact", "".join(record.get("put", ()))),
+        old=str(record.get("old", "")),
+        new=str(record.get("new", "")),
+        shape=Shape.parse(record.get("shape", "0+0")),
+    )
+
+
+class Outline(Protocol):
+    """All that must be known of a saved file to judge it."""
+
+    def shape(self) -> Shape:
+        """Fingerprint it."""
+
+    def shape_of(self, raws: Iterable[str]) -> Shape:
+        """Fingerprint the lines of facts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """What somebody else's save calls for."""
+
+    bring_back: tuple[Memory, ...] = ()
+    update_again: tuple[Memory, ...] = ()
+    delete_again: tuple[str, ...] = ()
+    removed: tuple[Memory, ...] = ()
+    """What the person took away: it stays away."""
+
+
+def repair(
+    found: Mapping[str, Memory], page: Outline, version: str, history: Sequence[Change]
+) -> Repair:
+    """Judge a text that somebody else saved by the record of our own changes."""
+    facts = _Standing(history)
+    horizon = max((change.n for change in history if _is_visible(change, found)), default=0)
+    missing = [change for key, change in facts.put.items() if key not in found]
+    unseen = [change for change in missing if facts.since[change.id] > horizon]
+    if _is_plain_deletion(unseen, page, version, history):
+        unseen = []
+    return Repair(
+        bring_back=tuple(change.after for change in unseen if change.after),
+        update_again=tuple(_outdated(facts.put, found, horizon)),
+        delete_again=tuple(_undead(facts.taken, found, horizon)),
+        removed=tuple(change.after for change in missing if change.after and change not in unseen),
+    )
+
+
+def lost(history: Sequence[Change]) -> Repair:
+    """Bring back everything: the file was damaged, nobody chose to delete."""
+    standing = _Standing(history).put.values()
+    return Repair(bring_back=tuple(change.after for change in standing if change.after))
+
+
+def undoable(history: Sequence[Change]) -> list[Change]:
+    """Find the newest change that a person can take back, with all that was made with it."""
+    undone = {change.undoes for change in history}
+    newest = next((one for one in reversed(history) if _is_a_persons(one, undone)), None)
+    if newest is None:
+        return []
+    made = (newest.op, newest.old, newest.new, newest.time)
+    return [one for one in reversed(history) if (one.op, one.old, one.new, one.time) == made]
+
+
+def _is_a_persons(change: Change, undone: set[int | None]) -> bool:
+    is_change = change.op in {"add", "update", "delete", "import"} or bool(change.removed)
+    return is_change and change.n not in undone
+
+
+class _Standing:
+    """Where a history leaves each fact."""
+
+    def __init__(self, history: Sequence[Change]) -> None:
+        self.put: dict[str, Change] = {}
+        self.taken: dict[str, Change] = {}
+        self.since: dict[str, int] = {}
+        for change in history:
+            for memory in change.removed:
+                self.put.pop(memory.id, None)
+            if change.after:
+                if change.id not in self.put:
+                    self.since[change.id] = change.n
+                self.put[change.id] = change
+                self.taken.pop(change.id, None)
+            elif change.before:
+                self.put.pop(change.id, None)
+                self.taken[change.id] = change
+
+
+def _is_visible(change: Change, found: Mapping[str, Memory]) -> bool:
+    """Tell whether a text shows that its writer had seen a change.
+
+    A fact that came back may have been in an older buffer as well, so it proves nothing.
+    """
+    now = found.get(change.id)
+    if now is None or change.after is None:
+        return False
+    if change.op in {"add", "import"}:
+        return True
+    return change.op == "update" and now.updated_at >= change.after.updated_at
+
+
+def _is_plain_deletion(
+    unseen: Sequence[Change], page: Outline, version: str, history: Sequence[Change]
+) -> bool:
+    """Tell whether the text is our last one without these facts, and not otherwise edited.
+
+    Nobody saves an older buffer for nothing; so a save that changes nothing else was made
+    to delete. Only where the text is to the byte one that we once wrote, and could not come
+    about by deleting lines, is it an older one.
+    """
+    if not unseen:
+        return False
+    deleted = page.shape() + page.shape_of(change.fact for change in unseen)
+    last = history[-1].shape
+    if deleted == last:
+        return True
+    is_older = any(version in {change.old, change.new} for change in history)
+    return deleted.total == last.total and not is_older
+
+
+def _outdated(
+    standing: Mapping[str, Change], found: Mapping[str, Memory], horizon: int
+) -> Iterable[Memory]:
+    """Find facts that stand as they were before we updated them."""
+    for key, change in standing.items():
+        now = found.get(key)
+        if now is None or change.before is None or change.after is None or change.n <= horizon:
+            continue
+        if now.updated_at < change.after.updated_at and now.content == change.before.content:
+            yield change.after
+
+
+def _undead(
+    taken: Mapping[str, Change], found: Mapping[str, Memory], horizon: int
+) -> Iterable[str]:
+    """Find facts that we deleted and an older buffer brought back.
+
+    One without our id may as well have been typed again, and stays.
+    """
+    for key, change in taken.items():
+        now = found.get(key)
+        if now is None or change.before is None or change.n <= horizon:
+            continue
+        if now.content == change.before.content and key != content_id(now.content):
+            yield key
+
+
+def _source(record: Mapping[str, Any]) -> Source | None:
+    said = record.get("messageTime")
+    source = Source(
+        quote=record.get("quote"),
+        conversation=record.get("conversation"),
+        message_time=from_iso(said) if said else None,
+        trust=record.get("trust"),
+    )
+    return None if source == Source() else source
+
+
+def _memory(record: Mapping[str, Any] | None, time: datetime) -> Memory | None:
+    return None if record is None else memories.from_json(record, time)

@@ -1,0 +1,149 @@
+"""A fact of the long-term memory, as a value, and the rules for its text."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from turnleaf.core.times import from_iso, to_iso
+from turnleaf.errors import InvalidInput, MemoryFull
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from datetime import datetime
+
+MAX_CATEGORY_CHARS = 100
+_NOT_TEXT = re.compile("[\0\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One fact. `origin` tells who brought it: "user", "import", a tool, a face."""
+
+    id: str
+    content: str
+    created_at: datetime
+    updated_at: datetime
+    category: str | None = None
+    origin: str | None = None
+
+
+def to_json(memory: Memory) -> dict[str, Any]:
+    """Give 002's form, with what came later only where it says something."""
+    record: dict[str, Any] = {
+        "id": memory.id,
+        "content": memory.content,
+        "createdAt": to_iso(memory.created_at),
+        "updatedAt": to_iso(memory.updated_at),
+    }
+    if memory.category is not None:
+        record["category"] = memory.category
+    if memory.origin is not None:
+        record["origin"] = memory.origin
+    return record
+
+
+def from_json(record: Mapping[str, Any], unknown_time: datetime) -> Memory:
+    """Read 002's form; raise ValueError for any other.
+
+    One typed by hand may lack its id and times.
+    """
+    content = checked_content(record["content"])
+    created = _time(record.get("createdAt"), unknown_time)
+    return Memory(
+        id=_text(record.get("id")) or content_id(content),
+        content=content,
+        created_at=created,
+        updated_at=_time(record.get("updatedAt"), created),
+        category=_text(record.get("category")),
+        origin=_text(record.get("origin")),
+    )
+
+
+def content_id(content: str) -> str:
+    """Name a fact that nobody named, by what it says."""
+    digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"h{digest[:11]}"
+
+
+def unique_id(wanted: str, taken: Iterable[str]) -> str:
+    """Tell apart facts that say or are named the same, by counting them."""
+    names = set(taken)
+    number = 1
+    candidate = wanted
+    while candidate in names:
+        number += 1
+        candidate = f"{wanted}-{number}"
+    return candidate
+
+
+def checked_content(content: object) -> str:
+    """Refuse what cannot be a fact in a file that people read."""
+    text = checked_text(content, "a memory")
+    if not text.strip():
+        message = "a memory needs some text; this is empty"
+        raise InvalidInput(message)
+    return text
+
+
+def checked_category(category: str | None) -> str | None:
+    """Refuse what cannot be a heading; nothing but spaces is no category."""
+    if category is None:
+        return None
+    text = " ".join(checked_text(category, "a category").split())
+    if len(text) > MAX_CATEGORY_CHARS:
+        message = f"a category may have {MAX_CATEGORY_CHARS} characters, this has {len(text)}"
+        raise InvalidInput(message)
+    return text.strip("#").strip() or None
+
+
+def checked_text(text: object, what: str) -> str:
+    """Refuse what no text file can hold."""
+    if not isinstance(text, str):
+        message = f"{what} is text, not {type(text).__name__}"
+        raise InvalidInput(message)
+    wrong = _NOT_TEXT.search(text)
+    if wrong:
+        message = (
+            f"{what} cannot hold the character U+{ord(wrong[0]):04X} (at position "
+            f"{wrong.start()}), which is not text; remove it"
+        )
+        raise InvalidInput(message)
+    return text
+
+
+def check_capacity(facts: Iterable[str], max_items: int, max_chars: int) -> None:
+    """Refuse more facts, or more characters of facts, than the limits allow."""
+    sizes = [len(fact) for fact in facts]
+    if len(sizes) > max_items:
+        message = (
+            f"the memory is full: it holds {max_items} facts (MEMORY_MAX_ITEMS); "
+            "forget some or raise the limit"
+        )
+        raise MemoryFull(message)
+    if sum(sizes) > max_chars:
+        message = (
+            f"the memory is full: this would make {sum(sizes)} characters of {max_chars} "
+            "(MEMORY_MAX_CHARS); forget or shorten some, or raise the limit"
+        )
+        raise MemoryFull(message)
+
+
+def contains(memory: Memory, keyword: str) -> bool:
+    """Tell whether a fact holds a keyword, whatever the case (002)."""
+    return keyword.casefold() in memory.content.casefold()
+
+
+def _time(value: object, otherwise: datetime) -> datetime:
+    return from_iso(value) if isinstance(value, str) else otherwise
+
+
+def _text(value: object) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        message = f"expected text, not {type(value).__name__}"
+        raise InvalidInput(message)
+    return value or None

@@ -1,0 +1,146 @@
+"""A message of a conversation, as a value."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from turnleaf.core.times import aware, from_iso, to_iso, to_millisecond
+from turnleaf.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+ROLES = ("system", "developer", "user", "assistant", "tool")
+_SPEAKERS = frozenset(ROLES) - {"tool"}
+
+Part: TypeAlias = dict[str, Any]
+Content: TypeAlias = str | list[Part] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """Who said what, and when; `ConversationTurn` is the same class.
+
+    `content` is text, a list of OpenAI's content parts, or None beside `tool_calls`.
+    """
+
+    role: str
+    content: Content
+    timestamp: datetime | None = None
+    tool_calls: list[dict[str, Any]] | None = None
+    tool_call_id: str | None = None
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.timestamp is not None:
+            object.__setattr__(self, "timestamp", to_millisecond(aware(self.timestamp)))
+        is_plain = self.tool_calls is None and self.tool_call_id is None
+        if is_plain and type(self.content) is str and self.role in _SPEAKERS:
+            return
+        _check(self)
+        if isinstance(self.content, list):
+            object.__setattr__(self, "content", deepcopy(self.content))
+        if self.tool_calls is not None:
+            object.__setattr__(self, "tool_calls", deepcopy(list(self.tool_calls)) or None)
+
+    @property
+    def text(self) -> str:
+        """Only what can be read: the content, or its text parts one below the other."""
+        if isinstance(self.content, list):
+            return "\n".join(part["text"] for part in self.content if _is_text(part))
+        return self.content or ""
+
+    @property
+    def call_ids(self) -> list[str]:
+        """The ids of the tool calls that it makes."""
+        return [call["id"] for call in self.tool_calls or ()]
+
+
+ConversationTurn = Message
+
+
+def to_json(message: Message) -> dict[str, Any]:
+    """Give the form that every file of ours holds."""
+    record: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.timestamp is not None:
+        record["timestamp"] = to_iso(message.timestamp)
+    if message.tool_calls:
+        record["toolCalls"] = message.tool_calls
+    if message.tool_call_id is not None:
+        record["toolCallId"] = message.tool_call_id
+    if message.name is not None:
+        record["name"] = message.name
+    return record
+
+
+def from_json(record: Mapping[str, Any]) -> Message:
+    """Read the form that `to_json` gives; raise ValueError for any other."""
+    stamp = record.get("timestamp")
+    return Message(
+        role=record["role"],
+        content=record["content"],
+        timestamp=None if stamp is None else from_iso(stamp),
+        tool_calls=record.get("toolCalls"),
+        tool_call_id=record.get("toolCallId"),
+        name=record.get("name"),
+    )
+
+
+def to_openai(message: Message) -> dict[str, Any]:
+    """Give the form that OpenAI's chat completions take."""
+    record: dict[str, Any] = {"role": message.role, "content": deepcopy(message.content)}
+    if message.tool_calls:
+        record["tool_calls"] = deepcopy(message.tool_calls)
+    if message.tool_call_id is not None:
+        record["tool_call_id"] = message.tool_call_id
+    if message.name is not None and message.role != "tool":
+        record["name"] = message.name
+    return record
+
+
+def _is_text(part: Part) -> bool:
+    return isinstance(part.get("text"), str)
+
+
+def _check(message: Message) -> None:
+    problem = _problem(message)
+    if problem:
+        raise InvalidInput(problem)
+
+
+def _problem(message: Message) -> str | None:
+    role, content, calls = message.role, message.content, message.tool_calls
+    if role not in ROLES:
+        return f"a message's role is one of {', '.join(ROLES)}, not {role!r}"
+    if calls is not None and role != "assistant":
+        return f"only an assistant's message has tool calls, not one of role {role!r}"
+    if role == "tool" and not message.tool_call_id:
+        return "a tool's message needs the tool_call_id of the call that it answers"
+    if role != "tool" and message.tool_call_id is not None:
+        return f"only a tool's message has a tool_call_id, not one of role {role!r}"
+    if content is None and not calls:
+        return f"the {role}'s message has no content; pass text or a list of content parts"
+    return _content_problem(content) or _calls_problem(calls)
+
+
+def _content_problem(content: object) -> str | None:
+    if content is None or isinstance(content, str):
+        return None
+    if not isinstance(content, list):
+        return f"content is text or a list of content parts, not {type(content).__name__}"
+    if not all(isinstance(part, dict) and isinstance(part.get("type"), str) for part in content):
+        return 'each content part is a dict with a "type", as in {"type": "text", "text": "…"}'
+    return None
+
+
+def _calls_problem(calls: object) -> str | None:
+    if calls is None:
+        return None
+    if not isinstance(calls, list | tuple):
+        return f"tool_calls is a list of OpenAI's tool call dicts, not {type(calls).__name__}"
+    if not all(isinstance(call, dict) and isinstance(call.get("id"), str) for call in calls):
+        return 'each tool call is a dict with an "id", as OpenAI\'s API gives it'
+    return None

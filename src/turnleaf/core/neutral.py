@@ -1,0 +1,231 @@
+"""Altering what could pose as a part of our prompts, and nothing else.
+
+A text is first folded to what a reader could take it for: compatibility forms, look-alikes,
+entities and invisible characters make no difference. Where one of our tags then begins, its
+bracket becomes a round one; where a line then begins like an item, a speaker or a heading of
+ours, it gets a backslash.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+TAGS = ("conversation_history", "long_term_memory", "relevant_past_context")
+SECTIONS = ("long[-_ ]*term memory", "relevant past context", "conversation history")
+ROLES = ("user", "assistant", "system", "developer", "tool", "human")
+
+_LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
+_BLANKS = frozenset("\u115f\u1160\u17b4\u17b5\u180e\u2800\u3164\uffa0")
+_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Mn", "Me"})
+_LOOKALIKES = {
+    char: plain
+    for plain, chars in {
+        "<": "‹〈〈⟨❮❬❰⦑⧼˂ᐸ≺⋖«《⟪≪⋘︽︿ㄑ⟬⪡⩽≤",
+        "/": "\\⁄∕⧸╱∖⧵⟋",
+        "_": "‿⁀︳︴﹍﹎﹏ˍ‗",
+        "[": "【〔〖〚⟦⁅﹇❲⦗⟬",
+        "]": "】〕〗〛⟧⁆﹈❳⦘⟭",
+        ":": "∶꞉ː։׃︓",
+        "#": "♯⋕",
+        "=": "═゠",
+        "-": "‐‑‒–—―−⁃➖﹘─━",
+        "*": "•‣◦·∙・●▪∗⋅○■□►▶◆◇",
+        "a": "аАαΑɑᴀ",
+        "c": "сСϲϹᴄ",
+        "e": "еЕεΕᴇ",
+        "g": "ɡցɢ",
+        "h": "һհΗНʜ",
+        "l": "іІιΙıӏӀłʟⅼ1iI",
+        "rn": "мМΜᴍm",
+        "n": "пηոɴΝ",
+        "o": "оОοΟօøØᴏ0",
+        "p": "рРρΡᴘ",
+        "r": "гʀ",
+        "s": "ѕЅꜱ",
+        "t": "тТτΤᴛ",
+        "u": "υսᴜ",
+        "v": "ѵνᴠ",
+        "x": "хХχΧ",
+        "y": "уУγΥүʏ",
+    }.items()
+    for char in chars
+}
+_ENTITY = re.compile(r"&(?:#[xX]?0*[0-9a-fA-F]{1,7}|[a-zA-Z][a-zA-Z0-9]{1,31});?")
+_ZEROS = re.compile(r"(&#[xX]?)0+(?=[0-9a-fA-F])")
+MAX_PASSES = 8
+
+
+class _Folding(dict[int, str]):
+    """What each character is taken for, worked out when it is first met."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = folded = _folded_char(chr(code))
+        return folded
+
+
+_folding = _Folding()
+
+
+def _folded_char(char: str) -> str:
+    if char in _LINE_ENDS or char == "\t":
+        return char
+    if char in _LOOKALIKES:
+        return _LOOKALIKES[char]
+    if char in _BLANKS or unicodedata.category(char) in _INVISIBLE:
+        return ""
+    parts = unicodedata.normalize("NFKD", char)
+    if parts == char:
+        lower = char.casefold()
+        return lower if lower == char else "".join(map(_folded_char, lower))
+    if parts.startswith(" ") and len(parts) > 1:
+        return char
+    return "".join(map(_folded_char, parts))
+
+
+def _word(pattern: str) -> str:
+    """Fold the words of a pattern as texts are folded."""
+    return re.sub(r"[a-z]", lambda letter: _folded_char(letter[0]), pattern)
+
+
+def _any(*patterns: str) -> str:
+    return "|".join(map(_word, patterns))
+
+
+_TIGHT = _any(*(tag.replace("_", "_*") for tag in TAGS))
+_LOOSE = "|".join(r"[ \t._-]+".join(map(_word, tag.split("_"))) for tag in TAGS)
+_TAG = re.compile(
+    rf"<(?:!--)?[\s/!?|*.:-]*(?:\w{{1,40}}:)?(?:{_TIGHT})(?![a-z0-9_])"
+    rf"|<(?:\s*/\s*)?(?:{_LOOSE})(?![a-z0-9_])"
+)
+_LINE = re.compile(rf"[^{_LINE_ENDS}]+")
+_DECORATION = r"[\s*_`~]*"
+_SPEAKER = re.compile(rf"\s*[*_~`]*\[+\s*(?:{_any(*ROLES)})\s*\]+(?:[*_~`]*\s*:|[ \t]+\S)")
+_ITEM = re.compile(r"\s*[-*+](?:\s|$)")
+_HEADING = re.compile(r"\s*(?:[-*+]\s+)*#{1,6}(?:\s|$)")
+_UNDERLINE = re.compile(r"\s*(?:=+|-+)\s*$")
+_SECTION_NAME = re.compile(
+    rf"{_DECORATION}(?:(?:{_any(*SECTIONS)})\b"
+    rf"|(?:{_any('system', 'system prompt', 'instructions?')})[\s*_`~:.#]*$)"
+)
+_SECTION = re.compile(rf"\s*#+(?:{_DECORATION}(?:{_any(*SECTIONS)})\b|\s{_SECTION_NAME.pattern})")
+
+
+def item(text: str) -> str:
+    """Make a text safe as an item of a list."""
+    return _neutral(text, _marks_in_item)
+
+
+def speech(text: str) -> str:
+    """Make a text safe as what somebody said, where lists and headings are ordinary."""
+    return _neutral(text, _marks_in_speech)
+
+
+def _neutral(text: str, marks: Callable[[str], Iterator[int]]) -> str:
+    """Alter a text until nothing in it poses as ours."""
+    for _ in range(MAX_PASSES):
+        seen = _seen(text)
+        if not _TAG.search(seen) and next(marks(seen), None) is None:
+            break
+        text = _altered(text, marks)
+    return text
+
+
+def _altered(text: str, marks: Callable[[str], Iterator[int]]) -> str:
+    seen, places = _seen_with_places(text)
+    changes = {places[tag.start()]: "(" for tag in _TAG.finditer(seen)}
+    changes |= {(places[mark][0], places[mark][0]): "\\" for mark in marks(seen)}
+    pieces, position = [], 0
+    for (start, end), new in sorted(changes.items()):
+        if start >= position:
+            pieces += [text[position:start], new]
+            position = end
+    return "".join([*pieces, text[position:]])
+
+
+def _marks_in_item(seen: str) -> Iterator[int]:
+    """Find where a line begins like something that only we write in a list of memories."""
+    above = ""
+    for line in _LINE.finditer(seen):
+        is_first = line.start() == 0
+        starts = (_HEADING, _SECTION) if is_first else (_HEADING, _SECTION, _ITEM, _SPEAKER)
+        is_underline = above.strip() and _UNDERLINE.match(line[0])
+        if is_underline or any(start.match(line[0]) for start in starts):
+            yield _first_visible(line)
+        above = line[0]
+
+
+def _marks_in_speech(seen: str) -> Iterator[int]:
+    """Find where a line begins like a turn, or like a heading that names a part of ours."""
+    above = ""
+    for line in _LINE.finditer(seen):
+        is_underline = _SECTION_NAME.match(above) and _UNDERLINE.match(line[0])
+        is_mark = _SPEAKER.match(line[0]) or _SECTION.match(line[0]) or is_underline
+        if line.start() > 0 and is_mark:
+            yield _first_visible(line)
+        above = line[0]
+
+
+def _first_visible(line: re.Match[str]) -> int:
+    return line.start() + len(line[0]) - len(line[0].lstrip())
+
+
+def _seen(text: str) -> str:
+    """Fold a text to what a reader could take it for."""
+    for _ in range(MAX_PASSES):
+        folded = _unescaped(text).translate(_folding)
+        if folded == text:
+            break
+        text = folded
+    return text
+
+
+def _unescaped(text: str) -> str:
+    return html.unescape(_ZEROS.sub(r"\1", text)) if "&" in text else text
+
+
+def _seen_with_places(text: str) -> tuple[str, list[tuple[int, int]]]:
+    """Fold a text, and tell for each character which part of the text it stands for."""
+    chars = list(text)
+    places = [(index, index + 1) for index in range(len(text))]
+    for _ in range(MAX_PASSES):
+        before = "".join(chars)
+        chars, places = _entities_read("".join(chars), places)
+        chars, places = _chars_folded(chars, places)
+        if "".join(chars) == before:
+            break
+    return "".join(chars), places
+
+
+def _entities_read(
+    text: str, places: list[tuple[int, int]]
+) -> tuple[list[str], list[tuple[int, int]]]:
+    chars: list[str] = []
+    new_places: list[tuple[int, int]] = []
+    position = 0
+    for entity in _ENTITY.finditer(text):
+        chars += text[position : entity.start()]
+        new_places += places[position : entity.start()]
+        read = _unescaped(entity[0])
+        position = entity.end()
+        if read == entity[0]:
+            chars += read
+            new_places += places[entity.start() : position]
+        else:
+            chars += read
+            whole = (places[entity.start()][0], places[position - 1][1])
+            new_places += [whole] * len(read)
+    return chars + list(text[position:]), new_places + places[position:]
+
+
+def _chars_folded(
+    chars: list[str], places: list[tuple[int, int]]
+) -> tuple[list[str], list[tuple[int, int]]]:
+    folded = [(part, place) for char, place in zip(chars, places, strict=True)
+              for part in _folding[ord(char)]]  # fmt: skip
+    return [part for part, _ in folded], [place for _, place in folded]

@@ -1,0 +1,53 @@
+"""Putting history and memories into a prompt, so that nothing in them can pose as the prompt.
+
+Only what could be read as our own tags and marks is altered (see `neutral`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from turnleaf.core import neutral
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from turnleaf.core.memories import Memory
+    from turnleaf.core.messages import Message
+
+HISTORY_TAG = "conversation_history"
+MEMORY_TAG = "long_term_memory"
+SPEAKERS = {"user": "User", "assistant": "Assistant", "tool": "Tool"}
+
+
+def build_prompt_with_history(history: Sequence[Message], prompt: str) -> str:
+    """Put a conversation's history before a prompt (000); without history, only the prompt."""
+    if not history:
+        return prompt
+    lines = (f"[{_speaker(message)}]: {_said(message)}" for message in history)
+    return _block(HISTORY_TAG, lines, prompt)
+
+
+def build_prompt_with_memory(memories: Sequence[Memory], prompt: str) -> str:
+    """Put all memories before a prompt (002); without memories, only the prompt."""
+    if not memories:
+        return prompt
+    lines = (f"- {neutral.item(memory.content)}" for memory in memories)
+    return _block(MEMORY_TAG, lines, prompt)
+
+
+def _speaker(message: Message) -> str:
+    return SPEAKERS.get(message.role, "System")
+
+
+def _said(message: Message) -> str:
+    text = message.text
+    if message.tool_calls and not text:
+        names = (str(call.get("function", {}).get("name", "")) for call in message.tool_calls)
+        text = f"(called {', '.join(filter(None, names)) or 'a tool'})"
+    return neutral.speech(text)
+
+
+def _block(tag: str, lines: Iterable[str], prompt: str) -> str:
+    body = "\n".join(lines)
+    return f"<{tag}>\n{body}\n</{tag}>\n\n{prompt}"

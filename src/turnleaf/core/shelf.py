@@ -1,0 +1,123 @@
+"""conversations.json as text: one conversation a line, so that one can be changed alone.
+
+It is plain JSON: whatever layout somebody else gave it is read as well.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from turnleaf.core import messages
+from turnleaf.core.times import from_iso, to_iso
+from turnleaf.errors import CorruptFile, InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from turnleaf.core.messages import Message
+
+VERSION = 1
+_HEAD = f'{{"version": {VERSION}, "conversations": {{'
+_FOOT = "}}"
+EMPTY = f"{_HEAD}\n{_FOOT}\n"
+_PROBLEMS = (AttributeError, KeyError, TypeError, ValueError, RecursionError)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A conversation as it is stored."""
+
+    created_at: datetime
+    updated_at: datetime
+    messages: Sequence[Message]
+
+
+def parse(text: str) -> dict[str, str]:
+    """Give each conversation's JSON by its key; raise CorruptFile when it is no such file."""
+    lines = text.split("\n")
+    if lines[0] == _HEAD and lines[-2:] == [_FOOT, ""]:
+        try:
+            return dict(_split(line) for line in lines[1:-2])
+        except ValueError as error:
+            message = f"it is not valid JSON: {error}"
+            raise CorruptFile(message) from error
+    return _parse_any_layout(text)
+
+
+def render(conversations: Mapping[str, str]) -> str:
+    """Write what `parse` reads."""
+    lines = (f"{json.dumps(key)}: {body}" for key, body in conversations.items())
+    body = ",\n".join(lines)
+    return f"{_HEAD}\n{body}\n{_FOOT}\n" if body else EMPTY
+
+
+def dump(record: Record) -> str:
+    """Write one conversation; lone surrogates survive as JSON's escapes."""
+    try:
+        return _dumped(record)
+    except (TypeError, ValueError) as error:
+        message = f"a message holds what JSON cannot ({error}); use plain values"
+        raise InvalidInput(message) from error
+
+
+def load(text: str) -> Record:
+    """Read one conversation; raise CorruptFile when it is none."""
+    try:
+        record = json.loads(text)
+        return Record(
+            created_at=from_iso(record["createdAt"]),
+            updated_at=from_iso(record["updatedAt"]),
+            messages=[messages.from_json(message) for message in record["messages"]],
+        )
+    except _PROBLEMS as error:
+        message = f"it is not a conversation: {type(error).__name__} {error}"
+        raise CorruptFile(message) from error
+
+
+def updated_at(text: str) -> datetime:
+    """Read when a conversation was last added to, without reading its messages."""
+    head = text.split(', "messages": ', 1)[0]
+    try:
+        return from_iso(json.loads(head + "}")["updatedAt"])
+    except _PROBLEMS:
+        return load(text).updated_at
+
+
+def _dumped(record: Record) -> str:
+    value: dict[str, Any] = {
+        "createdAt": to_iso(record.created_at),
+        "updatedAt": to_iso(record.updated_at),
+        "messages": [messages.to_json(message) for message in record.messages],
+    }
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, allow_nan=False)
+    return text
+
+
+_decoder = json.JSONDecoder()
+
+
+def _split(line: str) -> tuple[str, str]:
+    key, end = _decoder.raw_decode(line)
+    if not isinstance(key, str) or line[end : end + 2] != ": ":
+        message = f"a line does not begin with a conversation's name: {line[:40]!r}"
+        raise ValueError(message)
+    return key, line[end + 2 :].removesuffix(",")
+
+
+def _parse_any_layout(text: str) -> dict[str, str]:
+    try:
+        value = json.loads(text.removeprefix("\ufeff"))
+        if value["version"] != VERSION:
+            message = f"it was written by a newer version of Turnleaf (form {value['version']})"
+            raise CorruptFile(message)
+        return {key: json.dumps(one) for key, one in value["conversations"].items()}
+    except _PROBLEMS as error:
+        message = f"it is not a file of conversations: {type(error).__name__} {error}"
+        raise CorruptFile(message) from error

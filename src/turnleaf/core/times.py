@@ -1,0 +1,30 @@
+"""Times are aware datetimes in Python and ISO 8601 with ``Z`` on disk."""
+
+from datetime import UTC, datetime
+
+from turnleaf.errors import InvalidInput
+
+
+def to_iso(moment: datetime) -> str:
+    """Write a time the way every file of ours does, to the millisecond."""
+    return aware(moment).astimezone(UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
+
+
+def from_iso(text: str) -> datetime:
+    """Read a time that we or anybody else wrote; one without a zone is UTC."""
+    moment = datetime.fromisoformat(text)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def to_millisecond(moment: datetime) -> datetime:
+    """Drop what files do not keep, so that what is read equals what was written."""
+    surplus = moment.microsecond % 1000
+    return moment.replace(microsecond=moment.microsecond - surplus) if surplus else moment
+
+
+def aware(moment: datetime) -> datetime:
+    """Refuse a time without a zone: nobody can say when it was."""
+    if moment.tzinfo is None:
+        message = f"the time {moment.isoformat()} has no time zone; pass an aware datetime"
+        raise InvalidInput(message)
+    return moment

@@ -1,0 +1,91 @@
+"""Keeping the newest part of a conversation within a budget, whatever is being counted.
+
+A conversation may be cut only where something new is said: never before an assistant's
+message or a tool's result, which a model's API refuses at the beginning, and never between
+a tool call and its result.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+
+class Spoken(Protocol):
+    """All that trimming must know of a message; a database has it without the text."""
+
+    @property
+    def role(self) -> str:
+        """Who said it."""
+
+    @property
+    def tool_call_id(self) -> str | None:
+        """The call that it answers."""
+
+    @property
+    def call_ids(self) -> Sequence[str]:
+        """The calls that it makes."""
+
+
+S = TypeVar("S", bound=Spoken)
+
+
+def newest_within(
+    messages: Sequence[S], budget: int, cost: Callable[[S], int], *, keep: int = 0
+) -> Sequence[S]:
+    """Give the newest messages that cost no more than the budget together.
+
+    The last `keep` messages stay whatever they cost, with the calls that they answer.
+    """
+    start = len(messages)
+    kept = start - keep
+    cuts = _cuts(messages)
+    cut = next(cuts, 0)
+    for index in range(len(messages) - 1, -1, -1):
+        budget -= cost(messages[index])
+        if budget < 0 and start <= kept:
+            break
+        if index == cut:
+            start = index
+            cut = next(cuts, 0)
+    return messages[start:]
+
+
+def newest_exchange(messages: Sequence[Spoken]) -> int:
+    """Count the messages from the last thing that a user said."""
+    for count, message in enumerate(reversed(messages), 1):
+        if message.role == "user":
+            return count
+    return len(messages)
+
+
+def _cuts(messages: Sequence[Spoken]) -> Iterator[int]:
+    """Go backwards over the places where a conversation may be cut."""
+    open_calls: set[str] = set()
+    known: set[str] | None = None
+    for index in range(len(messages) - 1, 0, -1):
+        message = messages[index]
+        if message.role == "tool" and message.tool_call_id:
+            known = _calls_made(messages[:index]) if known is None else known
+            open_calls |= known & {message.tool_call_id}
+        open_calls -= set(message.call_ids)
+        if not open_calls and message.role not in {"assistant", "tool"}:
+            yield index
+
+
+def _calls_made(messages: Sequence[Spoken]) -> set[str]:
+    return {call_id for message in messages for call_id in message.call_ids}
+
+
+def within_limits(
+    messages: Sequence[S], max_turns: int, max_chars: int, chars: Callable[[S], int]
+) -> Sequence[S]:
+    """Trim a stored conversation (000); the newest exchange always stays."""
+    kept = newest_within(messages, max_turns, _one, keep=newest_exchange(messages))
+    return newest_within(kept, max_chars, chars, keep=newest_exchange(kept))
+
+
+def _one(_: Spoken) -> int:
+    return 1
