@@ -1,0 +1,1 @@
+"""What is kept on disk, and the one writer that keeps it."""

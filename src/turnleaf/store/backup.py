@@ -1,0 +1,303 @@
+"""A whole data folder in one file, consistent although others write, and back again.
+
+While files are copied, the locks of the stores are held, always taken in the same order;
+databases are copied by SQLite itself. A restore changes nothing before the whole archive has
+been checked and what is there has been saved.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import shutil
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import apsw
+
+from turnleaf.errors import CorruptFile, InvalidInput, NotFound, StorageError
+from turnleaf.store import files
+from turnleaf.store.bundles import packed, parents_of, unpacked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+NEWEST_LOCKED = 40
+PAGES_PER_STEP = 1000
+
+_DATABASE = re.compile(r".+\.(db|sqlite|sqlite3)")
+_LEFT_OUT = re.compile(
+    r"index\.db(-.+)?"
+    r"|(.*/)?\.[^/]+\.(lock|tmp|previous|redo|in-place)"
+    r"|.+\.(db|sqlite|sqlite3)-(wal|shm|journal)"
+)
+_OURS = re.compile(
+    r"memory-config\.json|schedules\.json|last-error\.json"
+    r"|(memories/)?(memories\.json|changes\.jsonl)"
+    r"|prompts/memory/(MEMORY\.md|pending\.md|changes\.jsonl|daily/\d{4}-\d\d-\d\d\.md)"
+    r"|conversations/(conversations\.json|archive/\d{4}-\d\d\.jsonl)"
+)
+# A store that holds the lock of its main file takes the lock of one of these after it.
+_LOCKED_AFTER = re.compile(r"(.*/)?(changes\.jsonl|archive/[^/]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What a backup holds, and where it is."""
+
+    path: Path
+    files: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """How many files came back, which of ours went away, and where the old ones are."""
+
+    files: int
+    removed: tuple[str, ...]
+    safety: Path | None
+
+
+def utc_now() -> datetime:
+    """Give the time."""
+    return datetime.now(UTC)
+
+
+def backup(
+    data_dir: str | Path, file: str | Path, *, now: Callable[[], datetime] = utc_now
+) -> Saved:
+    """Save the whole data folder to a file."""
+    folder, target = files.real(data_dir), files.real(file)
+    if target.is_relative_to(folder):
+        message = f"{file} is inside the data folder; choose a place outside {data_dir}"
+        raise InvalidInput(message)
+    if is_empty(folder):
+        message = f"there is nothing to back up in {data_dir}; --data-dir names another folder"
+        raise NotFound(message)
+    with _locked(folder, _paths(folder), may_be_read_only=True) as held:
+        contents = _contents(folder, held)
+    return _save(target, contents, now())
+
+
+def restore(
+    data_dir: str | Path, file: str | Path, *, now: Callable[[], datetime] = utc_now
+) -> Restored:
+    """Bring a backup back; what was there is saved beside the data folder first."""
+    folder = files.real(data_dir)
+    sizes = verify(file, room=_room(folder))
+    _check_fit(folder, sizes)
+    for path in sizes:
+        files.make_folder((folder / path).parent)
+    with _locked(folder, {*_paths(folder), *sizes}) as held:
+        contents = _contents(folder, held)
+        safety = _save_beside(folder, contents, now()) if contents else None
+        for path, data in _entries(file):
+            _put(folder / path, held, data)
+        gone = tuple(path for path in contents if path not in sizes and _OURS.fullmatch(path))
+        for path in gone:
+            with _holding(folder / path, held) as one:
+                one.remove()
+    return Restored(len(sizes), gone, safety)
+
+
+def verify(file: str | Path, room: int | None = None) -> dict[str, int]:
+    """Read a whole archive and give the sizes of what it holds; raise CorruptFile if it is bad."""
+    return {path: len(data) for path, data in _entries(file, room)}
+
+
+def is_empty(data_dir: str | Path) -> bool:
+    """Tell whether a data folder holds nothing that a backup would save."""
+    return not _paths(files.real(data_dir))
+
+
+# What is in the folder
+
+
+def _paths(folder: Path) -> list[str]:
+    """List the files to save, following symbolic links as the stores do, each folder once."""
+    found: list[str] = []
+    seen: set[str] = set()
+    for here, folders, names in os.walk(folder, followlinks=True, onerror=_unless_missing):
+        if os.path.realpath(here) in seen:
+            folders.clear()
+            continue
+        seen.add(os.path.realpath(here))
+        found += [Path(here, name).relative_to(folder).as_posix() for name in names]
+    return sorted(path for path in found if _is_saved(folder, path))
+
+
+def _unless_missing(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError | NotADirectoryError):
+        message = f"cannot read {error.filename}: {error.strerror}; check its permissions"
+        raise StorageError(message) from error
+
+
+def _is_saved(folder: Path, path: str) -> bool:
+    return not _LEFT_OUT.fullmatch(path) and (folder / path).is_file()
+
+
+def _contents(folder: Path, held: Mapping[Path, files.Held]) -> dict[str, bytes]:
+    read = {path: _content(folder / path, held) for path in _paths(folder)}
+    return {path: data for path, data in read.items() if data is not None}
+
+
+def _content(path: Path, held: Mapping[Path, files.Held]) -> bytes | None:
+    if _DATABASE.fullmatch(path.name):
+        return _database(path)
+    file = held.get(files.real(path))
+    return file.read() if file else files.read(path)
+
+
+def _database(path: Path) -> bytes | None:
+    """Copy a database through SQLite: its newest pages may be in another file."""
+    try:
+        with (
+            closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as source,
+            closing(apsw.Connection(":memory:")) as copy,
+        ):
+            _copy_database(source, copy)
+            data = bytearray(copy.serialize("main"))
+    except apsw.NotADBError:
+        return files.read(path)
+    except apsw.Error as error:
+        message = f"cannot copy the database {path}: {error}; close what uses it and try again"
+        raise StorageError(message) from error
+    data[18:20] = b"\1\1"  # One file that needs no write-ahead log beside it.
+    return bytes(data)
+
+
+def _copy_database(source: apsw.Connection, target: apsw.Connection) -> None:
+    target.set_busy_timeout(10_000)
+    with target.backup("main", source, "main") as copy:
+        while not copy.done:
+            copy.step(PAGES_PER_STEP)
+
+
+# Locks
+
+
+@contextmanager
+def _locked(
+    folder: Path, paths: Iterable[str], *, may_be_read_only: bool = False
+) -> Iterator[dict[Path, files.Held]]:
+    """Hold the locks of the files that anybody may be writing."""
+    with ExitStack() as stack:
+        held: dict[Path, files.Held] = {}
+        shared = [path for path in paths if _is_shared(folder, path)]
+        for path in sorted(_newest(shared), key=_lock_order):
+            real = files.real(folder / path)
+            if real not in held:
+                try:
+                    held[real] = stack.enter_context(files.locked(real))
+                except StorageError as error:
+                    if not (may_be_read_only and _is_read_only(error)):
+                        raise
+        yield held
+
+
+def _lock_order(path: str) -> tuple[bool, str]:
+    return _LOCKED_AFTER.fullmatch(path) is not None, path
+
+
+def _is_shared(folder: Path, path: str) -> bool:
+    """Tell whether one of our programs writes this file, or ever wrote it."""
+    place = folder / path
+    has_lock = place.with_name(f".{place.name}.lock").exists()
+    return has_lock or bool(_OURS.fullmatch(path) or _DATABASE.fullmatch(path))
+
+
+def _newest(paths: Iterable[str]) -> list[str]:
+    """Leave out the older of many files in one folder: logs of past days and months."""
+    folders: dict[str, list[str]] = {}
+    for path in sorted(paths):
+        folders.setdefault(path.rpartition("/")[0], []).append(path)
+    return [path for inside in folders.values() for path in inside[-NEWEST_LOCKED:]]
+
+
+def _is_read_only(error: StorageError) -> bool:
+    cause = error.__cause__
+    return isinstance(cause, OSError) and cause.errno in {errno.EACCES, errno.EROFS, errno.EPERM}
+
+
+@contextmanager
+def _holding(path: Path, held: Mapping[Path, files.Held]) -> Iterator[files.Held]:
+    real = files.real(path)
+    if real in held:
+        yield held[real]
+        return
+    with files.locked(real) as file:
+        yield file
+
+
+# Archives
+
+
+def _save(target: Path, contents: Mapping[str, bytes], time: datetime) -> Saved:
+    data = packed(contents, time)
+    files.write(target, data)
+    return Saved(target, len(contents), len(data))
+
+
+def _entries(file: str | Path, room: int | None = None) -> Iterator[tuple[str, bytes]]:
+    for path, data in unpacked(file, room):
+        if _LEFT_OUT.fullmatch(path):
+            message = f"{file} holds {path!r}, which no backup does; nothing was changed"
+            raise CorruptFile(message)
+        yield path, data
+
+
+def _save_beside(folder: Path, contents: Mapping[str, bytes], time: datetime) -> Path:
+    name = f"{folder.name}.before-restore-{time:%Y%m%dT%H%M%S}"
+    target = folder.with_name(f"{name}.tar.gz")
+    number = 1
+    while target.exists():
+        number += 1
+        target = folder.with_name(f"{name}-{number}.tar.gz")
+    return _save(target, contents, time).path
+
+
+# Putting it back
+
+
+def _room(folder: Path) -> int:
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    return shutil.disk_usage(there).free
+
+
+def _check_fit(folder: Path, paths: Iterable[str]) -> None:
+    for path in paths:
+        above = [folder / parent for parent in parents_of(path)]
+        wrong = [place for place in above if place.exists() and not place.is_dir()]
+        wrong += [folder / path] if (folder / path).is_dir() else []
+        if wrong:
+            message = f"{wrong[0]} is in the way of {path!r}; move it away and try again"
+            raise StorageError(message)
+
+
+def _put(path: Path, held: Mapping[Path, files.Held], data: bytes) -> None:
+    with _holding(path, held) as file:
+        if _DATABASE.fullmatch(path.name) and file.path.exists():
+            _put_database(file.path, data)
+            return
+        if file.read() != data:
+            file.replace(data)
+        files.drop_previous(file.path)
+
+
+def _put_database(path: Path, data: bytes) -> None:
+    """Let SQLite replace the content of a database that somebody may have open."""
+    try:
+        with (
+            closing(apsw.Connection(":memory:")) as source,
+            closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as target,
+        ):
+            source.deserialize("main", data)
+            _copy_database(source, target)
+    except apsw.Error as error:
+        message = f"cannot restore the database {path}: {error}; close what uses it and try again"
+        raise StorageError(message) from error

@@ -1,0 +1,326 @@
+"""Conversations in a SQLite file, for thousands of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+import apsw
+
+from turnleaf.core import messages
+from turnleaf.core.messages import Message
+from turnleaf.core.times import from_iso, to_iso
+from turnleaf.core.tokens import content_chars
+from turnleaf.core.window import within_limits
+from turnleaf.errors import InvalidInput, StorageError
+from turnleaf.store import files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from datetime import datetime
+    from pathlib import Path
+    from typing import TypeVar
+
+    from turnleaf.store.limits import Drop, Limits
+
+    T = TypeVar("T")
+
+SCHEMA_VERSION = 1
+BUSY_MILLISECONDS = 30_000
+SCHEMA = f"""
+CREATE TABLE IF NOT EXISTS conversations (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS conversations_by_age ON conversations (updated_at);
+CREATE TABLE IF NOT EXISTS messages (
+    conversation INTEGER NOT NULL,
+    n INTEGER NOT NULL,
+    role TEXT NOT NULL,
+    chars INTEGER NOT NULL,
+    calls TEXT,
+    text TEXT,
+    timestamp TEXT,
+    json TEXT,
+    PRIMARY KEY (conversation, n)
+) WITHOUT ROWID;
+PRAGMA user_version = {SCHEMA_VERSION};
+"""
+
+
+class Row(NamedTuple):
+    """All of a stored message that trimming must know."""
+
+    n: int
+    role: str
+    chars: int
+    calls: str | None
+
+    @property
+    def tool_call_id(self) -> str | None:
+        """The call that it answers."""
+        return self.calls if self.role == "tool" else None
+
+    @property
+    def call_ids(self) -> Sequence[str]:
+        """The calls that it makes."""
+        return json.loads(self.calls) if self.calls and self.role == "assistant" else ()
+
+
+class DatabaseShelf:
+    """A database in WAL mode whose every acknowledged write survives a power cut."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._connection: apsw.Connection | None = None
+        self._process = os.getpid()
+        self._one_at_a_time = threading.RLock()
+
+    def open(self) -> None:
+        """Make the database where missing."""
+        self._with_rescue(lambda _: None)
+
+    def append(self, key: str, new: Sequence[Message], limits: Limits) -> None:
+        """Add messages to a conversation and trim it, in one step."""
+        rows = [_columns(message) for message in new]
+        self._with_rescue(lambda database: _append(database, key, rows, limits), writing=True)
+
+    def read(self, key: str) -> list[Message]:
+        """Give a conversation's messages."""
+        return self._with_rescue(lambda database: _messages(database, _id(database, key)))
+
+    def clear(self, key: str) -> bool:
+        """Remove a conversation; False when there is none."""
+        return self._with_rescue(lambda database: _remove(database, [key]) > 0, writing=True)
+
+    def expire(self, before: datetime, drop: Drop | None) -> int:
+        """Remove conversations not added to since; give how many."""
+
+        def remove(database: apsw.Connection) -> int:
+            old = "SELECT key FROM conversations WHERE updated_at < ?"
+            keys = [key for (key,) in database.execute(old, (to_iso(before),))]
+            if drop:
+                for key in keys:
+                    drop(key, _messages(database, _id(database, key)))
+            return _remove(database, keys)
+
+        return self._with_rescue(remove, writing=True)
+
+    def summaries(self) -> list[tuple[str, int, datetime, datetime]]:
+        """Give key, messages, creation and last addition of each, newest first."""
+        query = """
+            SELECT key, count(n), created_at, updated_at
+            FROM conversations LEFT JOIN messages ON conversation = id
+            GROUP BY id ORDER BY updated_at DESC
+        """
+        rows = self._with_rescue(lambda database: list(database.execute(query)))
+        return [(key, turns, from_iso(made), from_iso(last)) for key, turns, made, last in rows]
+
+    def close(self) -> None:
+        """Close the database; the next call opens it again."""
+        with self._one_at_a_time:
+            if self._connection is not None and self._process == os.getpid():
+                self._connection.close()
+            self._connection = None
+
+    def _with_rescue(self, work: Callable[[apsw.Connection], T], *, writing: bool = False) -> T:
+        """Do some work; a damaged database is set aside first, and a new one made."""
+        with self._one_at_a_time, _explained(self._path):
+            try:
+                return self._do(work, writing=writing)
+            except (apsw.CorruptError, apsw.NotADBError) as problem:
+                self.close()
+                with files.locked(self._path) as file:
+                    file.set_aside(str(problem), companions=("-wal", "-shm"))
+                return self._do(work, writing=writing, is_new=True)
+
+    def _do(
+        self, work: Callable[[apsw.Connection], T], *, writing: bool, is_new: bool = False
+    ) -> T:
+        database = self._opened(is_new=is_new)
+        if not writing:
+            return work(database)
+        # SQLite's own waiting is unfair: a writer may starve for seconds.
+        with files.locked(self._path):
+            database.execute("BEGIN IMMEDIATE")
+            try:
+                result = work(database)
+                database.execute("COMMIT")
+            except BaseException:
+                _roll_back(database)
+                raise
+        return result
+
+    def _opened(self, *, is_new: bool) -> apsw.Connection:
+        if self._connection is not None and self._process == os.getpid():
+            if self._path.exists():
+                return self._connection
+            self.close()
+            raise files.gone(self._path)
+        self._process = os.getpid()
+        with files.locked(self._path) as file:
+            if not self._path.exists():
+                file.replace(b"")
+                is_new = True
+            self._connection = _connect(self._path, is_new=is_new)
+        return self._connection
+
+
+def _connect(path: Path, *, is_new: bool) -> apsw.Connection:
+    database = apsw.Connection(str(path))
+    database.set_busy_timeout(BUSY_MILLISECONDS)
+    _choose_journal(database)
+    version = database.pragma("user_version")
+    if version > SCHEMA_VERSION:
+        message = f"{path} was written by a newer version of Turnleaf; update this one"
+        raise StorageError(message)
+    if version < SCHEMA_VERSION or is_new:
+        database.execute(SCHEMA)
+    return database
+
+
+def _choose_journal(database: apsw.Connection) -> None:
+    """Use WAL where it works: on some network and container volumes it only claims to."""
+    try:
+        database.pragma("journal_mode", "wal")
+        database.pragma("synchronous", "full")
+        database.execute("BEGIN IMMEDIATE; ROLLBACK")
+    except (apsw.IOError, apsw.CantOpenError, apsw.BusyError):
+        database.pragma("journal_mode", "truncate")
+        database.pragma("synchronous", "full")
+
+
+def _append(
+    database: apsw.Connection, key: str, rows: Sequence[tuple[object, ...]], limits: Limits
+) -> None:
+    stamp = to_iso(limits.now)
+    identity = _touched(database, key, stamp)
+    old = [
+        Row(*row)
+        for row in database.execute(
+            "SELECT n, role, chars, calls FROM messages WHERE conversation = ? ORDER BY n",
+            (identity,),
+        )
+    ]
+    first = old[-1].n + 1 if old else 1
+    database.executemany(
+        "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        [(identity, first + index, *row) for index, row in enumerate(rows)],
+    )
+    both = [*old, *(Row(first + index, *row[:3]) for index, row in enumerate(rows))]  # type: ignore[arg-type]
+    kept = within_limits(both, limits.max_turns, limits.max_chars, _chars)
+    if len(kept) < len(both):
+        _trim(database, key, identity, kept[0].n, limits.drop)
+
+
+def _touched(database: apsw.Connection, key: str, stamp: str) -> int:
+    query = """
+        INSERT INTO conversations (key, created_at, updated_at) VALUES (?1, ?2, ?2)
+        ON CONFLICT (key) DO UPDATE SET updated_at = ?2 RETURNING id
+    """
+    identity: int = database.execute(query, (key, stamp)).get
+    return identity
+
+
+def _trim(
+    database: apsw.Connection, key: str, identity: int, first: int, drop: Drop | None
+) -> None:
+    if drop:
+        drop(key, _messages(database, identity, before=first))
+    database.execute("DELETE FROM messages WHERE conversation = ? AND n < ?", (identity, first))
+
+
+def _remove(database: apsw.Connection, keys: Sequence[str]) -> int:
+    for key in keys:
+        identity = _id(database, key)
+        database.execute("DELETE FROM messages WHERE conversation = ?", (identity,))
+    database.executemany("DELETE FROM conversations WHERE key = ?", [(key,) for key in keys])
+    return len(keys) if keys and database.changes() else 0
+
+
+def _id(database: apsw.Connection, key: str) -> int:
+    found: int | None = database.execute("SELECT id FROM conversations WHERE key = ?", (key,)).get
+    return found or 0
+
+
+def _messages(database: apsw.Connection, identity: int, before: int | None = None) -> list[Message]:
+    query = "SELECT role, text, timestamp, json FROM messages WHERE conversation = ? ORDER BY n"
+    values: tuple[object, ...] = (identity,)
+    if before is not None:
+        query = query.replace("ORDER", "AND n < ? ORDER")
+        values = (identity, before)
+    read = (_message(*row) for row in database.execute(query, values))
+    return [message for message in read if message is not None]
+
+
+def _message(role: str, text: str | None, timestamp: str, full: str | None) -> Message | None:
+    try:
+        if full is None:
+            return Message(role, text, from_iso(timestamp))
+        return messages.from_json(json.loads(full))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        files.log.warning("a stored message cannot be read (%s); it is left alone", error)
+        return None
+
+
+def _columns(message: Message) -> tuple[object, ...]:
+    """Give a message's columns; only what is plain text needs no JSON."""
+    chars = content_chars(message.content)
+    is_plain = isinstance(message.content, str) and message.name is None
+    if is_plain and not message.tool_calls and message.tool_call_id is None:
+        stamp = to_iso(message.timestamp) if message.timestamp else None
+        if _is_storable(str(message.content)):
+            return message.role, chars, None, message.content, stamp, None
+    calls = json.dumps(message.call_ids) if message.call_ids else message.tool_call_id
+    return message.role, chars, calls, None, None, _dumped(message)
+
+
+def _is_storable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _dumped(message: Message) -> str:
+    try:
+        return json.dumps(messages.to_json(message), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        problem = f"a message holds what JSON cannot ({error}); use plain values"
+        raise InvalidInput(problem) from error
+
+
+def _chars(row: Row) -> int:
+    return row.chars
+
+
+def _roll_back(database: apsw.Connection) -> None:
+    if database.in_transaction:
+        database.execute("ROLLBACK")
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except apsw.FullError as error:
+        message = f"cannot write {path}: the disk is full; free some space and try again"
+        raise StorageError(message) from error
+    except apsw.ReadOnlyError as error:
+        message = f"cannot write {path}: it is read-only; check who owns it and its folder"
+        raise StorageError(message) from error
+    except apsw.BusyError as error:
+        message = f"cannot write {path}: another program keeps it locked; end it or try again"
+        raise StorageError(message) from error
+    except apsw.CantOpenError as error:
+        message = f"cannot open {path}: check that its folder is there and belongs to you"
+        raise StorageError(message) from error
+    except apsw.Error as error:
+        message = f"cannot use {path}: {error}; check the disk and keep a backup"
+        raise StorageError(message) from error

@@ -1,0 +1,422 @@
+"""The only module that changes a user's file.
+
+A change is: lock, read, a pure function from old bytes to new, a temporary file in the same
+folder, fsync, rename, fsync of the folder. Whoever reads sees the old file or the new one, and
+a kill or a power cut at any instant leaves one of the two. What cannot be done is a
+`StorageError` that says what to do, and the old content stays.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import logging
+import os
+import stat
+import threading
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from turnleaf.errors import StorageError
+from turnleaf.store import renames
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+log = logging.getLogger("turnleaf")
+
+FILE_MODE = 0o600
+FOLDER_MODE = 0o700
+
+ADVICE = {
+    errno.ENOSPC: "the disk is full; free some space and try again",
+    errno.EDQUOT: "your disk quota is used up; free some space and try again",
+    errno.EFBIG: "it would be larger than this system allows; free some space or split it",
+    errno.EROFS: "the file system is read-only; use another folder",
+    errno.EACCES: "permission is denied; check who owns the file and its folder",
+    errno.EPERM: "permission is denied; check who owns the file and its folder",
+    errno.ENOENT: "it is not there; has the folder been moved or a disk been unplugged?",
+    errno.ENOTDIR: "a part of its path is a file, not a folder; choose another path",
+    errno.EISDIR: "it is a folder, not a file; choose another path",
+    errno.ENAMETOOLONG: "its name is too long; choose a shorter one",
+    errno.ELOOP: "its symbolic links go round in a circle; correct them",
+    errno.EMFILE: "too many files are open; close some or raise the limit (ulimit -n)",
+    errno.ENFILE: "too many files are open on this machine; close some",
+    errno.EIO: "the disk reported an error; check it and keep a backup",
+    errno.ESTALE: "the network folder went away; mount it again",
+}
+
+
+def real(path: str | Path) -> Path:
+    """Follow symbolic links, so that everybody locks and replaces the same file."""
+    return Path(os.path.realpath(path))
+
+
+def version(data: bytes | None) -> str:
+    """Name a content: the same name, the same bytes."""
+    return "" if data is None else hashlib.sha256(data).hexdigest()[:32]
+
+
+def read(path: Path) -> bytes | None:
+    """Read a whole file, or None when there is none; unreadable is an error, never empty."""
+    with _explained("read", path):
+        data = _read(path)
+        if _is_written_in_place(path):
+            data = _read_settled(path)
+        return data
+
+
+def modified(path: Path) -> datetime:
+    """Tell when a file was last changed; the beginning of time when there is none."""
+    try:
+        return datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    except OSError:
+        return datetime.fromtimestamp(0, UTC)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[Held]:
+    """Keep every other thread and process from changing this file meanwhile.
+
+    The lock is on a file of its own, because the file itself is replaced.
+    """
+    with _explained("lock", path):
+        descriptor = os.open(_beside(path, "lock"), os.O_RDWR | os.O_CREAT, FILE_MODE)
+    try:
+        with _explained("lock", path):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            _finish_in_place(path)
+        yield Held(path)
+    finally:
+        os.close(descriptor)
+
+
+class Held:
+    """A file whose lock we hold: all that may be done to it meanwhile."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self) -> bytes | None:
+        """Read the whole file, or None when there is none."""
+        with _explained("read", self.path):
+            return _read(self.path)
+
+    def replace(self, data: bytes) -> None:
+        """Put new content into the file."""
+        with _explained("write", self.path):
+            _refuse_read_only(self.path)
+            temporary = _write_beside(self.path, data, "tmp")
+            try:
+                temporary.replace(self.path)
+            except OSError as error:
+                if error.errno != errno.EBUSY:
+                    temporary.unlink(missing_ok=True)
+                    raise
+                _overwrite_in_place(self.path, temporary, data)
+            _sync_folder(self.path.parent)
+
+    def swap(self, data: bytes) -> None:
+        """Put new content into the file, and keep what it replaces for `previous`.
+
+        A person's editor knows nothing of our lock: what it saves at this very instant, or
+        writes later into the file it had open, would be lost without a trace.
+        """
+        kept = _beside(self.path, "previous")
+        with _explained("write", self.path):
+            _refuse_read_only(self.path)
+            _write_beside(self.path, data, "tmp").replace(kept)
+            try:
+                _sync_folder(self.path.parent)
+                renames.swap(kept, self.path)
+            except OSError:
+                kept.unlink(missing_ok=True)
+                self._replace_linked(data, kept)
+            _sync_folder(self.path.parent)
+
+    def _replace_linked(self, data: bytes, kept: Path) -> None:
+        with suppress(OSError):
+            kept.hardlink_to(self.path)
+        self.replace(data)
+
+    def append(self, data: bytes) -> int:
+        """Add to the end, durably; give the size before, for `cut_back`."""
+        with _explained("write", self.path):
+            is_new = not self.path.exists()
+            size = _append(self.path, data)
+            if is_new:
+                _sync_folder(self.path.parent)
+            return size
+
+    def cut_back(self, size: int) -> None:
+        """Take back what `append` added."""
+        with _explained("write", self.path):
+            descriptor = os.open(self.path, os.O_RDWR)
+            try:
+                os.ftruncate(descriptor, size)
+                _sync(descriptor)
+            finally:
+                os.close(descriptor)
+
+    def remove(self) -> None:
+        """Delete the file, durably; it is no error when there is none."""
+        with _explained("delete", self.path):
+            self.path.unlink(missing_ok=True)
+            _sync_folder(self.path.parent)
+
+    def move_aside(self, problem: str) -> Path:
+        """Keep a file that cannot be used under another name, and say so."""
+        aside = self.keep_copy(self.read() or b"", "corrupt")
+        log.warning("%s cannot be used (%s); it was kept as %s", self.path, problem, aside)
+        return aside
+
+    def set_aside(self, problem: str, companions: Sequence[str] = ()) -> Path:
+        """Rename a file that cannot be used, with those that belong to it, and say so."""
+        with _explained("move", self.path):
+            aside = _free_name(self.path, f"corrupt-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+            for suffix in ("", *companions):
+                with suppress(FileNotFoundError):
+                    self.path.with_name(self.path.name + suffix).rename(f"{aside}{suffix}")
+            _sync_folder(self.path.parent)
+        log.warning("%s cannot be used (%s); it was kept as %s", self.path, problem, aside)
+        return aside
+
+    def keep_copy(self, data: bytes, why: str) -> Path:
+        """Keep a content that has no other place in a new file beside this one."""
+        with _explained("write", self.path):
+            copy = _free_name(self.path, f"{why}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+            _write_beside(self.path, data, "tmp").replace(copy)
+            _sync_folder(copy.parent)
+        return copy
+
+
+def change(path: Path, edit: Callable[[bytes | None], bytes]) -> bytes:
+    """Change a file in one step that nobody sees half of; give what it holds now."""
+    with locked(path) as file:
+        before = file.read()
+        after = edit(before)
+        if after != before:
+            file.replace(after)
+        return after
+
+
+def write(path: Path, data: bytes) -> None:
+    """Write a file that nobody else writes, such as an export, in one step."""
+    with _explained("write", path):
+        _refuse_read_only(path)
+        temporary = _write_beside(path, data, f"{os.getpid()}-{threading.get_ident()}.tmp")
+        try:
+            temporary.replace(path)
+        except OSError:
+            temporary.unlink(missing_ok=True)
+            raise
+        _sync_folder(path.parent)
+
+
+def previous(path: Path) -> bytes | None:
+    """Read what the file before the last `swap` holds now."""
+    try:
+        return _read(_beside(path, "previous"))
+    except OSError:
+        return None
+
+
+def drop_previous(path: Path) -> None:
+    """Forget the kept link, so that no byte of an older version stays."""
+    with _explained("write", path):
+        _beside(path, "previous").unlink(missing_ok=True)
+
+
+def tail(path: Path, size: int) -> bytes:
+    """Read the last bytes of a file; nothing when there is none."""
+    with _explained("read", path):
+        try:
+            descriptor = os.open(path, os.O_RDONLY)
+        except FileNotFoundError:
+            return b""
+        try:
+            return os.pread(descriptor, size, max(0, os.fstat(descriptor).st_size - size))
+        finally:
+            os.close(descriptor)
+
+
+def gone(path: Path) -> StorageError:
+    """Say that a file vanished under us: it must not silently begin anew."""
+    message = (
+        f"{path} is gone since it was opened, and nothing was written; put it back "
+        "(turnleaf restore), or start again to begin with an empty one"
+    )
+    return StorageError(message)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it, durably, readable by their owner only."""
+    if path.is_dir():
+        return
+    with _explained("create", path):
+        missing = [folder for folder in (path, *path.parents) if not folder.exists()]
+        for folder in reversed(missing):
+            with suppress(FileExistsError):
+                folder.mkdir(FOLDER_MODE)
+            _sync_folder(folder.parent)
+        if not path.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
+
+
+@contextmanager
+def _explained(doing: str, path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        advice = ADVICE.get(error.errno or 0, os.strerror(error.errno or 0).lower())
+        message = f"cannot {doing} {path}: {advice}"
+        raise StorageError(message) from error
+    except ValueError as error:
+        message = f"cannot {doing} {path}: {error}; choose another path"
+        raise StorageError(message) from error
+
+
+def _beside(path: Path, suffix: str) -> Path:
+    return path.with_name(f".{path.name}.{suffix}")
+
+
+def _free_name(path: Path, suffix: str) -> Path:
+    candidate = path.with_name(f"{path.name}.{suffix}")
+    number = 1
+    while candidate.exists():
+        number += 1
+        candidate = path.with_name(f"{path.name}.{suffix}-{number}")
+    return candidate
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        with path.open("rb", buffering=0) as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+
+
+def _write_beside(path: Path, data: bytes, suffix: str) -> Path:
+    """Write a hidden file beside, with the mode and owner of the file it will replace.
+
+    Its name is always the same: only the holder of the lock writes it, and what a kill left
+    there is overwritten.
+    """
+    target = _beside(path, suffix)
+    descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, FILE_MODE)
+    try:
+        _like(descriptor, path)
+        _write_all(descriptor, data)
+        _sync(descriptor)
+    except OSError:
+        target.unlink(missing_ok=True)
+        raise
+    finally:
+        os.close(descriptor)
+    return target
+
+
+def _append(path: Path, data: bytes) -> int:
+    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, FILE_MODE)
+    try:
+        size = os.fstat(descriptor).st_size
+        torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
+        try:
+            _write_all(descriptor, b"\n" + data if torn else data)
+            _sync(descriptor)
+        except OSError:
+            os.ftruncate(descriptor, size)
+            raise
+        return size
+    finally:
+        os.close(descriptor)
+
+
+def _refuse_read_only(path: Path) -> None:
+    """Respect a file made read-only: renaming over it would not even notice."""
+    if path.exists() and not os.access(path, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+
+def _like(descriptor: int, path: Path) -> None:
+    try:
+        old = path.stat()
+    except FileNotFoundError:
+        return
+    os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
+    new = os.fstat(descriptor)
+    if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
+        with suppress(PermissionError):
+            os.fchown(descriptor, old.st_uid, old.st_gid)
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def _sync(descriptor: int) -> None:
+    if hasattr(fcntl, "F_FULLFSYNC"):  # macOS: fsync alone stops at the drive's cache
+        with suppress(OSError):
+            fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
+            return
+    os.fsync(descriptor)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+# A file that is itself a mount point (Docker binds single files) cannot be replaced, only
+# overwritten. Its whole new content is first made durable as `.NAME.redo`, which is renamed to
+# `.NAME.in-place` when the overwriting is done. A reader that finds either waits for the lock,
+# and whoever takes the lock finishes what a kill interrupted.
+
+
+def _is_written_in_place(path: Path) -> bool:
+    return _beside(path, "in-place").exists() or _beside(path, "redo").exists()
+
+
+def _overwrite_in_place(path: Path, temporary: Path, data: bytes) -> None:
+    redo = _beside(path, "redo")
+    temporary.replace(redo)
+    _sync_folder(path.parent)
+    _overwrite(path, data)
+    redo.replace(_beside(path, "in-place"))
+
+
+def _overwrite(path: Path, data: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY)
+    try:
+        _write_all(descriptor, data)
+        os.ftruncate(descriptor, len(data))
+        _sync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _finish_in_place(path: Path) -> None:
+    redo = _beside(path, "redo")
+    data = _read(redo)
+    if data is not None:
+        _overwrite(path, data)
+        redo.replace(_beside(path, "in-place"))
+
+
+def _read_settled(path: Path) -> bytes | None:
+    descriptor = os.open(_beside(path, "lock"), os.O_RDWR | os.O_CREAT, FILE_MODE)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+        redone = _read(_beside(path, "redo"))
+        return _read(path) if redone is None else redone
+    finally:
+        os.close(descriptor)

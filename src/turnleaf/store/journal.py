@@ -1,0 +1,83 @@
+"""changes.jsonl: the append-only record of every acknowledged change of a memory file."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from turnleaf.core import changes
+from turnleaf.store import files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from turnleaf.core.changes import Change
+
+NAME = "changes.jsonl"
+TAIL_BYTES = 16_384
+
+
+class Journal:
+    """The changes of one memory file; several files in one folder share the record."""
+
+    def __init__(self, memory_file: Path) -> None:
+        self.path = memory_file.with_name(NAME)
+        self._file_name = memory_file.name
+
+    @contextmanager
+    def held(self) -> Iterator[HeldJournal]:
+        """Lock the record, for the holder of the memory file's lock."""
+        with files.locked(self.path) as file:
+            yield HeldJournal(file)
+
+    def read(self) -> list[Change]:
+        """Read every change of this memory file, oldest first."""
+        return [change for change in self._parsed(files.read(self.path)) if self._is_ours(change)]
+
+    def last(self) -> Change | None:
+        """Read the newest change of this memory file, without reading all."""
+        tail = files.tail(self.path, TAIL_BYTES)
+        whole_lines = tail.partition(b"\n")[2] if len(tail) == TAIL_BYTES else tail
+        for line in reversed(whole_lines.splitlines()):
+            change = self._parse(line)
+            if change and self._is_ours(change):
+                return change
+        if len(tail) < TAIL_BYTES:
+            return None
+        return next(reversed(self.read()), None)
+
+    def _is_ours(self, change: Change) -> bool:
+        return change.file == self._file_name
+
+    def _parsed(self, data: bytes | None) -> Iterator[Change]:
+        for line in (data or b"").splitlines():
+            change = self._parse(line)
+            if change:
+                yield change
+
+    def _parse(self, line: bytes) -> Change | None:
+        if not line.strip():
+            return None
+        try:
+            return changes.from_json(json.loads(line))
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+            files.log.warning("%s holds a line that cannot be read; it is left alone", self.path)
+            return None
+
+
+class HeldJournal:
+    """The record while its lock is held."""
+
+    def __init__(self, file: files.Held) -> None:
+        self._file = file
+
+    def append(self, new: Sequence[Change]) -> int:
+        """Write changes durably; give what `cut_back` needs."""
+        lines = (json.dumps(changes.to_json(change), ensure_ascii=False) for change in new)
+        return self._file.append("".join(f"{line}\n" for line in lines).encode())
+
+    def cut_back(self, size: int) -> None:
+        """Take back what `append` wrote."""
+        self._file.cut_back(size)

@@ -1,0 +1,252 @@
+"""`MemoryStore`: the long-term memory in one file, JSON (002) or Markdown (003)."""
+
+from __future__ import annotations
+
+import secrets
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from turnleaf.core import changes, markdown
+from turnleaf.core.memories import (
+    Memory,
+    check_capacity,
+    checked_category,
+    checked_content,
+    checked_text,
+    contains,
+    unique_id,
+)
+from turnleaf.core.times import to_millisecond
+from turnleaf.errors import Conflict, InvalidInput, StorageError
+from turnleaf.settings import Settings, default_data_dir, in_home_assistant
+from turnleaf.store import files, guard
+from turnleaf.store.memory_file import MemoryFile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from turnleaf.core.changes import Change, Source
+
+ID_ALPHABET = "bcdfgjkmnpqrstvwxz23456789"
+ID_LENGTH = 10
+
+
+def utc_now() -> datetime:
+    """Read the clock."""
+    return datetime.now(UTC)
+
+
+def random_id() -> str:
+    """Make an id that is short enough to type and never spells a word."""
+    return "".join(secrets.choice(ID_ALPHABET) for _ in range(ID_LENGTH))
+
+
+class MemoryStore:
+    """Facts that outlive conversations, in a file that people read and edit.
+
+    Without a location it is 002's JSON file; a location ending in `.md` is 003's MEMORY.md.
+    """
+
+    def __init__(
+        self,
+        location: str | Path | None = None,
+        *,
+        settings: Settings | None = None,
+        now: Callable[[], datetime] = utc_now,
+        new_id: Callable[[], str] = random_id,
+    ) -> None:
+        self.location = _resolved(location)
+        self._given_settings = settings
+        self._settings = settings or Settings()
+        self._now = now
+        self._new_id = new_id
+        self._file = MemoryFile(self.location, self._moment)
+        self._is_ready = False
+
+    def init(self) -> None:
+        """Make the folder and the file where missing, and mend what an editor wiped."""
+        self._settings = self._given_settings or Settings.load()
+        self._file.create()
+        self._is_ready = True
+
+    def add(
+        self,
+        content: str,
+        category: str | None = None,
+        *,
+        origin: str = "user",
+        source: Source | None = None,
+    ) -> Memory:
+        """Remember a fact; raise MemoryFull when there is no room."""
+        text = checked_content(content)
+        heading = checked_category(category)
+        self._ready()
+        with self._file.changing(origin, source) as draft:
+            known = draft.memories
+            self._check_room([*(memory.content for memory in known), text])
+            now = self._moment()
+            new_id = unique_id(self._new_id(), (memory.id for memory in known))
+            memory = Memory(new_id, text, now, now, heading, origin)
+            draft.insert(memory, "add")
+        return memory
+
+    def get_all(self) -> list[Memory]:
+        """Give every fact, in the file's order."""
+        self._look()
+        return [fact.memory for fact in self._file.page().facts]
+
+    def get(self, memory_id: str) -> Memory | None:
+        """Give the fact of that id."""
+        return next((memory for memory in self.get_all() if memory.id == memory_id), None)
+
+    def search(self, keyword: str) -> list[Memory]:
+        """Give the facts that hold a keyword, whatever the case."""
+        wanted = checked_text(keyword, "a keyword")
+        return [memory for memory in self.get_all() if contains(memory, wanted)]
+
+    def update(
+        self, memory_id: str, content: str, *, expected: str | None = None, origin: str = "user"
+    ) -> Memory | None:
+        """Let a fact say something else; None when there is none of that id.
+
+        With `expected`, only if it still says that; raise Conflict otherwise.
+        """
+        text = checked_content(content)
+        self._ready()
+        with self._file.changing(origin) as draft:
+            fact = draft.find(memory_id)
+            if fact is None:
+                return None
+            before: Memory = fact.memory
+            if expected is not None and before.content != expected:
+                message = f"the memory {memory_id} was changed meanwhile; look at it and try again"
+                raise Conflict(message)
+            if len(text) > len(before.content):
+                others = [one.content for one in draft.memories if one.id != memory_id]
+                self._check_room([*others, text], growing=False)
+            after = replace(before, content=text, updated_at=self._later(before))
+            draft.replace(after, "update")
+        return after
+
+    def delete(self, memory_id: str, *, origin: str = "user") -> bool:
+        """Forget a fact; False when there is none of that id."""
+        self._ready()
+        with self._file.changing(origin) as draft:
+            if draft.find(memory_id) is None:
+                return False
+            draft.remove(memory_id, "delete")
+        return True
+
+    def undo(self) -> list[Change]:
+        """Take back the newest change that was not taken back yet, and give it.
+
+        An import is one change of many facts; where there is nothing to undo there is none.
+        """
+        self._ready()
+        with self._file.changing("user") as draft:
+            found = changes.undoable(self._file.journal.read())
+            version = files.version(draft.text.encode())
+            for change in found:
+                draft.undo(change, is_newest=version == change.new)
+        return found
+
+    def changes(self, memory_id: str | None = None) -> list[Change]:
+        """Give the record of changes, oldest first; of one fact or of all."""
+        self._look()
+        history = self._file.journal.read()
+        return [change for change in history if memory_id is None or change.concerns(memory_id)]
+
+    def import_memories(self, incoming: Sequence[Memory]) -> int:
+        """Take over facts with their ids and times, all or none; give how many were new."""
+        self._ready()
+        with self._file.changing("import") as draft:
+            new = _unknown(incoming, draft.memories)
+            self._check_room([memory.content for memory in [*draft.memories, *new]])
+            for memory in new:
+                draft.insert(memory, "import")
+        return len(new)
+
+    def reconcile(self) -> list[Memory]:
+        """Bring back facts that somebody else's save wiped without having seen them."""
+        self._ready()
+        return self._file.mend()
+
+    def needs_mending(self) -> bool:
+        """Tell whether somebody else saved the file since our last look, and left it quiet."""
+        return self._file.needs_mending()
+
+    def text(self) -> str:
+        """Give the file as it is."""
+        self._look()
+        return self._file.text()
+
+    def prompt_text(self) -> str:
+        """Give the memory as a person reads it, without our comments."""
+        if self._file.format is markdown:
+            return markdown.without_comments(self.text())
+        return "".join(f"- {memory.content}\n" for memory in self.get_all())
+
+    def _ready(self) -> None:
+        if not self._is_ready:
+            self.init()
+        guard.watch(self)
+
+    def _look(self) -> None:
+        """Be ready for reading, which needs no right to write."""
+        if not self.location.exists():
+            self._ready()
+        with suppress(StorageError):
+            if self._file.needs_mending():
+                self._file.mend()
+
+    def _moment(self) -> datetime:
+        """Read the clock to the millisecond, as files keep it."""
+        return to_millisecond(self._now())
+
+    def _later(self, memory: Memory) -> datetime:
+        """Give a time after the fact's last change, whatever the clock says.
+
+        It is how a text tells whether its writer had seen an update.
+        """
+        return max(self._moment(), memory.updated_at + changes.TICK)
+
+    def _check_room(self, contents: Sequence[str], *, growing: bool = True) -> None:
+        items = self._settings.memory_max_items if growing else len(contents)
+        check_capacity(contents, items, self._settings.memory_max_chars)
+
+
+def default_location() -> Path:
+    """Give 002's path by environment."""
+    folder = default_data_dir()
+    if in_home_assistant():
+        return folder / "memories" / "memories.json"
+    return folder / "memories.json"
+
+
+def _resolved(location: str | Path | None) -> Path:
+    if isinstance(location, str) and "://" in location:
+        message = f"{location!r} is not a place for memories; pass a path ending in .json or .md"
+        raise InvalidInput(message)
+    return files.real(default_location() if location is None else location)
+
+
+def _unknown(incoming: Sequence[Memory], present: Sequence[Memory]) -> list[Memory]:
+    """Leave out what is there already; give another id to another fact of a taken id."""
+    contents = {(memory.content, memory.category) for memory in present}
+    ids = {memory.id for memory in present}
+    new = []
+    for memory in incoming:
+        fact = replace(
+            memory,
+            id=unique_id(memory.id, ids),
+            content=checked_content(memory.content),
+            category=checked_category(memory.category),
+        )
+        if (fact.content, fact.category) not in contents:
+            contents.add((fact.content, fact.category))
+            ids.add(fact.id)
+            new.append(fact)
+    return new

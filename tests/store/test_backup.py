@@ -1,0 +1,513 @@
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import os
+import stat
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import apsw
+import pytest
+
+from turnleaf.errors import CorruptFile, InvalidInput, NotFound, StorageError, TurnleafError
+from turnleaf.settings import Settings
+from turnleaf.store.backup import backup, is_empty, restore, verify
+from turnleaf.store.bundles import MANIFEST
+from turnleaf.store.conversations import ConversationStore
+from turnleaf.store.daily import DailyLog
+from turnleaf.store.memories import MemoryStore
+
+ROOMY = Settings(memory_max_items=100_000, memory_max_chars=10_000_000)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "saved.tar.gz"
+
+
+def memory(data: Path) -> MemoryStore:
+    return MemoryStore(data / "prompts" / "memory" / "MEMORY.md", settings=ROOMY)
+
+
+def conversations(data: Path, suffix: str = "json") -> ConversationStore:
+    location = data / "conversations" / f"conversations.{suffix}"
+    return ConversationStore(location, settings=ROOMY)
+
+
+def fill(data: Path) -> None:
+    store = memory(data)
+    store.add("客廳的燈叫做小明", "家")
+    store.add("two\nlines")
+    conversations(data).add_exchange("slack:1", "早安", "hello")
+    DailyLog(data / "prompts" / "memory" / "daily").append("澆花")
+    (data / "memory-config.json").write_text('{"memoryMaxItems": 50}\n', "utf-8")
+    (data / "prompts" / "我的 notes.txt").write_bytes(b"mine\r\n\xff\0")
+    (data / "empty.txt").touch()
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Read what a person would call the folder's files."""
+    paths = [path for path in folder.rglob("*") if path.is_file()]
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in paths
+        if not path.name.startswith(".")
+    }
+
+
+# The round trip
+
+
+def test_a_restore_gives_every_byte_back(data: Path, file: Path, tmp_path: Path) -> None:
+    fill(data)
+    before = contents(data)
+    saved = backup(data, file)
+    assert saved.files == len(before)
+    restored = restore(tmp_path / "other", file)
+    assert contents(tmp_path / "other") == before
+    assert (restored.files, restored.removed, restored.safety) == (len(before), (), None)
+
+
+def test_a_restore_takes_back_all_that_happened_since(data: Path, file: Path) -> None:
+    fill(data)
+    before = contents(data)
+    backup(data, file)
+    memory(data).add("later")
+    memory(data).delete(memory(data).get_all()[0].id)
+    conversations(data).add_exchange("slack:2", "more", "more")
+    (data / "prompts" / "我的 notes.txt").write_text("changed", "utf-8")
+    (data / "schedules.json").write_text("[]", "utf-8")
+    later = contents(data)
+    restored = restore(data, file)
+    assert contents(data) == before
+    assert restored.removed == ("schedules.json",)
+    assert restored.safety is not None
+    restore(data, restored.safety)
+    assert contents(data) == later
+
+
+def test_what_is_not_ours_and_not_in_the_backup_stays(data: Path, file: Path) -> None:
+    fill(data)
+    backup(data, file)
+    (data / "diary.txt").write_text("mine", "utf-8")
+    assert restore(data, file).removed == ()
+    assert (data / "diary.txt").read_text("utf-8") == "mine"
+
+
+def test_the_stores_work_on_after_a_restore(data: Path, file: Path) -> None:
+    running = memory(data)
+    running.add("one")
+    backup(data, file)
+    running.add("two")
+    restore(data, file)
+    assert [one.content for one in running.get_all()] == ["one"]
+    assert [one.content for one in running.reconcile()] == []
+    running.add("three")
+    assert [one.content for one in memory(data).get_all()] == ["one", "three"]
+    assert [change.op for change in memory(data).changes()] == ["add", "add"]
+
+
+def test_a_database_is_saved_with_what_is_still_in_its_log(
+    data: Path, file: Path, tmp_path: Path
+) -> None:
+    store = conversations(data, "db")
+    for number in range(50):
+        store.add_exchange(f"key {number % 5}", f"問 {number}", "答")
+    assert (data / "conversations" / "conversations.db-wal").stat().st_size > 0
+    backup(data, file)
+    assert list(verify(file)) == ["conversations/conversations.db"]
+    restore(tmp_path / "other", file)
+    copy = conversations(tmp_path / "other", "db")
+    assert copy.get_history("key 3") == store.get_history("key 3")
+    store.close()
+    copy.close()
+
+
+def test_a_database_that_is_open_is_restored_in_place(data: Path, file: Path) -> None:
+    store = conversations(data, "db")
+    store.add_exchange("a", "one", "1")
+    backup(data, file)
+    store.add_exchange("a", "two", "2")
+    store.add_exchange("b", "three", "3")
+    restore(data, file)
+    assert [one.content for one in store.get_history("a")] == ["one", "1"]
+    assert store.get_history("b") == []
+    store.add_exchange("b", "four", "4")
+    again = conversations(data, "db")
+    assert [one.key for one in again.summaries()] == ["b", "a"]
+    store.close()
+    again.close()
+
+
+def test_a_file_that_only_looks_like_a_database_is_saved_as_it_is(
+    data: Path, file: Path, tmp_path: Path
+) -> None:
+    data.mkdir()
+    (data / "mine.db").write_bytes(b"not a database at all" * 100)
+    backup(data, file)
+    restore(tmp_path / "other", file)
+    assert contents(tmp_path / "other") == contents(data)
+
+
+# What is saved, and how
+
+
+def test_derived_and_passing_files_are_left_out(data: Path, file: Path) -> None:
+    fill(data)
+    names = {*contents(data)}
+    for name in ("index.db", "index.db-wal", ".MEMORY.md.tmp", "prompts/.x.previous", "a.db-shm"):
+        (data / name).write_bytes(b"x")
+    backup(data, file)
+    assert {*verify(file)} == names
+
+
+def test_a_backup_can_be_read_with_ordinary_tools(data: Path, file: Path) -> None:
+    fill(data)
+    backup(data, file)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    with tarfile.open(file) as archive:
+        first, *others = archive.getnames()
+        assert first == MANIFEST
+        assert others == sorted(others)
+        assert {name.removeprefix("data/") for name in others} == {*contents(data)}
+        manifest = json.loads(archive.extractfile(MANIFEST).read())  # type: ignore[union-attr]
+    sums = {entry["path"]: entry["sha256"] for entry in manifest["files"]}
+    assert sums == {
+        name: hashlib.sha256(content).hexdigest() for name, content in contents(data).items()
+    }
+
+
+def test_the_same_folder_at_the_same_time_gives_the_same_bytes(data: Path, tmp_path: Path) -> None:
+    fill(data)
+    moment = datetime(2026, 1, 2, tzinfo=UTC)
+    for name in ("one", "two"):
+        backup(data, tmp_path / name, now=lambda: moment)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+def test_symbolic_links_are_followed_as_the_stores_follow_them(
+    data: Path, file: Path, tmp_path: Path
+) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "MEMORY.md").write_text("- linked\n", "utf-8")
+    data.mkdir()
+    (data / "prompts").symlink_to(notes)
+    (notes / "loop").symlink_to(notes)
+    (data / "dangling").symlink_to(tmp_path / "nowhere")
+    backup(data, file)
+    assert list(verify(file)) == ["prompts/MEMORY.md"]
+    (notes / "MEMORY.md").write_text("- changed\n", "utf-8")
+    restore(data, file)
+    assert (data / "prompts").is_symlink()
+    assert (notes / "MEMORY.md").read_text("utf-8") == "- linked\n"
+
+
+def test_what_is_no_file_is_not_waited_for(data: Path, file: Path) -> None:
+    fill(data)
+    os.mkfifo(data / "pipe")
+    backup(data, file)
+    assert "pipe" not in verify(file)
+
+
+def test_names_in_any_bytes_come_back(data: Path, file: Path, tmp_path: Path) -> None:
+    data.mkdir()
+    odd = Path(os.fsdecode(os.fsencode(data) + b"/caf\xe9 \n.txt"))
+    odd.write_text("x", "utf-8")
+    backup(data, file)
+    restore(tmp_path / "other", file)
+    assert contents(tmp_path / "other") == contents(data)
+
+
+def test_hundreds_of_days_are_saved(data: Path, file: Path) -> None:
+    folder = data / "prompts" / "memory" / "daily"
+    folder.mkdir(parents=True)
+    for number in range(700):
+        (folder / f"{2000 + number // 360}-{number % 12 + 1:02}-{number % 30 + 1:02}.md").touch()
+    count = len(list(folder.iterdir()))
+    assert backup(data, file).files == count
+
+
+def test_a_place_inside_the_folder_is_refused(data: Path) -> None:
+    fill(data)
+    with pytest.raises(InvalidInput, match="outside"):
+        backup(data, data / "saved.tar.gz")
+
+
+@pytest.mark.parametrize("inside", ["", "data", "data/prompts"])
+def test_nothing_cannot_be_saved(data: Path, file: Path, inside: str) -> None:
+    (data.parent / inside).mkdir(parents=True, exist_ok=True)
+    assert is_empty(data)
+    with pytest.raises(NotFound):
+        backup(data, file)
+    assert not file.exists()
+
+
+def test_a_place_that_cannot_be_written_leaves_the_folder_alone(data: Path, tmp_path: Path) -> None:
+    fill(data)
+    before = contents(data)
+    with pytest.raises(StorageError):
+        backup(data, tmp_path / "missing" / "saved.tar.gz")
+    assert contents(data) == before
+
+
+# While others write
+
+WRITER = """
+import sys
+from pathlib import Path
+from turnleaf.settings import Settings
+from turnleaf.store.conversations import ConversationStore
+from turnleaf.store.daily import DailyLog
+from turnleaf.store.memories import MemoryStore
+
+data = Path(sys.argv[1])
+settings = Settings(memory_max_items=100_000, memory_max_chars=10_000_000,
+                    conversation_max_turns=10, conversation_archive=True)
+memory = MemoryStore(data / "prompts" / "memory" / "MEMORY.md", settings=settings)
+json = ConversationStore(data / "conversations" / "conversations.json", settings=settings)
+database = ConversationStore(data / "conversations" / "conversations.db", settings=settings)
+daily = DailyLog(data / "prompts" / "memory" / "daily")
+for number in range(1_000_000):
+    memory.add(f"fact {number}")
+    json.add_exchange("json", f"number {number}", "ok")
+    database.add_exchange("database", f"number {number}", "ok")
+    daily.append(f"entry {number}")
+    print(number, flush=True)
+"""
+
+
+@contextmanager
+def writing(data: Path) -> Iterator[subprocess.Popen[str]]:
+    """Let another process write to every store, and say each round that it has finished."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(data)], stdout=subprocess.PIPE, encoding="utf-8"
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate(timeout=60)
+
+
+def acknowledged(process: subprocess.Popen[str], rounds: int) -> int:
+    assert process.stdout
+    return [int(process.stdout.readline()) for _ in range(rounds)][-1]
+
+
+def number_of(text: str) -> int:
+    return int(text.rsplit(maxsplit=1)[-1])
+
+
+def test_a_backup_while_another_process_writes_is_one_moment(data: Path, tmp_path: Path) -> None:
+    with writing(data) as process:
+        for attempt in range(4):
+            done = acknowledged(process, 5)
+            backup(data, tmp_path / f"{attempt}.tar.gz")
+            copy = tmp_path / f"copy {attempt}"
+            restore(copy, tmp_path / f"{attempt}.tar.gz")
+            check_moment(copy, done)
+
+
+def check_moment(copy: Path, done: int) -> None:
+    """See that every store is complete and that none is ahead of another by more than one step."""
+    store = memory(copy)
+    record = [change.after.content for change in store.changes() if change.after]
+    facts = [one.content for one in store.get_all()]
+    assert facts == record
+    assert facts == [f"fact {number}" for number in range(len(facts))]
+    ends = [number_of(facts[-1])]
+    for suffix in ("json", "db"):
+        shelf = conversations(copy, suffix)
+        key = "json" if suffix == "json" else "database"
+        ends.append(number_of(str(shelf.get_history(key)[-2].content)))
+        shelf.close()
+    days = sorted((copy / "prompts" / "memory" / "daily").glob("*.md"))
+    ends.append(number_of(days[-1].read_text("utf-8").splitlines()[-1]))
+    assert ends == sorted(ends, reverse=True)
+    assert done <= ends[-1] <= ends[0] <= ends[-1] + 1
+
+
+def test_a_restore_while_another_process_writes_loses_nothing(data: Path, tmp_path: Path) -> None:
+    with writing(data) as process:
+        acknowledged(process, 5)
+        backup(data, tmp_path / "saved.tar.gz")
+        done = acknowledged(process, 5)
+        restored = restore(data, tmp_path / "saved.tar.gz")
+        acknowledged(process, 5)
+    assert restored.safety
+    restore(tmp_path / "before", restored.safety)
+    check_moment(tmp_path / "before", done)
+    facts = [number_of(one.content) for one in memory(data).get_all()]
+    assert facts == sorted(set(facts))
+
+
+# Bad archives
+
+
+def archive(path: Path, *members: tuple[tarfile.TarInfo | str, bytes]) -> Path:
+    with tarfile.open(path, "w:gz") as made:
+        for member, content in members:
+            info = tarfile.TarInfo(member) if isinstance(member, str) else member
+            info.size = len(content)
+            made.addfile(info, io.BytesIO(content))
+    return path
+
+
+def manifest(contents: dict[str, bytes]) -> bytes:
+    entries = [
+        {"path": path, "size": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+        for path, content in contents.items()
+    ]
+    return json.dumps({"format": 1, "files": entries}).encode()
+
+
+def refuses(data: Path, path: Path, *kinds: type[TurnleafError]) -> None:
+    """See that a restore is refused and that nothing changed, not even a name."""
+    fill(data)
+    before = contents(data.parent)
+    with pytest.raises(kinds or (CorruptFile,)) as caught:
+        restore(data, path)
+    assert str(path) in str(caught.value) or kinds
+    assert contents(data.parent) == before
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../evil",
+        "prompts/../../evil",
+        "/etc/evil",
+        "//evil",
+        "./evil",
+        "a//b",
+        "",
+        "..",
+        "a\0b",
+        ".MEMORY.md.lock",
+        "prompts/.MEMORY.md.redo",
+        "index.db",
+    ],
+)
+def test_a_name_that_leads_elsewhere_is_refused(data: Path, file: Path, name: str) -> None:
+    content = b"evil"
+    archive(file, (MANIFEST, manifest({name: content})), (f"data/{name}", content))
+    refuses(data, file)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE, tarfile.DIRTYPE],
+)
+def test_what_is_no_ordinary_file_is_refused(data: Path, file: Path, kind: bytes) -> None:
+    member = tarfile.TarInfo("data/evil")
+    member.type = kind
+    member.linkname = "/etc/passwd"
+    archive(file, (MANIFEST, manifest({"evil": b""})), (member, b""))
+    refuses(data, file)
+
+
+def test_a_file_beyond_the_manifest_is_refused(data: Path, file: Path) -> None:
+    archive(file, (MANIFEST, manifest({"a": b"1"})), ("data/a", b"1"), ("data/../evil", b"2"))
+    refuses(data, file)
+
+
+def test_a_file_that_the_manifest_misses_is_refused(data: Path, file: Path) -> None:
+    archive(file, (MANIFEST, manifest({"a": b"1", "b": b"2"})), ("data/a", b"1"))
+    refuses(data, file)
+
+
+def test_another_content_than_the_manifest_says_is_refused(data: Path, file: Path) -> None:
+    archive(file, (MANIFEST, manifest({"a": b"1"})), ("data/a", b"2"))
+    refuses(data, file)
+
+
+def test_a_file_inside_a_file_is_refused(data: Path, file: Path) -> None:
+    entries = {"a": b"1", "a/b": b"2"}
+    archive(file, (MANIFEST, manifest(entries)), ("data/a", b"1"), ("data/a/b", b"2"))
+    refuses(data, file)
+
+
+def test_a_folder_in_the_way_is_refused_before_anything_changes(data: Path, file: Path) -> None:
+    archive(file, (MANIFEST, manifest({"prompts": b"1"})), ("data/prompts", b"1"))
+    refuses(data, file, StorageError)
+
+
+def test_more_than_the_disk_holds_is_refused_before_it_is_read(data: Path, file: Path) -> None:
+    record = {"format": 1, "files": [{"path": "a", "size": 1 << 60, "sha256": ""}]}
+    archive(file, (MANIFEST, json.dumps(record).encode()), ("data/a", b"1"))
+    refuses(data, file, StorageError)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        b"[" * 100_000,
+        b'{"format": 2, "files": []}',
+        b'{"format": 1}',
+        b'{"format": 1, "files": [{}]}',
+        b'{"format": 1, "files": [{"path": 7}]}',
+    ],
+    ids=lambda record: record[:40],
+)
+def test_a_bad_manifest_is_refused(data: Path, file: Path, record: bytes) -> None:
+    refuses(data, archive(file, (MANIFEST, record)))
+
+
+def test_an_archive_of_something_else_is_refused(data: Path, file: Path) -> None:
+    refuses(data, archive(file, ("photo.jpg", b"x")))
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", gzip.compress(b"hello"), b"\x1f\x8b"])
+def test_what_is_no_archive_is_refused(data: Path, file: Path, content: bytes) -> None:
+    file.write_bytes(content)
+    refuses(data, file)
+
+
+def test_a_missing_archive_is_an_error(data: Path, file: Path) -> None:
+    refuses(data, file, StorageError)
+
+
+def test_a_cut_or_flipped_archive_changes_nothing(tmp_path: Path, file: Path) -> None:
+    fill(tmp_path / "source")
+    backup(tmp_path / "source", file)
+    whole = file.read_bytes()
+    target = tmp_path / "target"
+    for place in range(0, len(whole), max(1, len(whole) // 150)):
+        flipped = bytearray(whole)
+        flipped[place] ^= 0x10
+        for bad in (whole[:place], bytes(flipped)):
+            file.write_bytes(bad)
+            try:
+                restored = verify(file)
+            except CorruptFile:
+                continue
+            # A few bytes of gzip's header mean nothing.
+            assert place < 10
+            assert restored
+    assert not target.exists()
+
+
+def test_apsw_is_left_without_open_files(data: Path, file: Path) -> None:
+    conversations(data, "db").add_exchange("a", "b", "c")
+    open_before = len(apsw.connections())
+    backup(data, file)
+    restore(data, file)
+    assert len(apsw.connections()) == open_before
