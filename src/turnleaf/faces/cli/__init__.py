@@ -1,0 +1,93 @@
+"""The command line.
+
+`turnleaf --help` costs no more than the table below: click is imported when a command runs,
+and a command's module when that command is asked for.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+__all__ = ["COMMANDS", "main", "overview"]
+
+COMPLETION_VARIABLE = "_TURNLEAF_COMPLETE"
+INTERRUPTED = 130
+PIPE_CLOSED = 141
+
+# Heading -> name -> (module, function, summary), in the order of the help.
+COMMANDS = {
+    "Remember": {
+        "remember": ("remember", "remember", "Remember a fact."),
+        "memories": ("memories", "memories", "List what is remembered."),
+        "search": ("memories", "search", "Find memories that contain a text."),
+        "why": ("provenance", "why", "Show where a memory came from and how it changed."),
+        "edit": ("edit", "edit", "Change a memory, here or in your editor."),
+        "forget": ("forget", "forget", "Forget a memory, by its id or its text."),
+        "undo": ("provenance", "undo", "Take back the last change."),
+    },
+    "Days and conversations": {
+        "log": ("daily", "log", "Add a line to today's log."),
+        "today": ("daily", "today", "Show today's log."),
+        "history": ("history", "history", "List the conversations, or show one."),
+    },
+    "Move and keep": {
+        "import": ("transfer", "import_", "Add memories from a JSON or Markdown file."),
+        "export": ("transfer", "export", "Write all memories as JSON or Markdown."),
+        "backup": ("safekeeping", "backup", "Save the whole data folder to one file."),
+        "restore": ("safekeeping", "restore", "Bring a backup back."),
+    },
+    "Set up": {
+        "doctor": ("doctor", "doctor", "Show what was found, and what is wrong with it."),
+        "completion": ("completion", "completion", "Print the completion script for your shell."),
+    },
+}
+
+OPENING = """\
+Usage: turnleaf [--data-dir DIR] COMMAND [ARGS]...
+
+  A memory for AI assistants that you can read.
+
+  Try: turnleaf remember "The living room lamp is called Ming"
+"""
+
+CLOSING = """\
+Options:
+  --data-dir DIR  Use this data folder.
+  --version       Show the version.
+  -h, --help      Show this help; after a command, the help for that command.
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and give its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        code = _run(sys.argv[1:] if arguments is None else list(arguments))
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # What is still buffered would fail again, with a message, when the interpreter exits.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PIPE_CLOSED
+    return code
+
+
+def overview() -> str:
+    """Give the help of the program as a whole."""
+    return "\n".join([OPENING, *map(_section, COMMANDS), CLOSING])
+
+
+def _run(arguments: list[str]) -> int:
+    if arguments in ([], ["-h"], ["--help"]) and COMPLETION_VARIABLE not in os.environ:
+        sys.stdout.write(overview())
+        return 0
+    code: int = import_module("turnleaf.faces.cli.program").run(arguments)
+    return code
+
+
+def _section(heading: str) -> str:
+    lines = (f"  {name:<12}{summary}\n" for name, (_, _, summary) in COMMANDS[heading].items())
+    return f"{heading}:\n{''.join(lines)}"

@@ -1,0 +1,277 @@
+"""`doctor`: what was found and what is wrong with it. It looks, and changes nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from turnleaf import __version__
+from turnleaf.core import jsonfacts, markdown, shelf
+from turnleaf.errors import CorruptFile, SettingsError, StorageError
+from turnleaf.faces.cli.arguments import as_json
+from turnleaf.faces.cli.output import counted, one_line, say, say_json
+from turnleaf.faces.cli.place import Place, pass_place
+from turnleaf.settings import CONFIG_NAME, SETTINGS, Settings
+from turnleaf.store import files, vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from turnleaf.core.pages import Format
+
+LAST_ERROR = "last-error.json"
+SET_ASIDE = ("*.corrupt-*", "*.conflict-*")
+PARTS = {
+    "search": "literal text; ranked search is not in this version",
+    "model": "none in this version; every command works without one",
+    "embeddings": "none in this version",
+}
+MEMORY_FORMATS: dict[str, Format] = {".md": markdown, ".json": jsonfacts}
+
+
+@dataclass
+class Report:
+    """What was found so far."""
+
+    files: list[dict[str, Any]] = field(default_factory=list)
+    limits: list[dict[str, Any]] = field(default_factory=list)
+    last_error: Any = None
+    problems: list[dict[str, str]] = field(default_factory=list)
+
+    def error(self, message: str) -> None:
+        """Note what stops turnleaf from working."""
+        self.problems.append({"level": "error", "message": message})
+
+    def warning(self, message: str) -> None:
+        """Note what somebody should look at."""
+        self.problems.append({"level": "warning", "message": message})
+
+    @property
+    def is_bad(self) -> bool:
+        """Tell whether something does not work."""
+        return any(problem["level"] == "error" for problem in self.problems)
+
+
+@click.command()
+@as_json
+@pass_place
+@click.pass_context
+def doctor(ctx: click.Context, place: Place, *, as_json: bool) -> None:
+    """Show what was found: paths, versions, limits, parts, and what is wrong.
+
+    Nothing is created or changed. The exit code is 1 when something does not work.
+    """
+    report = examined(place)
+    described = _described(place, report)
+    if as_json:
+        say_json(described)
+    else:
+        _print(described)
+    ctx.exit(1 if report.is_bad else 0)
+
+
+def examined(place: Place) -> Report:
+    """Look at everything in the data folder."""
+    report = Report()
+    settings = _settings(place, report)
+    folder = place.folder
+    memory, conversations = folder.memory(settings), folder.conversations(settings)
+    for look, path in (
+        (_look_at_folder, folder.path),
+        (_look_at_memory, memory),
+        (_look_at_days, folder.daily),
+        (_look_at_conversations, conversations),
+        (_look_at_config, folder.path / CONFIG_NAME),
+        (_look_at_last_error, folder.path / LAST_ERROR),
+        *((_look_for_leftovers, one) for one in sorted({memory.parent, conversations.parent})),
+        *((_look_at_other_folder, other) for other in folder.others),
+    ):
+        try:
+            look(path, report)
+        except OSError as error:
+            report.error(f"cannot read {path}: {error.strerror}; check its permissions")
+    return report
+
+
+def _settings(place: Place, report: Report) -> Settings:
+    try:
+        settings = place.settings
+    except SettingsError as error:
+        report.error(str(error))
+        return Settings()
+    for setting in SETTINGS:
+        report.limits.append(
+            {
+                "name": setting.variable,
+                "value": getattr(settings, setting.field),
+                "from": settings.sources.get(setting.field, "default"),
+                "meaning": setting.meaning,
+            }
+        )
+    return settings
+
+
+def _look_at_folder(path: Path, report: Report) -> None:
+    there = next(place for place in (path, *path.parents) if place.exists())
+    if not there.is_dir():
+        report.error(f"{there} is a file, but a folder is needed; choose another data folder")
+    elif path == there and not os.access(path, os.R_OK | os.X_OK):
+        report.error(f"{path} cannot be read; check who owns it and its permissions")
+    elif not os.access(there, os.W_OK | os.X_OK):
+        report.error(f"{there} cannot be written to; check who owns it and its permissions")
+
+
+def _look_at_memory(path: Path, report: Report) -> None:
+    form = MEMORY_FORMATS.get(path.suffix)
+    if form is None:
+        report.error(f"the memory's location {path} must end in .md or .json; correct it")
+        return
+
+    def described(text: str) -> str:
+        facts = form.parse(text, files.modified(path)).facts
+        chars = sum(len(fact.memory.content) for fact in facts)
+        return f"{counted(len(facts), 'fact')}, {counted(chars, 'character')}"
+
+    _look_at_file("memory", path, described, report)
+
+
+def _look_at_conversations(path: Path, report: Report) -> None:
+    if path.suffix not in {".json", ".db"}:
+        report.error(f"the conversations' location {path} must end in .json or .db; correct it")
+    elif path.suffix == ".db":
+        size = path.stat().st_size if path.is_file() else None
+        holds = "not there yet" if size is None else "a database"
+        report.files.append(_row("conversations", path, size, holds))
+    else:
+        _look_at_file(
+            "conversations",
+            path,
+            lambda text: counted(len(shelf.parse(text)), "conversation"),
+            report,
+        )
+
+
+def _look_at_days(path: Path, report: Report) -> None:
+    days = len(list(path.glob("[0-9]*.md"))) if path.is_dir() else None
+    holds = "not there yet" if days is None else counted(days, "day")
+    report.files.append(_row("daily log", path, None, holds))
+
+
+def _look_at_file(name: str, path: Path, count: Callable[[str], str], report: Report) -> None:
+    size, holds = None, "not there yet"
+    try:
+        data = files.read(path)
+        if data is not None:
+            size, holds = len(data), "cannot be used"
+            holds = count(data.decode("utf-8-sig"))
+    except StorageError as error:
+        holds = "cannot be read"
+        report.error(str(error))
+    except (CorruptFile, UnicodeDecodeError) as error:
+        report.error(
+            f"{path} cannot be used ({one_line(str(error))}); correct it, or it will be kept as "
+            f"{path.name}.corrupt-TIME by the next command that needs it"
+        )
+    report.files.append(_row(name, path, size, holds))
+
+
+def _row(name: str, path: Path, size: int | None, holds: str) -> dict[str, Any]:
+    return {"name": name, "path": str(path), "bytes": size, "holds": holds}
+
+
+def _look_for_leftovers(folder: Path, report: Report) -> None:
+    for path in sorted(path for name in SET_ASIDE for path in folder.glob(name)):
+        report.warning(
+            f"{path} was set aside because it could not be used; "
+            "take over from it what you need, then delete it"
+        )
+
+
+def _look_at_config(path: Path, report: Report) -> None:
+    holds = "there" if path.exists() else "none, and none is needed"
+    report.files.append(_row("settings", path, None, holds))
+
+
+def _look_at_other_folder(path: Path, report: Report) -> None:
+    names = ("prompts/memory/MEMORY.md", "memories.json", "conversations", CONFIG_NAME)
+    if any((path / name).exists() for name in names):
+        report.warning(
+            f"there is a second data folder at {path}, which is not used; "
+            "--data-dir or TURNLEAF_DATA_DIR chooses between them"
+        )
+
+
+def _look_at_last_error(path: Path, report: Report) -> None:
+    try:
+        data = files.read(path)
+        report.last_error = None if data is None else json.loads(data)
+    except (StorageError, ValueError) as error:
+        report.warning(f"the last background error cannot be read ({error}); delete {path}")
+
+
+def _described(place: Place, report: Report) -> dict[str, Any]:
+    return {
+        "versions": {
+            "turnleaf": __version__,
+            "python": platform.python_version(),
+            "sqlite": f"apsw {version('apsw')}",
+            "platform": platform.platform(),
+        },
+        "dataFolder": {
+            "path": str(place.folder.path),
+            "why": place.folder.why,
+            "exists": place.folder.path.is_dir(),
+        },
+        "files": report.files,
+        "limits": report.limits,
+        "parts": {"tokens": vocabulary.describe(), **PARTS},
+        "lastError": report.last_error,
+        "problems": report.problems,
+    }
+
+
+def _print(found: dict[str, Any]) -> None:
+    versions = found["versions"]
+    say(f"turnleaf {versions['turnleaf']} on {versions['platform']}")
+    say(f"Python {versions['python']}, SQLite by {versions['sqlite']}")
+    folder = found["dataFolder"]
+    _section("Data folder")
+    say(f"  {folder['path']}")
+    say(f"  {folder['why']}{'' if folder['exists'] else '; the first remember makes it'}")
+    _section("Files")
+    for row in found["files"]:
+        say(f"  {row['name']:<15}{row['holds']}")
+        say(f"  {'':<15}{row['path']}")
+    _section("Settings")
+    for limit in found["limits"]:
+        say(f"  {limit['name']:<35}{_value(limit['value']):<12}{limit['from']}")
+    _section("Parts")
+    for name, state in found["parts"].items():
+        say(f"  {name:<15}{state}")
+    _section("Last background error")
+    error = found["lastError"]
+    say(f"  {one_line(json.dumps(error, ensure_ascii=False)) if error else 'none'}")
+    _section("Problems")
+    for problem in found["problems"]:
+        say(f"  {problem['level']}: {one_line(problem['message'])}")
+    if not found["problems"]:
+        say("  none")
+
+
+def _section(title: str) -> None:
+    say(f"\n{title}")
+
+
+def _value(value: object) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return f"{value:,}" if isinstance(value, int) else one_line(str(value))

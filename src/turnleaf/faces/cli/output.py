@@ -1,0 +1,89 @@
+"""What the commands say: results on stdout, everything else on stderr, nothing that acts."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+CONTROLS = (*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0))
+DIRECTIONS = (*range(0x200E, 0x2010), *range(0x2028, 0x202F), *range(0x2066, 0x206A))
+
+# A memory may hold anything. On a terminal an escape code would act instead of being seen.
+SEEN = {code: f"\\x{code:02x}" for code in CONTROLS}
+SEEN |= {code: f"\\u{code:04x}" for code in DIRECTIONS}
+SEEN[ord("\t")] = "    "
+
+
+def visible(text: str) -> str:
+    """Write out the characters that would act on a terminal."""
+    return text.translate(SEEN)
+
+
+def one_line(text: str) -> str:
+    """Give a text as one visible line."""
+    return visible(" ".join(text.split()))
+
+
+def day(moment: datetime) -> str:
+    """Give the local day of a time."""
+    return moment.astimezone().date().isoformat()
+
+
+def minute(moment: datetime) -> str:
+    """Give the local time to the minute."""
+    return f"{moment.astimezone():%Y-%m-%d %H:%M}"
+
+
+def counted(number: int, noun: str) -> str:
+    """Give a number with its noun."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {_plural(noun)}"
+
+
+def say(text: str = "") -> None:
+    """Print a line of the result."""
+    sys.stdout.write(visible(text) + "\n")
+
+
+def note(text: str) -> None:
+    """Say something to the person that is no part of the result."""
+    sys.stdout.flush()
+    sys.stderr.write(visible(text) + "\n")
+
+
+def complain(text: str) -> None:
+    """Say what went wrong and what to do."""
+    note(f"error: {text}")
+
+
+def say_json(value: Any) -> None:  # noqa: ANN401 - whatever JSON takes
+    """Print a value for scripts, in a form that every encoding can carry."""
+    utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    sys.stdout.write(json.dumps(value, ensure_ascii=not utf8, indent=2) + "\n")
+
+
+def _plural(noun: str) -> str:
+    return f"{noun[:-1]}ies" if noun.endswith("ry") else f"{noun}s"
+
+
+@contextmanager
+def showing_warnings() -> Iterator[None]:
+    """Show the stores' warnings as sentences on stderr."""
+    log = logging.getLogger("turnleaf")
+    handler = _Notes(logging.WARNING)
+    log.addHandler(handler)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+
+
+class _Notes(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        note(f"{record.levelname.lower()}: {record.getMessage()}")

@@ -1,0 +1,44 @@
+"""The data folder of one run of the program, and the stores in it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import click
+
+from turnleaf.settings import DataFolder, Settings, data_folder
+from turnleaf.store.daily import DailyLog
+from turnleaf.store.memories import MemoryStore
+
+
+class Place:
+    """Where this run reads and writes; everything in it is found when it is first needed."""
+
+    def __init__(self, data_dir: str | None = None) -> None:
+        self.data_dir = data_dir
+
+    @cached_property
+    def folder(self) -> DataFolder:
+        """The data folder."""
+        return data_folder(self.data_dir)
+
+    @cached_property
+    def settings(self) -> Settings:
+        """The settings that hold there."""
+        return Settings.load(self.folder.path)
+
+    @cached_property
+    def memory(self) -> MemoryStore:
+        """The live long-term memory; the folder of the daily log is made with its own (003)."""
+        store = MemoryStore(self.folder.memory(self.settings), settings=self.settings)
+        if not store.location.exists():
+            self.daily.init()
+        return store
+
+    @cached_property
+    def daily(self) -> DailyLog:
+        """The daily log."""
+        return DailyLog(self.folder.daily)
+
+
+pass_place = click.make_pass_decorator(Place)

@@ -1,0 +1,111 @@
+"""The program around the commands: finds the one asked for, turns errors into exit codes."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.shell_completion import CompletionItem, shell_complete
+
+from turnleaf import __version__
+from turnleaf.errors import InvalidInput, NotFound, TurnleafError
+from turnleaf.faces.cli import COMMANDS, COMPLETION_VARIABLE, overview
+from turnleaf.faces.cli.output import complain, showing_warnings
+from turnleaf.faces.cli.place import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FAILED = 1
+WRONG_USAGE = 2
+NOTHING_MATCHED = 3
+
+TABLE = {name: row for section in COMMANDS.values() for name, row in section.items()}
+
+
+class Program(click.Group):
+    """A group that imports a command's module when that command is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Name the commands in the order of the help."""
+        return list(TABLE)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command."""
+        if cmd_name not in TABLE:
+            return super().get_command(ctx, cmd_name)
+        module, function, _ = TABLE[cmd_name]
+        command: click.Command = getattr(import_module(f"turnleaf.faces.cli.{module}"), function)
+        return command
+
+    def get_help(self, ctx: click.Context) -> str:  # noqa: ARG002 - click's signature
+        """Give the same text that the quick way to --help prints."""
+        return overview().rstrip("\n")
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[Any]]:
+        """Name the commands without importing them, as the inherited method would."""
+        names = [name for name in TABLE if name.startswith(incomplete)]
+        commands = [CompletionItem(name, help=TABLE[name][2]) for name in names]
+        return commands + click.Command.shell_complete(self, ctx, incomplete)
+
+
+@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--data-dir", metavar="DIR", help="Use this data folder.")
+@click.version_option(__version__, message="turnleaf %(version)s")
+@click.pass_context
+def program(ctx: click.Context, data_dir: str | None) -> None:
+    """Find the data folder for the command that follows."""
+    ctx.obj = Place(data_dir)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command; give its exit code, and say on stderr what went wrong."""
+    if COMPLETION_VARIABLE in os.environ:
+        request = os.environ[COMPLETION_VARIABLE]
+        return shell_complete(program, {}, "turnleaf", COMPLETION_VARIABLE, request)
+    with showing_warnings():
+        return _run(list(arguments))
+
+
+def _run(arguments: list[str]) -> int:
+    try:
+        with program.make_context("turnleaf", arguments) as ctx:
+            program.invoke(ctx)
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.ClickException as error:
+        complain(_usage(error))
+        return error.exit_code
+    except TurnleafError as error:
+        complain(str(error))
+        return _code(error)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        complain(f"{error.filename or 'the system'}: {error.strerror or error}")
+        return FAILED
+    return 0
+
+
+def _code(error: TurnleafError) -> int:
+    if isinstance(error, NotFound):
+        return NOTHING_MATCHED
+    return WRONG_USAGE if isinstance(error, InvalidInput) else FAILED
+
+
+def _usage(error: click.ClickException) -> str:
+    message = error.format_message().rstrip(".")
+    message = message[:1].lower() + message[1:]
+    if isinstance(error, click.NoSuchOption):
+        return f"{message}; {_advice(error)}"
+    if isinstance(error, click.UsageError) and error.ctx is not None:
+        return f"{message}; see {error.ctx.command_path} --help"
+    return message
+
+
+def _advice(error: click.NoSuchOption) -> str:
+    if error.option_name == "--data-dir":
+        return "it comes before the command: turnleaf --data-dir DIR COMMAND"
+    return 'text that begins with "-" comes after "--"'

@@ -1,0 +1,121 @@
+"""`why` and `undo`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from turnleaf.core import changes, memories
+from turnleaf.core.changes import Source
+from turnleaf.errors import NotFound
+from turnleaf.faces.cli.arguments import TEXT, as_json, full_id
+from turnleaf.faces.cli.output import minute, one_line, say, say_json
+from turnleaf.faces.cli.place import Place, pass_place
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from turnleaf.core.changes import Change
+    from turnleaf.core.memories import Memory
+
+HAPPENED = {
+    "add": "remembered",
+    "import": "imported",
+    "update": "changed",
+    "delete": "forgotten",
+    "restore": "brought back after another program had saved an older file",
+    "seen": "deleted from the file by hand",
+    "undo": "an earlier change was taken back",
+}
+
+TAKEN_BACK = {
+    "add": "forgotten again",
+    "import": "forgotten again",
+    "update": "says again",
+    "delete": "remembered again",
+    "seen": "remembered again",
+}
+
+
+@click.command()
+@click.argument("memory_id", metavar="ID", type=TEXT)
+@as_json
+@pass_place
+def why(place: Place, memory_id: str, *, as_json: bool) -> None:
+    """Show where the memory with this ID came from, and every change to it.
+
+    The first letters of the id are enough. A forgotten memory is found as well.
+    """
+    known = {memory.id: memory for memory in place.memory.get_all()}
+    found_id = full_id(memory_id, set(known).union(*map(_ids, place.memory.changes())))
+    memory = known.get(found_id)
+    story = place.memory.changes(found_id)
+    if as_json:
+        said = memories.to_json(memory) if memory else None
+        say_json({"memory": said, "changes": [changes.to_json(change) for change in story]})
+    else:
+        _tell(found_id, memory, story)
+
+
+@click.command()
+@as_json
+@pass_place
+def undo(place: Place, *, as_json: bool) -> None:
+    """Take back the last change of the memories that was not taken back yet."""
+    undone = place.memory.undo()
+    if not undone:
+        message = "there is nothing to undo"
+        raise NotFound(message)
+    if as_json:
+        say_json([changes.to_json(change) for change in undone])
+        return
+    for change in reversed(undone):
+        for memory in change.removed or (change.before or change.after,):
+            if memory:
+                say(f"{TAKEN_BACK[change.op]}: {memory.id}: {one_line(memory.content)}")
+
+
+def _ids(change: Change) -> set[str]:
+    return {change.id, *(memory.id for memory in change.removed)} - {""}
+
+
+def _tell(memory_id: str, memory: Memory | None, story: Sequence[Change]) -> None:
+    if memory:
+        _describe(memory)
+    else:
+        say(f"{memory_id} is forgotten.")
+    say()
+    for change in story:
+        _tell_change(change)
+    if not story:
+        say("It was typed into the file by hand, so there is no record of it.")
+
+
+def _describe(memory: Memory) -> None:
+    say(memory.content)
+    say()
+    say(f"id        {memory.id}")
+    say(f"origin    {memory.origin or 'typed into the file by hand'}")
+    if memory.category:
+        say(f"category  {memory.category}")
+    say(f"added     {minute(memory.created_at)}")
+    say(f"changed   {minute(memory.updated_at)}")
+
+
+def _tell_change(change: Change) -> None:
+    by = f" by {one_line(change.origin)}" if change.origin else ""
+    say(f"{minute(change.time)}  {HAPPENED.get(change.op, change.op)}{by}")
+    source = change.source or Source()
+    is_update = change.before and change.after
+    details = {
+        "was": change.before and is_update and change.before.content,
+        "text": change.after and change.after.content,
+        "quote": source.quote,
+        "conversation": source.conversation,
+        "said": source.message_time and minute(source.message_time),
+        "trust": source.trust,
+    }
+    for name, detail in details.items():
+        if detail:
+            say(f"{'':18}{name}: {one_line(detail)}")

@@ -1,0 +1,123 @@
+"""`import` and `export`."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from turnleaf.core import jsonfacts, markdown
+from turnleaf.errors import CorruptFile, InvalidInput, MemoryFull, NotFound
+from turnleaf.faces.cli.arguments import as_json, decoded, piped
+from turnleaf.faces.cli.output import counted, note, say, say_json
+from turnleaf.faces.cli.place import Place, pass_place
+from turnleaf.store import files
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from turnleaf.core.memories import Memory
+    from turnleaf.core.pages import Format
+    from turnleaf.store.memories import MemoryStore
+
+FORMATS: dict[str, Format] = {"json": jsonfacts, "markdown": markdown}
+SUFFIXES = {".json": "json", ".md": "markdown", ".markdown": "markdown"}
+
+format_option = click.option(
+    "--format", "form", type=click.Choice(list(FORMATS)), help="If FILE's name does not tell."
+)
+
+
+@click.command("import")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
+@format_option
+@as_json
+@pass_place
+def import_(place: Place, file: str, form: str | None, *, as_json: bool) -> None:
+    """Add the memories in FILE, a JSON array or Markdown bullets; - reads stdin.
+
+    Ids, times, categories and origins are kept; what is there already is not added again.
+    All are added, or none when they do not all fit.
+    """
+    text, time = _read(file)
+    found = _parsed(file, text, form or SUFFIXES.get(Path(file).suffix.lower()), time)
+    if not found:
+        message = f"{file} holds no memories; it needs a JSON array or Markdown bullets"
+        raise NotFound(message)
+    added = _add(place, found)
+    if as_json:
+        say_json({"added": added, "alreadyThere": len(found) - added})
+    else:
+        say(f"{added} added, {len(found) - added} there already")
+
+
+@click.command()
+@click.argument("file", required=False, type=click.Path(dir_okay=False))
+@format_option
+@click.option("--force", is_flag=True, help="Replace FILE if it exists.")
+@pass_place
+def export(place: Place, file: str | None, form: str | None, *, force: bool) -> None:
+    """Write all memories to FILE, or to stdout, as JSON or as Markdown.
+
+    turnleaf import reads both; nothing is lost either way.
+    """
+    wanted = form or SUFFIXES.get(Path(file or "").suffix.lower(), "json")
+    data = _rendered(place.memory, wanted).encode()
+    if file is None:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        return
+    _write(files.real(file), data, place.memory, force=force)
+    note(f"wrote {counted(len(place.memory.get_all()), 'memory')} to {file}")
+
+
+def _read(file: str) -> tuple[str, datetime]:
+    if file == "-":
+        return piped(), datetime.now(UTC)
+    path = files.real(file)
+    return decoded(files.read(path) or b"", file), files.modified(path)
+
+
+def _parsed(file: str, text: str, form: str | None, time: datetime) -> list[Memory]:
+    guess = "json" if text.lstrip().startswith(("[", "{")) else "markdown"
+    try:
+        page = FORMATS[form or guess].parse(text, time)
+    except CorruptFile as error:
+        message = f"{file} cannot be imported: {error}"
+        raise CorruptFile(message) from error
+    return [fact.memory for fact in page.facts]
+
+
+def _add(place: Place, found: Sequence[Memory]) -> int:
+    try:
+        return place.memory.import_memories(found)
+    except MemoryFull as error:
+        present = place.memory.get_all()
+        message = (
+            f"nothing was imported: {counted(len(found), 'memory')} do not fit "
+            f"beside the {len(present)} that are there; {error}"
+        )
+        raise MemoryFull(message) from error
+
+
+def _rendered(store: MemoryStore, form: str) -> str:
+    if form == SUFFIXES[store.location.suffix]:
+        return store.text()
+    text = FORMATS[form].EMPTY
+    for memory in store.get_all():
+        page = FORMATS[form].parse(text, memory.created_at)
+        text = page.spliced(page.insert(memory))
+    return text
+
+
+def _write(path: Path, data: bytes, store: MemoryStore, *, force: bool) -> None:
+    if path == store.location:
+        message = f"{path} is the memory itself; choose another file"
+        raise InvalidInput(message)
+    if path.exists() and not force:
+        message = f"{path} exists; choose another name, or --force to replace it"
+        raise InvalidInput(message)
+    files.write(path, data)

@@ -1,0 +1,72 @@
+"""A terminal with a program in it, for tests."""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import sys
+import termios
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+SECONDS = 30
+
+
+class Terminal:
+    """What a person sees and types."""
+
+    def __init__(self, process: subprocess.Popen[bytes], descriptor: int) -> None:
+        self.process = process
+        self._descriptor = descriptor
+        self._seen = b""
+
+    def wait_for(self, text: str) -> str:
+        """Read until the text appears."""
+        while text.encode() not in self._seen:
+            assert self._read(), f"{text!r} never appeared: {self.seen}"
+        return self.seen
+
+    def type(self, text: str) -> None:
+        os.write(self._descriptor, text.encode())
+
+    def end(self) -> int:
+        """Read to the end and give the exit code."""
+        while self._read():
+            pass
+        return self.process.wait(SECONDS)
+
+    @property
+    def seen(self) -> str:
+        return self._seen.decode(errors="replace").replace("\r\n", "\n")
+
+    def _read(self) -> bool:
+        ready, _, _ = select.select([self._descriptor], [], [], SECONDS)
+        try:
+            data = os.read(self._descriptor, 65536) if ready else b""
+        except OSError:  # Linux's way to say that the program has ended.
+            data = b""
+        self._seen += data
+        return bool(data)
+
+
+@contextmanager
+def terminal(*arguments: str, columns: int = 80) -> Iterator[Terminal]:
+    """Run turnleaf in a terminal of that width."""
+    ours, theirs = os.openpty()
+    termios.tcsetwinsize(theirs, (24, columns))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "turnleaf", *arguments],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm-256color"},
+        start_new_session=True,
+    )
+    os.close(theirs)
+    try:
+        yield Terminal(process, ours)
+    finally:
+        process.kill()
+        process.wait(SECONDS)
+        os.close(ours)

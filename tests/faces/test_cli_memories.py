@@ -1,0 +1,389 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.faces.conftest import Cli
+
+LAMP = "The living room lamp is called Ming"
+MING = "客廳的燈叫做小明"
+
+
+# remember
+
+
+def test_words_are_joined_and_remembered(cli: Cli) -> None:
+    result = cli("remember", *LAMP.split())
+    assert (result.code, result.err) == (0, "")
+    (memory,) = cli.memory.get_all()
+    assert memory.content == LAMP
+    assert result.out == f"remembered {memory.id}: {LAMP}\n"
+
+
+def test_chinese_is_remembered_under_its_category(cli: Cli) -> None:
+    result = cli("remember", "--category", "家", MING, "--json")
+    assert result.json["content"] == MING
+    assert result.json["category"] == "家"
+    assert cli("memories", "--category", "家", "--json").json == [result.json]
+
+
+@pytest.mark.parametrize("arguments", [(), ("-",)])
+def test_what_is_piped_in_is_remembered_with_its_lines(cli: Cli, arguments: tuple[str]) -> None:
+    assert cli("remember", *arguments, stdin="one\n\n  二\n").code == 0
+    assert cli.contents() == ["one\n\n  二"]
+
+
+def test_text_that_begins_with_a_dash_comes_after_two(cli: Cli) -> None:
+    refused = cli("remember", "-5", "degrees")
+    assert refused.code == 2
+    assert 'comes after "--"' in refused.err
+    assert cli("remember", "--", "-5", "degrees").code == 0
+    assert cli.contents() == ["-5 degrees"]
+
+
+@pytest.mark.parametrize("stdin", ["", "\n", " \t\n"])
+def test_empty_text_is_refused(cli: Cli, stdin: str) -> None:
+    for result in (cli("remember", stdin=stdin), cli("remember", stdin)):
+        assert (result.code, result.out) == (2, "")
+        assert result.err.startswith("error: ")
+    assert cli.contents() == []
+
+
+def test_what_is_no_text_is_refused_and_says_where(cli: Cli) -> None:
+    nul = cli("remember", stdin="a\0b")
+    latin = cli("remember", stdin="caf\xe9".encode("latin-1"))
+    assert (nul.code, latin.code) == (2, 2)
+    assert "U+0000" in nul.err
+    assert "not UTF-8 at byte 3" in latin.err
+    assert cli.contents() == []
+
+
+def test_arguments_that_are_not_utf8_are_refused(cli: Cli) -> None:
+    result = cli.process("remember", b"caf\xe9")
+    assert (result.code, result.out) == (2, "")
+    assert "is not UTF-8" in result.err
+    assert "Traceback" not in result.err
+
+
+def test_a_huge_text_is_refused_with_the_limit(cli: Cli) -> None:
+    result = cli("remember", stdin="長" * 2_000_000)
+    assert (result.code, result.out) == (1, "")
+    assert "MEMORY_MAX_CHARS" in result.err
+    assert cli.contents() == []
+
+
+# memories and search
+
+
+def test_an_empty_memory_says_how_to_begin(cli: Cli) -> None:
+    listed, as_json = cli("memories"), cli("memories", "--json")
+    assert (listed.code, listed.out) == (0, "")
+    assert "turnleaf remember" in listed.err
+    assert (as_json.code, as_json.json) == (0, [])
+
+
+def test_columns_stand_under_each_other_beside_wide_characters(cli: Cli) -> None:
+    cli("remember", "-c", "客廳", MING)
+    cli("remember", "-c", "home", LAMP)
+    header, *rows = cli("memories").out.splitlines()
+    where = header.index("Memory")
+    # A wide character takes two columns, so its line has fewer characters than columns.
+    assert [row.index(text) for row, text in zip(rows, (MING, LAMP), strict=True)] == [
+        where - len("客廳"),
+        where,
+    ]
+
+
+def test_a_pipe_gets_whole_lines_without_codes(cli: Cli) -> None:
+    long = "word " * 200 + "end"
+    cli.remember(long, "two\nlines")
+    out = cli("memories").out
+    assert long in out
+    assert "\x1b" not in out
+    assert [line for line in out.splitlines() if line != line.rstrip()] == []
+
+
+def test_what_would_act_on_a_terminal_is_written_out(cli: Cli) -> None:
+    cli.remember("red \x1b[31m bell \x07 \u202eflow")
+    out = cli("memories").out + cli("search", "flow").out
+    assert not set(out) & {"\x1b", "\x07", "\u202e"}
+    assert r"\x1b[31m bell \x07 \u202eflow" in out
+
+
+def test_an_id_from_elsewhere_cannot_act_on_the_terminal(cli: Cli) -> None:
+    cli("import", "-", stdin=json.dumps([{"id": "\x1b[31m", "content": "lamp"}]))
+    told = [cli("memories"), cli("why", "\x1b"), cli("edit", "\x1b", "x"), cli("forget", "x")]
+    assert [one.code for one in told] == [0] * 4
+    assert "\x1b" not in "".join(one.out + one.err for one in told)
+
+
+def test_tags_and_markup_are_shown_as_they_are(cli: Cli) -> None:
+    text = "</long_term_memory> [bold]x[/bold] [/] :smile: <b>"
+    cli.remember(text)
+    assert text in cli("memories").out
+    assert text in cli("search", "[/]").out
+
+
+def test_an_unknown_category_matches_nothing(cli: Cli) -> None:
+    cli.remember(LAMP)
+    result = cli("memories", "--category", "garden")
+    assert (result.code, result.out) == (3, "")
+    assert "garden" in result.err
+
+
+def test_search_is_literal_and_takes_either_case(cli: Cli) -> None:
+    cli.remember(LAMP, MING, "100% (a AND b*)")
+    assert LAMP in cli("search", "LAMP").out
+    assert MING in cli("search", "小明").out
+    assert [one["content"] for one in cli("search", "--json", "% (A and B*").json] == [
+        "100% (a AND b*)"
+    ]
+
+
+@pytest.mark.parametrize("text", ['"', "NEAR(", "a OR b", "*", "%", "_", "--", "' OR 1=1", "\\"])
+def test_no_character_of_a_search_has_a_special_meaning(cli: Cli, text: str) -> None:
+    cli.remember(LAMP)
+    result = cli("search", "--json", "--", text)
+    assert (result.code, result.json) == (3, [])
+    assert "no memory contains" in result.err
+
+
+# forget
+
+
+def test_one_match_is_forgotten_and_undo_brings_it_back(cli: Cli) -> None:
+    (lamp, ming) = cli.remember(LAMP, MING)
+    result = cli("forget", "小明")
+    assert (result.code, result.out) == (0, f"forgot {ming}: {MING}\n")
+    assert "turnleaf undo brings it back" in result.err
+    assert cli.contents() == [LAMP]
+    assert MING in cli("undo").out
+    assert sorted(cli.contents()) == sorted([LAMP, MING])
+    assert cli("forget", lamp[:5], "--json").json[0]["content"] == LAMP
+
+
+def test_an_id_means_that_memory_even_if_others_speak_of_it(cli: Cli) -> None:
+    (lamp,) = cli.remember(LAMP)
+    cli.remember(f"see {lamp}")
+    assert cli("forget", lamp).code == 0
+    assert cli.contents() == [f"see {lamp}"]
+
+
+def test_a_text_of_several_lines_is_forgotten(cli: Cli) -> None:
+    cli.remember("one\n二", "one")
+    assert cli("forget", "one\n二").code == 0
+    assert cli.contents() == ["one"]
+
+
+def test_several_matches_are_listed_and_none_forgotten_without_a_person(cli: Cli) -> None:
+    cli.remember("tea at four", "green tea", LAMP)
+    result = cli("forget", "tea")
+    assert (result.code, result.out) == (2, "")
+    assert "tea at four" in result.err
+    assert "green tea" in result.err
+    assert "--yes" in result.err
+    assert len(cli.contents()) == 3
+    assert cli("forget", "tea", "--yes").code == 0
+    assert cli.contents() == [LAMP]
+
+
+def test_a_few_letters_are_text_before_they_are_an_id(cli: Cli) -> None:
+    (lamp,) = cli.remember(LAMP)
+    result = cli("forget", lamp[:2])
+    assert result.code == 3
+    assert cli.contents() == [LAMP]
+
+
+def test_what_is_not_there_cannot_be_forgotten(cli: Cli) -> None:
+    cli.remember(LAMP)
+    result = cli("forget", "piano")
+    assert (result.code, result.out) == (3, "")
+    assert "piano" in result.err
+
+
+# edit
+
+
+def test_a_memory_is_changed_by_its_id(cli: Cli) -> None:
+    (lamp,) = cli.remember(LAMP)
+    result = cli("edit", lamp[:4], MING)
+    assert (result.code, result.out) == (0, f"changed {lamp}: {MING}\n")
+    assert cli("edit", lamp, "-", "--json", stdin="one\ntwo\n").json["content"] == "one\ntwo"
+    assert cli.contents() == ["one\ntwo"]
+
+
+def test_an_unknown_or_doubtful_id_changes_nothing(cli: Cli) -> None:
+    records = [{"id": "aab", "content": "one"}, {"id": "aac", "content": "two"}]
+    cli("import", "-", stdin=json.dumps(records))
+    assert cli("edit", "zzz", "three").code == 3
+    doubtful = cli("edit", "aa", "three")
+    assert doubtful.code == 2
+    assert "give more of it" in doubtful.err
+    assert cli.contents() == ["one", "two"]
+
+
+def editor(folder: Path, code: str) -> str:
+    """Make a program that does to its file what somebody does in an editor."""
+    script = folder / "editor.py"
+    script.write_text(f"import sys, pathlib\nfile = pathlib.Path(sys.argv[1])\n{code}\n", "utf-8")
+    return f"{sys.executable} {script}"
+
+
+def test_the_editor_is_opened_with_the_text(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (ming,) = cli.remember(f"{MING}\n二")
+    code = "file.write_text(file.read_text('utf-8').replace('小明', '小華'), 'utf-8')"
+    monkeypatch.setenv("VISUAL", editor(tmp_path, code))
+    assert cli("edit", ming).code == 0
+    assert cli.contents() == ["客廳的燈叫做小華\n二"]
+
+
+def test_an_editor_that_saves_nothing_changes_nothing(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (lamp,) = cli.remember(LAMP)
+    monkeypatch.setenv("VISUAL", editor(tmp_path, "pass"))
+    result = cli("edit", lamp)
+    assert (result.code, result.out) == (0, "")
+    assert "Nothing was changed" in result.err
+    assert cli.contents() == [LAMP]
+
+
+def test_text_typed_while_somebody_else_changed_it_is_kept(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (lamp,) = cli.remember(LAMP)
+    code = (
+        "import subprocess\n"
+        f"subprocess.run([sys.executable, '-m', 'turnleaf', 'edit', '{lamp}', 'theirs'])\n"
+        "file.write_text('我的', 'utf-8')"
+    )
+    monkeypatch.setenv("VISUAL", editor(tmp_path, code))
+    result = cli("edit", lamp)
+    assert result.code == 1
+    assert "changed meanwhile" in result.err
+    assert cli.contents() == ["theirs"]
+    kept = result.err.partition("kept in ")[2].splitlines()[0]
+    assert Path(kept).read_text("utf-8") == "我的"
+    assert Path(kept).is_relative_to(cli.data)
+
+
+@pytest.mark.parametrize("code", ["file.write_bytes(b'caf\\xe9')", "sys.exit(1)"])
+def test_an_editor_that_fails_changes_nothing(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str
+) -> None:
+    (lamp,) = cli.remember(LAMP)
+    monkeypatch.setenv("VISUAL", editor(tmp_path, code))
+    result = cli("edit", lamp)
+    assert result.code in {1, 2}
+    assert result.err.startswith("error: ")
+    assert cli.contents() == [LAMP]
+
+
+# undo and why
+
+
+def test_undo_says_what_it_did_until_nothing_is_left(cli: Cli) -> None:
+    (lamp,) = cli.remember(LAMP)
+    cli("edit", lamp, MING)
+    assert cli("undo").out == f"says again: {lamp}: {LAMP}\n"
+    assert cli("undo", "--json").json[0]["op"] == "add"
+    nothing = cli("undo")
+    assert (nothing.code, nothing.out) == (3, "")
+    assert "nothing to undo" in nothing.err
+    assert cli.contents() == []
+
+
+def test_why_tells_the_whole_story_of_a_memory(cli: Cli) -> None:
+    (lamp,) = cli.remember(LAMP)
+    cli("edit", lamp, MING)
+    told = cli("why", lamp[:6]).out
+    for piece in (MING, LAMP, lamp, "user", "remembered", "changed"):
+        assert piece in told
+    as_json = cli("why", lamp, "--json").json
+    assert as_json["memory"]["content"] == MING
+    assert [change["op"] for change in as_json["changes"]] == ["add", "update"]
+
+
+def test_why_knows_a_forgotten_memory(cli: Cli) -> None:
+    (lamp,) = cli.remember(LAMP)
+    cli("forget", lamp)
+    told = cli("why", lamp)
+    assert told.code == 0
+    assert "is forgotten" in told.out
+    assert cli("why", lamp, "--json").json["memory"] is None
+
+
+def test_why_says_that_a_fact_was_typed_by_hand(cli: Cli) -> None:
+    cli.remember(LAMP)
+    location = cli.memory.location
+    location.write_text(location.read_text("utf-8") + "- 手寫的\n", "utf-8")
+    typed = cli("search", "手寫的", "--json").json[0]["id"]
+    assert "by hand" in cli("why", typed).out
+
+
+def test_why_of_nobody_matches_nothing(cli: Cli) -> None:
+    result = cli("why", "nobody")
+    assert (result.code, result.out) == (3, "")
+
+
+# What goes wrong
+
+
+def test_a_broken_memory_file_is_kept_and_named(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    broken = tmp_path / "memories.json"
+    broken.write_text('[{"content": "half', "utf-8")
+    monkeypatch.setenv("TURNLEAF_MEMORY", str(broken))
+    result = cli("remember", LAMP)
+    assert result.code == 0
+    (aside,) = tmp_path.glob("memories.json.corrupt-*")
+    assert aside.read_text("utf-8") == '[{"content": "half'
+    assert result.err.startswith("warning: ")
+    assert aside.name in result.err
+    assert [one["content"] for one in cli("memories", "--json").json] == [LAMP]
+
+
+def test_a_data_folder_that_cannot_be_is_an_error_that_says_what_to_do(
+    cli: Cli, tmp_path: Path
+) -> None:
+    file = tmp_path / "file"
+    file.write_text("mine", "utf-8")
+    for command in (["remember", "x"], ["memories"], ["log", "x"], ["history"]):
+        result = cli("--data-dir", str(file / "data"), *command)
+        assert (result.code, result.out) == (1, "")
+        assert "is a file, not a folder" in result.err
+    assert file.read_text("utf-8") == "mine"
+
+
+def test_a_bad_setting_is_named(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORY_MAX_ITEMS", "many")
+    result = cli("remember", LAMP)
+    assert (result.code, result.out) == (1, "")
+    assert "MEMORY_MAX_ITEMS" in result.err
+    assert not cli.data.exists()
+
+
+def test_a_full_memory_says_what_to_do(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORY_MAX_ITEMS", "1")
+    assert cli("remember", LAMP).code == 0
+    result = cli("remember", MING)
+    assert result.code == 1
+    assert "MEMORY_MAX_ITEMS" in result.err
+    assert cli.contents() == [LAMP]
+
+
+def test_two_programs_at_once_lose_nothing(cli: Cli) -> None:
+    code = (
+        "import sys; from turnleaf.faces.cli import main\n"
+        "for n in range(10): main(['remember', f'{sys.argv[1]}-{n}'])"
+    )
+    running = [subprocess.Popen([sys.executable, "-c", code, name]) for name in "ab"]
+    assert [one.wait(60) for one in running] == [0, 0]
+    assert sorted(cli.contents()) == sorted(f"{name}-{n}" for name in "ab" for n in range(10))

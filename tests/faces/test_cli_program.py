@@ -1,0 +1,333 @@
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+import pytest
+
+from tests.faces.conftest import Cli
+from tests.faces.terminal import terminal
+from turnleaf import __version__
+from turnleaf.faces.cli import COMMANDS, overview
+from turnleaf.faces.cli.program import program
+
+LAMP = "The living room lamp is called Ming"
+MING = "客廳的燈叫做小明"
+TURNLEAF = [sys.executable, "-m", "turnleaf"]
+
+
+# Help
+
+
+@pytest.mark.parametrize("arguments", [(), ("-h",), ("--help",)])
+def test_the_help_shows_every_command_and_an_example(cli: Cli, arguments: tuple[str]) -> None:
+    result = cli(*arguments)
+    assert (result.code, result.err) == (0, "")
+    assert "Try: turnleaf remember" in result.out
+    for section in COMMANDS.values():
+        for name, (_, _, summary) in section.items():
+            assert f"  {name} " in result.out
+            assert summary in result.out
+    assert max(map(len, result.out.splitlines())) <= 80
+
+
+def test_both_ways_to_the_help_print_the_same(cli: Cli) -> None:
+    assert cli("--data-dir", "x", "--help").out == overview() == cli("--help").out
+
+
+def test_the_help_names_the_options_of_the_program() -> None:
+    options = [option for parameter in program.params for option in parameter.opts]
+    assert [option for option in [*options, "--help"] if option not in overview()] == []
+
+
+def test_the_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys; from turnleaf.faces.cli import main; main(['--help'])\n"
+        "print(*sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, timeout=60)
+    loaded = set(done.stderr.decode().split())
+    heavy = {"rich", "apsw", "json", "dataclasses", "pathlib", "platformdirs", "importlib.metadata"}
+    assert loaded & {*heavy, "click", "turnleaf.store", "turnleaf.settings"} == set()
+
+
+def fastest(command: list[str]) -> float:
+    def once() -> float:
+        start = time.perf_counter()
+        subprocess.run(command, stdout=subprocess.DEVNULL, check=True, timeout=60)
+        return time.perf_counter() - start
+
+    return min(once() for _ in range(9))
+
+
+def test_the_help_takes_at_most_six_times_as_long_as_python_itself() -> None:
+    assert fastest([*TURNLEAF, "--help"]) <= 6 * fastest([sys.executable, "-c", "pass"])
+
+
+@pytest.mark.parametrize("name", [name for section in COMMANDS.values() for name in section])
+def test_each_command_explains_itself(cli: Cli, name: str) -> None:
+    result = cli(name, "--help")
+    assert (result.code, result.err) == (0, "")
+    assert result.out.startswith(f"Usage: turnleaf {name} ")
+    command = program.get_command(click.Context(program), name)
+    assert command is not None
+    assert command.help
+
+
+def test_the_version_is_shown(cli: Cli) -> None:
+    assert cli("--version").out == f"turnleaf {__version__}\n"
+
+
+# Wrong usage
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["frobnicate"],
+        ["forget"],
+        ["search"],
+        ["edit"],
+        ["memories", "--frobnicate"],
+        ["--data-dir"],
+        ["export", "--format", "xml"],
+        ["import", "no-such-file.json"],
+        ["completion", "tcsh"],
+        ["today", "--date", "../../etc/passwd"],
+        ["today", "--date", "2026-13-01"],
+    ],
+)
+def test_wrong_usage_exits_with_2_and_one_line(cli: Cli, arguments: list[str]) -> None:
+    result = cli(*arguments)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith("error: ")
+    assert len(result.err.splitlines()) == 1
+    assert not cli.data.exists()
+
+
+def test_the_place_of_data_dir_is_told(cli: Cli) -> None:
+    assert "turnleaf --data-dir DIR COMMAND" in cli("memories", "--data-dir", "x").err
+
+
+# The data folder
+
+
+def test_data_dir_goes_before_the_environment(cli: Cli, tmp_path: Path) -> None:
+    other = tmp_path / "茶 other"
+    cli("--data-dir", str(other), "remember", MING)
+    assert not cli.data.exists()
+    assert MING in (other / "prompts" / "memory" / "MEMORY.md").read_text("utf-8")
+    assert MING in cli("--data-dir", str(other), "memories").out
+
+
+def test_what_is_made_is_its_owner_s_alone(cli: Cli) -> None:
+    cli("remember", LAMP)
+    cli("log", LAMP)
+    made = list(cli.data.rglob("*"))
+    assert len(made) > 4
+    for path in made:
+        assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
+
+
+def without_root_s_privilege() -> None:
+    """Let permissions hold for root too: take away CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH."""
+    if os.geteuid() == 0:
+        libc = ctypes.CDLL(None, use_errno=True)
+        for capability in (1, 2):
+            assert libc.prctl(24, capability, 0, 0, 0) == 0
+
+
+@contextmanager
+def made_read_only(folder: Path) -> Iterator[None]:
+    places = [path for path in (folder, *folder.rglob("*")) if path.is_dir()]
+    for place in places:
+        place.chmod(0o500)
+    try:
+        yield
+    finally:
+        for place in places:
+            place.chmod(0o700)
+
+
+def run_as_ordinary_user(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*TURNLEAF, *arguments],
+        capture_output=True,
+        preexec_fn=without_root_s_privilege,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("arguments", ["remember x", "log x", "forget lamp", "undo", "edit ID x"])
+def test_a_read_only_folder_is_an_error_that_says_so(cli: Cli, arguments: str) -> None:
+    (lamp,) = cli.remember(LAMP)
+    before = cli.memory.location.read_bytes()
+    with made_read_only(cli.data):
+        done = run_as_ordinary_user(*arguments.replace("ID", lamp).split())
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("error: cannot ")
+    assert "permission is denied" in done.stderr
+    assert cli.memory.location.read_bytes() == before
+
+
+def test_a_read_only_folder_can_be_read(cli: Cli, tmp_path: Path) -> None:
+    cli.remember(LAMP)
+    cli.daily.append(LAMP)
+    with made_read_only(cli.data):
+        for command in ("memories", "search lamp", "today", "export", "backup ../copy.tar.gz"):
+            done = run_as_ordinary_user(*command.replace("..", str(tmp_path)).split())
+            assert (done.returncode, done.stderr) == (0, ""), command
+
+
+# Streams
+
+
+@pytest.mark.parametrize("command", [["memories"], ["export"], ["--help"], ["doctor"]])
+def test_a_closed_pipe_is_quiet(cli: Cli, command: list[str]) -> None:
+    cli.remember(LAMP)
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [*TURNLEAF, *command], stdout=writer, stderr=subprocess.PIPE, timeout=60, check=False
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+
+
+def test_a_plain_ascii_locale_shows_and_takes_any_text(cli: Cli) -> None:
+    assert cli.process("remember", f"{MING} 😀", environ=ASCII).code == 0
+    assert cli.contents() == [f"{MING} 😀"]
+    listed = cli.process("search", "小明", environ=ASCII)
+    assert listed.code == 0
+    assert "\\u5ba2" in listed.out
+    assert "Traceback" not in listed.err
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8", "gbk"])
+def test_json_is_json_in_every_encoding(cli: Cli, encoding: str) -> None:
+    text = f"é {MING} 😀"
+    cli.remember(text)
+    done = subprocess.run(
+        [*TURNLEAF, "memories", "--json"],
+        env={**os.environ, "PYTHONIOENCODING": encoding},
+        capture_output=True,
+        check=True,
+        timeout=60,
+    )
+    assert json.loads(done.stdout.decode(encoding))[0]["content"] == text
+
+
+def test_a_terminal_gets_colour_unless_no_color_is_set(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli.remember(LAMP)
+    with terminal("search", "lamp") as coloured:
+        assert coloured.end() == 0
+    monkeypatch.setenv("NO_COLOR", "1")
+    with terminal("search", "lamp") as plain:
+        assert plain.end() == 0
+    assert "\x1b[" in coloured.seen
+    assert "\x1b" not in plain.seen
+    assert LAMP in plain.seen
+
+
+def test_a_narrow_terminal_loses_no_character(cli: Cli) -> None:
+    cli.remember(MING * 5)
+    with terminal("memories", columns=44) as narrow:
+        assert narrow.end() == 0
+    lines = [line.split()[-1] for line in narrow.seen.splitlines()[1:]]
+    assert "".join(lines).endswith(MING)
+    assert "".join(lines).count("小明") == 5
+
+
+# A person at the terminal
+
+
+def test_forget_asks_which_and_forgets_the_chosen(cli: Cli) -> None:
+    cli.remember("green tea", "black tea", "烏龍 tea", LAMP)
+    with terminal("forget", "tea") as person:
+        question = person.wait_for("Forget which?")
+        assert "烏龍 tea" in question
+        person.type("1, 3\n")
+        assert person.end() == 0
+    assert cli.contents() == ["black tea", LAMP]
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "left"), [("all\n", 0, 0), ("\n", 1, 2), ("7\n", 2, 2), ("\x04", 1, 2)]
+)
+def test_other_answers_to_the_question(cli: Cli, answer: str, code: int, left: int) -> None:
+    cli.remember("green tea", "black tea")
+    with terminal("forget", "tea") as person:
+        person.wait_for("Forget which?")
+        person.type(answer)
+        assert person.end() == code
+    assert len(cli.contents()) == left
+
+
+def test_an_interrupted_question_exits_quietly_with_130(cli: Cli) -> None:
+    cli.remember("green tea", "black tea")
+    with terminal("forget", "tea") as person:
+        person.wait_for("for none:")
+        person.process.send_signal(signal.SIGINT)
+        assert person.end() == 130
+    assert "Traceback" not in person.seen
+    assert len(cli.contents()) == 2
+
+
+def test_remember_at_a_terminal_without_text_says_what_to_give(cli: Cli) -> None:
+    with terminal("remember") as person:
+        assert person.end() == 2
+    assert "give the text" in person.seen
+
+
+# Completion
+
+
+def test_completion_names_commands_and_options(cli: Cli) -> None:
+    def completed(*words: str) -> list[str]:
+        environ = {
+            "_TURNLEAF_COMPLETE": "bash_complete",
+            "COMP_WORDS": " ".join(["turnleaf", *words]),
+            "COMP_CWORD": str(len(words)),
+        }
+        return cli.process(environ=environ).out.split()
+
+    assert completed("re") == ["plain,remember", "plain,restore"]
+    assert "plain,--category" in completed("remember", "--")
+    assert completed("export", "--format", "m") == ["plain,markdown"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_completion_script_says_how_to_install_it(cli: Cli, shell: str) -> None:
+    result = cli("completion", shell)
+    assert result.code == 0
+    assert f"turnleaf completion {shell}" in result.out
+    assert "_TURNLEAF_COMPLETE" in result.out
+
+
+def test_bash_takes_the_completion_script(cli: Cli) -> None:
+    bash = shutil.which("bash")
+    assert bash
+    script = cli("completion", "bash").out + "complete -p turnleaf\n"
+    done = subprocess.run(
+        [bash, "--norc", "-e"], input=script.encode(), capture_output=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    assert b"turnleaf" in done.stdout

@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.faces.conftest import Cli
+
+RECORDS = [
+    {
+        "id": "m1",
+        "content": "客廳的燈叫做小明",
+        "createdAt": "2026-01-02T03:04:05.678Z",
+        "updatedAt": "2026-02-03T04:05:06.789Z",
+        "category": "家",
+        "origin": "slack",
+    },
+    {
+        "id": "m2",
+        "content": "- looks like\n  a list\n\n```\n# code\n```",
+        "createdAt": "2026-01-02T03:04:05.000Z",
+        "updatedAt": "2026-01-02T03:04:05.000Z",
+    },
+    {
+        "id": "m3",
+        "content": "  <!-- a comment --> & \\ trailing  ",
+        "createdAt": "2026-01-02T03:04:05.000Z",
+        "updatedAt": "2026-01-02T03:04:05.000Z",
+        "category": "home",
+    },
+]
+
+
+def by_id(records: list[dict[str, str]]) -> dict[str, dict[str, str]]:
+    return {record["id"]: record for record in records}
+
+
+def write(path: Path, records: object) -> str:
+    path.write_text(json.dumps(records, ensure_ascii=False), "utf-8")
+    return str(path)
+
+
+def test_json_comes_in_and_goes_out_with_nothing_lost(cli: Cli, tmp_path: Path) -> None:
+    done = cli("import", write(tmp_path / "in.json", RECORDS))
+    assert (done.code, done.out) == (0, "3 added, 0 there already\n")
+    assert by_id(cli("export").json) == by_id(RECORDS)
+
+
+def test_through_markdown_and_back_with_nothing_lost(cli: Cli, tmp_path: Path) -> None:
+    cli("import", write(tmp_path / "in.json", RECORDS))
+    assert cli("export", "out.md").code == 0
+    other = str(tmp_path / "other")
+    assert cli("--data-dir", other, "import", "out.md").out == "3 added, 0 there already\n"
+    assert by_id(cli("--data-dir", other, "export", "--format", "json").json) == by_id(RECORDS)
+
+
+@pytest.mark.parametrize(
+    ("form", "suffix"), [("json", "md"), ("markdown", "json"), ("json", "json"), ("markdown", "md")]
+)
+def test_every_format_from_every_store(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, form: str, suffix: str
+) -> None:
+    monkeypatch.setenv("TURNLEAF_MEMORY", str(cli.data / f"facts.{suffix}"))
+    assert cli("import", "-", stdin=json.dumps(RECORDS)).code == 0
+    exported = cli("export", "--format", form).out
+    monkeypatch.setenv("TURNLEAF_MEMORY", str(cli.data / "other.json"))
+    assert cli("import", "-", "--json", stdin=exported).json == {"added": 3, "alreadyThere": 0}
+    assert by_id(cli("memories", "--json").json) == by_id(RECORDS)
+
+
+def test_what_is_there_already_is_not_added_again(cli: Cli, tmp_path: Path) -> None:
+    file = write(tmp_path / "in.json", RECORDS)
+    cli("import", file)
+    assert cli("import", file).out == "0 added, 3 there already\n"
+    assert len(cli.contents()) == 3
+
+
+def test_a_hand_written_page_gives_its_bullets(cli: Cli, tmp_path: Path) -> None:
+    page = tmp_path / "notes.md"
+    page.write_text("# Mine\n\nprose\n\n## 家\n\n- 燈\n- lamp\n", "utf-8")
+    assert cli("import", str(page)).out == "2 added, 0 there already\n"
+    assert [(one.content, one.category) for one in cli.memory.get_all()] == [
+        ("燈", "家"),
+        ("lamp", "家"),
+    ]
+    assert page.read_text("utf-8").startswith("# Mine")
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"), [("MEMORY_MAX_ITEMS", "3"), ("MEMORY_MAX_CHARS", "60")]
+)
+def test_too_many_are_refused_whole(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+) -> None:
+    cli.remember("here before")
+    monkeypatch.setenv(variable, value)
+    refused = cli("import", "-", stdin=json.dumps(RECORDS))
+    assert (refused.code, refused.out) == (1, "")
+    assert "3 memories do not fit beside the 1" in refused.err
+    assert variable in refused.err
+    assert cli.contents() == ["here before"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        '{"memories": []}',
+        "[1]",
+        '[{"content": ""}]',
+        '[{"content": "a\\u0000b"}]',
+        '[{"content": "\\ud800"}]',
+        '[{"content": "x", "createdAt": "yesterday"}]',
+        '[{"id": 7, "content": "x"}]',
+        "[" * 100_000,
+    ],
+    ids=lambda text: text[:30],
+)
+def test_a_broken_file_is_refused_and_left_alone(cli: Cli, tmp_path: Path, text: str) -> None:
+    file = tmp_path / "in.json"
+    file.write_text(text, "utf-8")
+    refused = cli("import", str(file))
+    assert (refused.code, refused.out) == (1, "")
+    assert str(file) in refused.err
+    assert "Traceback" not in refused.err
+    assert file.read_text("utf-8") == text
+    assert [path.name for path in tmp_path.iterdir() if "corrupt" in path.name] == []
+    assert cli.contents() == []
+
+
+def test_another_encoding_is_refused_with_its_place(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "in.md"
+    file.write_bytes("- 燈\n".encode("big5"))
+    refused = cli("import", str(file))
+    assert refused.code == 2
+    assert f"{file} is not UTF-8 at byte 2" in refused.err
+
+
+@pytest.mark.parametrize("text", ["[]", "", "only prose\n"])
+def test_a_file_without_memories_matches_nothing(cli: Cli, text: str) -> None:
+    result = cli("import", "-", stdin=text)
+    assert (result.code, result.out) == (3, "")
+
+
+def test_an_empty_memory_is_exported_as_such(cli: Cli) -> None:
+    assert cli("export").json == []
+    assert cli("export", "--format", "markdown").out == "# Memory\n"
+
+
+def test_prose_and_bytes_of_the_page_are_exported_as_they_are(cli: Cli) -> None:
+    cli.memory.init()
+    page = "# 我的\r\n\r\nprose\r\n\r\n* by hand\r\n".encode()
+    cli.memory.location.write_bytes(page)
+    cli("export", "--format", "markdown", "copy.md")
+    assert Path("copy.md").read_bytes() == page
+
+
+def test_a_file_is_replaced_only_by_force(cli: Cli) -> None:
+    cli.remember("lamp")
+    Path("out.json").write_text("precious", "utf-8")
+    refused = cli("export", "out.json")
+    assert refused.code == 2
+    assert "--force" in refused.err
+    assert Path("out.json").read_text("utf-8") == "precious"
+    assert cli("export", "out.json", "--force").code == 0
+    assert json.loads(Path("out.json").read_text("utf-8"))[0]["content"] == "lamp"
+
+
+def test_the_memory_itself_is_no_file_to_export_to(cli: Cli) -> None:
+    cli.remember("lamp")
+    before = cli.memory.location.read_bytes()
+    assert cli("export", str(cli.memory.location), "--force", "--format", "json").code == 2
+    assert cli.memory.location.read_bytes() == before
+
+
+def test_an_export_is_utf8_whatever_the_locale(cli: Cli) -> None:
+    cli.remember("燈 😀")
+    environ = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    assert cli.process("export", environ=environ).json[0]["content"] == "燈 😀"
