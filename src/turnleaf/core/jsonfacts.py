@@ -10,6 +10,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from turnleaf.core.jsontext import dumps
 from turnleaf.core.memories import Memory, from_json, to_json, unique_id
 from turnleaf.core.pages import Splice
 from turnleaf.core.shapes import Shape
@@ -43,12 +44,12 @@ class Page:
 
     def insert(self, memory: Memory) -> Splice:
         """Add a fact at the end."""
-        raw = _dumped(to_json(memory))
+        raw = dumps(to_json(memory))
         return Splice(len(self.records), (), (raw,), raw)
 
     def replace(self, fact: Fact, memory: Memory) -> Splice:
         """Let a fact say something else, in its place."""
-        raw = _dumped(json.loads(self.raw(fact)) | to_json(memory))
+        raw = dumps(json.loads(self.raw(fact)) | to_json(memory))
         return Splice(fact.start, (self.raw(fact),), (raw,), raw)
 
     def remove(self, fact: Fact) -> Splice:
@@ -77,7 +78,7 @@ def parse(text: str, unknown_time: datetime) -> Page:
     try:
         records = json.loads(text.removeprefix("\ufeff"))
         facts = _facts(records, unknown_time)
-        return Page([_dumped(record) for record in records], facts)
+        return Page([dumps(record) for record in records], facts)
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         message = f"it is not a JSON array of memories: {type(error).__name__} {error}"
         raise CorruptFile(message) from error
@@ -95,7 +96,3 @@ def _facts(records: Any, unknown_time: datetime) -> list[Fact]:  # noqa: ANN401 
         taken.add(memory.id)
         facts.append(Fact(memory, index))
     return facts
-
-
-def _dumped(record: object) -> str:
-    return json.dumps(record, ensure_ascii=False)

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from turnleaf.core import messages
+from turnleaf.core.jsontext import dumps
 from turnleaf.core.times import from_iso, to_iso
-from turnleaf.errors import CorruptFile, InvalidInput
+from turnleaf.errors import CorruptFile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,18 +50,20 @@ def parse(text: str) -> dict[str, str]:
 
 def render(conversations: Mapping[str, str]) -> str:
     """Write what `parse` reads."""
-    lines = (f"{json.dumps(key)}: {body}" for key, body in conversations.items())
+    lines = (f"{dumps(key)}: {body}" for key, body in conversations.items())
     body = ",\n".join(lines)
     return f"{_HEAD}\n{body}\n{_FOOT}\n" if body else EMPTY
 
 
 def dump(record: Record) -> str:
-    """Write one conversation; lone surrogates survive as JSON's escapes."""
-    try:
-        return _dumped(record)
-    except (TypeError, ValueError) as error:
-        message = f"a message holds what JSON cannot ({error}); use plain values"
-        raise InvalidInput(message) from error
+    """Write one conversation."""
+    return dumps(
+        {
+            "createdAt": to_iso(record.created_at),
+            "updatedAt": to_iso(record.updated_at),
+            "messages": [messages.to_json(message) for message in record.messages],
+        }
+    )
 
 
 def load(text: str) -> Record:
@@ -86,20 +89,6 @@ def updated_at(text: str) -> datetime:
         return load(text).updated_at
 
 
-def _dumped(record: Record) -> str:
-    value: dict[str, Any] = {
-        "createdAt": to_iso(record.created_at),
-        "updatedAt": to_iso(record.updated_at),
-        "messages": [messages.to_json(message) for message in record.messages],
-    }
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return json.dumps(value, allow_nan=False)
-    return text
-
-
 _decoder = json.JSONDecoder()
 
 
@@ -117,7 +106,7 @@ def _parse_any_layout(text: str) -> dict[str, str]:
         if value["version"] != VERSION:
             message = f"it was written by a newer version of Turnleaf (form {value['version']})"
             raise CorruptFile(message)
-        return {key: json.dumps(one) for key, one in value["conversations"].items()}
+        return {key: dumps(one) for key, one in value["conversations"].items()}
     except _PROBLEMS as error:
         message = f"it is not a file of conversations: {type(error).__name__} {error}"
         raise CorruptFile(message) from error

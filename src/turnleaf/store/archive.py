@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from turnleaf.core import messages
+from turnleaf.core.jsontext import dumps
 from turnleaf.store import files
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Archive:
         for message in dropped:
             month = (message.timestamp or now).strftime("%Y-%m")
             record = {"conversation": key, **messages.to_json(message)}
-            months.setdefault(month, []).append(json.dumps(record, allow_nan=False))
+            months.setdefault(month, []).append(dumps(record))
         for month, lines in months.items():
             files.make_folder(self.folder)
             with files.locked(self.folder / f"{month}.jsonl") as file:
@@ -51,19 +52,21 @@ class Archive:
 
     def expire(self, before: datetime) -> None:
         """Remove what was said before that moment."""
-        self._rewrite(lambda _, message: (message.timestamp or before) >= before)
+        this_month = before.strftime("%Y-%m")
+        old = [path for path in self._months() if path.stem <= this_month]
+        self._rewrite(old, lambda _, message: (message.timestamp or before) >= before)
 
     def erase(self, key: str) -> None:
         """Remove every message of a conversation."""
-        self._rewrite(lambda conversation, _: conversation != key)
+        self._rewrite(self._months(), lambda conversation, _: conversation != key)
 
     def _months(self) -> list[Path]:
         if not self.folder.is_dir():
             return []
         return sorted(path for path in self.folder.iterdir() if _MONTH.fullmatch(path.name))
 
-    def _rewrite(self, is_kept: Callable[[str, Message], bool]) -> None:
-        for path in self._months():
+    def _rewrite(self, paths: Sequence[Path], is_kept: Callable[[str, Message], bool]) -> None:
+        for path in paths:
             with files.locked(path) as file:
                 lines = (file.read() or b"").splitlines(keepends=True)
                 kept = [line for line in lines if _is_kept(line, is_kept)]

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import apsw
 
 from turnleaf.core import messages
+from turnleaf.core.jsontext import dumps, is_text
 from turnleaf.core.messages import Message
 from turnleaf.core.times import from_iso, to_iso
 from turnleaf.core.tokens import content_chars
 from turnleaf.core.window import within_limits
-from turnleaf.errors import InvalidInput, StorageError
+from turnleaf.errors import StorageError
 from turnleaf.store import files
 
 if TYPE_CHECKING:
@@ -274,26 +275,10 @@ def _columns(message: Message) -> tuple[object, ...]:
     is_plain = isinstance(message.content, str) and message.name is None
     if is_plain and not message.tool_calls and message.tool_call_id is None:
         stamp = to_iso(message.timestamp) if message.timestamp else None
-        if _is_storable(str(message.content)):
+        if is_text(str(message.content)):
             return message.role, chars, None, message.content, stamp, None
     calls = json.dumps(message.call_ids) if message.call_ids else message.tool_call_id
-    return message.role, chars, calls, None, None, _dumped(message)
-
-
-def _is_storable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _dumped(message: Message) -> str:
-    try:
-        return json.dumps(messages.to_json(message), allow_nan=False)
-    except (TypeError, ValueError) as error:
-        problem = f"a message holds what JSON cannot ({error}); use plain values"
-        raise InvalidInput(problem) from error
+    return message.role, chars, calls, None, None, dumps(messages.to_json(message))
 
 
 def _chars(row: Row) -> int:

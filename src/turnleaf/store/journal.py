@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from turnleaf.core import changes
+from turnleaf.core.jsontext import dumps
 from turnleaf.store import files
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class HeldJournal:
 
     def append(self, new: Sequence[Change]) -> int:
         """Write changes durably; give what `cut_back` needs."""
-        lines = (json.dumps(changes.to_json(change), ensure_ascii=False) for change in new)
+        lines = (dumps(changes.to_json(change)) for change in new)
         return self._file.append("".join(f"{line}\n" for line in lines).encode())
 
     def cut_back(self, size: int) -> None:
