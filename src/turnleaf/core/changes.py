@@ -147,7 +147,7 @@ def repair(
 ) -> Repair:
     """Judge a text that somebody else saved by the record of our own changes."""
     facts = _Standing(history)
-    horizon = max((change.n for change in history if _is_visible(change, found)), default=0)
+    horizon = _horizon(found, history)
     missing = [change for key, change in facts.put.items() if key not in found]
     unseen = [change for change in missing if facts.since[change.id] > horizon]
     if _is_plain_deletion(unseen, page, version, history):
@@ -201,17 +201,22 @@ class _Standing:
                 self.taken[change.id] = change
 
 
+def _horizon(found: Mapping[str, Memory], history: Sequence[Change]) -> int:
+    """Find the newest change that the writer of a text had seen, with all made in one step."""
+    seen = {(one.old, one.new) for one in history if _is_visible(one, found)}
+    return max((one.n for one in history if (one.old, one.new) in seen), default=0)
+
+
 def _is_visible(change: Change, found: Mapping[str, Memory]) -> bool:
     """Tell whether a text shows that its writer had seen a change.
 
-    A fact that came back may have been in an older buffer as well, so it proves nothing.
+    A fact that an undo brought back may have been in an older buffer as well, so it proves
+    nothing.
     """
     now = found.get(change.id)
-    if now is None or change.after is None:
+    if now is None or change.after is None or change.op == "undo":
         return False
-    if change.op in {"add", "import"}:
-        return True
-    return change.op == "update" and now.updated_at >= change.after.updated_at
+    return now.updated_at >= change.after.updated_at
 
 
 def _is_plain_deletion(

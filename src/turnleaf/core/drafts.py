@@ -143,6 +143,8 @@ def recorded(template: Change, steps: Sequence[Step]) -> list[Change]:
             template,
             n=first + index,
             op=step.op,
+            origin=None if step.op == "restore" else template.origin,
+            source=None if step.op == "restore" else template.source,
             id=step.id,
             before=step.before,
             after=step.after,

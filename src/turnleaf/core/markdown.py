@@ -35,6 +35,7 @@ _ANY_HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
 _RULE = re.compile(r" {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$")
 _BULLET = re.compile(r" {0,3}[-+*](?P<gap>[ \t]+|$)")
 _ORDERED = re.compile(r" {0,3}(?P<number>\d{1,9})[.)](?P<gap>[ \t]+|$)")
+_BEGINS_MORE = frozenset(["", " ", "\t", "\r", "\n", "-", "*", "_"])
 _QUOTE = re.compile(r" {0,3}>")
 _NESTING = re.compile(r"^(?:[ ]{0,3}(?:[-+*]|\d{1,9}[.)]|>)(?:[ \t]+|$))+")
 _COMMENT = re.compile(r"[ \t]*" + re.escape(bullets.MARK) + r"(?P<fields>[^>]*?) ?-->")
@@ -94,7 +95,7 @@ class Page:
     def insert(self, memory: Memory) -> Splice:
         """Add a fact at the end of its category, which is made when there is none."""
         at, heading_is_missing = _place(self, memory.category)
-        above = next((fact for fact in self.facts if fact.end == fact.below == at), None)
+        above = None if heading_is_missing else _fact_above(self, at)
         marker = above.marker if above else bullets.MARKER
         lead = [f"## {memory.category}\n", "\n"] if heading_is_missing else []
         if at > 0 and not above and not _is_blank(self.lines[at - 1]):
@@ -165,6 +166,8 @@ def render(memory: Memory, marker: str = bullets.MARKER) -> str:
 
 def without_comments(text: str) -> str:
     """Give the page as a person reads it, for a prompt: our comments are gone."""
+    if bullets.MARK not in text:
+        return text.removeprefix(BOM)
     kept = []
     for line in _LINES.findall(text.removeprefix(BOM)):
         bare = _COMMENT.sub("", line)
@@ -190,6 +193,10 @@ def _blocks(lines: list[str]) -> Iterator[_Block]:
     in_paragraph = False
     while index < len(lines):
         line = _bare(lines[index])
+        if _is_one_line_fact(lines, index):
+            yield _Block(index, index + 1, index + 1, len(bullets.MARKER))
+            index, in_paragraph = index + 1, False
+            continue
         item = _item(line, in_paragraph=in_paragraph)
         if item:
             width = _width(item)
@@ -209,6 +216,17 @@ def _blocks(lines: list[str]) -> Iterator[_Block]:
             index += 1
 
 
+def _is_one_line_fact(lines: list[str], index: int) -> bool:
+    """Tell quickly what most lines of a memory are: a bullet with another one below it."""
+    line = lines[index]
+    return (
+        line.startswith(bullets.MARKER)
+        and line[2:3] not in _BEGINS_MORE
+        and index + 1 < len(lines)
+        and lines[index + 1].startswith(bullets.MARKER)
+    )
+
+
 def _fact(
     lines: list[str],
     block: _Block,
@@ -219,7 +237,8 @@ def _fact(
     memory = _read(lines[block.start : block.end], block.width, category, unknown_time)
     if memory is None:
         return None
-    memory = dataclasses.replace(memory, id=unique_id(memory.id, taken))
+    if memory.id in taken:
+        memory = dataclasses.replace(memory, id=unique_id(memory.id, taken))
     marker = _bare(lines[block.start]).expandtabs(TAB)[: block.width].ljust(block.width)
     return Fact(memory, block.start, block.end, block.below, marker)
 
@@ -380,7 +399,7 @@ def _quoted(value: str) -> str:
 
 def _fields(text: str) -> dict[str, str]:
     pairs = (field.partition("=") for field in text.split())
-    return {name: unquote(value) for name, _, value in pairs}
+    return {name: unquote(value) if "%" in value else value for name, _, value in pairs}
 
 
 def _time(text: str | None, otherwise: datetime) -> datetime:
@@ -413,6 +432,10 @@ def _sections(page: Page) -> dict[str | None, tuple[int, int]]:
     for (start, name), end in zip(starts, ends, strict=True):
         sections.setdefault(name, (start, end))
     return sections
+
+
+def _fact_above(page: Page, line: int) -> Fact | None:
+    return next((fact for fact in page.facts if fact.end == fact.below == line), None)
 
 
 def _separation(page: Page, at: int, width: int) -> list[str]:

@@ -11,7 +11,7 @@ from turnleaf.core.times import from_iso, to_iso
 from turnleaf.errors import InvalidInput, MemoryFull
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping
     from datetime import datetime
 
 MAX_CATEGORY_CHARS = 100
@@ -68,12 +68,11 @@ def content_id(content: str) -> str:
     return f"h{digest[:11]}"
 
 
-def unique_id(wanted: str, taken: Iterable[str]) -> str:
+def unique_id(wanted: str, taken: Container[str]) -> str:
     """Tell apart facts that say or are named the same, by counting them."""
-    names = set(taken)
     number = 1
     candidate = wanted
-    while candidate in names:
+    while candidate in taken:
         number += 1
         candidate = f"{wanted}-{number}"
     return candidate

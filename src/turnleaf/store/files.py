@@ -31,6 +31,11 @@ log = logging.getLogger("turnleaf")
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
 
+
+class Overtaken(Exception):
+    """Somebody else saved the file since it was read."""
+
+
 ADVICE = {
     errno.ENOSPC: "the disk is full; free some space and try again",
     errno.EDQUOT: "your disk quota is used up; free some space and try again",
@@ -102,8 +107,7 @@ class Held:
 
     def read(self) -> bytes | None:
         """Read the whole file, or None when there is none."""
-        with _explained("read", self.path):
-            return _read(self.path)
+        return read_raw(self.path)
 
     def replace(self, data: bytes) -> None:
         """Put new content into the file."""
@@ -119,18 +123,21 @@ class Held:
                 _overwrite_in_place(self.path, temporary, data)
             _sync_folder(self.path.parent)
 
-    def swap(self, data: bytes) -> None:
-        """Put new content into the file, and keep what it replaces for `previous`.
+    def swap(self, data: bytes, expected: bytes | None) -> None:
+        """Put new content in the place of what was read, and keep that.
 
-        A person's editor knows nothing of our lock: what it saves at this very instant, or
-        writes later into the file it had open, would be lost without a trace.
+        A person's editor knows nothing of our lock. What it saved since we read is left
+        alone (`Overtaken`); what it saves in this very instant, or writes later into the file
+        that it had open, is found at `previous_path`.
         """
-        kept = _beside(self.path, "previous")
+        kept = previous_path(self.path)
         with _explained("write", self.path):
             _refuse_read_only(self.path)
             _write_beside(self.path, data, "tmp").replace(kept)
+            if _read(self.path) != expected:
+                kept.unlink(missing_ok=True)
+                raise Overtaken
             try:
-                _sync_folder(self.path.parent)
                 renames.swap(kept, self.path)
             except OSError:
                 kept.unlink(missing_ok=True)
@@ -216,18 +223,21 @@ def write(path: Path, data: bytes) -> None:
         _sync_folder(path.parent)
 
 
-def previous(path: Path) -> bytes | None:
-    """Read what the file before the last `swap` holds now."""
-    try:
-        return _read(_beside(path, "previous"))
-    except OSError:
-        return None
+def previous_path(path: Path) -> Path:
+    """Tell where `swap` keeps what it replaced."""
+    return _beside(path, "previous")
+
+
+def read_raw(path: Path) -> bytes | None:
+    """Read a file inside its lock; None when there is none."""
+    with _explained("read", path):
+        return _read(path)
 
 
 def drop_previous(path: Path) -> None:
     """Forget the kept link, so that no byte of an older version stays."""
     with _explained("write", path):
-        _beside(path, "previous").unlink(missing_ok=True)
+        previous_path(path).unlink(missing_ok=True)
 
 
 def tail(path: Path, size: int) -> bytes:

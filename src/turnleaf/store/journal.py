@@ -35,28 +35,23 @@ class Journal:
 
     def read(self) -> list[Change]:
         """Read every change of this memory file, oldest first."""
-        return [change for change in self._parsed(files.read(self.path)) if self._is_ours(change)]
+        parsed = map(self._parse, _whole_lines(files.read(self.path) or b""))
+        return [change for change in parsed if change and self._is_ours(change)]
 
     def last(self) -> Change | None:
         """Read the newest change of this memory file, without reading all."""
         tail = files.tail(self.path, TAIL_BYTES)
-        whole_lines = tail.partition(b"\n")[2] if len(tail) == TAIL_BYTES else tail
-        for line in reversed(whole_lines.splitlines()):
+        is_cut = len(tail) == TAIL_BYTES
+        for line in reversed(_whole_lines(tail)[is_cut:]):
             change = self._parse(line)
             if change and self._is_ours(change):
                 return change
-        if len(tail) < TAIL_BYTES:
+        if not is_cut:
             return None
         return next(reversed(self.read()), None)
 
     def _is_ours(self, change: Change) -> bool:
         return change.file == self._file_name
-
-    def _parsed(self, data: bytes | None) -> Iterator[Change]:
-        for line in (data or b"").splitlines():
-            change = self._parse(line)
-            if change:
-                yield change
 
     def _parse(self, line: bytes) -> Change | None:
         if not line.strip():
@@ -82,3 +77,8 @@ class HeldJournal:
     def cut_back(self, size: int) -> None:
         """Take back what `append` wrote."""
         self._file.cut_back(size)
+
+
+def _whole_lines(data: bytes) -> list[bytes]:
+    """Split into lines, without one that is being written or that a power cut tore."""
+    return data.split(b"\n")[:-1]

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from turnleaf.core.changes import Change, Source
+    from turnleaf.core.drafts import Draft
 
 ID_ALPHABET = "bcdfgjkmnpqrstvwxz23456789"
 ID_LENGTH = 10
@@ -83,15 +84,18 @@ class MemoryStore:
         """Remember a fact; raise MemoryFull when there is no room."""
         text = checked_content(content)
         heading = checked_category(category)
-        self._ready()
-        with self._file.changing(origin, source) as draft:
+
+        def edit(draft: Draft) -> Memory:
             known = draft.memories
             self._check_room([*(memory.content for memory in known), text])
             now = self._moment()
-            new_id = unique_id(self._new_id(), (memory.id for memory in known))
+            new_id = unique_id(self._new_id(), {memory.id for memory in known})
             memory = Memory(new_id, text, now, now, heading, origin)
             draft.insert(memory, "add")
-        return memory
+            return memory
+
+        self._ready()
+        return self._file.change(edit, origin, source)
 
     def get_all(self) -> list[Memory]:
         """Give every fact, in the file's order."""
@@ -115,8 +119,8 @@ class MemoryStore:
         With `expected`, only if it still says that; raise Conflict otherwise.
         """
         text = checked_content(content)
-        self._ready()
-        with self._file.changing(origin) as draft:
+
+        def edit(draft: Draft) -> Memory | None:
             fact = draft.find(memory_id)
             if fact is None:
                 return None
@@ -129,29 +133,38 @@ class MemoryStore:
                 self._check_room([*others, text], growing=False)
             after = replace(before, content=text, updated_at=self._later(before))
             draft.replace(after, "update")
-        return after
+            return after
+
+        self._ready()
+        return self._file.change(edit, origin)
 
     def delete(self, memory_id: str, *, origin: str = "user") -> bool:
         """Forget a fact; False when there is none of that id."""
-        self._ready()
-        with self._file.changing(origin) as draft:
+
+        def edit(draft: Draft) -> bool:
             if draft.find(memory_id) is None:
                 return False
             draft.remove(memory_id, "delete")
-        return True
+            return True
+
+        self._ready()
+        return self._file.change(edit, origin)
 
     def undo(self) -> list[Change]:
         """Take back the newest change that was not taken back yet, and give it.
 
         An import is one change of many facts; where there is nothing to undo there is none.
         """
-        self._ready()
-        with self._file.changing("user") as draft:
+
+        def edit(draft: Draft) -> list[Change]:
             found = changes.undoable(self._file.journal.read())
             version = files.version(draft.text.encode())
             for change in found:
                 draft.undo(change, is_newest=version == change.new)
-        return found
+            return found
+
+        self._ready()
+        return self._file.change(edit, "user")
 
     def changes(self, memory_id: str | None = None) -> list[Change]:
         """Give the record of changes, oldest first; of one fact or of all."""
@@ -161,13 +174,16 @@ class MemoryStore:
 
     def import_memories(self, incoming: Sequence[Memory]) -> int:
         """Take over facts with their ids and times, all or none; give how many were new."""
-        self._ready()
-        with self._file.changing("import") as draft:
+
+        def edit(draft: Draft) -> int:
             new = _unknown(incoming, draft.memories)
             self._check_room([memory.content for memory in [*draft.memories, *new]])
             for memory in new:
                 draft.insert(memory, "import")
-        return len(new)
+            return len(new)
+
+        self._ready()
+        return self._file.change(edit, "import")
 
     def reconcile(self) -> list[Memory]:
         """Bring back facts that somebody else's save wiped without having seen them."""

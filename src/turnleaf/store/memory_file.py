@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
 
 from turnleaf.core import changes, jsonfacts, markdown
 from turnleaf.core.changes import Change, Repair
 from turnleaf.core.drafts import Draft, recorded
-from turnleaf.errors import CorruptFile, InvalidInput, StorageError
+from turnleaf.errors import Conflict, CorruptFile, InvalidInput, StorageError
 from turnleaf.store import files
 from turnleaf.store.journal import HeldJournal, Journal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from datetime import datetime
     from pathlib import Path
 
@@ -22,9 +23,22 @@ if TYPE_CHECKING:
     from turnleaf.core.memories import Memory
     from turnleaf.core.pages import Format, Page
 
+T = TypeVar("T")
+
+CHANGE_TRIES = 100
 QUIET_SECONDS = 1.0
 SETTLE_SECONDS = 0.02
 SETTLE_TRIES = 50
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """A file's text to be changed, and what the file itself holds: nothing else is replaced."""
+
+    draft: Draft
+    on_disk: bytes
+    is_unrecorded: bool = False
+    removed: tuple[Memory, ...] = ()
 
 
 class MemoryFile:
@@ -39,19 +53,33 @@ class MemoryFile:
     def create(self) -> None:
         """Make the file where it is missing, and mend it where it is not."""
         files.make_folder(self.path.parent)
-        with files.locked(self.path) as file, self.journal.held() as journal:
+        with files.locked(self.path) as file:
             if file.read() is None:
                 file.replace(self.format.EMPTY.encode())
-            self._open(file, journal)
+        self.mend()
 
-    @contextmanager
-    def changing(self, origin: str | None, source: Source | None = None) -> Iterator[Draft]:
-        """Give the file's text to be changed; what was changed is then on record and on disk."""
+    def change(
+        self,
+        edit: Callable[[Draft], T],
+        origin: str | None = None,
+        source: Source | None = None,
+    ) -> T:
+        """Let `edit` change the text; what it changed is then on record and on disk.
+
+        It is called again when somebody else saves the file in between.
+        """
         with files.locked(self.path) as file, self.journal.held() as journal:
-            draft = self._open(file, journal)
-            yield draft
-            if draft.steps:
-                self._commit(file, journal, draft, origin, source)
+            for _ in range(CHANGE_TRIES):
+                with suppress(files.Overtaken):
+                    opened = self._open(file, journal)
+                    result = edit(opened.draft)
+                    if opened.is_unrecorded or opened.draft.steps:
+                        self._commit(file, journal, opened, origin, source)
+                    break
+            else:
+                message = f"{self.path} is saved all the time by another program; try again later"
+                raise Conflict(message)
+            return result
 
     def page(self) -> Page:
         """Read the file as it is."""
@@ -71,9 +99,8 @@ class MemoryFile:
     def mend(self) -> list[Memory]:
         """Bring back what somebody else's save wiped unseen; give the facts brought back."""
         known = self.journal.last()
-        with files.locked(self.path) as file, self.journal.held() as journal:
-            self._open(file, journal)
-            newer = [change for change in self.journal.read() if not known or change.n > known.n]
+        self.change(lambda _: None)
+        newer = [change for change in self.journal.read() if not known or change.n > known.n]
         return [change.after for change in newer if change.op == "restore" and change.after]
 
     def needs_mending(self) -> bool:
@@ -86,20 +113,48 @@ class MemoryFile:
         is_known = files.version(data) == last.new and self._late_save(last) is None
         return not is_known and not 0 <= age < QUIET_SECONDS
 
-    def _open(self, file: files.Held, journal: HeldJournal) -> Draft:
-        """Read the file, having mended whatever somebody else's save calls for."""
+    def _open(self, file: files.Held, journal: HeldJournal) -> _Opened:
+        """Read the file, and mend in the draft whatever somebody else's save calls for."""
         data = file.read()
         if data is None:
             raise files.gone(self.path)
         last = self.journal.last()
-        is_ours = last is None or files.version(data) == last.new
         try:
-            if is_ours and (last is None or self._late_save(last) is None):
-                return self._draft(_decoded(data), last)
-            assert last is not None  # noqa: S101 - without a record every file is as it should
-            return self._judged(file, journal, self._chosen(file, last))
+            if last is None:
+                return _Opened(self._draft(_decoded(data)), data)
+            if self._late_save(last) is not None:
+                return self._with_late_save(file, last)
+            if files.version(data) != last.new:
+                return self._with_save(journal, _settled(self.path))
+            return _Opened(self._draft(_decoded(data), last), data)
         except CorruptFile as problem:
-            return self._rescued(file, journal, problem)
+            file.move_aside(str(problem))
+            draft = self._draft(self.format.EMPTY)
+            draft.mend(changes.lost(self.journal.read()))
+            return _Opened(draft, file.read() or b"", is_unrecorded=True)
+
+    def _with_save(self, journal: HeldJournal, data: bytes) -> _Opened:
+        """Take in what somebody else saved.
+
+        What the person took away is recorded at once: a later save may no longer tell.
+        """
+        draft, repair = self._judged(data)
+        seen = self._change(files.version(data), files.version(data), draft, removed=repair.removed)
+        journal.append([seen])
+        files.drop_previous(self.path)
+        draft.mend(repair)
+        return _Opened(draft, data)
+
+    def _with_late_save(self, file: files.Held, last: Change) -> _Opened:
+        """Take in what somebody saved while we replaced the file, and lose neither."""
+        data, late = _settled(self.path), _settled(files.previous_path(self.path))
+        if files.version(data) != last.new:
+            copy = file.keep_copy(late, "conflict")
+            files.log.warning("%s was saved twice at once; one version is %s", self.path, copy)
+            late = data
+        draft, repair = self._judged(late)
+        draft.mend(repair)
+        return _Opened(draft, data, is_unrecorded=True, removed=repair.removed)
 
     def _draft(self, text: str, last: Change | None = None) -> Draft:
         shape = last.shape if last else None
@@ -107,57 +162,50 @@ class MemoryFile:
 
     def _late_save(self, last: Change) -> bytes | None:
         """Give what somebody wrote into the file that our last change replaced."""
-        before = files.previous(self.path)
+        before = files.read_raw(files.previous_path(self.path))
         if before is None or files.version(before) in {last.old, last.new}:
             return None
         return before
 
-    def _chosen(self, file: files.Held, last: Change) -> bytes:
-        """Choose the text that somebody else saved last, and lose none."""
-        data = _settled(file.read)
-        late = _settled(lambda: self._late_save(last)) if self._late_save(last) else None
-        if late is None:
-            return data
-        if files.version(data) == last.new:
-            return late
-        copy = file.keep_copy(late, "conflict")
-        files.log.warning("%s was saved twice at once; one version is %s", self.path, copy)
-        return data
-
-    def _judged(self, file: files.Held, journal: HeldJournal, data: bytes) -> Draft:
+    def _judged(self, data: bytes) -> tuple[Draft, Repair]:
         draft = self._draft(_decoded(data))
         found = {memory.id: memory for memory in draft.memories}
         history = self.journal.read()
-        repair = changes.repair(found, draft.page, files.version(data), history)
-        return self._repaired(file, journal, draft, repair)
-
-    def _rescued(self, file: files.Held, journal: HeldJournal, problem: CorruptFile) -> Draft:
-        """Keep a damaged file under another name and start anew with what is on record."""
-        file.move_aside(str(problem))
-        draft = self._draft(self.format.EMPTY)
-        return self._repaired(file, journal, draft, changes.lost(self.journal.read()))
-
-    def _repaired(
-        self, file: files.Held, journal: HeldJournal, draft: Draft, repair: Repair
-    ) -> Draft:
-        draft.mend(repair)
-        self._commit(file, journal, draft, None, removed=repair.removed)
-        return self._draft(draft.text, self.journal.last())
+        return draft, changes.repair(found, draft.page, files.version(data), history)
 
     def _commit(
         self,
         file: files.Held,
         journal: HeldJournal,
-        draft: Draft,
+        opened: _Opened,
         origin: str | None,
-        source: Source | None = None,
-        removed: tuple[Memory, ...] = (),
+        source: Source | None,
     ) -> None:
         """Record the changes, then make them; what cannot be made is not on record either."""
-        data = draft.text.encode()
-        old, new = files.version(file.read()), files.version(data)
+        data = opened.draft.text.encode()
+        old, new = files.version(opened.on_disk), files.version(data)
+        template = self._change(old, new, opened.draft, origin, source, opened.removed)
+        size = journal.append(recorded(template, opened.draft.steps))
+        try:
+            if new == old:
+                files.drop_previous(self.path)
+            else:
+                file.swap(data, opened.on_disk)
+        except (StorageError, files.Overtaken):
+            journal.cut_back(size)
+            raise
+
+    def _change(
+        self,
+        old: str,
+        new: str,
+        draft: Draft,
+        origin: str | None = None,
+        source: Source | None = None,
+        removed: tuple[Memory, ...] = (),
+    ) -> Change:
         last = self.journal.last()
-        template = Change(
+        return Change(
             n=(last.n if last else 0) + 1,
             time=self._now(),
             op="seen",
@@ -169,15 +217,6 @@ class MemoryFile:
             new=new,
             shape=draft.shape,
         )
-        size = journal.append(recorded(template, draft.steps))
-        try:
-            if new == old:
-                files.drop_previous(self.path)
-            else:
-                file.swap(data)
-        except StorageError:
-            journal.cut_back(size)
-            raise
 
 
 def _format(path: Path) -> Format:
@@ -197,13 +236,13 @@ def _decoded(data: bytes) -> str:
         raise CorruptFile(message) from error
 
 
-def _settled(read: Callable[[], bytes | None]) -> bytes:
-    """Read until two reads agree: an editor may be in the middle of its save."""
-    data = read()
+def _settled(path: Path) -> bytes:
+    """Read a file when it is at rest: an editor may be in the middle of its save."""
+    data = files.read_raw(path)
     for _ in range(SETTLE_TRIES):
-        time.sleep(SETTLE_SECONDS)
-        again = read()
-        if again == data and data is not None:
+        age = time.time() - files.modified(path).timestamp()
+        if data is not None and not 0 <= age < SETTLE_SECONDS:
             break
-        data = again
+        time.sleep(SETTLE_SECONDS)
+        data = files.read_raw(path)
     return data or b""
