@@ -154,8 +154,8 @@ def repair(
         unseen = []
     return Repair(
         bring_back=tuple(change.after for change in unseen if change.after),
-        update_again=tuple(_outdated(facts.put, found, horizon)),
-        delete_again=tuple(_undead(facts.taken, found, horizon)),
+        update_again=tuple(_outdated(facts, found, horizon)),
+        delete_again=tuple(_undead(facts, found, horizon)),
         removed=tuple(change.after for change in missing if change.after and change not in unseen),
     )
 
@@ -188,7 +188,10 @@ class _Standing:
         self.put: dict[str, Change] = {}
         self.taken: dict[str, Change] = {}
         self.since: dict[str, int] = {}
+        self.said: dict[str, set[str]] = {}
         for change in history:
+            for memory in filter(None, (change.before, change.after)):
+                self.said.setdefault(memory.id, set()).add(memory.content)
             for memory in change.removed:
                 self.put.pop(memory.id, None)
             if change.after:
@@ -238,30 +241,26 @@ def _is_plain_deletion(
     return deleted.total == last.total and not is_older
 
 
-def _outdated(
-    standing: Mapping[str, Change], found: Mapping[str, Memory], horizon: int
-) -> Iterable[Memory]:
+def _outdated(facts: _Standing, found: Mapping[str, Memory], horizon: int) -> Iterable[Memory]:
     """Find facts that stand as they were before we updated them."""
-    for key, change in standing.items():
+    for key, change in facts.put.items():
         now = found.get(key)
         if now is None or change.before is None or change.after is None or change.n <= horizon:
             continue
-        if now.updated_at < change.after.updated_at and now.content == change.before.content:
+        if now.updated_at < change.after.updated_at and now.content in facts.said[key]:
             yield change.after
 
 
-def _undead(
-    taken: Mapping[str, Change], found: Mapping[str, Memory], horizon: int
-) -> Iterable[str]:
+def _undead(facts: _Standing, found: Mapping[str, Memory], horizon: int) -> Iterable[str]:
     """Find facts that we deleted and an older buffer brought back.
 
     One without our id may as well have been typed again, and stays.
     """
-    for key, change in taken.items():
+    for key, change in facts.taken.items():
         now = found.get(key)
-        if now is None or change.before is None or change.n <= horizon:
+        if now is None or change.n <= horizon or key == content_id(now.content):
             continue
-        if now.content == change.before.content and key != content_id(now.content):
+        if now.content in facts.said[key]:
             yield key
 
 

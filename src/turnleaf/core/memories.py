@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 MAX_CATEGORY_CHARS = 100
+_HEADING_MARKS = re.compile(r"^#+(?:\s+|$)|\s#+$")
 _NOT_TEXT = re.compile("[\0\ud800-\udfff]")
 
 
@@ -95,7 +96,7 @@ def checked_category(category: str | None) -> str | None:
     if len(text) > MAX_CATEGORY_CHARS:
         message = f"a category may have {MAX_CATEGORY_CHARS} characters, this has {len(text)}"
         raise InvalidInput(message)
-    return text.strip("#").strip() or None
+    return _HEADING_MARKS.sub("", text).strip() or None
 
 
 def checked_text(text: object, what: str) -> str:

@@ -57,7 +57,8 @@ ADVICE = {
 
 def real(path: str | Path) -> Path:
     """Follow symbolic links, so that everybody locks and replaces the same file."""
-    return Path(os.path.realpath(path))
+    with _explained("use", Path(path)):
+        return Path(os.path.realpath(path))
 
 
 def version(data: bytes | None) -> str:
