@@ -7,7 +7,7 @@ the saved text prove that its writer had seen all older ones.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -153,7 +153,7 @@ def repair(
     if _is_plain_deletion(unseen, page, version, history):
         unseen = []
     return Repair(
-        bring_back=tuple(change.after for change in unseen if change.after),
+        bring_back=tuple(_marked(change.after) for change in unseen if change.after),
         update_again=tuple(_outdated(facts, found, horizon)),
         delete_again=tuple(_undead(facts, found, horizon)),
         removed=tuple(change.after for change in missing if change.after and change not in unseen),
@@ -163,7 +163,12 @@ def repair(
 def lost(history: Sequence[Change]) -> Repair:
     """Bring back everything: the file was damaged, nobody chose to delete."""
     standing = _Standing(history).put.values()
-    return Repair(bring_back=tuple(change.after for change in standing if change.after))
+    return Repair(bring_back=tuple(_marked(change.after) for change in standing if change.after))
+
+
+def _marked(memory: Memory) -> Memory:
+    """Make a fact that is brought back differ from itself in an older buffer, by its time."""
+    return replace(memory, updated_at=memory.updated_at + TICK)
 
 
 def undoable(history: Sequence[Change]) -> list[Change]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
@@ -79,6 +79,7 @@ class DatabaseShelf:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._connection: apsw.Connection | None = None
+        self._identity = (0, 0)
         self._process = os.getpid()
         self._one_at_a_time = threading.RLock()
 
@@ -130,20 +131,26 @@ class DatabaseShelf:
             self._connection = None
 
     def _with_rescue(self, work: Callable[[apsw.Connection], T], *, writing: bool = False) -> T:
-        """Do some work; a damaged database is set aside first, and a new one made."""
+        """Do some work; a damaged database is set aside first, and a new one made.
+
+        SQLite also calls a database damaged when only the disk failed for a moment.
+        """
         with self._one_at_a_time, _explained(self._path):
             try:
                 return self._do(work, writing=writing)
-            except (apsw.CorruptError, apsw.NotADBError) as problem:
+            except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError) as problem:
                 self.close()
                 with files.locked(self._path) as file:
+                    if _is_sound(self._path):
+                        raise
                     file.set_aside(str(problem), companions=("-wal", "-shm"))
-                return self._do(work, writing=writing, is_new=True)
+                return self._do(work, writing=writing)
+            except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.IOError):
+                self.close()
+                raise
 
-    def _do(
-        self, work: Callable[[apsw.Connection], T], *, writing: bool, is_new: bool = False
-    ) -> T:
-        database = self._opened(is_new=is_new)
+    def _do(self, work: Callable[[apsw.Connection], T], *, writing: bool) -> T:
+        database = self._opened()
         if not writing:
             return work(database)
         # SQLite's own waiting is unfair: a writer may starve for seconds.
@@ -157,32 +164,66 @@ class DatabaseShelf:
                 raise
         return result
 
-    def _opened(self, *, is_new: bool) -> apsw.Connection:
+    def _opened(self) -> apsw.Connection:
         if self._connection is not None and self._process == os.getpid():
-            if self._path.exists():
+            if files.identity(self._path) == self._identity:
                 return self._connection
             self.close()
-            raise files.gone(self._path)
         self._process = os.getpid()
         with files.locked(self._path) as file:
             if not self._path.exists():
                 file.replace(b"")
-                is_new = True
-            self._connection = _connect(self._path, is_new=is_new)
+            elif not files.is_writable(self._path):
+                message = f"cannot write {self._path}: it is read-only; check who owns it"
+                raise StorageError(message)
+            self._connection = _connect(self._path)
+            self._identity = files.identity(self._path)
         return self._connection
 
 
-def _connect(path: Path, *, is_new: bool) -> apsw.Connection:
+def _connect(path: Path) -> apsw.Connection:
     database = apsw.Connection(str(path))
-    database.set_busy_timeout(BUSY_MILLISECONDS)
-    _choose_journal(database)
-    version = database.pragma("user_version")
+    try:
+        database.set_busy_timeout(BUSY_MILLISECONDS)
+        _check_writable(database, path)
+        _choose_journal(database)
+        if _version(database, path) < SCHEMA_VERSION:
+            database.execute(SCHEMA)
+        # SQLite does not mind when the name of its log could not be made durable; we do.
+        files.sync_folder(path.parent)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _check_writable(database: apsw.Connection, path: Path) -> None:
+    if database.readonly("main"):
+        message = f"cannot write {path}: it is read-only; check who owns it and its folder"
+        raise StorageError(message)
+
+
+def _version(database: apsw.Connection, path: Path) -> int:
+    version: int = database.pragma("user_version")
     if version > SCHEMA_VERSION:
         message = f"{path} was written by a newer version of Turnleaf; update this one"
         raise StorageError(message)
-    if version < SCHEMA_VERSION or is_new:
-        database.execute(SCHEMA)
-    return database
+    return version
+
+
+def _is_sound(path: Path) -> bool:
+    """Tell whether a database is whole and ours."""
+    try:
+        with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as database:
+            database.set_busy_timeout(BUSY_MILLISECONDS)
+            names = {"conversations": {"key", "updated_at"}, "messages": {"n", "json"}}
+            has_schema = all(
+                columns <= {row[1] for row in database.execute(f"PRAGMA table_info({table})")}
+                for table, columns in names.items()
+            )
+            return has_schema and database.pragma("integrity_check") == "ok"
+    except apsw.Error:
+        return False
 
 
 def _choose_journal(database: apsw.Connection) -> None:
@@ -250,7 +291,10 @@ def _id(database: apsw.Connection, key: str) -> int:
 
 
 def _messages(database: apsw.Connection, identity: int, before: int | None = None) -> list[Message]:
-    query = "SELECT role, text, timestamp, json FROM messages WHERE conversation = ? ORDER BY n"
+    query = (
+        "SELECT role, CAST(text AS BLOB), timestamp, CAST(json AS BLOB) FROM messages "
+        "WHERE conversation = ? ORDER BY n"
+    )
     values: tuple[object, ...] = (identity,)
     if before is not None:
         query = query.replace("ORDER", "AND n < ? ORDER")
@@ -259,10 +303,10 @@ def _messages(database: apsw.Connection, identity: int, before: int | None = Non
     return [message for message in read if message is not None]
 
 
-def _message(role: str, text: str | None, timestamp: str, full: str | None) -> Message | None:
+def _message(role: str, text: bytes, timestamp: str, full: bytes | None) -> Message | None:
     try:
         if full is None:
-            return Message(role, text, from_iso(timestamp))
+            return Message(role, text.decode(), from_iso(timestamp))
         return messages.from_json(json.loads(full))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         files.log.warning("a stored message cannot be read (%s); it is left alone", error)

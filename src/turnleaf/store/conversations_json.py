@@ -80,8 +80,11 @@ class JsonShelf:
 
     def summaries(self) -> list[tuple[str, int, datetime, datetime]]:
         """Give key, messages, creation and last addition of each, newest first."""
-        with files.locked(self._path) as file:
-            records = {key: shelf.load(body) for key, body in self._checked(file).items()}
+        try:
+            records = _loaded(self._parsed(files.read(self._path)))
+        except CorruptFile:
+            with files.locked(self._path) as file:
+                records = _loaded(self._checked(file))
         rows = [
             (key, len(one.messages), one.created_at, one.updated_at) for key, one in records.items()
         ]
@@ -139,6 +142,10 @@ class JsonShelf:
         data = shelf.render(conversations).encode()
         file.replace(data)
         self._known = (data, conversations)
+
+
+def _loaded(conversations: dict[str, str]) -> dict[str, Record]:
+    return {key: shelf.load(body) for key, body in conversations.items()}
 
 
 def _chars(message: Message) -> int:

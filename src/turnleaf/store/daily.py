@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from turnleaf.core import bullets
 from turnleaf.core.memories import checked_text
-from turnleaf.errors import CorruptFile, InvalidInput
+from turnleaf.errors import InvalidInput
 from turnleaf.settings import default_data_dir
 from turnleaf.store import files
 
@@ -55,11 +55,12 @@ class DailyLog:
         """Give a day's notes as they stand in the file; nothing when there are none."""
         path = self._path(_checked(day))
         data = files.read(path) or b""
+        data = data[: len(data) - files.torn_bytes(data)]
         try:
             return data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            message = f"{path} is not UTF-8 text ({error}); convert it, and it can be read again"
-            raise CorruptFile(message) from error
+            files.log.warning("%s is not all UTF-8 text (%s); the rest of it was read", path, error)
+            return data.decode("utf-8-sig", "replace")
 
     def dates(self) -> list[date]:
         """Give the days that have notes, oldest first."""

@@ -30,6 +30,10 @@ log = logging.getLogger("turnleaf")
 
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
+MADE_BY_US = 3
+"""How many folders above a store's own we may have made ourselves."""
+
+_names_known_durable: set[Path] = set()
 
 
 class Overtaken(Exception):
@@ -153,10 +157,11 @@ class Held:
     def append(self, data: bytes) -> int:
         """Add to the end, durably; give the size before, for `cut_back`."""
         with _explained("write", self.path):
-            is_new = not self.path.exists()
             size = _append(self.path, data)
-            if is_new:
+            # Whoever made the file may have been killed before its name was durable.
+            if size == 0 or self.path not in _names_known_durable:
                 _sync_folder(self.path.parent)
+                _names_known_durable.add(self.path)
             return size
 
     def cut_back(self, size: int) -> None:
@@ -263,9 +268,24 @@ def gone(path: Path) -> StorageError:
     return StorageError(message)
 
 
+def torn_bytes(data: bytes) -> int:
+    """Count the bytes at an end that are half of a character, as a power cut leaves them."""
+    for count in range(1, min(4, len(data) + 1)):
+        lead = data[-count]
+        if lead >= 0xC0:  # noqa: PLR2004 - the first byte of a character of several
+            return count if count < _width_of_char(lead) else 0
+        if lead < 0x80:  # noqa: PLR2004 - a character of its own
+            return 0
+    return 0
+
+
+def _width_of_char(lead: int) -> int:
+    return 2 + (lead >= 0xE0) + (lead >= 0xF0)  # noqa: PLR2004 - UTF-8's own numbers
+
+
 def make_folder(path: Path) -> None:
     """Make a folder and those above it, durably, readable by their owner only."""
-    if path.is_dir():
+    if path in _names_known_durable and path.is_dir():
         return
     with _explained("create", path):
         missing = [folder for folder in (path, *path.parents) if not folder.exists()]
@@ -275,6 +295,30 @@ def make_folder(path: Path) -> None:
             _sync_folder(folder.parent)
         if not path.is_dir():
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
+        for folder in (path, *path.parents[:MADE_BY_US]):
+            with suppress(PermissionError):
+                _sync_folder(folder.parent)
+    _names_known_durable.add(path)
+
+
+def sync_folder(path: Path) -> None:
+    """Make the names in a folder durable."""
+    with _explained("write", path):
+        _sync_folder(path)
+
+
+def is_writable(path: Path) -> bool:
+    """Tell whether we may change a file, or make it where there is none."""
+    return os.access(path if path.exists() else path.parent, os.W_OK)
+
+
+def identity(path: Path) -> tuple[int, int]:
+    """Tell one file from another that took its name; raise where there is none."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        raise gone(path) from None
+    return found.st_dev, found.st_ino
 
 
 @contextmanager
@@ -335,9 +379,12 @@ def _append(path: Path, data: bytes) -> int:
     descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, FILE_MODE)
     try:
         size = os.fstat(descriptor).st_size
-        torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
+        end = os.pread(descriptor, 4, max(0, size - 4))
+        if torn_bytes(end):
+            size -= torn_bytes(end)
+            os.ftruncate(descriptor, size)
         try:
-            _write_all(descriptor, b"\n" + data if torn else data)
+            _write_all(descriptor, data if end[-1:] in {b"", b"\n"} else b"\n" + data)
             _sync(descriptor)
         except OSError:
             os.ftruncate(descriptor, size)

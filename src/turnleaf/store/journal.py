@@ -31,7 +31,7 @@ class Journal:
     def held(self) -> Iterator[HeldJournal]:
         """Lock the record, for the holder of the memory file's lock."""
         with files.locked(self.path) as file:
-            yield HeldJournal(file)
+            yield HeldJournal(self, file)
 
     def read(self) -> list[Change]:
         """Read every change of this memory file, oldest first."""
@@ -50,6 +50,20 @@ class Journal:
             return None
         return next(reversed(self.read()), None)
 
+    def is_step(self, line: bytes, change: Change) -> bool:
+        """Tell whether a line records a step of the same change."""
+        one = self._parse(line)
+        return (
+            one is not None
+            and self._is_ours(one)
+            and (one.old, one.new, one.time)
+            == (
+                change.old,
+                change.new,
+                change.time,
+            )
+        )
+
     def _is_ours(self, change: Change) -> bool:
         return change.file == self._file_name
 
@@ -66,7 +80,8 @@ class Journal:
 class HeldJournal:
     """The record while its lock is held."""
 
-    def __init__(self, file: files.Held) -> None:
+    def __init__(self, journal: Journal, file: files.Held) -> None:
+        self._journal = journal
         self._file = file
 
     def append(self, new: Sequence[Change]) -> int:
@@ -77,6 +92,16 @@ class HeldJournal:
     def cut_back(self, size: int) -> None:
         """Take back what `append` wrote."""
         self._file.cut_back(size)
+
+    def strike_out(self, change: Change) -> bool:
+        """Take back a change that was recorded and never made; False when others came after."""
+        data = self._file.read() or b""
+        lines = _whole_lines(data)
+        ours = [index for index, line in enumerate(lines) if self._journal.is_step(line, change)]
+        if not ours or ours != list(range(ours[0], len(lines))):
+            return False
+        self._file.cut_back(len(b"".join(line + b"\n" for line in lines[: ours[0]])))
+        return True
 
 
 def _whole_lines(data: bytes) -> list[bytes]:

@@ -118,7 +118,7 @@ class MemoryFile:
         data = file.read()
         if data is None:
             raise files.gone(self.path)
-        last = self.journal.last()
+        last = self._last_made(journal, data)
         try:
             if last is None:
                 return _Opened(self._draft(_decoded(data)), data)
@@ -132,6 +132,16 @@ class MemoryFile:
             draft = self._draft(self.format.EMPTY)
             draft.mend(changes.lost(self.journal.read()))
             return _Opened(draft, file.read() or b"", is_unrecorded=True)
+
+    def _last_made(self, journal: HeldJournal, data: bytes) -> Change | None:
+        """Give the newest change, having struck out one that a kill kept from being made."""
+        last = self.journal.last()
+        if last is None or last.old == last.new or files.version(data) != last.old:
+            return last
+        before = files.read_raw(files.previous_path(self.path))
+        if files.version(before) != last.old and journal.strike_out(last):
+            return self.journal.last()
+        return last
 
     def _with_save(self, journal: HeldJournal, data: bytes) -> _Opened:
         """Take in what somebody else saved.
@@ -163,9 +173,11 @@ class MemoryFile:
     def _late_save(self, last: Change) -> bytes | None:
         """Give what somebody wrote into the file that our last change replaced."""
         before = files.read_raw(files.previous_path(self.path))
-        if before is None or files.version(before) in {last.old, last.new}:
+        version = files.version(before)
+        if before is None or version in {last.old, last.new}:
             return None
-        return before
+        history = self.journal.read()
+        return None if any(version in {one.old, one.new} for one in history) else before
 
     def _judged(self, data: bytes) -> tuple[Draft, Repair]:
         draft = self._draft(_decoded(data))
