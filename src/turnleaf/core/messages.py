@@ -35,8 +35,9 @@ class Message:
     name: str | None = None
 
     def __post_init__(self) -> None:
-        if self.timestamp is not None:
-            object.__setattr__(self, "timestamp", to_millisecond(aware(self.timestamp)))
+        stamp = self.timestamp
+        if stamp is not None and (stamp.tzinfo is None or stamp.microsecond % 1000):
+            object.__setattr__(self, "timestamp", to_millisecond(aware(stamp)))
         is_plain = self.tool_calls is None and self.tool_call_id is None
         if is_plain and type(self.content) is str and self.role in _SPEAKERS:
             return

@@ -15,7 +15,7 @@ from turnleaf.core.times import from_iso, to_iso
 from turnleaf.errors import CorruptFile
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
 
     from turnleaf.core.messages import Message
@@ -48,11 +48,19 @@ def parse(text: str) -> dict[str, str]:
     return _parse_any_layout(text)
 
 
-def render(conversations: Mapping[str, str]) -> str:
-    """Write what `parse` reads."""
-    lines = (f"{dumps(key)}: {body}" for key, body in conversations.items())
-    body = ",\n".join(lines)
-    return f"{_HEAD}\n{body}\n{_FOOT}\n" if body else EMPTY
+def line(key: str, body: str) -> bytes:
+    """Write a conversation's line."""
+    return f"{dumps(key)}: {body}".encode()
+
+
+def assembled(lines: Iterable[bytes]) -> bytes:
+    """Put lines together to what `parse` reads, copying them only once."""
+    parts = list(lines)
+    if not parts:
+        return EMPTY.encode()
+    parts[0] = f"{_HEAD}\n".encode() + parts[0]
+    parts[-1] += f"\n{_FOOT}\n".encode()
+    return b",\n".join(parts)
 
 
 def dump(record: Record) -> str:

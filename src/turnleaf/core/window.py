@@ -64,27 +64,34 @@ def newest_exchange(messages: Sequence[Spoken]) -> int:
 def _cuts(messages: Sequence[Spoken]) -> Iterator[int]:
     """Go backwards over the places where a conversation may be cut."""
     open_calls: set[str] = set()
-    known: set[str] | None = None
     for index in range(len(messages) - 1, 0, -1):
         message = messages[index]
-        if message.role == "tool" and message.tool_call_id:
-            known = _calls_made(messages[:index]) if known is None else known
-            open_calls |= known & {message.tool_call_id}
-        open_calls -= set(message.call_ids)
-        if not open_calls and message.role not in {"assistant", "tool"}:
+        role = message.role
+        if role == "tool":
+            if message.tool_call_id and _was_called(messages, index, message.tool_call_id):
+                open_calls.add(message.tool_call_id)
+        elif role == "assistant":
+            if open_calls:
+                open_calls.difference_update(message.call_ids)
+        elif not open_calls:
             yield index
 
 
-def _calls_made(messages: Sequence[Spoken]) -> set[str]:
-    return {call_id for message in messages for call_id in message.call_ids}
+def _was_called(messages: Sequence[Spoken], index: int, call_id: str) -> bool:
+    """Look for the call that a result answers; one without a call binds nothing."""
+    return any(call_id in messages[before].call_ids for before in range(index - 1, -1, -1))
 
 
 def within_limits(
     messages: Sequence[S], max_turns: int, max_chars: int, chars: Callable[[S], int]
 ) -> Sequence[S]:
     """Trim a stored conversation (000); the newest exchange always stays."""
-    kept = newest_within(messages, max_turns, _one, keep=newest_exchange(messages))
-    return newest_within(kept, max_chars, chars, keep=newest_exchange(kept))
+    kept = messages
+    if len(kept) > max_turns:
+        kept = newest_within(kept, max_turns, _one, keep=newest_exchange(kept))
+    if sum(map(chars, kept)) > max_chars:
+        kept = newest_within(kept, max_chars, chars, keep=newest_exchange(kept))
+    return kept
 
 
 def _one(_: Spoken) -> int:

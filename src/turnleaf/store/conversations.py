@@ -91,8 +91,9 @@ class ConversationStore:
         self, conversation_id: str, user_message: Content, assistant_response: Content
     ) -> None:
         """Add what the user said and what the assistant answered, trim, and save."""
-        messages = [Message("user", user_message), Message("assistant", assistant_response)]
-        self.add_messages(conversation_id, messages)
+        now = self._now()
+        said = Message("user", user_message, now)
+        self.add_messages(conversation_id, [said, Message("assistant", assistant_response, now)])
 
     def add_messages(self, conversation_id: str, messages: Sequence[Message]) -> None:
         """Add messages, tool calls and their results among them, trim, and save."""
@@ -127,9 +128,10 @@ class ConversationStore:
             self._open()
         now = self._now()
         settings = self._settings
-        days = settings.conversation_max_age_days
-        removed = self._shelf.expire(now - timedelta(days=days), self._drop())
-        self._archive.expire(now - timedelta(days=settings.conversation_archive_max_age_days))
+        removed = self._shelf.expire(
+            _days_before(now, settings.conversation_max_age_days), self._drop()
+        )
+        self._archive.expire(_days_before(now, settings.conversation_archive_max_age_days))
         return removed
 
     def summaries(self) -> list[ConversationSummary]:
@@ -157,6 +159,14 @@ class ConversationStore:
             return None
         now = self._now()
         return lambda key, dropped: self._archive.append(key, dropped, now)
+
+
+def _days_before(now: datetime, days: int) -> datetime:
+    """Count back; so many days that there was no calendar yet are for ever."""
+    try:
+        return now - timedelta(days=days)
+    except OverflowError:
+        return datetime.min.replace(tzinfo=UTC)
 
 
 def _resolved(location: str | Path | None) -> Path:

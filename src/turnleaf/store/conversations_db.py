@@ -6,6 +6,7 @@ import json
 import os
 import threading
 from contextlib import closing, contextmanager
+from itertools import starmap
 from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
@@ -54,6 +55,18 @@ PRAGMA user_version = {SCHEMA_VERSION};
 """
 
 
+# As bytes, because one damaged character must not keep all the others from being read.
+OF_CONVERSATION = """
+    SELECT role, CAST(text AS BLOB), timestamp, CAST(json AS BLOB) FROM messages
+    WHERE conversation = ? AND n < ? ORDER BY n
+"""
+OF_KEY = """
+    SELECT role, CAST(text AS BLOB), timestamp, CAST(json AS BLOB) FROM messages
+    WHERE conversation = (SELECT id FROM conversations WHERE key = ?) ORDER BY n
+"""
+MAX_N = 2**62
+
+
 class Row(NamedTuple):
     """All of a stored message that trimming must know."""
 
@@ -94,11 +107,13 @@ class DatabaseShelf:
 
     def read(self, key: str) -> list[Message]:
         """Give a conversation's messages."""
-        return self._with_rescue(lambda database: _messages(database, _id(database, key)))
+        return self._with_rescue(lambda database: _read(database, OF_KEY, (key,)))
 
     def clear(self, key: str) -> bool:
-        """Remove a conversation; False when there is none."""
-        return self._with_rescue(lambda database: _remove(database, [key]) > 0, writing=True)
+        """Erase a conversation, so that no byte of it stays; False when there is none."""
+        is_removed = self._with_rescue(lambda database: _remove(database, [key]) > 0, writing=True)
+        self._with_rescue(lambda database: database.pragma("wal_checkpoint(TRUNCATE)"))
+        return is_removed
 
     def expire(self, before: datetime, drop: Drop | None) -> int:
         """Remove conversations not added to since; give how many."""
@@ -187,6 +202,7 @@ def _connect(path: Path) -> apsw.Connection:
         database.set_busy_timeout(BUSY_MILLISECONDS)
         _check_writable(database, path)
         _choose_journal(database)
+        database.pragma("secure_delete", "on")
         if _version(database, path) < SCHEMA_VERSION:
             database.execute(SCHEMA)
         # SQLite does not mind when the name of its log could not be made durable; we do.
@@ -242,13 +258,11 @@ def _append(
 ) -> None:
     stamp = to_iso(limits.now)
     identity = _touched(database, key, stamp)
-    old = [
-        Row(*row)
-        for row in database.execute(
-            "SELECT n, role, chars, calls FROM messages WHERE conversation = ? ORDER BY n",
-            (identity,),
-        )
-    ]
+    rows_before = database.execute(
+        "SELECT n, role, chars, calls FROM messages WHERE conversation = ? ORDER BY n",
+        (identity,),
+    )
+    old = list(map(Row._make, rows_before))
     first = old[-1].n + 1 if old else 1
     database.executemany(
         "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -290,17 +304,13 @@ def _id(database: apsw.Connection, key: str) -> int:
     return found or 0
 
 
-def _messages(database: apsw.Connection, identity: int, before: int | None = None) -> list[Message]:
-    query = (
-        "SELECT role, CAST(text AS BLOB), timestamp, CAST(json AS BLOB) FROM messages "
-        "WHERE conversation = ? ORDER BY n"
-    )
-    values: tuple[object, ...] = (identity,)
-    if before is not None:
-        query = query.replace("ORDER", "AND n < ? ORDER")
-        values = (identity, before)
-    read = (_message(*row) for row in database.execute(query, values))
-    return [message for message in read if message is not None]
+def _messages(database: apsw.Connection, identity: int, before: int = MAX_N) -> list[Message]:
+    return _read(database, OF_CONVERSATION, (identity, before))
+
+
+def _read(database: apsw.Connection, query: str, values: tuple[object, ...]) -> list[Message]:
+    rows = starmap(_message, database.execute(query, values))
+    return [message for message in rows if message is not None]
 
 
 def _message(role: str, text: bytes, timestamp: str, full: bytes | None) -> Message | None:

@@ -26,6 +26,7 @@ class JsonShelf:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._known: tuple[bytes, dict[str, str]] = (b"", {})
+        self._lines: dict[str, tuple[str, bytes]] = {}
 
     def open(self) -> None:
         """Make the file where missing, and see that all of it can be read."""
@@ -139,7 +140,15 @@ class JsonShelf:
         return readable
 
     def _write(self, file: files.Held, conversations: dict[str, str]) -> None:
-        data = shelf.render(conversations).encode()
+        """Write all; only the lines of conversations that changed are made anew."""
+        known = self._lines
+        self._lines = {
+            key: known[key]
+            if key in known and known[key][0] is body
+            else (body, shelf.line(key, body))
+            for key, body in conversations.items()
+        }
+        data = shelf.assembled(line for _, line in self._lines.values())
         file.replace(data)
         self._known = (data, conversations)
 

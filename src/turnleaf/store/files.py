@@ -17,6 +17,7 @@ import stat
 import threading
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -334,6 +335,7 @@ def _explained(doing: str, path: Path) -> Iterator[None]:
         raise StorageError(message) from error
 
 
+@lru_cache(maxsize=1024)
 def _beside(path: Path, suffix: str) -> Path:
     return path.with_name(f".{path.name}.{suffix}")
 
@@ -464,7 +466,7 @@ def _overwrite(path: Path, data: bytes) -> None:
 
 def _finish_in_place(path: Path) -> None:
     redo = _beside(path, "redo")
-    data = _read(redo)
+    data = _read(redo) if os.path.lexists(redo) else None
     if data is not None:
         _overwrite(path, data)
         redo.replace(_beside(path, "in-place"))
