@@ -64,7 +64,7 @@ def test_a_star_import_gives_exactly_the_public_names() -> None:
 
 def test_a_name_that_does_not_exist_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="Nonesuch"):
-        turnleaf.Nonesuch  # noqa: B018
+        turnleaf.Nonesuch  # type: ignore[attr-defined]  # noqa: B018
 
 
 def test_a_turn_is_a_message() -> None:

@@ -251,7 +251,7 @@ def _read_config(path: Path) -> dict[str, Any]:
     except OSError as error:
         message = f"the settings in {path} cannot be read ({error.strerror}); check its permissions"
         raise SettingsError(message) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         message = f"{path} is not valid JSON ({error}); correct it or remove it"
         raise SettingsError(message) from error
     if not isinstance(config, dict):

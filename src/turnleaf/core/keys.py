@@ -1,10 +1,12 @@
 """The names of conversations, the same in every interface (000)."""
 
+import re
 from datetime import UTC, datetime
 
 from turnleaf.errors import InvalidInput
 
 MAX_KEY_CHARS = 512
+_NOT_TEXT = re.compile("[\0-\x1f\ud800-\udfff]")
 
 
 def slack_key(message_ts: str, thread_ts: str | None = None) -> str:
@@ -32,7 +34,7 @@ def checked_key(key: str) -> str:
     if len(key) > MAX_KEY_CHARS:
         message = f"a conversation's name may have {MAX_KEY_CHARS} characters, this has {len(key)}"
         raise InvalidInput(message)
-    if any(ord(char) < ord(" ") or "\ud800" <= char <= "\udfff" for char in key):
+    if _NOT_TEXT.search(key):
         message = f"a conversation's name holds a character that is not text: {key!r}"
         raise InvalidInput(message)
     return key

@@ -15,6 +15,7 @@ from urllib.parse import quote, unquote
 
 from turnleaf.core import bullets
 from turnleaf.core.memories import Memory, content_id, unique_id
+from turnleaf.core.merging import carried_over
 from turnleaf.core.pages import Splice
 from turnleaf.core.shapes import Shape
 from turnleaf.core.times import from_iso, to_iso
@@ -187,6 +188,29 @@ class _Block:
     heading: str | None = None
 
 
+def joined(base: str, edited: str, onto: str, unknown_time: datetime) -> str:
+    """Carry a person's edit over to another version; our own facts there stay as they are."""
+    before, after, there = (parse(text, unknown_time) for text in (base, edited, onto))
+    units = carried_over(
+        [unit for unit in _units(before) if bullets.MARK not in unit],
+        [unit for unit in _units(after) if bullets.MARK not in unit],
+        list(_units(there)),
+    )
+    newline = _newline(there, len(there.lines))
+    ended = (unit if unit.endswith(("\n", "\r")) else unit + newline for unit in units)
+    return there.bom + "".join(ended)
+
+
+def _units(page: Page) -> Iterator[str]:
+    """Go over a page's lines, each fact in one piece."""
+    index = 0
+    for fact in [*page.facts, None]:
+        yield from page.lines[index : fact.start if fact else len(page.lines)]
+        if fact:
+            yield page.raw(fact)
+            index = fact.end
+
+
 def _blocks(lines: list[str]) -> Iterator[_Block]:
     """Go over the top-level bullets and the second-level headings, as CommonMark sees them."""
     index = 0
@@ -320,7 +344,7 @@ def _continues_paragraph(line: str, *, in_paragraph: bool) -> bool:
 def _interrupts(line: str) -> bool:
     """Tell whether a line ends a paragraph by beginning something else."""
     starts = (_FENCE, _ANY_HEADING, _RULE, _QUOTE, *(begin for begin, _ in _HTML))
-    return bool(_item(line, in_paragraph=True)) or any(start.match(line) for start in starts)
+    return bool(_item(line, in_paragraph=False)) or any(start.match(line) for start in starts)
 
 
 def _code_or_html_end(lines: list[str], start: int, line: str, *, in_paragraph: bool) -> int:

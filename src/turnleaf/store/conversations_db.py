@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 BUSY_MILLISECONDS = 30_000
+SMALLEST = 512
+"""SQLite takes a shorter file for an empty one, and writes over it."""
 SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS conversations (
     id INTEGER PRIMARY KEY,
@@ -39,18 +41,18 @@ CREATE TABLE IF NOT EXISTS conversations (
     created_at TEXT NOT NULL,
     updated_at TEXT NOT NULL
 );
-CREATE INDEX IF NOT EXISTS conversations_by_age ON conversations (updated_at);
 CREATE TABLE IF NOT EXISTS messages (
+    n INTEGER PRIMARY KEY,
     conversation INTEGER NOT NULL,
-    n INTEGER NOT NULL,
     role TEXT NOT NULL,
     chars INTEGER NOT NULL,
     calls TEXT,
     text TEXT,
     timestamp TEXT,
-    json TEXT,
-    PRIMARY KEY (conversation, n)
-) WITHOUT ROWID;
+    json TEXT
+);
+CREATE INDEX IF NOT EXISTS messages_by_conversation
+    ON messages (conversation, n, role, chars, calls);
 PRAGMA user_version = {SCHEMA_VERSION};
 """
 
@@ -188,6 +190,9 @@ class DatabaseShelf:
         with files.locked(self._path) as file:
             if not self._path.exists():
                 file.replace(b"")
+            elif 0 < self._path.stat().st_size < SMALLEST:
+                file.set_aside("it is too short for a database")
+                file.replace(b"")
             elif not files.is_writable(self._path):
                 message = f"cannot write {self._path}: it is read-only; check who owns it"
                 raise StorageError(message)
@@ -200,6 +205,8 @@ def _connect(path: Path) -> apsw.Connection:
     database = apsw.Connection(str(path))
     try:
         database.set_busy_timeout(BUSY_MILLISECONDS)
+        # Else SQLite plans the same statement anew for each conversation.
+        database.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         _check_writable(database, path)
         _choose_journal(database)
         database.pragma("secure_delete", "on")
@@ -263,12 +270,15 @@ def _append(
         (identity,),
     )
     old = list(map(Row._make, rows_before))
-    first = old[-1].n + 1 if old else 1
-    database.executemany(
-        "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        [(identity, first + index, *row) for index, row in enumerate(rows)],
-    )
-    both = [*old, *(Row(first + index, *row[:3]) for index, row in enumerate(rows))]  # type: ignore[arg-type]
+    new = []
+    for row in rows:
+        database.execute(
+            "INSERT INTO messages (conversation, role, chars, calls, text, timestamp, json) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (identity, *row),
+        )
+        new.append(Row(database.last_insert_rowid(), *row[:3]))  # type: ignore[arg-type]
+    both = [*old, *new]
     kept = within_limits(both, limits.max_turns, limits.max_chars, _chars)
     if len(kept) < len(both):
         _trim(database, key, identity, kept[0].n, limits.drop)

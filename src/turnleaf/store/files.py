@@ -129,7 +129,7 @@ class Held:
                 _overwrite_in_place(self.path, temporary, data)
             _sync_folder(self.path.parent)
 
-    def swap(self, data: bytes, expected: bytes | None) -> None:
+    def swap(self, data: bytes, is_current: Callable[[], bool]) -> None:
         """Put new content in the place of what was read, and keep that.
 
         A person's editor knows nothing of our lock. What it saved since we read is left
@@ -139,10 +139,11 @@ class Held:
         kept = previous_path(self.path)
         with _explained("write", self.path):
             _refuse_read_only(self.path)
-            _write_beside(self.path, data, "tmp").replace(kept)
-            if _read(self.path) != expected:
-                kept.unlink(missing_ok=True)
+            temporary = _write_beside(self.path, data, "tmp")
+            if not is_current():
+                temporary.unlink(missing_ok=True)
                 raise Overtaken
+            temporary.replace(kept)
             try:
                 renames.swap(kept, self.path)
             except OSError:

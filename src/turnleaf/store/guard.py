@@ -29,6 +29,7 @@ class Mendable(Protocol):
 
 
 _stores: weakref.WeakSet[Mendable] = weakref.WeakSet()
+_trouble: weakref.WeakKeyDictionary[Mendable, str] = weakref.WeakKeyDictionary()
 _start = threading.Lock()
 _thread: threading.Thread | None = None
 
@@ -57,5 +58,8 @@ def _mend(store: Mendable) -> None:
     try:
         if store.needs_mending():
             store.reconcile()
+        _trouble.pop(store, None)
     except TurnleafError as error:
-        files.log.warning("%s", error)
+        if _trouble.get(store) != str(error):
+            files.log.warning("%s", error)
+        _trouble[store] = str(error)

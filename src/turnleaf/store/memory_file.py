@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from turnleaf.core import changes, jsonfacts, markdown
 from turnleaf.core.changes import Change, Repair
 from turnleaf.core.drafts import Draft, recorded
-from turnleaf.errors import Conflict, CorruptFile, InvalidInput, StorageError
+from turnleaf.errors import Conflict, CorruptFile, InvalidInput, StorageError, TurnleafError
 from turnleaf.store import files
 from turnleaf.store.journal import HeldJournal, Journal
 
@@ -37,6 +37,7 @@ class _Opened:
 
     draft: Draft
     on_disk: bytes
+    late: bytes | None = None
     is_unrecorded: bool = False
     removed: tuple[Memory, ...] = ()
 
@@ -72,14 +73,25 @@ class MemoryFile:
             for _ in range(CHANGE_TRIES):
                 with suppress(files.Overtaken):
                     opened = self._open(file, journal)
-                    result = edit(opened.draft)
-                    if opened.is_unrecorded or opened.draft.steps:
-                        self._commit(file, journal, opened, origin, source)
+                    try:
+                        result = edit(opened.draft)
+                    except TurnleafError:
+                        self._finish(file, journal, self._open(file, journal))
+                        raise
+                    self._finish(file, journal, opened, origin, source)
                     break
             else:
                 message = f"{self.path} is saved all the time by another program; try again later"
                 raise Conflict(message)
+            self._look_again(file, journal, opened.on_disk)
             return result
+
+    def _look_again(self, file: files.Held, journal: HeldJournal, replaced: bytes) -> None:
+        """Take in what somebody saved in the very instant of our change, while we know why."""
+        for _ in range(CHANGE_TRIES):
+            with suppress(files.Overtaken):
+                self._finish(file, journal, self._open(file, journal, replaced))
+                return
 
     def page(self) -> Page:
         """Read the file as it is."""
@@ -113,8 +125,13 @@ class MemoryFile:
         is_known = files.version(data) == last.new and self._late_save(last) is None
         return not is_known and not 0 <= age < QUIET_SECONDS
 
-    def _open(self, file: files.Held, journal: HeldJournal) -> _Opened:
-        """Read the file, and mend in the draft whatever somebody else's save calls for."""
+    def _open(
+        self, file: files.Held, journal: HeldJournal, replaced: bytes | None = None
+    ) -> _Opened:
+        """Read the file, and mend in the draft whatever somebody else's save calls for.
+
+        `replaced` is what our last change replaced, while that is still known.
+        """
         data = file.read()
         if data is None:
             raise files.gone(self.path)
@@ -123,7 +140,7 @@ class MemoryFile:
             if last is None:
                 return _Opened(self._draft(_decoded(data)), data)
             if self._late_save(last) is not None:
-                return self._with_late_save(file, last)
+                return self._with_late_save(file, last, replaced)
             if files.version(data) != last.new:
                 return self._with_save(journal, _settled(self.path))
             return _Opened(self._draft(_decoded(data), last), data)
@@ -149,22 +166,34 @@ class MemoryFile:
         What the person took away is recorded at once: a later save may no longer tell.
         """
         draft, repair = self._judged(data)
-        seen = self._change(files.version(data), files.version(data), draft, removed=repair.removed)
-        journal.append([seen])
-        files.drop_previous(self.path)
+        if repair.removed:
+            journal.append([self._change("", "", draft, removed=repair.removed)])
         draft.mend(repair)
-        return _Opened(draft, data)
+        return _Opened(draft, data, is_unrecorded=True)
 
-    def _with_late_save(self, file: files.Held, last: Change) -> _Opened:
+    def _with_late_save(self, file: files.Held, last: Change, replaced: bytes | None) -> _Opened:
         """Take in what somebody saved while we replaced the file, and lose neither."""
         data, late = _settled(self.path), _settled(files.previous_path(self.path))
-        if files.version(data) != last.new:
-            copy = file.keep_copy(late, "conflict")
-            files.log.warning("%s was saved twice at once; one version is %s", self.path, copy)
-            late = data
         draft, repair = self._judged(late)
+        removed = repair.removed
+        if files.version(data) != last.new:
+            text = self._joined(file, data, late, replaced)
+            draft, repair = self._judged(text.encode())
+            for memory in removed if replaced else ():
+                if draft.find(memory.id) is not None:
+                    draft.remove(memory.id, "restore")
+            removed = repair.removed
         draft.mend(repair)
-        return _Opened(draft, data, is_unrecorded=True, removed=repair.removed)
+        return _Opened(draft, data, late, is_unrecorded=True, removed=removed)
+
+    def _joined(self, file: files.Held, data: bytes, late: bytes, replaced: bytes | None) -> str:
+        """Join two saves that were made at once; where that cannot be, keep a copy of one."""
+        if replaced is not None and self.format is markdown:
+            base, edited, onto = map(_decoded, (replaced, late, data))
+            return markdown.joined(base, edited, onto, files.modified(self.path))
+        copy = file.keep_copy(late, "conflict")
+        files.log.warning("%s was saved twice at once; one version is %s", self.path, copy)
+        return _decoded(data)
 
     def _draft(self, text: str, last: Change | None = None) -> Draft:
         shape = last.shape if last else None
@@ -185,6 +214,17 @@ class MemoryFile:
         history = self.journal.read()
         return draft, changes.repair(found, draft.page, files.version(data), history)
 
+    def _finish(
+        self,
+        file: files.Held,
+        journal: HeldJournal,
+        opened: _Opened,
+        origin: str | None = None,
+        source: Source | None = None,
+    ) -> None:
+        if opened.is_unrecorded or opened.draft.steps:
+            self._commit(file, journal, opened, origin, source)
+
     def _commit(
         self,
         file: files.Held,
@@ -196,16 +236,22 @@ class MemoryFile:
         """Record the changes, then make them; what cannot be made is not on record either."""
         data = opened.draft.text.encode()
         old, new = files.version(opened.on_disk), files.version(data)
+        before = self.journal.last()
         template = self._change(old, new, opened.draft, origin, source, opened.removed)
         size = journal.append(recorded(template, opened.draft.steps))
         try:
             if new == old:
                 files.drop_previous(self.path)
             else:
-                file.swap(data, opened.on_disk)
+                file.swap(data, lambda: self._is_current(opened, before))
         except (StorageError, files.Overtaken):
             journal.cut_back(size)
             raise
+
+    def _is_current(self, opened: _Opened, before: Change | None) -> bool:
+        """Tell whether nobody has saved anything since the file was opened."""
+        late = self._late_save(before) if before else None
+        return files.read_raw(self.path) == opened.on_disk and late in {None, opened.late}
 
     def _change(
         self,

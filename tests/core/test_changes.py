@@ -1,0 +1,359 @@
+"""What was changed is on record, and tells an older buffer from a person who deletes."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from hashlib import sha256
+from types import ModuleType
+from typing import cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.strategies import MOMENT, recorded_changes, thorough
+from turnleaf.core import changes, jsonfacts, markdown
+from turnleaf.core.changes import Change, Repair, Source
+from turnleaf.core.drafts import Draft, recorded
+from turnleaf.core.memories import Memory
+from turnleaf.core.pages import Format
+
+
+@thorough
+@given(recorded_changes())
+def test_any_change_comes_back_from_its_line(change: Change) -> None:
+    line = json.dumps(changes.to_json(change), ensure_ascii=False)
+    assert "\n" not in line
+    assert changes.from_json(json.loads(line)) == change
+
+
+def test_a_change_is_written_with_only_what_says_something() -> None:
+    memory = Memory("a", "x", MOMENT, MOMENT)
+    source = Source(quote="「x」", conversation="cli:1", message_time=MOMENT, trust="trusted")
+    change = Change(
+        n=1, time=MOMENT, op="add", file="MEMORY.md", id="a", after=memory, source=source
+    )
+    record = changes.to_json(change)
+    assert record["after"]["content"] == "x"
+    assert [record[key] for key in ("quote", "conversation", "messageTime", "trust")] == [
+        "「x」",
+        "cli:1",
+        "2026-03-01T08:30:00.000Z",
+        "trusted",
+    ]
+    assert not {"before", "undoes", "removed"} & set(record)
+
+
+@pytest.mark.parametrize(
+    "record", [{}, {"n": 1}, {"n": "x", "time": "2026-03-01", "op": "add", "file": "f"}]
+)
+def test_a_record_that_is_no_change_is_refused(record: dict[str, object]) -> None:
+    with pytest.raises((KeyError, TypeError, ValueError)):
+        changes.from_json(record)
+
+
+def test_a_change_concerns_its_fact_and_those_that_a_person_removed() -> None:
+    memory = Memory("b", "x", MOMENT, MOMENT)
+    change = Change(n=1, time=MOMENT, op="seen", file="f", id="a", removed=(memory,))
+    assert [change.concerns(each) for each in ("a", "b", "c")] == [True, True, False]
+
+
+class Desk:
+    """A memory file, its record, and an editor's buffers of it, without any file."""
+
+    def __init__(self, kind: ModuleType = markdown) -> None:
+        self.kind = cast("Format", kind)
+        self.text = self.kind.EMPTY
+        self.history: list[Change] = []
+        self.facts: dict[str, str] = {}
+
+    def add(self, name: str) -> str:
+        memory = Memory(name, f"fact {name}", self.now, self.now, None, "user")
+        self._commit(lambda draft: draft.insert(memory, "add"))
+        self.facts[name] = memory.content
+        return self.text
+
+    def update(self, name: str, content: str) -> str:
+        def edit(draft: Draft) -> None:
+            old = draft.find(name).memory
+            new = dataclasses.replace(old, content=content, updated_at=self.now)
+            draft.replace(new, "update")
+
+        self._commit(edit)
+        self.facts[name] = content
+        return self.text
+
+    def delete(self, name: str) -> str:
+        self._commit(lambda draft: draft.remove(name, "delete"))
+        del self.facts[name]
+        return self.text
+
+    def save(self, text: str) -> Repair:
+        """Save a text as an editor does, and mend the file."""
+        draft = Draft(self.kind, text, MOMENT)
+        found = {memory.id: memory for memory in draft.memories}
+        repair = changes.repair(found, draft.page, version(text), self.history)
+        self.text = text
+        self._commit(lambda draft: draft.mend(repair), repair.removed)
+        return repair
+
+    @property
+    def now(self) -> datetime:
+        return MOMENT + timedelta(seconds=len(self.history))
+
+    def found(self) -> dict[str, str]:
+        memories = Draft(self.kind, self.text, MOMENT).memories
+        assert len({memory.id for memory in memories}) == len(memories)
+        return {memory.id: memory.content for memory in memories}
+
+    def without(self, text: str, *names: str) -> str:
+        """Delete facts in a buffer, as a person does: their lines and nothing else."""
+        lines = text.splitlines(keepends=True)
+        return "".join(line for line in lines if not any(f"id={one} " in line for one in names))
+
+    def _commit(self, edit: Callable[[Draft], None], removed: tuple[Memory, ...] = ()) -> None:
+        draft = Draft(self.kind, self.text, MOMENT)
+        old = version(self.text)
+        edit(draft)
+        self.text = draft.text
+        template = Change(
+            n=self.history[-1].n + 1 if self.history else 1,
+            time=self.now,
+            op="seen",
+            file="MEMORY.md",
+            removed=removed,
+            old=old,
+            new=version(draft.text),
+            shape=draft.shape,
+        )
+        self.history += recorded(template, draft.steps)
+
+
+def version(text: str) -> str:
+    return sha256(text.encode()).hexdigest()
+
+
+def ids(memories: tuple[Memory, ...]) -> list[str]:
+    return [memory.id for memory in memories]
+
+
+def test_what_an_older_buffer_wiped_comes_back() -> None:
+    desk = Desk()
+    buffer = desk.add("a")
+    desk.add("b")
+    desk.add("c")
+    repair = desk.save(f"{buffer}\nprose\n")
+    assert ids(repair.bring_back) == ["b", "c"]
+    assert desk.found() == desk.facts
+    assert "prose" in desk.text
+
+
+def test_an_older_text_to_the_byte_is_an_older_buffer() -> None:
+    desk = Desk()
+    desk.add("a")
+    repair = desk.save("# Memory\n")
+    assert ids(repair.bring_back) == ["a"]
+
+
+# An older buffer that is saved without any edit is the same text, and so the same case.
+@pytest.mark.parametrize("names", [["c"], ["b", "c"], ["a", "b", "c"], ["b"], ["a"]])
+def test_facts_deleted_and_nothing_else_stay_deleted(names: list[str]) -> None:
+    desk = Desk()
+    for name in "abc":
+        desk.add(name)
+    repair = desk.save(desk.without(desk.text, *names))
+    assert ids(repair.removed) == names
+    assert desk.found().keys() == set("abc") - set(names)
+
+
+def test_a_fact_deleted_with_other_edits_stays_deleted_when_a_newer_one_is_there() -> None:
+    desk = Desk()
+    desk.add("a")
+    desk.add("b")
+    desk.save(desk.without(desk.text, "a") + "\nprose\n")
+    assert desk.found() == {"b": "fact b"}
+
+
+def test_a_fact_deleted_from_an_older_buffer_stays_deleted_and_newer_ones_come_back() -> None:
+    desk = Desk()
+    desk.add("a")
+    buffer = desk.add("b")
+    desk.add("c")
+    desk.save(desk.without(buffer, "a") + "\nprose\n")
+    assert desk.found().keys() == {"b", "c"}
+
+
+def test_the_newest_fact_deleted_with_other_edits_cannot_be_told_and_comes_back() -> None:
+    desk = Desk()
+    desk.add("a")
+    desk.add("b")
+    desk.save(desk.without(desk.text, "b") + "\nprose\n")
+    assert desk.found().keys() == {"a", "b"}
+
+
+def test_what_we_deleted_is_not_brought_back_by_an_older_buffer() -> None:
+    desk = Desk()
+    desk.add("a")
+    buffer = desk.add("b")
+    desk.delete("a")
+    repair = desk.save(f"{buffer}\nprose\n")
+    assert list(repair.delete_again) == ["a"]
+    assert desk.found() == desk.facts
+
+
+def test_what_we_updated_is_not_turned_back_by_an_older_buffer() -> None:
+    desk = Desk()
+    buffer = desk.add("a")
+    desk.update("a", "newer")
+    repair = desk.save(f"{buffer}\nprose\n")
+    assert [memory.content for memory in repair.update_again] == ["newer"]
+    assert desk.found() == {"a": "newer"}
+
+
+def test_what_we_updated_twice_is_not_turned_back_by_a_buffer_older_than_both() -> None:
+    desk = Desk()
+    buffer = desk.add("a")
+    desk.update("a", "newer")
+    desk.update("a", "newest")
+    desk.save(f"{buffer}\nprose\n")
+    assert desk.found() == {"a": "newest"}
+
+
+def test_what_we_updated_and_deleted_is_not_brought_back_by_a_buffer_older_than_both() -> None:
+    desk = Desk()
+    desk.add("a")
+    buffer = desk.add("b")
+    desk.update("a", "newer")
+    desk.delete("a")
+    desk.save(f"{buffer}\nprose\n")
+    assert desk.found() == {"b": "fact b"}
+
+
+def test_what_the_person_changed_in_an_older_buffer_is_the_person_s() -> None:
+    desk = Desk()
+    buffer = desk.add("a")
+    desk.update("a", "ours")
+    repair = desk.save(buffer.replace("fact a", "theirs"))
+    assert repair.update_again == ()
+    assert desk.found() == {"a": "theirs"}
+
+
+def test_what_we_brought_back_does_not_prove_that_an_older_buffer_saw_it() -> None:
+    desk = Desk()
+    oldest = desk.text
+    older = desk.add("a")
+    desk.add("b")
+    desk.save(f"{oldest}\nprose\n")
+    assert desk.found() == desk.facts
+    desk.save(f"{older}\nmore prose\n")
+    assert desk.found() == desk.facts
+
+
+def test_what_was_brought_back_once_can_be_deleted() -> None:
+    desk = Desk()
+    buffer = desk.add("a")
+    desk.add("b")
+    desk.save(f"{buffer}\nprose\n")
+    desk.save(desk.without(desk.text, "b"))
+    assert desk.found() == {"a": "fact a"}
+
+
+def test_a_fact_typed_again_by_hand_stays() -> None:
+    desk = Desk()
+    desk.save("# Memory\n\n- typed\n")
+    (typed,) = desk.found()
+    desk.facts[typed] = "typed"
+    desk.delete(typed)
+    repair = desk.save(f"{desk.text}\n- typed\n")
+    assert repair.delete_again == ()
+    assert list(desk.found().values()) == ["typed"]
+
+
+def test_the_first_look_at_a_file_asks_for_nothing() -> None:
+    assert Desk().save("# Memory\n\n- typed\n") == Repair()
+
+
+def test_a_file_that_was_damaged_gets_everything_back() -> None:
+    desk = Desk()
+    for name in "abc":
+        desk.add(name)
+    desk.delete("b")
+    desk.update("a", "newer")
+    repair = changes.lost(desk.history)
+    assert {one.id: one.content for one in repair.bring_back} == desk.facts
+
+
+def test_records_of_json_are_judged_likewise() -> None:
+    desk = Desk(jsonfacts)
+    buffer = desk.add("a")
+    desk.add("b")
+    desk.save(buffer.replace("fact a", "theirs"))
+    assert desk.found() == {"a": "theirs", "b": "fact b"}
+
+
+def test_the_newest_change_is_undone_first() -> None:
+    desk = Desk()
+    desk.add("a")
+    desk.update("a", "newer")
+    desk.delete("a")
+    assert [change.op for change in changes.undoable(desk.history)] == ["delete"]
+    done = Change(n=4, time=MOMENT, op="undo", file="f", undoes=3)
+    assert [change.op for change in changes.undoable([*desk.history, done])] == ["update"]
+
+
+def test_what_a_person_removed_can_be_undone_and_what_we_mended_cannot() -> None:
+    desk = Desk()
+    buffer = desk.add("a")
+    desk.add("b")
+    desk.save(f"{buffer}\nprose\n")
+    assert [change.id for change in changes.undoable(desk.history)] == ["b"]
+    desk.save(desk.without(desk.text, "a") + "\nmore prose\n")
+    assert [ids(change.removed) for change in changes.undoable(desk.history)] == [["a"]]
+
+
+def test_nothing_on_record_is_nothing_to_undo() -> None:
+    assert changes.undoable([]) == []
+
+
+DEEDS = st.lists(st.sampled_from(["add", "add", "add", "update", "delete"]), min_size=1, max_size=8)
+
+
+@thorough
+@given(DEEDS, DEEDS, st.integers(0, 9), st.booleans())
+def test_an_older_buffer_with_an_edit_costs_nothing_but_what_the_person_deleted(
+    before: list[str],
+    after: list[str],
+    which: int,
+    deletes: bool,  # noqa: FBT001
+) -> None:
+    desk = Desk()
+    work(desk, before)
+    buffer, seen = desk.text, [name for name in desk.facts if name in added(desk)]
+    work(desk, after)
+    older = seen[:-1]
+    if deletes and older:
+        gone = older[which % len(older)]
+        buffer = desk.without(buffer, gone)
+        desk.facts.pop(gone, None)
+    desk.save(f"{buffer}\nprose of the person\n")
+    assert desk.found() == desk.facts
+    assert desk.text.count("prose of the person") == 1
+    assert desk.save(desk.text) == Repair()
+
+
+def work(desk: Desk, deeds: list[str]) -> None:
+    for deed in deeds:
+        name = next(iter(desk.facts), "")
+        if deed == "add" or not name:
+            desk.add(f"n{len(desk.history)}")
+        elif deed == "update":
+            desk.update(name, f"updated {len(desk.history)}")
+        else:
+            desk.delete(name)
+
+
+def added(desk: Desk) -> list[str]:
+    return [change.id for change in desk.history if change.op == "add"]

@@ -1,0 +1,215 @@
+"""A memory file's text while it is being changed."""
+
+from __future__ import annotations
+
+import dataclasses
+from types import ModuleType
+from typing import Any, cast
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from tests.strategies import MOMENT, contents, facts, thorough, tidy_pages
+from turnleaf.core import jsonfacts, markdown
+from turnleaf.core.changes import Change, Repair
+from turnleaf.core.drafts import Draft, recorded
+from turnleaf.core.memories import Memory
+from turnleaf.core.pages import Format
+from turnleaf.errors import Conflict
+
+NEW = Memory("fresh", "new", MOMENT, MOMENT, None, "user")
+OTHER = Memory("other", "another", MOMENT, MOMENT, "Home", None)
+FORMATS = {"md": markdown, "json": jsonfacts}
+
+
+@pytest.fixture(params=FORMATS)
+def kind(request: pytest.FixtureRequest) -> Format:
+    return as_format(FORMATS[request.param])
+
+
+def as_format(module: ModuleType) -> Format:
+    return cast("Format", module)
+
+
+def empty(kind: Format) -> Draft:
+    return Draft(kind, kind.EMPTY, MOMENT)
+
+
+def on_record(draft: Draft, first: int = 1) -> list[Change]:
+    template = Change(n=first, time=MOMENT, op="seen", file="f", old="o", new="n")
+    return recorded(template, draft.steps)
+
+
+def test_every_step_is_seen_by_the_next(kind: Format) -> None:
+    draft = empty(kind)
+    draft.insert(NEW, "add")
+    draft.insert(OTHER, "add")
+    draft.replace(dataclasses.replace(NEW, content="changed"), "update")
+    draft.remove("other", "delete")
+    assert [memory.content for memory in draft.memories] == ["changed"]
+    assert [(step.op, step.id) for step in draft.steps] == [
+        ("add", "fresh"),
+        ("add", "other"),
+        ("update", "fresh"),
+        ("delete", "other"),
+    ]
+
+
+def test_the_fingerprint_follows_every_step(kind: Format) -> None:
+    draft = empty(kind)
+    draft.insert(NEW, "add")
+    draft.insert(OTHER, "add")
+    draft.replace(dataclasses.replace(NEW, content="two\nlines"), "update")
+    draft.remove("other", "delete")
+    assert draft.shape == kind.parse(draft.text, MOMENT).shape()
+
+
+def test_every_step_gets_a_number_of_its_own(kind: Format) -> None:
+    draft = empty(kind)
+    draft.insert(NEW, "add")
+    draft.replace(dataclasses.replace(NEW, content="changed"), "update")
+    changes = on_record(draft, first=7)
+    assert [(change.n, change.op, change.id) for change in changes] == [
+        (7, "add", "fresh"),
+        (8, "update", "fresh"),
+    ]
+    assert changes[1].before == NEW
+    assert (changes[0].old, changes[1].new) == ("o", "n")
+
+
+def test_what_was_noticed_of_somebody_s_save_comes_first() -> None:
+    template = Change(n=3, time=MOMENT, op="seen", file="f", removed=(NEW,))
+    draft = empty(as_format(markdown))
+    assert recorded(template, []) == [template]
+    draft.insert(OTHER, "restore")
+    assert [(one.n, one.op, one.removed) for one in recorded(template, draft.steps)] == [
+        (3, "seen", (NEW,)),
+        (4, "restore", ()),
+    ]
+
+
+def test_mending_deletes_updates_and_brings_back(kind: Format) -> None:
+    draft = empty(kind)
+    draft.insert(NEW, "add")
+    draft.insert(OTHER, "add")
+    back = dataclasses.replace(NEW, id="back", content="was lost")
+    changed = dataclasses.replace(NEW, content="as we updated it")
+    draft.mend(Repair(bring_back=(back,), update_again=(changed,), delete_again=("other",)))
+    assert {memory.id: memory.content for memory in draft.memories} == {
+        "fresh": "as we updated it",
+        "back": "was lost",
+    }
+    assert [step.op for step in draft.steps[2:]] == ["restore"] * 3
+
+
+def test_an_older_change_is_undone_where_its_fact_is_as_it_left_it(kind: Format) -> None:
+    draft = empty(kind)
+    draft.insert(NEW, "add")
+    draft.insert(OTHER, "add")
+    draft.replace(dataclasses.replace(OTHER, content="changed"), "update")
+    first, second, third = on_record(draft)
+    draft.undo(third, is_newest=False)
+    assert draft.memories == [NEW, OTHER]
+    draft.undo(second, is_newest=False)
+    draft.undo(first, is_newest=False)
+    assert draft.memories == []
+
+
+def test_an_older_deletion_is_undone_too(kind: Format) -> None:
+    draft = empty(kind)
+    draft.insert(NEW, "add")
+    draft.remove("fresh", "delete")
+    draft.insert(OTHER, "add")
+    deletion = on_record(draft)[1]
+    draft.undo(deletion, is_newest=False)
+    assert {memory.id for memory in draft.memories} == {"fresh", "other"}
+
+
+def test_what_somebody_changed_since_cannot_be_undone(kind: Format) -> None:
+    draft = empty(kind)
+    draft.insert(NEW, "add")
+    addition = on_record(draft)[0]
+    draft.replace(dataclasses.replace(NEW, content="changed"), "update")
+    with pytest.raises(Conflict, match="fresh was changed since"):
+        draft.undo(addition, is_newest=False)
+    draft.remove("fresh", "delete")
+    with pytest.raises(Conflict, match="fresh was changed since"):
+        draft.undo(addition, is_newest=False)
+
+
+def test_a_deletion_of_what_is_there_again_cannot_be_undone(kind: Format) -> None:
+    draft = empty(kind)
+    draft.insert(NEW, "add")
+    draft.remove("fresh", "delete")
+    deletion = on_record(draft)[1]
+    draft.insert(NEW, "add")
+    with pytest.raises(Conflict, match="there already"):
+        draft.undo(deletion, is_newest=False)
+
+
+def test_what_a_person_removed_comes_back_by_undo(kind: Format) -> None:
+    draft = empty(kind)
+    draft.undo(Change(n=4, time=MOMENT, op="seen", file="f", removed=(NEW, OTHER)), is_newest=True)
+    assert {memory.id for memory in draft.memories} == {"fresh", "other"}
+    assert {step.undoes for step in draft.steps} == {4}
+
+
+steps = st.tuples(st.sampled_from(["add", "update", "delete"]), facts(), st.integers(0, 9))
+
+
+def json_pages() -> st.SearchStrategy[str]:
+    def rendered(memories: list[Memory]) -> str:
+        draft = empty(as_format(jsonfacts))
+        for memory in memories:
+            draft.insert(memory, "add")
+        return draft.text
+
+    return st.lists(facts(), max_size=3, unique_by=lambda one: one.id).map(rendered)
+
+
+@thorough
+@given(
+    st.tuples(st.just(markdown), tidy_pages()) | st.tuples(st.just(jsonfacts), json_pages()),
+    st.lists(steps, max_size=5),
+)
+def test_undoing_one_change_after_another_gives_back_every_byte(
+    page: tuple[ModuleType, str], todo: list[tuple[str, Memory, int]]
+) -> None:
+    kind, text = as_format(page[0]), page[1]
+    made: list[tuple[str, Change]] = []
+    for number, (op, memory, which) in enumerate(todo):
+        draft = Draft(kind, text, MOMENT)
+        perform(draft, op, dataclasses.replace(memory, id=f"new-{number}"), which)
+        made += [(text, change) for change in on_record(draft)]
+        text = draft.text
+    assume(made)
+    for before, change in reversed(made):
+        draft = Draft(kind, text, MOMENT)
+        draft.undo(change, is_newest=True)
+        assert draft.text == before
+        assert draft.shape == kind.parse(before, MOMENT).shape()
+        text = draft.text
+
+
+def perform(draft: Draft, op: str, memory: Memory, which: int) -> None:
+    places: Any = draft.page.facts
+    if op == "add" or not places:
+        draft.insert(memory, op)
+        return
+    present: Memory = places[which % len(places)].memory
+    if op == "update":
+        draft.replace(dataclasses.replace(present, content=memory.content), op)
+    else:
+        draft.remove(present.id, op)
+
+
+@thorough
+@given(tidy_pages(), contents)
+def test_ids_stay_through_every_edit(text: str, content: str) -> None:
+    draft = Draft(as_format(markdown), text, MOMENT)
+    ids = [memory.id for memory in draft.memories]
+    draft.insert(dataclasses.replace(NEW, content=content), "add")
+    draft.replace(dataclasses.replace(NEW, content="changed"), "update")
+    draft.remove("fresh", "delete")
+    assert [memory.id for memory in draft.memories] == ids

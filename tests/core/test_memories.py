@@ -1,0 +1,143 @@
+"""A fact is a value, and its text has rules."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.strategies import MOMENT, facts, texts, thorough
+from turnleaf.core import memories
+from turnleaf.core.memories import (
+    MAX_CATEGORY_CHARS,
+    Memory,
+    check_capacity,
+    checked_category,
+    checked_content,
+    contains,
+    content_id,
+    unique_id,
+)
+from turnleaf.errors import InvalidInput, MemoryFull
+
+
+def fact(content: str) -> Memory:
+    return Memory("a", content, MOMENT, MOMENT)
+
+
+def test_a_fact_is_written_as_the_requirements_say() -> None:
+    assert memories.to_json(Memory("a", "x", MOMENT, MOMENT, "Home", "user")) == {
+        "id": "a",
+        "content": "x",
+        "createdAt": "2026-03-01T08:30:00.000Z",
+        "updatedAt": "2026-03-01T08:30:00.000Z",
+        "category": "Home",
+        "origin": "user",
+    }
+    assert "category" not in memories.to_json(fact("x"))
+
+
+@thorough
+@given(facts())
+def test_any_fact_comes_back_from_json(memory: Memory) -> None:
+    assert memories.from_json(memories.to_json(memory), MOMENT) == memory
+
+
+@pytest.mark.parametrize("content", ["x", "../../x", "  x  ", "a\nb", "\ufeff", "🙂", "x" * 10**6])
+def test_any_text_can_be_a_fact(content: str) -> None:
+    assert checked_content(content) == content
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("", "empty"),
+        (" \n\t ", "empty"),
+        ("ab\0c", r"U\+0000 \(at position 2\), which is not text; remove it"),
+        ("\ud83d", r"U\+D83D \(at position 0\)"),
+        ("x\udfff", r"U\+DFFF"),
+        (None, "a memory is text, not NoneType"),
+        (b"x", "a memory is text, not bytes"),
+        (5, "not int"),
+    ],
+)
+def test_what_no_text_file_can_hold_is_refused(content: object, problem: str) -> None:
+    with pytest.raises(InvalidInput, match=problem):
+        checked_content(content)
+
+
+@pytest.mark.parametrize(
+    ("category", "heading"),
+    [
+        (None, None),
+        ("", None),
+        ("  ", None),
+        ("Home", "Home"),
+        ("  the\n house\t", "the house"),
+        ("家", "家"),
+        ("## Home ##", "Home"),
+        ("C#", "C#"),
+        ("x" * MAX_CATEGORY_CHARS, "x" * MAX_CATEGORY_CHARS),
+    ],
+)
+def test_a_category_is_what_can_stand_in_a_heading(
+    category: str | None, heading: str | None
+) -> None:
+    assert checked_category(category) == heading
+
+
+@pytest.mark.parametrize("category", ["x" * 101, "a\0", "\ud800"])
+def test_what_cannot_stand_in_a_heading_is_refused(category: str) -> None:
+    with pytest.raises(InvalidInput, match="a category"):
+        checked_category(category)
+
+
+@thorough
+@given(texts)
+def test_a_category_that_was_checked_stays_as_it_is(text: str) -> None:
+    try:
+        heading = checked_category(text)
+    except InvalidInput:
+        return
+    assert checked_category(heading) == heading
+
+
+@thorough
+@given(texts, st.lists(st.sampled_from(["a", "a-2", "a-3", "b"])))
+def test_an_id_is_never_taken_twice(wanted: str, taken: list[str]) -> None:
+    assert unique_id(wanted, taken) not in taken
+    assert unique_id("a", ["a", "a-2"]) == "a-3"
+    assert unique_id("c", taken) == "c"
+
+
+def test_what_says_the_same_has_the_same_name() -> None:
+    assert content_id("喜歡咖啡") == content_id("喜歡咖啡") != content_id("喜歡茶")
+    assert content_id("x").startswith("h")
+
+
+def test_capacity_counts_facts_and_characters() -> None:
+    check_capacity(["aa", "bb"], 2, 4)
+    with pytest.raises(MemoryFull, match=r"holds 1 facts \(MEMORY_MAX_ITEMS\); forget some"):
+        check_capacity(["aa", "bb"], 1, 4)
+    with pytest.raises(MemoryFull, match=r"4 characters of 3 \(MEMORY_MAX_CHARS\); forget"):
+        check_capacity(["aa", "bb"], 2, 3)
+    check_capacity(["喜歡"], 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("keyword", "content"),
+    [
+        ("COFFEE", "likes coffee"),
+        ("straße", "STRASSE"),
+        ("咖啡", "喜歡咖啡"),
+        ("", "x"),
+        (".*", "a.*b"),
+    ],
+)
+def test_a_keyword_is_found_whatever_the_case(keyword: str, content: str) -> None:
+    assert contains(fact(content), keyword)
+
+
+def test_a_keyword_is_no_pattern() -> None:
+    assert not contains(fact("abc"), "a.c")
+    assert not contains(fact("abc"), "a*")

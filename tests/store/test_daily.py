@@ -1,0 +1,170 @@
+"""Notes of the day, one Markdown file for each local date."""
+
+from __future__ import annotations
+
+import os
+import stat
+from datetime import UTC, date, datetime, timedelta, timezone
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from turnleaf.errors import InvalidInput, StorageError
+from turnleaf.store.daily import DailyLog
+
+TAIPEI = timezone(timedelta(hours=8))
+EVENING = datetime(2026, 11, 15, 23, 59, tzinfo=TAIPEI)
+DAY = EVENING.date()
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> DailyLog:
+    return DailyLog(tmp_path / "deep" / "daily", now=lambda: EVENING)
+
+
+def test_the_first_note_of_a_day_makes_its_file(log: DailyLog) -> None:
+    log.append("met Ann")
+    assert log.read(DAY) == "# 2026-11-15\n\n- 23:59 met Ann\n"
+    assert (log.location / "2026-11-15.md").is_file()
+
+
+def test_later_notes_stand_below(log: DailyLog) -> None:
+    log.append("one")
+    log.append("two\nlines")
+    assert log.read(DAY) == "# 2026-11-15\n\n- 23:59 one\n- 23:59 two\n  lines\n"
+
+
+def test_the_day_is_that_of_the_person(tmp_path: Path) -> None:
+    moments = iter([EVENING, EVENING + timedelta(minutes=1)])
+    log = DailyLog(tmp_path, now=lambda: next(moments))
+    log.append("before midnight")
+    log.append("after midnight")
+    assert log.dates() == [DAY, DAY + timedelta(days=1)]
+    assert EVENING.astimezone(UTC).date() == DAY
+    assert log.read("2026-11-16") == "# 2026-11-16\n\n- 00:00 after midnight\n"
+
+
+def test_a_day_can_be_asked_for_in_any_form(log: DailyLog) -> None:
+    log.append("x")
+    assert log.read(DAY) == log.read("2026-11-15") == log.read(EVENING)
+
+
+def test_a_day_without_notes_is_empty(log: DailyLog) -> None:
+    assert log.read("2026-01-01") == ""
+    assert log.dates() == []
+    assert not log.location.exists()
+
+
+def test_days_are_listed_oldest_first_and_nothing_else_is(log: DailyLog) -> None:
+    log.init()
+    for name in ("2026-11-15.md", "2025-01-02.md", "notes.md", "2026-13-01.md", "2026-1-1.md"):
+        (log.location / name).write_text("x")
+    assert log.dates() == [date(2025, 1, 2), date(2026, 11, 15)]
+
+
+@pytest.mark.parametrize(
+    "day",
+    [
+        "",
+        "today",
+        "../MEMORY",
+        "2026-11-15/../x",
+        "2026-1-1",
+        "20261115",
+        "2026-02-30",
+        "2026-11-15\n",
+    ],
+)
+def test_what_is_no_date_is_refused(log: DailyLog, day: str) -> None:
+    with pytest.raises(InvalidInput, match="is no date; write it as 2026-11-15"):
+        log.read(day)
+
+
+@pytest.mark.parametrize("day", [None, 5])
+def test_what_is_not_even_text_is_refused(log: DailyLog, day: str) -> None:
+    with pytest.raises(InvalidInput, match="is no date"):
+        log.read(day)
+
+
+@pytest.mark.parametrize("entry", ["", " \n", "a\0b", "\ud800", None, 5])
+def test_what_is_no_note_is_refused_and_nothing_is_made(log: DailyLog, entry: str) -> None:
+    with pytest.raises(InvalidInput, match="a note"):
+        log.append(entry)
+    assert not log.location.exists()
+
+
+def test_what_a_person_wrote_stays_byte_for_byte(log: DailyLog) -> None:
+    log.init()
+    path = log.location / "2026-11-15.md"
+    mine = "# My day\r\n\r\n- typed\r\nno newline at the end"
+    path.write_bytes(mine.encode())
+    log.append("noted")
+    assert path.read_bytes() == f"{mine}\n- 23:59 noted\n".encode()
+
+
+def test_a_byte_order_mark_is_not_part_of_the_notes(log: DailyLog) -> None:
+    log.init()
+    (log.location / "2026-11-15.md").write_bytes(b"\xef\xbb\xbf# x\n")
+    assert log.read(DAY) == "# x\n"
+
+
+def test_what_is_not_utf_8_is_read_as_far_as_it_can_be_and_stays(
+    log: DailyLog, caplog: pytest.LogCaptureFixture
+) -> None:
+    log.init()
+    path = log.location / "2026-11-15.md"
+    path.write_bytes(b"- caf\xe9\n- tea\n")
+    assert log.read(DAY) == "- caf\ufffd\n- tea\n"
+    assert "2026-11-15.md is not all UTF-8 text" in caplog.text
+    log.append("noted")
+    assert path.read_bytes() == b"- caf\xe9\n- tea\n- 23:59 noted\n"
+
+
+def test_notes_written_at_once_are_all_there(log: DailyLog) -> None:
+    def work(name: str) -> None:
+        for number in range(20):
+            log.append(f"{name} {number}")
+
+    threads = [Thread(target=work, args=(name,)) for name in "abc"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    lines = log.read(DAY).splitlines()
+    assert len(lines) == 62
+    assert len(set(lines)) == 62
+    assert lines.count("# 2026-11-15") == 1
+
+
+def test_new_files_are_private(log: DailyLog) -> None:
+    old = os.umask(0)
+    try:
+        log.append("x")
+    finally:
+        os.umask(old)
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in log.location.iterdir()}
+    assert modes == {0o600}
+    assert stat.S_IMODE(log.location.stat().st_mode) == 0o700
+
+
+def test_a_huge_note_is_kept(log: DailyLog) -> None:
+    log.append("x" * 1_000_000)
+    assert log.read(DAY).count("x") == 1_000_000
+
+
+def test_a_file_in_the_folder_s_place_is_an_error_that_says_so(log: DailyLog) -> None:
+    log.location.parent.mkdir()
+    log.location.write_text("not a folder")
+    with pytest.raises(StorageError, match="a file, not a folder; choose another path"):
+        log.append("x")
+
+
+def test_the_default_folder_is_the_requirements(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SUPERVISOR_TOKEN", raising=False)
+    assert DailyLog().location == (tmp_path / "data/prompts/memory/daily").resolve()
+    monkeypatch.setenv("SUPERVISOR_TOKEN", "t")
+    assert DailyLog().location == Path("/data/prompts/memory/daily").resolve()

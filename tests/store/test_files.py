@@ -1,0 +1,433 @@
+"""The only module that changes a user's file: one step, durable, explained when it fails."""
+
+from __future__ import annotations
+
+import logging
+import os
+import stat
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.strategies import brief
+from turnleaf.errors import StorageError
+from turnleaf.store import files
+
+BOUND_SECONDS = 30
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def visible(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "file.txt"
+
+
+# Changing
+
+
+def swap(held: files.Held, new: bytes, expected: bytes) -> None:
+    held.swap(new, lambda: held.read() == expected)
+
+
+@brief
+@given(st.lists(st.binary(max_size=200), min_size=1, max_size=4))
+def test_a_change_gets_the_old_bytes_and_puts_the_new(
+    tmp_path: Path, all_of_them: list[bytes]
+) -> None:
+    path = tmp_path / "file.txt"
+    path.unlink(missing_ok=True)
+    seen: list[bytes | None] = []
+    for data in all_of_them:
+
+        def edit(before: bytes | None, after: bytes = data) -> bytes:
+            seen.append(before)
+            return after
+
+        assert files.change(path, edit) == data
+        assert files.read(path) == data
+    assert seen == [None, *all_of_them[:-1]]
+
+
+def test_a_change_that_changes_nothing_does_not_touch_the_file(path: Path) -> None:
+    path.write_bytes(b"x")
+    before = path.stat()
+    files.change(path, lambda data: data or b"")
+    assert path.stat().st_ino == before.st_ino
+    assert path.stat().st_mtime_ns == before.st_mtime_ns
+
+
+def test_an_edit_that_fails_leaves_the_file_and_lets_go_of_the_lock(path: Path) -> None:
+    path.write_bytes(b"old")
+
+    def fail(_: bytes | None) -> bytes:
+        raise LookupError
+
+    with pytest.raises(LookupError):
+        files.change(path, fail)
+    assert path.read_bytes() == b"old"
+    assert files.change(path, lambda _: b"new") == b"new"
+
+
+def test_nothing_is_left_beside_but_the_lock(path: Path) -> None:
+    files.change(path, lambda _: b"x")
+    assert sorted(one.name for one in path.parent.iterdir()) == [".file.txt.lock", "file.txt"]
+
+
+def test_what_a_kill_left_beside_is_no_obstacle(path: Path) -> None:
+    path.write_bytes(b"old")
+    (path.parent / ".file.txt.tmp").write_bytes(b"half of somethi")
+    assert files.change(path, lambda data: (data or b"") + b" new") == b"old new"
+    assert visible(path.parent) == ["file.txt"]
+
+
+def test_a_reader_never_sees_half_a_file(path: Path) -> None:
+    texts = [bytes([65 + number]) * 300_000 for number in range(2)]
+    path.write_bytes(texts[0])
+    done = Event()
+    seen: set[bytes] = set()
+
+    def look() -> None:
+        while not done.is_set():
+            seen.add(files.read(path) or b"")
+
+    reader = Thread(target=look)
+    reader.start()
+    for number in range(20):
+        files.change(path, lambda _, n=number: texts[n % 2])  # type: ignore[misc]
+    done.set()
+    reader.join(BOUND_SECONDS)
+    assert seen <= set(texts)
+    assert seen
+
+
+def test_the_lock_keeps_other_threads_out(path: Path) -> None:
+    path.write_bytes(b"0")
+
+    def work() -> None:
+        for _ in range(50):
+            files.change(path, lambda data: str(int(data or b"0") + 1).encode())
+
+    threads = [Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(BOUND_SECONDS)
+    assert path.read_bytes() == b"200"
+
+
+def test_the_lock_keeps_other_processes_out(path: Path) -> None:
+    path.write_bytes(b"0")
+    program = (
+        "import sys; from pathlib import Path; from turnleaf.store import files\n"
+        "for _ in range(100): files.change(Path(sys.argv[1]), "
+        "lambda data: str(int(data) + 1).encode())"
+    )
+    running = [subprocess.Popen([sys.executable, "-c", program, str(path)]) for _ in range(3)]
+    assert [process.wait(BOUND_SECONDS) for process in running] == [0, 0, 0]
+    assert path.read_bytes() == b"300"
+
+
+# Modes and links
+
+
+def test_a_new_file_is_private_whatever_the_umask(path: Path) -> None:
+    old = os.umask(0)
+    try:
+        files.change(path, lambda _: b"x")
+        files.write(path.with_name("written"), b"x")
+        with files.locked(path.with_name("appended")) as held:
+            held.append(b"x\n")
+    finally:
+        os.umask(old)
+    assert {mode(one) for one in path.parent.iterdir()} == {0o600}
+
+
+@pytest.mark.parametrize("kept", [0o600, 0o640, 0o644, 0o664])
+def test_a_file_keeps_its_mode(path: Path, kept: int) -> None:
+    path.write_bytes(b"old")
+    path.chmod(kept)
+    files.change(path, lambda _: b"new")
+    assert mode(path) == kept
+    files.write(path, b"newer")
+    assert mode(path) == kept
+    with files.locked(path) as held:
+        swap(held, b"newest", b"newer")
+    assert mode(path) == kept
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_a_file_keeps_its_owner(path: Path) -> None:
+    path.write_bytes(b"old")
+    os.chown(path, 65534, 65534)
+    files.change(path, lambda _: b"new")
+    assert (path.stat().st_uid, path.stat().st_gid) == (65534, 65534)
+
+
+def test_links_are_followed_to_the_file_that_everybody_locks(path: Path) -> None:
+    folder = path.parent / "folder"
+    folder.mkdir()
+    (folder / "file.txt").write_bytes(b"x")
+    (path.parent / "to-folder").symlink_to(folder)
+    path.symlink_to(path.parent / "to-folder" / "file.txt")
+    assert files.real(path) == (folder / "file.txt").resolve()
+    assert files.real(str(path)) == files.real(path)
+
+
+def test_a_path_that_no_system_has_is_refused() -> None:
+    with pytest.raises(StorageError, match="choose another path"):
+        files.real("a\0b")
+
+
+def test_folders_are_made_and_private(tmp_path: Path) -> None:
+    old = os.umask(0)
+    try:
+        files.make_folder(tmp_path / "a" / "b" / "c")
+    finally:
+        os.umask(old)
+    assert [mode(tmp_path / each) for each in ("a", "a/b", "a/b/c")] == [0o700] * 3
+
+
+def test_a_folder_that_is_there_stays_as_it_is(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    files.make_folder(tmp_path)
+    assert mode(tmp_path) == 0o755
+
+
+def test_a_file_where_a_folder_should_be_is_an_error_that_says_so(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("not a folder")
+    for folder in (tmp_path / "a", tmp_path / "a" / "b"):
+        with pytest.raises(StorageError, match=r"cannot create .*: a part of its path is a file"):
+            files.make_folder(folder)
+
+
+# Reading
+
+
+def test_what_is_not_there_is_none_and_what_is_empty_is_empty(path: Path) -> None:
+    assert files.read(path) is None
+    path.write_bytes(b"")
+    assert files.read(path) == b""
+
+
+def test_what_cannot_be_read_is_an_error_and_never_empty(path: Path) -> None:
+    path.mkdir()
+    with pytest.raises(StorageError, match=r"cannot read .*file\.txt: it is a folder, not a file"):
+        files.read(path)
+
+
+def test_the_same_bytes_have_the_same_name(path: Path) -> None:
+    assert files.version(b"x") == files.version(b"x")
+    assert len({files.version(data) for data in (b"x", b"y", b"", None)}) == 4
+
+
+def test_the_end_of_a_file_is_read_alone(path: Path) -> None:
+    assert files.tail(path, 3) == b""
+    path.write_bytes(b"0123456789")
+    assert files.tail(path, 3) == b"789"
+    assert files.tail(path, 99) == b"0123456789"
+
+
+def test_what_is_not_there_was_changed_at_the_beginning_of_time(path: Path) -> None:
+    assert files.modified(path) == datetime(1970, 1, 1, tzinfo=UTC)
+    path.write_bytes(b"x")
+    os.utime(path, (100, 100))
+    assert files.modified(path).timestamp() == 100
+
+
+# Appending
+
+
+def test_what_is_appended_can_be_taken_back(path: Path) -> None:
+    with files.locked(path) as held:
+        assert held.append(b"one\n") == 0
+        size = held.append(b"two\n")
+        assert held.read() == b"one\ntwo\n"
+        held.cut_back(size)
+    assert path.read_bytes() == b"one\n"
+
+
+def test_a_line_without_an_end_is_ended_first(path: Path) -> None:
+    path.write_bytes(b"torn")
+    with files.locked(path) as held:
+        size = held.append(b"whole\n")
+        assert held.read() == b"torn\nwhole\n"
+        held.cut_back(size)
+    assert path.read_bytes() == b"torn"
+
+
+def test_a_file_can_be_removed_and_removed_again(path: Path) -> None:
+    path.write_bytes(b"x")
+    with files.locked(path) as held:
+        held.remove()
+        held.remove()
+    assert not path.exists()
+
+
+# Swapping
+
+
+def test_a_swap_keeps_what_it_replaced(path: Path) -> None:
+    path.write_bytes(b"old")
+    with files.locked(path) as held:
+        swap(held, b"new", b"old")
+    assert path.read_bytes() == b"new"
+    assert files.previous_path(path).read_bytes() == b"old"
+    assert visible(path.parent) == ["file.txt"]
+    files.drop_previous(path)
+    files.drop_previous(path)
+    assert not files.previous_path(path).exists()
+
+
+def test_what_somebody_writes_into_the_replaced_file_is_found(path: Path) -> None:
+    path.write_bytes(b"old")
+    with path.open("r+b", buffering=0) as editor:
+        with files.locked(path) as held:
+            swap(held, b"new", b"old")
+        editor.write(b"edited too late")
+    assert path.read_bytes() == b"new"
+    assert files.previous_path(path).read_bytes() == b"edited too late"
+
+
+def test_what_somebody_saved_since_it_was_read_is_left_alone(path: Path) -> None:
+    path.write_bytes(b"saved by somebody else")
+    with files.locked(path) as held, pytest.raises(files.Overtaken):
+        swap(held, b"new", b"old")
+    assert path.read_bytes() == b"saved by somebody else"
+
+
+def test_a_swap_that_is_overtaken_leaves_what_the_last_one_kept(path: Path) -> None:
+    path.write_bytes(b"old")
+    with path.open("r+b", buffering=0) as editor:
+        with files.locked(path) as held:
+            swap(held, b"new", b"old")
+        editor.write(b"edited too late")
+    path.write_bytes(b"saved by somebody else")
+    with files.locked(path) as held, pytest.raises(files.Overtaken):
+        swap(held, b"newer", b"new")
+    assert files.previous_path(path).read_bytes() == b"edited too late"
+
+
+# Damage
+
+
+def test_what_cannot_be_used_is_kept_under_another_name(
+    path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path.write_bytes(b"damaged")
+    path.chmod(0o640)
+    with caplog.at_level(logging.WARNING, "turnleaf"), files.locked(path) as held:
+        copies = [held.move_aside("it is broken") for _ in range(2)]
+    assert len(set(copies)) == 2
+    for copy in copies:
+        assert copy.name.startswith("file.txt.corrupt-")
+        assert copy.read_bytes() == b"damaged"
+        assert mode(copy) == 0o640
+        assert f"(it is broken); it was kept as {copy}" in caplog.text
+
+
+def test_what_belongs_to_it_goes_aside_with_it(path: Path) -> None:
+    for name in ("file.txt", "file.txt-wal"):
+        path.with_name(name).write_bytes(name.encode())
+    with files.locked(path) as held:
+        aside = held.set_aside("it is broken", companions=("-wal", "-shm"))
+    assert aside.read_bytes() == b"file.txt"
+    assert Path(f"{aside}-wal").read_bytes() == b"file.txt-wal"
+    assert not path.exists()
+    assert not path.with_name("file.txt-wal").exists()
+
+
+def test_a_content_without_a_place_gets_one(path: Path) -> None:
+    with files.locked(path) as held:
+        one, other = held.keep_copy(b"1", "conflict"), held.keep_copy(b"2", "conflict")
+    assert [one.read_bytes(), other.read_bytes()] == [b"1", b"2"]
+    assert one.name.startswith("file.txt.conflict-")
+
+
+# A file that can only be overwritten, after a kill in the middle
+
+
+def test_what_a_kill_interrupted_is_read_as_it_will_be(path: Path) -> None:
+    path.write_bytes(b"new, but only ha old old old")
+    (path.parent / ".file.txt.redo").write_bytes(b"new, but only half")
+    assert files.read(path) == b"new, but only half"
+
+
+def test_what_a_kill_interrupted_is_finished_by_the_next_to_lock(path: Path) -> None:
+    path.write_bytes(b"new, but only ha old old old")
+    (path.parent / ".file.txt.redo").write_bytes(b"new, but only half")
+    with files.locked(path) as held:
+        assert held.read() == b"new, but only half"
+    assert path.read_bytes() == b"new, but only half"
+    assert not (path.parent / ".file.txt.redo").exists()
+
+
+# Errors
+
+
+def test_a_folder_in_a_file_s_place_is_an_error_that_says_so(path: Path) -> None:
+    path.mkdir()
+    for attempt in (
+        lambda: files.change(path, lambda _: b"x"),
+        lambda: files.write(path, b"x"),
+    ):
+        with pytest.raises(StorageError, match="it is a folder, not a file; choose another path"):
+            attempt()
+    assert visible(path.parent) == ["file.txt"]
+
+
+def test_a_folder_that_is_not_there_is_an_error_that_says_so(path: Path) -> None:
+    missing = path.parent / "missing" / "file.txt"
+    with pytest.raises(StorageError, match="has the folder been moved or a disk been unplugged"):
+        files.change(missing, lambda _: b"x")
+
+
+def test_a_name_that_is_too_long_is_an_error_that_says_so(path: Path) -> None:
+    with pytest.raises(StorageError, match="its name is too long; choose a shorter one"):
+        files.write(path.with_name("x" * 250), b"x")
+
+
+def test_links_that_go_in_a_circle_are_an_error_that_says_so(path: Path) -> None:
+    path.symlink_to(path)
+    with pytest.raises(StorageError, match="round in a circle"):
+        files.read(path)
+
+
+def test_a_read_only_file_is_respected(ground: Path) -> None:
+    program = (
+        "import os, sys; from pathlib import Path; from turnleaf.store import files\n"
+        "from turnleaf.errors import StorageError\n"
+        "if os.geteuid() == 0: os.setgid(65534); os.setuid(65534)\n"
+        "path = Path(sys.argv[1])\n"
+        "for act in (lambda: files.write(path, b'x'), "
+        "lambda: files.change(path, lambda _: b'x')):\n"
+        "    try: act()\n"
+        "    except StorageError as error: print(error)\n"
+    )
+    target = ground / "file.txt"
+    target.write_bytes(b"old")
+    target.chmod(0o444)
+    ground.chmod(0o777)
+    said = subprocess.run(
+        [sys.executable, "-c", program, str(target)], capture_output=True, text=True, check=True
+    ).stdout
+    assert said.count("permission is denied; check who owns the file and its folder") == 2
+    assert target.read_bytes() == b"old"
+    assert visible(ground) == ["file.txt"]
+
+
+def test_a_file_that_vanished_is_named_with_what_to_do(path: Path) -> None:
+    assert "put it back (turnleaf restore), or start again" in str(files.gone(path))
+    assert str(path) in str(files.gone(path))

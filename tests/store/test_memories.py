@@ -1,0 +1,918 @@
+"""One contract of `MemoryStore`, in JSON and in Markdown."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import logging
+import os
+import shutil
+import stat
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+from threading import Barrier, Thread
+from typing import cast
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tests.store import others
+from tests.strategies import brief, contents, facts, tidy_pages
+from turnleaf.core.changes import Source
+from turnleaf.core.memories import Memory, content_id
+from turnleaf.errors import Conflict, InvalidInput, MemoryFull, SettingsError, StorageError
+from turnleaf.settings import Settings
+from turnleaf.store.memories import MemoryStore
+
+START = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)
+FORMATS = (".json", ".md")
+LONG_AGO = (0, 0)
+
+
+class Clock:
+    """A clock that goes on by a second each time somebody looks."""
+
+    def __init__(self) -> None:
+        self.seconds = count()
+
+    def __call__(self) -> datetime:
+        return START + timedelta(seconds=next(self.seconds))
+
+
+class Place:
+    """A location, and stores opened there as one process after another would."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.clock = Clock()
+        self.ids = count(1)
+
+    def open(self, **limits: int) -> MemoryStore:
+        store = MemoryStore(
+            self.path,
+            settings=Settings(**limits),  # type: ignore[arg-type]
+            now=self.clock,
+            new_id=lambda: f"id{next(self.ids)}",
+        )
+        store.init()
+        return store
+
+    def data(self) -> bytes:
+        return self.path.read_bytes()
+
+    def edit(self, data: str | bytes) -> None:
+        """Save the file as an editor would, and leave it quiet."""
+        self.path.write_bytes(data.encode() if isinstance(data, str) else data)
+        os.utime(self.path, LONG_AGO)
+
+
+@pytest.fixture(params=FORMATS)
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    return Place(tmp_path / "deep" / f"memory{request.param}")
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Place:
+    return Place(tmp_path / "MEMORY.md")
+
+
+@pytest.fixture
+def array(tmp_path: Path) -> Place:
+    return Place(tmp_path / "memories.json")
+
+
+def said(store: MemoryStore) -> list[str]:
+    return [memory.content for memory in store.get_all()]
+
+
+# Remembering and forgetting
+
+
+def test_a_new_memory_is_an_empty_file_in_a_new_folder(place: Place) -> None:
+    store = place.open()
+    assert store.get_all() == []
+    assert place.path.is_file()
+    assert store.location == place.path
+
+
+def test_a_fact_is_kept_with_its_id_times_category_and_origin(place: Place) -> None:
+    memory = place.open().add("喜歡咖啡", "Home", origin="tool:save")
+    assert memory == Memory("id1", "喜歡咖啡", START, START, "Home", "tool:save")
+    assert [one.id for one in place.open().get_all()] == [memory.id]
+    assert place.open().get("id1") == memory
+    assert place.open().get("id2") is None
+
+
+def test_a_store_makes_itself_ready_at_the_first_call(place: Place) -> None:
+    store = MemoryStore(place.path, settings=Settings())
+    assert store.add("x").content == "x"
+
+
+def test_an_update_keeps_the_id_and_the_first_time(place: Place) -> None:
+    store = place.open()
+    first = store.add("before", "Home")
+    updated = store.update(first.id, "after")
+    assert updated is not None
+    assert updated == dataclasses.replace(first, content="after", updated_at=updated.updated_at)
+    assert updated.updated_at > first.updated_at
+    assert place.open().get_all() == [updated]
+
+
+def test_an_update_is_later_than_the_last_whatever_the_clock_says(place: Place) -> None:
+    store = MemoryStore(place.path, settings=Settings(), now=lambda: START)
+    memory = store.add("1")
+    times = [store.update(memory.id, text) for text in "234"]
+    stamps = [one.updated_at for one in times if one]
+    assert stamps == sorted(set(stamps))
+    assert stamps[0] > memory.updated_at
+
+
+def test_what_is_not_there_is_neither_updated_nor_deleted(place: Place) -> None:
+    store = place.open()
+    store.add("x")
+    before = place.data()
+    assert store.update("nobody", "y") is None
+    assert store.delete("nobody") is False
+    assert place.data() == before
+
+
+def test_a_deleted_fact_is_gone_for_everybody(place: Place) -> None:
+    store = place.open()
+    first, second = store.add("first"), store.add("second")
+    assert store.delete(first.id) is True
+    assert store.get_all() == [second]
+    assert place.open().get_all() == [second]
+    assert store.delete(first.id) is False
+
+
+def test_an_update_of_what_somebody_changed_meanwhile_is_refused(place: Place) -> None:
+    store = place.open()
+    memory = store.add("read")
+    place.open().update(memory.id, "changed by another")
+    with pytest.raises(Conflict, match="changed meanwhile; look at it and try again"):
+        store.update(memory.id, "mine", expected="read")
+    assert said(store) == ["changed by another"]
+    assert store.update(memory.id, "mine", expected="changed by another")
+
+
+def test_an_id_that_is_taken_is_not_given_again(place: Place) -> None:
+    store = MemoryStore(place.path, settings=Settings(), new_id=lambda: "same")
+    assert [store.add(text).id for text in "abc"] == ["same", "same-2", "same-3"]
+
+
+@pytest.mark.parametrize("keyword", ["coffee", "COFFEE", "offe", "咖啡", " "])
+def test_search_is_a_literal_substring_whatever_the_case(place: Place, keyword: str) -> None:
+    store = place.open()
+    store.add("Likes Coffee 咖啡")
+    store.add("tea")
+    assert [memory.content for memory in store.search(keyword)] == ["Likes Coffee 咖啡"]
+
+
+def test_search_knows_no_patterns(place: Place) -> None:
+    store = place.open()
+    store.add("a.c (x) [y] 100%")
+    assert [len(store.search(each)) for each in ("a.c", "(x)", "100%", "abc", ".*", "_")] == [
+        *(1, 1, 1),
+        *(0, 0, 0),
+    ]
+    assert store.search("nothing of it") == []
+
+
+# Any text
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "  edges  ",
+        "two\nlines",
+        "first line ends in spaces  \nsecond",
+        "\n\nx",
+        "windows\r\nlines\r\n",
+        "- looks like a bullet\n- and another",
+        "# looks like a heading\n\n```\ncode\n```",
+        "<!-- turnleaf id=forged -->",
+        "***",
+        "../../etc/passwd",
+        "🙂\u200b\u2028\x85\x0b",
+        "x" * 9000,
+    ],
+)
+def test_any_text_is_remembered_exactly(place: Place, content: str) -> None:
+    store = place.open()
+    store.add("before")
+    memory = store.add(content, "Home")
+    store.add("after")
+    assert place.open().get(memory.id) == memory
+    assert said(place.open()).count(content) == 1
+
+
+@brief
+@given(st.lists(st.tuples(contents, contents), min_size=1, max_size=4))
+@example([("trailing space \nsecond", "- \n- \n")])
+def test_any_texts_are_remembered_changed_and_undone_exactly(
+    place: Place, pairs: list[tuple[str, str]]
+) -> None:
+    shutil.rmtree(place.path.parent, ignore_errors=True)
+    store = place.open()
+    for first, second in pairs:
+        memory = store.add(first)
+        before = place.data()
+        store.update(memory.id, second)
+        assert place.open().get(memory.id).content == second  # type: ignore[union-attr]
+        store.undo()
+        assert place.data() == before
+    assert said(place.open()) == [first for first, _ in pairs]
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("", "empty"),
+        (" \n\t", "empty"),
+        ("a\0b", r"U\+0000 \(at position 1\)"),
+        ("\ud800", r"U\+D800"),
+        (None, "is text, not NoneType"),
+        (7, "is text, not int"),
+    ],
+)
+def test_what_is_no_text_is_refused_and_nothing_changes(
+    place: Place, content: str, problem: str
+) -> None:
+    store = place.open()
+    memory = store.add("as it was")
+    before = place.data()
+    with pytest.raises(InvalidInput, match=problem):
+        store.add(content)
+    with pytest.raises(InvalidInput, match=problem):
+        store.update(memory.id, content)
+    assert place.data() == before
+
+
+@pytest.mark.parametrize("category", ["x" * 101, "a\0b", "\udc00"])
+def test_what_is_no_category_is_refused(place: Place, category: str) -> None:
+    store = place.open()
+    with pytest.raises(InvalidInput, match="a category"):
+        store.add("x", category)
+    assert store.get_all() == []
+
+
+@pytest.mark.parametrize("keyword", [None, 5, "\0", "\ud800"])
+def test_what_is_no_keyword_is_refused(place: Place, keyword: str) -> None:
+    with pytest.raises(InvalidInput, match="a keyword"):
+        place.open().search(keyword)
+
+
+@pytest.mark.parametrize("category", ["  the\nhouse ", "家", "- x", "a ## b", "<div>", "`x`", "C#"])
+def test_a_category_is_kept_as_a_heading_can_say_it(place: Place, category: str) -> None:
+    memory = place.open().add("x", category)
+    assert memory.category == " ".join(category.split())
+    assert [one.id for one in place.open().get_all()] == [memory.id]
+    place.open().add("y", category)
+    assert {one.category for one in place.open().get_all()} == {memory.category}
+
+
+# Capacity
+
+
+def test_more_facts_than_the_limit_are_refused(place: Place) -> None:
+    store = place.open(memory_max_items=2)
+    store.add("one")
+    store.add("two")
+    before = place.data()
+    with pytest.raises(MemoryFull, match="MEMORY_MAX_ITEMS"):
+        store.add("three")
+    assert place.data() == before
+    assert len(store.changes()) == 2
+
+
+def test_more_characters_than_the_limit_are_refused(place: Place) -> None:
+    store = place.open(memory_max_chars=10)
+    store.add("12345")
+    before = place.data()
+    with pytest.raises(MemoryFull, match="MEMORY_MAX_CHARS"):
+        store.add("123456")
+    assert place.data() == before
+    assert store.add("67890").content == "67890"
+
+
+def test_only_an_addition_and_a_growing_update_are_refused(place: Place) -> None:
+    memory = place.open().add("1234567890")
+    place.open().add("other")
+    full = place.open(memory_max_items=1, memory_max_chars=5)
+    with pytest.raises(MemoryFull):
+        full.add("x")
+    with pytest.raises(MemoryFull, match="MEMORY_MAX_CHARS"):
+        full.update(memory.id, "1234567890+")
+    assert full.update(memory.id, "0987654321")
+    assert full.update(memory.id, "shorter")
+    assert len(full.get_all()) == 2
+    full.undo()
+    assert full.delete(memory.id)
+    full.undo()
+    assert len(full.get_all()) == 2
+
+
+def test_a_growing_update_within_the_characters_works_with_too_many_facts(place: Place) -> None:
+    memory = place.open().add("x")
+    place.open().add("y")
+    assert place.open(memory_max_items=1).update(memory.id, "longer")
+
+
+def test_what_a_person_typed_is_never_refused(page: Place) -> None:
+    page.edit("- one\n- two\n- three\n")
+    store = page.open(memory_max_items=1, memory_max_chars=2)
+    assert said(store) == ["one", "two", "three"]
+
+
+# Undo and the record
+
+
+def test_each_kind_of_change_is_undone_to_the_byte(place: Place) -> None:
+    store = place.open()
+    memory = store.add("kept", "Home")
+    deeds: list[Callable[[], object]] = [
+        lambda: store.add("added"),
+        lambda: store.add("added", "A new category"),
+        lambda: store.update(memory.id, "two\nlines"),
+        lambda: store.delete(memory.id),
+        lambda: store.import_memories([Memory("x", "imported", START, START, "Far", None)]),
+    ]
+    for deed in deeds:
+        before = place.data()
+        deed()
+        assert place.data() != before
+        assert store.undo()
+        assert place.data() == before
+
+
+def test_the_first_fact_is_undone_to_the_byte(place: Place) -> None:
+    store = place.open()
+    before = place.data()
+    store.add("first")
+    store.undo()
+    assert place.data() == before
+
+
+def test_an_import_is_undone_as_one(place: Place) -> None:
+    store = place.open()
+    store.add("here")
+    before = place.data()
+    store.import_memories([Memory(name, name, START, START, name, None) for name in "abc"])
+    assert len(store.undo()) == 3
+    assert place.data() == before
+
+
+def test_undo_goes_back_step_by_step(place: Place) -> None:
+    store = place.open()
+    states = [place.data()]
+    memory = store.add("1")
+    states.append(place.data())
+    store.update(memory.id, "2")
+    states.append(place.data())
+    store.delete(memory.id)
+    for state in reversed(states):
+        assert store.undo()
+        assert place.data() == state
+    assert store.undo() == []
+    assert place.data() == states[0]
+
+
+def test_undo_works_in_another_process_s_store(place: Place) -> None:
+    place.open().add("x")
+    (undone,) = place.open().undo()
+    assert (undone.op, undone.id) == ("add", "id1")
+    assert place.open().get_all() == []
+
+
+def test_undo_leaves_alone_what_somebody_did_meanwhile(page: Place) -> None:
+    store = page.open()
+    store.add("ours")
+    page.edit(page.data().decode() + "- typed since\n")
+    store.undo()
+    assert said(store) == ["typed since"]
+
+
+def test_undo_is_refused_for_what_a_person_changed_since(page: Place) -> None:
+    store = page.open()
+    store.add("ours")
+    page.edit(page.data().decode().replace("ours", "theirs"))
+    with pytest.raises(Conflict, match="was changed since"):
+        store.undo()
+    assert said(store) == ["theirs"]
+
+
+def test_a_fact_that_a_person_deleted_comes_back_by_undo(page: Place) -> None:
+    store = page.open()
+    store.add("one")
+    store.add("two")
+    lines = page.data().decode().splitlines(keepends=True)
+    page.edit("".join(line for line in lines if "one" not in line))
+    assert said(store) == ["two"]
+    store.undo()
+    assert sorted(said(store)) == ["one", "two"]
+
+
+@brief
+@given(
+    tidy_pages(), st.lists(st.tuples(st.integers(0, 2), st.integers(0, 9), contents), max_size=4)
+)
+def test_undo_gives_back_every_byte_of_any_page(
+    page: Place, text: str, todo: list[tuple[int, int, str]]
+) -> None:
+    for path in page.path.parent.iterdir():
+        path.unlink()
+    page.edit(text)
+    store = page.open()
+    states = []
+    for deed, which, content in todo:
+        states.append(page.data())
+        known = store.get_all()
+        chosen = known[which % len(known)] if known else store.add("x")
+        if deed == 0:
+            store.add(content, "New" if which % 2 else None)
+        elif deed == 1:
+            store.update(chosen.id, content)
+        else:
+            store.delete(chosen.id)
+    if not todo or len(states) != len(store.changes()):
+        return
+    for state in reversed(states):
+        assert store.undo()
+        assert page.data() == state
+
+
+def test_the_record_tells_what_was_changed_by_whom_and_why(place: Place) -> None:
+    store = place.open()
+    source = Source("「我喜歡咖啡」", "slack:1.2", START, "trusted")
+    memory = store.add("喜歡咖啡", origin="extraction", source=source)
+    store.update(memory.id, "喜歡茶", origin="tool:edit")
+    store.delete(memory.id)
+    store.undo()
+    changes = place.open().changes(memory.id)
+    assert [change.op for change in changes] == ["add", "update", "delete", "undo"]
+    assert [change.n for change in changes] == [1, 2, 3, 4]
+    assert [change.origin for change in changes] == ["extraction", "tool:edit", "user", "user"]
+    assert changes[0].source == source
+    assert (changes[0].before, changes[0].after) == (None, memory)
+    assert (changes[1].before, changes[1].after) == (memory, changes[2].before)
+    assert changes[2].after is None
+    assert changes[3].undoes == 3
+    assert store.changes("nobody") == []
+
+
+def test_the_record_of_one_file_is_not_that_of_its_neighbour(tmp_path: Path) -> None:
+    one, other = Place(tmp_path / "one.md"), Place(tmp_path / "other.md")
+    one.open().add("in one")
+    other.open().add("in the other")
+    assert [len(place.open().changes()) for place in (one, other)] == [1, 1]
+    other.open().undo()
+    assert said(one.open()) == ["in one"]
+    assert said(other.open()) == []
+
+
+def test_a_refused_change_is_not_on_record(place: Place) -> None:
+    store = place.open(memory_max_items=1)
+    store.add("x")
+    with pytest.raises(MemoryFull):
+        store.add("y")
+    with pytest.raises(Conflict):
+        store.update("id1", "z", expected="something else")
+    assert [change.op for change in store.changes()] == ["add"]
+
+
+# Several at once
+
+
+def test_a_second_instance_sees_what_the_first_wrote(place: Place) -> None:
+    one, other = place.open(), place.open()
+    memory = one.add("written by one")
+    assert other.get_all() == [memory]
+    other.update(memory.id, "changed by the other")
+    assert said(one) == ["changed by the other"]
+    one.delete(memory.id)
+    assert other.get_all() == []
+
+
+def test_two_processes_lose_nothing(place: Place) -> None:
+    running = [others.start("add_facts", place.path, name, "25") for name in ("one", "two")]
+    ids = [
+        identity for process in running for identity in cast("list[str]", others.finish(process))
+    ]
+    assert len(set(ids)) == 50
+    store = place.open()
+    assert {memory.id for memory in store.get_all()} == set(ids)
+    wanted = [f"{name} {number}" for name in ("one", "two") for number in range(25)]
+    assert sorted(said(store)) == sorted(wanted)
+    assert len(store.changes()) == 50
+
+
+def test_another_process_sees_what_this_one_wrote(place: Place) -> None:
+    place.open().add("written here")
+    assert others.run("facts", place.path) == ["written here"]
+
+
+def test_threads_with_one_store_lose_nothing(place: Place) -> None:
+    store = place.open()
+    together = Barrier(4)
+
+    def work(name: str) -> None:
+        together.wait()
+        for number in range(10):
+            store.add(f"{name} {number}")
+
+    threads = [Thread(target=work, args=(name,)) for name in "abcd"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(said(store)) == sorted(f"{name} {n}" for name in "abcd" for n in range(10))
+
+
+# Files
+
+
+def test_new_files_are_private(place: Place) -> None:
+    old = os.umask(0)
+    try:
+        place.open().add("x")
+    finally:
+        os.umask(old)
+    folder = place.path.parent
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
+    assert set(modes.values()) == {0o600}
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_a_file_keeps_the_mode_that_its_owner_gave_it(place: Place) -> None:
+    store = place.open()
+    place.path.chmod(0o644)
+    store.add("x")
+    store.undo()
+    store.add("y")
+    assert stat.S_IMODE(place.path.stat().st_mode) == 0o644
+
+
+def test_a_link_is_followed(place: Place, tmp_path: Path) -> None:
+    place.open().add("x")
+    link = tmp_path / f"link{place.path.suffix}"
+    link.symlink_to(place.path)
+    store = MemoryStore(link, settings=Settings())
+    store.add("through the link")
+    assert link.is_symlink()
+    assert store.location == place.path
+    assert said(place.open()) == ["x", "through the link"]
+
+
+def test_a_file_that_is_gone_is_not_silently_begun_anew(place: Place) -> None:
+    store = place.open()
+    memory = store.add("x")
+    kept = place.data()
+    place.path.unlink()
+    for attempt in (
+        lambda: store.add("y"),
+        lambda: store.update(memory.id, "y"),
+        lambda: store.delete(memory.id),
+        store.undo,
+    ):
+        with pytest.raises(StorageError, match="is gone since it was opened"):
+            attempt()
+    assert not place.path.exists()
+    place.edit(kept)
+    assert said(store) == ["x"]
+    assert store.add("y").content == "y"
+
+
+def test_reading_a_file_that_is_gone_is_an_error_too(place: Place) -> None:
+    store = place.open()
+    store.add("x")
+    place.path.unlink()
+    with pytest.raises(StorageError, match="is gone"):
+        store.get_all()
+    assert not place.path.exists()
+
+
+def test_a_new_start_after_the_file_is_gone_begins_anew_and_keeps_the_record(
+    place: Place,
+) -> None:
+    place.open().add("x")
+    place.path.unlink()
+    store = place.open()
+    assert [change.op for change in store.changes()][:1] == ["add"]
+    assert store.add("y").content == "y"
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_a_read_only_folder_refuses_writing_and_allows_reading(suffix: str, ground: Path) -> None:
+    folder = ground / "memory"
+    path = folder / f"memory{suffix}"
+    store = MemoryStore(path, settings=Settings())
+    store.add("a fact")
+    before = path.read_bytes()
+    for each in folder.iterdir():
+        each.chmod(0o444)
+    folder.chmod(0o555)
+    tried, *left = cast("list[list[str]]", others.run("read_only_memories", path))
+    folder.chmod(0o755)
+    for said_of_it in tried:
+        assert said_of_it.startswith("StorageError: cannot ")
+        assert "permission is denied; check who owns the file and its folder" in said_of_it
+    assert left == [["a fact"], ["a fact"]]
+    assert path.read_bytes() == before
+
+
+def test_a_folder_in_the_file_s_place_is_an_error_that_says_so(place: Place) -> None:
+    place.path.mkdir(parents=True)
+    with pytest.raises(StorageError, match="it is a folder, not a file; choose another path"):
+        MemoryStore(place.path, settings=Settings()).init()
+
+
+def test_a_file_in_the_folder_s_place_is_an_error_that_says_so(place: Place) -> None:
+    place.path.parent.parent.mkdir(exist_ok=True)
+    place.path.parent.write_text("not a folder")
+    with pytest.raises(StorageError, match="is a file, not a folder; choose another path"):
+        MemoryStore(place.path, settings=Settings()).init()
+
+
+@pytest.mark.parametrize("name", ["memory", "memory.txt", "memory.db", "MEMORY.markdown", ".md"])
+def test_a_name_that_does_not_tell_the_format_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InvalidInput, match=r"ending in \.json or \.md"):
+        MemoryStore(tmp_path / name)
+
+
+@pytest.mark.parametrize("url", ["postgresql://me@host/db", "sqlite:///x.db", "https://x/y.md"])
+def test_an_address_is_refused(url: str) -> None:
+    with pytest.raises(InvalidInput, match=r"pass a path ending in \.json or \.md"):
+        MemoryStore(url)
+
+
+def test_a_path_that_no_system_has_is_refused() -> None:
+    with pytest.raises((InvalidInput, StorageError), match="path"):
+        MemoryStore("a\0b.md").init()
+
+
+def test_a_bad_number_in_the_environment_is_an_error_that_names_it(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORY_MAX_ITEMS", "many")
+    with pytest.raises(SettingsError, match="MEMORY_MAX_ITEMS must be a whole number"):
+        MemoryStore(place.path).init()
+
+
+def test_limits_come_from_the_environment(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORY_MAX_ITEMS", "1")
+    store = MemoryStore(place.path)
+    store.add("x")
+    with pytest.raises(MemoryFull):
+        store.add("y")
+
+
+@pytest.mark.parametrize(
+    ("token", "expected"), [("", "data/memories.json"), ("t", "/data/memories/memories.json")]
+)
+def test_the_default_location_is_the_requirements(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, token: str, expected: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SUPERVISOR_TOKEN", token)
+    assert MemoryStore().location == (tmp_path / expected).resolve()
+
+
+# Damage
+
+
+def damaged(place: Place) -> list[Path]:
+    return sorted(place.path.parent.glob(f"{place.path.name}.corrupt-*"))
+
+
+@pytest.mark.parametrize("data", [b"\xff\xfe\x00garbage", b"\x80\x81", "é".encode("latin-1")])
+def test_a_file_that_is_not_utf_8_goes_aside_and_what_is_on_record_comes_back(
+    place: Place, data: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = place.open()
+    memory = store.add("on record")
+    place.edit(data)
+    with caplog.at_level(logging.WARNING, "turnleaf"):
+        (back,) = place.open().get_all()
+    assert (back.id, back.content, back.created_at) == (memory.id, "on record", START)
+    (aside,) = damaged(place)
+    assert aside.read_bytes() == data
+    assert str(aside) in caplog.text
+    assert store.add("and on it goes").content == "and on it goes"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "{",
+        "[",
+        "{}",
+        "null",
+        "5",
+        '[{"content": 5}]',
+        '[{"id": "a"}]',
+        '"text"',
+        "",
+        "<<<<<<< HEAD\n[]\n=======\n[]\n>>>>>>> theirs\n",
+        '[{"content": "cut off',
+    ],
+)
+def test_json_that_cannot_be_read_goes_aside(
+    array: Place, data: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    array.open().add("on record")
+    array.edit(data)
+    with caplog.at_level(logging.WARNING, "turnleaf"):
+        assert said(array.open()) == ["on record"]
+    assert [aside.read_text() for aside in damaged(array)] == [data]
+    assert str(damaged(array)[0]) in caplog.text
+
+
+def test_a_file_damaged_while_a_store_is_open_is_found_by_the_next_call(array: Place) -> None:
+    store = array.open()
+    store.add("on record")
+    array.edit("[damaged")
+    assert said(store) == ["on record"]
+    array.edit("[damaged again")
+    store.add("more")
+    assert said(store) == ["on record", "more"]
+    assert {aside.read_text() for aside in damaged(array)} == {"[damaged", "[damaged again"}
+
+
+def test_a_file_damaged_before_there_was_a_record_goes_aside(array: Place) -> None:
+    array.edit("[damaged")
+    assert said(array.open()) == []
+    assert [aside.read_text() for aside in damaged(array)] == ["[damaged"]
+
+
+def test_a_record_that_is_damaged_stops_nothing(
+    place: Place, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = place.open()
+    store.add("one")
+    store.add("two")
+    record = place.path.with_name("changes.jsonl")
+    first, _, rest = record.read_bytes().partition(b"\n")
+    record.write_bytes(first[:20] + b"\xff\n" + rest + b'{"torn": ')
+    assert said(place.open()) == ["one", "two"]
+    assert place.open().add("three").content == "three"
+    assert said(place.open()) == ["one", "two", "three"]
+    assert first[:20] in record.read_bytes()
+
+
+def test_without_its_record_a_file_is_as_it_says(place: Place) -> None:
+    place.open().add("x")
+    place.path.with_name("changes.jsonl").unlink()
+    store = place.open()
+    assert said(store) == ["x"]
+    store.add("y")
+    assert said(store) == ["x", "y"]
+
+
+def test_keys_that_we_do_not_know_are_kept(array: Place) -> None:
+    array.edit('[{"id": "a", "content": "x", "stars": 5, "nested": {"y": [null]}}]')
+    store = array.open()
+    store.update("a", "changed")
+    store.add("other")
+    first = json.loads(array.data())[0]
+    assert (first["content"], first["stars"], first["nested"]) == ("changed", 5, {"y": [None]})
+
+
+# What people do
+
+
+def test_what_a_person_typed_is_a_fact(page: Place) -> None:
+    page.edit("# Mine\n\n- typed by hand\n")
+    store = page.open()
+    assert [(memory.id, memory.content) for memory in store.get_all()] == [
+        (content_id("typed by hand"), "typed by hand")
+    ]
+    store.update(content_id("typed by hand"), "changed")
+    assert "# Mine\n\n- changed <!-- turnleaf id=" in page.data().decode()
+
+
+def test_the_id_of_a_typed_fact_stays_when_we_change_it(page: Place) -> None:
+    page.edit("- typed\n")
+    store = page.open()
+    before = store.get_all()[0].id
+    updated = store.update(before, "changed")
+    assert updated
+    assert updated.id == before == page.open().get_all()[0].id
+
+
+def test_ids_stay_when_a_person_sorts_the_file(page: Place) -> None:
+    store = page.open()
+    known = {store.add(text).id: text for text in "cab"}
+    title, blank, *lines = page.data().decode().splitlines(keepends=True)
+    page.edit("".join([title, blank, *sorted(lines)]))
+    assert {memory.id: memory.content for memory in page.open().get_all()} == known
+    assert said(store) == ["a", "b", "c"]
+
+
+def test_a_reader_gets_the_file_as_it_is_and_a_prompt_without_our_comments(page: Place) -> None:
+    store = page.open()
+    store.add("one", "Home")
+    assert store.text() == page.data().decode()
+    assert store.prompt_text() == "# Memory\n\n## Home\n\n- one\n"
+
+
+def test_a_prompt_gets_the_facts_of_json_as_a_list(array: Place) -> None:
+    store = array.open()
+    store.add("one")
+    store.add("two")
+    assert store.prompt_text() == "- one\n- two\n"
+
+
+def test_what_an_older_buffer_wiped_comes_back_though_the_next_change_is_refused(
+    page: Place,
+) -> None:
+    store = page.open(memory_max_items=1)
+    buffer = page.data().decode()
+    store.add("one")
+    page.edit(f"{buffer}\nmine\n")
+    with pytest.raises(MemoryFull):
+        store.add("two")
+    assert said(store) == ["one"]
+    assert "\nmine\n" in page.data().decode()
+
+
+def test_what_an_older_buffer_wiped_comes_back_though_the_next_change_finds_nothing(
+    page: Place,
+) -> None:
+    store = page.open()
+    buffer = page.data().decode()
+    store.add("one")
+    page.edit(f"{buffer}\nmine\n")
+    assert store.update("nobody", "x") is None
+    assert said(store) == ["one"]
+
+
+# Import
+
+
+def test_what_is_imported_keeps_its_ids_and_times(place: Place) -> None:
+    store = place.open()
+    later = START + timedelta(days=1)
+    memories = [
+        Memory("x", "first", START, later, "Home", "user"),
+        Memory("y", "second\nline", START, START, None, None),
+    ]
+    assert store.import_memories(memories) == 2
+    assert sorted(store.get_all(), key=lambda one: one.id) == memories
+    assert {change.op for change in store.changes()} == {"import"}
+
+
+def test_what_is_there_already_is_not_imported_again(place: Place) -> None:
+    store = place.open()
+    store.add("here")
+    known = Memory("other", "here", START, START)
+    assert store.import_memories([known, known]) == 0
+    assert store.import_memories([dataclasses.replace(known, category="Home")]) == 1
+
+
+def test_a_taken_id_of_another_fact_is_told_apart(place: Place) -> None:
+    store = place.open()
+    taken = store.add("here").id
+    assert store.import_memories([Memory(taken, "there", START, START)]) == 1
+    assert {memory.content: memory.id for memory in store.get_all()} == {
+        "here": taken,
+        "there": f"{taken}-2",
+    }
+
+
+def test_an_import_is_all_or_nothing(place: Place) -> None:
+    store = place.open(memory_max_items=2)
+    store.add("here")
+    before = place.data()
+    with pytest.raises(MemoryFull):
+        store.import_memories([Memory(name, name, START, START) for name in "ab"])
+    with pytest.raises(InvalidInput):
+        store.import_memories([Memory("a", "a", START, START), Memory("b", "\0", START, START)])
+    assert place.data() == before
+
+
+@brief
+@given(
+    st.lists(facts(), max_size=5, unique_by=(lambda one: one.id, lambda one: one.content)),
+    st.permutations(FORMATS),
+)
+def test_facts_go_from_json_to_markdown_and_back_without_a_loss(
+    tmp_path: Path, memories: list[Memory], order: list[str]
+) -> None:
+    folder = tmp_path / "round"
+    shutil.rmtree(folder, ignore_errors=True)
+    plenty = Settings(memory_max_chars=10**6)
+    stores = [MemoryStore(folder / f"{n}{suffix}", settings=plenty) for n, suffix in
+              enumerate([*order, order[0]])]  # fmt: skip
+    incoming = memories
+    for store in stores:
+        assert store.import_memories(incoming) == len(memories)
+        incoming = store.get_all()
+        assert sorted(incoming, key=by_id) == sorted(memories, key=by_id)
+
+
+def by_id(memory: Memory) -> str:
+    return memory.id

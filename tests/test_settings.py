@@ -1,0 +1,212 @@
+"""One place reads the environment and the config file: environment over file over default."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from turnleaf.errors import SettingsError
+from turnleaf.settings import (
+    CONFIG_NAME,
+    SETTINGS,
+    DataFolder,
+    Setting,
+    Settings,
+    data_folder,
+    default_data_dir,
+)
+
+NUMBERS = [setting for setting in SETTINGS if type(setting.default) is int]
+
+
+def write(folder: Path, config: object) -> None:
+    text = config if isinstance(config, str) else json.dumps(config)
+    (folder / CONFIG_NAME).write_text(text)
+
+
+def test_without_anything_the_requirements_defaults_hold(tmp_path: Path) -> None:
+    settings = Settings.load(tmp_path, {})
+    assert settings == Settings()
+    assert (settings.conversation_max_turns, settings.conversation_max_chars) == (20, 8000)
+    assert (settings.conversation_max_age_days, settings.conversation_archive) == (7, False)
+    assert (settings.memory_max_items, settings.memory_max_chars) == (100, 10000)
+    assert settings.sources == {}
+
+
+def test_the_table_has_every_setting_once() -> None:
+    fields = {name for name in Settings.__dataclass_fields__ if name != "sources"}
+    assert {setting.field for setting in SETTINGS} == fields
+    assert len({setting.variable for setting in SETTINGS}) == len(SETTINGS)
+    assert len({setting.key for setting in SETTINGS}) == len(SETTINGS)
+    assert all(setting.meaning for setting in SETTINGS)
+
+
+KINDS: dict[type, tuple[object, str, object]] = {
+    int: (7, "8", 8),
+    bool: (False, "on", True),
+    type(None): ("a.json", "b.json", "b.json"),
+}
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.variable)
+def test_each_setting_comes_from_the_environment_before_the_file(
+    tmp_path: Path, setting: Setting
+) -> None:
+    in_file, written, meant = KINDS[type(setting.default)]
+    write(tmp_path, {setting.key: in_file})
+    from_file = Settings.load(tmp_path, {})
+    assert getattr(from_file, setting.field) == in_file
+    assert from_file.sources == {setting.field: "file"}
+    both = Settings.load(tmp_path, {setting.variable: written})
+    assert getattr(both, setting.field) == meant
+    assert both.sources == {setting.field: "environment"}
+
+
+@pytest.mark.parametrize("setting", NUMBERS, ids=lambda setting: setting.variable)
+@pytest.mark.parametrize("value", ["0", "-1", "many", "1.5", "1e3", "ten", "9" * 5000, "0x10"])
+def test_a_bad_number_in_the_environment_names_its_variable(
+    tmp_path: Path, setting: Setting, value: str
+) -> None:
+    with pytest.raises(SettingsError) as raised:
+        Settings.load(tmp_path, {setting.variable: value})
+    message = str(raised.value)
+    assert message.startswith(f"{setting.variable} must be a whole number of at least 1, not ")
+    assert message.endswith("; change it or remove it")
+
+
+@pytest.mark.parametrize("value", [0, -1, 1.5, "many", None, True, [], {}])
+def test_a_bad_number_in_the_file_names_its_key_and_the_file(tmp_path: Path, value: object) -> None:
+    write(tmp_path, {"memoryMaxItems": value})
+    with pytest.raises(SettingsError, match=r'"memoryMaxItems" in .*memory-config\.json must be'):
+        Settings.load(tmp_path, {})
+
+
+@pytest.mark.parametrize(
+    ("word", "is_on"),
+    [("on", True), ("TRUE", True), (" yes ", True), ("1", True), ("off", False), ("No", False)],
+)
+def test_a_switch_is_on_or_off(tmp_path: Path, word: str, is_on: bool) -> None:  # noqa: FBT001
+    assert Settings.load(tmp_path, {"CONVERSATION_ARCHIVE": word}).conversation_archive is is_on
+
+
+@pytest.mark.parametrize("word", ["maybe", "2", "onn", "-"])
+def test_what_is_neither_on_nor_off_is_refused(tmp_path: Path, word: str) -> None:
+    with pytest.raises(SettingsError, match="CONVERSATION_ARCHIVE must be on or off"):
+        Settings.load(tmp_path, {"CONVERSATION_ARCHIVE": word})
+
+
+def test_a_variable_without_a_value_says_nothing(tmp_path: Path) -> None:
+    write(tmp_path, {"memoryMaxItems": 5})
+    assert Settings.load(tmp_path, {"MEMORY_MAX_ITEMS": ""}).memory_max_items == 5
+
+
+def test_a_location_that_is_no_path_is_refused(tmp_path: Path) -> None:
+    for value in ("", "  ", 5, None, "a\0b"):
+        write(tmp_path, {"memoryLocation": value})
+        with pytest.raises(SettingsError, match="must be a path"):
+            Settings.load(tmp_path, {})
+
+
+def test_keys_that_we_do_not_know_are_left_to_others(tmp_path: Path) -> None:
+    write(tmp_path, {"memoryMaxItems": 5, "ofALaterVersion": {"x": 1}})
+    assert Settings.load(tmp_path, {}).memory_max_items == 5
+
+
+def test_a_file_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
+    (tmp_path / CONFIG_NAME).write_bytes(b'\xef\xbb\xbf{"memoryMaxItems": 5}')
+    assert Settings.load(tmp_path, {}).memory_max_items == 5
+
+
+@pytest.mark.parametrize("text", ["", "{", "not json", "{'a': 1}", "[" * 100_000])
+def test_a_file_that_is_not_json_is_named(tmp_path: Path, text: str) -> None:
+    write(tmp_path, text)
+    with pytest.raises(SettingsError, match=r"memory-config\.json is not valid JSON .*correct it"):
+        Settings.load(tmp_path, {})
+
+
+def test_a_file_that_is_not_utf_8_is_named(tmp_path: Path) -> None:
+    (tmp_path / CONFIG_NAME).write_bytes(b"\xff\xfe")
+    with pytest.raises(SettingsError, match=r"memory-config\.json is not valid JSON"):
+        Settings.load(tmp_path, {})
+
+
+@pytest.mark.parametrize("text", ["[]", "5", "null", '"x"'])
+def test_a_file_that_is_no_object_is_named(tmp_path: Path, text: str) -> None:
+    write(tmp_path, text)
+    with pytest.raises(SettingsError, match="must hold one JSON object of settings"):
+        Settings.load(tmp_path, {})
+
+
+def test_a_folder_in_the_file_s_place_is_named(tmp_path: Path) -> None:
+    (tmp_path / CONFIG_NAME).mkdir()
+    with pytest.raises(SettingsError, match=r"memory-config\.json cannot be read"):
+        Settings.load(tmp_path, {})
+
+
+def test_a_folder_that_is_not_there_has_no_settings(tmp_path: Path) -> None:
+    assert Settings.load(tmp_path / "missing", {}) == Settings()
+    (tmp_path / "file").write_text("x")
+    assert Settings.load(tmp_path / "file", {}) == Settings()
+
+
+# The data folder
+
+
+def test_the_option_comes_before_the_environment(tmp_path: Path) -> None:
+    environ = {"TURNLEAF_DATA_DIR": str(tmp_path / "b"), "SUPERVISOR_TOKEN": "t"}
+    (tmp_path / "data").mkdir()
+    found = data_folder(tmp_path / "a", environ, tmp_path)
+    assert (found.path, found.why) == (tmp_path / "a", "--data-dir names it")
+    assert tmp_path / "data" in found.others
+
+
+def test_the_environment_comes_before_what_is_found(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    environ = {"TURNLEAF_DATA_DIR": str(tmp_path / "b"), "SUPERVISOR_TOKEN": "t"}
+    assert data_folder(None, environ, tmp_path).path == tmp_path / "b"
+    assert data_folder(None, {"SUPERVISOR_TOKEN": "t"}, tmp_path).path == Path("/data")
+
+
+def test_a_folder_named_data_comes_before_the_user_s(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
+    user = tmp_path / "home" / "turnleaf"
+    assert data_folder(None, {}, tmp_path).path == user
+    (tmp_path / "data").mkdir()
+    user.mkdir(parents=True)
+    found = data_folder(None, {}, tmp_path)
+    assert (found.path, found.others) == (tmp_path / "data", (user,))
+
+
+def test_a_tilde_is_the_user_s_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert data_folder("~/memory", {}, tmp_path).path == tmp_path / "memory"
+
+
+def test_everything_has_its_place_in_the_data_folder(tmp_path: Path) -> None:
+    folder = DataFolder(tmp_path, "why")
+    assert folder.memory(Settings()) == tmp_path / "prompts/memory/MEMORY.md"
+    assert folder.conversations(Settings()) == tmp_path / "conversations/conversations.json"
+    assert folder.daily == tmp_path / "prompts/memory/daily"
+
+
+def test_a_location_in_the_file_is_relative_to_its_folder(tmp_path: Path) -> None:
+    write(tmp_path, {"memoryLocation": "mine.md", "conversationsLocation": "/abs/x.db"})
+    settings = Settings.load(tmp_path, {})
+    folder = DataFolder(tmp_path, "why")
+    assert folder.memory(settings) == tmp_path / "mine.md"
+    assert folder.conversations(settings) == Path("/abs/x.db")
+
+
+def test_a_location_in_the_environment_is_as_it_says(tmp_path: Path) -> None:
+    settings = Settings.load(tmp_path, {"TURNLEAF_MEMORY": "here/mine.md"})
+    assert DataFolder(tmp_path, "why").memory(settings) == Path("here/mine.md")
+
+
+def test_a_store_without_an_argument_uses_the_requirements_folder() -> None:
+    assert default_data_dir({}) == Path("data")
+    assert default_data_dir({"SUPERVISOR_TOKEN": ""}) == Path("data")
+    assert default_data_dir({"SUPERVISOR_TOKEN": "t"}) == Path("/data")
