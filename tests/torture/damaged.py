@@ -1,0 +1,122 @@
+"""A program that opens damaged files and says what it did to them that it should not.
+
+    python -m tests.torture.damaged KIND FOLDER NAME
+
+FOLDER holds folders, each with a sound store in which the file NAME was damaged, and beside
+each a file FOLDER.original with the damaged bytes. Prints complaints as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import sys
+from pathlib import Path
+
+from tests.torture.checker import next_step
+from tests.torture.subjects import LOGGER, Subject, open_subject
+from tests.torture.worker import failure
+
+MARK = re.compile(rb"w\d+k\d+ v\d+")
+ATTEMPTS = 2
+
+
+class Heard(logging.Handler):
+    """Keeps what was warned of."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.messages: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.messages.append(record.getMessage())
+
+
+def check(kind: str, folder: Path, name: str, heard: Heard) -> list[str]:
+    damaged = folder.with_suffix(".original").read_bytes()
+    heard.messages.clear()
+    complaints: list[str] = []
+    subject = opened(kind, folder, complaints)
+    if subject is None:
+        return [*complaints, "it never opens again"]
+    before, said = use(subject)
+    subject.close()
+    return complaints + said + discarded(folder, name, damaged, heard, before)
+
+
+def opened(kind: str, folder: Path, complaints: list[str]) -> Subject | None:
+    for _ in range(ATTEMPTS):
+        try:
+            return open_subject(kind, folder)
+        except Exception as error:
+            if failure(error).startswith("raw"):
+                complaints.append(f"at opening: {failure(error)}")
+    return None
+
+
+def use(subject: Subject) -> tuple[list[str], list[str]]:
+    """Read, write, read; give what was read first, and complaints.
+
+    The first call may say that the file is damaged.
+    """
+    complaints = []
+    before: list[str] = []
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            before = subject.texts()
+            subject.perform(next_step(0))
+            after = subject.texts()
+        except Exception as error:
+            if attempt == ATTEMPTS or failure(error).startswith("raw"):
+                complaints.append(f"in use: {failure(error)}")
+        else:
+            missing = [text for text in [*before, next_step(0).text] if text not in after]
+            complaints += [f"gone after the next write: {text[:60]!r}" for text in missing]
+            break
+    return before, complaints
+
+
+def discarded(
+    folder: Path, name: str, damaged: bytes, heard: Heard, before: list[str]
+) -> list[str]:
+    """Say what of the damaged bytes is neither kept aside, with a warning, nor in the file."""
+    aside = sorted(folder.rglob(f"{Path(name).name}.*"))
+    copies = [path for path in aside if path.read_bytes() == damaged]
+    if copies:
+        named = any(path.name in message for path in copies for message in heard.messages)
+        return [] if named else [f"no warning names {copies[0].name}: {heard.messages}"]
+    now = (folder / name).read_bytes() if (folder / name).exists() else b""
+    lost = set(MARK.findall(damaged)) - set(MARK.findall(now))
+    if lost:
+        return [f"discarded: {sorted(lost)[:3]} ({len(lost)})"]
+    known = entries(damaged) if name.endswith(".json") else 0
+    return [f"of {known} entries {len(before)} are read"] if len(before) < known else []
+
+
+def entries(damaged: bytes) -> int:
+    """How many facts or exchanges a JSON file holds, as far as it is one."""
+    try:
+        document = json.loads(damaged)
+    except (ValueError, RecursionError):
+        return 0
+    if isinstance(document, list):
+        return len(document)
+    try:
+        return sum(len(each["messages"]) for each in document["conversations"].values()) // 2
+    except (AttributeError, KeyError, TypeError):
+        return 0
+
+
+def main() -> None:
+    kind, folder, name = sys.argv[1], Path(sys.argv[2]), sys.argv[3]
+    heard = Heard()
+    logger = logging.getLogger(LOGGER)
+    logger.addHandler(heard)
+    logger.propagate = False
+    places = sorted(place for place in folder.iterdir() if place.is_dir())
+    print(json.dumps({place.name: check(kind, place, name, heard) for place in places}))
+
+
+if __name__ == "__main__":
+    main()

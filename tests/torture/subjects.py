@@ -1,0 +1,169 @@
+"""The stores under torture, behind one face: perform a step, tell what is there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Protocol
+
+from tests.torture.plan import Step
+from tests.torture.samples import SAMPLES
+from turnleaf.core.messages import Message
+from turnleaf.settings import Settings
+from turnleaf.store.archive import Archive
+from turnleaf.store.conversations import ConversationStore
+from turnleaf.store.daily import DailyLog
+from turnleaf.store.memories import MemoryStore
+
+LOGGER = "turnleaf"
+TODAY = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+LIMITS = {
+    "CONVERSATION_MAX_TURNS": "1000000",
+    "CONVERSATION_MAX_CHARS": "1000000000",
+    "CONVERSATION_MAX_AGE_DAYS": "36500",
+    "MEMORY_MAX_ITEMS": "1000000",
+    "MEMORY_MAX_CHARS": "1000000000",
+}
+ONE_EXCHANGE = Settings(
+    conversation_max_turns=2,
+    conversation_max_chars=1_000_000,
+    conversation_max_age_days=36500,
+    conversation_archive=True,
+    conversation_archive_max_age_days=36500,
+)
+NAMES = {
+    "conversations-json": "conversations.json",
+    "conversations-db": "conversations.db",
+    "memories-json": "memories.json",
+    "memories-md": "MEMORY.md",
+    "daily": "daily",
+}
+KINDS = tuple(NAMES)
+ARCHIVED = {"archived-json": "conversations.json", "archived-db": "conversations.db"}
+
+
+class Subject(Protocol):
+    def perform(self, step: Step) -> str:
+        """Answer "ok", or "missing" when what the step speaks of is not there."""
+
+    def texts(self) -> list[str]:
+        """All that is there, in order."""
+
+    def acknowledged(self) -> list[str]:
+        """Keys that the store's own record of changes knows; empty where there is none."""
+
+    def close(self) -> None: ...
+
+
+class Conversations:
+    def __init__(self, path: Path) -> None:
+        self.store = ConversationStore(path)
+        self.store.init()
+
+    def perform(self, step: Step) -> str:
+        if step.verb == "clear":
+            self.store.clear(step.room)
+        else:
+            self.store.add_exchange(step.room, step.text, f"re {step.text}")
+        return "ok"
+
+    def texts(self) -> list[str]:
+        rooms = sorted(summary.key for summary in self.store.summaries())
+        return [text for room in rooms for text in exchanges(self.store.get_history(room))]
+
+    def acknowledged(self) -> list[str]:
+        return []
+
+    def close(self) -> None:
+        self.store.close()
+
+
+class Archived(Conversations):
+    """Conversations of one exchange each; what is older moves to the archive."""
+
+    def __init__(self, path: Path) -> None:
+        self.store = ConversationStore(path, settings=ONE_EXCHANGE)
+        self.store.init()
+
+    def texts(self) -> list[str]:
+        rooms: dict[str, dict[str, Message]] = {}
+        for room, message in Archive(self.store.location.parent / "archive").read():
+            rooms.setdefault(room, {})[str(message.content)] = message
+        for summary in self.store.summaries():
+            for message in self.store.get_history(summary.key):
+                rooms.setdefault(summary.key, {})[str(message.content)] = message
+        found = [exchanges(list(messages.values())) for _, messages in sorted(rooms.items())]
+        return [text for each in found for text in each]
+
+
+def exchanges(history: list[Message]) -> list[str]:
+    """The user's texts; half an exchange becomes a text that no plan contains."""
+    said = [str(message.content) for message in history]
+    pairs = zip(said[::2], [*said[1::2], ""], strict=False)
+    return [user if answer == f"re {user}" else f"half {user}|{answer}" for user, answer in pairs]
+
+
+class Memories:
+    def __init__(self, path: Path) -> None:
+        self.store = MemoryStore(path)
+        self.store.init()
+        self.ids: dict[str, str] = {}
+
+    def perform(self, step: Step) -> str:
+        if step.verb == "add":
+            self.ids[step.key] = self.store.add(step.text, step.room).id
+            return "ok"
+        if step.key not in self.ids:
+            return "skipped"
+        if step.verb == "update":
+            return "ok" if self.store.update(self.ids[step.key], step.text) else "missing"
+        return "ok" if self.store.delete(self.ids[step.key]) else "missing"
+
+    def texts(self) -> list[str]:
+        return [memory.content for memory in self.store.get_all()]
+
+    def acknowledged(self) -> list[str]:
+        texts = [change.after.content for change in self.store.changes() if change.after]
+        return [text.split(" ", maxsplit=1)[0] for text in texts]
+
+    def close(self) -> None:
+        pass
+
+
+class Daily:
+    ENTRY = re.compile(r"w\d+k\d+ v\d+ .*")
+
+    def __init__(self, path: Path) -> None:
+        self.log = DailyLog(path, now=lambda: TODAY)
+
+    def perform(self, step: Step) -> str:
+        self.log.append(step.text)
+        return "ok"
+
+    def texts(self) -> list[str]:
+        return self.ENTRY.findall(self.log.read(TODAY.date()))
+
+    def acknowledged(self) -> list[str]:
+        return []
+
+    def close(self) -> None:
+        pass
+
+
+OPENERS: dict[str, Callable[[Path], Subject]] = {
+    "conversations": Conversations,
+    "archived": Archived,
+    "memories": Memories,
+    "daily": Daily,
+}
+
+
+def location(kind: str, folder: Path) -> Path:
+    return folder / (NAMES | ARCHIVED).get(kind, "sample.txt")
+
+
+def open_subject(kind: str, folder: Path) -> Subject:
+    opener = SAMPLES.get(kind) or OPENERS[kind.split("-", maxsplit=1)[0]]
+    return opener(location(kind, folder))

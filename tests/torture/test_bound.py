@@ -1,0 +1,87 @@
+"""A file that is a mount point of its own, as Docker binds single files, cannot be replaced.
+
+It is overwritten, and yet nobody sees half of it and no kill and no power cut loses anything.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.torture.campaign import KILLED, Start, complaints, jobs_at
+from tests.torture.cuts import cuts, record, tree_of
+from tests.torture.disk import Disk
+from tests.torture.injected import Job
+from tests.torture.places import main_file
+from tests.torture.plan import Writer
+from tests.torture.rig import (
+    LONG,
+    check,
+    copies,
+    count_calls,
+    inject,
+    program,
+    report,
+    write,
+)
+from tests.torture.subjects import KINDS
+from tests.torture.test_kills import CALLS
+from tests.torture.test_power_cuts import left_by
+
+SINGLE_FILES = [kind for kind in KINDS if kind != "daily"]
+ADDS = 300 if LONG else 8
+STEPS = 5 if LONG else 3
+
+
+def bind(kind: str, places: Sequence[Path], folder: Path) -> list[str]:
+    """Give the command under which each place's main file is bound from elsewhere."""
+    pairs = []
+    for place in places:
+        file = main_file(kind, place)
+        real = place.with_suffix(".real")
+        file.rename(real)
+        file.touch(mode=0o600)
+        pairs.append((str(real), str(file)))
+    listed = folder / f"pairs-{len(places)}.json"
+    listed.write_text(json.dumps(pairs))
+    return ["unshare", "-rm", sys.executable, "-m", "tests.torture.bound", str(listed)]
+
+
+@pytest.mark.parametrize("kind", SINGLE_FILES)
+def test_writers_and_a_reader_get_along_on_a_bound_file(kind: str, ground: Path) -> None:
+    place = ground / "place"
+    write(Writer(kind, 0, 0), place)
+    under = bind(kind, [place], ground)
+    figures = json.loads(program("crowd", kind, place, 4, 1, ADDS, under=under))
+    assert (figures["refused"], figures["complaints"]) == ([], [])
+    assert figures["acknowledged"] == 4 * ADDS
+
+
+@pytest.mark.parametrize("kind", SINGLE_FILES)
+def test_a_kill_at_each_system_call_on_a_bound_file_loses_nothing(
+    kind: str, arena: Path, start: Callable[[str], Start]
+) -> None:
+    before, writer = start(kind), Writer(kind, 1, STEPS)
+    bases = copies(before.template, arena, 1, "base")
+    undisturbed = [Job(writer, str(base)) for base in bases]
+    (counted,) = count_calls(undisturbed, CALLS, arena, bind(kind, bases, arena))
+    jobs = jobs_at(counted, writer, before, arena, "case", lambda nth: nth.changes)
+    under = bind(kind, [Path(job.folder) for job in jobs], arena)
+    hits = inject(jobs, "signal=KILL", CALLS, arena, under)
+    assert {hit.status for hit in hits} == {KILLED}
+    assert complaints([(before, hits)], arena, under) == ""
+
+
+@pytest.mark.parametrize("kind", SINGLE_FILES)
+def test_a_power_cut_on_a_bound_file_loses_nothing(
+    kind: str, arena: Path, start: Callable[[str], Start]
+) -> None:
+    before, writer = start(kind), Writer(kind, 1, STEPS)
+    (place,) = copies(before.template, arena, 1, "traced")
+    disk = Disk(str(place), tree_of(place))
+    (calls,) = record([Job(writer, str(place))], arena, under=bind(kind, [place], arena))
+    assert report(check(left_by(cuts(calls, disk), writer, before, arena), arena)) == ""
