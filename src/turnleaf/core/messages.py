@@ -63,6 +63,24 @@ class Message:
 ConversationTurn = Message
 
 
+# A frozen dataclass checks and sets each field by name; a store that reads what it wrote itself
+# need not.
+_set = {name: Message.__dict__[name].__set__ for name in Message.__slots__}
+_set_role, _set_content, _set_timestamp = _set["role"], _set["content"], _set["timestamp"]
+_set_nothing = (_set["tool_calls"], _set["tool_call_id"], _set["name"])
+
+
+def as_stored(role: str, text: str, timestamp: datetime) -> Message:
+    """Make a plain message of parts that were checked when they were stored."""
+    message = object.__new__(Message)
+    _set_role(message, role)
+    _set_content(message, text)
+    _set_timestamp(message, timestamp)
+    for set_nothing in _set_nothing:
+        set_nothing(message, None)
+    return message
+
+
 def to_json(message: Message) -> dict[str, Any]:
     """Give the form that every file of ours holds."""
     record: dict[str, Any] = {"role": message.role, "content": message.content}

@@ -13,7 +13,6 @@ import apsw
 
 from turnleaf.core import messages
 from turnleaf.core.jsontext import dumps, is_text
-from turnleaf.core.messages import Message
 from turnleaf.core.times import from_iso, to_iso
 from turnleaf.core.tokens import content_chars
 from turnleaf.core.window import within_limits
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import TypeVar
 
+    from turnleaf.core.messages import Message
     from turnleaf.store.limits import Drop, Limits
 
     T = TypeVar("T")
@@ -326,7 +326,7 @@ def _read(database: apsw.Connection, query: str, values: tuple[object, ...]) -> 
 def _message(role: str, text: bytes, timestamp: str, full: bytes | None) -> Message | None:
     try:
         if full is None:
-            return Message(role, text.decode(), from_iso(timestamp))
+            return messages.as_stored(role, text.decode(), from_iso(timestamp))
         return messages.from_json(json.loads(full))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         files.log.warning("a stored message cannot be read (%s); it is left alone", error)

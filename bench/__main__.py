@@ -1,0 +1,60 @@
+"""Measure, and print the figures: `python -m bench`, from the root of the repository."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from bench import exchange, machine, memory, reading, start, table, trimming, writers
+from bench.scale import FULL, QUICK, Scale
+from bench.timing import Row
+
+SUBJECTS: dict[str, Callable[[Path, Scale], Iterable[Row]]] = {
+    "exchange": exchange.rows,
+    "reading": reading.rows,
+    "trimming": trimming.rows,
+    "memory": memory.rows,
+    "writers": writers.rows,
+    "start": start.rows,
+}
+
+
+def main() -> None:
+    """Measure what is asked for, and print one table."""
+    options = _options()
+    scale = QUICK if options.quick else FULL
+    before = machine.describe()
+    rows = list(_measured(options.subjects or list(SUBJECTS), scale))
+    print(before, f"at the beginning, {machine.load():.1f} in the end", end="\n\n")
+    print(table.markdown(rows) if options.markdown else table.plain(rows))
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("subjects", nargs="*", metavar="SUBJECT", help=", ".join(SUBJECTS))
+    parser.add_argument("--quick", action="store_true", help="few rounds, small stores")
+    parser.add_argument("--markdown", action="store_true", help="print a Markdown table")
+    options = parser.parse_args()
+    unknown = set(options.subjects) - set(SUBJECTS)
+    if unknown:
+        parser.error(f"{', '.join(sorted(unknown))}: not one of {', '.join(SUBJECTS)}")
+    return options
+
+
+def _measured(subjects: list[str], scale: Scale) -> Iterator[Row]:
+    """Measure on the disk that the repository is on: what is in memory costs no fsync."""
+    build = Path("build")
+    build.mkdir(exist_ok=True)
+    with TemporaryDirectory(prefix="bench-", dir=build) as folder:
+        for subject in subjects:
+            since = time.monotonic()
+            yield from SUBJECTS[subject](Path(folder), scale)
+            print(f"{subject}: measured in {time.monotonic() - since:.0f} s", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

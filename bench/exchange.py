@@ -1,0 +1,64 @@
+"""An exchange added to a store, against inserting its two messages into SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import cycle
+from pathlib import Path
+from random import Random
+
+from bench import samples
+from bench.samples import Exchange
+from bench.scale import Scale
+from bench.stores import Filled, filled, open_store
+from bench.timing import Aim, Batch, Row, Work, compare
+
+JSON_AIM = {100: Aim(cpu=3, wall=3)}
+DATABASE_AIM = Aim(cpu=2)
+REWRITES = 5
+TWO_PROGRAMS = 100
+
+
+def rows(folder: Path, scale: Scale) -> Iterator[Row]:
+    """Measure every store."""
+    for count in scale.json_conversations:
+        yield _row(folder, scale, ".json", count, JSON_AIM.get(count))
+    yield _in_turn(folder, scale)
+    yield _row(folder, scale, ".db", scale.database_conversations, DATABASE_AIM)
+
+
+def _row(folder: Path, scale: Scale, suffix: str, count: int, aim: Aim | None) -> Row:
+    calls = scale.commits if suffix == ".db" else REWRITES
+    with filled(folder, suffix, count) as both:
+        ours = _batches(both, [_add_to(both)], calls)
+        yardstick = _batches(both, [both.bare.add_exchange], calls)
+        costs = compare(ours, yardstick, scale.rounds)
+    return Row(f"exchange added, {suffix} of {count:,} conversations", *costs, aim)
+
+
+def _in_turn(folder: Path, scale: Scale) -> Row:
+    """Let two programs write in turn: each finds a file that it does not know."""
+    with filled(folder, ".json", TWO_PROGRAMS) as both:
+        other = Filled(open_store(both.store.location), both.bare, both.keys)
+        ours = _batches(both, [_add_to(both), _add_to(other)], 6)
+        yardstick = _batches(both, [both.bare.add_exchange], 6)
+        costs = compare(ours, yardstick, scale.rounds)
+    return Row(f"the same by two programs in turn, .json of {TWO_PROGRAMS}", *costs)
+
+
+def _add_to(both: Filled) -> Callable[[str, Exchange], None]:
+    return lambda key, one: both.store.add_exchange(key, one.question, one.answer)
+
+
+def _batches(both: Filled, adds: list[Callable[[str, Exchange], None]], calls: int) -> Batch:
+    random = Random(0)
+
+    def batch() -> list[Work]:
+        turns = cycle(adds)
+        return [
+            partial(next(turns), random.choice(both.keys), samples.exchange(random))
+            for _ in range(calls)
+        ]
+
+    return batch

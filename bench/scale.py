@@ -1,0 +1,46 @@
+"""How much is measured: all of it, or just enough to see that the measuring works."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Sizes and repetitions; a round is a batch of ours and a batch of the yardstick."""
+
+    json_conversations: tuple[int, ...]
+    database_conversations: int
+    messages: int
+    facts: int
+    rounds: int
+    commits: int
+    """Exchanges in a batch of the database: in 200, SQLite empties its log at least once."""
+    starts: int
+    writers: int
+    calls_per_writer: int
+
+
+FULL = Scale(
+    json_conversations=(10, 100, 1000),
+    database_conversations=10_000,
+    messages=10_000,
+    facts=100,
+    rounds=15,
+    commits=200,
+    starts=30,
+    writers=10,
+    calls_per_writer=100,
+)
+
+QUICK = Scale(
+    json_conversations=(10, 100),
+    database_conversations=50,
+    messages=10_000,
+    facts=20,
+    rounds=2,
+    commits=10,
+    starts=3,
+    writers=2,
+    calls_per_writer=5,
+)

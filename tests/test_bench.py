@@ -1,0 +1,57 @@
+"""The benchmarks run, and leave no figure out; how fast it is decides no test."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+ROWS = [
+    "exchange added, .json of 10 conversations",
+    "exchange added, .json of 100 conversations",
+    "the same by two programs in turn, .json of 100",
+    "exchange added, .db of 50 conversations",
+    "20 messages read, .json of 10 conversations",
+    "20 messages read, .json of 100 conversations",
+    "20 messages read, .db of 50 conversations",
+    "10,000 messages trimmed to 4,000 tokens",
+    "10,000 messages with tool calls trimmed to 4,000 tokens",
+    "memory added, MEMORY.md of 20 facts",
+    "memory added, memories.json of 20 facts",
+    "longest wait of 2 writers, .json of 100 conversations",
+    "longest wait of 2 writers, .db of 100 conversations",
+    "longest wait of 2 writers, .md of 20 to 30 facts",
+    "turnleaf --help, against python -c pass",
+]
+
+
+def bench(*options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "bench", *options],
+        cwd=ROOT,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+
+
+def test_the_quick_run_measures_every_subject() -> None:
+    result = bench("--quick")
+    assert result.returncode == 0, result.stderr
+    _, table = result.stdout.split("\n\n")
+    assert [line.partition("  ")[0] for line in table.splitlines()[1:]] == ROWS
+
+
+def test_the_table_can_be_put_on_a_page() -> None:
+    result = bench("--quick", "--markdown", "start")
+    assert result.returncode == 0, result.stderr
+    assert "| turnleaf --help, against python -c pass |" in result.stdout
+
+
+def test_an_unknown_subject_is_refused() -> None:
+    result = bench("nonsense")
+    assert result.returncode == 2
+    assert "nonsense: not one of exchange, reading" in result.stderr
