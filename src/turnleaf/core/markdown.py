@@ -10,7 +10,9 @@ from __future__ import annotations
 import dataclasses
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, unquote
 
 from turnleaf.core import bullets
@@ -22,12 +24,12 @@ from turnleaf.core.times import from_iso, to_iso
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from datetime import datetime
 
 EMPTY = "# Memory\n"
 BOM = "\ufeff"
 CODE_INDENT = 4
 TAB = 4
+_NEVER = datetime.min.replace(tzinfo=UTC)
 
 _LINES = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 _FENCE = re.compile(r" {0,3}(?P<mark>`{3,}(?=[^`]*$)|~{3,})")
@@ -64,8 +66,7 @@ _LONE_TAG = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(NamedTuple):
     """A fact and the lines it stands on.
 
     `below` is the line after whatever Markdown still counts to the same list item.
@@ -177,8 +178,7 @@ def without_comments(text: str) -> str:
     return "".join(kept)
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
+class _Block(NamedTuple):
     """A top-level bullet, a category's heading, or what has no end."""
 
     start: int
@@ -216,11 +216,11 @@ def _blocks(lines: list[str]) -> Iterator[_Block]:
     index = 0
     in_paragraph = False
     while index < len(lines):
-        line = _bare(lines[index])
         if _is_one_line_fact(lines, index):
             yield _Block(index, index + 1, index + 1, len(bullets.MARKER))
             index, in_paragraph = index + 1, False
             continue
+        line = _bare(lines[index])
         item = _item(line, in_paragraph=in_paragraph)
         if item:
             width = _width(item)
@@ -258,13 +258,28 @@ def _fact(
     unknown_time: datetime,
     taken: set[str],
 ) -> Fact | None:
-    memory = _read(lines[block.start : block.end], block.width, category, unknown_time)
+    text = "".join(lines[block.start : block.end])
+    memory = _read_ours(text, block.width, category) if bullets.MARK in text else None
+    memory = memory or _read(text, block.width, category, unknown_time)
     if memory is None:
         return None
     if memory.id in taken:
         memory = dataclasses.replace(memory, id=unique_id(memory.id, taken))
-    marker = _bare(lines[block.start]).expandtabs(TAB)[: block.width].ljust(block.width)
-    return Fact(memory, block.start, block.end, block.below, marker)
+    return Fact(memory, block.start, block.end, block.below, _marker(text, block.width))
+
+
+def _marker(text: str, width: int) -> str:
+    if text.startswith(bullets.MARKER) and width == len(bullets.MARKER):
+        return bullets.MARKER
+    first = _bare(_LINES.findall(text)[0])
+    return first.expandtabs(TAB)[:width].ljust(width)
+
+
+@lru_cache(maxsize=16_384)
+def _read_ours(text: str, width: int, category: str | None) -> Memory | None:
+    """Read a fact that has times of its own; from one change to the next most stay the same."""
+    memory = _read(text, width, category, _NEVER)
+    return memory if memory and memory.created_at != _NEVER else None
 
 
 def _item(line: str, *, in_paragraph: bool) -> re.Match[str] | None:
@@ -386,10 +401,7 @@ def _width(marker: re.Match[str]) -> int:
     return before + (gap if 1 <= gap <= CODE_INDENT else 1)
 
 
-def _read(
-    lines: list[str], width: int, category: str | None, unknown_time: datetime
-) -> Memory | None:
-    text = "".join(lines)
+def _read(text: str, width: int, category: str | None, unknown_time: datetime) -> Memory | None:
     comments = list(_COMMENT.finditer(text))
     fields = _fields(comments[-1]["fields"]) if comments else {}
     bare = [_bare(line) for line in _LINES.findall(without_comments(text))]
