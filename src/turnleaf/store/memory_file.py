@@ -87,14 +87,19 @@ class MemoryFile:
             return result
 
     def _look_again(self, file: files.Held, journal: HeldJournal, replaced: bytes) -> None:
-        """Take in what somebody saved in the very instant of our change, while we know why."""
-        last = self.journal.last()
-        if last is None or (files.version(file.read()) == last.new and not self._late_save(last)):
-            return
-        for _ in range(CHANGE_TRIES):
-            with suppress(files.Overtaken):
-                self._finish(file, journal, self._open(file, journal, replaced))
+        """Take in what somebody saved in the very instant of our change, while we know why.
+
+        Our own change is made: what goes wrong here is left to the next look.
+        """
+        with suppress(StorageError):
+            last = self.journal.last()
+            late = self._late_save(last) if last else None
+            if last is None or (late is None and files.version(file.read()) == last.new):
                 return
+            for _ in range(CHANGE_TRIES):
+                with suppress(files.Overtaken):
+                    self._finish(file, journal, self._open(file, journal, replaced))
+                    return
 
     def page(self) -> Page:
         """Read the file as it is."""
