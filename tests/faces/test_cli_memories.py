@@ -273,14 +273,25 @@ def test_text_typed_while_somebody_else_changed_it_is_kept(
     assert Path(kept).is_relative_to(cli.data)
 
 
-@pytest.mark.parametrize("code", ["file.write_bytes(b'caf\\xe9')", "sys.exit(1)"])
-def test_an_editor_that_fails_changes_nothing(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str
+def test_text_in_another_encoding_is_kept(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (lamp,) = cli.remember(LAMP)
-    monkeypatch.setenv("VISUAL", editor(tmp_path, code))
+    monkeypatch.setenv("VISUAL", editor(tmp_path, "file.write_bytes('小明'.encode('big5'))"))
     result = cli("edit", lamp)
-    assert result.code in {1, 2}
+    assert result.code == 2
+    kept = result.err.partition("kept in ")[2].partition(",")[0]
+    assert Path(kept).read_bytes().decode("big5") == "小明"
+    assert cli.contents() == [LAMP]
+
+
+def test_an_editor_that_fails_changes_nothing(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (lamp,) = cli.remember(LAMP)
+    monkeypatch.setenv("VISUAL", editor(tmp_path, "sys.exit(1)"))
+    result = cli("edit", lamp)
+    assert result.code == 1
     assert result.err.startswith("error: ")
     assert cli.contents() == [LAMP]
 

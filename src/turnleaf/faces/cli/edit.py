@@ -29,7 +29,7 @@ def edit(place: Place, memory_id: str, words: tuple[str, ...], *, as_json: bool)
     """
     known = {memory.id: memory for memory in place.memory.get_all()}
     old = known[full_id(memory_id, known)]
-    text = given_text(words) if words else _from_editor(old.content)
+    text = given_text(words) if words else _from_editor(place, old)
     if text == old.content:
         note("Nothing was changed.")
         return
@@ -40,15 +40,18 @@ def edit(place: Place, memory_id: str, words: tuple[str, ...], *, as_json: bool)
         say(f"changed {new.id}: {one_line(new.content)}")
 
 
-def _from_editor(content: str) -> str:
-    try:
-        typed = click.edit(content, extension=".md")
-    except UnicodeDecodeError:
-        message = "your editor did not save UTF-8, so nothing was changed; set it to UTF-8"
-        raise InvalidInput(message) from None
+def _from_editor(place: Place, old: Memory) -> str:
+    ends_line = old.content.endswith("\n")
+    typed = click.edit((old.content if ends_line else f"{old.content}\n").encode(), extension=".md")
     if typed is None:
-        return content
-    return typed if content.endswith("\n") else typed.removesuffix("\n")
+        return old.content
+    try:
+        text = typed.decode()
+    except UnicodeDecodeError:
+        kept = _kept(place, old.id, typed)
+        message = f"your editor did not save UTF-8; your text was kept in {kept}, convert it"
+        raise InvalidInput(message) from None
+    return text if ends_line else text.removesuffix("\n")
 
 
 def _updated(place: Place, old: Memory, text: str) -> Memory:
@@ -64,18 +67,16 @@ def _kept_on_failure(place: Place, old: Memory, text: str) -> Memory:
         return _updated(place, old, text)
     except TurnleafError:
         if text.strip():
-            note(f"Your text was kept in {_kept(place, old.id, text)}")
+            note(f"Your text was kept in {_kept(place, old.id, text.encode())}")
         raise
 
 
-def _kept(place: Place, memory_id: str, text: str) -> Path:
+def _kept(place: Place, memory_id: str, data: bytes) -> Path:
     name = f"unsaved-{memory_id}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.md"
+    path = place.folder.path / name
     try:
-        return _written(place.folder.path / name, text)
+        files.write(path, data)
     except StorageError:
-        return _written(Path(tempfile.mkdtemp(prefix="turnleaf-")) / name, text)
-
-
-def _written(path: Path, text: str) -> Path:
-    files.write(path, text.encode("utf-8", "surrogatepass"))
+        path = Path(tempfile.mkdtemp(prefix="turnleaf-")) / name
+        files.write(path, data)
     return path
