@@ -1,0 +1,232 @@
+"""Where the blocks of a Markdown page begin and end, as CommonMark sees them.
+
+Only what decides which lines are top-level bullets and headings: list items with what belongs to
+them, code fences, HTML blocks.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from turnleaf.core import bullets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CODE_INDENT = 4
+TAB = 4
+
+LINES = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
+_FENCE = re.compile(r" {0,3}(?P<mark>`{3,}(?=[^`]*$)|~{3,})")
+_HEADING = re.compile(r" {0,3}(?P<mark>#{1,6})(?:[ \t]+(?P<text>.*?))??(?:[ \t]+#+)?[ \t]*$")
+_RULE = re.compile(r" {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$")
+_BULLET = re.compile(r" {0,3}[-+*](?P<gap>[ \t]+|$)")
+_ORDERED = re.compile(r" {0,3}(?P<number>\d{1,9})[.)](?P<gap>[ \t]+|$)")
+_BEGINS_MORE = frozenset(["", " ", "\t", "\r", "\n", "-", "*", "_"])
+_QUOTE = re.compile(r" {0,3}>")
+_NESTING = re.compile(r"^(?:[ ]{0,3}(?:[-+*]|\d{1,9}[.)]|>)(?:[ \t]+|$))+")
+_BLOCK_TAGS = (
+    "address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|"
+    "dialog|dir|div|dl|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|"
+    "header|hr|html|iframe|legend|li|link|main|menu|menuitem|nav|noframes|ol|optgroup|option|p|"
+    "param|search|section|summary|table|tbody|td|tfoot|th|thead|title|tr|track|ul"
+)
+_BLANK_LINE = re.compile(r"^[ \t]*$")
+# How CommonMark's HTML blocks begin, and what ends each.
+_HTML = (
+    (re.compile(r" {0,3}<(?:script|pre|style|textarea)(?:[\s>]|$)", re.IGNORECASE),
+     re.compile(r"</(?:script|pre|style|textarea)>", re.IGNORECASE)),
+    (re.compile(r" {0,3}<!--"), re.compile(r"-->")),
+    (re.compile(r" {0,3}<\?"), re.compile(r"\?>")),
+    (re.compile(r" {0,3}<![a-z]", re.IGNORECASE), re.compile(r">")),
+    (re.compile(r" {0,3}<!\[CDATA\["), re.compile(r"\]\]>")),
+    (re.compile(rf" {{0,3}}</?(?:{_BLOCK_TAGS})(?:\s|/?>|$)", re.IGNORECASE), _BLANK_LINE),
+)  # fmt: skip
+_ATTRIBUTE = r"""\s+[a-z_:][\w.:-]*(?:\s*=\s*(?:[^\s"'=<>`]+|'[^']*'|"[^"]*"))?"""
+_LONE_TAG = re.compile(
+    rf" {{0,3}}<(?:[a-z][a-z0-9-]*(?:{_ATTRIBUTE})*\s*/?|/[a-z][a-z0-9-]*\s*)>[ \t]*$",
+    re.IGNORECASE,
+)
+
+
+class Block(NamedTuple):
+    """A top-level bullet with its width, a heading with its level, or what has no end."""
+
+    start: int
+    end: int
+    below: int
+    width: int = 0
+    level: int = 0
+    heading: str = ""
+
+
+def blocks(lines: list[str]) -> Iterator[Block]:
+    """Go over the top-level bullets and the headings."""
+    index = 0
+    in_paragraph = False
+    while index < len(lines):
+        if _is_one_line_fact(lines, index):
+            yield Block(index, index + 1, index + 1, len(bullets.MARKER))
+            index, in_paragraph = index + 1, False
+            continue
+        line = bare(lines[index])
+        item = _item(line, in_paragraph=in_paragraph)
+        if item:
+            width = _width(item)
+            below = _item_end(lines, index, width, with_lazy_lines=True)
+            if _BULLET.match(line):
+                yield Block(index, _item_end(lines, index, width), below, width)
+            index, in_paragraph = below, False
+        elif end := _code_or_html_end(lines, index, line, in_paragraph=in_paragraph):
+            if end > len(lines):
+                yield Block(index, end, end)
+            index, in_paragraph = end, False
+        else:
+            heading = _HEADING.match(line)
+            if heading:
+                level, text = len(heading["mark"]), heading["text"] or ""
+                yield Block(index, index + 1, index + 1, level=level, heading=text)
+            in_paragraph = _continues_paragraph(line, in_paragraph=in_paragraph)
+            index += 1
+
+
+def _is_one_line_fact(lines: list[str], index: int) -> bool:
+    """Tell quickly what most lines of a memory are: a bullet with another one below it."""
+    line = lines[index]
+    return (
+        line.startswith(bullets.MARKER)
+        and line[2:3] not in _BEGINS_MORE
+        and index + 1 < len(lines)
+        and lines[index + 1].startswith(bullets.MARKER)
+    )
+
+
+def _item(line: str, *, in_paragraph: bool) -> re.Match[str] | None:
+    """Match the marker of a list item.
+
+    Inside a paragraph an empty one begins no list, nor does a number other than 1.
+    """
+    if _RULE.match(line):
+        return None
+    item = _BULLET.match(line) or _ORDERED.match(line)
+    if item and in_paragraph:
+        number = item.groupdict().get("number")
+        if item.end() == len(line) or (number and int(number) != 1):
+            return None
+    return item
+
+
+def _item_end(lines: list[str], start: int, width: int, *, with_lazy_lines: bool = False) -> int:
+    """Find the line after a list item: what is indented below it belongs to it.
+
+    Markdown also takes in lines that go on with its last paragraph without any indentation;
+    those are no part of a fact, but what is indented below them is no top-level list either.
+    """
+    first = _outdented(bare(lines[start]), width)
+    end = index = start + 1
+    if is_blank(first) and index < len(lines) and is_blank(lines[index]):
+        return end
+    inside = _Inside()
+    inside.take(first)
+    while index < len(lines):
+        line = bare(lines[index])
+        is_lazy = inside.in_paragraph and not interrupts(line)
+        if not is_blank(line):
+            if indent(line) < width and not (is_lazy and (with_lazy_lines or indent(line))):
+                break
+            end = index + 1
+        inside.take(_outdented(line, width) if indent(line) >= width else line)
+        index += 1
+    return end
+
+
+class _Inside:
+    """Whether the end of a list item is a paragraph that a line without indentation continues."""
+
+    def __init__(self) -> None:
+        self.in_paragraph = False
+        self._fence: re.Pattern[str] | None = None
+
+    def take(self, line: str) -> None:
+        """Go on by a line."""
+        text = _NESTING.sub("", line)
+        fence = _FENCE.match(text)
+        if self._fence:
+            self._fence = None if self._fence.search(line) else self._fence
+            self.in_paragraph = False
+        elif fence:
+            self._fence = _closing(fence)
+            self.in_paragraph = False
+        else:
+            is_html = any(begin.match(text) for begin, _ in _HTML)
+            self.in_paragraph = not is_html and _continues_paragraph(
+                text, in_paragraph=self.in_paragraph
+            )
+
+
+def _closing(fence: re.Match[str]) -> re.Pattern[str]:
+    mark = fence["mark"]
+    return re.compile(rf"^[ \t]*{re.escape(mark[0])}{{{len(mark)},}}[ \t]*$")
+
+
+def _continues_paragraph(line: str, *, in_paragraph: bool) -> bool:
+    if is_blank(line) or _HEADING.match(line) or _RULE.match(line):
+        return False
+    return in_paragraph or indent(line) < CODE_INDENT
+
+
+def interrupts(line: str) -> bool:
+    """Tell whether a line ends a paragraph by beginning something else."""
+    starts = (_FENCE, _HEADING, _RULE, _QUOTE, *(begin for begin, _ in _HTML))
+    return bool(_item(line, in_paragraph=False)) or any(start.match(line) for start in starts)
+
+
+def _code_or_html_end(lines: list[str], start: int, line: str, *, in_paragraph: bool) -> int:
+    """Find the line after a code fence or HTML block that begins here; 0 where none does.
+
+    One that nothing ends is said to end after the end.
+    """
+    fence = _FENCE.match(line)
+    if fence:
+        return _after_match(lines, start + 1, _closing(fence))
+    for begin, end in _HTML:
+        if begin.match(line):
+            return _after_match(lines, start + (end is _BLANK_LINE), end)
+    if not in_paragraph and _LONE_TAG.match(line):
+        return _after_match(lines, start + 1, _BLANK_LINE)
+    return 0
+
+
+def _after_match(lines: list[str], start: int, pattern: re.Pattern[str]) -> int:
+    for index in range(start, len(lines)):
+        if pattern.search(bare(lines[index])):
+            return index + 1
+    return len(lines) + (pattern is not _BLANK_LINE)
+
+
+def _outdented(line: str, width: int) -> str:
+    return line.expandtabs(TAB)[width:]
+
+
+def indent(line: str) -> int:
+    """Tell how far a line is indented."""
+    expanded = line.expandtabs(TAB)
+    return len(expanded) - len(expanded.lstrip(" "))
+
+
+def _width(marker: re.Match[str]) -> int:
+    """Tell how far a list item's text is indented."""
+    before = marker.start("gap")
+    gap = len(marker[0].expandtabs(TAB)) - before
+    return before + (gap if 1 <= gap <= CODE_INDENT else 1)
+
+
+def bare(line: str) -> str:
+    """Give a line without its ending."""
+    return line.rstrip("\r\n")
+
+
+def is_blank(line: str) -> bool:
+    """Tell whether a line holds nothing that is seen."""
+    return not line.strip(" \t\r\n")
