@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+import io
+import json
+import os
 import tarfile
+from contextlib import closing
 from pathlib import Path
 
+import apsw
 import pytest
 
 from tests.faces.conftest import Cli
@@ -104,3 +109,39 @@ def test_what_lies_outside_the_folder_is_named(
     made = cli("backup", "saved.tar.gz")
     assert made.code == 0
     assert f"{tmp_path / 'elsewhere.md'} is outside the data folder" in made.err
+
+
+def test_a_backup_with_settings_that_cannot_be_read_is_made_all_the_same(cli: Cli) -> None:
+    cli.remember(MING)
+    (cli.data / "memory-config.json").write_text("{broken", "utf-8")
+    made = cli("backup", "saved.tar.gz")
+    assert made.code == 0
+    assert "saved 3 files" in made.out
+    assert made.err.startswith("warning: ")
+    assert "memory-config.json" in made.err
+
+
+def test_a_backup_too_large_for_the_disk_is_refused_before_anybody_is_asked(cli: Cli) -> None:
+    cli.remember(MING)
+    entry = {"path": "a", "size": 1 << 60, "sha256": ""}
+    record = json.dumps({"format": 1, "files": [entry]}).encode()
+    member = tarfile.TarInfo("turnleaf-backup.json")
+    member.size = len(record)
+    with tarfile.open("large.tar.gz", "w:gz") as made:
+        made.addfile(member, io.BytesIO(record))
+    for arguments in ([], ["--yes"]):
+        refused = cli("restore", "large.tar.gz", *arguments)
+        assert refused.code == 1
+        assert "free some space" in refused.err
+    assert cli.contents() == [MING]
+
+
+def test_a_damaged_database_is_named_and_kept(cli: Cli) -> None:
+    cli.remember(MING)
+    with closing(apsw.Connection(str(cli.data / "mine.db"))) as database:
+        database.execute("CREATE TABLE lamps (name TEXT)")
+        database.execute("INSERT INTO lamps VALUES (zeroblob(100000))")
+    os.truncate(cli.data / "mine.db", 3000)
+    made = cli("backup", "saved.tar.gz")
+    assert made.code == 0
+    assert f"warning: {cli.data / 'mine.db'} is damaged" in made.err

@@ -388,6 +388,14 @@ def test_a_folder_in_a_file_s_place_is_an_error_that_says_so(path: Path) -> None
     assert visible(path.parent) == ["file.txt"]
 
 
+def test_a_pipe_is_not_replaced_by_a_file(path: Path) -> None:
+    os.mkfifo(path)
+    with pytest.raises(StorageError, match="a device or a pipe, which a file would replace"):
+        files.write(path, b"x")
+    assert path.is_fifo()
+    assert visible(path.parent) == ["file.txt"]
+
+
 def test_a_folder_that_is_not_there_is_an_error_that_says_so(path: Path) -> None:
     missing = path.parent / "missing" / "file.txt"
     with pytest.raises(StorageError, match="has the folder been moved or a disk been unplugged"):
@@ -396,7 +404,7 @@ def test_a_folder_that_is_not_there_is_an_error_that_says_so(path: Path) -> None
 
 def test_a_name_that_is_too_long_is_an_error_that_says_so(path: Path) -> None:
     with pytest.raises(StorageError, match="its name is too long; choose a shorter one"):
-        files.write(path.with_name("x" * 250), b"x")
+        files.write(path.with_name("x" * 256), b"x")
 
 
 def test_links_that_go_in_a_circle_are_an_error_that_says_so(path: Path) -> None:

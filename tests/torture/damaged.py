@@ -12,7 +12,10 @@ import json
 import logging
 import re
 import sys
+from contextlib import closing
 from pathlib import Path
+
+import apsw
 
 from tests.torture.checker import next_step
 from tests.torture.subjects import LOGGER, Subject, open_subject
@@ -20,6 +23,7 @@ from tests.torture.worker import failure
 
 MARK = re.compile(rb"w\d+k\d+ v\d+")
 ATTEMPTS = 2
+GONE = "gone after the next write"
 
 
 class Heard(logging.Handler):
@@ -42,6 +46,9 @@ def check(kind: str, folder: Path, name: str, heard: Heard) -> list[str]:
         return [*complaints, "it never opens again"]
     before, said = use(subject)
     subject.close()
+    if name.endswith(".db") and not is_sound(damaged):
+        # SQLite has no checksums: it may write on in a page whose structure was damaged.
+        said = [complaint for complaint in said if not complaint.startswith(GONE)]
     return complaints + said + discarded(folder, name, damaged, heard, before)
 
 
@@ -72,9 +79,19 @@ def use(subject: Subject) -> tuple[list[str], list[str]]:
                 complaints.append(f"in use: {failure(error)}")
         else:
             missing = [text for text in [*before, next_step(0).text] if text not in after]
-            complaints += [f"gone after the next write: {text[:60]!r}" for text in missing]
+            complaints += [f"{GONE}: {text[:60]!r}" for text in missing]
             break
     return before, complaints
+
+
+def is_sound(damaged: bytes) -> bool:
+    """Tell whether SQLite itself finds nothing wrong with a database."""
+    with closing(apsw.Connection(":memory:")) as database:
+        try:
+            database.deserialize("main", damaged)
+            return bool(database.pragma("integrity_check") == "ok")
+        except apsw.Error:
+            return False
 
 
 def discarded(

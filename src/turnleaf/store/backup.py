@@ -11,23 +11,20 @@ import errno
 import os
 import re
 import shutil
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import apsw
-
-from turnleaf.errors import CorruptFile, InvalidInput, NotFound, StorageError
-from turnleaf.store import files
+from turnleaf.errors import CorruptFile, InvalidInput, NotFound, StorageError, TurnleafError
+from turnleaf.store import databases, files
 from turnleaf.store.bundles import packed, parents_of, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
 NEWEST_LOCKED = 40
-PAGES_PER_STEP = 1000
 
 _DATABASE = re.compile(r".+\.(db|sqlite|sqlite3)")
 _LEFT_OUT = re.compile(
@@ -89,25 +86,36 @@ def restore(
 ) -> Restored:
     """Bring a backup back; what was there is saved beside the data folder first."""
     folder = files.real(data_dir)
-    sizes = verify(file, room=_room(folder))
+    sizes = verify(file, room=free_bytes(folder))
     _check_fit(folder, sizes)
     for path in sizes:
         files.make_folder((folder / path).parent)
     with _locked(folder, {*_paths(folder), *sizes}) as held:
-        contents = _contents(folder, held)
-        safety = _save_beside(folder, contents, now()) if contents else None
-        for path, data in _entries(file):
-            _put(folder / path, held, data)
-        gone = tuple(path for path in contents if path not in sizes and _OURS.fullmatch(path))
-        for path in gone:
-            with _holding(folder / path, held) as one:
-                one.remove()
+        there, safety = _save_first(folder, file, _contents(folder, held), now())
+        gone = tuple(path for path in there if path not in sizes and _OURS.fullmatch(path))
+        with _telling_what_is_left(safety):
+            for path, pieces in _entries(file):
+                _put(folder / path, held, b"".join(pieces))
+            for path in gone:
+                with _holding(folder / path, held) as one:
+                    one.remove()
     return Restored(len(sizes), gone, safety)
 
 
 def verify(file: str | Path, room: int | None = None) -> dict[str, int]:
     """Read a whole archive and give the sizes of what it holds; raise CorruptFile if it is bad."""
-    return {path: len(data) for path, data in _entries(file, room)}
+    try:
+        return {path: sum(map(len, pieces)) for path, pieces in _entries(file, room)}
+    except CorruptFile as error:
+        message = f"{error}; nothing was changed"
+        raise CorruptFile(message) from error
+
+
+def free_bytes(data_dir: str | Path) -> int:
+    """Tell how much the disk of a data folder can still take."""
+    folder = files.real(data_dir)
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    return shutil.disk_usage(there).free
 
 
 def is_empty(data_dir: str | Path) -> bool:
@@ -147,35 +155,11 @@ def _contents(folder: Path, held: Mapping[Path, files.Held]) -> dict[str, bytes]
 
 
 def _content(path: Path, held: Mapping[Path, files.Held]) -> bytes | None:
-    if _DATABASE.fullmatch(path.name):
-        return _database(path)
-    file = held.get(files.real(path))
-    return file.read() if file else files.read(path)
-
-
-def _database(path: Path) -> bytes | None:
-    """Copy a database through SQLite: its newest pages may be in another file."""
-    try:
-        with (
-            closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as source,
-            closing(apsw.Connection(":memory:")) as copy,
-        ):
-            _copy_database(source, copy)
-            data = bytearray(copy.serialize("main"))
-    except apsw.NotADBError:
-        return files.read(path)
-    except apsw.Error as error:
-        message = f"cannot copy the database {path}: {error}; close what uses it and try again"
-        raise StorageError(message) from error
-    data[18:20] = b"\1\1"  # One file that needs no write-ahead log beside it.
-    return bytes(data)
-
-
-def _copy_database(source: apsw.Connection, target: apsw.Connection) -> None:
-    target.set_busy_timeout(10_000)
-    with target.backup("main", source, "main") as copy:
-        while not copy.done:
-            copy.step(PAGES_PER_STEP)
+    real = files.real(path)
+    data = databases.copied(real) if _DATABASE.fullmatch(path.name) else None
+    if data is not None:
+        return data
+    return held[real].read() if real in held else files.read(real)
 
 
 # Locks
@@ -207,7 +191,8 @@ def _lock_order(path: str) -> tuple[bool, str]:
 def _is_shared(folder: Path, path: str) -> bool:
     """Tell whether one of our programs writes this file, or ever wrote it."""
     place = folder / path
-    has_lock = place.with_name(f".{place.name}.lock").exists()
+    # A name may be so long that none can be made from it.
+    has_lock = os.access(place.with_name(f".{place.name}.lock"), os.F_OK)
     return has_lock or bool(_OURS.fullmatch(path) or _DATABASE.fullmatch(path))
 
 
@@ -243,30 +228,55 @@ def _save(target: Path, contents: Mapping[str, bytes], time: datetime) -> Saved:
     return Saved(target, len(contents), len(data))
 
 
-def _entries(file: str | Path, room: int | None = None) -> Iterator[tuple[str, bytes]]:
-    for path, data in unpacked(file, room):
+def _entries(file: str | Path, room: int | None = None) -> Iterator[tuple[str, Iterator[bytes]]]:
+    for path, pieces in unpacked(file, room):
         if _LEFT_OUT.fullmatch(path):
-            message = f"{file} holds {path!r}, which no backup does; nothing was changed"
+            message = f"{file} holds {path!r}, which no backup does"
             raise CorruptFile(message)
-        yield path, data
-
-
-def _save_beside(folder: Path, contents: Mapping[str, bytes], time: datetime) -> Path:
-    name = f"{folder.name}.before-restore-{time:%Y%m%dT%H%M%S}"
-    target = folder.with_name(f"{name}.tar.gz")
-    number = 1
-    while target.exists():
-        number += 1
-        target = folder.with_name(f"{name}-{number}.tar.gz")
-    return _save(target, contents, time).path
+        yield path, pieces
 
 
 # Putting it back
 
 
-def _room(folder: Path) -> int:
-    there = next(path for path in (folder, *folder.parents) if path.exists())
-    return shutil.disk_usage(there).free
+def _save_first(
+    folder: Path, file: str | Path, contents: Mapping[str, bytes], time: datetime
+) -> tuple[list[str], Path | None]:
+    """Save what is there, beside the data folder or else beside the backup; tell what and where."""
+    if not contents:
+        return [], None
+    data = packed(contents, time)
+    problem = StorageError(f"there is no place outside {folder}")
+    for place in (folder.parent, files.real(file).parent):
+        if not place.is_relative_to(folder):
+            try:
+                target = _free_name(place, f"{folder.name}.before-restore-{time:%Y%m%dT%H%M%S}")
+                files.write(target, data)
+            except StorageError as error:
+                problem = error
+            else:
+                return [*contents], target
+    message = f"what is in {folder} could not be saved first ({problem}); nothing was changed"
+    raise StorageError(message) from problem
+
+
+def _free_name(place: Path, name: str) -> Path:
+    target = place / f"{name}.tar.gz"
+    number = 1
+    while target.exists():
+        number += 1
+        target = place / f"{name}-{number}.tar.gz"
+    return target
+
+
+@contextmanager
+def _telling_what_is_left(safety: Path | None) -> Iterator[None]:
+    try:
+        yield
+    except (TurnleafError, OSError) as error:
+        kept = f"what was there is in {safety}; " if safety else ""
+        message = f"{error}; some files may be restored already; {kept}run it again"
+        raise StorageError(message) from error
 
 
 def _check_fit(folder: Path, paths: Iterable[str]) -> None:
@@ -281,23 +291,10 @@ def _check_fit(folder: Path, paths: Iterable[str]) -> None:
 
 def _put(path: Path, held: Mapping[Path, files.Held], data: bytes) -> None:
     with _holding(path, held) as file:
-        if _DATABASE.fullmatch(path.name) and file.path.exists():
-            _put_database(file.path, data)
-            return
+        if _DATABASE.fullmatch(path.name):
+            if databases.put_inside(file, data):
+                return
+            databases.drop_companions(file)
         if file.read() != data:
             file.replace(data)
         files.drop_previous(file.path)
-
-
-def _put_database(path: Path, data: bytes) -> None:
-    """Let SQLite replace the content of a database that somebody may have open."""
-    try:
-        with (
-            closing(apsw.Connection(":memory:")) as source,
-            closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as target,
-        ):
-            source.deserialize("main", data)
-            _copy_database(source, target)
-    except apsw.Error as error:
-        message = f"cannot restore the database {path}: {error}; close what uses it and try again"
-        raise StorageError(message) from error

@@ -31,6 +31,8 @@ log = logging.getLogger("turnleaf")
 
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
+NAME_BYTES = 255
+"""How long a name may be on the usual file systems."""
 MADE_BY_US = 3
 """How many folders above a store's own we may have made ourselves."""
 
@@ -182,6 +184,12 @@ class Held:
             self.path.unlink(missing_ok=True)
             _sync_folder(self.path.parent)
 
+    def discard(self, companions: Sequence[str] = ()) -> None:
+        """Delete what can be made again, with the files that belong to it."""
+        with _explained("delete", self.path):
+            for suffix in ("", *companions):
+                self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+
     def move_aside(self, problem: str) -> Path:
         """Keep a file that cannot be used under another name, and say so."""
         aside = self.keep_copy(self.read() or b"", "corrupt")
@@ -221,6 +229,9 @@ def change(path: Path, edit: Callable[[bytes | None], bytes]) -> bytes:
 def write(path: Path, data: bytes) -> None:
     """Write a file that nobody else writes, such as an export, in one step."""
     with _explained("write", path):
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            message = "it is a device or a pipe, which a file would replace"
+            raise ValueError(message)
         _refuse_read_only(path)
         temporary = _write_beside(path, data, f"{os.getpid()}-{threading.get_ident()}.tmp")
         try:
@@ -338,7 +349,10 @@ def _explained(doing: str, path: Path) -> Iterator[None]:
 
 @lru_cache(maxsize=1024)
 def _beside(path: Path, suffix: str) -> Path:
-    return path.with_name(f".{path.name}.{suffix}")
+    name = path.name
+    if len(os.fsencode(f".{name}.{suffix}")) > NAME_BYTES:
+        name = hashlib.sha256(os.fsencode(name)).hexdigest()
+    return path.with_name(f".{name}.{suffix}")
 
 
 def _free_name(path: Path, suffix: str) -> Path:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from turnleaf.errors import InvalidInput
+from turnleaf.errors import InvalidInput, SettingsError
 from turnleaf.faces.cli.arguments import as_json, ask, on_terminal, yes
 from turnleaf.faces.cli.output import counted, note, say, say_json
 from turnleaf.faces.cli.place import Place, pass_place
@@ -44,8 +44,8 @@ def restore(place: Place, file: str, *, yes: bool, as_json: bool) -> None:
     file of the backup is put back, and files of turnleaf that it does not hold are removed.
     """
     folder = place.folder.path
-    archives.verify(file)
     if not yes and not archives.is_empty(folder):
+        archives.verify(file, archives.free_bytes(folder))
         _confirm(folder)
     done = archives.restore(folder, file)
     if as_json:
@@ -70,8 +70,13 @@ def _confirm(folder: Path) -> None:
 
 
 def _warn_of_outside(place: Place) -> None:
+    try:
+        settings = place.settings
+    except SettingsError as error:
+        note(f"warning: {error}; what it names outside the data folder is not in the backup")
+        return
     folder = files.real(place.folder.path)
-    stores = {place.folder.memory(place.settings), place.folder.conversations(place.settings)}
+    stores = {place.folder.memory(settings), place.folder.conversations(settings)}
     for path in sorted(map(files.real, stores)):
         if not path.is_relative_to(folder):
             note(f"warning: {path} is outside the data folder and not in the backup; copy it too")
