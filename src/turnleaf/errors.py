@@ -7,7 +7,8 @@ TurnleafError
 ├── MemoryFull      MEMORY_MAX_ITEMS or MEMORY_MAX_CHARS would be exceeded
 ├── Conflict        somebody else changed it since it was read
 ├── CorruptFile     a file does not hold what it should
-└── StorageError    the disk, the folder or the file did not let us
+├── StorageError    the disk, the folder or the file did not let us
+└── EmbeddingError  the model that turns text into vectors gave none
 
 Each message says what happened and what to do.
 """
@@ -15,6 +16,7 @@ Each message says what happened and what to do.
 __all__ = [
     "Conflict",
     "CorruptFile",
+    "EmbeddingError",
     "InvalidInput",
     "MemoryFull",
     "NotFound",
@@ -54,3 +56,7 @@ class CorruptFile(TurnleafError):
 
 class StorageError(TurnleafError):
     """The disk, the folder or the file did not let us."""
+
+
+class EmbeddingError(TurnleafError):
+    """The model that turns text into vectors gave none."""

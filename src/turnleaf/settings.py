@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 CONFIG_NAME = "memory-config.json"
+ARCHIVE = "archive"
 YES = ("on", "true", "yes", "1")
 NO = ("off", "false", "no", "0")
 
@@ -62,10 +63,27 @@ def _location(value: object) -> str:
     return value
 
 
+def _share(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise TypeError
+    share = float(value)
+    if not 0.0 <= share <= 1.0:
+        raise ValueError
+    return share
+
+
+def _name(value: object) -> str:
+    if not isinstance(value, str) or not value.strip() or not value.isprintable():
+        raise ValueError
+    return value.strip()
+
+
 EXPECTED: dict[Callable[[object], Any], str] = {
     _whole_number: "a whole number of at least 1",
     _switch: "on or off",
     _location: "a path",
+    _share: "a number from 0 to 1",
+    _name: "a name or an address",
 }
 
 SETTINGS = (
@@ -132,6 +150,41 @@ SETTINGS = (
         _location,
         "where the programs keep the conversations, `.json` or `.db`",
     ),
+    Setting(
+        "embeddings",
+        "EMBEDDINGS",
+        "embeddings",
+        _switch,
+        "whether search compares meanings, where a model for that is found",
+    ),
+    Setting(
+        "embeddings_url",
+        "EMBEDDINGS_URL",
+        "embeddingsUrl",
+        _name,
+        "where a model for embeddings is served, such as http://localhost:11434/v1",
+    ),
+    Setting(
+        "embeddings_model",
+        "EMBEDDINGS_MODEL",
+        "embeddingsModel",
+        _name,
+        "which model is asked there",
+    ),
+    Setting(
+        "search_vector_weight",
+        "SEARCH_VECTOR_WEIGHT",
+        "searchVectorWeight",
+        _share,
+        "how much meaning counts in a search",
+    ),
+    Setting(
+        "search_bm25_weight",
+        "SEARCH_BM25_WEIGHT",
+        "searchBm25Weight",
+        _share,
+        "how much words count in a search",
+    ),
 )
 
 
@@ -148,6 +201,12 @@ class Settings:
     memory_max_chars: int = 10000
     memory_location: str | None = None
     conversations_location: str | None = None
+    embeddings: bool = True
+    embeddings_url: str | None = None
+    embeddings_model: str | None = None
+    search_vector_weight: float = 0.7
+    search_bm25_weight: float = 0.3
+    embeddings_api_key: str | None = field(default=None, repr=False)
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @classmethod
@@ -167,7 +226,9 @@ class Settings:
                 where = f'"{setting.key}" in {folder / CONFIG_NAME}'
                 values[setting.field] = _read(setting, config[setting.key], where)
                 sources[setting.field] = "file"
-        return replace(cls(sources=sources), **values)
+        # A key that opens something is read from the environment only, and never shown.
+        api_key = environ.get("EMBEDDINGS_API_KEY") or None
+        return replace(cls(sources=sources, embeddings_api_key=api_key), **values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +248,15 @@ class DataFolder:
         named = self._named(settings, "conversations_location")
         return named or self.path / "conversations/conversations.json"
 
+    def archive(self, settings: Settings) -> Path:
+        """Give the folder of archived conversations."""
+        return self.conversations(settings).parent / ARCHIVE
+
+    @property
+    def index(self) -> Path:
+        """Give the search index's location."""
+        return self.path / "index.db"
+
     @property
     def daily(self) -> Path:
         """Give the daily log's folder."""
@@ -195,8 +265,10 @@ class DataFolder:
     def _named(self, settings: Settings, field: str) -> Path | None:
         """Give a location that was set; one in the config file is relative to its folder."""
         name = getattr(settings, field)
+        if not name:
+            return None
         is_in_file = settings.sources.get(field) == "file"
-        return (self.path / name if is_in_file else Path(name)) if name else None
+        return self.path / _expanded(name) if is_in_file else _expanded(name)
 
 
 def data_folder(
@@ -218,7 +290,7 @@ def data_folder(
         chosen, why = here, "there is a folder named data here"
     else:
         chosen, why = user, "it is the user's data folder"
-    chosen = chosen.expanduser().absolute()
+    chosen = _expanded(chosen).absolute()
     return DataFolder(chosen, why, tuple(path for path in found if path != chosen))
 
 
@@ -230,6 +302,15 @@ def in_home_assistant(environ: Mapping[str, str] = os.environ) -> bool:
 def default_data_dir(environ: Mapping[str, str] = os.environ) -> Path:
     """Give the requirements' own data folder, which a store without an argument uses."""
     return Path("/data") if in_home_assistant(environ) else Path("data")
+
+
+def _expanded(path: str | Path) -> Path:
+    """Let a `~` at the beginning stand for the home folder, as in a shell."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        message = f"nobody's home folder is meant by {str(path)!r}; write the whole path"
+        raise SettingsError(message) from error
 
 
 def _read(setting: Setting, value: object, where: str) -> Any:  # noqa: ANN401 - by setting

@@ -192,6 +192,29 @@ def test_undoing_one_change_after_another_gives_back_every_byte(
         text = draft.text
 
 
+@thorough
+@given(
+    st.tuples(st.just(markdown), tidy_pages()) | st.tuples(st.just(jsonfacts), json_pages()),
+    st.lists(facts(), max_size=6, unique_by=lambda one: one.id),
+)
+def test_facts_added_at_once_stand_as_if_added_one_by_one(
+    page: tuple[ModuleType, str], memories: list[Memory]
+) -> None:
+    kind, text = as_format(page[0]), page[1]
+    new = [
+        dataclasses.replace(memory, id=f"new-{number}") for number, memory in enumerate(memories)
+    ]
+    one_by_one, at_once = Draft(kind, text, MOMENT), Draft(kind, text, MOMENT)
+    for memory in new:
+        one_by_one.insert(memory, "import")
+    at_once.insert_all(new, "import")
+    assert at_once.text == one_by_one.text
+    assert at_once.shape == one_by_one.shape
+    for change in reversed(on_record(at_once)):
+        at_once.undo(change, is_newest=True)
+    assert at_once.text == text
+
+
 def perform(draft: Draft, op: str, memory: Memory, which: int) -> None:
     places: Any = draft.page.facts
     if op == "add" or not places:

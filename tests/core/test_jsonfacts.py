@@ -143,6 +143,8 @@ def test_a_byte_order_mark_and_any_layout_are_read() -> None:
         '[{"content": ""}]',
         '[{"content": "x", "id": 5}]',
         '[{"content": "x", "createdAt": "yesterday"}]',
+        '[{"content": "x", "createdAt": "9999-12-31T23:59:59.999Z"}]',
+        '[{"content": "x", "category": "a\\u0000b"}]',
         '[{"content": "x\\u0000"}]',
         '[{"content": "x"}',
         "<<<<<<< HEAD\n[]\n=======\n[]\n>>>>>>> other\n",
@@ -152,6 +154,31 @@ def test_a_byte_order_mark_and_any_layout_are_read() -> None:
 def test_what_is_no_array_of_memories_is_corrupt(text: str) -> None:
     with pytest.raises(CorruptFile, match=r"array of memories"):
         parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("{}", "it holds something else"),
+        ("[1]", "1 is no object with content"),
+        ("[{}]", "a memory has no content"),
+        ('[{"content": "x", "id": 5}]', "a memory's id is text, not 5"),
+        ("[" * 100_000, "it is nested too deeply"),
+    ],
+)
+def test_the_problem_is_told_in_plain_words(text: str, problem: str) -> None:
+    with pytest.raises(CorruptFile, match=f": {problem}"):
+        parse(text)
+
+
+def test_a_time_that_is_no_text_is_unknown() -> None:
+    (memory,) = memories('[{"content": "x", "createdAt": 1700000000}]')
+    assert memory.created_at == MOMENT
+
+
+def test_a_category_that_somebody_else_wrote_is_one_line() -> None:
+    (memory,) = memories('[{"content": "x", "category": " Home\\n\\n- forged\\u2028# # "}]')
+    assert memory.category == "Home - forged"
 
 
 @thorough

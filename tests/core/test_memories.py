@@ -76,6 +76,8 @@ def test_what_no_text_file_can_hold_is_refused(content: object, problem: str) ->
         ("  the\n house\t", "the house"),
         ("家", "家"),
         ("## Home ##", "Home"),
+        ("# ## Home # x # #", "Home # x"),
+        ("# #", None),
         ("C#", "C#"),
         ("x" * MAX_CATEGORY_CHARS, "x" * MAX_CATEGORY_CHARS),
     ],

@@ -13,7 +13,7 @@ from turnleaf.core.times import aware, from_iso, to_iso, to_millisecond
 from turnleaf.errors import InvalidInput
 
 zones = st.integers(-12 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
-moments = st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30), timezones=zones)  # noqa: DTZ001
+moments = st.datetimes(datetime(2, 1, 2), datetime(9998, 12, 30), timezones=zones)  # noqa: DTZ001
 
 
 def test_a_time_is_written_in_utc_to_the_millisecond() -> None:
@@ -51,6 +51,34 @@ def test_written_times_sort_as_times_do(one: datetime, other: datetime) -> None:
 )
 def test_a_time_that_somebody_else_wrote_is_read(text: str, moment: datetime) -> None:
     assert from_iso(text) == moment
+
+
+@pytest.mark.parametrize("text", ["0002-01-01T00:00:00.000Z", "9998-12-31T23:59:59.999Z"])
+@pytest.mark.parametrize("hours", [-12, 14])
+def test_a_time_that_is_read_has_a_name_in_every_zone(text: str, hours: int) -> None:
+    assert from_iso(text).astimezone(timezone(timedelta(hours=hours))) == from_iso(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0001-01-01T00:00:00+14:00",
+        "0001-12-31T23:59:59.999Z",
+        "0002-01-01T00:00:00+00:01",
+        "9999-01-01T00:00:00Z",
+        "9998-12-31T23:59:59-00:01",
+        "9999-12-31T23:59:59.999Z",
+    ],
+)
+def test_a_time_at_the_edge_of_the_calendar_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="too far away"):
+        from_iso(text)
+
+
+@pytest.mark.parametrize("text", ["", "yesterday", "昨天", "2026-02-30"])
+def test_what_is_no_time_is_refused_with_an_example(text: str) -> None:
+    with pytest.raises(ValueError, match="is no time; write it as 2026-"):
+        from_iso(text)
 
 
 def test_a_time_without_a_zone_is_refused() -> None:

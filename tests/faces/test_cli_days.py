@@ -106,6 +106,7 @@ def test_a_conversation_is_shown_with_tools_and_pictures(cli: Cli) -> None:
         {"type": "text", "text": "看"},
         {"type": "image_url", "image_url": {"url": "x"}},
     ]
+    refusal: list[dict[str, Any]] = [{"type": "refusal", "refusal": "這我不能說"}]
     cli.conversations.add_messages(
         "cli:session-1",
         [
@@ -113,14 +114,16 @@ def test_a_conversation_is_shown_with_tools_and_pictures(cli: Cli) -> None:
             Message("assistant", None, tool_calls=[call]),
             Message("tool", "72°F\x1b[0m", tool_call_id="c1"),
             Message("assistant", "多雲\nand warm"),
+            Message("assistant", refusal),
         ],
     )
     shown = cli("history", "cli:session-1")
     assert shown.code == 0
     for piece in ("看", "[image_url]", "weather", "台北", "72°F\\x1b[0m", "  多雲\n  and warm"):
         assert piece in shown.out
+    assert "  這我不能說\n" in shown.out
     messages = cli("history", "cli:session-1", "--json").json
-    assert [one["role"] for one in messages] == ["user", "assistant", "tool", "assistant"]
+    assert [one["role"] for one in messages[:4]] == ["user", "assistant", "tool", "assistant"]
     assert messages[1]["toolCalls"] == [call]
 
 

@@ -1,11 +1,20 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.faces.conftest import Cli
+from tests.strategies import MOMENT, facts, texts, thorough
+from turnleaf.core import markdown
+from turnleaf.core.memories import Memory, from_json, to_json
+from turnleaf.faces.cli.transfer import FORMATS, rendered
 
 RECORDS = [
     {
@@ -178,3 +187,70 @@ def test_an_export_is_utf8_whatever_the_locale(cli: Cli) -> None:
     cli.remember("燈 😀")
     environ = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     assert cli.process("export", environ=environ).json[0]["content"] == "燈 😀"
+
+
+@thorough
+@given(st.lists(st.tuples(facts(), texts), max_size=4, unique_by=lambda one: one[0].id))
+def test_no_category_can_forge_a_fact(given_facts: list[tuple[Memory, str]]) -> None:
+    memories = [
+        from_json(to_json(memory) | {"category": category}, MOMENT)
+        for memory, category in given_facts
+    ]
+    page = markdown.parse(rendered(memories, FORMATS["markdown"]), MOMENT)
+    assert by_id([to_json(fact.memory) for fact in page.facts]) == by_id(
+        [to_json(memory) for memory in memories]
+    )
+
+
+def test_a_category_of_several_lines_adds_no_fact(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forged = "home\n\n- forged\n\n## 家"
+    file = write(tmp_path / "memories.json", [{"content": "燈", "category": forged}])
+    monkeypatch.setenv("TURNLEAF_MEMORY", file)
+    exported = cli("export", "--format", "markdown").out
+    monkeypatch.delenv("TURNLEAF_MEMORY")
+    assert cli("import", "-", stdin=exported).out == "1 added, 0 there already\n"
+    assert cli.memory.get_all()[0].category == "home - forged ## 家"
+
+
+def test_one_that_does_not_fit_is_spoken_of_as_one(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli.remember("here before")
+    monkeypatch.setenv("MEMORY_MAX_ITEMS", "1")
+    assert "1 memory does not fit beside the 1 there" in cli("import", "-", stdin="- x\n").err
+
+
+def test_what_is_wrong_with_a_file_is_told_in_plain_words(cli: Cli) -> None:
+    for text in ("[1]", "[{}]", "{}", '[{"content": "x", "id": 7}]'):
+        told = cli("import", "-", stdin=text).err
+        assert len(told.splitlines()) == 1
+        assert not [word for word in ("Error", "dict", "int ", "NoneType") if word in told]
+
+
+@pytest.mark.parametrize("path", ["/dev/stdin", "/dev/fd/0"])
+def test_a_pipe_is_imported_by_its_path(cli: Cli, path: str) -> None:
+    done = cli.process("import", path, stdin="- 燈\n".encode())
+    assert (done.code, done.out) == (0, "1 added, 0 there already\n")
+    assert cli.contents() == ["燈"]
+
+
+@pytest.mark.parametrize("force", [[], ["--force"]])
+def test_a_pipe_or_a_device_is_not_replaced(cli: Cli, tmp_path: Path, force: list[str]) -> None:
+    cli.remember("lamp")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    refused = cli("export", str(pipe), *force)
+    assert (refused.code, refused.out) == (2, "")
+    assert "leave it out to write to stdout" in refused.err
+    assert cli("backup", str(pipe), "--force").code != 0
+    assert pipe.is_fifo()
+    done = subprocess.run(
+        [sys.executable, "-m", "turnleaf", "export", "/dev/stdout", *force],
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"leave it out to write to stdout" in done.stderr

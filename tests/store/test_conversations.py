@@ -712,6 +712,35 @@ def test_a_message_that_cannot_be_read_costs_none_of_the_others(
     assert "cannot be read" in caplog.text
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE messages SET role = CAST(x'75ff' AS TEXT) WHERE n = 1",
+        "UPDATE messages SET timestamp = CAST(x'32ff' AS TEXT) WHERE n = 1",
+        "UPDATE messages SET calls = CAST(x'5bff' AS TEXT) WHERE n = 1",
+        "UPDATE conversations SET created_at = CAST(x'32ff' AS TEXT)",
+        "UPDATE conversations SET updated_at = CAST(x'32ff' AS TEXT)",
+        "INSERT INTO conversations (key, created_at, updated_at) "
+        "VALUES (CAST(x'6bff' AS TEXT), '2026', '2000')",
+    ],
+)
+def test_a_damaged_character_anywhere_costs_none_of_the_others(
+    database: Place, damage: str
+) -> None:
+    store = database.open()
+    store.add_exchange(KEY, "Q", "A")
+    store.close()
+    connection = apsw.Connection(str(database.path))
+    connection.execute(damage)
+    connection.close()
+    store = database.open()
+    store.add_exchange(KEY, "Q2", "A2")
+    assert said(store)[-3:] == ["A", "Q2", "A2"]
+    assert KEY in {one.key for one in store.summaries()}
+    store.cleanup()
+    assert said(store)[-2:] == ["Q2", "A2"]
+
+
 def test_a_file_in_any_layout_is_read_and_written_on(file: Place) -> None:
     store = file.open()
     store.add_exchange(KEY, "Q", "A")

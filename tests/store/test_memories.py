@@ -405,6 +405,19 @@ def test_undo_is_refused_for_what_a_person_changed_since(page: Place) -> None:
     assert said(store) == ["theirs"]
 
 
+def test_undo_goes_past_what_a_person_changed_where_that_is_wanted(page: Place) -> None:
+    store = page.open()
+    store.add("first")
+    store.import_memories([Memory(name, name, START, START) for name in ("aa", "bb", "cc")])
+    store.add("ours")
+    page.edit(page.data().decode().replace("ours", "theirs").replace("bb <", "their bb <"))
+    assert [change.id for change in store.undo(skip=True)] == ["cc", "aa"]
+    assert sorted(said(store)) == ["first", "their bb", "theirs"]
+    assert [change.op for change in store.undo(skip=True)] == ["add"]
+    assert sorted(said(store)) == ["their bb", "theirs"]
+    assert store.undo(skip=True) == []
+
+
 def test_a_fact_that_a_person_deleted_comes_back_by_undo(page: Place) -> None:
     store = page.open()
     store.add("one")

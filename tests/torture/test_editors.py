@@ -71,7 +71,7 @@ def test_saves_during_appends_lose_no_fact_and_no_edit(
     figures = judge(path, acknowledged, saves)
     record_property("figures", str(figures))
     assert figures.complaints == [], f"seed {seed}: {figures}"
-    assert figures.acknowledged > SAVES
+    assert figures.acknowledged > SAVES // 10, "too little happened to prove anything"
     assert figures.conflicts == 0
 
 

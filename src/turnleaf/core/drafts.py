@@ -71,7 +71,17 @@ class Draft:
 
     def insert(self, memory: Memory, op: str, undoes: int | None = None) -> None:
         """Add a fact."""
-        self._take(Step(op, None, memory, self.page.insert(memory), undoes))
+        self.insert_all([memory], op, undoes)
+
+    def insert_all(self, memories: Sequence[Memory], op: str, undoes: int | None = None) -> None:
+        """Add facts; of those that go to one place, the first step brings the lines of all."""
+        for group in self.page.together(memories):
+            whole = self.page.insert(*group)
+            lines = whole.took, whole.put
+            for memory, fact in zip(group, whole.facts, strict=True):
+                splice = Splice(whole.start, *lines, (fact,))
+                self._take(Step(op, None, memory, splice, undoes))
+                lines = (), ()
 
     def replace(self, memory: Memory, op: str, undoes: int | None = None) -> None:
         """Let the fact of the same id say something else."""
@@ -127,10 +137,12 @@ class Draft:
             raise Conflict(message)
 
     def _take(self, step: Step) -> None:
-        page, splice = self.page, step.splice
-        self._shape = self.shape + page.shape_of(splice.put) - page.shape_of(splice.took)
-        self.text = page.spliced(splice)
-        self._page = None
+        splice = step.splice
+        if splice.took or splice.put:
+            page = self.page
+            self._shape = self.shape + page.shape_of(splice.put) - page.shape_of(splice.took)
+            self.text = page.spliced(splice)
+            self._page = None
         self.steps.append(step)
 
 
@@ -151,7 +163,7 @@ def recorded(template: Change, steps: Sequence[Step]) -> list[Change]:
             at=step.splice.start,
             took=step.splice.took,
             put=step.splice.put,
-            fact=step.splice.fact,
+            fact="".join(step.splice.facts),
             undoes=step.undoes,
             removed=(),
         )

@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from turnleaf.core.jsontext import dumps
 from turnleaf.core.memories import Memory, from_json, to_json, unique_id
@@ -19,12 +19,12 @@ from turnleaf.core.shapes import Shape
 from turnleaf.errors import CorruptFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 EMPTY = "[]\n"
 _HEAD, _BETWEEN, _FOOT = "[\n  ", ",\n  ", "\n]\n"
+MAX_SHOWN_CHARS = 40
 _NEVER = datetime.min.replace(tzinfo=UTC)
-_PROBLEMS = (AttributeError, KeyError, TypeError, ValueError, RecursionError)
 
 
 class Fact(NamedTuple):
@@ -45,15 +45,19 @@ class Page:
         """Give a fact's record as it stands."""
         return self.records[fact.start]
 
-    def insert(self, memory: Memory) -> Splice:
-        """Add a fact at the end."""
-        raw = dumps(to_json(memory))
-        return Splice(len(self.records), (), (raw,), raw)
+    def together(self, memories: Sequence[Memory]) -> Sequence[Sequence[Memory]]:
+        """Group facts that are added at one place: all of them."""
+        return [memories] if memories else []
+
+    def insert(self, *memories: Memory) -> Splice:
+        """Add facts at the end."""
+        raws = tuple(dumps(to_json(memory)) for memory in memories)
+        return Splice(len(self.records), (), raws, raws)
 
     def replace(self, fact: Fact, memory: Memory) -> Splice:
         """Let a fact say something else, in its place."""
         raw = dumps(json.loads(self.raw(fact)) | to_json(memory))
-        return Splice(fact.start, (self.raw(fact),), (raw,), raw)
+        return Splice(fact.start, (self.raw(fact),), (raw,), (raw,))
 
     def remove(self, fact: Fact) -> Splice:
         """Take a fact away."""
@@ -62,10 +66,7 @@ class Page:
     def spliced(self, splice: Splice) -> str:
         """Give the text after a change."""
         end = splice.start + len(splice.took)
-        records = [*self.records[: splice.start], *splice.put, *self.records[end:]]
-        return (
-            "[\n" + ",\n".join(f"  {record}" for record in records) + "\n]\n" if records else EMPTY
-        )
+        return _assembled([*self.records[: splice.start], *splice.put, *self.records[end:]])
 
     def shape(self) -> Shape:
         """Fingerprint the records, whatever their order."""
@@ -80,12 +81,13 @@ def parse(text: str, unknown_time: datetime) -> Page:
     """Read the array; raise CorruptFile when it is none."""
     try:
         return _page(_records_in_our_layout(text), unknown_time)
-    except _PROBLEMS:
+    except (ValueError, RecursionError):
         pass
     try:
         return _page(_records(text), unknown_time)
-    except _PROBLEMS as error:
-        message = f"it is not a JSON array of memories: {type(error).__name__} {error}"
+    except (ValueError, RecursionError) as error:
+        problem = error if isinstance(error, ValueError) else "it is nested too deeply"
+        message = f"it is not a JSON array of memories: {problem}"
         raise CorruptFile(message) from error
 
 
@@ -102,16 +104,28 @@ def _records_in_our_layout(text: str) -> list[str]:
 def _records(text: str) -> list[str]:
     records = json.loads(text.removeprefix("\ufeff"))
     if not isinstance(records, list):
-        message = f"an array was expected, not {type(records).__name__}"
-        raise TypeError(message)
+        message = "it holds something else"
+        raise ValueError(message)
     return [dumps(record) for record in records]
+
+
+def _assembled(records: list[str]) -> str:
+    return _HEAD + _BETWEEN.join(records) + _FOOT if records else EMPTY
+
+
+def _loaded(record: str) -> dict[str, Any]:
+    value = json.loads(record)
+    if not isinstance(value, dict):
+        message = f"{record[:MAX_SHOWN_CHARS]} is no object with content"
+        raise ValueError(message)
+    return value
 
 
 def _page(records: list[str], unknown_time: datetime) -> Page:
     facts: list[Fact] = []
     taken: set[str] = set()
     for index, record in enumerate(records):
-        memory = _read_ours(record) or from_json(json.loads(record), unknown_time)
+        memory = _read_ours(record) or from_json(_loaded(record), unknown_time)
         if memory.id in taken:
             memory = dataclasses.replace(memory, id=unique_id(memory.id, taken))
         taken.add(memory.id)
@@ -122,5 +136,5 @@ def _page(records: list[str], unknown_time: datetime) -> Page:
 @lru_cache(maxsize=16_384)
 def _read_ours(record: str) -> Memory | None:
     """Read a fact that has times of its own; from one change to the next most stay the same."""
-    value = json.loads(record)
-    return from_json(value, _NEVER) if value.get("createdAt") else None
+    memory = from_json(_loaded(record), _NEVER)
+    return memory if memory.created_at != _NEVER else None

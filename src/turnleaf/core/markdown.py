@@ -64,23 +64,31 @@ class Page:
         """Give a fact's lines as they stand."""
         return "".join(self.lines[fact.start : fact.end])
 
-    def insert(self, memory: Memory) -> Splice:
-        """Add a fact at the end of its category, which is made when there is none."""
-        at, heading_is_missing = _place(self, memory.category)
+    def together(self, memories: Sequence[Memory]) -> Sequence[Sequence[Memory]]:
+        """Group facts that are added at one place: those of one category."""
+        groups: dict[str | None, list[Memory]] = {}
+        for memory in memories:
+            groups.setdefault(memory.category, []).append(memory)
+        return list(groups.values())
+
+    def insert(self, *memories: Memory) -> Splice:
+        """Add facts at the end of their category, which is made when there is none."""
+        category = memories[0].category
+        at, heading_is_missing = _place(self, category)
         above = None if heading_is_missing else _fact_above(self, at)
         marker = above.marker if above else bullets.MARKER
-        lead = [f"## {memory.category}\n", "\n"] if heading_is_missing else []
+        lead = [f"## {category}\n", "\n"] if heading_is_missing else []
         if at > 0 and not above and not is_blank(self.lines[at - 1]):
             lead.insert(0, "\n")
-        raw = render(memory, marker)
-        return _splice(self, at, at, raw, lead=lead, tail=_separation(self, at, len(marker)))
+        raws = [render(memory, marker) for memory in memories]
+        return _splice(self, at, at, raws, lead=lead, tail=_separation(self, at, len(marker)))
 
     def replace(self, fact: Fact, memory: Memory) -> Splice:
         """Let a fact say something else, in its place."""
         below = self.lines[fact.end : fact.end + 1]
         would_join = below and indent(below[0]) and not is_blank(below[0])
         tail = ["\n"] if would_join and not interrupts(bare(below[0])) else []
-        return _splice(self, fact.start, fact.end, render(memory, fact.marker), tail=tail)
+        return _splice(self, fact.start, fact.end, [render(memory, fact.marker)], tail=tail)
 
     def remove(self, fact: Fact) -> Splice:
         """Take a fact's lines away."""
@@ -286,23 +294,29 @@ def _separation(page: Page, at: int, width: int) -> list[str]:
 
 
 def _splice(
-    page: Page, start: int, end: int, raw: str, lead: Sequence[str] = (), tail: Sequence[str] = ()
+    page: Page,
+    start: int,
+    end: int,
+    raws: Sequence[str],
+    lead: Sequence[str] = (),
+    tail: Sequence[str] = (),
 ) -> Splice:
-    """Put a fact in the place of lines, in the line ending used there.
+    """Put facts in the place of lines, in the line ending used there.
 
     Where the page had no final one, it still has none.
     """
     newline = _newline(page, end)
-    fact = [bare(line) + newline for line in LINES.findall(raw)]
-    put = [*(bare(line) + newline for line in lead), *fact]
+    facts = [[bare(line) + newline for line in LINES.findall(raw)] for raw in raws]
+    put = [bare(line) + newline for line in lead]
+    put += [line for fact in facts for line in fact]
     put += [bare(line) + newline for line in tail]
     took = page.lines[start:end]
-    if end < len(page.lines) or not page.lines or page.lines[-1].endswith(("\n", "\r")):
-        return Splice(start, tuple(took), tuple(put), "".join(fact))
-    put[-1] = bare(put[-1])
-    if start > 0 and not took:
-        took, put, start = page.lines[-1:], [page.lines[-1] + newline, *put], start - 1
-    return Splice(start, tuple(took), tuple(put), bare("".join(fact)))
+    if end == len(page.lines) and page.lines and not page.lines[-1].endswith(("\n", "\r")):
+        put[-1] = bare(put[-1])
+        facts[-1][-1] = bare(facts[-1][-1])
+        if start > 0 and not took:
+            took, put, start = page.lines[-1:], [page.lines[-1] + newline, *put], start - 1
+    return Splice(start, tuple(took), tuple(put), tuple(map("".join, facts)))
 
 
 def _newline(page: Page, line: int) -> str:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 MAX_CATEGORY_CHARS = 100
-_HEADING_MARKS = re.compile(r"^#+(?:\s+|$)|\s#+$")
 _NOT_TEXT = re.compile("[\0\ud800-\udfff]")
 
 
@@ -51,15 +50,18 @@ def from_json(record: Mapping[str, Any], unknown_time: datetime) -> Memory:
 
     One typed by hand may lack its id and times.
     """
+    if "content" not in record:
+        message = "a memory has no content"
+        raise InvalidInput(message)
     content = checked_content(record["content"])
     created = _time(record.get("createdAt"), unknown_time)
     return Memory(
-        id=_text(record.get("id")) or content_id(content),
+        id=_text(record, "id") or content_id(content),
         content=content,
         created_at=created,
         updated_at=_time(record.get("updatedAt"), created),
-        category=_text(record.get("category")),
-        origin=_text(record.get("origin")),
+        category=_heading(_text(record, "category") or ""),
+        origin=_text(record, "origin"),
     )
 
 
@@ -92,11 +94,11 @@ def checked_category(category: str | None) -> str | None:
     """Refuse what cannot be a heading; nothing but spaces is no category."""
     if category is None:
         return None
-    text = " ".join(checked_text(category, "a category").split())
-    if len(text) > MAX_CATEGORY_CHARS:
-        message = f"a category may have {MAX_CATEGORY_CHARS} characters, this has {len(text)}"
+    heading = _heading(category)
+    if heading and len(heading) > MAX_CATEGORY_CHARS:
+        message = f"a category may have {MAX_CATEGORY_CHARS} characters, this has {len(heading)}"
         raise InvalidInput(message)
-    return _HEADING_MARKS.sub("", text).strip() or None
+    return heading
 
 
 def checked_text(text: object, what: str) -> str:
@@ -140,10 +142,18 @@ def _time(value: object, otherwise: datetime) -> datetime:
     return from_iso(value) if isinstance(value, str) else otherwise
 
 
-def _text(value: object) -> str | None:
-    if value is None:
+def _text(record: Mapping[str, Any], key: str) -> str | None:
+    value = record.get(key)
+    if value is None or isinstance(value, str):
+        return value or None
+    message = f"a memory's {key} is text, not {value!r}"
+    raise InvalidInput(message)
+
+
+def _heading(category: str) -> str | None:
+    """Give a category as one line that can stand in a heading."""
+    words = checked_text(category, "a category").split()
+    is_mark = [not word.strip("#") for word in words]
+    if all(is_mark):
         return None
-    if not isinstance(value, str):
-        message = f"expected text, not {type(value).__name__}"
-        raise InvalidInput(message)
-    return value or None
+    return " ".join(words[is_mark.index(False) : len(words) - is_mark[::-1].index(False)])

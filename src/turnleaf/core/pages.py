@@ -29,13 +29,13 @@ class Place(Protocol):
 class Splice:
     """A change of a page: what is taken from it at a line, and what is put there instead.
 
-    `fact` is the text of the fact that is put there, without a heading or blank lines for it.
+    `facts` are the texts of the facts that are put there, without a heading or blank lines.
     """
 
     start: int
     took: tuple[str, ...]
     put: tuple[str, ...]
-    fact: str = ""
+    facts: tuple[str, ...] = ()
 
 
 class Page(Protocol):
@@ -48,8 +48,11 @@ class Page(Protocol):
     def raw(self, fact: Any) -> str:  # noqa: ANN401 - a Place of the format's own
         """Give a fact's text as it stands."""
 
-    def insert(self, memory: Memory) -> Splice:
-        """Add a fact."""
+    def together(self, memories: Sequence[Memory]) -> Sequence[Sequence[Memory]]:
+        """Group facts that are added at one place."""
+
+    def insert(self, *memories: Memory) -> Splice:
+        """Add a fact, or several that go together."""
 
     def replace(self, fact: Any, memory: Memory) -> Splice:  # noqa: ANN401
         """Let a fact say something else, in its place."""

@@ -4,6 +4,10 @@ from datetime import UTC, datetime
 
 from turnleaf.errors import InvalidInput
 
+# A year from the calendar's ends, so that every time zone has a name for it.
+_FIRST = datetime(2, 1, 1, tzinfo=UTC)
+_END = datetime(9999, 1, 1, tzinfo=UTC)
+
 
 def to_iso(moment: datetime) -> str:
     """Write a time the way every file of ours does, to the millisecond."""
@@ -11,9 +15,20 @@ def to_iso(moment: datetime) -> str:
 
 
 def from_iso(text: str) -> datetime:
-    """Read a time that we or anybody else wrote; one without a zone is UTC."""
-    moment = datetime.fromisoformat(text)
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    """Read a time that we or anybody else wrote; one without a zone is UTC.
+
+    Raise ValueError for what is none, or lies in the first or the last year of the calendar.
+    """
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        message = f"{text!r} is no time; write it as 2026-03-01T08:30:00Z"
+        raise ValueError(message) from None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    if not _FIRST <= moment < _END:
+        message = f"{text!r} is too far away for a time"
+        raise ValueError(message)
+    return moment
 
 
 def to_millisecond(moment: datetime) -> datetime:

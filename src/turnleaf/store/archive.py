@@ -56,24 +56,27 @@ class Archive:
         old = [path for path in self._months() if path.stem <= this_month]
         self._rewrite(old, lambda _, message: (message.timestamp or before) >= before)
 
-    def erase(self, key: str) -> None:
-        """Remove every message of a conversation."""
-        self._rewrite(self._months(), lambda conversation, _: conversation != key)
+    def erase(self, key: str) -> bool:
+        """Remove every message of a conversation; False when there is none."""
+        return self._rewrite(self._months(), lambda conversation, _: conversation != key)
 
     def _months(self) -> list[Path]:
         if not self.folder.is_dir():
             return []
         return sorted(path for path in self.folder.iterdir() if _MONTH.fullmatch(path.name))
 
-    def _rewrite(self, paths: Sequence[Path], is_kept: Callable[[str, Message], bool]) -> None:
+    def _rewrite(self, paths: Sequence[Path], is_kept: Callable[[str, Message], bool]) -> bool:
+        removed = 0
         for path in paths:
             with files.locked(path) as file:
                 lines = (file.read() or b"").splitlines(keepends=True)
                 kept = [line for line in lines if _is_kept(line, is_kept)]
+                removed += len(lines) - len(kept)
                 if not kept:
                     file.remove()
                 elif kept != lines:
                     file.replace(b"".join(kept))
+        return removed > 0
 
 
 def _is_kept(line: bytes, is_kept: Callable[[str, Message], bool]) -> bool:

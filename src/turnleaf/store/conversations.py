@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from turnleaf.core.keys import checked_key
 from turnleaf.core.messages import Message
-from turnleaf.errors import InvalidInput
-from turnleaf.settings import Settings, default_data_dir
+from turnleaf.errors import InvalidInput, StorageError
+from turnleaf.settings import ARCHIVE, Settings, default_data_dir
 from turnleaf.store import files
 from turnleaf.store.archive import Archive
 from turnleaf.store.conversations_db import DatabaseShelf
@@ -79,7 +79,7 @@ class ConversationStore:
         self._settings = settings or Settings()
         self._now = now
         self._shelf: Shelf = SHELVES[self.location.suffix](self.location)
-        self._archive = Archive(self.location.parent / "archive")
+        self._archive = Archive(self.location.parent / ARCHIVE)
         self._is_ready = False
 
     def init(self) -> None:
@@ -112,15 +112,15 @@ class ConversationStore:
 
     def get_history(self, conversation_id: str) -> list[Message]:
         """Give a conversation's messages, oldest first; none when there is no such."""
-        self._ready()
+        self._look()
         return self._shelf.read(checked_key(conversation_id))
 
     def clear(self, conversation_id: str) -> bool:
         """Erase a conversation, in the archive too; False when there is none."""
         key = checked_key(conversation_id)
         self._ready()
-        self._archive.erase(key)
-        return self._shelf.clear(key)
+        was_archived = self._archive.erase(key)
+        return self._shelf.clear(key) or was_archived
 
     def cleanup(self) -> int:
         """Remove conversations that are too old; give how many."""
@@ -136,7 +136,7 @@ class ConversationStore:
 
     def summaries(self) -> list[ConversationSummary]:
         """Give what there is, the newest conversation first."""
-        self._ready()
+        self._look()
         return [ConversationSummary(*row) for row in self._shelf.summaries()]
 
     def close(self) -> None:
@@ -153,6 +153,14 @@ class ConversationStore:
     def _ready(self) -> None:
         if not self._is_ready:
             self.init()
+
+    def _look(self) -> None:
+        """Be ready for reading; a file that is there can be read without the right to write."""
+        try:
+            self._ready()
+        except StorageError:
+            if not self.location.exists():
+                raise
 
     def _drop(self) -> Drop | None:
         if not self._settings.conversation_archive:

@@ -6,8 +6,9 @@ import json
 import os
 import threading
 from contextlib import closing, contextmanager
+from datetime import UTC, datetime
 from itertools import starmap
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
@@ -16,12 +17,11 @@ from turnleaf.core.jsontext import dumps, is_text
 from turnleaf.core.times import from_iso, to_iso
 from turnleaf.core.tokens import content_chars
 from turnleaf.core.window import within_limits
-from turnleaf.errors import StorageError
+from turnleaf.errors import CorruptFile, StorageError
 from turnleaf.store import files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from datetime import datetime
     from pathlib import Path
     from typing import TypeVar
 
@@ -58,15 +58,28 @@ PRAGMA user_version = {SCHEMA_VERSION};
 
 
 # As bytes, because one damaged character must not keep all the others from being read.
-OF_CONVERSATION = """
-    SELECT role, CAST(text AS BLOB), timestamp, CAST(json AS BLOB) FROM messages
-    WHERE conversation = ? AND n < ? ORDER BY n
-"""
-OF_KEY = """
-    SELECT role, CAST(text AS BLOB), timestamp, CAST(json AS BLOB) FROM messages
+COLUMNS = "CAST(role AS BLOB), CAST(text AS BLOB), CAST(timestamp AS BLOB), CAST(json AS BLOB)"
+OF_CONVERSATION = f"""
+    SELECT {COLUMNS} FROM messages WHERE conversation = ? AND n < ? ORDER BY n
+"""  # noqa: S608 - of constants
+OF_KEY = f"""
+    SELECT {COLUMNS} FROM messages
     WHERE conversation = (SELECT id FROM conversations WHERE key = ?) ORDER BY n
-"""
+"""  # noqa: S608 - of constants
 MAX_N = 2**62
+LONG_AGO = datetime.fromtimestamp(0, UTC)
+
+
+ADVICE: tuple[tuple[type[apsw.Error], str], ...] = (
+    (apsw.FullError, "cannot write {path}: the disk is full; free some space and try again"),
+    (apsw.ReadOnlyError, "cannot write {path}: it is read-only; check who owns it and its folder"),
+    (
+        apsw.BusyError,
+        "cannot write {path}: another program keeps it locked; end it or try again",
+    ),
+    (apsw.CantOpenError, "cannot open {path}: check that its folder is there and belongs to you"),
+)
+OTHERWISE = "cannot use {path}: {error}; check the disk and keep a backup"
 
 
 class Row(NamedTuple):
@@ -85,7 +98,12 @@ class Row(NamedTuple):
     @property
     def call_ids(self) -> Sequence[str]:
         """The calls that it makes."""
-        return json.loads(self.calls) if self.calls and self.role == "assistant" else ()
+        if not self.calls or self.role != "assistant":
+            return ()
+        try:
+            return list(json.loads(self.calls))
+        except (TypeError, ValueError):
+            return ()
 
 
 class DatabaseShelf:
@@ -113,7 +131,9 @@ class DatabaseShelf:
 
     def clear(self, key: str) -> bool:
         """Erase a conversation, so that no byte of it stays; False when there is none."""
-        is_removed = self._with_rescue(lambda database: _remove(database, [key]) > 0, writing=True)
+        is_removed = self._with_rescue(
+            lambda database: _remove(database, [_id(database, key)]) > 0, writing=True
+        )
         self._with_rescue(lambda database: database.pragma("wal_checkpoint(TRUNCATE)"))
         return is_removed
 
@@ -121,24 +141,24 @@ class DatabaseShelf:
         """Remove conversations not added to since; give how many."""
 
         def remove(database: apsw.Connection) -> int:
-            old = "SELECT key FROM conversations WHERE updated_at < ?"
-            keys = [key for (key,) in database.execute(old, (to_iso(before),))]
+            query = "SELECT id, CAST(key AS BLOB) FROM conversations WHERE updated_at < ?"
+            old: list[Any] = database.execute(query, (to_iso(before),)).fetchall()
             if drop:
-                for key in keys:
-                    drop(key, _messages(database, _id(database, key)))
-            return _remove(database, keys)
+                for identity, key in old:
+                    drop(_text(key), _messages(database, identity))
+            return _remove(database, [identity for identity, _ in old])
 
         return self._with_rescue(remove, writing=True)
 
     def summaries(self) -> list[tuple[str, int, datetime, datetime]]:
         """Give key, messages, creation and last addition of each, newest first."""
         query = """
-            SELECT key, count(n), created_at, updated_at
+            SELECT CAST(key AS BLOB), count(n), CAST(created_at AS BLOB), CAST(updated_at AS BLOB)
             FROM conversations LEFT JOIN messages ON conversation = id
             GROUP BY id ORDER BY updated_at DESC
         """
         rows = self._with_rescue(lambda database: list(database.execute(query)))
-        return [(key, turns, from_iso(made), from_iso(last)) for key, turns, made, last in rows]
+        return [(_text(key), turns, _time(made), _time(last)) for key, turns, made, last in rows]
 
     def close(self) -> None:
         """Close the database; the next call opens it again."""
@@ -201,6 +221,34 @@ class DatabaseShelf:
         return self._connection
 
 
+def examine(path: Path) -> int:
+    """Count a database's conversations, changing nothing; raise CorruptFile when it is none."""
+    if path.stat().st_size == 0:
+        return 0
+    # In WAL mode even a reader makes files beside it, unless told that nobody writes.
+    is_idle = not path.with_name(f"{path.name}-wal").exists()
+    address = f"{path.absolute().as_uri()}?{'immutable=1' if is_idle else 'mode=ro'}"
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    with _explained(path):
+        try:
+            with closing(apsw.Connection(address, flags=flags)) as database:
+                database.set_busy_timeout(BUSY_MILLISECONDS)
+                return _count(database, path)
+        except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError) as error:
+            message = f"it is not a database of conversations: {error}"
+            raise CorruptFile(message) from error
+
+
+def _count(database: apsw.Connection, path: Path) -> int:
+    _version(database, path)
+    problem: str = database.execute("PRAGMA quick_check(1)").get
+    if problem != "ok":
+        message = f"it is damaged: {problem}"
+        raise CorruptFile(message)
+    found: int = database.execute("SELECT count(*) FROM conversations").get
+    return found
+
+
 def _connect(path: Path) -> apsw.Connection:
     database = apsw.Connection(str(path))
     try:
@@ -245,7 +293,7 @@ def _is_sound(path: Path) -> bool:
                 for table, columns in names.items()
             )
             return has_schema and database.pragma("integrity_check") == "ok"
-    except apsw.Error:
+    except (apsw.Error, UnicodeDecodeError):
         return False
 
 
@@ -265,11 +313,14 @@ def _append(
 ) -> None:
     stamp = to_iso(limits.now)
     identity = _touched(database, key, stamp)
-    rows_before = database.execute(
-        "SELECT n, role, chars, calls FROM messages WHERE conversation = ? ORDER BY n",
+    rows_before: Any = database.execute(
+        "SELECT n, CAST(role AS BLOB), chars, CAST(calls AS BLOB) FROM messages "
+        "WHERE conversation = ? ORDER BY n",
         (identity,),
     )
-    old = list(map(Row._make, rows_before))
+    old = [
+        Row(n, _text(role), chars, calls and _text(calls)) for n, role, chars, calls in rows_before
+    ]
     new = []
     for row in rows:
         database.execute(
@@ -301,12 +352,13 @@ def _trim(
     database.execute("DELETE FROM messages WHERE conversation = ? AND n < ?", (identity, first))
 
 
-def _remove(database: apsw.Connection, keys: Sequence[str]) -> int:
-    for key in keys:
-        identity = _id(database, key)
+def _remove(database: apsw.Connection, identities: Sequence[int]) -> int:
+    removed = 0
+    for identity in identities:
         database.execute("DELETE FROM messages WHERE conversation = ?", (identity,))
-    database.executemany("DELETE FROM conversations WHERE key = ?", [(key,) for key in keys])
-    return len(keys) if keys and database.changes() else 0
+        database.execute("DELETE FROM conversations WHERE id = ?", (identity,))
+        removed += database.changes()
+    return removed
 
 
 def _id(database: apsw.Connection, key: str) -> int:
@@ -323,14 +375,26 @@ def _read(database: apsw.Connection, query: str, values: tuple[object, ...]) -> 
     return [message for message in rows if message is not None]
 
 
-def _message(role: str, text: bytes, timestamp: str, full: bytes | None) -> Message | None:
+def _message(role: bytes, text: bytes, timestamp: bytes, full: bytes | None) -> Message | None:
     try:
         if full is None:
-            return messages.as_stored(role, text.decode(), from_iso(timestamp))
+            return messages.as_stored(role.decode(), text.decode(), from_iso(timestamp.decode()))
         return messages.from_json(json.loads(full))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         files.log.warning("a stored message cannot be read (%s); it is left alone", error)
         return None
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def _time(data: bytes) -> datetime:
+    """Read a time; one that is damaged was long ago."""
+    try:
+        return from_iso(_text(data))
+    except ValueError:
+        return LONG_AGO
 
 
 def _columns(message: Message) -> tuple[object, ...]:
@@ -358,18 +422,6 @@ def _roll_back(database: apsw.Connection) -> None:
 def _explained(path: Path) -> Iterator[None]:
     try:
         yield
-    except apsw.FullError as error:
-        message = f"cannot write {path}: the disk is full; free some space and try again"
-        raise StorageError(message) from error
-    except apsw.ReadOnlyError as error:
-        message = f"cannot write {path}: it is read-only; check who owns it and its folder"
-        raise StorageError(message) from error
-    except apsw.BusyError as error:
-        message = f"cannot write {path}: another program keeps it locked; end it or try again"
-        raise StorageError(message) from error
-    except apsw.CantOpenError as error:
-        message = f"cannot open {path}: check that its folder is there and belongs to you"
-        raise StorageError(message) from error
     except apsw.Error as error:
-        message = f"cannot use {path}: {error}; check the disk and keep a backup"
-        raise StorageError(message) from error
+        advice = next((text for kind, text in ADVICE if isinstance(error, kind)), OTHERWISE)
+        raise StorageError(advice.format(path=path, error=error)) from error

@@ -366,10 +366,15 @@ def _free_name(path: Path, suffix: str) -> Path:
 
 def _read(path: Path) -> bytes | None:
     try:
-        with path.open("rb", buffering=0) as file:
-            return file.read()
+        # A pipe would else wait for somebody at its other end.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     except FileNotFoundError:
         return None
+    with os.fdopen(descriptor, "rb", buffering=0) as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            message = "it is no ordinary file"
+            raise ValueError(message)
+        return file.readall()
 
 
 def _write_beside(path: Path, data: bytes, suffix: str) -> Path:

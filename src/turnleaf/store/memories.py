@@ -155,18 +155,23 @@ class MemoryStore:
         self._ready()
         return self._file.change(edit, origin)
 
-    def undo(self) -> list[Change]:
+    def undo(self, *, skip: bool = False) -> list[Change]:
         """Take back the newest change that was not taken back yet, and give it.
 
         An import is one change of many facts; where there is nothing to undo there is none.
+        What somebody changed since cannot be undone: raise Conflict, or with `skip` leave it
+        as it is and go on to the change before.
         """
 
         def edit(draft: Draft) -> list[Change]:
-            found = changes.undoable(self._file.journal.read())
-            version = files.version(draft.text.encode())
-            for change in found:
-                draft.undo(change, is_newest=version == change.new)
-            return found
+            history = self._file.journal.read()
+            while found := changes.undoable(history):
+                undone = _taken_back(draft, found, skip=skip)
+                if undone:
+                    return undone
+                skipped = {change.n for change in found}
+                history = [change for change in history if change.n not in skipped]
+            return []
 
         self._ready()
         return self._file.change(edit, "user")
@@ -183,8 +188,7 @@ class MemoryStore:
         def edit(draft: Draft) -> int:
             new = _unknown(incoming, draft.memories)
             self._check_room([memory.content for memory in [*draft.memories, *new]])
-            for memory in new:
-                draft.insert(memory, "import")
+            draft.insert_all(new, "import")
             return len(new)
 
         self._ready()
@@ -252,6 +256,19 @@ def _resolved(location: str | Path | None) -> Path:
         message = f"{location!r} is not a place for memories; pass a path ending in .json or .md"
         raise InvalidInput(message)
     return files.real(default_location() if location is None else location)
+
+
+def _taken_back(draft: Draft, found: Sequence[Change], *, skip: bool) -> list[Change]:
+    version = files.version(draft.text.encode())
+    undone = []
+    for change in found:
+        try:
+            draft.undo(change, is_newest=version == change.new)
+            undone.append(change)
+        except Conflict:
+            if not skip:
+                raise
+    return undone
 
 
 def _unknown(incoming: Sequence[Memory], present: Sequence[Memory]) -> list[Memory]:

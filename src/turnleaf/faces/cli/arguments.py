@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -69,6 +70,13 @@ def decoded(data: bytes, what: str) -> str:
     except UnicodeDecodeError as error:
         message = f"{what} is not UTF-8 at byte {error.start}; convert it first, e.g. with iconv"
         raise InvalidInput(message) from None
+
+
+def refuse_existing(file: str, *, force: bool) -> None:
+    """Refuse a file that would be replaced, unless that is wanted."""
+    if Path(file).exists() and not force:
+        message = f"{file} exists; choose another name, or --force to replace it"
+        raise InvalidInput(message)
 
 
 def on_terminal() -> bool:

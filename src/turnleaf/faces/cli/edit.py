@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +15,8 @@ from turnleaf.faces.cli.arguments import TEXT, as_json, full_id, given_text
 from turnleaf.faces.cli.output import note, one_line, say, say_json
 from turnleaf.faces.cli.place import Place, pass_place
 from turnleaf.store import files
+
+MAX_NAME_CHARS = 40
 
 
 @click.command()
@@ -30,14 +33,15 @@ def edit(place: Place, memory_id: str, words: tuple[str, ...], *, as_json: bool)
     known = {memory.id: memory for memory in place.memory.get_all()}
     old = known[full_id(memory_id, known)]
     text = given_text(words) if words else _from_editor(place, old)
+    new = old
     if text == old.content:
         note("Nothing was changed.")
-        return
-    new = _updated(place, old, text) if words else _kept_on_failure(place, old, text)
+    else:
+        new = _updated(place, old, text) if words else _kept_on_failure(place, old, text)
     if as_json:
         say_json(to_json(new))
-    else:
-        say(f"changed {new.id}: {one_line(new.content)}")
+    elif new != old:
+        say(f"changed {one_line(new.id)}: {one_line(new.content)}")
 
 
 def _from_editor(place: Place, old: Memory) -> str:
@@ -72,7 +76,8 @@ def _kept_on_failure(place: Place, old: Memory, text: str) -> Memory:
 
 
 def _kept(place: Place, memory_id: str, data: bytes) -> Path:
-    name = f"unsaved-{memory_id}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.md"
+    harmless = re.sub(r"[^\w-]", "_", memory_id)[:MAX_NAME_CHARS]
+    name = f"unsaved-{harmless}-{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}.md"
     path = place.folder.path / name
     try:
         files.write(path, data)

@@ -82,6 +82,6 @@ def _others(message: Message) -> list[str]:
     parts = message.content if isinstance(message.content, list) else []
     calls = [call.get("function", call) for call in message.tool_calls or ()]
     return [
-        *(f"[{part['type']}]" for part in parts if "text" not in part),
+        *(str(part.get("refusal") or f"[{part['type']}]") for part in parts if "text" not in part),
         *(f"[calls {json.dumps(call, ensure_ascii=False)}]" for call in calls),
     ]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
+
+from turnleaf.faces.cli import tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,8 +55,9 @@ def say(text: str = "") -> None:
 
 def note(text: str) -> None:
     """Say something to the person that is no part of the result."""
-    sys.stdout.flush()
-    sys.stderr.write(visible(text) + "\n")
+    with suppress(OSError):  # What cannot be written now is reported at the end.
+        sys.stdout.flush()
+    tell(visible(text))
 
 
 def complain(text: str) -> None:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem, shell_complete
 
 from turnleaf import __version__
-from turnleaf.errors import InvalidInput, NotFound, TurnleafError
-from turnleaf.faces.cli import COMMANDS, COMPLETION_VARIABLE, overview
-from turnleaf.faces.cli.output import complain, showing_warnings
+from turnleaf.errors import InvalidInput, NotFound, StorageError, TurnleafError
+from turnleaf.faces.cli import COMMANDS, COMPLETION_VARIABLE, FAILED, overview
+from turnleaf.faces.cli.output import complain, one_line, showing_warnings
 from turnleaf.faces.cli.place import Place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-FAILED = 1
 WRONG_USAGE = 2
 NOTHING_MATCHED = 3
 
@@ -51,22 +51,46 @@ class Program(click.Group):
         return commands + click.Command.shell_complete(self, ctx, incomplete)
 
 
+def _folders(
+    ctx: click.Context,  # noqa: ARG001 - click's signature
+    param: click.Parameter,  # noqa: ARG001
+    incomplete: str,
+) -> list[CompletionItem[Any]]:
+    """Let the shell complete the names of folders."""
+    return [CompletionItem(incomplete, type="dir")]
+
+
 @click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--data-dir", metavar="DIR", help="Use this data folder.")
+@click.option("--data-dir", metavar="DIR", help="Use this data folder.", shell_complete=_folders)
 @click.version_option(__version__, message="turnleaf %(version)s")
 @click.pass_context
 def program(ctx: click.Context, data_dir: str | None) -> None:
     """Find the data folder for the command that follows."""
+    if data_dir == "":
+        message = "--data-dir names no folder; give one, or leave it out"
+        raise InvalidInput(message)
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        message = "the folder that you are in is gone; change to another (cd) and try again"
+        raise StorageError(message) from None
     ctx.obj = Place(data_dir)
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command; give its exit code, and say on stderr what went wrong."""
     if COMPLETION_VARIABLE in os.environ:
-        request = os.environ[COMPLETION_VARIABLE]
-        return shell_complete(program, {}, "turnleaf", COMPLETION_VARIABLE, request)
+        return _complete(os.environ[COMPLETION_VARIABLE])
     with showing_warnings():
         return _run(list(arguments))
+
+
+def _complete(request: str) -> int:
+    try:
+        return shell_complete(program, {}, "turnleaf", COMPLETION_VARIABLE, request)
+    except (KeyError, ValueError):
+        complain(f"{COMPLETION_VARIABLE} is for your shell, which sets COMP_WORDS too; unset it")
+        return WRONG_USAGE
 
 
 def _run(arguments: list[str]) -> int:
@@ -81,10 +105,10 @@ def _run(arguments: list[str]) -> int:
     except TurnleafError as error:
         complain(str(error))
         return _code(error)
-    except BrokenPipeError:
-        raise
     except OSError as error:
-        complain(f"{error.filename or 'the system'}: {error.strerror or error}")
+        if error.filename is None:  # Then it is the output that cannot be written.
+            raise
+        complain(f"{error.filename}: {error.strerror}")
         return FAILED
     return 0
 
@@ -96,7 +120,7 @@ def _code(error: TurnleafError) -> int:
 
 
 def _usage(error: click.ClickException) -> str:
-    message = error.format_message().rstrip(".")
+    message = one_line(error.format_message()).rstrip(".")
     message = message[:1].lower() + message[1:]
     if isinstance(error, click.NoSuchOption):
         return f"{message}; {_advice(error)}"

@@ -8,7 +8,7 @@ import click
 
 from turnleaf.core import changes, memories
 from turnleaf.core.changes import Source
-from turnleaf.errors import NotFound
+from turnleaf.errors import Conflict, NotFound
 from turnleaf.faces.cli.arguments import TEXT, as_json, full_id
 from turnleaf.faces.cli.output import minute, one_line, say, say_json
 from turnleaf.faces.cli.place import Place, pass_place
@@ -59,11 +59,19 @@ def why(place: Place, memory_id: str, *, as_json: bool) -> None:
 
 
 @click.command()
+@click.option("--skip", is_flag=True, help="Leave alone what was changed since, and go on.")
 @as_json
 @pass_place
-def undo(place: Place, *, as_json: bool) -> None:
-    """Take back the last change of the memories that was not taken back yet."""
-    undone = place.memory.undo()
+def undo(place: Place, *, skip: bool, as_json: bool) -> None:
+    """Take back the last change of the memories that was not taken back yet.
+
+    A memory that somebody changed since is not touched: --skip takes back the change before.
+    """
+    try:
+        undone = place.memory.undo(skip=skip)
+    except Conflict as error:
+        message = f"{error}; or turnleaf undo --skip takes back the change before"
+        raise Conflict(message) from error
     if not undone:
         message = "there is nothing to undo"
         raise NotFound(message)
@@ -73,7 +81,8 @@ def undo(place: Place, *, as_json: bool) -> None:
     for change in reversed(undone):
         for memory in change.removed or (change.before or change.after,):
             if memory:
-                say(f"{TAKEN_BACK[change.op]}: {memory.id}: {one_line(memory.content)}")
+                what = f"{one_line(memory.id)}: {one_line(memory.content)}"
+                say(f"{TAKEN_BACK[change.op]}: {what}")
 
 
 def _ids(change: Change) -> set[str]:
@@ -84,7 +93,7 @@ def _tell(memory_id: str, memory: Memory | None, story: Sequence[Change]) -> Non
     if memory:
         _describe(memory)
     else:
-        say(f"{memory_id} is forgotten.")
+        say(f"{one_line(memory_id)} is forgotten.")
     say()
     for change in story:
         _tell_change(change)
@@ -95,8 +104,8 @@ def _tell(memory_id: str, memory: Memory | None, story: Sequence[Change]) -> Non
 def _describe(memory: Memory) -> None:
     say(memory.content)
     say()
-    say(f"id        {memory.id}")
-    say(f"origin    {memory.origin or 'typed into the file by hand'}")
+    say(f"id        {one_line(memory.id)}")
+    say(f"origin    {one_line(memory.origin or 'typed into the file by hand')}")
     if memory.category:
         say(f"category  {memory.category}")
     say(f"added     {minute(memory.created_at)}")

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from turnleaf.errors import InvalidInput, SettingsError
-from turnleaf.faces.cli.arguments import as_json, ask, on_terminal, yes
+from turnleaf.faces.cli.arguments import as_json, ask, on_terminal, refuse_existing, yes
 from turnleaf.faces.cli.output import counted, note, say, say_json
 from turnleaf.faces.cli.place import Place, pass_place
 from turnleaf.store import backup as archives
 from turnleaf.store import files
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @click.command()
@@ -21,9 +24,7 @@ from turnleaf.store import files
 @pass_place
 def backup(place: Place, file: str, *, force: bool, as_json: bool) -> None:
     """Save the whole data folder to FILE, a .tar.gz, also while other programs write."""
-    if Path(file).exists() and not force:
-        message = f"{file} exists; choose another name, or --force to replace it"
-        raise InvalidInput(message)
+    refuse_existing(file, force=force)
     saved = archives.backup(place.folder.path, file)
     if as_json:
         say_json({"file": str(saved.path), "files": saved.files, "bytes": saved.size})

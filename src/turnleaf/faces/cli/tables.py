@@ -2,62 +2,93 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING
+import sys
+from typing import TYPE_CHECKING, NamedTuple
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from turnleaf.faces.cli.output import day, say, visible
+from turnleaf.faces.cli.output import day, one_line, say, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from turnleaf.core.memories import Memory
 
 PIPE_WIDTH = 1_000_000
+GAP = 2
+LEAST_WRAPPED = 8
+LEAST_LAST = 16
 
 
-def show_memories(memories: Iterable[Memory], marked: str = "") -> None:
-    """List memories, each place that matches `marked` set off."""
-    rows = [
-        (one.id, day(one.created_at), one.category or "", _set_off(one.content, marked))
-        for one in memories
-    ]
-    show(("ID", "Added", "Category", "Memory"), rows)
+class Column(NamedTuple):
+    """A heading and what stands below it; `least` is the width that it cannot do without."""
+
+    heading: str
+    cells: Sequence[str]
+    least: int
+    wraps: bool
 
 
-def show(headings: Sequence[str], rows: Iterable[Sequence[str | Text]]) -> None:
-    """Print a table, without the columns that are empty; the last may run over several lines."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    cells = [[_cell(value) for value in row] for row in rows]
-    filled = [number for number in range(len(headings)) if any(row[number] for row in cells)]
-    for number in filled:
-        table.add_column(headings[number], no_wrap=number < filled[-1], overflow="fold")
-    for row in cells:
-        table.add_row(*(row[number] for number in filled))
-    _print(table)
+def show_memories(memories: Iterable[Memory]) -> None:
+    """List memories."""
+    rows = [(one.id, day(one.created_at), one.category or "", one.content) for one in memories]
+    show(("ID", "Added", "Category", "Memory"), rows, wrapped={"Category"})
 
 
-def _cell(value: str | Text) -> Text:
-    return value if isinstance(value, Text) else Text(visible(value))
+def show(
+    headings: Sequence[str], rows: Iterable[Sequence[str]], wrapped: Collection[str] = ()
+) -> None:
+    """Print a table, without the columns that are empty.
 
-
-def _set_off(content: str, marked: str) -> Text:
-    text = Text(visible(content))
-    if marked:
-        pattern = re.compile(re.escape(visible(marked)), re.IGNORECASE)
-        text.highlight_regex(pattern, "bold yellow")
-    return text
-
-
-def _print(table: Table) -> None:
+    The last may run over several lines, and so may those in `wrapped`. On a terminal that is
+    too narrow, columns between the first and the last are left out.
+    """
+    *others, last = zip(headings, zip(*rows, strict=True), strict=True)
+    columns = [_short(*one, wraps=one[0] in wrapped) for one in others if any(one[1])]
+    columns.append(Column(last[0], [*map(visible, last[1])], LEAST_LAST, wraps=True))
     console = Console(highlight=False)
-    if console.is_terminal and not console.no_color:
-        console.print(table)
-        return
-    width = console.width if console.is_terminal else PIPE_WIDTH
+    if not sys.stdout.isatty():
+        _print_plain(_table(columns, PIPE_WIDTH), PIPE_WIDTH)
+    elif console.no_color:
+        _print_plain(_table(columns, console.width), console.width)
+    else:
+        console.print(_table(columns, console.width))
+
+
+def _short(heading: str, values: Iterable[str], *, wraps: bool) -> Column:
+    cells = [one_line(value) for value in values]
+    width = max(cell_len(text) for text in (heading, *cells))
+    return Column(heading, cells, min(width, LEAST_WRAPPED) if wraps else width, wraps)
+
+
+def _table(columns: Sequence[Column], width: int) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
+    shown = _fitting(columns, width)
+    spare = width - _least(shown)
+    for one in shown:
+        most = max(one.least, one.least + spare)
+        is_whole = not one.wraps and one.least <= width // 2
+        table.add_column(one.heading, no_wrap=is_whole, overflow="fold", max_width=most)
+    for row in zip(*(one.cells for one in shown), strict=True):
+        table.add_row(*map(Text, row))
+    return table
+
+
+def _fitting(columns: Sequence[Column], width: int) -> Sequence[Column]:
+    shown = list(columns)
+    while shown[1:-1] and _least(shown) > width:
+        del shown[1]
+    return shown
+
+
+def _least(columns: Sequence[Column]) -> int:
+    return sum(one.least for one in columns) + GAP * (len(columns) - 1)
+
+
+def _print_plain(table: Table, width: int) -> None:
     plain = Console(width=width, color_system=None, force_terminal=False)
     with plain.capture() as captured:
         plain.print(table)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from turnleaf.core import jsonfacts, markdown
+from turnleaf.core.drafts import Draft
 from turnleaf.errors import CorruptFile, InvalidInput, MemoryFull, NotFound
-from turnleaf.faces.cli.arguments import as_json, decoded, piped
+from turnleaf.faces.cli.arguments import as_json, decoded, piped, refuse_existing
 from turnleaf.faces.cli.output import counted, note, say, say_json
 from turnleaf.faces.cli.place import Place, pass_place
 from turnleaf.store import files
@@ -62,23 +63,26 @@ def import_(place: Place, file: str, form: str | None, *, as_json: bool) -> None
 def export(place: Place, file: str | None, form: str | None, *, force: bool) -> None:
     """Write all memories to FILE, or to stdout, as JSON or as Markdown.
 
-    turnleaf import reads both; nothing is lost either way.
+    turnleaf import reads both, with every id, time, category and origin.
     """
+    if file is not None:
+        _check_target(file, place.memory, force=force)
     wanted = form or SUFFIXES.get(Path(file or "").suffix.lower(), "json")
     data = _rendered(place.memory, wanted).encode()
     if file is None:
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
         return
-    _write(files.real(file), data, place.memory, force=force)
+    files.write(files.real(file), data)
     note(f"wrote {counted(len(place.memory.get_all()), 'memory')} to {file}")
 
 
 def _read(file: str) -> tuple[str, datetime]:
     if file == "-":
         return piped(), datetime.now(UTC)
-    path = files.real(file)
-    return decoded(files.read(path) or b"", file), files.modified(path)
+    # The path as it was given: what it leads to may be a pipe, which has no name of its own.
+    path = Path(file)
+    return decoded(path.read_bytes(), file), files.modified(path)
 
 
 def _parsed(file: str, text: str, form: str | None, time: datetime) -> list[Memory]:
@@ -96,9 +100,10 @@ def _add(place: Place, found: Sequence[Memory]) -> int:
         return place.memory.import_memories(found)
     except MemoryFull as error:
         present = place.memory.get_all()
+        fit = "does not fit" if len(found) == 1 else "do not fit"
         message = (
-            f"nothing was imported: {counted(len(found), 'memory')} do not fit "
-            f"beside the {len(present)} that are there; {error}"
+            f"nothing was imported: {counted(len(found), 'memory')} {fit} "
+            f"beside the {len(present)} there; {error}"
         )
         raise MemoryFull(message) from error
 
@@ -106,18 +111,21 @@ def _add(place: Place, found: Sequence[Memory]) -> int:
 def _rendered(store: MemoryStore, form: str) -> str:
     if form == SUFFIXES[store.location.suffix]:
         return store.text()
-    text = FORMATS[form].EMPTY
-    for memory in store.get_all():
-        page = FORMATS[form].parse(text, memory.created_at)
-        text = page.spliced(page.insert(memory))
-    return text
+    return rendered(store.get_all(), FORMATS[form])
 
 
-def _write(path: Path, data: bytes, store: MemoryStore, *, force: bool) -> None:
-    if path == store.location:
-        message = f"{path} is the memory itself; choose another file"
+def rendered(memories: Sequence[Memory], kind: Format) -> str:
+    """Write a file of these facts."""
+    draft = Draft(kind, kind.EMPTY, datetime.now(UTC))
+    draft.insert_all(memories, "import")
+    return draft.text
+
+
+def _check_target(file: str, store: MemoryStore, *, force: bool) -> None:
+    if Path(file).exists() and not Path(file).is_file():
+        message = f"{file} is a device or a pipe; leave it out to write to stdout"
         raise InvalidInput(message)
-    if path.exists() and not force:
-        message = f"{path} exists; choose another name, or --force to replace it"
+    if files.real(file) == store.location:
+        message = f"{file} is the memory itself; choose another file"
         raise InvalidInput(message)
-    files.write(path, data)
+    refuse_existing(file, force=force)
