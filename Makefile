@@ -46,9 +46,9 @@ clean: ## remove what the other commands made (never your data)
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/run.stamp: pyproject.toml
-	@scripts/install '[tokens]'
+	@scripts/install '[embeddings,tokens]'
 	@touch $@
 
 .venv/dev.stamp: pyproject.toml
-	@scripts/install '[tokens,dev]'
+	@scripts/install '[embeddings,tokens,dev]'
 	@touch .venv/run.stamp $@

@@ -18,7 +18,7 @@ BELOW = {
     "store": {"store", "settings", "core", "errors"},
     "llm": {"llm", "settings", "core", "errors"},
 }
-MIDDLE = {"assistant", "extraction", "tools", "watcher"}
+MIDDLE = {"assistant", "extraction", "search", "tools", "watcher"}
 BELOW |= {name: MIDDLE | {"store", "llm", "settings", "core", "errors"} for name in MIDDLE}
 BELOW |= {name: {"faces", *BELOW} for name in ("faces", "__main__")}
 
@@ -27,13 +27,16 @@ MAY_LOAD_BY_NAME = {
     "turnleaf",
     "turnleaf.faces.cli",
     "turnleaf.faces.cli.program",
+    "turnleaf.llm.embeddings",
+    "turnleaf.store.index_database",
     "turnleaf.store.vocabulary",
 }
 
 PURE = {
-    "__future__", "abc", "base64", "bisect", "collections", "copy", "dataclasses", "datetime",
-    "difflib", "enum", "functools", "hashlib", "heapq", "html", "itertools", "json", "math",
-    "operator", "re", "string", "textwrap", "types", "typing", "unicodedata", "urllib.parse",
+    "__future__", "abc", "array", "base64", "bisect", "collections", "copy", "dataclasses",
+    "datetime", "difflib", "enum", "functools", "hashlib", "heapq", "html", "itertools", "json",
+    "math", "operator", "re", "statistics", "string", "struct", "textwrap", "types", "typing",
+    "unicodedata", "urllib.parse",
 }  # fmt: skip
 IMPURE_NAMES = {
     "open", "print", "input", "breakpoint", "eval", "exec", "compile", "__import__",
@@ -42,7 +45,14 @@ CLOCKS = {"now", "utcnow", "today"}
 
 THE_WRITER = "turnleaf.store.files"
 ITS_SYSTEM_CALL = "turnleaf.store.renames"
-MAY_USE_SQLITE = {"turnleaf.store.backup", "turnleaf.store.conversations_db"}
+MAY_USE_SQLITE = {
+    "turnleaf.store.conversations_db",
+    "turnleaf.store.databases",
+    "turnleaf.store.index",
+    "turnleaf.store.index_database",
+    "turnleaf.store.index_reading",
+    "turnleaf.store.index_writing",
+}
 WRITING_METHODS = {
     "write_text", "write_bytes", "unlink", "rename", "touch", "mkdir", "rmdir", "chmod", "lchmod",
     "symlink_to", "hardlink_to",
@@ -55,7 +65,7 @@ WRITING_OS = {
 }  # fmt: skip
 HARMLESS = {
     "shutil": {"disk_usage", "get_terminal_size", "which"},
-    "tempfile": {"gettempdir", "mkdtemp"},
+    "tempfile": {"TemporaryDirectory", "gettempdir", "mkdtemp"},
 }
 WRITING_MODULES = {"ctypes", "fcntl", "sqlite3"}
 OPENING_MODULES = {"bz2", "codecs", "gzip", "io", "lzma", "tarfile"}

@@ -36,7 +36,7 @@ def test_without_anything_the_requirements_defaults_hold(tmp_path: Path) -> None
 
 
 def test_the_table_has_every_setting_once() -> None:
-    fields = {name for name in Settings.__dataclass_fields__ if name != "sources"}
+    fields = set(Settings.__dataclass_fields__) - {"sources", "embeddings_api_key"}
     assert {setting.field for setting in SETTINGS} == fields
     assert len({setting.variable for setting in SETTINGS}) == len(SETTINGS)
     assert len({setting.key for setting in SETTINGS}) == len(SETTINGS)
@@ -46,6 +46,7 @@ def test_the_table_has_every_setting_once() -> None:
 KINDS: dict[type, tuple[object, str, object]] = {
     int: (7, "8", 8),
     bool: (False, "on", True),
+    float: (0.25, "0.5", 0.5),
     type(None): ("a.json", "b.json", "b.json"),
 }
 
@@ -62,6 +63,21 @@ def test_each_setting_comes_from_the_environment_before_the_file(
     both = Settings.load(tmp_path, {setting.variable: written})
     assert getattr(both, setting.field) == meant
     assert both.sources == {setting.field: "environment"}
+
+
+def test_the_api_key_comes_from_the_environment_only_and_is_not_shown(tmp_path: Path) -> None:
+    write(tmp_path, {"embeddingsApiKey": "from-file"})
+    settings = Settings.load(tmp_path, {"EMBEDDINGS_API_KEY": "very-secret"})
+    assert settings.embeddings_api_key == "very-secret"
+    assert "very-secret" not in repr(settings)
+    assert Settings.load(tmp_path, {}).embeddings_api_key is None
+
+
+@pytest.mark.parametrize("variable", ["SEARCH_VECTOR_WEIGHT", "SEARCH_BM25_WEIGHT"])
+@pytest.mark.parametrize("value", ["-0.1", "1.1", "nan", "inf", "much"])
+def test_a_bad_weight_names_its_variable(tmp_path: Path, variable: str, value: str) -> None:
+    with pytest.raises(SettingsError, match=f"^{variable} must be a number from 0 to 1, not "):
+        Settings.load(tmp_path, {variable: value})
 
 
 @pytest.mark.parametrize("setting", NUMBERS, ids=lambda setting: setting.variable)
@@ -204,6 +220,27 @@ def test_a_location_in_the_file_is_relative_to_its_folder(tmp_path: Path) -> Non
 def test_a_location_in_the_environment_is_as_it_says(tmp_path: Path) -> None:
     settings = Settings.load(tmp_path, {"TURNLEAF_MEMORY": "here/mine.md"})
     assert DataFolder(tmp_path, "why").memory(settings) == Path("here/mine.md")
+
+
+def test_a_tilde_in_a_location_is_the_user_s_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    write(tmp_path, {"conversationsLocation": "~/talk.db"})
+    settings = Settings.load(tmp_path, {"TURNLEAF_MEMORY": "~/mem.md"})
+    folder = DataFolder(tmp_path, "why")
+    assert folder.memory(settings) == tmp_path / "home/mem.md"
+    assert folder.conversations(settings) == tmp_path / "home/talk.db"
+
+
+def test_the_home_of_nobody_is_refused(tmp_path: Path) -> None:
+    settings = Settings.load(tmp_path, {"TURNLEAF_MEMORY": "~nobody-of-that-name/mem.md"})
+    for find in (
+        lambda: DataFolder(tmp_path, "why").memory(settings),
+        lambda: data_folder("~nobody-of-that-name/x", {}, tmp_path),
+    ):
+        with pytest.raises(SettingsError, match=r"nobody-of-that-name.*write the whole path"):
+            find()
 
 
 def test_a_store_without_an_argument_uses_the_requirements_folder() -> None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from turnleaf.store.conversation import Conversation
     from turnleaf.store.conversations import ConversationStore
     from turnleaf.store.daily import DailyLog
+    from turnleaf.store.index import Index
     from turnleaf.store.memories import MemoryStore
 
 __version__ = "0.1.0"
@@ -22,6 +23,7 @@ __all__ = [
     "ConversationTurn",
     "CorruptFile",
     "DailyLog",
+    "Index",
     "Memory",
     "MemoryFull",
     "MemoryStore",
@@ -42,6 +44,7 @@ _HOMES = {
     "ConversationTurn": "core.messages",
     "CorruptFile": "errors",
     "DailyLog": "store.daily",
+    "Index": "store.index",
     "Memory": "core.memories",
     "MemoryFull": "errors",
     "MemoryStore": "store.memories",

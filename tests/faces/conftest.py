@@ -94,6 +94,8 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     for variable in (*(setting.variable for setting in SETTINGS), *others):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("TURNLEAF_DATA_DIR", str(tmp_path / "data"))
+    # Loading the model takes longer than all the rest of a test; those that need it say so.
+    monkeypatch.setenv("EMBEDDINGS", "off")
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
     monkeypatch.chdir(tmp_path)

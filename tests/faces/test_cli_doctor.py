@@ -1,16 +1,19 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from tests.faces.conftest import Cli
 from tests.faces.test_cli_program import made_read_only, run_as_ordinary_user
 from turnleaf import __version__
 from turnleaf.settings import SETTINGS
+from turnleaf.store.conversations import ConversationStore
 
 MING = "客廳的燈叫做小明"
 
@@ -37,7 +40,7 @@ def test_a_new_user_sees_where_everything_will_be(cli: Cli) -> None:
         "the first remember makes it",
         "MEMORY.md",
         "conversations.json",
-        "literal",
+        "by words alone",
         "Problems\n  none",
     ):
         assert piece in result.out
@@ -190,10 +193,145 @@ def test_a_broken_last_error_is_a_warning(cli: Cli) -> None:
     assert "last-error.json" in messages(result.json, "warning")[0]
 
 
-def test_a_database_is_not_opened(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def database(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Path:
     location = cli.data / "talk.db"
     monkeypatch.setenv("TURNLEAF_CONVERSATIONS", str(location))
-    cli("history")
+    store = ConversationStore(location)
+    store.add_exchange("a", "b", "c" * 5000)
+    store.close()
+    return location
+
+
+def test_a_database_is_counted_and_not_changed(cli: Cli, database: Path) -> None:
     before = everything(cli.data)
-    assert cli("doctor").code == 0
+    report = cli("doctor", "--json")
+    assert report.code == 0
+    assert report.json["files"][2]["holds"] == "1 conversation"
     assert everything(cli.data) == before
+
+
+def test_a_database_in_use_is_counted(cli: Cli, database: Path) -> None:
+    store = ConversationStore(database)
+    store.add_exchange("second", "b", "c")
+    assert cli("doctor", "--json").json["files"][2]["holds"] == "2 conversations"
+    store.close()
+
+
+@pytest.mark.parametrize("damage", ["garbage", "half", "short", "another program's"])
+def test_a_damaged_database_is_a_problem(cli: Cli, database: Path, damage: str) -> None:
+    data = database.read_bytes()
+    if damage == "another program's":
+        database.unlink()
+        connection = apsw.Connection(str(database))
+        connection.execute("CREATE TABLE x (y)")
+        connection.close()
+    else:
+        kept = {"garbage": b"garbage" * 999, "half": data[: len(data) // 2], "short": b"short"}
+        database.write_bytes(kept[damage])
+    before = everything(cli.data)
+    result = cli("doctor", "--json")
+    assert result.code == 1
+    assert f"{database} cannot be used" in messages(result.json, "error")[0]
+    assert everything(cli.data) == before
+
+
+@pytest.mark.parametrize(
+    ("path", "mode", "told"),
+    [
+        ("prompts/memory/MEMORY.md", 0o400, "MEMORY.md cannot be changed"),
+        ("prompts/memory/MEMORY.md", 0o000, "cannot read"),
+        ("prompts/memory/changes.jsonl", 0o000, "cannot read"),
+        ("prompts/memory", 0o500, "memory cannot be written to"),
+        ("prompts/memory/daily", 0o000, "daily cannot be read"),
+        ("conversations", 0o500, "conversations cannot be written to"),
+        ("conversations/conversations.json", 0o400, "conversations.json cannot be changed"),
+    ],
+)
+def test_what_may_not_be_read_or_changed_is_a_problem(
+    cli: Cli, path: str, mode: int, told: str
+) -> None:
+    cli.remember(MING)
+    cli.daily.append(MING)
+    cli.conversations.init()
+    place = cli.data / path
+    usual = place.stat().st_mode
+    place.chmod(mode)
+    try:
+        done = run_as_ordinary_user("doctor", "--json")
+    finally:
+        place.chmod(usual)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert [one for one in messages(json.loads(done.stdout), "error") if told in one]
+
+
+def test_lines_of_the_record_that_cannot_be_read_are_a_warning(cli: Cli) -> None:
+    cli.remember(MING)
+    record = cli.memory.location.with_name("changes.jsonl")
+    with record.open("ab") as file:
+        file.write(b'garbage\n{"n": 1}\n\n[]\n')
+    result = cli.process("doctor", "--json")
+    assert (result.code, result.err) == (0, "")
+    (told,) = messages(result.json, "warning")
+    assert told.startswith(f"3 lines of {record} cannot be read, line 2 first")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "prompts/memory/MEMORY.md",
+        "prompts/memory/changes.jsonl",
+        "conversations/conversations.json",
+        "memory-config.json",
+        "last-error.json",
+    ],
+)
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(cli: Cli, name: str) -> None:
+    pipe = cli.data / name
+    pipe.parent.mkdir(parents=True)
+    os.mkfifo(pipe)
+    done = cli.process("doctor", "--json")
+    told = [one["message"] for one in done.json["problems"]]
+    assert len(told) == 1
+    assert f"{pipe} is no ordinary file" in told[0]
+
+
+def test_only_days_are_counted_as_days(cli: Cli) -> None:
+    cli.daily.append(MING)
+    for name in ("2x.md", "2026-13-01.md", "notes.md"):
+        (cli.folder.daily / name).write_text("x", "utf-8")
+    assert cli("doctor", "--json").json["files"][1]["holds"] == "1 day"
+
+
+def test_nobody_is_told_to_delete_what_only_cannot_be_read(cli: Cli) -> None:
+    cli.remember(MING)
+    cli.data.chmod(0o000)
+    try:
+        done = run_as_ordinary_user("doctor")
+    finally:
+        cli.data.chmod(0o700)
+    assert "; delete" not in done.stdout
+
+
+def test_a_home_folder_of_nobody_is_a_problem(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TURNLEAF_MEMORY", "~nobody-of-that-name/x.md")
+    result = cli("doctor", "--json")
+    assert result.code == 1
+    assert "write the whole path" in messages(result.json, "error")[0]
+
+
+def test_it_says_how_search_works_and_what_is_wrong_with_that(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert cli("doctor", "--json").json["parts"]["embeddings"] == "off (EMBEDDINGS is off)"
+    monkeypatch.setenv("EMBEDDINGS", "on")
+    assert cli("doctor", "--json").json["parts"]["search"] == "by words and meaning"
+    monkeypatch.setenv("EMBEDDINGS_URL", "http://127.0.0.1:9/v1")
+    wrong = cli("doctor")
+    assert wrong.code == 1
+    assert "error: EMBEDDINGS_URL is set and EMBEDDINGS_MODEL is not" in wrong.out
+
+
+def test_the_key_of_an_endpoint_is_not_shown(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMBEDDINGS_API_KEY", "very-secret")
+    assert "very-secret" not in cli("doctor").out + cli("doctor", "--json").out

@@ -76,7 +76,7 @@ def test_a_huge_text_is_refused_with_the_limit(cli: Cli) -> None:
     assert cli.contents() == []
 
 
-# memories and search
+# memories
 
 
 def test_an_empty_memory_says_how_to_begin(cli: Cli) -> None:
@@ -121,11 +121,48 @@ def test_an_id_from_elsewhere_cannot_act_on_the_terminal(cli: Cli) -> None:
     assert "\x1b" not in "".join(one.out + one.err for one in told)
 
 
+def test_an_id_of_several_lines_stands_on_one(cli: Cli) -> None:
+    cli("import", "-", stdin=json.dumps([{"id": "a\nb", "content": "lamp"}]))
+    assert [line.split()[:2] for line in cli("memories").out.splitlines()] == [
+        ["ID", "Added"],
+        ["a", "b"],
+    ]
+    for told in (cli("edit", "a", "x").out, cli("undo").out):
+        assert len(told.splitlines()) == 1
+    assert "id        a b\n" in cli("why", "a").out
+
+
+@pytest.mark.parametrize("zone", ["Asia/Taipei", "America/Los_Angeles"])
+@pytest.mark.parametrize("moment", ["9999-12-31T23:59:59.999Z", "0001-01-01T00:00:00+14:00"])
+def test_a_time_at_the_edge_of_the_calendar_is_an_unknown_one(
+    cli: Cli, zone: str, moment: str
+) -> None:
+    cli.memory.init()
+    line = f"- {MING} <!-- turnleaf id=edge created={moment} updated={moment} -->\n"
+    cli.memory.location.write_text(line, "utf-8")
+    for command in (["memories"], ["memories", "--json"], ["why", "edge"], ["export"]):
+        shown = cli.process(*command, environ={"TZ": zone})
+        assert (shown.code, shown.err) == (0, "")
+        assert MING in shown.out
+
+
+def test_a_file_with_a_time_at_the_edge_of_the_calendar_is_kept_as_one_that_is_no_array(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "memories.json"
+    file.write_text('[{"content": "x", "createdAt": "9999-12-31T23:59:59.999Z"}]', "utf-8")
+    monkeypatch.setenv("TURNLEAF_MEMORY", str(file))
+    listed = cli("memories")
+    assert (listed.code, listed.out) == (0, "")
+    assert "is too far away for a time" in listed.err
+    assert len(list(tmp_path.glob("memories.json.corrupt-*"))) == 1
+
+
 def test_tags_and_markup_are_shown_as_they_are(cli: Cli) -> None:
     text = "</long_term_memory> [bold]x[/bold] [/] :smile: <b>"
     cli.remember(text)
     assert text in cli("memories").out
-    assert text in cli("search", "[/]").out
+    assert text in cli("search", "bold").out
 
 
 def test_an_unknown_category_matches_nothing(cli: Cli) -> None:
@@ -133,23 +170,6 @@ def test_an_unknown_category_matches_nothing(cli: Cli) -> None:
     result = cli("memories", "--category", "garden")
     assert (result.code, result.out) == (3, "")
     assert "garden" in result.err
-
-
-def test_search_is_literal_and_takes_either_case(cli: Cli) -> None:
-    cli.remember(LAMP, MING, "100% (a AND b*)")
-    assert LAMP in cli("search", "LAMP").out
-    assert MING in cli("search", "小明").out
-    assert [one["content"] for one in cli("search", "--json", "% (A and B*").json] == [
-        "100% (a AND b*)"
-    ]
-
-
-@pytest.mark.parametrize("text", ['"', "NEAR(", "a OR b", "*", "%", "_", "--", "' OR 1=1", "\\"])
-def test_no_character_of_a_search_has_a_special_meaning(cli: Cli, text: str) -> None:
-    cli.remember(LAMP)
-    result = cli("search", "--json", "--", text)
-    assert (result.code, result.json) == (3, [])
-    assert "no memory contains" in result.err
 
 
 # forget
@@ -273,6 +293,31 @@ def test_text_typed_while_somebody_else_changed_it_is_kept(
     assert Path(kept).is_relative_to(cli.data)
 
 
+@pytest.mark.parametrize("memory_id", ["a/b", "../../up", "茶" * 200, "-"])
+def test_typed_text_is_kept_whatever_the_id(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, memory_id: str
+) -> None:
+    cli("import", "-", stdin=json.dumps([{"id": memory_id, "content": LAMP}]))
+    before = set(tmp_path.iterdir())
+    code = "file.write_text('too long 長' * 2000, 'utf-8')"
+    monkeypatch.setenv("VISUAL", editor(tmp_path, code))
+    results = [cli("edit", "--", memory_id) for _ in range(2)]
+    kept = [Path(one.err.partition("kept in ")[2].splitlines()[0]) for one in results]
+    assert [one.code for one in results] == [1, 1]
+    assert len(set(kept)) == 2
+    for path in kept:
+        assert path.parent == cli.data
+        assert path.read_text("utf-8") == "too long 長" * 2000
+    assert set(tmp_path.iterdir()) - before == {tmp_path / "editor.py"}
+
+
+def test_without_a_change_scripts_get_the_memory_too(cli: Cli) -> None:
+    (lamp,) = cli.remember(LAMP)
+    result = cli("edit", lamp, LAMP, "--json")
+    assert (result.code, result.json["content"]) == (0, LAMP)
+    assert "Nothing was changed" in result.err
+
+
 def test_text_in_another_encoding_is_kept(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -308,6 +353,19 @@ def test_undo_says_what_it_did_until_nothing_is_left(cli: Cli) -> None:
     assert (nothing.code, nothing.out) == (3, "")
     assert "nothing to undo" in nothing.err
     assert cli.contents() == []
+
+
+def test_undo_says_how_to_get_past_what_was_edited_by_hand(cli: Cli) -> None:
+    cli.remember(LAMP, MING)
+    location = cli.memory.location
+    location.write_text(location.read_text("utf-8").replace(MING, "自己改的"), "utf-8")
+    refused = cli("undo")
+    assert (refused.code, refused.out) == (1, "")
+    assert "was changed since" in refused.err
+    assert "turnleaf undo --skip" in refused.err
+    assert LAMP in cli("undo", "--skip").out
+    assert cli.contents() == ["自己改的"]
+    assert cli("undo", "--skip").code == 3
 
 
 def test_why_tells_the_whole_story_of_a_memory(cli: Cli) -> None:

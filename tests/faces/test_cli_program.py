@@ -103,6 +103,7 @@ def test_the_version_is_shown(cli: Cli) -> None:
         ["--data-dir"],
         ["export", "--format", "xml"],
         ["import", "no-such-file.json"],
+        ["completion"],
         ["completion", "tcsh"],
         ["today", "--date", "../../etc/passwd"],
         ["today", "--date", "2026-13-01"],
@@ -129,6 +130,29 @@ def test_data_dir_goes_before_the_environment(cli: Cli, tmp_path: Path) -> None:
     assert not cli.data.exists()
     assert MING in (other / "prompts" / "memory" / "MEMORY.md").read_text("utf-8")
     assert MING in cli("--data-dir", str(other), "memories").out
+
+
+@pytest.mark.parametrize(
+    ("folder", "code", "told"),
+    [("", 2, "--data-dir names no folder"), ("~nobody-of-that-name/x", 1, "write the whole path")],
+)
+def test_what_names_no_folder_is_refused(cli: Cli, folder: str, code: int, told: str) -> None:
+    result = cli("--data-dir", folder, "memories")
+    assert (result.code, result.out) == (code, "")
+    assert told in result.err
+    assert not cli.data.exists()
+
+
+def test_from_a_folder_that_is_gone_the_error_says_so(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    result = cli("memories")
+    assert (result.code, result.out) == (1, "")
+    assert "the folder that you are in is gone" in result.err
 
 
 def test_what_is_made_is_its_owner_s_alone(cli: Cli) -> None:
@@ -183,6 +207,15 @@ def test_a_read_only_folder_is_an_error_that_says_so(cli: Cli, arguments: str) -
     assert cli.memory.location.read_bytes() == before
 
 
+@pytest.mark.parametrize("command", ["history", "history slack:1"])
+def test_conversations_can_be_read_in_a_read_only_folder(cli: Cli, command: str) -> None:
+    cli.conversations.add_exchange("slack:1", MING, "好")
+    with made_read_only(cli.data):
+        done = run_as_ordinary_user(*command.split())
+    assert (done.returncode, done.stderr) == (0, "")
+    assert ("slack:1" if command == "history" else MING) in done.stdout
+
+
 def test_a_read_only_folder_can_be_read(cli: Cli, tmp_path: Path) -> None:
     cli.remember(LAMP)
     cli.daily.append(LAMP)
@@ -205,6 +238,50 @@ def test_a_closed_pipe_is_quiet(cli: Cli, command: list[str]) -> None:
     )
     os.close(writer)
     assert (done.returncode, done.stderr) == (141, b"")
+
+
+def run_in_shell(line: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["sh", "-c", f'exec "$0" -m turnleaf {line}', sys.executable],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    "line", ["memories", "memories --json", "export", "doctor", "--help", "memories --help"]
+)
+def test_a_full_disk_at_the_output_is_one_line(cli: Cli, line: str) -> None:
+    cli.remember(LAMP)
+    done = run_in_shell(f"{line} >/dev/full")
+    assert done.returncode == 1
+    assert done.stderr == "error: the output cannot be written: No space left on device\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("memories >&-", 0),
+        ("remember x >&- 2>&- <&-", 0),
+        ("remember <&-", 2),
+        ("memories --frobnicate 2>&-", 2),
+        ("memories --frobnicate 2>/dev/full", 2),
+    ],
+)
+def test_closed_streams_lead_nowhere(cli: Cli, line: str, code: int) -> None:
+    cli.remember(LAMP)
+    done = run_in_shell(line)
+    assert (done.returncode, "Traceback" in done.stderr) == (code, False)
+    assert cli.contents()[0] == LAMP
+
+
+def test_a_warning_that_cannot_be_shown_stops_nothing(cli: Cli) -> None:
+    cli.conversations.init()
+    cli.conversations.location.write_text("{broken", "utf-8")
+    assert run_in_shell("history 2>/dev/full").returncode == 0
+    assert len(list(cli.conversations.location.parent.glob("*.corrupt-*"))) == 1
 
 
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
@@ -245,6 +322,42 @@ def test_a_terminal_gets_colour_unless_no_color_is_set(
     assert "\x1b[" in coloured.seen
     assert "\x1b" not in plain.seen
     assert LAMP in plain.seen
+
+
+def test_a_pipe_gets_no_colour_even_by_force(cli: Cli) -> None:
+    cli.remember(MING * 20)
+    forced = {"FORCE_COLOR": "1", "TTY_COMPATIBLE": "1", "COLUMNS": "30"}
+    assert cli.process("memories", environ=forced) == cli("memories")
+
+
+@pytest.mark.parametrize(
+    ("columns", "headings"),
+    [
+        (60, ["ID", "Added", "Category", "Memory"]),
+        (40, ["ID", "Category", "Memory"]),
+        (30, ["ID", "Memory"]),
+        (20, ["ID", "Memory"]),
+    ],
+)
+def test_a_narrow_terminal_keeps_ids_whole_and_shows_the_memory(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, columns: int, headings: list[str]
+) -> None:
+    memory = cli("remember", "-c", "居家生活與雜事", MING, "--json").json
+    monkeypatch.setenv("NO_COLOR", "1")
+    with terminal("memories", columns=columns) as narrow:
+        assert narrow.end() == 0
+    header, *lines = narrow.seen.splitlines()
+    assert header.split() == headings
+    assert lines[0].startswith(f"{memory['id']}  ")
+    assert MING.startswith(lines[0].split()[-1])
+
+
+def test_a_narrow_terminal_wraps_an_id_that_would_fill_it(cli: Cli) -> None:
+    cli("import", "-", stdin=json.dumps([{"id": "x" * 70, "content": MING}]))
+    with terminal("memories", columns=60) as narrow:
+        assert narrow.end() == 0
+    assert MING in narrow.seen
+    assert narrow.seen.count("x") == 70
 
 
 def test_a_narrow_terminal_loses_no_character(cli: Cli) -> None:
@@ -309,9 +422,17 @@ def test_completion_names_commands_and_options(cli: Cli) -> None:
         }
         return cli.process(environ=environ).out.split()
 
-    assert completed("re") == ["plain,remember", "plain,restore"]
+    assert completed("rem") == ["plain,remember"]
     assert "plain,--category" in completed("remember", "--")
     assert completed("export", "--format", "m") == ["plain,markdown"]
+    assert completed("--data-dir", "da") == ["dir,da"]
+
+
+@pytest.mark.parametrize("environ", [{}, {"COMP_WORDS": "turnleaf", "COMP_CWORD": "x"}])
+def test_completion_that_no_shell_asked_for_is_refused(cli: Cli, environ: dict[str, str]) -> None:
+    result = cli.process(environ={"_TURNLEAF_COMPLETE": "bash_complete", **environ})
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith("error: _TURNLEAF_COMPLETE is for your shell")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -25,10 +25,10 @@ TESTS = HERE.parent
 SCENARIOS = {"000": 14, "001": 20, "002": 16, "003": 24, "004": 12}
 """How many the requirements have: none may disappear from the catalogue."""
 
-AWAITED = {"000": 0, "001": 7, "002": 0, "003": 21, "004": 0}
+AWAITED = {"000": 0, "001": 7, "002": 0, "003": 17, "004": 0}
 """How many have no test yet: lower a number when one gets its test, and never raise it."""
 
-AWAITED_PARTS = {"search", "assistant", "http", "faces"}
+AWAITED_PARTS = {"assistant", "http", "faces"}
 
 
 class Scenario(NamedTuple):
@@ -181,7 +181,7 @@ def test_a_file_holds_the_scenarios_of_its_own_document(path: Path) -> None:
 
 KNOWN = [
     Scenario("000.tested", "…", "It holds."),
-    Scenario("000.later", "…", "It will hold.", awaited="search"),
+    Scenario("000.later", "…", "It will hold.", awaited="assistant"),
 ]
 TESTED = Carried("000.tested", "test_it.py")
 

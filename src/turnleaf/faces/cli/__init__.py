@@ -9,9 +9,10 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-__all__ = ["COMMANDS", "main", "overview"]
+__all__ = ["COMMANDS", "main", "overview", "tell"]
 
 COMPLETION_VARIABLE = "_TURNLEAF_COMPLETE"
+FAILED = 1
 INTERRUPTED = 130
 PIPE_CLOSED = 141
 
@@ -20,7 +21,7 @@ COMMANDS = {
     "Remember": {
         "remember": ("remember", "remember", "Remember a fact."),
         "memories": ("memories", "memories", "List what is remembered."),
-        "search": ("memories", "search", "Find memories that contain a text."),
+        "search": ("search", "search", "Find what fits your question best."),
         "why": ("provenance", "why", "Show where a memory came from and how it changed."),
         "edit": ("edit", "edit", "Change a memory, here or in your editor."),
         "forget": ("forget", "forget", "Forget a memory, by its id or its text."),
@@ -39,6 +40,8 @@ COMMANDS = {
     },
     "Set up": {
         "doctor": ("doctor", "doctor", "Show what was found, and what is wrong with it."),
+        "reindex": ("search", "reindex", "Build the search index anew."),
+        "eval": ("evaluation", "evaluate", "Measure the search on a file of questions."),
         "completion": ("completion", "completion", "Print the completion script for your shell."),
     },
 }
@@ -61,6 +64,7 @@ Options:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and give its exit code."""
+    _open_missing_streams()
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
@@ -69,15 +73,38 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # What is still buffered would fail again, with a message, when the interpreter exits.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _abandon(sys.stdout.fileno())
         return PIPE_CLOSED
+    except OSError as error:
+        _abandon(sys.stdout.fileno())
+        tell(f"error: the output cannot be written: {error.strerror}")
+        return FAILED
     return code
+
+
+def tell(line: str) -> None:
+    """Say something on stderr; where that cannot be written, nobody wants to hear it."""
+    try:
+        sys.stderr.write(f"{line}\n")
+    except OSError:
+        _abandon(sys.stderr.fileno())
 
 
 def overview() -> str:
     """Give the help of the program as a whole."""
     return "\n".join([OPENING, *map(_section, COMMANDS), CLOSING])
+
+
+def _open_missing_streams() -> None:
+    """Let what was closed lead nowhere, before a file of ours gets its number."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: PTH123, SIM115 - pathlib is slow
+
+
+def _abandon(descriptor: int) -> None:
+    """Let go of what is still buffered: it would fail again when the interpreter exits."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
 
 
 def _run(arguments: list[str]) -> int:

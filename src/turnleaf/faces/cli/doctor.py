@@ -11,29 +11,28 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from turnleaf import __version__
-from turnleaf.core import jsonfacts, markdown, shelf
-from turnleaf.errors import CorruptFile, SettingsError, StorageError
+from turnleaf import __version__, search
+from turnleaf.core import changes, shelf
+from turnleaf.errors import CorruptFile, InvalidInput, SettingsError, StorageError
 from turnleaf.faces.cli.arguments import as_json
 from turnleaf.faces.cli.output import counted, one_line, say, say_json
 from turnleaf.faces.cli.place import Place, pass_place
+from turnleaf.llm import embeddings
 from turnleaf.settings import CONFIG_NAME, SETTINGS, Settings
-from turnleaf.store import files, vocabulary
+from turnleaf.store import conversations_db, files, journal, vocabulary
+from turnleaf.store.conversations import SHELVES
+from turnleaf.store.daily import DailyLog
+from turnleaf.store.index_database import COMPANIONS
+from turnleaf.store.memories import utc_now
+from turnleaf.store.memory_file import MemoryFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from turnleaf.core.pages import Format
-
 LAST_ERROR = "last-error.json"
 SET_ASIDE = ("*.corrupt-*", "*.conflict-*")
-PARTS = {
-    "search": "literal text; ranked search is not in this version",
-    "model": "none in this version; every command works without one",
-    "embeddings": "none in this version",
-}
-MEMORY_FORMATS: dict[str, Format] = {".md": markdown, ".json": jsonfacts}
+NO_MODEL = "none in this version; every command works without one"
 
 
 @dataclass
@@ -42,12 +41,16 @@ class Report:
 
     files: list[dict[str, Any]] = field(default_factory=list)
     limits: list[dict[str, Any]] = field(default_factory=list)
+    settings: Settings = field(default_factory=Settings)
+    search: str = "not possible"
     last_error: Any = None
     problems: list[dict[str, str]] = field(default_factory=list)
 
     def error(self, message: str) -> None:
-        """Note what stops turnleaf from working."""
-        self.problems.append({"level": "error", "message": message})
+        """Note what stops turnleaf from working, once."""
+        problem = {"level": "error", "message": message}
+        if problem not in self.problems:
+            self.problems.append(problem)
 
     def warning(self, message: str) -> None:
         """Note what somebody should look at."""
@@ -80,14 +83,21 @@ def doctor(ctx: click.Context, place: Place, *, as_json: bool) -> None:
 def examined(place: Place) -> Report:
     """Look at everything in the data folder."""
     report = Report()
-    settings = _settings(place, report)
+    settings = report.settings = _settings(place, report)
+    try:
+        report.search = search.describe(settings)
+    except SettingsError as error:
+        report.error(str(error))
     folder = place.folder
     memory, conversations = folder.memory(settings), folder.conversations(settings)
     for look, path in (
-        (_look_at_folder, folder.path),
+        *((_look_at_folder, one) for one in (folder.path, memory.parent, folder.daily)),
+        (_look_at_folder, conversations.parent),
         (_look_at_memory, memory),
+        (_look_at_changes, memory.with_name(journal.NAME)),
         (_look_at_days, folder.daily),
         (_look_at_conversations, conversations),
+        (_look_at_index, folder.index),
         (_look_at_config, folder.path / CONFIG_NAME),
         (_look_at_last_error, folder.path / LAST_ERROR),
         *((_look_for_leftovers, one) for one in sorted({memory.parent, conversations.parent})),
@@ -102,8 +112,11 @@ def examined(place: Place) -> Report:
 
 def _settings(place: Place, report: Report) -> Settings:
     try:
+        _refuse_odd(place.folder.path / CONFIG_NAME)
         settings = place.settings
-    except SettingsError as error:
+        for location in (place.folder.memory, place.folder.conversations):
+            location(settings)
+    except (SettingsError, StorageError) as error:
         report.error(str(error))
         return Settings()
     for setting in SETTINGS:
@@ -129,13 +142,14 @@ def _look_at_folder(path: Path, report: Report) -> None:
 
 
 def _look_at_memory(path: Path, report: Report) -> None:
-    form = MEMORY_FORMATS.get(path.suffix)
-    if form is None:
-        report.error(f"the memory's location {path} must end in .md or .json; correct it")
+    try:
+        form = MemoryFile(path, utc_now).format
+    except InvalidInput as error:
+        report.error(f"the memory cannot be at {path}: {error}")
         return
 
-    def described(text: str) -> str:
-        facts = form.parse(text, files.modified(path)).facts
+    def described() -> str:
+        facts = form.parse(_text(path), files.modified(path)).facts
         chars = sum(len(fact.memory.content) for fact in facts)
         return f"{counted(len(facts), 'fact')}, {counted(chars, 'character')}"
 
@@ -143,34 +157,58 @@ def _look_at_memory(path: Path, report: Report) -> None:
 
 
 def _look_at_conversations(path: Path, report: Report) -> None:
-    if path.suffix not in {".json", ".db"}:
-        report.error(f"the conversations' location {path} must end in .json or .db; correct it")
-    elif path.suffix == ".db":
-        size = path.stat().st_size if path.is_file() else None
-        holds = "not there yet" if size is None else "a database"
-        report.files.append(_row("conversations", path, size, holds))
-    else:
-        _look_at_file(
-            "conversations",
-            path,
-            lambda text: counted(len(shelf.parse(text)), "conversation"),
-            report,
-        )
+    if path.suffix not in SHELVES:
+        known = " or ".join(SHELVES)
+        report.error(f"the conversations' location {path} must end in {known}; correct it")
+        return
+
+    def described() -> str:
+        is_database = path.suffix == ".db"
+        found = conversations_db.examine(path) if is_database else len(shelf.parse(_text(path)))
+        return counted(found, "conversation")
+
+    _look_at_file("conversations", path, described, report)
 
 
 def _look_at_days(path: Path, report: Report) -> None:
-    days = len(list(path.glob("[0-9]*.md"))) if path.is_dir() else None
-    holds = "not there yet" if days is None else counted(days, "day")
+    holds = "not there yet"
+    if path.is_dir():
+        is_readable = os.access(path, os.R_OK | os.X_OK)
+        holds = counted(len(DailyLog(path).dates()), "day") if is_readable else "cannot be read"
     report.files.append(_row("daily log", path, None, holds))
 
 
-def _look_at_file(name: str, path: Path, count: Callable[[str], str], report: Report) -> None:
+def _look_at_changes(path: Path, report: Report) -> None:
+    try:
+        _refuse_odd(path)
+        lines = (files.read(path) or b"").split(b"\n")
+    except StorageError as error:
+        report.error(str(error))
+        return
+    bad = [number for number, line in enumerate(lines[:-1], 1) if not _is_change(line)]
+    if bad:
+        report.warning(
+            f"{counted(len(bad), 'line')} of {path} cannot be read, line {bad[0]} first; undo and "
+            "why know nothing of them; correct them or delete them"
+        )
+
+
+def _is_change(line: bytes) -> bool:
+    try:
+        return not line.strip() or bool(changes.from_json(json.loads(line)))
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+        return False
+
+
+def _look_at_file(name: str, path: Path, count: Callable[[], str], report: Report) -> None:
     size, holds = None, "not there yet"
     try:
-        data = files.read(path)
-        if data is not None:
-            size, holds = len(data), "cannot be used"
-            holds = count(data.decode("utf-8-sig"))
+        if path.exists():
+            size, holds = path.stat().st_size, "cannot be used"
+            _refuse_odd(path)
+            holds = count()
+            if not os.access(path, os.W_OK):
+                report.error(f"{path} cannot be changed; check who owns it and its permissions")
     except StorageError as error:
         holds = "cannot be read"
         report.error(str(error))
@@ -180,6 +218,17 @@ def _look_at_file(name: str, path: Path, count: Callable[[str], str], report: Re
             f"{path.name}.corrupt-TIME by the next command that needs it"
         )
     report.files.append(_row(name, path, size, holds))
+
+
+def _text(path: Path) -> str:
+    return (files.read(path) or b"").decode("utf-8-sig")
+
+
+def _refuse_odd(path: Path) -> None:
+    """Refuse what is no file, such as a pipe, on which reading would wait for ever."""
+    if os.access(path, os.F_OK) and not path.is_file():
+        message = f"{path} is no ordinary file; move it away"
+        raise StorageError(message)
 
 
 def _row(name: str, path: Path, size: int | None, holds: str) -> dict[str, Any]:
@@ -192,6 +241,13 @@ def _look_for_leftovers(folder: Path, report: Report) -> None:
             f"{path} was set aside because it could not be used; "
             "take over from it what you need, then delete it"
         )
+
+
+def _look_at_index(path: Path, report: Report) -> None:
+    parts = [path, *(path.with_name(path.name + suffix) for suffix in COMPANIONS)]
+    size = sum(part.stat().st_size for part in parts if part.is_file())
+    holds = f"{size:,} bytes, made from the other files" if size else "made by the first search"
+    report.files.append(_row("search index", path, size or None, holds))
 
 
 def _look_at_config(path: Path, report: Report) -> None:
@@ -210,13 +266,17 @@ def _look_at_other_folder(path: Path, report: Report) -> None:
 
 def _look_at_last_error(path: Path, report: Report) -> None:
     try:
+        _refuse_odd(path)
         data = files.read(path)
         report.last_error = None if data is None else json.loads(data)
-    except (StorageError, ValueError) as error:
+    except StorageError as error:
+        report.warning(f"the last background error cannot be read: {error}")
+    except (ValueError, RecursionError) as error:
         report.warning(f"the last background error cannot be read ({error}); delete {path}")
 
 
 def _described(place: Place, report: Report) -> dict[str, Any]:
+    settings = report.settings
     return {
         "versions": {
             "turnleaf": __version__,
@@ -231,7 +291,12 @@ def _described(place: Place, report: Report) -> dict[str, Any]:
         },
         "files": report.files,
         "limits": report.limits,
-        "parts": {"tokens": vocabulary.describe(), **PARTS},
+        "parts": {
+            "search": report.search,
+            "embeddings": embeddings.describe(settings),
+            "tokens": vocabulary.describe(),
+            "model": NO_MODEL,
+        },
         "lastError": report.last_error,
         "problems": report.problems,
     }

@@ -11,6 +11,8 @@ from turnleaf.errors import InvalidInput, NotFound
 from turnleaf.faces.cli.arguments import TEXT, as_json, ask, given_text, on_terminal, yes
 from turnleaf.faces.cli.output import counted, note, one_line, say, say_json
 from turnleaf.faces.cli.place import Place, pass_place
+from turnleaf.search import open_index
+from turnleaf.store.conversations import ConversationStore
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,17 +25,36 @@ SHORTEST_ID_PREFIX = 4
 
 
 @click.command()
-@click.argument("words", metavar="ID|TEXT...", nargs=-1, type=TEXT, required=True)
+@click.argument("words", metavar="ID|TEXT...", nargs=-1, type=TEXT)
+@click.option("--conversation", metavar="KEY", type=TEXT, help="Erase this conversation instead.")
 @yes
 @as_json
 @pass_place
-def forget(place: Place, words: tuple[str, ...], *, yes: bool, as_json: bool) -> None:
+def forget(
+    place: Place, words: tuple[str, ...], conversation: str | None, *, yes: bool, as_json: bool
+) -> None:
     """Forget the memory with this ID, or the one that contains TEXT.
 
     The first letters of an id are enough. When several memories match, you are asked which;
     --yes forgets all of them. turnleaf undo brings a forgotten memory back.
+
+    With --conversation a whole conversation is erased, also from the archive and from the
+    search index. Nothing brings that back.
     """
+    if conversation is None:
+        _forget_memory(place, words, yes=yes, as_json=as_json)
+    elif words:
+        message = "give a text or --conversation, not both"
+        raise InvalidInput(message)
+    else:
+        _erase_conversation(place, conversation, yes=yes, as_json=as_json)
+
+
+def _forget_memory(place: Place, words: tuple[str, ...], *, yes: bool, as_json: bool) -> None:
     wanted = given_text(words)
+    if not wanted.strip():
+        message = "give an id or some text; nothing was forgotten"
+        raise InvalidInput(message)
     found = matches(place.memory, wanted)
     if not found:
         message = f'no memory has the id or contains "{one_line(wanted)}"'
@@ -42,6 +63,36 @@ def forget(place: Place, words: tuple[str, ...], *, yes: bool, as_json: bool) ->
     gone = [memory for memory in chosen if place.memory.delete(memory.id)]
     _report(gone, as_json=as_json)
     if not gone:
+        click.get_current_context().exit(1)
+
+
+def _erase_conversation(place: Place, key: str, *, yes: bool, as_json: bool) -> None:
+    if not yes:
+        _confirm(key)
+    store = ConversationStore(place.folder.conversations(place.settings), settings=place.settings)
+    try:
+        is_erased = store.clear(key)
+    finally:
+        store.close()
+    # Only a file that is made anew holds no byte of it.
+    if place.folder.index.exists():
+        open_index(place.folder, place.settings).rebuild()
+    if not is_erased:
+        message = f'there is no conversation "{one_line(key)}"; turnleaf history lists them'
+        raise NotFound(message)
+    if as_json:
+        say_json({"conversation": key, "erased": True})
+    else:
+        say(f"erased {one_line(key)} from the conversations, the archive and the search index")
+
+
+def _confirm(key: str) -> None:
+    if not on_terminal():
+        message = "nothing brings an erased conversation back; --yes erases it"
+        raise InvalidInput(message)
+    answer = ask(f'Erase the conversation "{one_line(key)}" for good? [y/N]')
+    if answer.casefold() not in {"y", "yes"}:
+        note("Nothing was changed.")
         click.get_current_context().exit(1)
 
 

@@ -1,4 +1,4 @@
-"""`memories` and `search`."""
+"""`memories`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import click
 
 from turnleaf.core.memories import to_json
 from turnleaf.errors import NotFound
-from turnleaf.faces.cli.arguments import TEXT, as_json, given_text
-from turnleaf.faces.cli.output import note, one_line, say_json
+from turnleaf.faces.cli.arguments import TEXT, as_json
+from turnleaf.faces.cli.output import note, say_json
 from turnleaf.faces.cli.place import Place, pass_place
 from turnleaf.faces.cli.tables import show_memories
 
@@ -39,25 +39,8 @@ def memories(place: Place, category: str | None, *, as_json: bool) -> None:
         note(NOTHING_YET)
 
 
-@click.command()
-@click.argument("words", metavar="TEXT...", nargs=-1, type=TEXT, required=True)
-@as_json
-@pass_place
-def search(place: Place, words: tuple[str, ...], *, as_json: bool) -> None:
-    """Find the memories that contain TEXT, in capital or small letters.
-
-    The text is taken as it stands: no character in it has a special meaning.
-    """
-    keyword = given_text(words)
-    found = place.memory.search(keyword)
-    _show(found, as_json=as_json, marked=keyword)
-    if not found:
-        message = f'no memory contains "{one_line(keyword)}"; try a shorter piece of it'
-        raise NotFound(message)
-
-
-def _show(found: Sequence[Memory], *, as_json: bool, marked: str = "") -> None:
+def _show(found: Sequence[Memory], *, as_json: bool) -> None:
     if as_json:
         say_json([to_json(memory) for memory in found])
     elif found:
-        show_memories(found, marked)
+        show_memories(found)

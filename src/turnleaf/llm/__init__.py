@@ -1,0 +1,1 @@
+"""What is asked of models, on this machine or behind an address."""

@@ -1,0 +1,32 @@
+"""The index of a data folder, put together from its files, its settings and a model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from turnleaf.core.ranking import Weights
+from turnleaf.llm.embeddings import find_embedder
+from turnleaf.store.index import Index
+from turnleaf.store.index_database import has_vectors
+from turnleaf.store.sources import Files
+
+if TYPE_CHECKING:
+    from turnleaf.settings import DataFolder, Settings
+
+
+def describe(settings: Settings) -> str:
+    """Say in one line how the search works here; raise SettingsError where it cannot."""
+    if find_embedder(settings) is None:
+        return "by words alone"
+    if not has_vectors():
+        return "by words alone (pip install 'turnleaf[vectors]' for meaning as well)"
+    return "by words and meaning"
+
+
+def open_index(folder: DataFolder, settings: Settings) -> Index:
+    """Give the index over the memory, the daily logs and, where it is kept, the archive."""
+    sources = [Files(folder.memory(settings)), Files(folder.daily)]
+    if settings.conversation_archive:
+        sources.append(Files(folder.archive(settings)))
+    weights = Weights(settings.search_vector_weight, settings.search_bm25_weight)
+    return Index(folder.index, sources, find_embedder(settings), weights=weights)

@@ -1,0 +1,160 @@
+"""The index's SQLite file: its tables, and how it is opened.
+
+Every page carries a checksum where SQLite's own extension for that is at hand, so that damage is
+noticed when it is read and never answered from.
+"""
+
+from __future__ import annotations
+
+import threading
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import apsw
+import apsw.sqlite_extra
+
+from turnleaf.core.terms import TOKENIZER
+from turnleaf.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+APPLICATION_ID = 0x7475726E
+SCHEMA_VERSION = 1
+BUSY_MILLISECONDS = 10_000
+PAGE_BYTES = 8192  # three vectors of 512 numbers; on 4,096 one fits, and a scan takes twice as long
+CHECKSUM_BYTES = 8
+CACHE_KILOBYTES = 16_384
+LARGEST_LOG_BYTES = 16 * 1024 * 1024
+CONTEXT_WEIGHT = 0.3
+
+COMPANIONS = ("-wal", "-shm")
+
+SCHEMA = f"""
+CREATE TABLE files (
+    id INTEGER PRIMARY KEY,
+    path BLOB NOT NULL UNIQUE,
+    signature TEXT NOT NULL,
+    version TEXT NOT NULL
+);
+CREATE TABLE passages (
+    id INTEGER PRIMARY KEY,
+    file INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    shape BLOB NOT NULL,
+    fingerprint BLOB NOT NULL,
+    meaning BLOB NOT NULL,
+    text TEXT NOT NULL,
+    line INTEGER NOT NULL,
+    place INTEGER,
+    heading TEXT,
+    date TEXT,
+    conversation TEXT,
+    speaker TEXT,
+    ref TEXT
+);
+CREATE TABLE totals (passages INTEGER NOT NULL);
+INSERT INTO totals VALUES (0);
+CREATE INDEX passages_by_file ON passages (file, shape);
+CREATE INDEX passages_by_meaning ON passages (meaning);
+CREATE INDEX passages_by_place ON passages (conversation, place) WHERE place IS NOT NULL;
+CREATE VIRTUAL TABLE words USING fts5(
+    own, context, content='', contentless_delete=1, tokenize="{TOKENIZER}"
+);
+INSERT INTO words(words, rank) VALUES ('rank', 'bm25(1.0, {CONTEXT_WEIGHT})');
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, row);
+CREATE TABLE vectors (
+    id INTEGER PRIMARY KEY,
+    meaning BLOB NOT NULL,
+    vector BLOB NOT NULL
+);
+CREATE INDEX vectors_by_meaning ON vectors (meaning);
+CREATE TABLE model (name TEXT NOT NULL, scripts TEXT NOT NULL, floor REAL NOT NULL);
+PRAGMA application_id = {APPLICATION_ID};
+PRAGMA user_version = {SCHEMA_VERSION};
+"""  # noqa: S608 - of constants
+
+_one_at_a_time = threading.Lock()
+
+
+class Outdated(Exception):
+    """The file is an index of another version."""
+
+
+def connect(path: Path | None) -> apsw.Connection:
+    """Open the index, making it where it is missing; without a path it is kept in memory."""
+    if path is None:
+        return _prepared(apsw.Connection(":memory:"))
+    database = apsw.Connection(str(path), vfs=_file_system())
+    try:
+        return _prepared(database)
+    except BaseException:
+        database.close()
+        raise
+
+
+def has_vectors() -> bool:
+    """Tell whether sqlite-vec is installed."""
+    return find_spec("sqlite_vec") is not None
+
+
+def _prepared(database: apsw.Connection) -> apsw.Connection:
+    database.set_busy_timeout(BUSY_MILLISECONDS)
+    _refuse_another(database)
+    # Whoever closes last would delete the log by its name, which may belong to a newer index.
+    database.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    database.reserve_bytes(reserve=CHECKSUM_BYTES)
+    for pragma, value in (
+        ("page_size", PAGE_BYTES),
+        ("auto_vacuum", "INCREMENTAL"),
+        ("journal_mode", "WAL"),
+        ("synchronous", "OFF"),
+        ("secure_delete", "ON"),
+        ("cache_size", -CACHE_KILOBYTES),
+        ("journal_size_limit", LARGEST_LOG_BYTES),
+        ("temp_store", "MEMORY"),
+    ):
+        database.pragma(pragma, value)
+    _check(database)
+    if has_vectors():
+        database.enable_load_extension(enable=True)
+        database.load_extension(import_module("sqlite_vec").loadable_path())
+        database.enable_load_extension(enable=False)
+    return database
+
+
+def _refuse_another(database: apsw.Connection) -> None:
+    """Refuse a database that is no index, before anything in it is changed."""
+    if database.pragma("application_id") != APPLICATION_ID and not _is_empty(database):
+        message = f"{database.filename} is a database, but not an index; choose another name for it"
+        raise InvalidInput(message)
+
+
+def _check(database: apsw.Connection) -> None:
+    """Make the tables in an empty file; refuse an index of another version."""
+    with database:
+        if _is_empty(database):
+            database.execute(SCHEMA)
+        elif database.pragma("user_version") != SCHEMA_VERSION:
+            raise Outdated
+
+
+def _is_empty(database: apsw.Connection) -> bool:
+    return not database.execute("SELECT count(*) FROM sqlite_schema").get
+
+
+@cache
+def _file_system() -> str | None:
+    """Give the name of the file system that adds checksums, if there is one."""
+    with _one_at_a_time:
+        usual = apsw.vfs_names()[0]
+        try:
+            with apsw.Connection(":memory:") as carrier:
+                apsw.sqlite_extra.load(carrier, "cksumvfs")
+        except (apsw.Error, apsw.sqlite_extra.NotAvailable, OSError):
+            return None
+        finally:
+            apsw.set_default_vfs(usual)
+        return "cksmvfs"

@@ -1,0 +1,140 @@
+"""What is searched, file by file: the memory, the daily logs, the archive of conversations."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from turnleaf.core import passages
+from turnleaf.errors import CorruptFile, InvalidInput
+from turnleaf.settings import ARCHIVE
+from turnleaf.store import files
+from turnleaf.store.conversations import ConversationStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from turnleaf.core.passages import Passage
+
+KINDS = ("memory", "daily", "conversations")
+
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.md")
+_MONTH = re.compile(r"\d{4}-\d{2}\.jsonl")
+_PAGE = re.compile(r"[^.].*\.(?:md|markdown)", re.IGNORECASE)
+# What waits for a person to accept it is no memory yet.
+_PENDING = "pending.md"
+
+
+@runtime_checkable
+class Source(Protocol):
+    """Files, and how each is cut into passages."""
+
+    def paths(self) -> Iterator[str]:
+        """Name the files that are there."""
+
+    def folders(self) -> Iterator[Path]:
+        """Name the folders in which a change of the files would show."""
+
+    def concerns(self, path: Path) -> bool:
+        """Tell whether a change at this path may change what is found."""
+
+    def cut(self, path: Path, data: bytes) -> tuple[str, Sequence[Passage]]:
+        """Tell of what kind a file is, one of `KINDS`, and what stands in it."""
+
+
+@runtime_checkable
+class Store(Protocol):
+    """Anything that says where it keeps its files."""
+
+    location: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """A file, or all files in a folder whose name tells what they hold."""
+
+    root: Path
+
+    def paths(self) -> Iterator[str]:
+        """Name the files that are there."""
+        if self.root.is_dir():
+            yield from _inside(self.root)
+        elif self.root.is_file():
+            yield str(self.root)
+
+    def folders(self) -> Iterator[Path]:
+        """Name the folders in which a change of the files would show."""
+        root = files.real(self.root)
+        if root.is_dir():
+            yield from (Path(here) for here, _ in _walk(root))
+        else:
+            yield next(folder for folder in root.parents if folder.is_dir())
+
+    def concerns(self, path: Path) -> bool:
+        """Tell whether a change at this path may change what is found."""
+        root = files.real(self.root)
+        if not path.is_relative_to(root) or path == root:
+            return root.is_relative_to(path)
+        return _is_searched(path.name) or (not _is_hidden(path.name) and path.is_dir())
+
+    def cut(self, path: Path, data: bytes) -> tuple[str, Sequence[Passage]]:
+        """Cut a file by what its name says that it is; what cannot be read has no passages."""
+        text = "" if b"\0" in data else data.decode("utf-8-sig", "replace")
+        if _MONTH.fullmatch(path.name):
+            return "conversations", passages.of_archive(text, _local_day)
+        if _DAY.fullmatch(path.name) and (day := _day(path.stem)):
+            return "daily", passages.of_day(text, day)
+        try:
+            return "memory", passages.of_memory(text, path.name, _local_day)
+        except CorruptFile:
+            return "memory", []
+
+
+def source_of(thing: object) -> Source:
+    """Take a path, a folder or a store for the source that it is."""
+    if isinstance(thing, ConversationStore):
+        return Files(thing.location.parent / ARCHIVE)
+    if isinstance(thing, str | os.PathLike):
+        return Files(files.real(Path(thing)))
+    if isinstance(thing, Source):
+        return thing
+    if isinstance(thing, Store):
+        return Files(thing.location)
+    message = f"{thing!r} cannot be searched; give a path or a store"
+    raise InvalidInput(message)
+
+
+def _inside(folder: Path) -> Iterator[str]:
+    for here, names in _walk(folder):
+        for name in sorted(names):
+            if _is_searched(name):
+                yield f"{here}{os.sep}{name}"
+
+
+def _walk(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    for here, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not _is_hidden(name))
+        yield here, names
+
+
+def _is_searched(name: str) -> bool:
+    return bool(_MONTH.fullmatch(name) or (_PAGE.fullmatch(name) and name != _PENDING))
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith(".")
+
+
+def _local_day(moment: datetime) -> str:
+    return moment.astimezone().date().isoformat()
+
+
+def _day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None

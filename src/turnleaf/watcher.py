@@ -1,0 +1,251 @@
+"""`Watcher`: brings an index up to date while its files change, before anybody searches.
+
+The system says when something happens in a folder. Where it cannot, on network drives or when
+its watches are used up, the files themselves are looked at, twice a second. What happened is never
+believed in detail: any change means that the index looks at everything again.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from contextlib import closing
+from pathlib import Path
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Self, TypeVar
+
+from watchfiles import watch
+from watchfiles._rust_notify import WatchfilesRustInternalError
+
+from turnleaf.core.debounce import Debounce
+from turnleaf.errors import TurnleafError
+from turnleaf.store import files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from turnleaf.store.index import Index
+
+__all__ = ["Watcher"]
+
+QUIET_SECONDS = 1.5
+LONGEST_SECONDS = 15.0
+"""How long a change waits at most while others keep coming."""
+EMBED_SECONDS = 0.5
+"""For how long vectors are made before the files and `stop` are heeded again."""
+RETRY_SECONDS = 60.0
+"""For how long an embedder that failed is left alone, unless something changes."""
+STOP_SECONDS = 1.0
+LOOKS = 3
+"""How often the files are looked at, where that is needed, in the time that must be quiet."""
+LOOKING_SHARE = 0.05
+"""The part of the time that this may take where there are very many files."""
+
+_BATCH_MILLISECONDS = 100
+_STEP_MILLISECONDS = 50
+_MOUNTS = Path("/proc/self/mountinfo")
+# Here a change that another machine makes is not told to this one.
+_REMOTE = re.compile(
+    r"9p|afs|ceph|cifs|fuse|fuse\..*|lustre|nfs4?|prl_fs|smb.*|vboxsf|virtiofs|vmhgfs"
+)
+
+T = TypeVar("T")
+Identity = tuple[int, int] | None
+
+
+class Watcher:
+    """A thread that syncs an index, and makes its vectors, when its files have changed.
+
+    Without `poll` it is decided by what the folders lie on: True looks at the files in any case,
+    False only if the system refuses to watch them. `clock` counts seconds.
+    """
+
+    def __init__(
+        self,
+        index: Index,
+        *,
+        quiet_seconds: float = QUIET_SECONDS,
+        poll: bool | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.syncs = 0
+        self._index = index
+        self._quiet_seconds = quiet_seconds
+        self._poll = poll
+        self._clock = clock
+        self._embeds_at = math.inf
+        self._said: dict[str, str] = {}
+        self._stop = Event()
+        self._thread: Thread | None = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Begin to watch; that counts as a change, since nobody watched before."""
+        if self._thread is None:
+            self._stop = Event()
+            self._thread = Thread(
+                target=self._run, args=(self._stop,), name="turnleaf-watcher", daemon=True
+            )
+            self._thread.start()
+
+    def stop(self) -> None:
+        """Watch no more; what takes longer than a second is left to end by itself."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join(STOP_SECONDS)
+            self._thread = None
+
+    def _run(self, stop: Event) -> None:
+        debounce = Debounce(self._quiet_seconds, LONGEST_SECONDS)
+        for has_changed in self._looks(stop):
+            now = self._clock()
+            if has_changed:
+                debounce.changed(now)
+            if debounce.is_due(now):
+                debounce.acted()
+                self._sync()
+                self._embed()
+            elif now >= self._embeds_at and not debounce.is_pending:
+                self._embed()
+
+    # What is done.
+
+    def _sync(self) -> None:
+        if self._attempt("the index could not be brought up to date", self._index.sync) is not None:
+            self.syncs += 1
+
+    def _embed(self) -> None:
+        """Make some of the vectors that are missing, and say when to go on."""
+        self._embeds_at = math.inf
+        if not self._index.has_embedder:
+            return
+        made = self._attempt(
+            "no vectors could be made", lambda: self._index.embed(seconds=EMBED_SECONDS)
+        )
+        if made is None:
+            self._embeds_at = self._clock() + RETRY_SECONDS
+        elif made:
+            self._embeds_at = -math.inf
+
+    def _attempt(self, problem: str, work: Callable[[], T]) -> T | None:
+        """Do some work; what goes wrong is said once and ends nothing."""
+        try:
+            done = work()
+        except Exception as error:  # noqa: BLE001 - nobody would notice that the thread has ended
+            if self._said.get(problem) != str(error):
+                is_surprise = not isinstance(error, TurnleafError | OSError)
+                files.log.warning("%s: %s", problem, error, exc_info=is_surprise)
+            self._said[problem] = str(error)
+            return None
+        self._said.pop(problem, None)
+        return done
+
+    # What is seen: again and again, whether something changed since the time before.
+
+    def _looks(self, stop: Event) -> Iterator[bool]:
+        if not self._poll:
+            try:
+                yield from self._notified(stop)
+            except (OSError, UnicodeError, WatchfilesRustInternalError) as error:
+                instead = "the files are looked at again and again instead"
+                files.log.warning("the folders cannot be watched (%s); %s", error, instead)
+        yield from self._polled(stop)
+
+    def _notified(self, stop: Event) -> Iterator[bool]:
+        """Go by what the system says, as long as it can be relied on."""
+        while not stop.is_set():
+            folders = _identities(self._index.folders())
+            if self._poll is None and any_remote(folders, _mounts()):
+                return
+            try:
+                yield from self._told(folders, stop)
+            except FileNotFoundError:
+                if folders == _identities(self._index.folders()):
+                    raise
+
+    def _told(self, folders: dict[Path, Identity], stop: Event) -> Iterator[bool]:
+        """Go by what the system says of some folders, until they are others."""
+        is_first = True
+        for paths in _batches(folders, stop):
+            touched = {path for path in paths if path in folders or self._index.concerns(path)}
+            yield is_first or bool(touched)
+            now = _identities(self._index.folders() if is_first else folders)
+            if now != folders or any(path in folders or path.is_dir() for path in touched):
+                return
+            is_first = False
+
+    def _polled(self, stop: Event) -> Iterator[bool]:
+        """Look at the files themselves."""
+        before = None
+        pause = 0.0
+        while not stop.wait(pause):
+            started = time.perf_counter()
+            state = self._attempt("the files could not be looked at", self._index.state)
+            took = time.perf_counter() - started
+            yield state != before
+            before = state
+            pause = max(self._quiet_seconds / LOOKS, took / LOOKING_SHARE)
+
+
+def _batches(folders: Iterable[Path], stop: Event) -> Iterator[set[Path]]:
+    """Give the paths at which something happened, none when nothing did for a moment."""
+    happened = watch(
+        *folders,
+        watch_filter=None,
+        debounce=_BATCH_MILLISECONDS,
+        step=_STEP_MILLISECONDS,
+        stop_event=stop,
+        rust_timeout=_BATCH_MILLISECONDS,
+        yield_on_timeout=True,
+        raise_interrupt=False,
+        force_polling=False,
+        recursive=False,
+        ignore_permission_denied=False,
+    )
+    with closing(happened):
+        for batch in happened:
+            yield {Path(path) for _, path in batch}
+
+
+def _identities(folders: Iterable[Path]) -> dict[Path, Identity]:
+    """Tell each folder from another that takes its name."""
+    return {folder: _identity(folder) for folder in folders}
+
+
+def _identity(folder: Path) -> Identity:
+    try:
+        found = folder.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _mounts() -> str:
+    try:
+        return _MOUNTS.read_text("utf-8", "surrogateescape")
+    except OSError:
+        return ""
+
+
+def any_remote(folders: Iterable[Path], mounts: str) -> bool:
+    """Tell whether a folder lies where other machines write, by the system's list of mounts."""
+    kinds = {}
+    for line in mounts.splitlines():
+        place, _, what = line.partition(" - ")
+        kinds[Path(_unescaped(place.split(" ")[4]))] = what.split(" ")[0]
+    return any(_REMOTE.fullmatch(_kind(folder, kinds)) for folder in folders)
+
+
+def _kind(folder: Path, kinds: Mapping[Path, str]) -> str:
+    return next((kinds[above] for above in (folder, *folder.parents) if above in kinds), "")
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\(\d{3})", lambda found: chr(int(found[1], 8)), text)

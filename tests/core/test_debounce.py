@@ -1,0 +1,115 @@
+"""When a burst of changes is over, for every sequence of changes and looks."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from turnleaf.core.debounce import Debounce
+
+QUIET, LONGEST = 1.5, 15.0
+
+# Quarters are exact, so that a sum is never a hair beside the limit.
+gaps = st.integers(0, 80).map(lambda quarters: quarters / 4)
+steps = st.lists(st.tuples(gaps, st.booleans()), max_size=60)
+
+
+def acted_at(steps: list[tuple[float, bool]]) -> list[float]:
+    """Go through the steps as the watcher does, and tell when it acts."""
+    debounce = Debounce(QUIET, LONGEST)
+    now, acts = 0.0, []
+    for gap, has_changed in steps:
+        now += gap
+        if has_changed:
+            debounce.changed(now)
+        if debounce.is_due(now):
+            debounce.acted()
+            acts.append(now)
+    return acts
+
+
+def times(steps: list[tuple[float, bool]], *, only_changes: bool) -> list[float]:
+    now, found = 0.0, []
+    for gap, has_changed in steps:
+        now += gap
+        if has_changed or not only_changes:
+            found.append(now)
+    return found
+
+
+def test_nothing_is_due_before_a_change() -> None:
+    debounce = Debounce(QUIET, LONGEST)
+    assert not debounce.is_pending
+    assert not debounce.is_due(1e9)
+
+
+@pytest.mark.parametrize(("now", "is_due"), [(10.0, False), (11.49, False), (11.5, True)])
+def test_a_change_is_due_when_it_has_been_quiet_for_long_enough(
+    *, now: float, is_due: bool
+) -> None:
+    debounce = Debounce(QUIET, LONGEST)
+    debounce.changed(10.0)
+    assert debounce.is_pending
+    assert debounce.is_due(now) == is_due
+
+
+def test_the_time_counts_from_the_last_change() -> None:
+    debounce = Debounce(QUIET, LONGEST)
+    for now in (0.0, 1.4, 2.8):
+        debounce.changed(now)
+    assert not debounce.is_due(4.2)
+    assert debounce.is_due(4.3)
+
+
+def test_changes_that_never_end_are_acted_on_all_the_same() -> None:
+    assert acted_at([(1.0, True)] * 40) == [16.0, 32.0]
+
+
+def test_what_was_acted_on_is_not_due_again() -> None:
+    debounce = Debounce(QUIET, LONGEST)
+    debounce.changed(0.0)
+    debounce.acted()
+    assert not debounce.is_pending
+    assert not debounce.is_due(1e9)
+
+
+@given(steps)
+def test_it_acts_once_for_each_burst_and_never_without_one(steps: list[tuple[float, bool]]) -> None:
+    acts, changes = acted_at(steps), times(steps, only_changes=True)
+    for before, after in pairwise([-1.0, *acts]):
+        assert any(before <= change <= after for change in changes)
+
+
+@given(steps)
+def test_it_acts_only_after_quiet_or_when_it_is_late(steps: list[tuple[float, bool]]) -> None:
+    acts, changes = acted_at(steps), times(steps, only_changes=True)
+    for before, act in zip([-1.0, *acts], acts, strict=False):
+        burst = [change for change in changes if before <= change <= act]
+        assert act - burst[-1] >= QUIET or act - burst[0] >= LONGEST - QUIET
+
+
+@given(steps)
+def test_no_change_is_forgotten(steps: list[tuple[float, bool]]) -> None:
+    steps = [*steps, (LONGEST, False)]
+    changes, acts = times(steps, only_changes=True), acted_at(steps)
+    assert not changes or acts[-1] >= changes[-1]
+
+
+@given(steps)
+def test_each_change_is_acted_on_at_the_first_look_at_which_it_is_due(
+    steps: list[tuple[float, bool]],
+) -> None:
+    acts = acted_at(steps)
+    pending: list[float] = []
+    now = 0.0
+    for gap, has_changed in steps:
+        now += gap
+        pending += [now] if has_changed else []
+        is_time = pending and (now - pending[-1] >= QUIET or now - pending[0] >= LONGEST)
+        if is_time:
+            assert acts.pop(0) == now
+            pending = []
+    assert acts == []

@@ -1,0 +1,271 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.faces.conftest import Cli
+from tests.faces.terminal import terminal
+from turnleaf.settings import Settings
+from turnleaf.store.conversations import ConversationStore
+
+MING = "客廳的燈叫做小明"
+LAMP = "The bedroom lamp is called Moon"
+BOILER = "The boiler was serviced in May"
+EVALUATION = Path(__file__).parents[1] / "data" / "bilingual.json"
+
+
+def texts(cli: Cli, *arguments: str) -> list[str]:
+    return [hit["text"] for hit in cli("search", "--json", *arguments).json]
+
+
+# search
+
+
+def test_a_question_finds_the_fact_that_answers_it(cli: Cli) -> None:
+    cli.remember(MING, LAMP, BOILER)
+    assert texts(cli, "小明是什麼？") == [MING]
+    assert texts(cli, "客厅的灯")[0] == MING
+    assert texts(cli, "when", "did", "they", "service", "the", "boiler?")[0] == BOILER
+
+
+def test_a_hit_says_where_it_stands_and_why_it_was_found(cli: Cli) -> None:
+    cli("remember", "--category", "home", BOILER)
+    (hit,) = cli("search", "--json", "boiler").json
+    memory = cli.memory
+    assert hit["text"] == BOILER
+    assert (hit["source"], hit["path"]) == ("memory", str(memory.location))
+    assert (
+        memory.location.read_text("utf-8").splitlines()[hit["line"] - 1].startswith("- The boiler")
+    )
+    assert (hit["heading"], hit["id"]) == ("home", memory.get_all()[0].id)
+    assert (hit["score"], hit["bm25"], hit["vector"]) == (1.0, 1.0, 0.0)
+    shown = cli("search", "boiler", "--explain").out
+    assert shown.splitlines()[0] == BOILER
+    assert hit["id"] in shown
+    assert "score 1.000, by words alone" in shown
+
+
+def test_facts_days_and_archived_messages_are_found_and_told_apart(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONVERSATION_ARCHIVE", "on")
+    monkeypatch.setenv("CONVERSATION_MAX_TURNS", "2")
+    cli.remember("Momo is a cat")
+    cli("log", "Took Momo to the vet")
+    store = ConversationStore(
+        cli.folder.conversations(Settings()), settings=Settings.load(cli.data)
+    )
+    store.add_exchange("cli:a", "What does Momo eat?", "Only tuna")
+    store.add_exchange("cli:a", "Thanks", "Gladly")
+    found = {hit["source"]: hit for hit in cli("search", "Momo", "--json").json}
+    assert found.keys() == {"memory", "daily", "conversations"}
+    assert found["conversations"]["conversation"] == "cli:a"
+    for source, hit in found.items():
+        assert hit["text"] in texts(cli, "--source", source, "Momo")
+        assert {one["source"] for one in cli("search", "-s", source, "Momo", "--json").json} == {
+            source
+        }
+    assert "Only tuna" in texts(cli, "what does Momo eat")
+
+
+def test_since_leaves_out_what_is_older(cli: Cli) -> None:
+    cli.daily.init()
+    (cli.daily.location / "2026-01-02.md").write_text("- 08:00 planted roses\n", "utf-8")
+    (cli.daily.location / "2026-03-04.md").write_text("- 08:00 watered the roses\n", "utf-8")
+    assert len(texts(cli, "roses")) == 2
+    assert texts(cli, "--since", "2026-02-01", "roses") == ["08:00 watered the roses"]
+    wrong = cli("search", "roses", "--since", "last week")
+    assert wrong.code == 2
+    assert "write it as 2026-11-15" in wrong.err
+
+
+def test_the_limit_is_kept(cli: Cli) -> None:
+    cli.remember(*(f"note {number} about tea" for number in range(12)))
+    assert len(texts(cli, "tea")) == 10
+    assert len(texts(cli, "-n", "3", "tea")) == 3
+    assert cli("search", "-n", "101", "tea").code == 2
+
+
+@pytest.mark.parametrize("text", ['"', "NEAR(", "a OR b", "*", "%", "--", "' OR 1=1", "\\", "🦑"])
+def test_no_character_of_a_query_has_a_special_meaning(cli: Cli, text: str) -> None:
+    cli.remember(LAMP)
+    result = cli("search", "--json", "--", text)
+    assert (result.code, result.json) == (3, [])
+    assert "nothing is remembered about" in result.err
+
+
+def test_the_match_is_set_off_on_a_terminal(cli: Cli) -> None:
+    cli.remember(MING, "I went running")
+    with terminal("search", "小明") as seen:
+        assert seen.end() == 0
+    assert "客廳的燈叫做\x1b[1;33m小明\x1b[0m" in seen.seen
+    with terminal("search", "run") as seen:
+        assert seen.end() == 0
+    assert "I went \x1b[1;33mrunning\x1b[0m" in seen.seen
+
+
+def test_a_long_text_is_shown_shortened_and_a_pipe_gets_it_whole(cli: Cli) -> None:
+    cli.remember("\n".join(f"line {number} of the recipe" for number in range(20)))
+    shown = cli("search", "recipe").out
+    assert "line 5" in shown
+    assert "line 6" not in shown
+    assert "14 more lines" in shown
+    assert "line 19" in texts(cli, "recipe")[0]
+
+
+def test_another_programs_edit_is_found_at_once(cli: Cli) -> None:
+    cli.remember(LAMP)
+    assert texts(cli, "umbrella") == []
+    location = cli.memory.location
+    location.write_text(location.read_text("utf-8") + "- The umbrella is by the door\n", "utf-8")
+    assert texts(cli, "umbrella") == ["The umbrella is by the door"]
+
+
+# reindex
+
+
+def test_reindex_builds_the_index_anew(cli: Cli) -> None:
+    cli.remember(MING, LAMP)
+    assert cli("reindex", "--json").json["passages"] == 2
+    cli.folder.index.write_bytes(b"garbage" * 1000)
+    told = cli("reindex")
+    assert told.out.startswith("2 passages indexed in ")
+    assert texts(cli, "小明") == [MING]
+
+
+def test_vectors_need_a_model(cli: Cli) -> None:
+    result = cli("reindex", "--embed")
+    assert result.code == 3
+    assert "turnleaf doctor says how to get one" in result.err
+
+
+def test_the_model_on_this_machine_finds_another_language(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EMBEDDINGS", "on")
+    cli.remember("我早上喝烏龍茶", LAMP, BOILER)
+    assert cli("reindex", "--embed").out.startswith("3 passages indexed, 3 texts embedded in ")
+    assert texts(cli, "what do I drink in the morning") == ["我早上喝烏龍茶"]
+    assert texts(cli, "quantum physics") == []
+    explained = cli("search", "--explain", "morning drink").out
+    assert "= 0.7 x 1.000 meaning + 0.3 x 0.000 words" in explained
+
+
+def test_a_search_computes_missing_vectors_after_it_has_answered(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli.remember("我早上喝烏龍茶", LAMP)
+    monkeypatch.setenv("EMBEDDINGS", "on")
+    assert texts(cli, "lamp") == [LAMP]
+    assert texts(cli, "morning drink") == ["我早上喝烏龍茶"]
+
+
+# forget --conversation
+
+
+def test_a_conversation_is_erased_from_store_archive_and_index(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONVERSATION_ARCHIVE", "on")
+    monkeypatch.setenv("CONVERSATION_MAX_TURNS", "2")
+    store = ConversationStore(
+        cli.folder.conversations(Settings()), settings=Settings.load(cli.data)
+    )
+    for key, thing in (("cli:a", "zebra"), ("cli:b", "yak")):
+        store.add_exchange(key, f"Where is the {thing}?", f"The {thing} is in the barn")
+        store.add_exchange(key, f"Still the {thing}?", "Yes")
+    assert texts(cli, "zebra")
+    refused = cli("forget", "--conversation", "cli:a")
+    assert (refused.code, len(texts(cli, "zebra"))) == (2, 2)
+    told = cli("forget", "--conversation", "cli:a", "--yes")
+    assert told.out == "erased cli:a from the conversations, the archive and the search index\n"
+    assert texts(cli, "zebra") == []
+    assert [hit["conversation"] for hit in cli("search", "yak", "--json").json] == ["cli:b"] * 2
+    left = b"".join(path.read_bytes() for path in cli.data.rglob("*") if path.is_file())
+    assert b"zebra" not in left
+    assert cli("forget", "--conversation", "cli:a", "--yes").code == 3
+
+
+def test_a_conversation_that_is_only_in_the_archive_is_erased(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONVERSATION_ARCHIVE", "on")
+    archive = cli.folder.archive(Settings())
+    archive.mkdir(parents=True)
+    record = {"conversation": "cli:old", "role": "user", "content": "zebra"}
+    (archive / "2026-01.jsonl").write_text(json.dumps(record) + "\n", "utf-8")
+    assert texts(cli, "zebra") == ["zebra"]
+    assert cli("forget", "--conversation", "cli:old", "--yes", "--json").json["erased"] is True
+    assert texts(cli, "zebra") == []
+
+
+@pytest.mark.parametrize("arguments", [("",), (" ",), ("--yes", ""), ("--yes", "--", "-")])
+def test_forgetting_nothing_in_particular_forgets_nothing(
+    cli: Cli, arguments: tuple[str, ...]
+) -> None:
+    cli.remember(MING)
+    assert cli("forget", *arguments).code == 2
+    assert cli("forget", "小明", "--conversation", "cli:a", "--yes").code == 2
+    assert cli.contents() == [MING]
+
+
+# eval
+
+
+def test_eval_prints_the_figures_and_writes_the_hits(cli: Cli, tmp_path: Path) -> None:
+    hits = tmp_path / "hits.jsonl"
+    figures = cli("eval", str(EVALUATION), "--hits", str(hits), "--json").json
+    queries = [
+        query
+        for scope in json.loads(EVALUATION.read_text("utf-8"))["scopes"]
+        for query in scope["queries"]
+    ]
+    assert (figures["mode"], figures["queries"]) == ("lexical", len(queries))
+    written = [json.loads(line) for line in hits.read_text("utf-8").splitlines()]
+    assert [one["qid"] for one in written] == [query["qid"] for query in queries]
+    assert max(len(one["ranked"]) for one in written) <= 100
+    recall = sum(
+        len({*one["ranked"][:5]} & {*query["gold"]}) / len(query["gold"])
+        for one, query in zip(written, queries, strict=True)
+    ) / len(queries)
+    assert figures["recall_5"] == pytest.approx(recall)
+    assert 0 < figures["latency_ms"]["p50"] <= figures["latency_ms"]["p95"]
+    assert "ndcg@10" in cli("eval", str(EVALUATION)).out
+    assert not cli.data.exists()
+
+
+NO_GOLD = {
+    "scopes": [
+        {"docs": [{"id": "a", "text": "x"}], "queries": [{"qid": 1, "text": "x", "gold": ["b"]}]}
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        "{",
+        '{"scopes": 3}',
+        '{"scopes": []}',
+        '{"scopes": [{"docs": [], "queries": [{}]}]}',
+        json.dumps(NO_GOLD),
+        "[" * 100_000,
+    ],
+)
+def test_a_file_that_holds_no_questions_is_refused(cli: Cli, tmp_path: Path, text: str) -> None:
+    file = tmp_path / "broken.json"
+    file.write_text(text, "utf-8")
+    result = cli("eval", str(file))
+    assert result.code == 2
+    assert "docs/search.md" in result.err
+
+
+def test_eval_by_meaning_needs_a_model(cli: Cli) -> None:
+    result = cli("eval", str(EVALUATION), "--mode", "hybrid")
+    assert result.code == 3
+    assert "needs a model" in result.err

@@ -1,0 +1,97 @@
+"""003: what is remembered can be searched."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from turnleaf import DailyLog, Index, MemoryStore
+from turnleaf.llm.embeddings import LocalEmbedder
+from turnleaf.watcher import Watcher
+
+MEMORY = Path("data/prompts/memory/MEMORY.md")
+DEADLINE_SECONDS = 60.0
+
+
+def wait_for_syncs(watcher: Watcher, count: int) -> None:
+    started = time.monotonic()
+    while watcher.syncs < count and time.monotonic() - started < DEADLINE_SECONDS:
+        Event().wait(0.01)
+    assert watcher.syncs == count
+
+
+@pytest.mark.scenario("003.automatic-reindex")
+def test_a_changed_memory_file_is_indexed_by_itself_after_the_last_change() -> None:
+    MEMORY.parent.mkdir(parents=True)
+    index = Index("data/index.db", [MEMORY])
+    with Watcher(index) as watcher:
+        wait_for_syncs(watcher, 1)
+        started = time.monotonic()
+        while time.monotonic() - started < 1:
+            MEMORY.write_text("- 客廳的燈叫做小明\n", "utf-8")
+        last_change = time.monotonic()
+        wait_for_syncs(watcher, 2)
+        assert time.monotonic() - last_change >= 1.5
+    assert index.sync() == 0, "a search has nothing left to take in"
+    assert [hit.text for hit in index.search("客廳的燈")] == ["客廳的燈叫做小明"]
+
+
+@pytest.mark.scenario("003.search")
+def test_a_search_gives_the_memories_that_match_ranked_by_bm25() -> None:
+    memory = MemoryStore(MEMORY)
+    memory.add("客廳的燈叫做小明，廚房的燈沒有名字，走廊的燈壞了，陽台有很多盆栽和一張舊椅子")
+    memory.add("客廳的燈叫做小明")
+    memory.add("我早上喝烏龍茶")
+    daily = DailyLog("data/prompts/memory/daily")
+    daily.append("客廳換了新窗簾")
+    hits = Index("data/index.db", [memory, daily]).search("客廳的燈")
+    assert hits[0].text == "客廳的燈叫做小明", "the shorter one is more about it"
+    assert [hit.score for hit in hits] == sorted((hit.bm25 for hit in hits), reverse=True)
+    assert {hit.source for hit in hits} == {"memory", "daily"}
+    assert "我早上喝烏龍茶" not in {hit.text for hit in hits}
+
+
+@pytest.mark.scenario("003.hybrid-search")
+def test_with_vectors_the_score_is_a_blend_of_both() -> None:
+    memory = MemoryStore(MEMORY)
+    for content in ("我早上喝烏龍茶", "The lamp is called Ming", "Tea is in the cupboard"):
+        memory.add(content)
+    index = Index("data/index.db", [memory], LocalEmbedder())
+    index.embed()
+    hits = index.search("what tea do I drink in the morning", floor=False)
+    assert {hit.text for hit in hits} >= {"我早上喝烏龍茶", "Tea is in the cupboard"}
+    assert max(hit.vector for hit in hits) > 0
+    assert max(hit.bm25 for hit in hits) > 0
+    for hit in hits:
+        assert hit.score == pytest.approx(0.7 * hit.vector + 0.3 * hit.bm25)
+
+
+WITHOUT_EXTENSION = """
+import sys
+sys.modules["sqlite_vec"] = None
+from turnleaf import Index
+from turnleaf.llm.embeddings import LocalEmbedder
+index = Index("data/index.db", [sys.argv[1]], LocalEmbedder())
+assert index.embed() == 0
+for hit in index.search("客廳的燈"):
+    print(hit.text, hit.score == hit.bm25, hit.vector)
+"""
+
+
+@pytest.mark.scenario("003.search-without-vectors")
+def test_without_sqlite_vec_the_search_is_bm25_alone() -> None:
+    memory = MemoryStore(MEMORY)
+    memory.add("客廳的燈叫做小明")
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_EXTENSION, str(memory.location)],
+        capture_output=True,
+        check=False,
+        text=True,
+        timeout=120,
+    )
+    assert (done.stdout, done.stderr) == ("客廳的燈叫做小明 True 0.0\n", "")

@@ -1,0 +1,88 @@
+"""How well the search finds what it should, on our own questions in Chinese and English.
+
+The floors are a few points below what was reached, so that a change for the worse is noticed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from turnleaf.core.evaluation import judged, mean
+from turnleaf.faces.cli.evaluation import Documents
+from turnleaf.llm.embeddings import LocalEmbedder
+from turnleaf.store.index import Index
+
+DATA = Path(__file__).parent / "data" / "bilingual.json"
+SCOPES: list[dict[str, Any]] = json.loads(DATA.read_text("utf-8"))["scopes"]
+QUERIES = [(place, query) for place, scope in enumerate(SCOPES) for query in scope["queries"]]
+
+LEXICAL = {"keyword": 0.94, "question": 0.95, "date": 0.85}
+HYBRID = {
+    "keyword": 0.95,
+    "question": 0.95,
+    "date": 0.75,
+    "paraphrase": 0.64,
+    "cross-language": 0.78,
+}
+
+
+@pytest.fixture(scope="module")
+def indexes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Index]]:
+    made = []
+    for scope in SCOPES:
+        folder = tmp_path_factory.mktemp("scope")
+        (folder / "documents.json").write_text(json.dumps(scope["docs"]), "utf-8")
+        documents = Documents(folder / "documents.json")
+        made.append(Index(folder / "index.db", [documents], LocalEmbedder()))
+    for index in made:
+        index.embed()
+    yield made
+    for index in made:
+        index.close()
+
+
+def recall(indexes: list[Index], mode: str, category: str | None = None) -> float:
+    figures = []
+    for place, query in QUERIES:
+        if category in {None, query["cat"]}:
+            found = indexes[place].search(query["text"], 100, mode=mode, floor=False)
+            figures.append(judged([hit.id or "" for hit in found], query["gold"]))
+    return mean(figures).recall_5
+
+
+@pytest.mark.parametrize(("category", "least"), LEXICAL.items())
+def test_words_find_what_they_stand_in(indexes: list[Index], category: str, least: float) -> None:
+    assert recall(indexes, "lexical", category) >= least
+
+
+@pytest.mark.parametrize(("category", "least"), HYBRID.items())
+def test_words_and_meaning_find_more(indexes: list[Index], category: str, least: float) -> None:
+    assert recall(indexes, "hybrid", category) >= least
+
+
+def test_meaning_makes_the_whole_better_and_not_worse(indexes: list[Index]) -> None:
+    lexical, hybrid = (recall(indexes, mode) for mode in ("lexical", "hybrid"))
+    assert lexical >= 0.65
+    assert hybrid >= max(0.87, lexical)
+
+
+def test_most_questions_about_somebody_else_find_nothing(indexes: list[Index]) -> None:
+    """Each asks the other scope, which knows nothing of it."""
+    asked = [(place, query) for place, query in QUERIES if query["cat"] != "date"]
+    empty = sum(not indexes[1 - place].search(query["text"]) for place, query in asked)
+    assert empty >= 0.7 * len(asked)
+
+
+def test_the_floor_keeps_what_was_asked_for_in_its_own_words(indexes: list[Index]) -> None:
+    for category, least in (("keyword", 0.98), ("question", 0.95), ("date", 0.95)):
+        asked = [(place, query) for place, query in QUERIES if query["cat"] == category]
+        found = sum(
+            not {hit.id for hit in indexes[place].search(query["text"])}.isdisjoint(query["gold"])
+            for place, query in asked
+        )
+        assert found >= least * len(asked), category
