@@ -9,7 +9,20 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench import exchange, machine, memory, reading, start, table, trimming, writers
+from bench import (
+    exchange,
+    indexing,
+    machine,
+    memory,
+    plot,
+    reading,
+    search,
+    start,
+    table,
+    trimming,
+    vectors,
+    writers,
+)
 from bench.scale import FULL, QUICK, Scale
 from bench.timing import Row
 
@@ -20,6 +33,9 @@ SUBJECTS: dict[str, Callable[[Path, Scale], Iterable[Row]]] = {
     "memory": memory.rows,
     "writers": writers.rows,
     "start": start.rows,
+    "search": search.rows,
+    "vectors": vectors.rows,
+    "indexing": indexing.rows,
 }
 
 
@@ -31,6 +47,8 @@ def main() -> None:
     rows = list(_measured(options.subjects or list(SUBJECTS), scale))
     print(before, f"at the beginning, {machine.load():.1f} in the end", end="\n\n")
     print(table.markdown(rows) if options.markdown else table.plain(rows))
+    if options.plot:
+        options.plot.write_text(plot.svg(search.curves(rows, scale), "passages"), "utf-8")
 
 
 def _options() -> argparse.Namespace:
@@ -38,10 +56,13 @@ def _options() -> argparse.Namespace:
     parser.add_argument("subjects", nargs="*", metavar="SUBJECT", help=", ".join(SUBJECTS))
     parser.add_argument("--quick", action="store_true", help="few rounds, small stores")
     parser.add_argument("--markdown", action="store_true", help="print a Markdown table")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw how search grows, as SVG")
     options = parser.parse_args()
     unknown = set(options.subjects) - set(SUBJECTS)
     if unknown:
         parser.error(f"{', '.join(sorted(unknown))}: not one of {', '.join(SUBJECTS)}")
+    if options.plot and "search" not in (options.subjects or SUBJECTS):
+        parser.error("--plot draws what the subject search measures")
     return options
 
 

@@ -19,6 +19,10 @@ class Scale:
     starts: int
     writers: int
     calls_per_writer: int
+    passages: tuple[int, ...]
+    vectors: tuple[int, ...]
+    indexed: int
+    builds: int
 
 
 FULL = Scale(
@@ -31,6 +35,10 @@ FULL = Scale(
     starts=30,
     writers=10,
     calls_per_writer=100,
+    passages=(1_000, 10_000, 100_000),
+    vectors=(10_000, 100_000),
+    indexed=100_000,
+    builds=3,
 )
 
 QUICK = Scale(
@@ -43,4 +51,8 @@ QUICK = Scale(
     starts=3,
     writers=2,
     calls_per_writer=5,
+    passages=(200, 1_000),
+    vectors=(300,),
+    indexed=1_000,
+    builds=1,
 )

@@ -24,6 +24,18 @@ ROWS = [
     "longest wait of 2 writers, .db of 100 conversations",
     "longest wait of 2 writers, .md of 20 to 30 facts",
     "turnleaf --help, against python -c pass",
+    "10 best of 200 passages by words, against raw FTS5",
+    "only its look at 3 unchanged files, against a stat of each",
+    "10 best of 1,000 passages by words, against raw FTS5",
+    "only its look at 11 unchanged files, against a stat of each",
+    "fact added and found among 200 passages, against adding it only",
+    "fact added and found among 1,000 passages, against among 200",
+    "10 best of 300 vectors of 512 numbers, against numpy",
+    "words and 300 vectors of 512 numbers, against one after the other",
+    "words and 300 vectors of 512 numbers, against raw FTS5 and sqlite-vec",
+    "1,000 short notes indexed, English, against 20,000 a second",
+    "1,000 short notes indexed, Chinese, against 20,000 a second",
+    "1,000 short notes indexed, mixed, against 20,000 a second",
 ]
 
 
@@ -33,7 +45,7 @@ def bench(*options: str) -> subprocess.CompletedProcess[str]:
         cwd=ROOT,
         capture_output=True,
         encoding="utf-8",
-        timeout=120,
+        timeout=300,
         check=False,
     )
 

@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 
 from tests.strategies import brief
 from turnleaf.core.vectors import Embedder, pack
-from turnleaf.errors import EmbeddingError, InvalidInput, SettingsError
+from turnleaf.errors import EmbeddingError, SettingsError
 from turnleaf.llm.embeddings import EndpointEmbedder, LocalEmbedder, describe, find_embedder
 from turnleaf.settings import Settings
 
@@ -225,32 +225,6 @@ def complaint(embedder: Embedder, *texts: str) -> str:
     with pytest.raises(EmbeddingError) as caught:
         embedder.embed(texts or ["咖啡"])
     return str(caught.value)
-
-
-# A vector
-
-
-@pytest.mark.parametrize(
-    "values",
-    [[3.0, 4.0], [-3, 4], [3e-320, 4e-320], [3e300, 4e300], [0.001] * 1536],
-    ids=["floats", "whole numbers", "tiny", "huge", "many"],
-)
-def test_a_packed_vector_has_length_one_and_keeps_its_direction(values: list[float]) -> None:
-    vector = pack(values)
-    assert len(vector) == 4 * len(values)
-    assert nearness(vector, vector) == pytest.approx(1, abs=1e-6)
-    ratio = [number / unpack(vector)[0] for number in unpack(vector)]
-    assert ratio == pytest.approx([value / values[0] for value in values], rel=1e-3)
-
-
-def test_a_packed_vector_is_little_endian_float32() -> None:
-    assert pack([0.0, 2.0]) == bytes.fromhex("000000000000803f")
-
-
-@pytest.mark.parametrize("values", [[], [0.0, 0.0], [1.0, math.nan], [1.0, math.inf]])
-def test_a_vector_without_a_direction_is_refused(values: list[float]) -> None:
-    with pytest.raises(InvalidInput, match="no direction"):
-        pack(values)
 
 
 # The model on this machine

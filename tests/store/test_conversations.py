@@ -720,8 +720,7 @@ def test_a_message_that_cannot_be_read_costs_none_of_the_others(
         "UPDATE messages SET calls = CAST(x'5bff' AS TEXT) WHERE n = 1",
         "UPDATE conversations SET created_at = CAST(x'32ff' AS TEXT)",
         "UPDATE conversations SET updated_at = CAST(x'32ff' AS TEXT)",
-        "INSERT INTO conversations (key, created_at, updated_at) "
-        "VALUES (CAST(x'6bff' AS TEXT), '2026', '2000')",
+        "INSERT INTO conversations VALUES (99, CAST(x'6bff' AS TEXT), '2026', '2000')",
     ],
 )
 def test_a_damaged_character_anywhere_costs_none_of_the_others(

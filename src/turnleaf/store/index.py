@@ -22,7 +22,13 @@ from turnleaf.core.ranking import Weights
 from turnleaf.core.terms import parse_query
 from turnleaf.errors import EmbeddingError, InvalidInput, StorageError
 from turnleaf.store import files, index_reading, index_writing
-from turnleaf.store.index_database import COMPANIONS, Outdated, connect, has_vectors
+from turnleaf.store.index_database import (
+    COMPANIONS,
+    Outdated,
+    connect,
+    empty_log,
+    has_vectors,
+)
 from turnleaf.store.index_reading import Floors, Hit, Narrowing
 from turnleaf.store.index_writing import Found, signature
 from turnleaf.store.sources import KINDS, Source, Store, source_of
@@ -85,6 +91,7 @@ class Index:
         self._process = 0
         self._is_in_memory = False
         self._rests_until = 0.0
+        self._seen: tuple[object, dict[str, str]] = (None, {})
         self._one_at_a_time = threading.RLock()
 
     @property
@@ -128,9 +135,9 @@ class Index:
         vector, meaning = (None, math.inf) if mode == "lexical" else self._vector(query)
 
         def work(database: apsw.Connection) -> list[Hit]:
-            found = index_reading.candidates(database, wanted, vector, narrowing)
-            if mode == "vector":
-                found = found._replace(bm25={})
+            found = index_reading.candidates(
+                database, wanted, vector, narrowing, by_words=mode != "vector"
+            )
             order = index_reading.ranked(database, found, self._weights)
             floors = Floors(meaning) if floor else None
             return index_reading.hits(database, order, found, limit, floors)
@@ -174,9 +181,11 @@ class Index:
     def close(self) -> None:
         """Let go of the database; the next call opens it again."""
         with self._one_at_a_time:
-            if self._connection is not None and self._process == os.getpid():
+            # In a forked child too: SQLite would take its parent's locks there for its own.
+            if self._connection is not None:
                 self._connection.close()
             self._connection = None
+            self._seen = (None, {})
 
     # Vectors.
 
@@ -222,7 +231,7 @@ class Index:
         embedder = self._embedder
         if embedder is None or time.monotonic() < self._rests_until:
             return None, math.inf
-        known = self._run(lambda database: _useful_profile(database, embedder.name))
+        known = self._attempted(lambda database: _useful_profile(database, embedder.name))
         if known is None or not known.understands(query):
             return None, math.inf
         try:
@@ -245,14 +254,15 @@ class Index:
             added = 0
             for done, batch in _batches(database, changed):
                 with database:
-                    added += sum(index_writing.take_in(database, found) for found in batch)
+                    added += index_writing.take_in(database, batch)
                 if done < len(changed):
                     progress(done, len(changed))
+            empty_log(database)
             return added
 
     def _stale(self, database: apsw.Connection) -> tuple[list[tuple[Source, str]], list[str]]:
         """Give the files that look other than when they were taken in, and those that are gone."""
-        known = index_writing.known_signatures(database)
+        known = dict(self._known(database))
         changed = []
         listed = {path: source for source in self._sources for path in source.paths()}
         for path, source in listed.items():
@@ -260,6 +270,13 @@ class Index:
             if looks is not None and (known.pop(path, None) != looks or not looks):
                 changed.append((source, path))
         return changed, sorted(known)
+
+    def _known(self, database: apsw.Connection) -> dict[str, str]:
+        """Give how the files looked, as it was read before if nobody has written since."""
+        state = (database, database.pragma("data_version"), database.total_changes())
+        if self._seen[0] != state:
+            self._seen = state, index_writing.known_signatures(database)
+        return self._seen[1]
 
     # The database, and what may be wrong with it.
 

@@ -7,6 +7,7 @@ noticed when it is read and never answered from.
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -26,7 +27,7 @@ SCHEMA_VERSION = 1
 BUSY_MILLISECONDS = 10_000
 PAGE_BYTES = 8192  # three vectors of 512 numbers; on 4,096 one fits, and a scan takes twice as long
 CHECKSUM_BYTES = 8
-CACHE_KILOBYTES = 16_384
+CACHE_KILOBYTES = 65_536
 LARGEST_LOG_BYTES = 16 * 1024 * 1024
 CONTEXT_WEIGHT = 0.3
 
@@ -93,6 +94,14 @@ def connect(path: Path | None) -> apsw.Connection:
     except BaseException:
         database.close()
         raise
+
+
+def empty_log(database: apsw.Connection) -> None:
+    """Take the log into the file, so that no deleted text stays in it; not while others read."""
+    database.set_busy_timeout(0)
+    with suppress(apsw.BusyError):
+        database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    database.set_busy_timeout(BUSY_MILLISECONDS)
 
 
 def has_vectors() -> bool:

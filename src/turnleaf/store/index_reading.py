@@ -6,6 +6,7 @@ import json
 import math
 import os
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,14 +22,21 @@ if TYPE_CHECKING:
     from turnleaf.core.terms import Query
 
 CANDIDATES = 200
-CHUNK = 50
+MATCHES = 1000
+CHUNK = 20
 FEW = 30
+LONGEST = 50_000
+HOPELESS = 20
+"""After so many passages below the floor, one after the other, none is expected above it."""
 
 NAME = "fingerprint, shape, path, line"
 """What tells passages apart whenever they were taken in."""
 
 CONTEXT_SHARE = 0.5
 """What a word counts that stands only right before or after a passage."""
+
+
+_terms_of_day = lru_cache(maxsize=1024)(date_terms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +96,18 @@ class Candidates(NamedTuple):
 
 
 def candidates(
-    database: apsw.Connection, query: Query, vector: bytes | None, narrowing: Narrowing
+    database: apsw.Connection,
+    query: Query,
+    vector: bytes | None,
+    narrowing: Narrowing,
+    *,
+    by_words: bool = True,
 ) -> Candidates:
     """Give the best of each side, with the similarity of those that were found by words."""
     passages = int(database.execute("SELECT passages FROM totals").get)
     frequencies = {term: _frequency(database, term) for term in query.terms}
     chosen = affordable(query, frequencies)
-    bm25 = _by_words(database, any_of(chosen), narrowing) if chosen else {}
+    bm25 = _by_words(database, any_of(chosen), narrowing) if chosen and by_words else {}
     cosine = _by_meaning(database, vector, bm25, narrowing) if vector else {}
     weights = {term: _weight(count, passages) for term, count in frequencies.items()}
     found = Candidates(bm25, cosine, weights, 0.0)
@@ -110,13 +123,9 @@ def candidates(
 
 def ranked(database: apsw.Connection, found: Candidates, weights: Weights) -> list[Ranked]:
     """Put the candidates into their order, best first; equal ones in the order of their names."""
-    rows: list[Any] = database.execute(
-        f"SELECT passages.id, {NAME}, file, conversation, place FROM passages "  # noqa: S608
-        "JOIN files ON files.id = file WHERE passages.id IN (SELECT value FROM json_each(?))",
-        (json.dumps([*{**found.bm25, **found.cosine}]),),
-    ).fetchall()
-    beside = _neighbours({tuple(place): number for number, _, _, _, _, *place in rows})
-    names = {number: tuple(name) for number, *name, _, _, _ in rows}
+    named = _named(database, {**found.bm25, **found.cosine})
+    beside = _neighbours({place: number for number, _, place in named})
+    names = {number: name for number, name, _ in named}
     order = ranking.rank(found.bm25, found.cosine, found.full_match, beside, weights)
     return sorted(order, key=lambda one: (-one.score, names[one.id]))
 
@@ -131,6 +140,7 @@ def hits(
     """Give the best passages; with floors, without what is below and what says the same again."""
     chosen: list[Hit] = []
     said: set[bytes] = set()
+    below = 0
     for start in range(0, len(order), CHUNK):
         part = order[start : start + CHUNK]
         rows = _rows(database, [one.id for one in part])
@@ -139,11 +149,15 @@ def hits(
             if floors and row["fingerprint"] in said:
                 continue
             if floors and not _is_relevant(database, row, found, floors):
+                below += 1
                 continue
+            below = 0
             said.add(row["fingerprint"])
             chosen.append(_hit(row, one))
             if len(chosen) == limit:
                 return chosen
+        if below >= HOPELESS:
+            break
     return chosen
 
 
@@ -152,64 +166,87 @@ def _frequency(database: apsw.Connection, term: str) -> int:
 
 
 def _by_words(database: apsw.Connection, expression: str, narrowing: Narrowing) -> dict[int, float]:
-    found = _matches(database, expression, narrowing, CANDIDATES + 1)
-    if len(found) > CANDIDATES and found[-1][1] == found[-2][1]:
-        # Which of the equal ones come first must not depend on the order they were taken in.
-        found = _matches(database, expression, narrowing, CANDIDATES, by_name=True)
-    return dict(found[:CANDIDATES])
+    """Give the best matches with their BM25 scores, which are negative.
+
+    Which of equal ones are among them must not depend on the order they were taken in.
+    """
+    found = _matches(database, expression, narrowing, MATCHES)
+    if len(found) <= CANDIDATES:
+        return dict(found)
+    last = found[CANDIDATES - 1][1]
+    if len(found) == MATCHES and found[-1][1] == last:
+        found = _matches(database, expression, narrowing, -1)
+    better = [match for match in found if match[1] < last]
+    equal = [number for number, score in found if score == last]
+    if len(better) + len(equal) > CANDIDATES:
+        names = {number: name for number, name, _ in _named(database, equal)}
+        equal.sort(key=names.__getitem__)
+    return dict(better) | dict.fromkeys(equal[: CANDIDATES - len(better)], last)
 
 
 def _matches(
-    database: apsw.Connection,
-    expression: str,
-    narrowing: Narrowing,
-    limit: int,
-    *,
-    by_name: bool = False,
+    database: apsw.Connection, expression: str, narrowing: Narrowing, limit: int
 ) -> list[Any]:
     condition = narrowing.condition
-    joined = "JOIN passages ON passages.id = words.rowid" if condition or by_name else ""
-    joined += " JOIN files ON files.id = file" if by_name else ""
-    order = f"rank, {NAME}" if by_name else "rank"
+    joined = "JOIN passages ON passages.id = words.rowid" if condition else ""
+    # The plus lets SQLite sort, which is faster than how FTS5 does it.
     return database.execute(
         f"SELECT words.rowid, rank FROM words {joined} WHERE words MATCH ?1 {condition} "  # noqa: S608
-        f"ORDER BY {order} LIMIT {limit}",
+        f"ORDER BY +rank LIMIT {limit}",
         (expression, *narrowing.values),
     ).fetchall()
+
+
+def _named(database: apsw.Connection, numbers: Iterable[int]) -> list[tuple[int, Any, Any]]:
+    """Give for each passage what tells it apart, and its place in its conversation."""
+    rows: list[Any] = database.execute(
+        f"SELECT passages.id, {NAME}, file, conversation, place FROM passages "  # noqa: S608
+        "JOIN files ON files.id = file WHERE passages.id IN (SELECT value FROM json_each(?))",
+        (json.dumps([*numbers]),),
+    ).fetchall()
+    return [(row[0], row[1:-3], row[-3:]) for row in rows]
 
 
 def _by_meaning(
     database: apsw.Connection, vector: bytes, found: Iterable[int], narrowing: Narrowing
 ) -> dict[int, float]:
     """Give the cosines of the nearest passages, and of those that were found already."""
-    nearest = _nearest(database, vector, narrowing)
-    rows = database.execute(
+    distances = _nearest(database, vector, narrowing)
+    others = [number for number in found if number not in distances]
+    rows: Any = database.execute(
         "SELECT passages.id, min(vec_distance_l2(vector, ?)) FROM passages "
         "JOIN vectors USING (meaning) WHERE passages.id IN (SELECT value FROM json_each(?)) "
         "GROUP BY passages.id",
-        (vector, json.dumps([*{*nearest, *found}])),
+        (vector, json.dumps(others)),
     )
     # Of vectors of length one, the distance tells the cosine.
-    return {number: 1.0 - distance * distance / 2.0 for number, distance in rows}
+    return {
+        number: 1.0 - distance * distance / 2.0
+        for number, distance in (distances | dict(rows)).items()
+    }
 
 
-def _nearest(database: apsw.Connection, vector: bytes, narrowing: Narrowing) -> list[int]:
-    if narrowing.condition:
-        rows = database.execute(
-            "SELECT passages.id FROM passages JOIN vectors USING (meaning) "  # noqa: S608
-            f"WHERE TRUE {narrowing.condition} GROUP BY passages.id "
-            f"ORDER BY min(vec_distance_l2(vector, ?1)) LIMIT {CANDIDATES}",
-            (vector, *narrowing.values),
-        )
+def _nearest(database: apsw.Connection, vector: bytes, narrowing: Narrowing) -> dict[int, float]:
+    condition = narrowing.condition
+    if condition:
+        near = f"""
+            SELECT passages.id, vec_distance_l2(vector, ?1) AS distance
+            FROM passages JOIN vectors USING (meaning) WHERE TRUE {condition}
+            ORDER BY distance LIMIT {2 * CANDIDATES}
+        """  # noqa: S608 - of constants
     else:
-        # A text may have several vectors, and stand in several places.
-        rows = database.execute(
-            "SELECT passages.id FROM passages WHERE meaning IN (SELECT meaning FROM "  # noqa: S608
-            f"vectors ORDER BY vec_distance_l2(vector, ?) LIMIT {2 * CANDIDATES}) "
-            f"LIMIT {2 * CANDIDATES}",
-            (vector,),
-        )
-    return [number for (number,) in rows]
+        near = f"""
+            SELECT passages.id, distance FROM passages JOIN (
+                SELECT meaning, vec_distance_l2(vector, ?1) AS distance FROM vectors
+                ORDER BY distance LIMIT {2 * CANDIDATES}
+            ) USING (meaning) ORDER BY distance LIMIT {2 * CANDIDATES}
+        """  # noqa: S608 - of constants
+    nearest: dict[int, float] = {}
+    rows: Any = database.execute(near, (vector, *narrowing.values))
+    # A text may have several vectors; the first one is the nearest.
+    for number, distance in rows:
+        nearest.setdefault(number, distance)
+    return nearest
 
 
 def _neighbours(at: Mapping[tuple[Any, ...], int]) -> dict[int, list[int]]:
@@ -245,14 +282,19 @@ def _is_relevant(
     """
     if found.cosine.get(row["id"], -1.0) >= floors.meaning:
         return True
-    if not named_dates(found.weights).isdisjoint(date_terms(row["date"] or "")):
+    if not named_dates(found.weights).isdisjoint(_terms_of_day(row["date"] or "")):
         return True
     return _share(database, row, found) >= floors.words
 
 
 def _share(database: apsw.Connection, row: Mapping[str, Any], found: Candidates) -> float:
-    """Give the share of what was asked that a passage holds, from 0 to 1."""
-    own = {*terms(row["text"]), *date_terms(row["date"] or "")}
+    """Give the share of what was asked that a passage holds, from 0 to 1.
+
+    To look through a very long one would take longer than the search; it was found for something.
+    """
+    if len(row["text"]) > LONGEST:
+        return 1.0
+    own = {*terms(row["text"]), *_terms_of_day(row["date"] or "")}
     around = {term for text in _around(database, row) for term in terms(text)} - own
     held = sum(weight for term, weight in found.weights.items() if term in own)
     held += CONTEXT_SHARE * sum(found.weights[term] for term in around if term in found.weights)

@@ -76,8 +76,21 @@ def is_same(database: apsw.Connection, path: str, seen: str, data: bytes) -> boo
     )
 
 
-def take_in(database: apsw.Connection, found: Found) -> int:
-    """Let a file's passages be what it holds now; give how many are new."""
+def take_in(database: apsw.Connection, batch: Iterable[Found]) -> int:
+    """Let files' passages be what they hold now; give how many are new."""
+    fresh: list[tuple[int, Placed]] = []
+    for found in batch:
+        fresh += _replace(database, found)
+    # All at once and last, because FTS5 writes out what it has whenever something else is written.
+    database.executemany(
+        "INSERT INTO words (rowid, own, context) VALUES (?, ?, ?)",
+        ((number, *_columns(one)) for number, one in fresh),
+    )
+    return len(fresh)
+
+
+def _replace(database: apsw.Connection, found: Found) -> list[tuple[int, Placed]]:
+    """Keep what stands as before, whatever its line; give what is new and has no words yet."""
     file = database.execute(
         "INSERT INTO files (path, signature, version) VALUES (?1, ?2, ?3) "
         "ON CONFLICT (path) DO UPDATE SET signature = ?2, version = ?3 RETURNING id",
@@ -98,8 +111,7 @@ def take_in(database: apsw.Connection, found: Found) -> int:
             fresh.append((shape, one))
     _forget(database, [number for numbers in before.values() for number in numbers])
     database.executemany("UPDATE passages SET line = ?, place = ? WHERE id = ?", moved)
-    _insert(database, file, found.kind, fresh)
-    return len(fresh)
+    return _inserted(database, file, found.kind, fresh)
 
 
 def forget_file(database: apsw.Connection, path: str) -> None:
@@ -120,9 +132,9 @@ def _shape(one: Placed) -> bytes:
     return hashlib.blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def _insert(
+def _inserted(
     database: apsw.Connection, file: int, kind: str, fresh: Sequence[tuple[bytes, Placed]]
-) -> None:
+) -> list[tuple[int, Placed]]:
     first = 1 + (database.execute("SELECT max(id) FROM passages").get or 0)
     database.executemany(
         "INSERT INTO passages (id, file, kind, shape, fingerprint, meaning, text, line, place, "
@@ -136,11 +148,8 @@ def _insert(
             for said in (one.passage,)
         ),
     )  # fmt: skip
-    database.executemany(
-        "INSERT INTO words (rowid, own, context) VALUES (?, ?, ?)",
-        ((number, *_columns(one)) for number, (_, one) in enumerate(fresh, first)),
-    )
     _count(database, len(fresh))
+    return [(number, one) for number, (_, one) in enumerate(fresh, first)]
 
 
 def _columns(one: Placed) -> tuple[str, str]:

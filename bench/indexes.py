@@ -1,0 +1,93 @@
+"""Indexes over notes, and a yardstick that holds the same: FTS5 with nothing around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import apsw
+
+from bench import corpus
+from bench.memory import fill_memory
+from turnleaf import Index, MemoryStore
+from turnleaf.core.passages import Passage
+from turnleaf.core.terms import TOKENIZER, any_of, date_terms, parse_query, terms
+from turnleaf.core.vectors import Embedder
+from turnleaf.store.sources import Files
+
+BEST = 10
+CACHE_KILOBYTES = 16_384  # as our own index has
+
+
+class Raw:
+    """A plain FTS5 table of terms."""
+
+    def __init__(self, path: Path) -> None:
+        self._database = apsw.Connection(str(path))
+        self._database.pragma("journal_mode", "wal")
+        self._database.pragma("synchronous", "off")
+        self._database.pragma("cache_size", -CACHE_KILOBYTES)
+        table = f'CREATE VIRTUAL TABLE words USING fts5(own, tokenize="{TOKENIZER}")'
+        self._database.execute(table)
+
+    def fill(self, passages: Iterable[Passage]) -> None:
+        """Insert the terms that our own index has of each passage."""
+        rows = ((" ".join([*terms(one.text), *date_terms(one.date or "")]),) for one in passages)
+        with self._database:
+            self._database.executemany("INSERT INTO words (own) VALUES (?)", rows)
+
+    def best(self, expression: str) -> list[tuple[object, ...]]:
+        """Select what fits best."""
+        return self._database.execute(
+            f"SELECT rowid, rank FROM words WHERE words MATCH ? ORDER BY rank LIMIT {BEST}",  # noqa: S608 - of a constant
+            (expression,),
+        ).fetchall()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._database.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """An index over a small memory and many notes, and a yardstick that holds the same."""
+
+    index: Index
+    raw: Raw
+    memory: MemoryStore
+    files: list[str]
+    texts: list[str]
+
+
+@contextmanager
+def indexed(
+    folder: Path, notes: int, facts: int, embedder: Embedder | None = None
+) -> Iterator[Indexed]:
+    """Fill an index and a yardstick in a folder of their own, and remove it in the end."""
+    with TemporaryDirectory(dir=folder) as name:
+        place = Path(name)
+        corpus.write_days(place / "daily", notes)
+        memory = fill_memory(place / "MEMORY.md", facts)
+        index = Index(place / "index.db", [memory, place / "daily"], embedder)
+        index.sync()
+        passages = [*_passages(memory.location), *_passages(place / "daily")]
+        raw = Raw(place / "raw.sqlite")
+        raw.fill(passages)
+        files = [*Files(memory.location).paths(), *Files(place / "daily").paths()]
+        yield Indexed(index, raw, memory, files, [*{one.text: None for one in passages}])
+        index.close()
+        raw.close()
+
+
+def expression(query: str) -> str:
+    """Ask FTS5 for the terms that we look for ourselves."""
+    return any_of(parse_query(query).terms)
+
+
+def _passages(root: Path) -> Iterator[Passage]:
+    source = Files(root)
+    for path in map(Path, source.paths()):
+        yield from source.cut(path, path.read_bytes())[1]

@@ -1,0 +1,370 @@
+"""Files are cut into passages: nothing is lost, nothing is ours, each says where it stands."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from datetime import date, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.strategies import MOMENT, brief, facts, pages, texts, thorough, tidy_pages
+from turnleaf.core import jsonfacts, markdown, messages, passages
+from turnleaf.core.memories import Memory
+from turnleaf.core.messages import Message
+from turnleaf.core.passages import LONGEST, PROSE_CHARS, Passage, Placed, placed
+from turnleaf.errors import CorruptFile
+
+DAY = date(2026, 3, 1)
+FACT = markdown.render(Memory("k3", "likes tea", MOMENT, MOMENT, "Home", "user"))
+
+
+def day_of(moment: datetime) -> str:
+    return moment.date().isoformat()
+
+
+def of_memory(text: str, name: str = "MEMORY.md") -> list[Passage]:
+    return passages.of_memory(text, name, day_of)
+
+
+def of_day(text: str) -> list[Passage]:
+    return passages.of_day(text, DAY)
+
+
+def of_archive(*lines: str) -> list[Passage]:
+    return passages.of_archive("\n".join(lines), day_of)
+
+
+def said(found: list[Passage]) -> list[tuple[str, int, str | None]]:
+    return [(one.text, one.line, one.heading) for one in found]
+
+
+def record(role: object = "user", content: object = "hi", **more: object) -> str:
+    message = {"role": role, "content": content, "timestamp": "2026-03-01T08:30:00.000Z"}
+    return json.dumps({"conversation": "cli:x", **message, **more})
+
+
+# MEMORY.md
+
+
+def test_each_fact_is_a_passage_with_its_category_line_id_and_day() -> None:
+    text = f"# Memory\n\n- by hand\n\n## Home\n\n{FACT}"
+    by_hand, ours = of_memory(text)
+    assert (by_hand.text, by_hand.line, by_hand.heading, by_hand.date) == ("by hand", 3, None, None)
+    assert by_hand.id == markdown.parse(text, MOMENT).facts[0].memory.id
+    assert ours == Passage("likes tea", 7, "Home", "2026-03-01", id="k3")
+
+
+def test_a_fact_is_never_cut() -> None:
+    content = "\n\n".join(["茶" * 3000] * 5)
+    (found,) = of_memory(markdown.render(Memory("k", content, MOMENT, MOMENT)))
+    assert found.text == content
+
+
+def test_prose_between_facts_stands_under_its_heading() -> None:
+    text = "intro\n\n# One\nfirst\n- fact\nlast\n\n### Two ##\n\nsecond\n"
+    assert said(of_memory(text)) == [
+        ("intro", 1, None),
+        ("first", 4, "One"),
+        ("fact", 5, None),
+        ("last", 6, "One"),
+        ("second", 10, "Two"),
+    ]
+
+
+def test_an_empty_heading_ends_the_one_above() -> None:
+    assert said(of_memory("# One\na\n\n#\n\nb\n")) == [("a", 2, "One"), ("b", 6, None)]
+
+
+def test_code_is_prose_whatever_it_looks_like() -> None:
+    code = "```sh\n# no heading\n- no fact\n\n## nor this\n```"
+    assert said(of_memory(f"# Notes\n\n{code}\n")) == [(code, 3, "Notes")]
+
+
+def test_paragraphs_stand_together_while_they_are_short() -> None:
+    assert said(of_memory("one\n\ntwo\n\n\nthree\n")) == [("one\n\ntwo\n\n\nthree", 1, None)]
+
+
+@pytest.mark.parametrize("word", ["word ", "字"])
+def test_long_prose_is_cut_between_paragraphs(word: str) -> None:
+    paragraph = (word * (PROSE_CHARS // len(word) // 2)).strip()
+    found = of_memory("\n\n".join([paragraph] * 7))
+    assert [one.text.count(paragraph) for one in found] == [2, 2, 2, 1]
+    assert [one.line for one in found] == [1, 5, 9, 13]
+    assert all(one.text.startswith(paragraph) and one.text.endswith(paragraph) for one in found)
+
+
+def test_a_long_paragraph_stays_whole() -> None:
+    paragraph = "a line of it\n" * 500
+    (found,) = of_memory(f"before\n\n{paragraph}")
+    assert found.text == f"before\n\n{paragraph.strip()}"
+
+
+def test_a_paragraph_of_monstrous_length_is_cut_between_lines() -> None:
+    lines = [f"line {number} of the same paragraph" for number in range(1000)]
+    found = of_memory("\n".join(lines))
+    assert len(found) > 3
+    assert "\n".join(one.text for one in found) == "\n".join(lines)
+    assert all(LONGEST - 40 <= len(one.text) <= LONGEST for one in found[:-1])
+    assert [one.text.split("\n")[0] for one in found] == [lines[one.line - 1] for one in found]
+
+
+def test_a_line_of_monstrous_length_is_cut_anywhere() -> None:
+    line = "茶" * (2 * LONGEST + 5)
+    found = of_memory(f"# Tea\n\nbefore\n{line}\nafter")
+    assert [(len(one.text), one.line) for one in found] == [
+        (6, 3),
+        (LONGEST, 4),
+        (LONGEST, 4),
+        (5, 4),
+        (5, 5),
+    ]
+
+
+def test_no_passage_is_blank() -> None:
+    assert of_memory("") == of_memory("\n \n\t\n\u00a0\n\u2028\n") == of_memory("# Memory\n") == []
+    spaced = f"a{' ' * (3 * LONGEST)}b"
+    assert [one.text for one in of_memory(spaced)] == ["a", "b"]
+
+
+def test_our_comments_are_in_no_passage_and_do_not_move_what_stands_below() -> None:
+    comment = "<!-- turnleaf id=x created=2026-03-01T08:30:00.000Z -->"
+    text = f"{comment}\nprose {comment}\n{comment}\nmore\n"
+    assert said(of_memory(text)) == [("prose\nmore", 2, None)]
+    assert said(of_memory(f"\u00a0\n\u2028\n{comment}\nx\n")) == [("x", 4, None)]
+
+
+def test_comments_of_the_user_are_kept() -> None:
+    assert said(of_memory("<!-- mine -->\n")) == [("<!-- mine -->", 1, None)]
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
+def test_any_line_ending_counts(ending: str) -> None:
+    found = of_memory(ending.join(["# A", "", "one", "- two", "", "three"]))
+    assert [(one.text, one.line) for one in found] == [("one", 3), ("two", 4), ("three", 6)]
+
+
+def test_many_lines_that_say_nothing_are_cut_at_once() -> None:
+    comment = "<!-- turnleaf id=x -->\n"
+    assert len(of_memory("word\n" + comment * 20_000)) == 1
+    assert len(of_memory("word\n" + "\n" * 50_000)) == 1
+
+
+WORDS = re.compile(r"[^\W\d_]+")
+HEADING = re.compile(r"[ >*+-]*#")
+ENTITY = re.compile(r"&#?\w+;")
+
+
+def words(text: str) -> set[str]:
+    return set(WORDS.findall(ENTITY.sub(" ", text)))
+
+
+def outside_headings(text: str) -> str:
+    lines = re.split(r"\r\n?|\n", markdown.without_comments(text))
+    return "\n".join(line for line in lines if not HEADING.match(line))
+
+
+@thorough
+@given(pages() | tidy_pages())
+def test_no_word_of_a_page_is_lost(text: str) -> None:
+    found = of_memory(text)
+    assert words(outside_headings(text)) <= {word for one in found for word in words(one.text)}
+    assert [one.text for one in of_day(text)] == [one.text for one in found]
+
+
+@thorough
+@given(pages() | tidy_pages())
+def test_every_passage_begins_on_its_line_and_nothing_in_it_is_ours(text: str) -> None:
+    lines = re.split(r"\r\n?|\n", text.removeprefix(markdown.BOM))
+    found = of_memory(text)
+    assert [one.line for one in found] == sorted(one.line for one in found)
+    for one in found:
+        source = markdown.without_comments(lines[one.line - 1])
+        if one.id is None:
+            assert source.strip() == re.split(r"\r\n?|\n", one.text)[0].strip()
+        else:
+            assert re.match(r" {0,3}[-+*]", source)
+        assert one.text.strip()
+        assert "<!-- turnleaf id=" not in one.text
+
+
+@thorough
+@given(st.lists(facts(), max_size=5, unique_by=lambda fact: fact.id))
+def test_every_fact_that_we_wrote_is_one_passage_as_it_was(known: list[Memory]) -> None:
+    text = "# Memory\n"
+    for fact in known:
+        page = markdown.parse(text, MOMENT)
+        text = page.spliced(page.insert(fact))
+    found = {one.id: one for one in of_memory(text)}
+    for fact in known:
+        one = found[fact.id]
+        assert (one.text, one.heading, one.date) == (
+            fact.content,
+            fact.category,
+            day_of(fact.created_at),
+        )
+
+
+# memories.json
+
+
+def test_the_facts_of_a_json_file_stand_on_lines_of_their_own() -> None:
+    known = [Memory(f"k{number}", f"fact {number}", MOMENT, MOMENT) for number in range(3)]
+    text = jsonfacts.EMPTY
+    for fact in known:
+        page = jsonfacts.parse(text, MOMENT)
+        text = page.spliced(page.insert(fact))
+    found = of_memory(text, "memories.json")
+    assert [(one.id, one.text, one.date) for one in found] == [
+        (fact.id, fact.content, "2026-03-01") for fact in known
+    ]
+    for one in found:
+        assert one.text in text.split("\n")[one.line - 1]
+
+
+def test_a_json_file_that_is_none_is_refused() -> None:
+    with pytest.raises(CorruptFile):
+        of_memory("{", "memories.json")
+
+
+# Daily logs
+
+
+def test_the_entries_and_the_prose_of_a_day_have_its_date() -> None:
+    found = of_day("# 2026-03-01\n\nSunny.\n\n## Work\n\n- 08:30 買咖啡\n  豆子\n- done\n")
+    assert found == [
+        Passage("Sunny.", 3, "2026-03-01", "2026-03-01"),
+        Passage("08:30 買咖啡\n豆子", 7, "Work", "2026-03-01"),
+        Passage("done", 9, "Work", "2026-03-01"),
+    ]
+
+
+# The archive of conversations
+
+
+def test_each_message_is_a_passage_with_its_conversation_speaker_and_day() -> None:
+    assert of_archive(record(content="喝茶嗎？"), record("assistant", "Yes.", name="Ann")) == [
+        Passage("喝茶嗎？", 1, None, "2026-03-01", "cli:x", "user"),
+        Passage("Yes.", 2, None, "2026-03-01", "cli:x", "Ann"),
+    ]
+
+
+def test_a_message_stays_whole_however_long_it_is() -> None:
+    content = "\n\n".join(["字" * 5000] * 5)
+    (found,) = of_archive(record(content=content))
+    assert found.text == content
+
+
+def test_a_message_without_a_time_has_no_day() -> None:
+    (found,) = of_archive('{"conversation": "c", "role": "user", "content": "hi"}')
+    assert found.date is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("", " ", "{", "null", "[]", "1", '"text"', "[" * 100_000, "\ufffd\ufffd", "9" * 5000),
+        *('{"role": "user", "content": "no conversation"}', record(role="nobody"), record(role=[])),
+        *(record(content=None), record(content=5), record(content=[5]), record(timestamp="soon")),
+        *(record(timestamp=5), record(timestamp="0001-01-01T00:00:00Z"), record(toolCalls=[1])),
+    ],
+    ids=lambda line: str(line)[:30],
+)
+def test_a_line_that_cannot_be_read_is_left_out(line: str) -> None:
+    found = of_archive(record(content="before"), line, record(content="after"))
+    assert [(one.text, one.line) for one in found] == [("before", 1), ("after", 3)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        record("tool", "result", toolCallId="x"),
+        record("system", "be kind"),
+        record("developer", "be kind"),
+        record("assistant", None, toolCalls=[{"id": "x"}]),
+        record("assistant", " \n"),
+        record(content=[{"type": "image_url", "image_url": {"url": "x"}}]),
+    ],
+)
+def test_what_nobody_said_is_left_out(line: str) -> None:
+    assert of_archive(line) == []
+
+
+def test_of_a_message_with_pictures_the_text_is_found() -> None:
+    parts = [
+        {"type": "text", "text": "look"},
+        {"type": "image_url", "image_url": {"url": "data:,x"}},
+        {"type": "text", "text": "a cat"},
+    ]
+    assert [one.text for one in of_archive(record(content=parts))] == ["look\na cat"]
+
+
+def test_what_is_archived_twice_is_found_once_where_it_stood_first() -> None:
+    first, again = record(content="one"), record(content="one", timestamp="2026-03-02T08:30:00Z")
+    found = of_archive(record(content="zero"), first, again, first, "", "")
+    assert [(one.text, one.line) for one in found] == [("zero", 1), ("one", 2), ("one", 3)]
+
+
+def test_a_name_that_is_no_text_does_no_harm() -> None:
+    (found,) = of_archive(record(name=5))
+    assert found.speaker == "5"
+
+
+@brief
+@given(st.lists(texts.filter(lambda text: bool(text.strip())), max_size=6))
+def test_every_message_that_we_archived_is_found(contents: list[str]) -> None:
+    lines = [
+        json.dumps({"conversation": f"c{n}", **messages.to_json(Message("user", text, MOMENT))})
+        for n, text in enumerate(contents)
+    ]
+    assert [one.text for one in of_archive(*lines)] == contents
+
+
+# Neighbours
+
+
+def test_neighbours_are_what_is_said_before_and_after_in_the_same_conversation() -> None:
+    a, b, c, x = (
+        Passage(text, line, conversation=key)
+        for line, (text, key) in enumerate([("a", "k"), ("b", "k"), ("c", "k"), ("x", "other")])
+    )
+    assert placed([a, x, b, c]) == [
+        Placed(a, 0, None, b),
+        Placed(x, 0, None, None),
+        Placed(b, 1, a, c),
+        Placed(c, 2, b, None),
+    ]
+
+
+def test_facts_and_prose_have_no_neighbours() -> None:
+    found = of_memory("prose\n\n- one\n- two\n")
+    assert placed(found) == [Placed(one) for one in found]
+    assert placed([]) == []
+
+
+def test_messages_that_say_the_same_have_neighbours_of_their_own() -> None:
+    one, other = Passage("ok", 1, conversation="k"), Passage("ok", 1, conversation="k")
+    assert [(found.place, found.before, found.after) for found in placed([one, other])] == [
+        (0, None, other),
+        (1, one, None),
+    ]
+
+
+# What tells passages apart
+
+
+def test_a_fingerprint_names_what_is_said_wherever_it_stands() -> None:
+    one = Passage("茶", 1)
+    assert one.fingerprint == Passage("茶", 9, "Home", "2026-03-01", "c", "user", "id").fingerprint
+    assert one.fingerprint != Passage("咖啡", 1).fingerprint
+    assert len(Passage("\ud800", 1).fingerprint) == len(one.fingerprint) == 16
+
+
+@pytest.mark.parametrize("cut", [of_memory, of_day, of_archive])
+@brief
+@given(st.text(max_size=200))
+def test_no_text_at_all_breaks_it(cut: Callable[[str], list[Passage]], text: str) -> None:
+    assert all(one.text.strip() and one.line >= 1 for one in cut(text))

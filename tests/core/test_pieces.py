@@ -1,0 +1,147 @@
+"""What is embedded: a long text in pieces, a short one with what is said around it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.strategies import texts, thorough
+from turnleaf.core.pieces import (
+    CONTEXT_COLUMNS,
+    MOST_PIECES,
+    PIECE_COLUMNS,
+    WHOLE_COLUMNS,
+    embedded,
+    pieces,
+)
+
+ENGLISH = "She keeps the spare key under the third pot. "
+CHINESE = "備用鑰匙放在第三個花盆下面。"
+ENDS = ("\n", "。", "！", "？", ". ", "! ", "? ", "...", "?!", ".", " ", "3.14", "，")
+
+sentences = st.sampled_from(
+    ["short", "a somewhat longer sentence " * 4, "茶", "客廳的燈不會亮" * 12]
+)
+prose = st.lists(st.tuples(sentences, st.sampled_from(ENDS)), max_size=40).map(
+    lambda parts: "".join(f"{said}{end}" for said, end in parts)
+)
+
+
+def columns(text: str) -> int:
+    """How wide a text is, when only what these tests use is known."""
+    return sum(2 if "\u2e80" <= char <= "\U000323af" else 1 for char in text)
+
+
+# Long texts
+
+
+@pytest.mark.parametrize(
+    "text", ["", " ", "tea", "茶", "x" * WHOLE_COLUMNS, "茶" * (WHOLE_COLUMNS // 2)]
+)
+def test_a_short_text_stays_whole(text: str) -> None:
+    assert pieces(text) == [text]
+
+
+@pytest.mark.parametrize(("sentence", "end"), [(ENGLISH, ". "), (CHINESE, "。")])
+def test_a_long_text_is_cut_between_sentences(sentence: str, end: str) -> None:
+    found = pieces(sentence * 40)
+    assert len(found) > 1
+    assert "".join(found) == sentence * 40
+    for piece in found:
+        assert piece.endswith(end)
+        assert columns(piece) <= PIECE_COLUMNS
+        assert piece == sentence * piece.count(sentence)
+
+
+def test_pieces_in_both_languages_weigh_the_same() -> None:
+    english = {columns(piece) for piece in pieces(ENGLISH * 40)[:-1]}
+    chinese = {columns(piece) for piece in pieces(CHINESE * 40)[:-1]}
+    assert min(*english, *chinese) > PIECE_COLUMNS - max(columns(ENGLISH), columns(CHINESE))
+
+
+def test_mixed_text_is_cut_between_sentences_of_either_language() -> None:
+    found = pieces((ENGLISH + CHINESE) * 20)
+    assert "".join(found) == (ENGLISH + CHINESE) * 20
+    assert {piece.startswith(("She", "備用")) for piece in found} == {True}
+
+
+def test_lines_are_sentences() -> None:
+    found = pieces("\n".join(["a line without a full stop"] * 60))
+    assert all(piece.startswith("a line") for piece in found)
+    assert max(map(columns, found)) <= PIECE_COLUMNS
+
+
+def test_a_sentence_is_never_cut_however_long_it_is() -> None:
+    monster = "word " * 400
+    assert pieces(f"{ENGLISH}{monster}. {ENGLISH}") == [ENGLISH, f"{monster}. ", ENGLISH]
+
+
+def test_white_space_is_no_piece() -> None:
+    assert pieces("\n" * 5000) == ["\n" * 5000]
+    assert pieces(f"{ENGLISH * 20}{' ' * 5000}\n{ENGLISH * 20}")[-1].strip()
+
+
+@thorough
+@given(prose | texts)
+def test_nothing_is_lost(text: str) -> None:
+    found = pieces(text)
+    assert "".join("".join(found).split()) == "".join(text.split())
+    assert len(found) == 1 or all(piece.strip() for piece in found)
+
+
+@thorough
+@given(prose)
+def test_no_piece_but_a_single_sentence_is_too_wide(text: str) -> None:
+    widest = max(map(columns, ["a somewhat longer sentence " * 4, "客廳的燈不會亮" * 12])) + 10
+    unbroken = any(end in text for end in ("，", " "))
+    for piece in pieces(text):
+        assert columns(piece) <= max(WHOLE_COLUMNS, PIECE_COLUMNS + widest) or unbroken
+
+
+def test_a_text_of_monstrous_length_has_a_bounded_number_of_pieces() -> None:
+    found = pieces(CHINESE * 20_000)
+    assert len(found) == MOST_PIECES
+    assert (CHINESE * 20_000).startswith("".join(found))
+
+
+@pytest.mark.parametrize("char", [".", "。", "\n", "!?", " ", "x", "茶", ". ", "a."])
+def test_a_megabyte_of_one_thing_is_cut_at_once(char: str) -> None:
+    text = char * (1_000_000 // len(char))
+    assert 0 < len(pieces(f"{text}x")) <= MOST_PIECES
+
+
+# Short texts with what is said around them
+
+
+def test_a_short_text_is_embedded_with_what_is_said_around_it() -> None:
+    assert embedded("At nine.", "When does it leave?", "好，謝謝") == [
+        "When does it leave?\nAt nine.\n好，謝謝"
+    ]
+    assert embedded("茶", after="熱的？") == ["茶\n熱的？"]
+    assert embedded("茶", before="喝什麼？") == ["喝什麼？\n茶"]
+
+
+def test_a_text_that_stands_alone_is_embedded_as_it_is() -> None:
+    assert embedded("茶") == ["茶"]
+    assert embedded("") == [""]
+
+
+def test_a_long_text_needs_nothing_around_it() -> None:
+    assert embedded(ENGLISH * 40, "before", "after") == pieces(ENGLISH * 40)
+
+
+@pytest.mark.parametrize(
+    ("char", "kept"), [("x", CONTEXT_COLUMNS), ("茶", CONTEXT_COLUMNS // 2), ("é", CONTEXT_COLUMNS)]
+)
+def test_of_what_is_around_only_the_nearest_counts(char: str, kept: int) -> None:
+    (text,) = embedded("Yes.", f"far{char * 500}", f"{char * 500}far")
+    assert text == f"{char * kept}\nYes.\n{char * kept}"
+
+
+@thorough
+@given(texts, texts, texts)
+def test_the_nearest_of_what_is_around_is_never_wide(before: str, text: str, after: str) -> None:
+    (found,) = embedded(text, before * 20, after * 20)
+    assert text in found
+    assert columns(found) <= columns(text) + 2 * (CONTEXT_COLUMNS + 1)

@@ -1,0 +1,459 @@
+"""`Index`: what is found, where it is said to stand, and what is read again after a change."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import apsw
+import pytest
+
+from turnleaf.core.messages import Message
+from turnleaf.core.passages import Passage
+from turnleaf.errors import InvalidInput
+from turnleaf.settings import Settings
+from turnleaf.store.archive import Archive
+from turnleaf.store.conversations import ConversationStore
+from turnleaf.store.daily import DailyLog
+from turnleaf.store.index import MAX_LIMIT, Hit, Index
+from turnleaf.store.memories import MemoryStore
+from turnleaf.store.sources import Files
+
+MARCH = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Counted(Files):
+    """Files in a folder, with the names of those that were cut."""
+
+    cut_files: list[str] = field(default_factory=list)
+
+    def cut(self, path: Path, data: bytes) -> tuple[str, Sequence[Passage]]:
+        self.cut_files.append(path.name)
+        return Files(self.root).cut(path, data)
+
+    def since_last(self) -> list[str]:
+        names = [*self.cut_files]
+        self.cut_files.clear()
+        return names
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def index(tmp_path: Path, notes: Path) -> Iterator[Index]:
+    index = Index(tmp_path / "index.db", [notes])
+    yield index
+    index.close()
+
+
+def write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def said(index: Index, query: str, **options: object) -> list[str]:
+    return [hit.text for hit in index.search(query, **options)]  # type: ignore[arg-type]
+
+
+def only(hits: list[Hit]) -> Hit:
+    assert len(hits) == 1
+    return hits[0]
+
+
+# What is read.
+
+
+def test_sync_takes_in_only_what_changed(tmp_path: Path, notes: Path) -> None:
+    counted = Counted(notes)
+    index = Index(tmp_path / "index.db", [counted])
+    write(notes / "a.md", "- green tea\n")
+    write(notes / "b.md", "- 黑咖啡\n")
+    assert index.sync() == 2
+    assert counted.since_last() == ["a.md", "b.md"]
+    assert index.sync() == 0
+    write(notes / "b.md", "- 黑咖啡\n- 牛奶\n")
+    assert index.sync() == 1
+    assert said(index, "牛奶") == ["牛奶"]
+    assert counted.since_last() == ["b.md"]
+
+
+def test_a_file_that_looks_the_same_is_not_even_opened(tmp_path: Path) -> None:
+    # A file that was changed just now is read again, to be sure; this one is older.
+    opened = []
+    sys.addaudithook(lambda event, args: opened.append(args[0]) if event == "open" else None)
+    index = Index(tmp_path / "index.db", [__file__])
+    index.sync()
+    assert opened.count(__file__) == 1
+    index.sync()
+    assert index.search("index")
+    assert opened.count(__file__) == 1
+
+
+def test_a_file_that_is_given_twice_is_taken_in_once(tmp_path: Path, notes: Path) -> None:
+    path = write(notes / "a.md", "- green tea\n")
+    index = Index(tmp_path / "index.db", [notes, path, str(notes)])
+    assert index.sync() == 1
+    assert said(index, "tea", floor=False) == ["green tea"]
+
+
+def test_an_edit_takes_in_only_the_new_passages(index: Index, notes: Path) -> None:
+    path = write(notes / "a.md", "- one tea\n- two coffee\n- three 牛奶\n")
+    assert index.sync() == 3
+    write(path, "- one tea\n- two cocoa\n- three 牛奶\n")
+    assert index.sync() == 1
+    assert said(index, "coffee") == []
+    assert said(index, "cocoa") == ["two cocoa"]
+
+
+def test_lines_move_without_taking_anything_in(index: Index, notes: Path) -> None:
+    path = write(notes / "a.md", "- green tea\n- 黑咖啡\n")
+    index.sync()
+    write(path, "\n\n\n- green tea\n\n- 黑咖啡\n")
+    assert index.sync() == 0
+    assert [only(index.search(query)).line for query in ("tea", "咖啡")] == [4, 6]
+
+
+def test_what_is_deleted_is_not_found(index: Index, notes: Path) -> None:
+    path = write(notes / "a.md", "- green tea\n- black coffee\n")
+    other = write(notes / "b.md", "- 烏龍茶\n")
+    assert said(index, "coffee") == ["black coffee"]
+    write(path, "- green tea\n")
+    assert said(index, "coffee") == []
+    other.unlink()
+    assert said(index, "烏龍茶") == []
+    assert said(index, "tea") == ["green tea"]
+
+
+def test_a_renamed_file_is_found_under_its_new_name(index: Index, notes: Path) -> None:
+    path = write(notes / "a.md", "- green tea\n")
+    index.sync()
+    path.rename(notes / "b.md")
+    assert only(index.search("tea")).path == notes / "b.md"
+    (notes / "deep").mkdir()
+    (notes / "b.md").rename(notes / "deep" / "c.md")
+    assert only(index.search("tea")).path == notes / "deep" / "c.md"
+
+
+def test_a_replaced_file_is_read(index: Index, notes: Path, tmp_path: Path) -> None:
+    path = write(notes / "a.md", "- green tea\n")
+    index.sync()
+    write(tmp_path / "new", "- green cup\n").replace(path)
+    assert said(index, "tea") == []
+    assert said(index, "cup") == ["green cup"]
+
+
+def test_a_touched_file_gives_the_answers_of_a_rebuilt_index(index: Index, notes: Path) -> None:
+    path = write(notes / "a.md", "- green tea\n")
+    before = index.search("tea")
+    for moment in (1_000_000_000, 1_200_000_000):
+        os.utime(path, (moment, moment))
+        assert index.search("tea") == before
+    index.rebuild()
+    assert index.search("tea") == before
+
+
+def test_an_unreadable_file_keeps_its_place(index: Index, notes: Path) -> None:
+    write(notes / "a.md", "- green tea\n")
+    (notes / "loop.md").symlink_to("loop.md")
+    assert said(index, "tea") == ["green tea"]
+
+
+def test_only_files_are_read(index: Index, notes: Path) -> None:
+    write(notes / "a.md", "- green tea\n")
+    os.mkfifo(notes / "pipe.md")
+    (notes / "folder.md").mkdir()
+    (notes / "nowhere.md").symlink_to("missing.md")
+    assert said(index, "tea") == ["green tea"]
+
+
+def test_a_file_name_that_is_no_text_is_read_too(index: Index, notes: Path) -> None:
+    path = Path(os.fsdecode(os.fsencode(notes) + b"/caf\xe9.md"))
+    write(path, "- green tea\n")
+    assert only(index.search("tea")).path == path
+    path.unlink()
+    assert index.search("tea") == []
+
+
+def test_rebuild_counts_the_passages_and_tells_of_its_progress(tmp_path: Path) -> None:
+    for number in range(3):
+        text = "".join(f"- fact {number} {line}\n" for line in range(3000))
+        write(tmp_path / f"notes/{number}.md", text)
+    told: list[tuple[int, int]] = []
+    index = Index(tmp_path / "index.db", [tmp_path / "notes"])
+    assert index.rebuild(lambda done, of: told.append((done, of))) == 9000
+    assert told == [(2, 3)]
+
+
+# What a hit says.
+
+
+def test_a_fact_says_where_it_stands(tmp_path: Path) -> None:
+    store = MemoryStore(tmp_path / "MEMORY.md")
+    store.init()
+    memory = store.add("使用者喜歡烏龍茶", "Drinks")
+    hit = only(Index(tmp_path / "index.db", [store]).search("烏龍茶"))
+    text = store.location.read_text(encoding="utf-8")
+    line = 1 + text[: text.index("使用者")].count("\n")
+    assert hit.text == "使用者喜歡烏龍茶"
+    assert (hit.source, hit.path, hit.line) == ("memory", store.location, line)
+    assert (hit.heading, hit.id) == ("Drinks", memory.id)
+    assert hit.date == memory.created_at.astimezone().date().isoformat()
+    assert (hit.conversation, hit.speaker) == (None, None)
+    assert (hit.score, hit.bm25, hit.vector) == (1.0, 1.0, 0.0)
+
+
+def test_a_fact_in_json_is_found_as_well(tmp_path: Path) -> None:
+    store = MemoryStore(tmp_path / "memories.json")
+    store.init()
+    memory = store.add("likes oolong tea")
+    hit = only(Index(tmp_path / "index.db", [store]).search("oolong"))
+    assert (hit.source, hit.id, hit.text) == ("memory", memory.id, "likes oolong tea")
+
+
+def test_a_log_entry_says_its_day_and_heading(index: Index, notes: Path) -> None:
+    path = write(notes / "2026-03-01.md", "# 2026-03-01\n\n## Home\n\n- 09:30 bought a kettle\n")
+    hit = only(index.search("kettle"))
+    assert (hit.source, hit.path, hit.line) == ("daily", path, 5)
+    assert (hit.heading, hit.date, hit.id) == ("Home", "2026-03-01", None)
+
+
+def test_a_message_says_who_said_it_where(tmp_path: Path) -> None:
+    messages = [Message("user", "which kettle?", MARCH), Message("assistant", "鐵壺", MARCH)]
+    Archive(tmp_path / "archive").append("slack:C1:1.2", messages, MARCH)
+    hit = index_of(tmp_path).search("鐵壺")[0]
+    assert (hit.source, hit.line, hit.date) == ("conversations", 2, "2026-03-01")
+    assert hit.path == tmp_path / "archive" / "2026-03.jsonl"
+    assert (hit.conversation, hit.speaker, hit.id) == ("slack:C1:1.2", "assistant", None)
+
+
+def test_prose_is_found_under_its_heading(index: Index, notes: Path) -> None:
+    write(notes / "a.md", "# Garden\n\nThe roses need water.\n\n- a fact\n\nThe 茶樹 too.\n")
+    hit = only(index.search("roses"))
+    assert (hit.line, hit.heading, hit.text) == (3, "Garden", "The roses need water.")
+    assert only(index.search("茶樹")).line == 7
+
+
+def index_of(folder: Path, name: str = "archive") -> Index:
+    return Index(folder / "index.db", [folder / name])
+
+
+# What is asked.
+
+
+def test_a_source_narrows_the_search(tmp_path: Path) -> None:
+    write(tmp_path / "n/MEMORY.md", "- tea one\n")
+    write(tmp_path / "n/2026-03-01.md", "- tea two\n")
+    Archive(tmp_path / "n").append("k", [Message("user", "tea three", MARCH)], MARCH)
+    index = index_of(tmp_path, "n")
+    assert {hit.source for hit in index.search("tea")} == {"memory", "daily", "conversations"}
+    for source in ("memory", "daily", "conversations"):
+        assert [hit.source for hit in index.search("tea", source=source)] == [source]
+    with pytest.raises(InvalidInput, match="the source is one of memory, daily, conversations"):
+        index.search("tea", source="elsewhere")
+
+
+def test_a_day_narrows_the_search(index: Index, notes: Path) -> None:
+    for day in ("2026-02-28", "2026-03-01", "2026-03-02"):
+        write(notes / f"{day}.md", f"- tea on {day}\n")
+    wanted = {"2026-03-01", "2026-03-02"}
+    for since in ("2026-03-01", date(2026, 3, 1), MARCH):
+        assert {hit.date for hit in index.search("tea", since=since)} == wanted
+    assert len(index.search("tea", since="2026-03-01", source="daily")) == 2
+    assert index.search("tea", since="2026-03-01", source="memory") == []
+    with pytest.raises(InvalidInput, match="'yesterday' is no date"):
+        index.search("tea", since="yesterday")
+
+
+def test_the_limit_is_ten_and_at_most_a_hundred(index: Index, notes: Path) -> None:
+    write(notes / "a.md", "".join(f"- tea {number}\n" for number in range(120)))
+    assert [len(index.search("tea", limit)) for limit in (1, 100)] == [1, 100]
+    assert len(index.search("tea")) == 10
+    for limit in (0, -1, MAX_LIMIT + 1):
+        with pytest.raises(InvalidInput, match="the limit is between 1 and 100"):
+            index.search("tea", limit)
+
+
+def test_an_unknown_mode_is_refused(index: Index) -> None:
+    with pytest.raises(InvalidInput, match="the mode is one of hybrid, lexical, vector"):
+        index.search("tea", mode="guess")
+
+
+@pytest.mark.parametrize("query", ["", "  ", "。！？", "\0", "\ud800", '"*-:()'])
+def test_nothing_asked_is_nothing_found(index: Index, notes: Path, query: str) -> None:
+    write(notes / "a.md", "- green tea\n")
+    assert index.search(query) == []
+
+
+def test_the_best_comes_first(index: Index, notes: Path) -> None:
+    write(notes / "a.md", "- coffee\n- tea with milk and much more beside it\n- tea tea milk\n")
+    hits = index.search("tea milk")
+    assert hits[0].text == "tea tea milk"
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    assert all(0.0 <= hit.score <= 1.0 for hit in hits)
+
+
+def test_what_says_the_same_is_given_once(index: Index, notes: Path) -> None:
+    write(notes / "a.md", "- green tea\n- green tea\n")
+    write(notes / "b.md", "- green tea\n\ngreen tea\n")
+    assert said(index, "tea") == ["green tea"]
+    assert said(index, "tea", floor=False) == ["green tea"] * 4
+
+
+def test_what_hardly_fits_is_given_only_without_the_floor(index: Index, notes: Path) -> None:
+    write(notes / "a.md", "- zebra yak xerus walrus vole umbrella\n- the umbrella\n- cat\n")
+    query = "zebra yak xerus walrus vole urchin tapir skunk umbrella"
+    assert said(index, query) == ["zebra yak xerus walrus vole umbrella"]
+    assert said(index, query, floor=False)[1:] == ["the umbrella"]
+
+
+def test_what_waits_or_is_recorded_is_never_found(index: Index, notes: Path) -> None:
+    write(notes / "pending.md", "- green tea waits\n")
+    write(notes / "changes.jsonl", '{"op": "add", "after": "green tea changed"}\n')
+    write(notes / ".hidden.md", "- green tea hidden\n")
+    write(notes / ".folder/a.md", "- green tea below\n")
+    write(notes / "a.txt", "- green tea in text\n")
+    write(notes / "MEMORY.md.corrupt-20260301T000000Z", "- green tea aside\n")
+    write(notes / "MEMORY.md", "- green tea\n")
+    assert said(index, "green tea", floor=False) == ["green tea"]
+
+
+def test_a_replaced_fact_is_not_found(tmp_path: Path) -> None:
+    store = MemoryStore(tmp_path / "memory" / "MEMORY.md")
+    store.init()
+    memory = store.add("lives in Lisbon")
+    index = Index(tmp_path / "index.db", [store.location.parent])
+    assert said(index, "Lisbon") == ["lives in Lisbon"]
+    store.update(memory.id, "lives in Tainan 台南")
+    assert said(index, "Lisbon", floor=False) == []
+    assert said(index, "台南") == ["lives in Tainan 台南"]
+    store.delete(memory.id)
+    assert said(index, "Tainan", floor=False) == []
+
+
+# Conversations.
+
+
+def test_a_message_archived_twice_is_found_once(tmp_path: Path) -> None:
+    archive = Archive(tmp_path / "archive")
+    message = Message("user", "green tea", MARCH)
+    archive.append("k", [message], MARCH)
+    archive.append("k", [message], MARCH)
+    archive.append("other", [message], MARCH)
+    index = index_of(tmp_path)
+    keys = [hit.conversation for hit in index.search("tea", floor=False)]
+    assert sorted(map(str, keys)) == ["k", "other"]
+    assert len(index.search("tea")) == 1
+
+
+def test_an_answer_is_found_through_the_question_before_it(tmp_path: Path) -> None:
+    exchange = [
+        Message("user", "Which restaurant serves the best ramen?", MARCH),
+        Message("assistant", "Number nine, behind the station.", MARCH),
+    ]
+    elsewhere = [Message("user", "Is it late?", MARCH), Message("assistant", "Yes.", MARCH)]
+    archive = Archive(tmp_path / "archive")
+    archive.append("k", exchange, MARCH)
+    archive.append("other", elsewhere, MARCH)
+    index = index_of(tmp_path)
+    found = said(index, "ramen restaurant")
+    assert found == [str(message.content) for message in exchange]
+    archive.erase("k")
+    assert index.search("ramen restaurant", floor=False) == []
+
+
+def test_a_changed_neighbour_changes_how_a_message_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "archive" / "2026-03.jsonl"
+    answer = {"conversation": "k", "role": "assistant", "content": "Number nine."}
+    for question in ("best ramen?", "best dentist?"):
+        lines = [{"conversation": "k", "role": "user", "content": question}, answer]
+        write(path, "".join(f"{json.dumps(line)}\n" for line in lines))
+        assert said(index_of(tmp_path), question.split()[1]) == [question, "Number nine."]
+    assert said(index_of(tmp_path), "ramen", floor=False) == []
+
+
+def test_what_is_no_message_is_left_out(tmp_path: Path) -> None:
+    good = json.dumps({"conversation": "k\ud800", "role": "user", "content": "tea \ud800"})
+    bad = ["", "{", "[]", "null", '{"role": "user", "content": "tea"}', "[" * 100_000, "tea"]
+    tool = json.dumps({"conversation": "k", "role": "tool", "content": "tea", "toolCallId": "x"})
+    write(tmp_path / "archive" / "2026-03.jsonl", "\n".join([*bad, tool, good]))
+    assert said(index_of(tmp_path), "tea", floor=False) == ["tea ?"]
+
+
+# What may be given as a source, and as the index.
+
+
+def test_stores_are_sources(tmp_path: Path) -> None:
+    memory = MemoryStore(tmp_path / "MEMORY.md")
+    memory.init()
+    memory.add("tea in memory")
+    log = DailyLog(tmp_path / "daily")
+    log.append("tea in the log")
+    settings = Settings(conversation_max_turns=2, conversation_archive=True)
+    store = ConversationStore(tmp_path / "c" / "conversations.json", settings=settings)
+    store.init()
+    store.add_exchange("k", "tea in the archive", "yes")
+    store.add_exchange("k", "newer", "newest")
+    index = Index(tmp_path / "index.db", [memory, log, store])
+    sources = {hit.source for hit in index.search("tea")}
+    assert sources == {"memory", "daily", "conversations"}
+
+
+def test_a_path_may_come_into_being_later(tmp_path: Path) -> None:
+    index = Index(tmp_path / "index.db", [tmp_path / "later", str(tmp_path / "MEMORY.md")])
+    assert index.search("tea") == []
+    write(tmp_path / "later" / "a.md", "- tea one\n")
+    write(tmp_path / "MEMORY.md", "- tea two\n")
+    assert sorted(said(index, "tea")) == ["tea one", "tea two"]
+
+
+def test_what_has_no_place_is_no_source(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="cannot be searched"):
+        Index(tmp_path / "index.db", [3])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("name", ["MEMORY.md", "index", "index.json", "index.db.md"])
+def test_an_index_is_not_made_under_another_name(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path / name, "- green tea\n")
+    with pytest.raises(InvalidInput, match=r"ends in \.db"):
+        Index(path, [path])
+    assert path.read_text(encoding="utf-8") == "- green tea\n"
+
+
+@pytest.mark.parametrize("mode", ["delete", "wal"])
+def test_another_database_is_refused_and_left_as_it_is(tmp_path: Path, mode: str) -> None:
+    path = tmp_path / "mine.db"
+    database = apsw.Connection(str(path))
+    database.pragma("journal_mode", mode)
+    database.execute("CREATE TABLE mine (text); INSERT INTO mine VALUES ('green tea')")
+    database.close()
+    before = path.read_bytes()
+    index = Index(path, [tmp_path])
+    for attempt in (index.sync, index.rebuild, lambda: index.search("tea")):
+        with pytest.raises(InvalidInput, match="is a database, but not an index"):
+            attempt()
+    assert path.read_bytes() == before
+    names = sorted(entry.name for entry in tmp_path.iterdir())
+    assert names == [".mine.db.lock", "mine.db"]
+
+
+def test_no_byte_of_a_deleted_text_stays(tmp_path: Path) -> None:
+    page = tmp_path / "MEMORY.md"
+    page.write_text("- a zebra lives here\n- tea\n", "utf-8")
+    index = Index(tmp_path / "index" / "index.db", [page])
+    assert index.search("zebra")
+    page.write_text("- tea\n", "utf-8")
+    assert index.search("zebra") == []
+    left = b"".join(path.read_bytes() for path in index.location.parent.iterdir())
+    assert b"a zebra lives here" not in left

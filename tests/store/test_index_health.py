@@ -1,0 +1,593 @@
+"""Whatever happens to the index's file, the next search gives the right answers.
+
+    python -m tests.store.test_index_health FOLDER
+
+makes an index on a disk that is full.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from tests.store.others import ROOT, become_nobody
+from tests.store.test_index_vectors import Meanings
+from tests.strategies import LONG
+from turnleaf.store.index import Hit, Index
+from turnleaf.store.index_database import SCHEMA_VERSION
+
+FORK = multiprocessing.get_context("fork")
+PATIENCE_SECONDS = 10.0
+QUERIES = ("tea", "烏龍茶", "the number 7 of the kettles", "客廳的燈 12", "zebra")
+OURS = {".index.db.lock", "index.db", "index.db-wal", "index.db-shm"}
+
+
+def fill(folder: Path, facts: int = 120) -> Path:
+    notes = folder / "notes"
+    notes.mkdir(exist_ok=True)
+    lines = [f"- tea 烏龍茶 {number} and the kettles\n" for number in range(facts)]
+    (notes / "MEMORY.md").write_text("".join(lines), encoding="utf-8")
+    (notes / "2026-03-01.md").write_text("- 客廳的燈 12\n- a zebra\n", encoding="utf-8")
+    said = [{"conversation": "k", "role": "user", "content": f"number {at}"} for at in range(30)]
+    months = "".join(f"{json.dumps(message)}\n" for message in said)
+    (notes / "2026-03.jsonl").write_text(months, encoding="utf-8")
+    return notes
+
+
+def answers(index: Index) -> list[list[Hit]]:
+    return [index.search(query, 30, floor=False) for query in QUERIES]
+
+
+class Place:
+    """A folder of notes with an index beside it, and what it must answer."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.notes = fill(folder)
+        self.location = folder / "at" / "index.db"
+        self.location.parent.mkdir(exist_ok=True)
+        self.learn()
+
+    def learn(self) -> None:
+        """Find out, with an index of its own, what is right now."""
+        new = self.folder / "other.db"
+        self.right = answers(Index(new, [self.notes]))
+        for path in self.folder.glob("*other.db*"):
+            path.unlink()
+        self.bytes = self.read()
+
+    def read(self) -> dict[str, bytes]:
+        return {path.name: path.read_bytes() for path in self.notes.iterdir()}
+
+    def index(self) -> Index:
+        return Index(self.location, [self.notes])
+
+    def made(self) -> None:
+        """Have the index made and closed."""
+        index = self.index()
+        index.sync()
+        index.close()
+
+    def files(self) -> list[Path]:
+        return sorted(path for path in self.location.parent.glob("index.db*"))
+
+    def check(self, index: Index | None = None) -> None:
+        started = time.monotonic()
+        used = index or self.index()
+        assert answers(used) == self.right
+        assert time.monotonic() - started < PATIENCE_SECONDS
+        used.close()
+        assert self.index().sync() == 0, "the file itself must hold it again"
+        assert {path.name for path in self.location.parent.iterdir()} <= OURS
+        assert self.read() == self.bytes
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+@pytest.fixture
+def made(place: Place) -> Place:
+    place.made()
+    return place
+
+
+# Damage.
+
+
+@pytest.mark.parametrize("suffixes", [("",), ("-wal",), ("-shm",), ("", "-wal", "-shm")])
+@pytest.mark.parametrize("is_open", [True, False])
+def test_deleted(made: Place, suffixes: tuple[str, ...], *, is_open: bool) -> None:
+    index = made.index()
+    index.sync()
+    if not is_open:
+        index.close()
+    for suffix in suffixes:
+        made.location.with_name(f"index.db{suffix}").unlink()
+    (made.notes / "MEMORY.md").write_text("- zebra 烏龍茶 tea\n", encoding="utf-8")
+    made.learn()
+    assert answers(index) == made.right
+    made.check()
+    (made.notes / "MEMORY.md").write_text("- tea\n", encoding="utf-8")
+    made.learn()
+    made.check()
+    made.check(index)
+
+
+@pytest.mark.parametrize("suffix", ["", "-wal", "-shm"])
+def test_deleted_while_another_process_has_it_open(made: Place, suffix: str) -> None:
+    index = made.index()
+    index.sync()
+    with peer(made) as other:
+        assert other("answers") == made.right
+        made.location.with_name(f"index.db{suffix}").unlink()
+        new = made.index()
+        for number in range(12):
+            text = f"- zebra 烏龍茶 tea {number}\n" * (1 + number)
+            (made.notes / "MEMORY.md").write_text(text, encoding="utf-8")
+            made.learn()
+            for turn in range(number, number + 3):
+                asked = (index, new, None)[turn % 3]
+                assert (answers(asked) if asked else other("answers")) == made.right
+
+
+def garble(path: Path, chance: random.Random) -> None:
+    data = bytearray(path.read_bytes())
+    start = chance.randrange(len(data))
+    for at in range(start, min(len(data), start + chance.choice([1, 1, 8, 300, 9000]))):
+        data[at] ^= chance.randrange(1, 256)
+    path.write_bytes(data)
+
+
+def execute(place: Place, statements: str) -> None:
+    """Change the database behind the index's back, checksums included."""
+    file_system = "cksmvfs" if "cksmvfs" in apsw.vfs_names() else None
+    database = apsw.Connection(str(place.location), vfs=file_system)
+    database.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    database.execute(statements)
+    database.close()
+
+
+def checkpointed(place: Place) -> None:
+    """Have most of it in the file itself, and the newest in its log."""
+    execute(place, "PRAGMA wal_checkpoint(TRUNCATE)")
+    (place.notes / "new.md").write_text("- the newest tea\n", encoding="utf-8")
+    place.learn()
+    place.made()
+
+
+def test_garbled(made: Place) -> None:
+    kept = made.folder / "kept"
+    for is_in_log in (True, False):
+        if not is_in_log:
+            checkpointed(made)
+        shutil.copytree(made.location.parent, kept, dirs_exist_ok=True)
+        for seed in range(1000 if LONG else 40):
+            chance = random.Random(seed)
+            shutil.copytree(kept, made.location.parent, dirs_exist_ok=True)
+            sizes = [path.stat().st_size for path in made.files()]
+            garble(chance.choices(made.files(), sizes)[0], chance)
+            made.check()
+
+
+def test_garbled_in_any_byte_of_its_header(made: Place) -> None:
+    checkpointed(made)
+    kept = made.folder / "kept"
+    shutil.copytree(made.location.parent, kept)
+    for at in range(100):
+        shutil.copytree(kept, made.location.parent, dirs_exist_ok=True)
+        with made.location.open("r+b") as file:
+            file.seek(at)
+            old = file.read(1)[0]
+            file.seek(at)
+            file.write(bytes([old ^ (1 + at % 255)]))
+        made.check()
+
+
+def test_garbled_while_it_is_open(made: Place) -> None:
+    for seed in range(200 if LONG else 20):
+        checkpointed(made)
+        index = made.index()
+        index.sync()
+        with made.location.open("r+b") as file:
+            chance = random.Random(seed)
+            file.seek(chance.randrange(made.location.stat().st_size))
+            file.write(chance.randbytes(5000))
+        made.check(index)
+
+
+def test_truncated(made: Place) -> None:
+    kept = made.folder / "kept"
+    shutil.copytree(made.location.parent, kept)
+    chance = random.Random(3)
+    whole = (kept / "index.db").stat().st_size
+    for size in (0, 1, 100, 8192, whole // 2, whole - 1, *chance.choices(range(whole), k=6)):
+        shutil.copytree(kept, made.location.parent, dirs_exist_ok=True)
+        os.truncate(made.location, size)
+        made.check()
+
+
+@pytest.mark.parametrize("data", [b"", b"x", b"some text \xe8\x8c\xb6\n" * 2000, bytes(20_000)])
+@pytest.mark.parametrize("is_log_kept", [True, False])
+def test_replaced(made: Place, data: bytes, *, is_log_kept: bool) -> None:
+    made.location.write_bytes(data)
+    if not is_log_kept:
+        made.location.with_name("index.db-wal").unlink()
+    made.check()
+
+
+def test_a_log_that_belongs_to_another_index(made: Place) -> None:
+    other = made.folder / "other" / "index.db"
+    other.parent.mkdir()
+    Index(other, [__file__]).sync()
+    shutil.copy(f"{other}-wal", f"{made.location}-wal")
+    made.check()
+
+
+@pytest.mark.parametrize("version", [SCHEMA_VERSION - 1, SCHEMA_VERSION + 1])
+def test_of_another_version(made: Place, version: int) -> None:
+    execute(made, "UPDATE passages SET text = 'wrong'")
+    assert answers(made.index()) != made.right
+    execute(made, f"PRAGMA user_version = {version}")
+    made.check()
+
+
+@pytest.mark.parametrize("table", ["files", "passages", "words", "vectors", "model"])
+def test_with_a_table_missing(made: Place, table: str) -> None:
+    execute(made, f"DROP TABLE {table}")
+    made.check()
+
+
+# Other processes.
+
+
+def serve(place: Place, pipe: Connection) -> None:
+    index = place.index()
+    deeds: dict[str, Callable[[], object]] = {
+        "answers": lambda: answers(index), "rebuild": index.rebuild, "sync": index.sync
+    }  # fmt: skip
+    while (deed := pipe.recv()) is not None:
+        try:
+            pipe.send(deeds[deed]())
+        except Exception as error:  # noqa: BLE001 - whatever it is, the other side must see it
+            pipe.send(f"{type(error).__name__}: {error}")
+
+
+@contextmanager
+def peer(place: Place) -> Iterator[Callable[[str], object]]:
+    """Another process with an index of its own."""
+    mine, its = FORK.Pipe()
+    process = FORK.Process(target=serve, args=(place, its))
+    process.start()
+
+    def ask(deed: str) -> object:
+        mine.send(deed)
+        assert mine.poll(60), "no answer"
+        return mine.recv()
+
+    yield ask
+    mine.send(None)
+    process.join(60)
+    assert process.exitcode == 0
+
+
+def ended(work: Callable[[], object]) -> int | None:
+    """Do something in another process, and tell how that ended."""
+    process = FORK.Process(target=work)
+    process.start()
+    process.join(60)
+    return process.exitcode
+
+
+def sync(place: Place) -> None:
+    place.index().sync()
+
+
+def rebuild(place: Place) -> None:
+    place.index().rebuild()
+
+
+def embed(place: Place) -> None:
+    index = Index(place.location, [place.notes], Meanings())
+    index.embed()
+    assert index.missing_vectors() == 0
+    index.close()
+
+
+def counting(work: Callable[[], object], count: Callable[[], None]) -> None:
+    sys.setprofile(lambda *_: count())
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+
+
+def steps(work: Callable[[], object]) -> int:
+    """Count the calls and returns in some work done in another process."""
+    mine, its = FORK.Pipe()
+
+    def counted() -> None:
+        seen = iter(range(10**9))
+        counting(work, lambda: (next(seen), None)[1])
+        its.send(next(seen))
+
+    assert ended(counted) == 0
+    return int(mine.recv())
+
+
+def die_at(step: int, work: Callable[[], object]) -> None:
+    left = iter(range(step))
+
+    def count() -> None:
+        if next(left, None) is None:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    counting(work, count)
+
+
+def die_when_a_file_has(size: int, work: Callable[[], object]) -> None:
+    """Be killed in the middle of a write, where a file grows beyond a size."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+    work()
+
+
+@pytest.mark.parametrize("work", [sync, rebuild, embed])
+@pytest.mark.parametrize("is_new", [True, False])
+def test_killed(made: Place, work: Callable[[Place], None], *, is_new: bool) -> None:
+    kept = made.folder / "kept"
+    shutil.copytree(made.location.parent, kept)
+    with (made.notes / "MEMORY.md").open("a", encoding="utf-8") as file:
+        file.write("- one zebra more\n" * 3)
+    made.learn()
+
+    def begin() -> None:
+        for path in made.location.parent.iterdir():
+            path.unlink()
+        if not is_new:
+            shutil.copytree(kept, made.location.parent, dirs_exist_ok=True)
+
+    begin()
+    total = steps(lambda: work(made))
+    size = max(path.stat().st_size for path in made.files())
+    chance = random.Random(total)
+    instants = 100 if LONG else 5
+    killed = 0
+    for number in range(instants):
+        begin()
+        step = (total * number + chance.randrange(total)) // instants
+        assert ended(lambda: die_at(step, lambda: work(made))) == -signal.SIGKILL  # noqa: B023
+        made.check()
+        begin()
+        room = 1 + (size * number + chance.randrange(size)) // instants
+        exit_code = ended(lambda: die_when_a_file_has(room, lambda: work(made)))  # noqa: B023
+        assert exit_code in {-signal.SIGXFSZ, 0}
+        killed += exit_code != 0
+        made.check()
+        embed(made)
+        made.check()
+    assert killed > instants // 2
+
+
+def test_killed_again_and_again_it_still_gets_done(place: Place) -> None:
+    total = steps(lambda: sync(place))
+    place.location.unlink()
+    for number in range(1, 6):
+        ended(lambda: die_at(total * number // 6, lambda: sync(place)))  # noqa: B023
+    place.check()
+
+
+def busy(place: Place, seed: int) -> None:
+    """Search, sync and rebuild while others do the same; what always stands is always found."""
+    chance = random.Random(seed)
+    index = place.index()
+    for _ in range(60 if LONG else 15):
+        if chance.randrange(2):
+            index.rebuild() if chance.randrange(2) else index.close()
+        assert [hit.text for hit in index.search("zebra")] == ["a zebra"]
+    index.close()
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_several_processes_at_once(place: Place, count: int) -> None:
+    processes = [FORK.Process(target=busy, args=(place, seed)) for seed in range(count)]
+    for process in processes:
+        process.start()
+    number = 0
+    while any(process.is_alive() for process in processes):
+        number += 1
+        lines = [f"- tea 烏龍茶 {line}\n" for line in range(number % 40)]
+        (place.folder / "new").write_text("".join(lines), encoding="utf-8")
+        (place.folder / "new").replace(place.notes / "MEMORY.md")
+        processes[number % count].join(0.005)
+    assert [process.exitcode for process in processes] == [0] * count
+    place.learn()
+    place.check()
+
+
+def has_locks(path: Path) -> bool:
+    """Tell whether this process itself, and not its parent, has opened a database."""
+    listed = Path("/proc/locks")
+    if not listed.exists():
+        return True
+    mine = [line.split() for line in listed.read_text().splitlines()]
+    inode = str(path.stat().st_ino)
+    return any(f"{os.getpid()}" in line and line[5].endswith(f":{inode}") for line in mine)
+
+
+def test_a_forked_child_uses_its_parents_index(made: Place) -> None:
+    index = made.index()
+    assert answers(index) == made.right
+    (made.notes / "MEMORY.md").write_text("- zebra 烏龍茶 tea\n", encoding="utf-8")
+    made.learn()
+
+    def use() -> None:
+        assert answers(index) == made.right
+        assert has_locks(made.location.with_name("index.db-shm"))
+        index.rebuild()
+        assert answers(index) == made.right
+
+    assert ended(use) == 0
+    assert answers(index) == made.right
+    (made.notes / "MEMORY.md").write_text("- zebra\n", encoding="utf-8")
+    made.learn()
+    assert ended(use) == 0
+    made.check(index)
+
+
+def test_a_forked_child_that_outlives_its_parents_connection(made: Place) -> None:
+    index = made.index()
+    index.sync()
+    mine, its = FORK.Pipe()
+
+    def use() -> None:
+        for _ in range(5):
+            its.recv()
+            its.send(answers(index))
+
+    process = FORK.Process(target=use)
+    process.start()
+    for number in range(5):
+        (made.notes / "MEMORY.md").write_text(f"- tea 烏龍茶 {number}\n", encoding="utf-8")
+        made.learn()
+        index.close()
+        assert answers(made.index()) == made.right
+        mine.send(None)
+        assert mine.poll(60)
+        assert mine.recv() == made.right
+    process.join(60)
+    assert process.exitcode == 0
+
+
+# No room, no permission.
+
+
+def answered(place: Place, prepare: Callable[[], object]) -> Any:  # noqa: ANN401 - whatever it sends
+    """Let another process search after some preparation, and give its answers."""
+    mine, its = FORK.Pipe()
+
+    def work() -> None:
+        prepare()
+        its.send(answers(place.index()))
+
+    process = FORK.Process(target=work)
+    process.start()
+    assert mine.poll(60)
+    found = mine.recv()
+    process.join(60)
+    assert process.exitcode == 0
+    return found
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="permissions are taken away as root")
+@pytest.mark.parametrize("state", ["missing", "there", "readable", "writable", "damaged"])
+def test_in_a_folder_that_cannot_be_written(ground: Path, state: str) -> None:
+    place = Place(ground)
+    for path in place.notes.iterdir():
+        path.chmod(0o644)
+    place.notes.chmod(0o755)
+    if state != "missing":
+        place.made()
+    for path in place.location.parent.iterdir():
+        path.chmod({"there": 0o600, "readable": 0o644}.get(state, 0o666))
+    if state == "damaged":
+        place.location.write_bytes(b"no database" * 1000)
+        for suffix in ("-wal", "-shm"):
+            place.location.with_name(f"index.db{suffix}").unlink()
+    before = {path.name: path.read_bytes() for path in place.location.parent.iterdir()}
+    place.location.parent.chmod(0o555)
+    assert answered(place, become_nobody) == place.right
+    if state != "writable":
+        after = {path.name: path.read_bytes() for path in place.location.parent.iterdir()}
+        assert after == before
+    place.location.parent.chmod(0o755)
+    place.check()
+
+
+def test_where_no_file_may_grow(place: Place) -> None:
+    place.made()
+    sizes = [path.stat().st_size for path in place.files()]
+    for size in (0, 1, 512, 8192, 40_000, max(sizes) - 1):
+        (place.notes / "MEMORY.md").write_text(f"- zebra 烏龍茶 {size}\n", encoding="utf-8")
+        place.learn()
+
+        def limit() -> None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))  # noqa: B023
+
+        assert answered(place, limit) == place.right
+        place.check()
+        for path in place.files() if size % 2 else ():
+            path.unlink()
+
+
+def on_a_full_disk(folder: Path) -> None:
+    """Search where less and less room is left."""
+    disk = folder / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "turnleaf", str(disk)]
+    subprocess.run(mount, check=True)
+    place = Place(folder)
+    place.location = disk / "index.db"
+    filler = disk / "filler"
+    for kilobytes in (0, 4, 20, 60, 100, 200, 300):
+        with filler.open("wb") as file, suppress(OSError):
+            file.write(bytes(2**20))
+        os.truncate(filler, max(0, filler.stat().st_size - 1024 * kilobytes))
+        assert answers(place.index()) == place.right
+        filler.unlink()
+        assert answers(place.index()) == place.right
+        for path in disk.iterdir():
+            path.unlink()
+
+
+def test_on_a_full_disk(tmp_path: Path) -> None:
+    own = ["unshare", "-rm"]
+    if shutil.which("unshare") is None or subprocess.run([*own, "true"], check=False).returncode:
+        pytest.skip("no file systems of one's own here")
+    command = [*own, sys.executable, "-m", "tests.store.test_index_health", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+# Size.
+
+
+def test_thousands_of_edits_leave_it_small(tmp_path: Path) -> None:
+    page = tmp_path / "MEMORY.md"
+    index = Index(tmp_path / "index.db", [page])
+    chance = random.Random(5)
+    for _ in range(2000):
+        lines = [f"- tea 茶 {chance.randrange(10**6)}\n" for _ in range(chance.randrange(1, 20))]
+        page.write_text("".join(lines), encoding="utf-8")
+        index.sync()
+    new = Index(tmp_path / "new.db", [page])
+    assert answers(new) == answers(index)
+    most = 4 * size_of(new) + 1000 * 8192
+    assert size_of(index) < most
+
+
+def size_of(index: Index) -> int:
+    found = index.location.parent.glob(f"{index.location.name}*")
+    return sum(path.stat().st_size for path in found)
+
+
+if __name__ == "__main__":
+    on_a_full_disk(Path(sys.argv[1]))

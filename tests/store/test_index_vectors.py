@@ -1,0 +1,438 @@
+"""Searching by meaning: whose vectors are kept, when they count, and what happens without them."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from itertools import pairwise
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import apsw
+import pytest
+
+from turnleaf.core.probes import PAIRS, SENTENCES
+from turnleaf.core.ranking import Weights
+from turnleaf.core.vectors import pack
+from turnleaf.errors import EmbeddingError
+from turnleaf.search import open_index
+from turnleaf.settings import DataFolder, Settings
+from turnleaf.store.index import Hit, Index
+
+DIMENSION = 64
+CONCEPTS = {
+    "drink": ("tea", "coffee", "beverage", "茶", "咖啡", "飲料"),
+    "pet": ("cat", "dog", "animal", "貓", "狗", "寵物"),
+    "work": ("job", "office", "profession", "工作", "公司", "職業"),
+}
+FACTS = ("I enjoy green tea", "my cat is asleep", "the office is far", "愛喝咖啡", "家裡有一隻貓")
+
+
+def weighed(text: str, dimension: int = DIMENSION) -> list[float]:
+    """Character pairs, drowned out by what is known to mean the same."""
+    values = [0.01] * dimension
+    for one, other in pairwise(text):
+        at = zlib.crc32(f"{one}{other}".encode("utf-8", "replace"))
+        values[at % (dimension - 12)] += 2.0 / len(text)
+    for number, words in enumerate(CONCEPTS.values(), 1):
+        values[-number] += any(word in text for word in words)
+    for pairs in PAIRS.values():
+        for number, alike in enumerate(pairs, 4):
+            values[-number] += text in alike
+    return values
+
+
+@dataclass
+class Meanings:
+    """A model that knows a few words in two languages."""
+
+    name: str = "meanings"
+    dimension: int = DIMENSION
+    asked: list[str] = field(default_factory=list)
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        self.asked += texts
+        return [pack(weighed(text, self.dimension)) for text in texts]
+
+
+@dataclass
+class Ailing(Meanings):
+    """The same, but it fails after some calls."""
+
+    calls_left: int = 10**9
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        if not self.calls_left:
+            message = "the model is away; start it"
+            raise EmbeddingError(message)
+        self.calls_left -= 1
+        return super().embed(texts)
+
+
+class English(Meanings):
+    """A model that takes all Chinese for the same."""
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        return super().embed([text if text.isascii() else "?" for text in texts])
+
+
+class Constant(Meanings):
+    """A model to which everything is the same."""
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        return super().embed(["?" for _ in texts])
+
+
+class Noise(Meanings):
+    """A model whose vectors mean nothing."""
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        return [
+            pack([zlib.crc32(f"{text}{number}".encode()) - 2**31 for number in range(DIMENSION)])
+            for text in texts
+        ]
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Path:
+    return write(tmp_path / "MEMORY.md", FACTS)
+
+
+def write(path: Path, facts: Sequence[str]) -> Path:
+    path.write_text("".join(f"- {fact}\n" for fact in facts), encoding="utf-8")
+    return path
+
+
+def said(hits: Sequence[Hit]) -> list[str]:
+    return [hit.text for hit in hits]
+
+
+def rows(index: Index, query: str) -> list[Any]:
+    """Look into the database itself."""
+    index.close()
+    database = apsw.Connection(str(index.location))
+    database.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    found = database.execute(query).fetchall()
+    database.close()
+    return found
+
+
+STRAY = "SELECT count(*) FROM vectors WHERE meaning NOT IN (SELECT meaning FROM passages)"
+LENGTHS = "SELECT length(vector), count(*) FROM vectors GROUP BY 1"
+BARE = "SELECT count(*) FROM passages WHERE meaning NOT IN (SELECT meaning FROM vectors)"
+
+
+# Both sides together.
+
+
+def test_the_score_is_seven_tenths_vector_and_three_tenths_words(memory: Path) -> None:
+    index = Index(memory.with_name("index.db"), [memory], Meanings())
+    assert index.embed() == len(FACTS)
+    hits = index.search("green beverage for my cat", floor=False)
+    for hit in hits:
+        assert hit.score == pytest.approx(0.7 * hit.vector + 0.3 * hit.bm25, abs=1e-12)
+        assert 0.0 <= hit.vector <= 1.0
+        assert 0.0 <= hit.bm25 <= 1.0
+    assert max(hit.vector for hit in hits) > 0.0 < max(hit.bm25 for hit in hits)
+    assert hits == sorted(hits, key=lambda hit: -hit.score)
+
+
+@pytest.mark.parametrize(
+    ("query", "fact"),
+    [("beverage", FACTS[0]), ("animal", FACTS[1]), ("飲料", FACTS[3]), ("寵物", FACTS[4])],
+)
+def test_a_meaning_is_found_without_its_words(memory: Path, query: str, fact: str) -> None:
+    index = Index(memory.with_name("index.db"), [memory], Meanings())
+    assert index.search(query) == []
+    index.embed()
+    assert fact in said(index.search(query))
+    assert index.search(query, mode="lexical") == []
+    hit = index.search(query, mode="vector")[0]
+    assert (hit.bm25, hit.score) == (0.0, 0.7 * hit.vector)
+
+
+def test_what_means_something_else_stays_below_the_floor(memory: Path) -> None:
+    index = Index(memory.with_name("index.db"), [memory], Meanings())
+    index.embed()
+    assert FACTS[2] not in said(index.search("beverage"))
+    assert FACTS[2] in said(index.search("beverage", floor=False))
+
+
+def test_sources_and_days_narrow_meanings_too(tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    write(folder / "MEMORY.md", ["I enjoy tea"])
+    for day in ("2026-03-01", "2026-03-02"):
+        write(folder / f"{day}.md", [f"coffee at {day[-1]}"])
+    index = Index(tmp_path / "index.db", [folder], Meanings())
+    index.embed()
+    assert len(index.search("beverage")) == 3
+    assert said(index.search("beverage", source="memory")) == ["I enjoy tea"]
+    assert said(index.search("beverage", since="2026-03-02")) == ["coffee at 2"]
+
+
+def test_a_long_text_is_found_by_any_of_its_parts(tmp_path: Path) -> None:
+    parts = ["We talked about nothing at all. " * 30, "At last came a cat. ", "So it went. " * 60]
+    memory = write(tmp_path / "MEMORY.md", ["".join(parts), "the office is far"])
+    index = Index(tmp_path / "index.db", [memory], Meanings())
+    index.embed()
+    assert rows(index, "SELECT count(*) FROM vectors")[0][0] > 3
+    assert said(index.search("animal"))[0].startswith("We talked")
+
+
+def test_weights_are_what_they_are_set_to(memory: Path) -> None:
+    weights = Weights(vector=0.1, bm25=0.9)
+    index = Index(memory.with_name("index.db"), [memory], Meanings(), weights=weights)
+    index.embed()
+    for hit in index.search("green beverage", floor=False):
+        assert hit.score == pytest.approx(0.1 * hit.vector + 0.9 * hit.bm25, abs=1e-12)
+
+
+class Served(BaseHTTPRequestHandler):
+    """Vectors as an endpoint gives them."""
+
+    def do_POST(self) -> None:
+        texts = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["input"]
+        texts = [texts] if isinstance(texts, str) else texts
+        data = [{"index": at, "embedding": weighed(text)} for at, text in enumerate(texts)]
+        body = json.dumps({"data": data}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def endpoint() -> Iterator[str]:
+    with HTTPServer(("127.0.0.1", 0), Served) as server:
+        thread = Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/v1"
+        server.shutdown()
+        thread.join()
+
+
+def test_settings_say_the_weights_and_the_endpoint(tmp_path: Path, endpoint: str) -> None:
+    settings = Settings(
+        embeddings_url=endpoint,
+        embeddings_model="meanings",
+        search_vector_weight=0.4,
+        search_bm25_weight=0.6,
+    )
+    folder = DataFolder(tmp_path, "it is a test")
+    location = folder.memory(settings)
+    location.parent.mkdir(parents=True)
+    write(location, FACTS)
+    index = open_index(folder, settings)
+    assert index.embed() == len(FACTS)
+    hits = index.search("green beverage")
+    assert hits[0].vector > 0.0
+    for hit in hits:
+        assert hit.score == pytest.approx(0.4 * hit.vector + 0.6 * hit.bm25, abs=1e-12)
+
+
+# Whose vectors are kept.
+
+
+def test_a_text_gets_its_vector_once(memory: Path) -> None:
+    model = Meanings()
+    index = Index(memory.with_name("index.db"), [memory], model)
+    told: list[tuple[int, int]] = []
+    assert index.missing_vectors() == len(FACTS)
+    assert index.embed(lambda done, of: told.append((done, of))) == len(FACTS)
+    assert told == [(len(FACTS), len(FACTS))]
+    write(memory, [*reversed(FACTS), "my dog barks", FACTS[0]])
+    assert index.missing_vectors() == 1
+    assert index.embed() == 1
+    assert sorted(model.asked) == sorted([*SENTENCES, *FACTS, "my dog barks"])
+
+
+def test_no_vector_of_a_deleted_text_remains(memory: Path) -> None:
+    index = Index(memory.with_name("index.db"), [memory], Meanings())
+    index.embed()
+    write(memory, [FACTS[0], FACTS[0], "a new dog"])
+    index.sync()
+    assert rows(index, STRAY) == [(0,)]
+    assert rows(index, "SELECT count(*) FROM vectors") == [(1,)]
+    write(memory, ["a new dog"])
+    index.embed()
+    assert rows(index, "SELECT count(*) FROM vectors") == [(1,)]
+    memory.unlink()
+    index.sync()
+    assert rows(index, "SELECT count(*) FROM vectors") == [(0,)]
+
+
+def test_the_vector_of_a_text_that_still_stands_elsewhere_remains(memory: Path) -> None:
+    other = write(memory.with_name("other.md"), FACTS)
+    index = Index(memory.with_name("index.db"), [memory, other], Meanings())
+    index.embed()
+    memory.unlink()
+    assert index.missing_vectors() == 0
+    assert FACTS[0] in said(index.search("beverage"))
+
+
+def test_a_text_that_is_deleted_while_it_is_embedded_leaves_no_vector(memory: Path) -> None:
+    class Slow(Meanings):
+        def embed(self, texts: Sequence[str]) -> list[bytes]:
+            if FACTS[0] in texts:
+                write(memory, FACTS[1:])
+            return super().embed(texts)
+
+    index = Index(memory.with_name("index.db"), [memory], Slow())
+    index.embed()
+    assert rows(index, STRAY) == [(0,)]
+    assert rows(index, BARE) == [(0,)]
+
+
+@pytest.mark.parametrize("name", ["other", "meanings"])
+def test_another_model_never_mixes_with_the_first(memory: Path, name: str) -> None:
+    location = memory.with_name("index.db")
+    first = Index(location, [memory], Meanings())
+    first.embed()
+    first.close()
+    other = Meanings(name, dimension=128)
+    index = Index(location, [memory], other)
+    assert said(index.search("green tea"))[0] == FACTS[0]
+    index.embed()
+    assert rows(index, LENGTHS) == [(4 * 128, len(FACTS))]
+    assert FACTS[3] in said(index.search("beverage"))
+
+
+def test_a_model_of_the_same_size_is_not_compared_with_the_first(memory: Path) -> None:
+    location = memory.with_name("index.db")
+    first = Index(location, [memory], Meanings())
+    first.embed()
+    other = Index(location, [memory], Meanings("other"))
+    assert other.search("beverage") == []
+    assert other.missing_vectors() == len(FACTS)
+    assert rows(other, LENGTHS) == []
+    other.embed()
+    assert rows(other, "SELECT name FROM model") == [("other",)]
+    assert FACTS[0] in said(other.search("beverage"))
+    assert first.search("beverage") == []
+
+
+# When a model is away, or no good.
+
+
+def test_what_was_embedded_before_a_failure_stays(tmp_path: Path) -> None:
+    memory = write(tmp_path / "MEMORY.md", [f"fact 茶 {number}" for number in range(150)])
+    model = Ailing(calls_left=2)
+    index = Index(tmp_path / "index.db", [memory], model)
+    with pytest.raises(EmbeddingError, match="the model is away"):
+        index.embed()
+    assert index.missing_vectors() == 150 - 64
+    model.calls_left = 0
+    assert said(index.search("fact 149", mode="lexical")) != []
+    model.calls_left = 10
+    assert index.embed() == 150 - 64
+    assert len(model.asked) == len(SENTENCES) + 150
+    assert rows(index, BARE) == [(0,)]
+
+
+def test_a_model_that_fails_at_once_leaves_the_words(memory: Path) -> None:
+    index = Index(memory.with_name("index.db"), [memory], Ailing(calls_left=0))
+    with pytest.raises(EmbeddingError):
+        index.embed()
+    assert said(index.search("tea")) == [FACTS[0]]
+
+
+def test_a_query_without_the_model_goes_by_words_and_says_so_once(
+    memory: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    model = Ailing()
+    index = Index(memory.with_name("index.db"), [memory], model)
+    index.embed()
+    plain = Index(memory.with_name("plain.db"), [memory])
+    model.calls_left = 0
+    with caplog.at_level(logging.WARNING, "turnleaf"):
+        for query in ("green tea", "貓", "beverage"):
+            assert index.search(query) == plain.search(query)
+    (warning,) = caplog.messages
+    assert "by words alone" in warning
+    assert "the model is away; start it" in warning
+    model.calls_left = 10
+    index.search("green tea")
+    assert model.calls_left == 10, "it rests before it is asked again"
+
+
+def test_embedding_may_be_stopped_at_any_batch(tmp_path: Path) -> None:
+    memory = write(tmp_path / "MEMORY.md", [f"fact {number}" for number in range(150)])
+    index = Index(tmp_path / "index.db", [memory], Meanings())
+    assert index.embed(seconds=0.0) == 0
+
+    def stop(done: int, _of: int) -> None:
+        if done >= 128:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        index.embed(stop)
+    assert index.missing_vectors() == 150 - 128
+
+
+@pytest.mark.parametrize("model", [Constant("constant"), Noise("noise")])
+def test_a_model_that_tells_nothing_apart_is_not_used(
+    memory: Path, model: Meanings, caplog: pytest.LogCaptureFixture
+) -> None:
+    index = Index(memory.with_name("index.db"), [memory], model)
+    assert index.embed() == 0
+    assert f"{model.name} tells no meanings apart" in caplog.text
+    assert index.missing_vectors() == 0
+    assert [hit.vector for hit in index.search("green tea office", floor=False)] == [0.0, 0.0]
+    assert rows(index, LENGTHS) == []
+
+
+def test_a_model_is_not_used_for_a_script_that_it_does_not_know(memory: Path) -> None:
+    index = Index(memory.with_name("index.db"), [memory], English())
+    index.embed()
+    assert FACTS[0] in said(index.search("beverage"))
+    assert index.search("飲料") == []
+    assert [(hit.text, hit.vector) for hit in index.search("咖啡")] == [(FACTS[3], 0.0)]
+
+
+def test_without_sqlite_vec_the_words_decide(memory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sqlite_vec", None)
+    model = Meanings()
+    index = Index(memory.with_name("index.db"), [memory], model)
+    assert not index.has_embedder
+    assert (index.embed(), index.missing_vectors(), model.asked) == (0, 0, [])
+    assert [(hit.text, hit.vector) for hit in index.search("tea")] == [(FACTS[0], 0.0)]
+    assert index.search("飲料") == []
+
+
+def test_an_index_with_vectors_can_be_read_without_sqlite_vec(
+    memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = Index(memory.with_name("index.db"), [memory], Meanings())
+    index.embed()
+    index.close()
+    with monkeypatch.context() as hidden:
+        hidden.setitem(sys.modules, "sqlite_vec", None)
+        without = Index(index.location, [memory], Meanings())
+        write(memory, FACTS[1:])
+        assert said(without.search("cat")) == [FACTS[1]]
+        without.close()
+    assert rows(index, STRAY) == [(0,)]
+    assert index.missing_vectors() == 0
+
+
+def test_a_rebuilt_index_with_new_vectors_gives_the_same_answers(tmp_path: Path) -> None:
+    memory = tmp_path / "MEMORY.md"
+    index = Index(tmp_path / "index.db", [memory], Meanings())
+    for count in (3, 5, 2, 5):
+        write(memory, [*FACTS[:count], *FACTS[count::-1]])
+        index.embed()
+    queries = ("beverage", "寵物", "green tea", "我的工作")
+    before = [index.search(query, 100, floor=False) for query in queries]
+    index.rebuild()
+    index.embed()
+    assert [index.search(query, 100, floor=False) for query in queries] == before
