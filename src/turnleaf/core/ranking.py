@@ -85,7 +85,7 @@ def rank(
     if not cosine:
         return _sorted(Ranked(passage, score, score, 0.0) for passage, score in lexical.items())
     # A passage without a vector is as far away as the farthest candidate.
-    semantic = _scaled(cosine, min(cosine.values()))
+    semantic = _scaled(cosine, min(cosine.values()), alike=1.0)
     trust = 1.0 - coverage * _doubt(_agreement(bm25, cosine))
     balance = coverage / _BALANCED_COVERAGE
     keyword_range = min(1.0, balance)
@@ -112,11 +112,14 @@ def _blend(
         yield Ranked(passage, weights.vector * vector + weights.bm25 * keyword, keyword, vector)
 
 
-def _scaled(scores: Mapping[int, float], floor: float) -> dict[int, float]:
-    """Return the scores as shares of the way from the floor to the best one."""
+def _scaled(scores: Mapping[int, float], floor: float, *, alike: float = 0.0) -> dict[int, float]:
+    """Return the scores as shares of the way from the floor to the best one.
+
+    Where none is better than the floor, each is as good as `alike`.
+    """
     span = max(scores.values(), default=floor) - floor
     if span <= 0.0:
-        return dict.fromkeys(scores, 0.0)
+        return dict.fromkeys(scores, alike)
     return {passage: (score - floor) / span for passage, score in scores.items()}
 
 
