@@ -57,6 +57,8 @@ class Page:
     lines: list[str]
     facts: list[Fact]
     headings: list[tuple[int, str | None]]
+    titles: dict[int, str]
+    """The headings of every level, by line."""
     closed: int
     """The line at which code or HTML begins that nothing ends; else the end."""
 
@@ -121,10 +123,13 @@ def parse(text: str, unknown_time: datetime) -> Page:
     lines = LINES.findall(text.removeprefix(bom))
     facts: list[Fact] = []
     headings: list[tuple[int, str | None]] = []
+    titles: dict[int, str] = {}
     closed = len(lines)
     taken: set[str] = set()
     category: str | None = None
     for block in blocks(lines):
+        if block.level:
+            titles[block.start] = block.heading
         if block.level == CATEGORY_LEVEL:
             category = block.heading or None
             headings.append((block.start, category))
@@ -133,7 +138,7 @@ def parse(text: str, unknown_time: datetime) -> Page:
         elif block.width and (fact := _fact(lines, block, category, unknown_time, taken)):
             facts.append(fact)
             taken.add(fact.memory.id)
-    return Page(bom, lines, facts, headings, closed)
+    return Page(bom, lines, facts, headings, titles, closed)
 
 
 def render(memory: Memory, marker: str = bullets.MARKER) -> str:

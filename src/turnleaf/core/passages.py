@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from turnleaf.core import jsonfacts, markdown, messages
-from turnleaf.core.blocks import blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -134,13 +133,12 @@ def _in_order(passages: Iterable[Passage]) -> list[Passage]:
 def _prose(page: Page, day: str | None) -> Iterator[Passage]:
     """Cut what is no fact at headings, and what is long between paragraphs."""
     facts = {fact.start: fact.end for fact in page.facts}
-    headings = {block.start: block.heading for block in blocks(page.lines) if block.level}
     heading: str | None = None
     start = line = 0
     while line < len(page.lines):
-        if line in headings or line in facts:
+        if line in page.titles or line in facts:
             yield from _paragraphs(page.lines, start, line, heading, day)
-            heading = headings.get(line, heading) or None
+            heading = page.titles.get(line, heading) or None
             line = start = facts.get(line, line + 1)
         else:
             line += 1
