@@ -210,7 +210,10 @@ def test_garbled_while_it_is_open(made: Place) -> None:
             chance = random.Random(seed)
             file.seek(chance.randrange(made.location.stat().st_size))
             file.write(chance.randbytes(5000))
-        made.check(index)
+        # It may still answer from pages that it read before; whoever opens the file may not.
+        assert answers(index) == made.right
+        index.close()
+        made.check()
 
 
 def test_truncated(made: Place) -> None:

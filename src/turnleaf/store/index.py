@@ -26,15 +26,15 @@ from turnleaf.store.index_database import (
     COMPANIONS,
     Outdated,
     connect,
-    empty_log,
     has_vectors,
+    tidy,
 )
 from turnleaf.store.index_reading import Floors, Hit, Narrowing
 from turnleaf.store.index_writing import Found, signature
 from turnleaf.store.sources import KINDS, Source, Store, source_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import TypeVar
 
     from turnleaf.core.probes import Profile
@@ -244,10 +244,13 @@ class Index:
     # Keeping up with the files.
 
     def _synced(self, database: apsw.Connection, progress: Progress = _untold) -> int:
-        if not any(self._stale(database)):
+        changed, gone = self._stale(database)
+        if not changed and not gone:
             return 0
         with self._locked():
-            changed, gone = self._stale(database)
+            # Another program may have taken them in meanwhile.
+            known = self._known(database)
+            changed = [(source, path) for source, path in changed if _looks_new(path, known)]
             with database:
                 for path in gone:
                     index_writing.forget_file(database, path)
@@ -257,7 +260,7 @@ class Index:
                     added += index_writing.take_in(database, batch)
                 if done < len(changed):
                     progress(done, len(changed))
-            empty_log(database)
+            tidy(database)
             return added
 
     def _stale(self, database: apsw.Connection) -> tuple[list[tuple[Source, str]], list[str]]:
@@ -375,6 +378,11 @@ def _identity(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
+
+
+def _looks_new(path: str, known: Mapping[str, str]) -> bool:
+    looks = signature(path)
+    return not looks or known.get(path) != looks
 
 
 def _useful_profile(database: apsw.Connection, name: str) -> Profile | None:

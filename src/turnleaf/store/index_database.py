@@ -29,6 +29,7 @@ PAGE_BYTES = 8192  # three vectors of 512 numbers; on 4,096 one fits, and a scan
 CHECKSUM_BYTES = 8
 CACHE_KILOBYTES = 65_536
 LARGEST_LOG_BYTES = 16 * 1024 * 1024
+FREED_PAGES = 1000
 CONTEXT_WEIGHT = 0.3
 
 COMPANIONS = ("-wal", "-shm")
@@ -96,17 +97,21 @@ def connect(path: Path | None) -> apsw.Connection:
         raise
 
 
-def empty_log(database: apsw.Connection) -> None:
-    """Take the log into the file, so that no deleted text stays in it; not while others read."""
+def tidy(database: apsw.Connection) -> None:
+    """Give back pages that are free, and empty the log, so that no deleted text stays in it.
+
+    While others read, that is left to the next time.
+    """
     database.set_busy_timeout(0)
     with suppress(apsw.BusyError):
+        database.execute(f"PRAGMA incremental_vacuum({FREED_PAGES})")
         database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
     database.set_busy_timeout(BUSY_MILLISECONDS)
 
 
 def has_vectors() -> bool:
-    """Tell whether sqlite-vec is installed."""
-    return find_spec("sqlite_vec") is not None
+    """Tell whether sqlite-vec is installed and works here."""
+    return _extension() is not None
 
 
 def _prepared(database: apsw.Connection) -> apsw.Connection:
@@ -127,11 +132,32 @@ def _prepared(database: apsw.Connection) -> apsw.Connection:
     ):
         database.pragma(pragma, value)
     _check(database)
-    if has_vectors():
-        database.enable_load_extension(enable=True)
-        database.load_extension(import_module("sqlite_vec").loadable_path())
-        database.enable_load_extension(enable=False)
+    extension = _extension()
+    if extension:
+        _load(database, extension)
     return database
+
+
+def _extension() -> str | None:
+    if find_spec("sqlite_vec") is None:
+        return None
+    path = str(import_module("sqlite_vec").loadable_path())
+    return path if _is_loadable(path) else None
+
+
+@cache
+def _is_loadable(path: str) -> bool:
+    try:
+        _load(apsw.Connection(":memory:"), path)
+    except apsw.ExtensionLoadingError:
+        return False
+    return True
+
+
+def _load(database: apsw.Connection, extension: str) -> None:
+    database.enable_load_extension(enable=True)
+    database.load_extension(extension)
+    database.enable_load_extension(enable=False)
 
 
 def _refuse_another(database: apsw.Connection) -> None:
