@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 WIDTH, HEIGHT = 640, 380
-LEFT, RIGHT, TOP, BOTTOM = 70, 20, 40, 50
+LEFT, RIGHT, TOP, BOTTOM = 70, 40, 40, 50
 COLOURS = ("#2f86d0", "#d07f2f", "#3f9d63")
 DASHES = ("none", "6 4", "2 4")
 STYLE_SHEET = (
