@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import array
 import json
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
 from tests.faces.conftest import Cli
 from tests.faces.terminal import terminal
+from turnleaf.llm.embeddings import LocalEmbedder
 from turnleaf.settings import Settings
 from turnleaf.store.conversations import ConversationStore
 
@@ -160,6 +164,53 @@ def test_a_search_computes_missing_vectors_after_it_has_answered(
     monkeypatch.setenv("EMBEDDINGS", "on")
     assert texts(cli, "lamp") == [LAMP]
     assert texts(cli, "morning drink") == ["我早上喝烏龍茶"]
+
+
+class Endpoint(BaseHTTPRequestHandler):
+    """A server of embeddings, as Ollama is one, around the model on this machine."""
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        vectors = [[*array.array("f", vector)] for vector in LocalEmbedder().embed(asked["input"])]
+        entries = [{"index": place, "embedding": vector} for place, vector in enumerate(vectors)]
+        answer = json.dumps({"data": entries, "model": asked["model"]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+def test_a_model_that_is_served_is_used_and_its_end_survived(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EMBEDDINGS", "on")
+    cli.remember("我早上喝烏龍茶", LAMP, BOILER)
+    with ThreadingHTTPServer(("127.0.0.1", 0), Endpoint) as server:
+        Thread(target=server.serve_forever).start()
+        monkeypatch.setenv("EMBEDDINGS_URL", f"http://127.0.0.1:{server.server_port}/v1")
+        monkeypatch.setenv("EMBEDDINGS_MODEL", "usem3")
+        assert cli("reindex", "--embed", "--json").json["embedded"] == 3
+        assert texts(cli, "what do I drink in the morning") == ["我早上喝烏龍茶"]
+        server.shutdown()
+    alone = cli("search", "lamp")
+    assert (alone.code, alone.out.splitlines()[0]) == (0, LAMP)
+    assert alone.err.count("warning: the search went by words alone") == 1
+
+
+def test_the_weights_are_settings(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMBEDDINGS", "on")
+    monkeypatch.setenv("SEARCH_VECTOR_WEIGHT", "0.25")
+    monkeypatch.setenv("SEARCH_BM25_WEIGHT", "0.5")
+    cli.remember("我早上喝烏龍茶", LAMP, BOILER)
+    cli("reindex", "--embed")
+    hits = cli("search", "--json", "which lamp is on in the morning").json
+    assert hits
+    for hit in hits:
+        expected = 0.25 * hit["vector"] + 0.5 * hit["bm25"]
+        assert hit["score"] == pytest.approx(expected, abs=1e-3)
 
 
 # forget --conversation

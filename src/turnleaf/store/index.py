@@ -50,6 +50,7 @@ MODES = ("hybrid", "lexical", "vector")
 ATTEMPTS = 3
 REPLACEMENTS = 100
 PASSAGES_PER_COMMIT = 5000
+MUCH_BYTES = 2_000_000
 TEXTS_PER_BATCH = 64
 REST_SECONDS = 60.0
 """For how long an embedder that failed is not asked again for a query."""
@@ -255,6 +256,8 @@ class Index:
                 for path in gone:
                     index_writing.forget_file(database, path)
             added = 0
+            if _is_much(path for _, path in changed):
+                progress(0, len(changed))
             for done, batch in _batches(database, changed):
                 with database:
                     added += index_writing.take_in(database, batch)
@@ -378,6 +381,12 @@ def _identity(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
+
+
+def _is_much(paths: Iterable[str]) -> bool:
+    """Tell whether it takes a while to read these files."""
+    sizes = (Path(path).stat().st_size for path in paths if Path(path).exists())
+    return sum(sizes) > MUCH_BYTES
 
 
 def _looks_new(path: str, known: Mapping[str, str]) -> bool:
