@@ -457,3 +457,13 @@ def test_no_byte_of_a_deleted_text_stays(tmp_path: Path) -> None:
     assert index.search("zebra") == []
     left = b"".join(path.read_bytes() for path in index.location.parent.iterdir())
     assert b"a zebra lives here" not in left
+
+
+def test_only_its_owner_can_read_it(tmp_path: Path) -> None:
+    page = tmp_path / "MEMORY.md"
+    page.write_text("- tea\n", "utf-8")
+    index = Index(tmp_path / "index" / "index.db", [page])
+    for build in (index.sync, index.rebuild):
+        build()
+        modes = {path.name: path.stat().st_mode & 0o777 for path in index.location.parent.iterdir()}
+        assert set(modes.values()) == {0o600}, modes

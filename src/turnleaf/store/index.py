@@ -298,11 +298,11 @@ class Index:
     def _attempted(self, work: Callable[[apsw.Connection], T]) -> T:
         """Do some work; what cannot be used is built anew, where nothing can be kept in memory."""
         with self._one_at_a_time:
-            for _ in range(ATTEMPTS):
+            for attempt in range(ATTEMPTS):
                 try:
                     return self._done_on_the_newest(work)
                 except (*_BROKEN, apsw.Error, StorageError) as error:
-                    self._recover(error)
+                    self._recover(error, is_hopeless=attempt == ATTEMPTS - 1)
             return self._done_on_the_newest(work)
 
     def _done_on_the_newest(self, work: Callable[[apsw.Connection], T]) -> T:
@@ -313,9 +313,9 @@ class Index:
         message = f"{self.location} is replaced all the time; find out which program does it"
         raise StorageError(message)
 
-    def _recover(self, error: Exception) -> None:
+    def _recover(self, error: Exception, *, is_hopeless: bool) -> None:
         """Begin anew where the file is damaged, and in memory where there can be none."""
-        if not (isinstance(error, _BROKEN) or _is_damage(error)):
+        if is_hopeless or not (isinstance(error, _BROKEN) or _is_damage(error)):
             self._give_up_the_file(error)
             return
         try:
@@ -332,7 +332,9 @@ class Index:
             self._connection = connect(None)
             return self._connection
         files.make_folder(self.location.parent)
-        with files.locked(self.location):
+        with files.locked(self.location) as file:
+            if not self.location.exists():
+                file.replace(b"")  # SQLite itself would let everybody read it.
             self._identity = _identity(self.location)
             self._connection = connect(self.location)
             self._identity = _identity(self.location)
