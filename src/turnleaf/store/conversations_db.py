@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from itertools import starmap
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -257,6 +257,9 @@ def _connect(path: Path) -> apsw.Connection:
         database.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         _check_writable(database, path)
         _choose_journal(database)
+        # What a killed program had not made durable is made so before anything is built on it.
+        with suppress(apsw.BusyError):
+            database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
         database.pragma("secure_delete", "on")
         if _version(database, path) < SCHEMA_VERSION:
             database.execute(SCHEMA)
