@@ -28,5 +28,9 @@ def open_index(folder: DataFolder, settings: Settings) -> Index:
     sources = [Files(folder.memory(settings)), Files(folder.daily)]
     if settings.conversation_archive:
         sources.append(Files(folder.archive(settings)))
-    weights = Weights(settings.search_vector_weight, settings.search_bm25_weight)
-    return Index(folder.index, sources, find_embedder(settings), weights=weights)
+    return Index(folder.index, sources, find_embedder(settings), weights=weights(settings))
+
+
+def weights(settings: Settings) -> Weights:
+    """Give what meaning and words count."""
+    return Weights(settings.search_vector_weight, settings.search_bm25_weight)

@@ -19,6 +19,7 @@ from turnleaf.faces.cli.output import say, say_json
 from turnleaf.faces.cli.place import Place, pass_place
 from turnleaf.faces.cli.progress import progress
 from turnleaf.llm.embeddings import find_embedder
+from turnleaf.search import weights
 from turnleaf.store import files
 from turnleaf.store.index import MAX_LIMIT, MODES, Index
 from turnleaf.store.sources import Files
@@ -26,6 +27,7 @@ from turnleaf.store.sources import Files
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from turnleaf.core.ranking import Weights
     from turnleaf.core.vectors import Embedder
 
 SHAPE = (
@@ -86,7 +88,7 @@ def evaluate(place: Place, file: str, mode: str | None, hits: str | None, *, as_
     with progress("searching") as tell:
         for done, scope in enumerate(scopes):
             tell(done, len(scopes))
-            answers += _answered(scope, chosen, embedder)
+            answers += _answered(scope, chosen, embedder, weights(place.settings))
     if hits:
         lines = (json.dumps({"qid": one.qid, "ranked": one.ranked}) for one in answers)
         files.write(files.real(hits), "".join(f"{line}\n" for line in lines).encode())
@@ -117,7 +119,9 @@ def _check_scope(scope: dict[str, Any]) -> None:
             raise ValueError(message)
 
 
-def _answered(scope: dict[str, Any], mode: str, embedder: Embedder | None) -> Iterator[Answer]:
+def _answered(
+    scope: dict[str, Any], mode: str, embedder: Embedder | None, shares: Weights
+) -> Iterator[Answer]:
     with tempfile.TemporaryDirectory(prefix="turnleaf-eval-") as folder:
         documents = Path(folder, "documents.json")
         files.write(documents, json.dumps(scope["docs"]).encode())
@@ -125,6 +129,7 @@ def _answered(scope: dict[str, Any], mode: str, embedder: Embedder | None) -> It
             Path(folder, "index.db"),
             [Documents(documents)],
             None if mode == "lexical" else embedder,
+            weights=shares,
         )
         with progress("embedding") as tell:
             index.embed(tell)
