@@ -216,15 +216,7 @@ def _batches(folders: Iterable[Path], stop: Event) -> Iterator[set[Path]]:
 
 def _identities(folders: Iterable[Path]) -> dict[Path, Identity]:
     """Tell each folder from another that takes its name."""
-    return {folder: _identity(folder) for folder in folders}
-
-
-def _identity(folder: Path) -> Identity:
-    try:
-        found = folder.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
+    return {folder: files.identity_if_any(folder) for folder in folders}
 
 
 def _mounts() -> str:

@@ -334,6 +334,14 @@ def identity(path: Path) -> tuple[int, int]:
     return found.st_dev, found.st_ino
 
 
+def identity_if_any(path: Path) -> tuple[int, int] | None:
+    """Tell one file or folder from another that took its name; None where there is none."""
+    try:
+        return identity(path)
+    except (OSError, StorageError):
+        return None
+
+
 @contextmanager
 def _explained(doing: str, path: Path) -> Iterator[None]:
     try:

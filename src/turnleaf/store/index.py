@@ -335,14 +335,16 @@ class Index:
         with files.locked(self.location) as file:
             if not self.location.exists():
                 file.replace(b"")  # SQLite itself would let everybody read it.
-            self._identity = _identity(self.location)
+            self._identity = files.identity_if_any(self.location)
             self._connection = connect(self.location)
-            self._identity = _identity(self.location)
+            self._identity = files.identity_if_any(self.location)
         return self._connection
 
     def _is_current(self) -> bool:
         is_ours = self._process == os.getpid()
-        return is_ours and (self._is_in_memory or self._identity == _identity(self.location))
+        return is_ours and (
+            self._is_in_memory or self._identity == files.identity_if_any(self.location)
+        )
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -361,7 +363,7 @@ class Index:
         if self._is_in_memory:
             return
         with files.locked(self.location) as file:
-            if _identity(self.location) == self._identity:
+            if files.identity_if_any(self.location) == self._identity:
                 file.discard(COMPANIONS)
 
     def _give_up_the_file(self, error: Exception) -> None:
@@ -375,14 +377,6 @@ class Index:
 
 class _Replaced(Exception):
     """Somebody else has begun the index anew."""
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
 
 
 def _is_much(paths: Iterable[str]) -> bool:
