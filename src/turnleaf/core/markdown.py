@@ -216,7 +216,7 @@ def _read_ours(text: str, width: int, category: str | None) -> Memory | None:
 
 
 def _read(text: str, width: int, category: str | None, unknown_time: datetime) -> Memory | None:
-    comments = list(_COMMENT.finditer(text))
+    comments = list(_COMMENT.finditer(text)) if bullets.MARK in text else []
     fields = _fields(comments[-1]["fields"]) if comments else {}
     shown = [bare(line) for line in LINES.findall(without_comments(text))]
     content = bullets.decode(shown, width) if shown else ""

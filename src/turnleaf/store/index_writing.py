@@ -11,7 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from turnleaf.core.passages import placed
-from turnleaf.core.pieces import embedded
+from turnleaf.core.pieces import WHOLE_COLUMNS, embedded
 from turnleaf.core.probes import Profile
 from turnleaf.core.terms import date_terms, terms
 from turnleaf.store import files
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from turnleaf.core.passages import Passage, Placed
 
 CONTEXT_TERMS = 64
+SHORT_CHARS = WHOLE_COLUMNS // 2
 RACY_SECONDS = 0.05
 
 
@@ -243,7 +244,9 @@ def store_vectors(
 
 
 def _meaning(one: Placed) -> bytes:
-    """Name what is embedded of a passage."""
+    """Name what is embedded of a passage: itself, or its pieces, or what is around it as well."""
+    if not one.before and not one.after and len(one.passage.text) <= SHORT_CHARS:
+        return one.passage.fingerprint
     texts = (side.text if side else "" for side in (one.passage, one.before, one.after))
     joined = "\0".join(embedded(*map(_storable, texts)))
     return hashlib.blake2b(joined.encode(), digest_size=16).digest()
