@@ -137,7 +137,8 @@ def _prose(page: Page, day: str | None) -> Iterator[Passage]:
     start = line = 0
     while line < len(page.lines):
         if line in page.titles or line in facts:
-            yield from _paragraphs(page.lines, start, line, heading, day)
+            if start < line:
+                yield from _paragraphs(page.lines, start, line, heading, day)
             heading = page.titles.get(line, heading) or None
             line = start = facts.get(line, line + 1)
         else:

@@ -326,7 +326,9 @@ def _is_stop_pair(pair: str) -> bool:
 def _date_terms(folded: str, words: Iterable[str]) -> list[str]:
     """Return one notation for the months and days that a folded text names."""
     # No other term mixes digits and Han characters, so these cannot be mistaken for a word.
-    found = [_month_and_day(_number(date[2]), date[3]) for date in _ISO_DATE.finditer(folded)]
+    found = []
+    if "19" in folded or "20" in folded:
+        found += [_month_and_day(_number(date[2]), date[3]) for date in _ISO_DATE.finditer(folded)]
     if "月" in folded:
         found += [_month_and_day(_number(date[1]), date[2]) for date in _HAN_DATE.finditer(folded)]
     if not _MONTH_NAMES.isdisjoint(words):

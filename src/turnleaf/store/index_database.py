@@ -59,7 +59,7 @@ CREATE TABLE passages (
 );
 CREATE TABLE totals (passages INTEGER NOT NULL);
 INSERT INTO totals VALUES (0);
-CREATE INDEX passages_by_file ON passages (file, shape);
+CREATE INDEX passages_by_file ON passages (file);
 CREATE INDEX passages_by_meaning ON passages (meaning);
 CREATE INDEX passages_by_place ON passages (conversation, place) WHERE place IS NOT NULL;
 CREATE VIRTUAL TABLE words USING fts5(
