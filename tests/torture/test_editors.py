@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import pytest
@@ -294,3 +295,17 @@ def test_two_editors_with_older_buffers_cost_no_fact(desk: Desk) -> None:
     for number, buffer in enumerate(buffers):
         desk.save(f"{buffer}\nmine {number}\n", BUFFERED[number % 2])
         assert desk.said() == ["one", "three", "two"]
+
+
+def test_a_file_that_an_editor_has_emptied_to_write_it_anew_is_waited_for(path: Path) -> None:
+    store = MemoryStore(path)
+    store.init()
+    kept = [store.add(f"fact {number}").id for number in range(5)]
+    whole = path.read_bytes()
+    path.write_bytes(b"")
+    writing = Timer(0.4, path.write_bytes, [whole])
+    writing.start()
+    added = store.add("added meanwhile").id
+    writing.join()
+    assert [memory.id for memory in store.get_all()] == [*kept, added]
+    assert not [change for change in store.changes() if change.removed]

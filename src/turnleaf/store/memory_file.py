@@ -29,6 +29,7 @@ CHANGE_TRIES = 100
 QUIET_SECONDS = 1.0
 SETTLE_SECONDS = 0.02
 SETTLE_TRIES = 50
+EMPTY_TRIES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,11 +304,14 @@ def _decoded(data: bytes) -> str:
 
 
 def _settled(path: Path) -> bytes:
-    """Read a file when it is at rest: an editor may be in the middle of its save."""
+    """Read a file when it is at rest: an editor may be in the middle of its save.
+
+    One that saves in place empties the file first, so an empty one is waited for longest.
+    """
     data = files.read_raw(path)
-    for _ in range(SETTLE_TRIES):
+    for attempt in range(EMPTY_TRIES):
         age = time.time() - files.modified(path).timestamp()
-        if data is not None and not 0 <= age < SETTLE_SECONDS:
+        if data and (attempt >= SETTLE_TRIES or not 0 <= age < SETTLE_SECONDS):
             break
         time.sleep(SETTLE_SECONDS)
         data = files.read_raw(path)
