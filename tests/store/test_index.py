@@ -445,7 +445,7 @@ def test_another_database_is_refused_and_left_as_it_is(tmp_path: Path, mode: str
             attempt()
     assert path.read_bytes() == before
     names = sorted(entry.name for entry in tmp_path.iterdir())
-    assert names == [".mine.db.lock", "mine.db"]
+    assert names == ["mine.db"]
 
 
 def test_no_byte_of_a_deleted_text_stays(tmp_path: Path) -> None:
@@ -467,3 +467,28 @@ def test_only_its_owner_can_read_it(tmp_path: Path) -> None:
         build()
         modes = {path.name: path.stat().st_mode & 0o777 for path in index.location.parent.iterdir()}
         assert set(modes.values()) == {0o600}, modes
+
+
+@pytest.mark.parametrize("data", [b"my notes\n", b"x" * 5000, b"SQLite format 3\0 or so" * 50])
+def test_a_file_that_was_never_an_index_is_refused_and_left_alone(
+    tmp_path: Path, data: bytes
+) -> None:
+    page = tmp_path / "MEMORY.md"
+    page.write_text("- tea\n", "utf-8")
+    mine = tmp_path / "mine.db"
+    mine.write_bytes(data)
+    for _ in range(2):
+        with pytest.raises(InvalidInput, match="choose another name"):
+            Index(mine, [page]).search("tea")
+    assert mine.read_bytes() == data
+    assert {path.name for path in tmp_path.iterdir()} == {"MEMORY.md", "mine.db"}
+
+
+def test_an_index_of_any_name_mends_itself_once_it_was_one(tmp_path: Path) -> None:
+    page = tmp_path / "MEMORY.md"
+    page.write_text("- tea\n", "utf-8")
+    index = Index(tmp_path / "mine.db", [page])
+    index.sync()
+    index.close()
+    index.location.write_bytes(b"garbage" * 5000)
+    assert [hit.text for hit in Index(tmp_path / "mine.db", [page]).search("tea")] == ["tea"]

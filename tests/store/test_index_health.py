@@ -500,7 +500,6 @@ def answered(place: Place, prepare: Callable[[], object]) -> Any:  # noqa: ANN40
     return found
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="permissions are taken away as root")
 @pytest.mark.parametrize("state", ["missing", "there", "readable", "writable", "damaged"])
 def test_in_a_folder_that_cannot_be_written(ground: Path, state: str) -> None:
     place = Place(ground)
@@ -518,7 +517,8 @@ def test_in_a_folder_that_cannot_be_written(ground: Path, state: str) -> None:
     before = {path.name: path.read_bytes() for path in place.location.parent.iterdir()}
     place.location.parent.chmod(0o555)
     assert answered(place, become_nobody) == place.right
-    if state != "writable":
+    # Who is no root before is the owner of the files after, and may write into them.
+    if state != "writable" and os.geteuid() == 0:
         after = {path.name: path.read_bytes() for path in place.location.parent.iterdir()}
         assert after == before
     place.location.parent.chmod(0o755)
@@ -562,10 +562,8 @@ def on_a_full_disk(folder: Path) -> None:
 
 
 def test_on_a_full_disk(tmp_path: Path) -> None:
-    own = ["unshare", "-rm"]
-    if shutil.which("unshare") is None or subprocess.run([*own, "true"], check=False).returncode:
-        pytest.skip("no file systems of one's own here")
-    command = [*own, sys.executable, "-m", "tests.store.test_index_health", str(tmp_path)]
+    program = [sys.executable, "-m", "tests.store.test_index_health", str(tmp_path)]
+    command = ["unshare", "-rm", *program]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 

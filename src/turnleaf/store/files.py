@@ -107,6 +107,11 @@ def locked(path: Path) -> Iterator[Held]:
         os.close(descriptor)
 
 
+def was_locked(path: Path) -> bool:
+    """Tell whether one of our programs ever used this file."""
+    return _beside(path, "lock").exists()
+
+
 class Held:
     """A file whose lock we hold: all that may be done to it meanwhile."""
 

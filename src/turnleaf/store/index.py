@@ -27,6 +27,7 @@ from turnleaf.store.index_database import (
     Outdated,
     connect,
     has_vectors,
+    refuse_stranger,
     tidy,
 )
 from turnleaf.store.index_reading import Floors, Hit, Narrowing
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_LIMIT", "MODES", "Hit", "Index"]
 
+USUAL_NAME = "index.db"
 MAX_LIMIT = 100
 MODES = ("hybrid", "lexical", "vector")
 ATTEMPTS = 3
@@ -332,6 +334,8 @@ class Index:
             self._connection = connect(None)
             return self._connection
         files.make_folder(self.location.parent)
+        if self.location.name != USUAL_NAME and not files.was_locked(self.location):
+            refuse_stranger(self.location)
         with files.locked(self.location) as file:
             if not self.location.exists():
                 file.replace(b"")  # SQLite itself would let everybody read it.

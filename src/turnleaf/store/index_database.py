@@ -7,7 +7,7 @@ noticed when it is read and never answered from.
 from __future__ import annotations
 
 import threading
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -158,6 +158,24 @@ def _load(database: apsw.Connection, extension: str) -> None:
     database.enable_load_extension(enable=True)
     database.load_extension(extension)
     database.enable_load_extension(enable=False)
+
+
+def refuse_stranger(path: Path) -> None:
+    """Refuse a file that was never an index: what is wrong with one is cured by deleting it."""
+    if not path.exists():
+        return
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    try:
+        # Otherwise even a look at somebody's database leaves files beside it.
+        address = f"{path.as_uri()}?immutable=1"
+        with closing(apsw.Connection(address, flags=flags)) as database:
+            _refuse_another(database)
+            is_stranger = not database.pragma("page_count") and path.stat().st_size > 0
+    except (apsw.CorruptError, apsw.NotADBError):
+        is_stranger = True
+    if is_stranger:
+        message = f"{path} is there and is not an index; choose another name for the index"
+        raise InvalidInput(message)
 
 
 def _refuse_another(database: apsw.Connection) -> None:
