@@ -30,7 +30,7 @@ from tests.store.others import ROOT, become_nobody
 from tests.store.test_index_vectors import Meanings
 from tests.strategies import LONG
 from turnleaf.store.index import Hit, Index
-from turnleaf.store.index_database import SCHEMA_VERSION
+from turnleaf.store.index_database import SCHEMA_VERSION, connect
 
 FORK = multiprocessing.get_context("fork")
 PATIENCE_SECONDS = 10.0
@@ -478,6 +478,27 @@ def test_a_forked_child_that_outlives_its_parents_connection(made: Place) -> Non
         assert mine.recv() == made.right
     process.join(60)
     assert process.exitcode == 0
+
+
+# A power cut.
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        "DELETE FROM passages WHERE id = 1",
+        "DELETE FROM words WHERE rowid = 1",
+        "UPDATE totals SET passages = passages + 1",
+        "UPDATE passages SET text = 'older', shape = x'00' WHERE id = 1",
+    ],
+)
+def test_pages_that_a_power_cut_left_behind_the_others_are_noticed(made: Place, kept: str) -> None:
+    """Nothing in such a page is wrong, and the files look as they did when they were taken in."""
+    database = connect(made.location)
+    database.execute(kept)
+    database.execute("UPDATE totals SET boot = 'another'")
+    database.close()
+    made.check()
 
 
 # No room, no permission.

@@ -11,7 +11,7 @@ from contextlib import closing, suppress
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import apsw
 import apsw.sqlite_extra
@@ -19,11 +19,8 @@ import apsw.sqlite_extra
 from turnleaf.core.terms import TOKENIZER
 from turnleaf.errors import InvalidInput
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 APPLICATION_ID = 0x7475726E
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 BUSY_MILLISECONDS = 10_000
 PAGE_BYTES = 8192  # three vectors of 512 numbers; on 4,096 one fits, and a scan takes twice as long
 CHECKSUM_BYTES = 8
@@ -57,8 +54,8 @@ CREATE TABLE passages (
     speaker TEXT,
     ref TEXT
 );
-CREATE TABLE totals (passages INTEGER NOT NULL);
-INSERT INTO totals VALUES (0);
+CREATE TABLE totals (passages INTEGER NOT NULL, boot TEXT);
+INSERT INTO totals (passages) VALUES (0);
 CREATE INDEX passages_by_file ON passages (file);
 CREATE INDEX passages_by_meaning ON passages (meaning);
 CREATE INDEX passages_by_place ON passages (conversation, place) WHERE place IS NOT NULL;
@@ -82,7 +79,7 @@ _one_at_a_time = threading.Lock()
 
 
 class Outdated(Exception):
-    """The file is an index of another version."""
+    """The file is an index of another version, or not whole."""
 
 
 def connect(path: Path | None) -> apsw.Connection:
@@ -192,6 +189,38 @@ def _check(database: apsw.Connection) -> None:
             database.execute(SCHEMA)
         elif database.pragma("user_version") != SCHEMA_VERSION:
             raise Outdated
+        boot = _boot()
+        if boot and database.execute("SELECT boot FROM totals").get != boot:
+            _check_whole(database)
+            # What was taken in is compared with the files once more.
+            database.execute("UPDATE files SET signature = '', version = ''")
+            database.execute("UPDATE totals SET boot = ?", (boot,))
+
+
+def _check_whole(database: apsw.Connection) -> None:
+    """Refuse an index of which a power cut kept some pages and not others.
+
+    It is not made durable, and a page that is missing has no checksum that could be wrong.
+    """
+    counts = [
+        database.execute(f"SELECT {what}").get
+        for what in (
+            "passages FROM totals",
+            "count(*) FROM passages",
+            "count(*) FROM words_docsize",
+        )
+    ]
+    if len(set(counts)) > 1 or database.pragma("integrity_check") != "ok":
+        raise Outdated
+    database.execute("INSERT INTO words(words) VALUES ('integrity-check')")
+
+
+def _boot() -> str | None:
+    """Name the time since the machine was started, where the system does."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+    except OSError:
+        return None
 
 
 def _is_empty(database: apsw.Connection) -> bool:
