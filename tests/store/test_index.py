@@ -252,6 +252,15 @@ def index_of(folder: Path, name: str = "archive") -> Index:
 # What is asked.
 
 
+@pytest.mark.parametrize("others", [[], ["小明的燈泡換了"], ["小明壞了", "I like tea"]])
+def test_a_question_finds_the_fact_in_a_memory_of_hardly_any(
+    index: Index, notes: Path, others: list[str]
+) -> None:
+    write(notes / "a.md", "".join(f"- {fact}\n" for fact in ["客廳的燈叫做小明", *others]))
+    assert "客廳的燈叫做小明" in [hit.text for hit in index.search("小明是什麼?")]
+    assert index.search("冰箱裡還有牛奶嗎?") == []
+
+
 def test_a_source_narrows_the_search(tmp_path: Path) -> None:
     write(tmp_path / "n/MEMORY.md", "- tea one\n")
     write(tmp_path / "n/2026-03-01.md", "- tea two\n")
@@ -272,6 +281,9 @@ def test_a_day_narrows_the_search(index: Index, notes: Path) -> None:
         assert {hit.date for hit in index.search("tea", since=since)} == wanted
     assert len(index.search("tea", since="2026-03-01", source="daily")) == 2
     assert index.search("tea", since="2026-03-01", source="memory") == []
+    before = {hit.date for hit in index.search("tea", until="2026-02-28")}
+    assert before == {hit.date for hit in index.search("tea")} - wanted - {None}
+    assert index.search("tea", since="2026-03-01", until="2026-02-28") == []
     with pytest.raises(InvalidInput, match="'yesterday' is no date"):
         index.search("tea", since="yesterday")
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from turnleaf.core.hits import Hit
 from turnleaf.core.probes import SENTENCES, profile
 from turnleaf.core.ranking import Weights
 from turnleaf.core.terms import parse_query
@@ -30,7 +31,7 @@ from turnleaf.store.index_database import (
     refuse_stranger,
     tidy,
 )
-from turnleaf.store.index_reading import Floors, Hit, Narrowing
+from turnleaf.store.index_reading import Floors, Narrowing
 from turnleaf.store.index_writing import Found, signature
 from turnleaf.store.sources import KINDS, Source, Store, source_of
 
@@ -122,6 +123,7 @@ class Index:
         *,
         source: str | None = None,
         since: date | str | None = None,
+        until: date | str | None = None,
         mode: str = "hybrid",
         floor: bool = True,
     ) -> list[Hit]:
@@ -130,7 +132,7 @@ class Index:
         Without an embedder, or until there are vectors, the words alone decide. Without the
         `floor` also what hardly fits is given, and what is there twice.
         """
-        narrowing = Narrowing(_checked_source(source), _checked_day(since))
+        narrowing = Narrowing(_checked_source(source), _checked_day(since), _checked_day(until))
         _check(limit, mode)
         wanted = parse_query(query)
         if not wanted.terms:
@@ -451,10 +453,10 @@ def _checked_source(source: str | None) -> str | None:
     return source
 
 
-def _checked_day(since: date | str | None) -> str | None:
+def _checked_day(given: date | str | None) -> str | None:
     try:
-        day = date.fromisoformat(since) if isinstance(since, str) else since
+        day = date.fromisoformat(given) if isinstance(given, str) else given
     except ValueError:
-        message = f"{since!r} is no date; write it as 2026-11-15"
+        message = f"{given!r} is no date; write it as 2026-11-15"
         raise InvalidInput(message) from None
     return day.isoformat()[:10] if day else None

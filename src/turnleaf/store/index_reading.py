@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import math
 import os
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from turnleaf.core import ranking
+from turnleaf.core.hits import Hit
 from turnleaf.core.terms import affordable, any_of, date_terms, named_dates, terms
 
 if TYPE_CHECKING:
@@ -39,44 +39,27 @@ CONTEXT_SHARE = 0.5
 _terms_of_day = lru_cache(maxsize=1024)(date_terms)
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A passage that was found, where it stands, and why it was found.
-
-    `bm25` and `vector` are between 0 and 1; `score` is their weighted sum.
-    """
-
-    text: str
-    source: str
-    path: Path
-    line: int
-    heading: str | None
-    date: str | None
-    conversation: str | None
-    speaker: str | None
-    id: str | None
-    score: float
-    bm25: float
-    vector: float
-
-
 class Narrowing(NamedTuple):
     """Which passages are searched."""
 
     source: str | None = None
     since: str | None = None
+    until: str | None = None
 
     @property
     def condition(self) -> str:
-        """The condition in SQL on a passage, with its two values below."""
+        """The condition in SQL on a passage, with its three values below."""
         if self == Narrowing():
             return ""
-        return "AND (?2 IS NULL OR kind = ?2) AND (?3 IS NULL OR date >= ?3)"
+        return (
+            "AND (?2 IS NULL OR kind = ?2) AND (?3 IS NULL OR date >= ?3) "
+            "AND (?4 IS NULL OR date <= ?4)"
+        )
 
     @property
     def values(self) -> tuple[str | None, ...]:
         """The values in the condition."""
-        return () if self == Narrowing() else (self.source, self.since)
+        return () if self == Narrowing() else (self.source, self.since, self.until)
 
 
 class Floors(NamedTuple):
@@ -302,8 +285,11 @@ def _share(database: apsw.Connection, row: Mapping[str, Any], found: Candidates)
 
 
 def _weight(count: int, passages: int) -> float:
-    """Tell how much a word says that this many passages hold; even the commonest says something."""
-    return math.log(1.0 + (passages - count + 0.5) / (count + 0.5))
+    """Tell how much a word says that this many passages hold; even the commonest says something.
+
+    In a memory of one or two facts, that all of them hold a word does not make it a common one.
+    """
+    return math.log(1.0 + (max(passages, FEW) - count + 0.5) / (count + 0.5))
 
 
 def _around(database: apsw.Connection, row: Mapping[str, Any]) -> Iterator[str]:
