@@ -479,7 +479,6 @@ def test_what_is_cleared_leaves_no_byte(place: Place) -> None:
     store = place.open()
     store.add_exchange(KEY, "a secret to be erased", "A")
     store.clear(KEY)
-    store.close()
     left = [path for path in place.path.parent.rglob("*") if path.is_file()]
     assert not any(b"a secret to be erased" in path.read_bytes() for path in left)
 

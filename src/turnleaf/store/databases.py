@@ -1,4 +1,4 @@
-"""SQLite databases as plain bytes, and back again while somebody may have them open.
+"""SQLite databases that hold what nothing else does, and their copies as plain bytes.
 
 SQLite itself does the copying: the newest pages of a database may be in a log beside it.
 """
@@ -6,26 +6,180 @@ SQLite itself does the copying: the newest pages of a database may be in a log b
 from __future__ import annotations
 
 import os
-from contextlib import closing
-from typing import TYPE_CHECKING
+import threading
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import quote
 
 import apsw
 
-from turnleaf.errors import StorageError
+from turnleaf.errors import CorruptFile, StorageError
 from turnleaf.store import files
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from pathlib import Path
+    from typing import TypeVar
+
+    T = TypeVar("T")
+
+Connection: TypeAlias = apsw.Connection
 
 OPENING = b"SQLite format 3\0"
 LOGS = ("-wal", "-journal")
 COMPANIONS = (*LOGS, "-shm")
 PAGES_PER_STEP = 1000
-BUSY_MILLISECONDS = 10_000
+BUSY_MILLISECONDS = 30_000
+COPY_BUSY_MILLISECONDS = 10_000
+SMALLEST = 512
+"""SQLite takes a shorter file for an empty one, and writes over it."""
+
+ADVICE: tuple[tuple[type[apsw.Error], str], ...] = (
+    (apsw.FullError, "cannot write {path}: the disk is full; free some space and try again"),
+    (apsw.ReadOnlyError, "cannot write {path}: it is read-only; check who owns it and its folder"),
+    (
+        apsw.BusyError,
+        "cannot write {path}: another program keeps it locked; end it or try again",
+    ),
+    (apsw.CantOpenError, "cannot open {path}: check that its folder is there and belongs to you"),
+)
+OTHERWISE = "cannot use {path}: {error}; check the disk and keep a backup"
 
 _DAMAGE = (apsw.CorruptError, apsw.NotADBError)
+_LOST = (*_DAMAGE, apsw.SQLError, apsw.ReadOnlyError, apsw.CantOpenError, apsw.IOError)
 _TO_READ = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What a database holds, and how it is made."""
+
+    holds: str
+    version: int
+    schema: str
+
+
+class Database:
+    """A database in WAL mode whose every acknowledged write survives a power cut."""
+
+    def __init__(self, path: Path, form: Form) -> None:
+        self._path = path
+        self._form = form
+        self._connection: apsw.Connection | None = None
+        self._identity = (0, 0)
+        self._process = os.getpid()
+        self._one_at_a_time = threading.RLock()
+
+    def open(self) -> None:
+        """Make it where missing."""
+        self.read(lambda _: None)
+
+    def read(self, work: Callable[[apsw.Connection], T]) -> T:
+        """Look something up."""
+        return self._with_rescue(work, writing=False)
+
+    def write(self, work: Callable[[apsw.Connection], T]) -> T:
+        """Change something, in one step that is durable when this returns."""
+        return self._with_rescue(work, writing=True)
+
+    def scrub(self) -> None:
+        """Write the file anew, so that no byte of anything that was ever deleted stays."""
+        self.read(self._scrub)
+
+    def close(self) -> None:
+        """Close the database; the next call opens it again."""
+        with self._one_at_a_time:
+            if self._connection is not None and self._process == os.getpid():
+                self._connection.close()
+            self._connection = None
+
+    def _with_rescue(self, work: Callable[[apsw.Connection], T], *, writing: bool) -> T:
+        """Do some work; a damaged database is set aside first, and a new one made.
+
+        SQLite also calls a database damaged when only the disk failed for a moment.
+        """
+        with self._one_at_a_time, explained(self._path):
+            try:
+                return self._do(work, writing=writing)
+            except apsw.Error as problem:
+                if isinstance(problem, _LOST):
+                    self.close()
+                if not _tells_of_damage(problem):
+                    raise
+                with files.locked(self._path) as file:
+                    if _is_sound(self._path, self._form):
+                        raise
+                    file.set_aside(str(problem), companions=("-wal", "-shm"))
+                return self._do(work, writing=writing)
+
+    def _do(self, work: Callable[[apsw.Connection], T], *, writing: bool) -> T:
+        database = self._opened()
+        if not writing:
+            return work(database)
+        # SQLite's own waiting is unfair: a writer may starve for seconds.
+        with files.locked(self._path):
+            database.execute("BEGIN IMMEDIATE")
+            try:
+                result = work(database)
+                database.execute("COMMIT")
+            except BaseException:
+                _roll_back(database)
+                raise
+        return result
+
+    def _scrub(self, database: apsw.Connection) -> None:
+        # Cells that SQLite moves from page to page leave copies that secure_delete does not know.
+        with files.locked(self._path):
+            database.pragma("temp_store", "memory")
+            database.execute("VACUUM")
+            database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+
+    def _opened(self) -> apsw.Connection:
+        if self._connection is not None and self._process == os.getpid():
+            if files.identity(self._path) == self._identity:
+                return self._connection
+            self.close()
+        self._process = os.getpid()
+        files.make_folder(self._path.parent)
+        with files.locked(self._path) as file:
+            if not self._path.exists():
+                file.replace(b"")
+            elif 0 < self._path.stat().st_size < SMALLEST:
+                file.set_aside("it is too short for a database")
+                file.replace(b"")
+            elif not files.is_writable(self._path):
+                message = f"cannot write {self._path}: it is read-only; check who owns it"
+                raise StorageError(message)
+            self._connection = _connect(self._path, self._form)
+            self._identity = files.identity(self._path)
+        return self._connection
+
+
+def examined(path: Path, form: Form, look: Callable[[apsw.Connection], T]) -> T:
+    """Look something up in a database, changing nothing; raise CorruptFile when it is none."""
+    # In WAL mode even a reader makes files beside it, unless told that nobody writes.
+    is_idle = not _beside(path, "-wal").exists()
+    address = f"{path.absolute().as_uri()}?{'immutable=1' if is_idle else 'mode=ro'}"
+    with explained(path):
+        try:
+            with closing(apsw.Connection(address, flags=_TO_READ)) as database:
+                database.set_busy_timeout(BUSY_MILLISECONDS)
+                _check(database, path, form)
+                return look(database)
+        except (*_DAMAGE, apsw.SQLError) as error:
+            message = f"it is not a database of {form.holds}: {error}"
+            raise CorruptFile(message) from error
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Say what to do about what SQLite raises."""
+    try:
+        yield
+    except apsw.Error as error:
+        advice = next((text for kind, text in ADVICE if isinstance(error, kind)), OTHERWISE)
+        raise StorageError(advice.format(path=path, error=error)) from error
 
 
 def copied(path: Path) -> bytes | None:
@@ -69,6 +223,96 @@ def drop_companions(file: files.Held) -> None:
         files.Held(_beside(file.path, suffix)).remove()
 
 
+def _check(database: apsw.Connection, path: Path, form: Form) -> None:
+    _version(database, path, form)
+    problem: str = database.execute("PRAGMA quick_check(1)").get
+    if problem != "ok":
+        message = f"it is damaged: {problem}"
+        raise CorruptFile(message)
+
+
+def _connect(path: Path, form: Form) -> apsw.Connection:
+    database = apsw.Connection(str(path))
+    try:
+        database.set_busy_timeout(BUSY_MILLISECONDS)
+        # Else SQLite plans the same statement anew for each value.
+        database.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
+        _check_writable(database, path)
+        _choose_journal(database)
+        # What a killed program had not made durable is made so before anything is built on it.
+        with suppress(apsw.BusyError):
+            database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+        database.pragma("secure_delete", "on")
+        if _version(database, path, form) < form.version:
+            database.execute(f"{form.schema}; PRAGMA user_version = {form.version}")
+        # SQLite does not mind when the name of its log could not be made durable; we do.
+        files.sync_folder(path.parent)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _check_writable(database: apsw.Connection, path: Path) -> None:
+    if database.readonly("main"):
+        message = f"cannot write {path}: it is read-only; check who owns it and its folder"
+        raise StorageError(message)
+
+
+def _version(database: apsw.Connection, path: Path, form: Form) -> int:
+    version: int = database.pragma("user_version")
+    if version > form.version:
+        message = f"{path} was written by a newer version of Turnleaf; update this one"
+        raise StorageError(message)
+    return version
+
+
+def _tells_of_damage(error: apsw.Error) -> bool:
+    # Of a file that was cut, SQLite says that reading it failed.
+    is_cut = getattr(error, "extendedresult", None) == apsw.SQLITE_IOERR_SHORT_READ
+    return is_cut or isinstance(error, (*_DAMAGE, apsw.SQLError))
+
+
+def _is_sound(path: Path, form: Form) -> bool:
+    """Tell whether a database is whole and ours."""
+    try:
+        with (
+            closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as database,
+            closing(apsw.Connection(":memory:")) as ours,
+        ):
+            database.set_busy_timeout(BUSY_MILLISECONDS)
+            ours.execute(form.schema)
+            has_whole_pages = path.stat().st_size % _page_size(database) == 0
+            is_ours = has_whole_pages and _columns(ours) <= _columns(database)
+            return is_ours and database.pragma("integrity_check") == "ok"
+    except (apsw.Error, UnicodeDecodeError):
+        return False
+
+
+def _columns(database: apsw.Connection) -> set[object]:
+    query = """
+        SELECT tables.name, columns.name
+        FROM sqlite_schema AS tables, pragma_table_info(tables.name) AS columns
+    """
+    return set(database.execute(query))
+
+
+def _choose_journal(database: apsw.Connection) -> None:
+    """Use WAL where it works: on some network and container volumes it only claims to."""
+    try:
+        database.pragma("journal_mode", "wal")
+        database.pragma("synchronous", "full")
+        database.execute("BEGIN IMMEDIATE; ROLLBACK")
+    except (apsw.IOError, apsw.CantOpenError, apsw.BusyError):
+        database.pragma("journal_mode", "truncate")
+        database.pragma("synchronous", "full")
+
+
+def _roll_back(database: apsw.Connection) -> None:
+    if database.in_transaction:
+        database.execute("ROLLBACK")
+
+
 def _address(path: Path) -> str:
     """Name a database to SQLite, which wants to make a log even where it may not and need not."""
     is_at_rest = not any(_has_bytes(_beside(path, suffix)) for suffix in LOGS)
@@ -88,7 +332,7 @@ def _has_bytes(path: Path) -> bool:
 
 
 def _copy(source: apsw.Connection, target: apsw.Connection) -> None:
-    target.set_busy_timeout(BUSY_MILLISECONDS)
+    target.set_busy_timeout(COPY_BUSY_MILLISECONDS)
     with target.backup("main", source, "main") as copy:
         while not copy.done:
             copy.step(PAGES_PER_STEP)
@@ -108,7 +352,7 @@ def _holds(source: apsw.Connection, data: bytes) -> bool:
 def _put_inside(file: files.Held, source: apsw.Connection) -> bool:
     try:
         with closing(apsw.Connection(str(file.path), flags=apsw.SQLITE_OPEN_READWRITE)) as target:
-            target.set_busy_timeout(BUSY_MILLISECONDS)
+            target.set_busy_timeout(COPY_BUSY_MILLISECONDS)
             # The size of its pages is fixed while a database has a write-ahead log.
             if _pages(target) == 0 or _page_size(target) != _page_size(source):
                 return False

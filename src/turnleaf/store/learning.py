@@ -1,0 +1,507 @@
+"""`LearningStore`: what is yet to be learnt from, and what was learnt but not yet written.
+
+A message waits in the queue until an extraction of it is complete; in the same step what was
+decided enters the outbox, where it stays until it has been carried out.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from turnleaf.core import messages, throttle
+from turnleaf.core.jsontext import dumps
+from turnleaf.core.keys import checked_key
+from turnleaf.core.throttle import STATES, Cycle, is_held
+from turnleaf.core.times import from_iso, to_iso
+from turnleaf.errors import InvalidInput
+from turnleaf.store import files
+from turnleaf.store.databases import Database, Form
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from datetime import date
+    from pathlib import Path
+
+    from turnleaf.core.messages import Message
+    from turnleaf.store.databases import Connection
+
+TRUSTS = ("user", "tool", "document", "stranger", "assistant")
+KEPT_ANSWERS = 50
+LONG_AGO = datetime.fromtimestamp(0, UTC)
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS queue (
+    n INTEGER PRIMARY KEY,
+    key TEXT NOT NULL,
+    record BLOB NOT NULL,
+    token TEXT,
+    leased_at TEXT
+);
+CREATE INDEX IF NOT EXISTS queue_by_key ON queue (key, n);
+CREATE TABLE IF NOT EXISTS outbox (
+    n INTEGER PRIMARY KEY,
+    key TEXT NOT NULL,
+    record BLOB NOT NULL,
+    id TEXT NOT NULL UNIQUE,
+    problem TEXT
+);
+CREATE TABLE IF NOT EXISTS answers (
+    n INTEGER PRIMARY KEY,
+    key TEXT NOT NULL,
+    record BLOB NOT NULL,
+    time TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS answers_by_key ON answers (key, n);
+CREATE TABLE IF NOT EXISTS problems (
+    n INTEGER PRIMARY KEY,
+    key TEXT NOT NULL,
+    record BLOB NOT NULL
+);
+CREATE TABLE IF NOT EXISTS conversations (
+    key TEXT PRIMARY KEY,
+    extracted_at TEXT,
+    cycle TEXT NOT NULL DEFAULT 'idle',
+    cycle_since TEXT
+);
+CREATE TABLE IF NOT EXISTS spending (
+    day TEXT NOT NULL,
+    model TEXT NOT NULL,
+    calls INTEGER NOT NULL,
+    PRIMARY KEY (day, model)
+)
+"""
+FORM = Form(holds="messages to learn from", version=1, schema=SCHEMA)
+ERASABLE = ("queue", "outbox", "answers", "problems")
+SAYS_WHENCE = ("conversation", "source", "sources")
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """A message to learn from, how far it is to be trusted, and where it came from.
+
+    Without a `source` that is the conversation itself. `saved` are the ids of memories that were
+    already saved from it; one that `is_settled` was a request that has been acted on, and there
+    is nothing more to be learnt from it.
+    """
+
+    message: Message
+    trust: str = "user"
+    source: str | None = None
+    saved: tuple[str, ...] = ()
+    is_settled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """All that waited of one conversation, held by whoever has the token."""
+
+    key: str
+    token: str
+    messages: tuple[Queued, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """What was decided and is to be carried out, and what kept it from that the last time."""
+
+    id: str
+    key: str
+    decision: dict[str, Any]
+    problem: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why an extraction failed."""
+
+    time: datetime
+    key: str
+    text: str
+
+
+def utc_now() -> datetime:
+    """Give the time."""
+    return datetime.now(UTC)
+
+
+class LearningStore:
+    """The queue of learning and all else that must be known of it after a restart."""
+
+    def __init__(self, location: str | Path, *, now: Callable[[], datetime] = utc_now) -> None:
+        self.location = files.real(location)
+        self._now = now
+        self._database = Database(self.location, FORM)
+
+    def close(self) -> None:
+        """Let go of the open database; the next call opens it again."""
+        self._database.close()
+
+    # The queue
+
+    def enqueue(self, key: str, queued: Sequence[Queued]) -> None:
+        """Add messages to learn from; they are durable when this returns."""
+        rows = [(checked_key(key), _bytes(_to_json(one))) for one in queued]
+        query = "INSERT INTO queue (key, record) VALUES (?, ?)"
+        if rows:
+            self._database.write(lambda database: database.executemany(query, rows))
+
+    def waiting(self, key: str) -> int:
+        """Count a conversation's messages that no completed extraction had."""
+        query = "SELECT count(*) FROM queue WHERE key = ?"
+        values = (checked_key(key),)
+        count: int = self._database.read(lambda database: database.execute(query, values).get)
+        return count
+
+    def backlog(self) -> dict[str, int]:
+        """Count the messages that no completed extraction had, by conversation."""
+        query = "SELECT CAST(key AS BLOB), count(*) FROM queue GROUP BY key ORDER BY min(n)"
+        rows = self._database.read(lambda database: list(database.execute(query)))
+        return {_text(key): count for key, count in rows}
+
+    def is_due(self, key: str, *, interval_seconds: float, min_messages: int) -> bool:
+        """Tell whether it is time to extract from a conversation."""
+        last = self._database.read(lambda database: _extracted_at(database, checked_key(key)))
+        return throttle.is_due(
+            last,
+            self._now(),
+            self.waiting(key),
+            interval_seconds=interval_seconds,
+            min_messages=min_messages,
+        )
+
+    def claim(self, key: str) -> Batch | None:
+        """Take all that waits of a conversation; None when nothing does or another holds it."""
+        token, now = secrets.token_hex(16), self._now()
+        found = self._database.write(
+            lambda database: _leased(database, checked_key(key), token, now)
+        )
+        return Batch(key, token, tuple(found)) if found else None
+
+    def complete(self, batch: Batch, decisions: Sequence[Mapping[str, Any]]) -> bool:
+        """Put what was decided in the place of the messages, in one step.
+
+        False, and nothing changes, when they are no longer held: somebody else took them over
+        from one who seemed to have died, or they were erased.
+        """
+        records = [_bytes(dict(decision)) for decision in decisions]
+        stamp = to_iso(self._now())
+        return self._database.write(lambda database: _complete(database, batch, records, stamp))
+
+    def release(self, batch: Batch, error: str) -> None:
+        """Let the messages wait again, and keep what went wrong."""
+        sources = sorted({one.source for one in batch.messages if one.source is not None})
+        record = {"time": to_iso(self._now()), "text": error, "sources": sources}
+        data = _bytes(record)
+        self._database.write(lambda database: _release(database, batch, data))
+
+    def last_error(self) -> Problem | None:
+        """Tell what went wrong last, unless an extraction was completed since."""
+        query = "SELECT CAST(key AS BLOB), record FROM problems"
+        rows = self._database.read(lambda database: list(database.execute(query)))
+        found = (_problem(_text(key), _record(data)) for key, data in rows)
+        return next(found, None)
+
+    # The outbox
+
+    def outbox(self) -> list[Outgoing]:
+        """Give what was decided and is not yet carried out, oldest first."""
+        query = """
+            SELECT id, CAST(key AS BLOB), record, CAST(problem AS BLOB) FROM outbox ORDER BY n
+        """
+        rows = self._database.read(lambda database: list(database.execute(query)))
+        return [
+            Outgoing(identity, _text(key), record, None if problem is None else _text(problem))
+            for identity, key, data, problem in rows
+            if (record := _record(data)) is not None
+        ]
+
+    def settle(self, outgoing_id: str) -> None:
+        """Take note that it was carried out."""
+        query = "DELETE FROM outbox WHERE id = ?"
+        self._database.write(lambda database: database.execute(query, (outgoing_id,)))
+
+    def postpone(self, outgoing_id: str, problem: str) -> None:
+        """Keep what kept it from being carried out."""
+        values = (_plain(problem), outgoing_id)
+        query = "UPDATE outbox SET problem = ? WHERE id = ?"
+        self._database.write(lambda database: database.execute(query, values))
+
+    # Flushing
+
+    def begin_flush(self, key: str) -> bool:
+        """Begin the flush of a conversation; False when this cycle had it or has it now."""
+        now = self._now()
+
+        def begin(database: Connection) -> bool:
+            cycle = _cycle(database, key)
+            if not cycle.may_begin(now):
+                return False
+            database.execute("INSERT OR IGNORE INTO conversations (key) VALUES (?)", (key,))
+            _set_cycle(database, key, cycle.begun(now))
+            return True
+
+        checked_key(key)
+        return self._database.write(begin)
+
+    def flushed(self, key: str, *, succeeded: bool) -> None:
+        """Take note of how the flush went; one that failed is tried at the next occasion."""
+
+        def finish(database: Connection) -> None:
+            _set_cycle(database, key, _cycle(database, key).finished(succeeded=succeeded))
+
+        checked_key(key)
+        self._database.write(finish)
+
+    def end_cycle(self, key: str) -> None:
+        """Let the next flush of a conversation be one of its own."""
+        checked_key(key)
+        self._database.write(lambda database: _set_cycle(database, key, Cycle()))
+
+    # Spending
+
+    def spend(self, model: str, *, cap: int, day: date) -> bool:
+        """Count a call of a model; False, and not counted, when all models had the day's cap."""
+
+        def count(database: Connection) -> bool:
+            if sum(_spent(database, day).values()) >= cap:
+                return False
+            query = """
+                INSERT INTO spending VALUES (?, ?, 1)
+                ON CONFLICT (day, model) DO UPDATE SET calls = calls + 1
+            """
+            database.execute(query, (day.isoformat(), _plain(model)))
+            return True
+
+        return self._database.write(count)
+
+    def spent(self, day: date) -> dict[str, int]:
+        """Give a day's calls of each model."""
+        return self._database.read(lambda database: _spent(database, day))
+
+    # Answers
+
+    def record_answer(self, key: str, time: datetime, record: Mapping[str, Any]) -> None:
+        """Keep what went into an answer; of each conversation the newest are kept."""
+        values = (checked_key(key), to_iso(time), _bytes(dict(record)))
+        surplus = """
+            DELETE FROM answers WHERE key = ?1 AND n NOT IN
+            (SELECT n FROM answers WHERE key = ?1 ORDER BY n DESC LIMIT ?2)
+        """
+
+        def add(database: Connection) -> None:
+            database.execute("INSERT INTO answers (key, time, record) VALUES (?, ?, ?)", values)
+            database.execute(surplus, (key, KEPT_ANSWERS))
+
+        self._database.write(add)
+
+    def answers(self, key: str) -> list[dict[str, Any]]:
+        """Give what went into a conversation's answers, oldest first."""
+        query = "SELECT record FROM answers WHERE key = ? ORDER BY n"
+        values = (checked_key(key),)
+        rows = self._database.read(lambda database: list(database.execute(query, values)))
+        return [record for (data,) in rows if (record := _record(data)) is not None]
+
+    def expire(self, before: datetime) -> int:
+        """Drop the answers given before; tell how many."""
+
+        def drop(database: Connection) -> int:
+            database.execute("DELETE FROM answers WHERE time < ?", (to_iso(before),))
+            return database.changes()
+
+        return self._database.write(drop)
+
+    # Erasing
+
+    def erase(self, key: str | None = None, source: str | None = None) -> int:
+        """Erase all of a conversation or of a source, so that no byte stays; tell how much.
+
+        What came from either says so under `conversation`, `source` or `sources`, at any depth.
+        Messages that somebody holds together with an erased one wait again.
+        """
+        if key is None and source is None:
+            message = "there is nothing to erase; name a conversation or a source"
+            raise InvalidInput(message)
+        of = None if key is None else checked_key(key)
+        found = self._database.write(lambda database: _erase(database, of, source))
+        # Also when nothing was found: the last attempt may have been killed here.
+        self._database.scrub()
+        return found
+
+
+# Within one transaction
+
+
+def _extracted_at(database: Connection, key: str) -> datetime | None:
+    query = "SELECT CAST(extracted_at AS BLOB) FROM conversations WHERE key = ?"
+    return _moment(database.execute(query, (key,)).get)
+
+
+def _leased(database: Connection, key: str, token: str, now: datetime) -> list[Queued]:
+    query = "SELECT CAST(leased_at AS BLOB) FROM queue WHERE key = ? AND token IS NOT NULL"
+    if any(is_held(_moment(stamp), now) for (stamp,) in database.execute(query, (key,))):
+        return []
+    rows = database.execute("SELECT n, record FROM queue WHERE key = ? ORDER BY n", (key,))
+    found = {n: one for n, data in rows if (one := _queued(data)) is not None}
+    database.executemany(
+        "UPDATE queue SET token = ?, leased_at = ? WHERE n = ?",
+        [(token, to_iso(now), n) for n in found],
+    )
+    return list(found.values())
+
+
+def _complete(database: Connection, batch: Batch, records: Iterable[bytes], stamp: str) -> bool:
+    held = (batch.key, batch.token)
+    database.execute("DELETE FROM queue WHERE key = ? AND token = ?", held)
+    if not database.changes():
+        return False
+    database.executemany(
+        "INSERT INTO outbox (key, record, id) VALUES (?, ?, ?)",
+        [(batch.key, record, secrets.token_hex(16)) for record in records],
+    )
+    query = """
+        INSERT INTO conversations (key, extracted_at) VALUES (?, ?)
+        ON CONFLICT (key) DO UPDATE SET extracted_at = excluded.extracted_at
+    """
+    database.execute(query, (batch.key, stamp))
+    database.execute("DELETE FROM problems")
+    return True
+
+
+def _release(database: Connection, batch: Batch, problem: bytes) -> None:
+    query = "UPDATE queue SET token = NULL, leased_at = NULL WHERE key = ? AND token = ?"
+    database.execute(query, (batch.key, batch.token))
+    if database.changes():
+        database.execute("DELETE FROM problems")
+        values = (batch.key, problem)
+        database.execute("INSERT INTO problems (key, record) VALUES (?, ?)", values)
+
+
+def _cycle(database: Connection, key: str) -> Cycle:
+    query = "SELECT cycle, CAST(cycle_since AS BLOB) FROM conversations WHERE key = ?"
+    for state, since in database.execute(query, (key,)):
+        if state in STATES:
+            return Cycle(state, _moment(since))
+    return Cycle()
+
+
+def _set_cycle(database: Connection, key: str, cycle: Cycle) -> None:
+    since = to_iso(cycle.since) if cycle.since else None
+    query = "UPDATE conversations SET cycle = ?, cycle_since = ? WHERE key = ?"
+    database.execute(query, (cycle.state, since, key))
+
+
+def _spent(database: Connection, day: date) -> dict[str, int]:
+    query = "SELECT CAST(model AS BLOB), calls FROM spending WHERE day = ? ORDER BY model"
+    rows: Any = database.execute(query, (day.isoformat(),))
+    return {_text(model): calls for model, calls in rows}
+
+
+def _erase(database: Connection, key: str | None, source: str | None) -> int:
+    names = {key, source}
+    erased = 0
+    for table in ERASABLE:
+        rows = database.execute(f"SELECT n, CAST(key AS BLOB), record FROM {table}")  # noqa: S608
+        doomed = {
+            n: of for n, of, data in rows if _text(of) == key or _comes_from(_record(data), names)
+        }
+        if table == "queue":
+            query = "UPDATE queue SET token = NULL, leased_at = NULL WHERE key = ?"
+            database.executemany(query, [(_text(of),) for of in set(doomed.values())])
+        database.executemany(f"DELETE FROM {table} WHERE n = ?", [(n,) for n in doomed])  # noqa: S608
+        erased += len(doomed)
+    database.execute("DELETE FROM conversations WHERE key = ?", (key,))
+    return erased
+
+
+# What is stored
+
+
+def _to_json(queued: Queued) -> dict[str, Any]:
+    if queued.trust not in TRUSTS:
+        message = f"a message's trust is one of {', '.join(TRUSTS)}, not {queued.trust!r}"
+        raise InvalidInput(message)
+    return {
+        "message": messages.to_json(queued.message),
+        "trust": queued.trust,
+        "source": queued.source,
+        "saved": list(queued.saved),
+        "isSettled": queued.is_settled,
+    }
+
+
+def _queued(data: bytes) -> Queued | None:
+    try:
+        record = json.loads(data)
+        return Queued(
+            message=messages.from_json(record["message"]),
+            trust=record["trust"],
+            source=record["source"],
+            saved=tuple(record["saved"]),
+            is_settled=record["isSettled"],
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        _warn(error)
+        return None
+
+
+def _problem(key: str, record: Mapping[str, Any] | None) -> Problem:
+    known = record or {}
+    time = _moment(str(known.get("time")).encode())
+    return Problem(time or LONG_AGO, key, known.get("text", "what went wrong cannot be read"))
+
+
+def _record(data: bytes) -> dict[str, Any] | None:
+    try:
+        record = json.loads(data)
+    except ValueError as error:
+        _warn(error)
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def _warn(error: Exception) -> None:
+    files.log.warning("something to learn from cannot be read (%s); it is left alone", error)
+
+
+def _comes_from(record: object, names: set[str | None]) -> bool:
+    """Tell whether a record names one of these as where something in it came from."""
+    looking = [record]
+    while looking:
+        one = looking.pop()
+        if isinstance(one, dict):
+            if any(_is_among(one.get(field), names) for field in SAYS_WHENCE):
+                return True
+            looking += one.values()
+        elif isinstance(one, list):
+            looking += one
+    return False
+
+
+def _is_among(value: object, names: set[str | None]) -> bool:
+    named = value if isinstance(value, list) else [value]
+    return any(isinstance(one, str) and one in names for one in named)
+
+
+def _bytes(record: object) -> bytes:
+    return dumps(record).encode()
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def _plain(text: str) -> str:
+    """Replace what UTF-8 cannot hold."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _moment(data: bytes | None) -> datetime | None:
+    """Read a time; one that is damaged is none."""
+    try:
+        return None if data is None else from_iso(_text(data))
+    except ValueError:
+        return None

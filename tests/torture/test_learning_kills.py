@@ -1,0 +1,98 @@
+"""Processes that learn are killed at any instant: no message is lost, none is learnt from twice.
+
+    python -m tests.torture.test_learning_kills DATABASE NAME ROUND
+
+is one of them. It says of each message when it is queued, and goes on until it is killed.
+"""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+
+from tests.torture.rig import ENVIRONMENT, LONG, ROOT
+from turnleaf.core.messages import Message
+from turnleaf.core.throttle import LEASE_SECONDS
+from turnleaf.store.learning import LearningStore, Queued
+
+START = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)
+KEYS = ("one", "二")
+ROUNDS = 150 if LONG else 8
+MOST_LINES = 40
+
+
+def opened(path: Path, number: int) -> LearningStore:
+    """Open a queue so much later that nobody of the rounds before holds anything."""
+    now = START + timedelta(seconds=number * LEASE_SECONDS)
+    return LearningStore(path, now=lambda: now)
+
+
+def learn(store: LearningStore, name: str) -> None:
+    for number in count():
+        key = KEYS[number % len(KEYS)]
+        texts = [f"{name}-{number}-a", f"{name}-{number}-b"]
+        store.enqueue(key, [Queued(Message("user", text)) for text in texts])
+        print(*texts, sep="\n", flush=True)
+        batch = store.claim(key)
+        if batch is None:
+            continue
+        if number % 3 == 0:
+            store.release(batch, "no answer")
+        else:
+            store.complete(batch, [{"add": one.message.text} for one in batch.messages])
+
+
+def killed(path: Path, number: int, choice: random.Random) -> list[str]:
+    """Let two learn at once and kill each; give what they said was queued."""
+    program = [sys.executable, "-m", "tests.torture.test_learning_kills", str(path)]
+    running = [
+        subprocess.Popen(
+            [*program, f"{number}{letter}", str(number)],
+            cwd=ROOT,
+            env=ENVIRONMENT,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for letter in "xy"
+    ]
+    said: list[str] = []
+    for process in running:
+        assert process.stdout is not None
+        said += [process.stdout.readline() for _ in range(choice.randrange(1, MOST_LINES))]
+        process.kill()
+        said += process.communicate()[0].splitlines(keepends=True)
+    return [line.rstrip("\n") for line in said if line.endswith("\n")]
+
+
+def test_killed_processes_lose_no_message_and_learn_from_none_twice(ground: Path) -> None:
+    path, choice = ground / "learning.db", random.Random(1)
+    queued: list[str] = []
+    learnt = Counter[str]()
+    for number in range(ROUNDS):
+        queued += killed(path, number, choice)
+        store = opened(path, number + 1)
+        learnt = Counter(one.decision["add"] for one in store.outbox())
+        batches = [store.claim(key) for key in KEYS]
+        waiting = Counter(one.message.text for each in batches if each for one in each.messages)
+        for batch in filter(None, batches):
+            store.release(batch, "only looking")
+        store.close()
+        assert max((learnt + waiting).values()) == 1
+        assert set(queued) <= set(learnt + waiting)
+    assert len(queued) > 2 * ROUNDS
+    assert learnt
+    assert not list(ground.glob("*.corrupt-*"))
+
+
+def main() -> None:
+    path, name, number = sys.argv[1:]
+    learn(opened(Path(path), int(number)), name)
+
+
+if __name__ == "__main__":
+    main()
