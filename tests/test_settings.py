@@ -10,6 +10,7 @@ import pytest
 from turnleaf.errors import SettingsError
 from turnleaf.settings import (
     CONFIG_NAME,
+    KEYS,
     SETTINGS,
     DataFolder,
     Setting,
@@ -36,7 +37,7 @@ def test_without_anything_the_requirements_defaults_hold(tmp_path: Path) -> None
 
 
 def test_the_table_has_every_setting_once() -> None:
-    fields = set(Settings.__dataclass_fields__) - {"sources", "embeddings_api_key"}
+    fields = set(Settings.__dataclass_fields__) - {"sources", *KEYS}
     assert {setting.field for setting in SETTINGS} == fields
     assert len({setting.variable for setting in SETTINGS}) == len(SETTINGS)
     assert len({setting.key for setting in SETTINGS}) == len(SETTINGS)
@@ -56,6 +57,8 @@ def test_each_setting_comes_from_the_environment_before_the_file(
     tmp_path: Path, setting: Setting
 ) -> None:
     in_file, written, meant = KINDS[type(setting.default)]
+    if setting.field in {"model", "extract_model"}:
+        in_file, written, meant = "recall", "openai:gpt", "openai:gpt"
     write(tmp_path, {setting.key: in_file})
     from_file = Settings.load(tmp_path, {})
     assert getattr(from_file, setting.field) == in_file
@@ -65,12 +68,25 @@ def test_each_setting_comes_from_the_environment_before_the_file(
     assert both.sources == {setting.field: "environment"}
 
 
-def test_the_api_key_comes_from_the_environment_only_and_is_not_shown(tmp_path: Path) -> None:
-    write(tmp_path, {"embeddingsApiKey": "from-file"})
-    settings = Settings.load(tmp_path, {"EMBEDDINGS_API_KEY": "very-secret"})
-    assert settings.embeddings_api_key == "very-secret"
+@pytest.mark.parametrize("key", KEYS)
+def test_an_api_key_comes_from_the_environment_only_and_is_not_shown(
+    tmp_path: Path, key: str
+) -> None:
+    camel = "".join(part.capitalize() for part in key.split("_"))
+    write(tmp_path, {camel[0].lower() + camel[1:]: "from-file"})
+    settings = Settings.load(tmp_path, {key.upper(): "very-secret"})
+    assert getattr(settings, key) == "very-secret"
     assert "very-secret" not in repr(settings)
-    assert Settings.load(tmp_path, {}).embeddings_api_key is None
+    assert getattr(Settings.load(tmp_path, {}), key) is None
+
+
+@pytest.mark.parametrize(
+    "name", ["", "gpt", "openai:", "openai:a b", "claude-cli:", "Recall", "\0"]
+)
+def test_a_bad_model_name_is_refused_with_the_choices(tmp_path: Path, name: str) -> None:
+    write(tmp_path, {"model": name})
+    with pytest.raises(SettingsError, match="recall, claude-cli, or anthropic:NAME"):
+        Settings.load(tmp_path, {})
 
 
 @pytest.mark.parametrize("variable", ["SEARCH_VECTOR_WEIGHT", "SEARCH_BM25_WEIGHT"])

@@ -8,7 +8,8 @@ TurnleafError
 ├── Conflict        somebody else changed it since it was read
 ├── CorruptFile     a file does not hold what it should
 ├── StorageError    the disk, the folder or the file did not let us
-└── EmbeddingError  the model that turns text into vectors gave none
+├── EmbeddingError  the model that turns text into vectors gave none
+└── ModelError      the model did not answer, or not as it was asked to
 
 Each message says what happened and what to do.
 """
@@ -19,6 +20,7 @@ __all__ = [
     "EmbeddingError",
     "InvalidInput",
     "MemoryFull",
+    "ModelError",
     "NotFound",
     "SettingsError",
     "StorageError",
@@ -60,3 +62,7 @@ class StorageError(TurnleafError):
 
 class EmbeddingError(TurnleafError):
     """The model that turns text into vectors gave none."""
+
+
+class ModelError(TurnleafError):
+    """The model did not answer, or not as it was asked to."""

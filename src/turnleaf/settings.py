@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
 
 CONFIG_NAME = "memory-config.json"
 ARCHIVE = "archive"
+KEYS = ("embeddings_api_key", "anthropic_api_key", "openai_api_key")
 YES = ("on", "true", "yes", "1")
 NO = ("off", "false", "no", "0")
+_MODEL = re.compile(r"recall|claude-cli(:\S+)?|(anthropic|openai|ollama):\S+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +81,25 @@ def _name(value: object) -> str:
     return value.strip()
 
 
+def _model(value: object) -> str:
+    name = _name(value)
+    if not _MODEL.fullmatch(name):
+        raise ValueError
+    return name
+
+
+def _extractor(value: object) -> str:
+    return "rules" if value == "rules" else _model(value)
+
+
 EXPECTED: dict[Callable[[object], Any], str] = {
     _whole_number: "a whole number of at least 1",
     _switch: "on or off",
     _location: "a path",
     _share: "a number from 0 to 1",
     _name: "a name or an address",
+    _model: "recall, claude-cli, or anthropic:NAME, openai:NAME or ollama:NAME",
+    _extractor: "rules, claude-cli, or anthropic:NAME, openai:NAME or ollama:NAME",
 }
 
 SETTINGS = (
@@ -151,6 +167,83 @@ SETTINGS = (
         "where the programs keep the conversations, `.json` or `.db`",
     ),
     Setting(
+        "enabled",
+        "MEMORY_ENABLED",
+        "enabled",
+        _switch,
+        "whether memory is put into prompts, and learnt",
+    ),
+    Setting(
+        "auto_extract",
+        "MEMORY_AUTO_EXTRACT",
+        "autoExtract",
+        _switch,
+        "whether facts are learnt from conversations without being asked",
+    ),
+    Setting(
+        "extract_interval_seconds",
+        "MEMORY_EXTRACT_INTERVAL_SECONDS",
+        "extractIntervalSeconds",
+        _whole_number,
+        "how many seconds lie between two looks for facts in one conversation",
+    ),
+    Setting(
+        "min_new_messages",
+        "MEMORY_MIN_NEW_MESSAGES",
+        "minNewMessages",
+        _whole_number,
+        "how many new messages such a look needs",
+    ),
+    Setting(
+        "flush_threshold",
+        "MEMORY_FLUSH_THRESHOLD",
+        "flushThreshold",
+        _share,
+        "at which share of a model's context facts are looked for at once",
+    ),
+    Setting(
+        "model",
+        "TURNLEAF_MODEL",
+        "model",
+        _model,
+        "which model answers, such as claude-cli or openai:NAME; recall is none at all",
+    ),
+    Setting(
+        "model_url",
+        "TURNLEAF_MODEL_URL",
+        "modelUrl",
+        _name,
+        "where that model is served, if not at its usual place",
+    ),
+    Setting(
+        "model_timeout_ms",
+        "CLAUDE_TIMEOUT_MS",
+        "claudeTimeoutMs",
+        _whole_number,
+        "for how many milliseconds an answer is waited for",
+    ),
+    Setting(
+        "extract_model",
+        "TURNLEAF_EXTRACT_MODEL",
+        "extractModel",
+        _extractor,
+        "which model looks for facts, if not the same; rules is none",
+    ),
+    Setting(
+        "extract_daily_calls",
+        "MEMORY_EXTRACT_DAILY_CALLS",
+        "extractDailyCalls",
+        _whole_number,
+        "how often a day it may be asked; after that rules look for facts",
+    ),
+    Setting(
+        "prompt_max_tokens",
+        "PROMPT_MAX_TOKENS",
+        "promptMaxTokens",
+        _whole_number,
+        "how many tokens a prompt may have",
+    ),
+    Setting(
         "embeddings",
         "EMBEDDINGS",
         "embeddings",
@@ -201,12 +294,25 @@ class Settings:
     memory_max_chars: int = 10000
     memory_location: str | None = None
     conversations_location: str | None = None
+    enabled: bool = True
+    auto_extract: bool = True
+    extract_interval_seconds: int = 60
+    min_new_messages: int = 4
+    flush_threshold: float = 0.75
+    model: str | None = None
+    model_url: str | None = None
+    model_timeout_ms: int = 180_000
+    extract_model: str | None = None
+    extract_daily_calls: int = 200
+    prompt_max_tokens: int = 32_000
     embeddings: bool = True
     embeddings_url: str | None = None
     embeddings_model: str | None = None
     search_vector_weight: float = 0.7
     search_bm25_weight: float = 0.3
     embeddings_api_key: str | None = field(default=None, repr=False)
+    anthropic_api_key: str | None = field(default=None, repr=False)
+    openai_api_key: str | None = field(default=None, repr=False)
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @classmethod
@@ -220,15 +326,17 @@ class Settings:
         sources: dict[str, str] = {}
         for setting in SETTINGS:
             if environ.get(setting.variable):
-                values[setting.field] = _read(setting, environ[setting.variable], setting.variable)
+                values[setting.field] = checked(
+                    setting, environ[setting.variable], setting.variable
+                )
                 sources[setting.field] = "environment"
             elif setting.key in config:
                 where = f'"{setting.key}" in {folder / CONFIG_NAME}'
-                values[setting.field] = _read(setting, config[setting.key], where)
+                values[setting.field] = checked(setting, config[setting.key], where)
                 sources[setting.field] = "file"
         # A key that opens something is read from the environment only, and never shown.
-        api_key = environ.get("EMBEDDINGS_API_KEY") or None
-        return replace(cls(sources=sources, embeddings_api_key=api_key), **values)
+        values |= {name: environ.get(name.upper()) or None for name in KEYS}
+        return replace(cls(sources=sources), **values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +364,16 @@ class DataFolder:
     def index(self) -> Path:
         """Give the search index's location."""
         return self.path / "index.db"
+
+    @property
+    def learning(self) -> Path:
+        """Give the location of what is yet to be learnt from."""
+        return self.path / "learning.db"
+
+    @property
+    def config(self) -> Path:
+        """Give the settings' location."""
+        return self.path / CONFIG_NAME
 
     @property
     def daily(self) -> Path:
@@ -313,7 +431,8 @@ def _expanded(path: str | Path) -> Path:
         raise SettingsError(message) from error
 
 
-def _read(setting: Setting, value: object, where: str) -> Any:  # noqa: ANN401 - by setting
+def checked(setting: Setting, value: object, where: str) -> Any:  # noqa: ANN401 - by setting
+    """Give a value as the setting takes it, or say where and why it does not."""
     try:
         return setting.read(value)
     except (TypeError, ValueError):

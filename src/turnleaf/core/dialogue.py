@@ -1,0 +1,105 @@
+"""What goes to a model and what comes back, as values; what a model is, and what tools are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from turnleaf.core.hits import Hit
+    from turnleaf.core.messages import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """All that a model is told in one turn.
+
+    `system` stays the same from turn to turn while the memory does; `messages` are the history
+    and, last, what the user says now. `instructions` and `text` say the same for a program that
+    takes one text: there the memory is a part of the text. `question` is what the user typed, and
+    `found` what the search found for it.
+    """
+
+    system: str
+    messages: tuple[Message, ...]
+    text: str
+    question: str
+    instructions: str = ""
+    found: tuple[Hit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A piece of the answer, as it comes."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """The model asks for a tool."""
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What the tool gave back to the model, as JSON."""
+
+    id: str
+    name: str
+    result: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What the turn took: the tokens of the context now, and how many there is room for."""
+
+    input_tokens: int
+    output_tokens: int
+    context_window: int | None = None
+
+
+Event: TypeAlias = Text | ToolCall | ToolResult | Usage
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as a model sees it; `parameters` is a JSON schema of an object."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+class Toolbox(Protocol):
+    """The tools that a model may use in one turn."""
+
+    @property
+    def specs(self) -> Sequence[ToolSpec]:
+        """Describe them."""
+
+    @property
+    def command(self) -> Sequence[str]:
+        """Give the command that serves the same tools over MCP on stdio, if there is one."""
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> str:
+        """Use one; the result is JSON with `success`, also when it failed."""
+
+
+class Model(Protocol):
+    """Anything that can answer. What keeps it from answering is a ModelError."""
+
+    @property
+    def name(self) -> str:
+        """Its name, as the setting `model` names it."""
+
+    def stream(self, prompt: Prompt, tools: Toolbox | None = None) -> Iterator[Event]:
+        """Answer, piece by piece; closing the iterator stops the model."""
+
+    def structured(self, system: str, text: str, schema: Mapping[str, Any]) -> str:
+        """Answer with JSON that should follow a schema; whoever asked checks it."""

@@ -1,0 +1,67 @@
+"""`ConfigFile`: the settings that a person changed, in memory-config.json."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from typing import TYPE_CHECKING, Any
+
+from turnleaf.errors import SettingsError
+from turnleaf.settings import SETTINGS, checked
+from turnleaf.store import files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from turnleaf.settings import Setting
+
+BY_KEY = {setting.key: setting for setting in SETTINGS}
+BY_VARIABLE = {setting.variable: setting for setting in SETTINGS}
+
+
+class ConfigFile:
+    """The config file of a data folder; what it does not mention keeps its default."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def update(self, values: Mapping[str, Any]) -> None:
+        """Change some settings, all or none; an unknown key or a bad value is refused by name."""
+        new = {named(key).key: checked(named(key), value, key) for key, value in values.items()}
+        self._change(lambda config: {**config, **new})
+
+    def unset(self, key: str) -> None:
+        """Let a setting have its default again."""
+        wanted = named(key).key
+        self._change(lambda config: {name: config[name] for name in config if name != wanted})
+
+    def _change(self, edit: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+        files.make_folder(self.path.parent)
+        files.change(self.path, lambda data: _written(edit(self._parsed(data))))
+
+    def _parsed(self, data: bytes | None) -> dict[str, Any]:
+        try:
+            config = json.loads((data or b"{}").decode("utf-8-sig"))
+        except (ValueError, RecursionError) as error:
+            message = f"{self.path} is not valid JSON ({error}); correct it or remove it"
+            raise SettingsError(message) from error
+        if not isinstance(config, dict):
+            message = f"{self.path} must hold one JSON object of settings; correct it or remove it"
+            raise SettingsError(message)
+        return config
+
+
+def named(key: str) -> Setting:
+    """Give the setting of that key, or of that environment variable."""
+    found = BY_KEY.get(key) or BY_VARIABLE.get(key)
+    if found is None:
+        near = difflib.get_close_matches(key, [*BY_KEY, *BY_VARIABLE], 1)
+        hint = f'; did you mean "{near[0]}"?' if near else "; turnleaf config lists them"
+        message = f'there is no setting "{key}"{hint}'
+        raise SettingsError(message)
+    return found
+
+
+def _written(config: Mapping[str, Any]) -> bytes:
+    return f"{json.dumps(config, ensure_ascii=False, indent=2)}\n".encode()
