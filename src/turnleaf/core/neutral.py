@@ -16,7 +16,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-TAGS = ("conversation_history", "long_term_memory", "relevant_past_context")
+TAGS = (
+    "conversation_history",
+    "long_term_memory",
+    "relevant_past_context",
+    "attached_document",
+)
 SECTIONS = ("long[-_ ]*term memory", "relevant past context", "conversation history")
 ROLES = ("user", "assistant", "system", "developer", "tool", "human")
 
@@ -105,7 +110,9 @@ _TAG = re.compile(
 )
 _LINE = re.compile(rf"[^{_LINE_ENDS}]+")
 _DECORATION = r"[\s*_`~]*"
-_SPEAKER = re.compile(rf"\s*[*_~`]*\[+\s*(?:{_any(*ROLES)})\s*\]+(?:[*_~`]*\s*:|[ \t]+\S)")
+# The zero and the one of a number are folded like all others.
+_ROLE = rf"(?:{_any(*ROLES)})(?:\s*[\dlo]{{1,6}})?"
+_SPEAKER = re.compile(rf"\s*[*_~`]*\[+\s*{_ROLE}\s*\]+(?:[*_~`]*\s*:|[ \t]+\S)")
 _ITEM = re.compile(r"\s*[-*+](?:\s|$)")
 _HEADING = re.compile(r"\s*(?:[-*+]\s+)*#{1,6}(?:\s|$)")
 _UNDERLINE = re.compile(r"\s*(?:=+|-+)\s*$")

@@ -25,15 +25,25 @@ def build_prompt_with_history(history: Sequence[Message], prompt: str) -> str:
     if not history:
         return prompt
     lines = (f"[{_speaker(message)}]: {_said(message)}" for message in history)
-    return _block(HISTORY_TAG, lines, prompt)
+    return f"{block(HISTORY_TAG, lines)}\n\n{prompt}"
 
 
 def build_prompt_with_memory(memories: Sequence[Memory], prompt: str) -> str:
     """Put all memories before a prompt (002); without memories, only the prompt."""
     if not memories:
         return prompt
-    lines = (f"- {neutral.item(memory.content)}" for memory in memories)
-    return _block(MEMORY_TAG, lines, prompt)
+    return f"{block(MEMORY_TAG, memory_lines(memories))}\n\n{prompt}"
+
+
+def memory_lines(memories: Iterable[Memory]) -> list[str]:
+    """Give each memory as an item that cannot pose as anything else."""
+    return [f"- {neutral.item(memory.content)}" for memory in memories]
+
+
+def block(tag: str, lines: Iterable[str]) -> str:
+    """Put lines between a tag's beginning and its end."""
+    body = "\n".join(lines)
+    return f"<{tag}>\n{body}\n</{tag}>"
 
 
 def _speaker(message: Message) -> str:
@@ -46,8 +56,3 @@ def _said(message: Message) -> str:
         names = (str(call.get("function", {}).get("name", "")) for call in message.tool_calls)
         text = f"(called {', '.join(filter(None, names)) or 'a tool'})"
     return neutral.speech(text)
-
-
-def _block(tag: str, lines: Iterable[str], prompt: str) -> str:
-    body = "\n".join(lines)
-    return f"<{tag}>\n{body}\n</{tag}>\n\n{prompt}"
