@@ -21,6 +21,7 @@ run: .venv/run.stamp ## install Turnleaf into .venv and take the first steps wit
 
 test: .venv/dev.stamp ## install what the tests need, then run every check and every test
 	@scripts/debian-packages $(DEBIAN_PACKAGES)
+	@scripts/claude-program
 	@$(MAKE) --no-print-directory check
 	$(PYTEST) -n 2
 
@@ -46,9 +47,9 @@ clean: ## remove what the other commands made (never your data)
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/run.stamp: pyproject.toml
-	@scripts/install '[embeddings,tokens]'
+	@scripts/install '[embeddings,mcp,models,tokens]'
 	@touch $@
 
 .venv/dev.stamp: pyproject.toml
-	@scripts/install '[embeddings,tokens,dev]'
+	@scripts/install '[embeddings,mcp,models,tokens,dev]'
 	@touch .venv/run.stamp $@

@@ -6,7 +6,6 @@ is loaded and nobody is asked before the first text comes.
 
 from __future__ import annotations
 
-import ipaddress
 import json
 import time
 from dataclasses import dataclass
@@ -19,11 +18,11 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from threading import Lock
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 from urllib.request import HTTPHandler, HTTPSHandler, OpenerDirector, ProxyHandler, Request
 
 from turnleaf.core.vectors import pack
 from turnleaf.errors import EmbeddingError, SettingsError
+from turnleaf.llm.addresses import checked_key, checked_url, is_on_loopback
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -102,9 +101,9 @@ class EndpointEmbedder:
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._url = _base(url)
+        self._url = checked_url(url, "EMBEDDINGS_URL")
         self._model = model
-        self._api_key = _checked_key(api_key)
+        self._api_key = checked_key(api_key, "EMBEDDINGS_API_KEY")
         self._timeout = timeout
         self._sleep = sleep
         self._clock = clock
@@ -156,7 +155,7 @@ class EndpointEmbedder:
         headers = {"Content-Type": "application/json", "User-Agent": "turnleaf"}
         if self._api_key:
             headers["Authorization"] = f"Bearer {self._api_key}"
-        # Only http and https pass _base.
+        # Only http and https pass checked_url.
         request = Request(f"{self._url}/embeddings", body, headers)  # noqa: S310
         try:
             with _opener(self._url).open(request, timeout=timeout) as response:
@@ -277,46 +276,13 @@ def _prepared(text: str) -> str:
     return text[:_MAX_CHARS].encode("utf-8", "ignore").decode()
 
 
-def _base(url: str) -> str:
-    """Check an endpoint's address; what may hold a secret is refused, as it would be shown."""
-    try:
-        parts = urlsplit(url)
-        is_good = bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        is_good = False
-    else:
-        is_good &= parts.scheme in {"http", "https"} and not {"@", "?", "#"} & set(url)
-    if not is_good or not url.isascii() or not url.isprintable() or " " in url:
-        raise SettingsError(
-            "EMBEDDINGS_URL must be an address such as http://localhost:11434/v1, without a name,"
-            " a password or a question mark in it; correct it or remove it"
-        )
-    return url.rstrip("/")
-
-
-def _checked_key(key: str | None) -> str | None:
-    """Refuse a key that no header can hold, before an error of the library shows it."""
-    if key and not (key.isascii() and key.isprintable()):
-        raise SettingsError(
-            "EMBEDDINGS_API_KEY has a character that no key has, such as a line break; copy it anew"
-        )
-    return key
-
-
 def _opener(url: str) -> OpenerDirector:
     """Make what asks the endpoint: it follows no redirect, and no proxy stands before loopback."""
     opener = OpenerDirector()
-    proxies = ProxyHandler({}) if _is_loopback(urlsplit(url).hostname or "") else ProxyHandler()
+    proxies = ProxyHandler({}) if is_on_loopback(url) else ProxyHandler()
     for handler in (proxies, HTTPHandler(), HTTPSHandler()):
         opener.add_handler(handler)
     return opener
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _reason(fault: BaseException) -> str:

@@ -1,0 +1,169 @@
+"""Models behind an address: Anthropic's, OpenAI's, Ollama's, and all that speak as they do.
+
+Each call runs an event loop on a thread of its own, which ends with the call. The library that
+speaks to the servers takes seconds to load and is loaded by the first call.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing, suppress
+from dataclasses import dataclass, field
+from importlib import import_module
+from queue import SimpleQueue
+from threading import Thread
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+
+from turnleaf.errors import ModelError
+from turnleaf.llm.addresses import checked_key, checked_url
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+
+    from turnleaf.core.dialogue import Event, Prompt, Toolbox
+
+__all__ = ["ApiModel", "Endpoint", "Provider"]
+
+Provider: TypeAlias = Literal["anthropic", "openai", "ollama"]
+T = TypeVar("T")
+
+_USUAL_URLS: dict[Provider, str] = {
+    "anthropic": "https://api.anthropic.com",
+    "openai": "https://api.openai.com/v1",
+    "ollama": "http://localhost:11434/v1",
+}
+_VARIABLES: dict[Provider, str] = {
+    "anthropic": "ANTHROPIC_API_KEY",
+    "openai": "OPENAI_API_KEY",
+    "ollama": "OPENAI_API_KEY",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Which model is asked, where, and with which key; `timeout_seconds` is for how long silent."""
+
+    provider: Provider
+    model: str
+    url: str
+    api_key: str | None = field(repr=False)
+    timeout_seconds: float
+
+    @property
+    def variable(self) -> str:
+        """Name the environment variable that holds the key."""
+        return _VARIABLES[self.provider]
+
+    @property
+    def is_usual(self) -> bool:
+        """Tell whether it is the provider's own address."""
+        return self.url == _USUAL_URLS[self.provider]
+
+
+class ApiModel:
+    """A model that is asked over HTTP."""
+
+    def __init__(
+        self,
+        provider: Provider,
+        model: str,
+        *,
+        api_key: str | None = None,
+        url: str | None = None,
+        timeout_seconds: float = 180.0,
+    ) -> None:
+        address = _USUAL_URLS[provider] if url is None else _address(url, provider)
+        key = checked_key(api_key, _VARIABLES[provider])
+        self._endpoint = Endpoint(provider, model, address, key, timeout_seconds)
+
+    @property
+    def name(self) -> str:
+        """Its name, as the setting `model` names it."""
+        return f"{self._endpoint.provider}:{self._endpoint.model}"
+
+    @property
+    def url(self) -> str:
+        """Where it is asked."""
+        return self._endpoint.url
+
+    @property
+    def lack(self) -> str | None:
+        """Say what is missing for it to be asked, if anything is."""
+        endpoint = self._endpoint
+        wants_key = endpoint.provider == "anthropic" or (
+            endpoint.provider == "openai" and endpoint.is_usual
+        )
+        return f"{endpoint.variable} is not set" if wants_key and not endpoint.api_key else None
+
+    def stream(self, prompt: Prompt, tools: Toolbox | None = None) -> Generator[Event]:
+        """Answer, piece by piece, using the tools; closing the iterator ends the request."""
+        answer = self._calls().answer
+        yield from _handed_over(lambda: answer(self._endpoint, prompt, tools))
+
+    def structured(self, system: str, text: str, schema: Mapping[str, Any]) -> str:
+        """Answer with JSON that should follow a schema; whoever asked checks it."""
+        answer = self._calls().structured
+        [found] = _handed_over(lambda: answer(self._endpoint, system, text, schema))
+        return str(found)
+
+    def _calls(self) -> Any:  # noqa: ANN401 - a module
+        if self.lack:
+            raise ModelError(
+                f"{self.name} cannot be asked: {self.lack}; set it to your key, or set"
+                " TURNLEAF_MODEL to another model"
+            )
+        try:
+            return import_module("turnleaf.llm.providers")
+        except ImportError as error:
+            raise ModelError(
+                f"{self.name} cannot be asked: the package {error.name} is missing; install it"
+                " with pip install 'turnleaf[models]'"
+            ) from error
+
+
+def _handed_over(make: Callable[[], AsyncGenerator[T]]) -> Generator[T]:
+    """Give what an asynchronous generator yields; closed early, it is cancelled where it waits."""
+    queue = SimpleQueue[tuple[T] | BaseException | None]()
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(_pass_on(make, queue))
+    thread = Thread(target=_run, args=(loop, task, queue), daemon=True, name="turnleaf-model")
+    thread.start()
+    try:
+        while (piece := queue.get()) is not None:
+            if isinstance(piece, BaseException):
+                raise piece
+            yield piece[0]
+    finally:
+        with suppress(RuntimeError):  # the loop is closed: it ended by itself
+            loop.call_soon_threadsafe(task.cancel)
+        thread.join()
+
+
+async def _pass_on(
+    make: Callable[[], AsyncGenerator[T]], queue: SimpleQueue[tuple[T] | BaseException | None]
+) -> None:
+    async with aclosing(make()) as pieces:
+        async for piece in pieces:
+            queue.put((piece,))
+
+
+def _run(
+    loop: asyncio.AbstractEventLoop,
+    task: asyncio.Task[None],
+    queue: SimpleQueue[tuple[T] | BaseException | None],
+) -> None:
+    ending: BaseException | None = None
+    try:
+        loop.run_until_complete(task)
+    except BaseException as error:  # noqa: BLE001 - it is raised where the answer is read
+        ending = error
+    loop.run_until_complete(loop.shutdown_asyncgens())
+    loop.run_until_complete(loop.shutdown_default_executor())
+    loop.close()
+    queue.put(ending)
+
+
+def _address(url: str, provider: Provider) -> str:
+    # What Anthropic's library is told lacks the version, which many people add.
+    ending = "/v1" if provider == "anthropic" else ""
+    return checked_url(url, "TURNLEAF_MODEL_URL").removesuffix(ending)

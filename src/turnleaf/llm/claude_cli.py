@@ -1,0 +1,356 @@
+"""The `claude` program as a model: a fresh session for each call, with our tools and none of its.
+
+It brings its own memory, commands, tools and a way to read files into a prompt (`@/a/path`). All
+of that is turned off: what the model is told is what the prompt says, whoever wrote it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+from turnleaf.core.dialogue import Text, ToolCall, ToolResult, Usage
+from turnleaf.errors import InvalidInput, ModelError
+from turnleaf.llm.processes import nameless_file, running
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from turnleaf.core.dialogue import Event, Prompt, Toolbox
+    from turnleaf.llm.processes import Running
+
+__all__ = ["ClaudeCli"]
+
+_SERVER = "turnleaf"
+_PREFIX = f"mcp__{_SERVER}__"
+
+_ARGUMENTS = (
+    "--print",
+    *("--output-format", "stream-json", "--verbose", "--include-partial-messages"),
+    "--no-session-persistence",
+    *("--setting-sources", ""),
+    "--strict-mcp-config",
+    "--disable-slash-commands",
+    *("--tools", ""),
+    # A second guard before `@/a/path` in a prompt, should the first in _SWITCHES change its name.
+    *("--disallowedTools", "Read(//**)"),
+)
+_SWITCHES = {
+    "CLAUDE_CODE_DISABLE_ATTACHMENTS": "1",
+    "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1",
+    "CLAUDE_CODE_DISABLE_CLAUDE_MDS": "1",
+    # Without this the whole prompt is sent twice, once to be given a title that nobody sees.
+    "CLAUDE_CODE_DISABLE_TERMINAL_TITLE": "1",
+    "DISABLE_AUTOUPDATER": "1",
+    # It waits so long for our tools; by itself it would begin without them after two seconds.
+    "MCP_CONNECT_TIMEOUT_MS": "30000",
+}
+
+_INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+_RECALL = "set TURNLEAF_MODEL=recall to do without a model"
+_MAX_DETAIL_CHARS = 300
+
+
+class ClaudeCli:
+    """The program as it is installed and logged in on this machine."""
+
+    def __init__(
+        self,
+        model: str | None,
+        *,
+        timeout_seconds: float,
+        program: str = "claude",
+        environ: Mapping[str, str] = os.environ,
+    ) -> None:
+        self._model = model
+        self._timeout_seconds = timeout_seconds
+        self._program = program
+        self._environ = environ
+
+    @property
+    def name(self) -> str:
+        """Its name, as the setting `model` names it."""
+        return f"claude-cli:{self._model}" if self._model else "claude-cli"
+
+    def stream(self, prompt: Prompt, tools: Toolbox | None = None) -> Iterator[Event]:
+        """Answer, piece by piece; closing the iterator ends the program and its tools."""
+        turn = _Turn()
+        yield from self._run(turn, prompt.instructions, prompt.text, _tool_arguments(tools))
+        if not turn.has_text:
+            raise ModelError(f"claude answered with nothing; ask again, or {_RECALL}")
+        yield turn.usage()
+
+    def structured(self, system: str, text: str, schema: Mapping[str, Any]) -> str:
+        """Answer with JSON that should follow a schema; whoever asked checks it."""
+        turn = _Turn()
+        for _ in self._run(turn, system, text, ["--json-schema", json.dumps(schema)]):
+            pass
+        answer = turn.structured()
+        if not answer:
+            raise ModelError("claude answered with nothing where JSON was asked for; ask again")
+        return answer
+
+    def _run(
+        self, turn: _Turn, system: str, text: str, arguments: Sequence[str]
+    ) -> Iterator[Event]:
+        with ExitStack() as stack:
+            program = self._start(stack, system, text, arguments)
+            try:
+                yield from _listen(turn, program)
+            except TimeoutError:
+                raise ModelError(self._too_late(turn)) from None
+            _check(turn, program)
+
+    def _start(self, stack: ExitStack, system: str, text: str, arguments: Sequence[str]) -> Running:
+        model = [f"--model={self._model}"] if self._model else []
+        try:
+            said = stack.enter_context(nameless_file(_harmless(text)))
+            told = stack.enter_context(nameless_file(_checked(system)))
+            told_at = ["--system-prompt-file", f"/dev/fd/{told.fileno()}"]
+            program = running(
+                [self._program, *_ARGUMENTS, *model, *told_at, *arguments],
+                said,
+                environ={**self._environ, **_SWITCHES},
+                seconds=self._timeout_seconds,
+                shared=[told],
+            )
+            return stack.enter_context(program)
+        except FileNotFoundError:
+            raise ModelError(
+                f"the program {self._program!r} is not installed; install it with"
+                f" `npm install -g @anthropic-ai/claude-code` and log in, or {_RECALL}"
+            ) from None
+        except OSError as fault:
+            raise ModelError(
+                f"the program {self._program!r} cannot be started ({fault.strerror}); run"
+                f" `{self._program} --version` to see why, or {_RECALL}"
+            ) from None
+
+    def _too_late(self, turn: _Turn) -> str:
+        waiting = f" (it waits because of: {_words(turn.fault)})" if turn.fault else ""
+        return (
+            f"claude did not answer within {self._timeout_seconds:g} s{waiting}; try again, or give"
+            " it longer with CLAUDE_TIMEOUT_MS"
+        )
+
+
+class _Turn:
+    """What the program has said so far in one turn."""
+
+    def __init__(self) -> None:
+        self.result: dict[str, Any] | None = None
+        self.has_text = False
+        self.fault = ""
+        """Its own word for what goes wrong, such as rate_limit."""
+        self.noise = b""
+        self._model = ""
+        self._names: dict[str, str] = {}
+        self._block = ""
+        self._input_tokens = 0
+
+    def hear(self, line: bytes) -> Iterator[Event]:
+        """Take one line of its output, and give what it means."""
+        try:
+            message = json.loads(line) if line.strip() else {}
+        except (ValueError, RecursionError):
+            self.noise = self.noise or line
+            return
+        if isinstance(message, dict):
+            yield from self._take(message)
+
+    def usage(self) -> Usage:
+        """Say how full the context of the model that answered is."""
+        match self._of_result("modelUsage"):
+            case dict(models) if models:
+                used = models.get(self._model) or next(iter(models.values()))
+                return Usage(
+                    self._input_tokens, used.get("outputTokens", 0), used.get("contextWindow")
+                )
+            case _:
+                return Usage(self._input_tokens, 0)
+
+    def structured(self) -> str:
+        """Give the JSON that was asked for, or what was said instead of it."""
+        answer = self._of_result("structured_output")
+        if answer is not None:
+            return json.dumps(answer, ensure_ascii=False)
+        return str(self._of_result("result") or "")
+
+    def said(self) -> str:
+        """Give its own words for what went wrong."""
+        errors = self._of_result("errors")
+        listed = " / ".join(map(str, errors)) if isinstance(errors, list) else ""
+        return _line(str(self._of_result("result") or listed or self._of_result("subtype")))
+
+    def is_refusal(self) -> bool:
+        """Tell whether the model would not answer this."""
+        return bool(self._of_result("stop_reason") == "refusal")
+
+    def _take(self, message: dict[str, Any]) -> Iterator[Event]:
+        match message:
+            case {"type": "system"}:
+                self._note(message)
+            case {"type": "stream_event", "event": event}:
+                yield from self._piece(event)
+            case {"type": "assistant", "message": {"model": "<synthetic>"}}:
+                self.fault = str(message.get("error") or self.fault)
+            case {"type": "assistant", "message": {"content": list(blocks)}}:
+                self._count(message["message"])
+                for block in blocks:
+                    yield from self._whole(block)
+            case {"type": "user", "message": {"content": list(blocks)}}:
+                yield from self._results(blocks)
+            case {"type": "result"}:
+                self.result = message
+                yield from self._rest(message)
+
+    def _of_result(self, name: str) -> object:
+        return (self.result or {}).get(name)
+
+    def _note(self, message: dict[str, Any]) -> None:
+        match message:
+            case {"subtype": "api_retry", "error": str(error)}:
+                self.fault = error
+            case {"subtype": "init"}:
+                self._model = str(message.get("model"))
+                _check_servers(message.get("mcp_servers"))
+
+    def _piece(self, event: object) -> Iterator[Event]:
+        match event:
+            case {"type": "content_block_start"}:
+                self._block = ""
+            case {"type": "content_block_delta", "delta": {"type": "text_delta", "text": text}}:
+                yield from self._text(str(text))
+
+    def _whole(self, block: object) -> Iterator[Event]:
+        """Take a block that is complete; most or all of its text has come in pieces."""
+        match block:
+            case {"type": "text", "text": str(text)}:
+                if not text.startswith(self._block):
+                    self._block = ""
+                yield from self._text(text.removeprefix(self._block))
+                self._block = ""
+            case {"type": "tool_use", "id": str(call), "name": str(name), "input": dict(given)}:
+                self._names[call] = name.removeprefix(_PREFIX)
+                yield ToolCall(call, self._names[call], given)
+
+    def _text(self, piece: str) -> Iterator[Event]:
+        if piece:
+            # What is said before and after a tool is used are two paragraphs.
+            gap = "\n\n" if self.has_text and not self._block else ""
+            self._block += piece
+            self.has_text = True
+            yield Text(gap + piece)
+
+    def _rest(self, result: dict[str, Any]) -> Iterator[Event]:
+        if not result.get("is_error") and not self.has_text:
+            yield from self._text(str(result.get("result") or ""))
+
+    def _results(self, blocks: list[object]) -> Iterator[Event]:
+        for block in blocks:
+            match block:
+                case {"type": "tool_result", "tool_use_id": str(call), "content": content}:
+                    yield ToolResult(call, self._names.get(call, ""), _plain(content))
+
+    def _count(self, message: dict[str, Any]) -> None:
+        usage = message.get("usage")
+        if isinstance(usage, dict):
+            self._input_tokens = sum(int(usage.get(kind) or 0) for kind in _INPUT)
+
+
+def _check_servers(servers: object) -> None:
+    for server in servers if isinstance(servers, list) else []:
+        match server:
+            case {"name": "turnleaf", "status": "failed"}:
+                raise ModelError(
+                    "claude could not start the tools for the memory; run `turnleaf mcp` to see"
+                    " why (it needs: pip install 'turnleaf[mcp]')"
+                )
+
+
+def _listen(turn: _Turn, program: Running) -> Iterator[Event]:
+    for line in program.lines():
+        yield from turn.hear(line)
+        if turn.result is not None:
+            return
+
+
+def _check(turn: _Turn, program: Running) -> None:
+    """Raise what happened, unless there is a result that is no error and it ended well."""
+    code = program.exit_code()
+    if turn.result is not None and turn.result.get("is_error"):
+        raise ModelError(_explain(turn))
+    if turn.result is None or code:
+        raise ModelError(_broken(turn, code, program.complaint()))
+
+
+def _explain(turn: _Turn) -> str:
+    """Say what an answer that is an error means, and what to do."""
+    match "refusal" if turn.is_refusal() else turn.fault:
+        case "refusal":
+            happened, advice = "refused to answer this", "say it in other words"
+        case "authentication_failed":
+            happened = "is not logged in, or its key is not accepted"
+            advice = f"run `claude` and type /login, or set ANTHROPIC_API_KEY, or {_RECALL}"
+        case "rate_limit":
+            happened = "takes no more requests for now"
+            advice = "try again later, or look at the limits of the account"
+        case "billing_error":
+            happened, advice = "is not paid for", "look at the account"
+        case "server_error" | "overloaded":
+            happened, advice = "has trouble with its server", "try again later"
+        case _:
+            happened = "answered with an error"
+            advice = "run `claude --print hello` to see whether it works by itself"
+    return f"claude {happened} ({turn.said()}); {advice}"
+
+
+def _broken(turn: _Turn, code: int | None, complaint: str) -> str:
+    """Say how the program went wrong without telling us in its own way."""
+    advice = "run `claude update`, and `claude --print hello` to see whether it works by itself"
+    detail = f": {_line(complaint)}" if complaint else ""
+    if turn.noise and not complaint:
+        noise = _line(turn.noise.decode("utf-8", "replace"))
+        return f"claude printed something that is not JSON ({noise}); {advice}"
+    if code is not None and code < 0:
+        return f"claude was ended by signal {-code}{detail}; {advice}"
+    return f"claude ended without a good answer (exit code {code}){detail}; {advice}"
+
+
+def _tool_arguments(tools: Toolbox | None) -> list[str]:
+    if tools is None or not tools.command:
+        return []
+    command, *arguments = tools.command
+    server = {"command": command, "args": arguments, "alwaysLoad": True}
+    config = json.dumps({"mcpServers": {_SERVER: server}})
+    return ["--mcp-config", config, "--allowedTools", _PREFIX.rstrip("_")]
+
+
+def _checked(text: str) -> str:
+    if "\0" in text:
+        raise InvalidInput("the prompt holds a NUL character, which is no text; remove it")
+    return text
+
+
+def _harmless(text: str) -> str:
+    """Keep a message that begins with a slash from being a command to the program."""
+    return f"\n{_checked(text)}" if text.startswith("/") else _checked(text)
+
+
+def _plain(content: object) -> str:
+    """Give the text of a tool's result, which comes as a text or as blocks."""
+    if isinstance(content, list):
+        return "\n".join(str(block.get("text", "")) for block in content if isinstance(block, dict))
+    return str(content)
+
+
+def _words(fault: str) -> str:
+    return fault.replace("_", " ")
+
+
+def _line(text: str) -> str:
+    """Give the beginning of a text on one line."""
+    printable = "".join(char if char.isprintable() else " " for char in text)
+    return " ".join(printable.split())[:_MAX_DETAIL_CHARS] or "it says nothing"

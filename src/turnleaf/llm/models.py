@@ -1,0 +1,110 @@
+"""Which model answers and which one looks for facts: the one that is set, or what is there."""
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+from shutil import which
+from typing import TYPE_CHECKING, get_args
+
+from turnleaf.errors import SettingsError
+from turnleaf.llm.api import ApiModel, Provider
+from turnleaf.llm.claude_cli import ClaudeCli
+from turnleaf.llm.recall import RecallModel
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from turnleaf.core.dialogue import Model
+    from turnleaf.settings import Settings
+
+__all__ = ["describe", "find_extractor", "find_model"]
+
+_CLAUDE = "claude-cli"
+_NONE = ("recall", "rules")
+_PROVIDERS: dict[str, Provider] = {name: name for name in get_args(Provider)}
+_DEFAULTS: dict[str, str] = {
+    "anthropic": "anthropic:claude-sonnet-5-5",
+    "openai": "openai:gpt-5.4-mini",
+}
+
+
+def find_model(settings: Settings, *, environ: Mapping[str, str] = os.environ) -> Model:
+    """Give the model that is set, else the best that is there, else the one that only recalls."""
+    name, _ = _chosen(settings, environ)
+    return _named(name, settings, environ)
+
+
+def find_extractor(settings: Settings, *, environ: Mapping[str, str] = os.environ) -> Model | None:
+    """Give the model that looks for facts, or nothing where rules do."""
+    name = settings.extract_model or _chosen(settings, environ)[0]
+    return None if name in _NONE else _named(name, settings, environ)
+
+
+def describe(settings: Settings, *, environ: Mapping[str, str] = os.environ) -> str:
+    """Say in one line which model answers, why that one, and what it lacks; nobody is asked."""
+    try:
+        name, why = _chosen(settings, environ)
+        model = _named(name, settings, environ)
+    except SettingsError as error:
+        return f"none ({error})"
+    if not isinstance(model, ApiModel):
+        return f"{name} ({why})"
+    has_library = find_spec("pydantic_ai") is not None
+    lack = model.lack if has_library else "pip install 'turnleaf[models]' first"
+    return f"{name} at {model.url} ({'; '.join(filter(None, [why, lack]))})"
+
+
+def _chosen(settings: Settings, environ: Mapping[str, str]) -> tuple[str, str]:
+    """Give the name of the model that answers, and why it does."""
+    if settings.model:
+        is_in_file = settings.sources.get("model") == "file"
+        return settings.model, "the settings name it" if is_in_file else "TURNLEAF_MODEL names it"
+    if settings.model_url:
+        raise SettingsError(
+            "TURNLEAF_MODEL_URL is set and TURNLEAF_MODEL is not; set TURNLEAF_MODEL to the name"
+            " of the model there, such as openai:NAME, or unset TURNLEAF_MODEL_URL"
+        )
+    if which("claude", path=environ.get("PATH", "")):
+        return _CLAUDE, "the program claude is installed"
+    if settings.anthropic_api_key:
+        return _DEFAULTS["anthropic"], "ANTHROPIC_API_KEY is set"
+    if settings.openai_api_key:
+        return _DEFAULTS["openai"], "OPENAI_API_KEY is set"
+    return "recall", "no model is set up: set TURNLEAF_MODEL, such as to ollama:NAME"
+
+
+def _named(name: str, settings: Settings, environ: Mapping[str, str]) -> Model:
+    kind, _, model = name.partition(":")
+    seconds = settings.model_timeout_ms / 1000
+    if name == "recall":
+        return RecallModel()
+    if kind == _CLAUDE and bool(model) == (":" in name):
+        return ClaudeCli(model or None, timeout_seconds=seconds)
+    if model and (provider := _PROVIDERS.get(kind)):
+        return ApiModel(
+            provider,
+            model,
+            api_key=_key(provider, settings),
+            url=_url(provider, settings, environ),
+            timeout_seconds=seconds,
+        )
+    raise SettingsError(
+        f"{name!r} is no model; set it to recall, claude-cli, claude-cli:NAME, anthropic:NAME,"
+        " openai:NAME or ollama:NAME"
+    )
+
+
+def _key(provider: Provider, settings: Settings) -> str | None:
+    """Give the provider's own key; another's goes to nobody."""
+    keys = {"anthropic": settings.anthropic_api_key, "openai": settings.openai_api_key}
+    return keys.get(provider)
+
+
+def _url(provider: Provider, settings: Settings, environ: Mapping[str, str]) -> str | None:
+    """Give the address that is set for the provider; none is its usual one."""
+    answering = (settings.model or "").partition(":")[0]
+    if settings.model_url and (answering == provider or answering not in _PROVIDERS):
+        return settings.model_url
+    # Who sets one of these has a key for that address, which must not be shown to another.
+    return environ.get(f"{provider.upper()}_BASE_URL") or None

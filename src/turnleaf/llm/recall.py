@@ -1,0 +1,103 @@
+"""`recall`: no model at all. It answers with what is remembered, and says where that stands."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from turnleaf.core import rules
+from turnleaf.core.dialogue import Text
+from turnleaf.core.languages import is_chinese
+from turnleaf.core.terms import parse_query, terms
+from turnleaf.errors import ModelError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from turnleaf.core.dialogue import Prompt, Toolbox
+    from turnleaf.core.hits import Hit
+    from turnleaf.core.messages import Message
+
+MOST_LINES = 10
+FEWEST_SHARED = 3
+"""A statement is about a question if it shares at least one in so many of its words."""
+_QUESTION = re.compile(r"[?？]\s*$|[嗎吗呢]\s*[。！!]?\s*$")
+
+ENGLISH = {
+    "found": "This is remembered about it:",
+    "said": "you said it in this conversation",
+    "nothing": "Nothing is remembered about that.",
+    "noted": "I will learn this from our conversation:",
+    "heard": "I have no model to answer with, and nothing is remembered about that.",
+    "advice": "No model is set up, so I only quote what is remembered; "
+    "turnleaf config model claude-cli (or openai:NAME, ollama:NAME) sets one up.",
+    "memory": "memory",
+    "daily": "daily log",
+    "conversations": "conversation",
+}
+CHINESE = {
+    "found": "關於這件事，我記得：",
+    "said": "你在這次對話裡說的",
+    "nothing": "關於這件事，我什麼都不記得。",
+    "noted": "我會從這次對話學到：",
+    "heard": "沒有模型可以回答，關於這件事我也什麼都不記得。",
+    "advice": "還沒有設定模型，所以我只引用記得的內容；"
+    "用 turnleaf config model claude-cli（或 openai:名稱、ollama:名稱）設定。",
+    "memory": "記憶",
+    "daily": "每日日誌",
+    "conversations": "對話",
+}
+
+
+class RecallModel:
+    """Answers from memory alone."""
+
+    name = "recall"
+
+    def stream(self, prompt: Prompt, tools: Toolbox | None = None) -> Iterator[Text]:  # noqa: ARG002 - the protocol's
+        """Quote what was found, with dates and sources."""
+        words = CHINESE if is_chinese(prompt.question) else ENGLISH
+        lines = _quoted(prompt, words)
+        if lines:
+            yield Text("\n".join([words["found"], *lines]))
+        else:
+            yield Text(_without_anything(prompt.question, words))
+        yield Text(f"\n\n({words['advice']})")
+
+    def structured(self, system: str, text: str, schema: Mapping[str, Any]) -> str:  # noqa: ARG002
+        """Refuse: there is nothing here that could follow a schema."""
+        message = "recall is no model and fills in no form; set another with TURNLEAF_MODEL"
+        raise ModelError(message)
+
+
+def _quoted(prompt: Prompt, words: Mapping[str, str]) -> list[str]:
+    said = [message for message in prompt.messages[:-1] if _is_about(message, prompt.question)]
+    quoted = [f"- {message.text} ({words['said']})" for message in said]
+    known = {message.text for message in said}
+    quoted += [_line(hit, words) for hit in prompt.found if hit.text not in known]
+    return quoted[:MOST_LINES]
+
+
+def _is_about(message: Message, question: str) -> bool:
+    """Tell whether a user's earlier statement shares a word with what is asked."""
+    if message.role != "user" or _QUESTION.search(message.text) or message.text == question:
+        return False
+    asked = {term for term in parse_query(question).terms if len(term) > 1}
+    shared = asked.intersection(terms(message.text))
+    return len(shared) * FEWEST_SHARED >= len(asked) > 0
+
+
+def _line(hit: Hit, words: Mapping[str, str]) -> str:
+    place = f"{hit.path.name}:{hit.line}"
+    where = [words.get(hit.source, hit.source), hit.date, hit.conversation or place]
+    return f"- {hit.text} ({', '.join(filter(None, where))})"
+
+
+def _without_anything(question: str, words: Mapping[str, str]) -> str:
+    if _QUESTION.search(question):
+        return words["nothing"]
+    facts = [fact.content for fact in rules.facts_in(question)]
+    if facts:
+        return "\n".join([words["noted"], *(f"- {fact}" for fact in facts)])
+    return words["heard"]

@@ -1,0 +1,95 @@
+"""Without a model the answer is what is remembered, with where it stands, or that it is nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from turnleaf import Message
+from turnleaf.core.dialogue import Prompt
+from turnleaf.core.hits import Hit
+from turnleaf.errors import ModelError
+from turnleaf.llm.recall import RecallModel
+
+FACT = Hit("客廳的燈叫做小明", "memory", Path("/d/MEMORY.md"), 3, "家", "2026-11-16", None, None,
+           "k7m2", 1.0, 1.0, 0.0)  # fmt: skip
+NOTE = Hit("09:30 boiler serviced", "daily", Path("/d/2026-11-10.md"), 5, None, "2026-11-10", None,
+           None, None, 0.9, 0.9, 0.0)  # fmt: skip
+SAID = Hit("The boiler leaks", "conversations", Path("/d/2026-10.jsonl"), 2, None, "2026-10-02",
+           "slack:1.5", "user", None, 0.8, 0.8, 0.0)  # fmt: skip
+
+
+def answer(question: str, *found: Hit, history: tuple[Message, ...] = ()) -> str:
+    prompt = Prompt("", (*history, Message("user", question)), question, question, found=found)
+    return "".join(event.text for event in RecallModel().stream(prompt))
+
+
+def test_a_fact_is_quoted_with_where_it_stands_and_since_when() -> None:
+    told = answer("小明是什麼?", FACT)
+    assert "關於這件事，我記得：\n- 客廳的燈叫做小明 (記憶, 2026-11-16, MEMORY.md:3)" in told
+
+
+def test_notes_and_messages_are_quoted_with_date_and_source() -> None:
+    told = answer("what about the boiler?", NOTE, SAID)
+    assert "- 09:30 boiler serviced (daily log, 2026-11-10, 2026-11-10.md:5)" in told
+    assert "- The boiler leaks (conversation, 2026-10-02, slack:1.5)" in told
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("量子力學是什麼?", "什麼都不記得"),
+        ("What is quantum physics?", "Nothing is remembered about that."),
+    ],
+)
+def test_an_unknown_question_says_that_nothing_is_remembered(question: str, said: str) -> None:
+    assert said in answer(question)
+
+
+@pytest.mark.parametrize(
+    ("question", "advice"),
+    [("小明是什麼?", "用 turnleaf config model"), ("What is Ming?", "turnleaf config model")],
+)
+def test_one_line_says_how_to_set_up_a_model(question: str, advice: str) -> None:
+    last = answer(question, FACT).splitlines()[-1]
+    assert last.startswith("(")
+    assert advice in last
+
+
+@pytest.mark.parametrize(
+    ("statement", "question"),
+    [
+        ("客廳的燈叫做小明", "小明是什麼?"),
+        ("The living room lamp is called Ming", "what is Ming?"),
+        ("我女兒叫小安", "我女兒叫什麼名字？"),
+    ],
+)
+def test_what_was_said_in_this_conversation_is_quoted(statement: str, question: str) -> None:
+    history = (Message("user", statement), Message("assistant", "OK"))
+    assert f"- {statement} (" in answer(question, history=history)
+
+
+def test_neither_questions_nor_other_statements_are_quoted() -> None:
+    history = (
+        Message("user", "小明是什麼?"),
+        Message("assistant", "小明是客廳的燈"),
+        Message("user", "今天好冷"),
+    )
+    assert "什麼都不記得" in answer("小明在哪裡?", history=history)
+
+
+def test_a_statement_is_taken_in_with_what_will_be_learnt_from_it() -> None:
+    assert "我會從這次對話學到：\n- 客廳的燈叫做小明" in answer("客廳的燈叫做小明")
+    assert "no model to answer with" in answer("It is a nice day")
+
+
+def test_at_most_ten_are_quoted() -> None:
+    many = [Hit(f"note {n}", *[getattr(NOTE, name) for name in NOTE.__slots__[1:]])
+            for n in range(30)]  # fmt: skip
+    assert answer("notes?", *many).count("\n- ") == 10
+
+
+def test_it_fills_in_no_form() -> None:
+    with pytest.raises(ModelError, match="recall is no model"):
+        RecallModel().structured("", "", {})
