@@ -1,0 +1,166 @@
+"""How much the rules learn without a model, and how rightly: `python -m bench.learning`.
+
+The messages are those of tests/data, written by somebody who had not seen the rules.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from turnleaf.core.memories import Memory
+from turnleaf.core.reconciling import Verdict, judged
+from turnleaf.core.rules import facts_in
+
+DATA = Path(__file__).parents[1] / "tests" / "data"
+LANGUAGES = ("all", "en", "zh-Hant", "mixed")
+LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
+
+Case: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """What was taken from some messages; a candidate is right when it holds a fact's every key."""
+
+    messages: int
+    facts: int
+    found: int
+    candidates: int
+    right: int
+    empty: int
+    """Messages with nothing to keep."""
+    disturbed: int
+    """Those of them from which something was taken."""
+
+    @property
+    def precision(self) -> float:
+        """The share of the candidates that are right."""
+        return self.right / max(self.candidates, 1)
+
+    @property
+    def recall(self) -> float:
+        """The share of the facts that are found."""
+        return self.found / max(self.facts, 1)
+
+    @property
+    def f1(self) -> float:
+        """The harmonic mean of precision and recall."""
+        return 2 * self.precision * self.recall / max(self.precision + self.recall, 1e-9)
+
+    @property
+    def taken_from_nothing(self) -> float:
+        """The share of the messages with nothing to keep from which something was taken."""
+        return self.disturbed / max(self.empty, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Reconciliation:
+    """How some messages were judged beside what was known."""
+
+    cases: int
+    read: int
+    """Those in whose message the rules find a fact, so that there is something to judge."""
+    right: int
+    wrongly_replaced: int
+    """Those in which a fact was superseded that should have stayed."""
+
+    @property
+    def accuracy(self) -> float:
+        """The share of the cases read that were judged rightly."""
+        return self.right / max(self.read, 1)
+
+
+def main() -> None:
+    """Print a table of the extraction, and one of the reconciliation."""
+    print("| extraction | messages | facts | precision | recall | F1 | taken from nothing |")
+    print(f"|---|{'---:|' * 6}")
+    for language, messages in by_language(read("extraction.json", "messages")):
+        print(f"| {language} | {' | '.join(_extraction_cells(extraction(messages)))} |")
+    print("\n| reconciliation | cases | read | accuracy | of all cases | wrongly replaced |")
+    print(f"|---|{'---:|' * 5}")
+    for language, cases in by_language(read("reconciliation.json", "cases")):
+        print(f"| {language} | {' | '.join(_reconciliation_cells(reconciliation(cases)))} |")
+
+
+def read(name: str, key: str) -> list[Case]:
+    """Give the cases of a set."""
+    cases: list[Case] = json.loads((DATA / name).read_text("utf-8"))[key]
+    return cases
+
+
+def by_language(cases: Sequence[Case]) -> Iterator[tuple[str, list[Case]]]:
+    """Give all cases, and those of each language that has any."""
+    for language in LANGUAGES:
+        chosen = [case for case in cases if language in ("all", case["language"])]
+        if chosen:
+            yield language, chosen
+
+
+def extraction(messages: Sequence[Case]) -> Extraction:
+    """Count what the rules take from messages."""
+    taken = [[candidate.content for candidate in facts_in(case["text"])] for case in messages]
+    pairs = [(contents, case["facts"]) for contents, case in zip(taken, messages, strict=True)]
+    nothing = [contents for contents, facts in pairs if not facts]
+    return Extraction(
+        messages=len(messages),
+        facts=sum(len(facts) for _, facts in pairs),
+        found=sum(any(_holds(one, fact) for one in had) for had, facts in pairs for fact in facts),
+        candidates=sum(map(len, taken)),
+        right=sum(any(_holds(one, fact) for fact in facts) for had, facts in pairs for one in had),
+        empty=len(nothing),
+        disturbed=sum(map(bool, nothing)),
+    )
+
+
+def reconciliation(cases: Sequence[Case]) -> Reconciliation:
+    """Count what is judged rightly of messages beside what is known."""
+    verdicts = [(case, _verdict(case)) for case in cases]
+    wrong = [verdict for case, verdict in verdicts if verdict and not _is_right(case, verdict)]
+    read_cases = sum(verdict is not None for _, verdict in verdicts)
+    return Reconciliation(
+        cases=len(cases),
+        read=read_cases,
+        right=read_cases - len(wrong),
+        wrongly_replaced=sum(verdict.kind == "supersedes" for verdict in wrong),
+    )
+
+
+def _holds(content: str, fact: Case) -> bool:
+    return all(key.casefold() in content.casefold() for key in fact["keys"])
+
+
+def _verdict(case: Case) -> Verdict | None:
+    """Judge each fact of the message; one that touches what is known counts before a new one."""
+    known = [Memory(str(i), text, LONG_AGO, LONG_AGO) for i, text in enumerate(case["known"])]
+    verdicts = [judged(candidate, known) for candidate in facts_in(case["said"])]
+    touching = [verdict for verdict in verdicts if verdict.kind != "new"]
+    return next(iter([*touching, *verdicts]), None)
+
+
+def _is_right(case: Case, verdict: Verdict) -> bool:
+    target = None if verdict.target is None else int(verdict.target.id)
+    return (verdict.kind, target) == (case["expect"], case["target"])
+
+
+def _extraction_cells(figures: Extraction) -> list[str]:
+    shares = (figures.precision, figures.recall, figures.f1, figures.taken_from_nothing)
+    return [f"{figures.messages}", f"{figures.facts}", *(f"{share:.3f}" for share in shares)]
+
+
+def _reconciliation_cells(figures: Reconciliation) -> list[str]:
+    return [
+        f"{figures.cases}",
+        f"{figures.read}",
+        f"{figures.accuracy:.3f}",
+        f"{figures.right / figures.cases:.3f}",
+        f"{figures.wrongly_replaced}",
+    ]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""Whether a fact is already known, replaces a known one, or is new; judged without a model.
+
+Words in common prove nothing: facts are the same when they say the same, and one replaces another
+only when its words call for it and there is no doubt which one they mean.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from turnleaf.core import rules
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from turnleaf.core.candidates import Candidate, Claim
+    from turnleaf.core.memories import Memory
+
+_MORE = re.compile(
+    r",|,? (?:in|near|at|with|on|for|as|since|and|by|from|because|who|after|when|last|this|every)\b"
+)
+_LIST = re.compile(r",? (?:and|or) |, ?|和|跟|与|及|还有")
+_HAN_PLACE = re.compile("(?:home|place|origin|employer)[|].*")
+_MIN_HAN_PLACE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a candidate is to the memory; `target` is the known fact that it repeats or replaces."""
+
+    kind: Literal["same", "supersedes", "new"]
+    target: Memory | None = None
+
+
+def judged(candidate: Candidate, known: Sequence[Memory]) -> Verdict:
+    """Compare a candidate with all that is known."""
+    gist = rules.gist(candidate.content)
+    claim = rules.claim_of(candidate.content)
+    for memory in known:
+        if gist == rules.gist(memory.content) or _says(memory, claim):
+            return Verdict("same", memory)
+    wrong = [memory for memory in known if _settles(memory, candidate.attribute)]
+    if candidate.is_correction and len(wrong) == 1:
+        return Verdict("supersedes", wrong[0])
+    return Verdict("new")
+
+
+def _settles(memory: Memory, attribute: str | None) -> bool:
+    """Tell whether a known fact is about this attribute and nothing else."""
+    claim = rules.claim_of(memory.content)
+    return claim is not None and attribute is not None and claim.attribute == attribute
+
+
+def _says(memory: Memory, claim: Claim | None) -> bool:
+    """Tell whether a known fact says what a candidate claims, or more than that."""
+    if claim is None or claim.attribute is None:
+        return False
+    return any(_implies(stored, claim) for stored in rules.claims_of(memory.content))
+
+
+def _implies(claim: Claim, other: Claim) -> bool:
+    kind, things, whose = _parts(claim.attribute or "")
+    other_kind, other_things, other_whose = _parts(other.attribute or "")
+    if (kind, whose) != (other_kind, other_whose) or not other_things <= things:
+        return False
+    return _covers(claim.value, other.value, other.attribute or "")
+
+
+def _parts(attribute: str) -> tuple[str, frozenset[str], str]:
+    """Give the kind of an attribute, the things that it lists, and whose it is."""
+    kind, _, rest = attribute.partition("|")
+    things, _, whose = rest.rpartition("|")
+    return kind, frozenset(_LIST.split(things)), whose
+
+
+def _covers(value: str, other: str, attribute: str) -> bool:
+    """Tell whether a value is the other one, or that one told with more detail."""
+    if value == other:
+        return True
+    if not other or not value.startswith(other):
+        return False
+    is_place = _HAN_PLACE.fullmatch(attribute) and not other.isascii()
+    return bool(_MORE.match(value[len(other) :])) or bool(is_place and len(other) >= _MIN_HAN_PLACE)

@@ -1,0 +1,266 @@
+"""Facts worth keeping in what a user says, found by rule: no model, no network.
+
+A rule describes a whole clause, so that a question, a command or a story that merely holds the
+same words states nothing. What is not understood is left alone.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from turnleaf.core.candidates import Candidate
+from turnleaf.core.rules_chinese import CHINESE
+from turnleaf.core.rules_clauses import (
+    MAX_MESSAGE_CHARS,
+    Sentence,
+    one_spelling,
+    plain_text,
+    sentences,
+)
+from turnleaf.core.rules_english import ENGLISH
+from turnleaf.core.terms import fold, simplify
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from turnleaf.core.candidates import Claim
+    from turnleaf.core.rules_grammar import Grammar
+
+_POSSESSIVES = frozenset({"his", "her", "its", "their"})
+_SHORT = {"i'm": "i am", "can't": "can not", "n't": " not", "'s ": " is ", "'ve": " have"} | {
+    "favorite": "favourite",
+    "叫做": "叫",
+    "叫作": "叫",
+    "住在": "住",
+    "我的": "我",
+}
+_STOPS = re.compile(r"[\"「」『』!。]|[.,](?!\w)")
+_HAN = re.compile("[\u3400-\u9fff]")
+_TASK = re.compile(
+    simplify(
+        r"\b(?:translate|translation|proofread|paraphrase|rephrase|rewrite|summari[sz]e"
+        r"|tl;?dr|grammar"
+        r"|role-?play|pretend|act as|correct this|polish this|just kidding|jk|kidding"
+        r"|how do (?:you|i) say"
+        r"|what does .{1,60} mean|in (?:french|spanish|german|japanese|chinese|korean"
+        r"|english) *[?:])\b"
+        r"|翻譯|翻成|譯成|潤飾|潤稿|校對|改寫|摘要|總結|重點整理|造句|這句話|這段話"
+        r"|這段文字|以下文字|文法|角色扮演|扮演|假裝|開玩笑|騙你"
+        r"|英文怎麼[說講]|日文怎麼[說講]|的(?:英文|日文|中文)(?:是|怎)|你是(?:一[個名位])|如果你是"
+    ),
+    re.IGNORECASE,
+)
+_WRITING = re.compile(
+    simplify(
+        r"\b(?:write|draft|compose|reply to|here(?:'s| is) (?:the|an?|my) (?:email|text"
+        r"|log|message|essay|"
+        r"article|transcript|poem|story|code|error|output|draft)|lyrics|imagine"
+        r"|the following|she wrote"
+        r"|(?:review|check|edit|improve|correct|fix|read|analy[sz]e|grade) (?:this|my|the"
+        r"|the following) "
+        r"(?:\w+ )?(?:letter|email|text|paragraph|essay|sentence|cv|resume|message|article"
+        r"|post|speech)"
+        r"|subject:|dear \w+,|from:|forwarded|log:|error:|let's play)\b"
+        r"|(?:寫|擬|回覆?)(?:一?[封篇段首個份]|信|文案|作文|自我介紹|履歷|文章|故事|劇本"
+        r"|詩)|這[封篇段份首]|如下[:\n]|以下是|歌詞|轉寄|主旨:|寄件者|內容是|他說:|她說:"
+        r"|作文"
+    ),
+    re.IGNORECASE,
+)
+_WRONG = re.compile(
+    simplify(
+        r"\b(?:that's (?:wrong|not right|incorrect)|not quite|you(?:'re| are) wrong"
+        r"|you got (?:it|that) wrong"
+        r"|i made a mistake|correction|i changed my mind|things have changed|i misspoke"
+        r"|small update|"
+        r"that's outdated|you have it wrong)\b|不對|你記錯|你搞錯|說錯了|講錯了|更正|弄錯"
+        r"|寫錯了|改變主意|不是這樣"
+    ),
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Fact:
+    """A clause that states something: where it is, what it says and how it would be kept."""
+
+    start: int
+    end: int
+    content: str
+    claim: Claim
+
+
+def facts_in(text: str) -> list[Candidate]:
+    """Find what one message of a user says that is worth keeping for good."""
+    plain = plain_text(text)
+    if _TASK.search(plain):
+        return []
+    writing = _WRITING.search(plain)
+    facts = _Reading(text, plain[: writing.start()] if writing else plain).facts()
+    candidates = {fold(fact.content): _candidate(text, fact) for fact in reversed(facts)}
+    return [*reversed(candidates.values())]
+
+
+def attribute_of(content: str) -> str | None:
+    """Tell what a stored fact settles, whoever's words it is in."""
+    attributes = (claim.attribute for claim in claims_of(content))
+    return next(filter(None, attributes), None)
+
+
+def claims_of(content: str) -> list[Claim]:
+    """Read a stored fact, whoever's words it is in."""
+    plain = _first_person(plain_text(content))
+    return [fact.claim for fact in _Reading(plain, plain).facts()]
+
+
+def claim_of(content: str) -> Claim | None:
+    """Read a fact that is one claim and nothing else, whoever's words it is in."""
+    plain = _first_person(plain_text(content))
+    facts = _Reading(plain, plain).facts()
+    if len(content) > MAX_MESSAGE_CHARS or len(facts) != 1:
+        return None
+    said = _trimmed(plain, 0, len(plain), _grammar(plain))
+    return facts[0].claim if (facts[0].start, facts[0].end) == said else None
+
+
+def gist(content: str) -> str:
+    """Give the words of a fact in one spelling, whoever's words they are."""
+    plain = _first_person(one_spelling(content))
+    start, end = _trimmed(plain, 0, len(plain), _grammar(plain))
+    words = fold(plain[start:end])
+    for short, long in _SHORT.items():
+        words = words.replace(short, long)
+    return " ".join(_STOPS.sub(" ", words).split()) or content
+
+
+@dataclass(slots=True)
+class _Reading:
+    """A message as it is read, clause by clause, with what earlier ones leave to be understood."""
+
+    text: str
+    plain: str
+    subject: str = ""
+    about: str = ""
+    is_corrected: bool = False
+    is_changing: bool = False
+
+    def facts(self) -> list[_Fact]:
+        """Read every sentence."""
+        found: list[_Fact] = []
+        for sentence in sentences(self.plain):
+            said = self.plain[sentence.start : sentence.end]
+            self.is_corrected = self.is_corrected or _WRONG.search(said) is not None
+            self.subject = ""
+            self.is_changing = False
+            found += self._in_sentence(sentence, _grammar(said))
+        return found
+
+    def _in_sentence(self, sentence: Sentence, grammar: Grammar) -> list[_Fact]:
+        found: list[_Fact] = []
+        for start, end in _clauses(self.plain, sentence, grammar):
+            if grammar.stop.search(self.plain[start:end]):
+                break
+            fact = self._in_clause(start, end, grammar)
+            if fact and found and _corrects(found[-1], fact):
+                fact = self._joined(found.pop(), fact)
+            found += [fact] if fact else []
+        return found
+
+    def _in_clause(self, start: int, end: int, grammar: Grammar) -> _Fact | None:
+        is_changed = grammar.change.search(self.plain[start:end]) is not None or self.is_changing
+        start, end = _trimmed(self.plain, start, end, grammar)
+        said = self.plain[start:end]
+        for understood, rest in self._ways(said, grammar):
+            claim = grammar.claim(simplify(understood) + rest)
+            if claim:
+                self._remember(start, end, claim, grammar)
+                content = understood + self.text[end - len(rest) : end]
+                if is_changed or self.is_corrected:
+                    claim = replace(claim, is_correction=True)
+                return _Fact(start, end, content, claim)
+        self.is_changing = is_changed
+        subject = grammar.subject.match(said)
+        self.subject = self.text[start : start + subject.end()] if subject else self.subject
+        return None
+
+    def _ways(self, said: str, grammar: Grammar) -> Iterator[tuple[str, str]]:
+        """Give the clause as it is, and with the subject that it leaves to be understood."""
+        pronoun = grammar.pronoun.match(said)
+        if pronoun is None:
+            yield "", said
+        if pronoun and self.about:
+            owner = "'s" if pronoun[0].lower() in _POSSESSIVES else ""
+            yield self.about + owner, said[pronoun.end() :]
+        elif self.subject and grammar.bare.match(said):
+            yield self.subject + ("" if _HAN.match(self.subject) else " "), said
+
+    def _remember(self, start: int, end: int, claim: Claim, grammar: Grammar) -> None:
+        """Keep whom the clause is about, in the letters that it was written in."""
+        subject = grammar.subject.match(self.plain, start, end)
+        if subject:
+            self.subject = self.text[start : subject.end()]
+        if claim.about:
+            places = [(self.plain.find(name, start, end), len(name)) for name in claim.about]
+            names = [self.text[at : at + size] for at, size in places if at >= 0]
+            self.about = grammar.my + (" " if grammar.my.endswith(" ") else "").join(names)
+
+    def _joined(self, first: _Fact, second: _Fact) -> _Fact:
+        content = first.content + self.text[first.end : second.end]
+        return _Fact(first.start, second.end, content, second.claim)
+
+
+def _first_person(plain: str) -> str:
+    for pattern, replacement in _grammar(plain).told:
+        plain = pattern.sub(replacement, plain)
+    return plain
+
+
+def _grammar(said: str) -> Grammar:
+    return CHINESE if _HAN.search(said) else ENGLISH
+
+
+def _clauses(plain: str, sentence: Sentence, grammar: Grammar) -> list[tuple[int, int]]:
+    """Cut a sentence into the clauses that state something, if any; the question is left out."""
+    clauses: list[tuple[int, int]] = []
+    start = sentence.start
+    for gap in [*grammar.gap.finditer(plain, sentence.start, sentence.end), None]:
+        end = gap.start() if gap else sentence.end
+        if clauses and _belongs(plain, clauses[-1], end, grammar):
+            clauses[-1] = (clauses[-1][0], end)
+        elif plain[start:end].strip():
+            clauses.append((start, end))
+        start = gap.end() if gap else end
+    if not sentence.asks:
+        return clauses
+    *others, (start, end) = clauses or [(0, 0)]
+    return others[:-1] if grammar.tag.fullmatch(plain[start:end].strip()) else others
+
+
+def _belongs(plain: str, clause: tuple[int, int], end: int, grammar: Grammar) -> bool:
+    """Tell whether what comes up to `end` is still the same clause."""
+    start, stop = clause
+    is_lead = grammar.lead.fullmatch(plain[start:stop].strip())
+    return bool(is_lead or grammar.ended.fullmatch(plain[start:end].strip()))
+
+
+def _trimmed(plain: str, start: int, end: int, grammar: Grammar) -> tuple[int, int]:
+    """Leave out what only leads to a statement or ends it, such as "by the way"."""
+    said = plain[start:end]
+    end -= len(said) - len(grammar.particle.sub("", said).rstrip())
+    start += len(said) - len(said.lstrip())
+    filler = grammar.filler.match(plain, start, end)
+    return (filler.end() if filler else start), end
+
+
+def _corrects(first: _Fact, second: _Fact) -> bool:
+    """Tell whether two clauses are one statement: what is no longer so, and what is instead."""
+    is_same = first.claim.attribute == second.claim.attribute
+    return is_same and first.claim.attribute is not None and second.claim.is_correction
+
+
+def _candidate(text: str, fact: _Fact) -> Candidate:
+    claim = fact.claim
+    quote = text[fact.start : fact.end]
+    return Candidate(fact.content, quote, claim.category, claim.attribute, claim.is_correction)

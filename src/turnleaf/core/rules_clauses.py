@@ -1,0 +1,88 @@
+"""The sentences of a message that its user says: nothing pasted, nothing quoted.
+
+The plain text made here is as long as the message, character for character, so that every place
+in it is a place in the message.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from turnleaf.core.terms import simplify
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_MESSAGE_CHARS = 8_000
+MAX_SENTENCES = 300
+MAX_SENTENCE_CHARS = 600
+
+HIDDEN = "\ufffc"
+"""What stands in the plain text for anything that the user did not say."""
+
+_PLAIN = str.maketrans("’‘“”：？！；，（）～\u3000\xa0\t", "''\"\":?!;,()~   ")
+_FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_NO_SPEECH = re.compile(
+    r"`[^`\n]{1,200}`|<[a-z!/][^<>\n]{0,200}>|https?://[^\s,。]+|[\0\ud800-\udfff]"
+    r"|^ *(?:>|\||\$ |# |\+\+\+|---|@@|\[?\d\d:\d\d:\d\d|\d{4}-\d\d-\d\d[T ]\d\d:\d\d).*$"
+    r"|^ *(?:def|class|import|return|const|let|var|function|public|select)\b.*[;{}()=].*$"
+    r"|^.*(?:[{};]|=>|\(\)) *$"
+    # Somebody's name before what they say.
+    r"|^ *(?!(?:btw|fyi|fwiw|note|ps|update|correction|reminder|context|edit|important|also)\b)"
+    r"(?-i:[A-Z]\w{0,15}(?: [A-Z]\w{0,15})?):(?![/\d]).*$"
+    r"|^ *(?!更正|补充|备注|对了|顺便)[\u3400-\u9fff]{1,5}:.*$",
+    re.MULTILINE | re.IGNORECASE,
+)
+_QUOTED = re.compile(r'"[^"\n]*(?:"|$)|「[^」]*(?:」|\Z)|『[^』]*(?:』|\Z)', re.MULTILINE)
+_WHOLE_CLAUSES = re.compile(r"[,。.!?;]|.{25}")
+_SENTENCE_END = re.compile(
+    r"[。!?\n]+[。!?\s]*|\.{2,}|…+|(?<!\b[a-z])(?<!\b(?:mr|dr|ms|st|vs))(?<!\bmrs)\.(?=\s|$)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A part of a message from one full stop to the next, and whether it asks."""
+
+    start: int
+    end: int
+    asks: bool
+
+
+def one_spelling(text: str) -> str:
+    """Give a text in Simplified characters and ASCII punctuation."""
+    return simplify(text).translate(_PLAIN)
+
+
+def plain_text(message: str) -> str:
+    """Give a message in one spelling, with what is pasted or quoted in it hidden."""
+    plain = one_spelling(message[:MAX_MESSAGE_CHARS])
+    plain = _NO_SPEECH.sub(_hidden, _FENCE.sub(_hidden, plain))
+    return _QUOTED.sub(_hidden_clauses, plain)
+
+
+def sentences(plain: str) -> Iterator[Sentence]:
+    """Cut a plain text into its sentences; one that is too long to be said is left out."""
+    start = count = 0
+    for end in [*_SENTENCE_END.finditer(plain), None]:
+        stop = end.start() if end else len(plain)
+        # What the limit has cut off may have been a question.
+        is_cut = end is None and len(plain) == MAX_MESSAGE_CHARS
+        if plain[start:stop].strip() and stop - start <= MAX_SENTENCE_CHARS and not is_cut:
+            yield Sentence(start, stop, asks=end is not None and "?" in end[0])
+            count += 1
+        if end is None or count == MAX_SENTENCES:
+            return
+        start = end.end()
+
+
+def _hidden(part: re.Match[str]) -> str:
+    return HIDDEN * len(part[0])
+
+
+def _hidden_clauses(quoted: re.Match[str]) -> str:
+    """Hide what is quoted, unless it is as short as a name."""
+    return _hidden(quoted) if _WHOLE_CLAUSES.search(quoted[0][1:-1]) else quoted[0]
