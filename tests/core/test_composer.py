@@ -86,6 +86,10 @@ def test_with_nothing_to_add_the_text_form_is_the_message() -> None:
     assert (prompt.system, prompt.text, said(prompt)) == ("Be brief.", "Hi", "Hi")
 
 
+def test_a_page_that_is_only_a_title_adds_nothing() -> None:
+    assert PromptComposer("Be brief.").compose("Hi", page="# Memory\n").system == "Be brief."
+
+
 def test_the_stable_part_is_the_same_to_the_byte_whatever_is_asked() -> None:
     first = PromptComposer().compose("Hi", memories=[fact("a")], page=PAGE, notes=["Monday."])
     other = PromptComposer().compose(

@@ -130,7 +130,7 @@ class PromptComposer:
         """
         whole = Turn(
             message,
-            Remembered(tuple(memories), page.strip()),
+            _remembered(memories, page.strip()),
             _not_yet_said(hits, memories, history),
             tuple(history),
             tuple(documents),
@@ -252,6 +252,11 @@ def _memory_body(remembered: Remembered) -> list[str]:
         return memory_lines(remembered.facts)
     # What stands in the first line could otherwise pose as a heading of ours.
     return [neutral.speech(f"\n{remembered.page}").removeprefix("\n")]
+
+
+def _remembered(memories: Sequence[Memory], page: str) -> Remembered:
+    """Take the memory as it is; a page that is nothing but a title is none."""
+    return Remembered(tuple(memories), page if memories or not _is_plain(page) else "")
 
 
 def _is_plain(page: str) -> bool:
