@@ -18,11 +18,16 @@ if TYPE_CHECKING:
     from turnleaf.core.dialogue import Model
     from turnleaf.settings import Settings
 
-__all__ = ["describe", "find_extractor", "find_model"]
+__all__ = ["URL_VARIABLES", "describe", "find_extractor", "find_model"]
 
 _CLAUDE = "claude-cli"
 _NONE = ("recall", "rules")
 _PROVIDERS: dict[str, Provider] = {name: name for name in get_args(Provider)}
+URL_VARIABLES: dict[Provider, str] = {
+    "anthropic": "ANTHROPIC_BASE_URL",
+    "openai": "OPENAI_BASE_URL",
+    "ollama": "OLLAMA_BASE_URL",
+}
 _DEFAULTS: dict[str, str] = {
     "anthropic": "anthropic:claude-sonnet-5-5",
     "openai": "openai:gpt-5.4-mini",
@@ -107,4 +112,4 @@ def _url(provider: Provider, settings: Settings, environ: Mapping[str, str]) -> 
     if settings.model_url and (answering == provider or answering not in _PROVIDERS):
         return settings.model_url
     # Who sets one of these has a key for that address, which must not be shown to another.
-    return environ.get(f"{provider.upper()}_BASE_URL") or None
+    return environ.get(URL_VARIABLES[provider]) or None
