@@ -10,6 +10,7 @@ from threading import Thread
 
 import pytest
 
+from turnleaf.core.passages import of_day
 from turnleaf.errors import InvalidInput, StorageError
 from turnleaf.store.daily import DailyLog
 
@@ -168,3 +169,87 @@ def test_the_default_folder_is_the_requirements(
     assert DailyLog().location == (tmp_path / "data/prompts/memory/daily").resolve()
     monkeypatch.setenv("SUPERVISOR_TOKEN", "t")
     assert DailyLog().location == Path("/data/prompts/memory/daily").resolve()
+
+
+# Where a note came from
+
+
+def test_a_note_s_source_stands_in_the_file_and_is_not_read(log: DailyLog) -> None:
+    log.append("met Ann", source="cli:session-1")
+    log.append("two\nlines", source="document:我的 筆記--1.md")
+    path = log.location / "2026-11-15.md"
+    assert path.read_text("utf-8") == (
+        "# 2026-11-15\n\n- 23:59 met Ann <!-- turnleaf source=cli:session-1 -->\n"
+        "- 23:59 two\n  lines\n  <!-- turnleaf source=document:%E6%88%91%E7%9A%84%20"
+        "%E7%AD%86%E8%A8%98-%2D1.md -->\n"
+    )
+    assert log.read(DAY) == "# 2026-11-15\n\n- 23:59 met Ann\n- 23:59 two\n  lines\n"
+
+
+def test_a_note_s_source_is_not_searched(log: DailyLog) -> None:
+    log.append("met Ann", source="cli:session-1")
+    log.append("two\nlines", source="cli:session-1")
+    text = (log.location / "2026-11-15.md").read_text("utf-8")
+    assert [one.text for one in of_day(text, DAY)] == [
+        "23:59 met Ann",
+        "23:59 two\nlines",
+    ]
+
+
+def test_what_looks_like_a_source_in_a_note_is_text(log: DailyLog) -> None:
+    log.append("I saw <!-- turnleaf source=cli:session-1 -->")
+    assert log.erase("cli:session-1") == 0
+    assert "source=cli:session-1" in log.read(DAY)
+
+
+@pytest.mark.parametrize("source", ["cli:session-1", "document:我的 筆記--1.md", "tool:a>b"])
+def test_the_notes_of_a_source_are_erased_on_every_day(tmp_path: Path, source: str) -> None:
+    moments = iter([EVENING + timedelta(days=day) for day in range(6)])
+    log = DailyLog(tmp_path, now=lambda: next(moments))
+    for _ in range(2):
+        log.append("theirs\n\n- with\n  more 行", source=source)
+        log.append("mine")
+        log.append("another's", source="cli:session-2")
+    assert log.erase(source) == 2
+    assert log.erase(source) == 0
+    left = "".join(log.read(day) for day in log.dates())
+    assert "theirs" not in left
+    assert "with" not in left
+    assert (left.count("mine"), left.count("another's")) == (2, 2)
+    assert not list(tmp_path.glob(".*.previous"))
+
+
+def test_what_stands_around_an_erased_note_stays_byte_for_byte(log: DailyLog) -> None:
+    log.init()
+    path = log.location / "2026-11-15.md"
+    above, below = b"# My day\r\n\r\n```\nnot closed\n  caf\xe9\n", b"  below\n\nlast"
+    path.write_bytes(above)
+    log.append("theirs\nin two lines", source="tool:fetch")
+    path.write_bytes(path.read_bytes() + below)
+    assert log.erase("tool:fetch") == 1
+    assert path.read_bytes() == above + below
+
+
+def test_a_note_that_a_person_moved_below_another_goes_alone(log: DailyLog) -> None:
+    log.init()
+    path = log.location / "2026-11-15.md"
+    path.write_text("- topic\n  - 12:00 theirs <!-- turnleaf source=tool:fetch -->\n  - mine\n")
+    assert log.erase("tool:fetch") == 1
+    assert path.read_text() == "- topic\n  - mine\n"
+
+
+def test_erasing_while_others_write_loses_none_of_their_notes(log: DailyLog) -> None:
+    def work(name: str) -> None:
+        for number in range(20):
+            log.append(f"{name} {number}", source=name)
+
+    threads = [Thread(target=work, args=(name,)) for name in "abc"]
+    for thread in threads:
+        thread.start()
+    erased = log.erase("a")
+    for thread in threads:
+        thread.join()
+    erased += log.erase("a")
+    lines = log.read(DAY).splitlines()
+    assert erased == 20
+    assert len(set(lines)) == len(lines) == 42

@@ -1,7 +1,8 @@
-"""changes.jsonl: every acknowledged change, one a line, never rewritten."""
+"""changes.jsonl: every acknowledged change, one a line."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import logging
 import stat
@@ -13,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import brief, recorded_changes
-from turnleaf.core.changes import Change
+from turnleaf.core.changes import Change, Source
 from turnleaf.core.memories import Memory
 from turnleaf.store.journal import TAIL_BYTES, Journal
 
@@ -125,3 +126,38 @@ def test_what_could_not_be_done_is_taken_back(journal: Journal) -> None:
 def test_it_is_private(journal: Journal) -> None:
     append(journal, change(1))
     assert stat.S_IMODE(journal.path.stat().st_mode) == 0o600
+
+
+def test_rewriting_puts_other_changes_in_the_place_of_ours_alone(
+    journal: Journal, tmp_path: Path
+) -> None:
+    other = Journal(tmp_path / "pending.md")
+    append(journal, change(1), change(2))
+    append(other, change(1, "pending.md"))
+    append(journal, change(3))
+    with journal.held() as held:
+        held.rewrite([change(2), change(4)], lambda _: True)
+    assert journal.read() == [change(2), change(4)]
+    assert other.read() == [change(1, "pending.md")]
+    append(journal, change(5))
+    assert journal.last() == change(5)
+
+
+def test_rewriting_keeps_of_what_cannot_be_read_only_what_is_harmless(journal: Journal) -> None:
+    append(journal, change(1))
+    with journal.path.open("ab") as file:
+        file.write("{damaged\n{with 斑馬\n\n{torn".encode())
+    with journal.held() as held:
+        held.rewrite([change(1)], lambda text: "斑馬" not in text)
+    lines = journal.path.read_bytes().split(b"\n")
+    assert lines[:2] == [b"{damaged", b"{torn"]
+    assert journal.read() == [change(1)]
+
+
+def test_a_source_and_traces_come_back(journal: Journal) -> None:
+    source = Source("說", "cli:session-1", NOW, "document", "document:筆記.md")
+    one = dataclasses.replace(change(1), source=source)
+    other = Change(n=2, time=NOW, op="erase", file="MEMORY.md", id="id1", traces=("ab12", "cd34"))
+    append(journal, one, other)
+    assert journal.read() == [one, other]
+    assert '"source": "document:筆記.md"' in journal.path.read_text("utf-8")

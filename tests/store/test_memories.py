@@ -111,6 +111,56 @@ def test_a_store_makes_itself_ready_at_the_first_call(place: Place) -> None:
     assert store.add("x").content == "x"
 
 
+def test_an_id_chosen_beforehand_is_added_once(place: Place) -> None:
+    first = place.open().add("茶", "喜好", memory_id="chosen")
+    assert first is not None
+    assert first.id == "chosen"
+    before = place.data()
+    assert place.open().add("茶", memory_id="chosen") == first
+    assert place.data() == before
+
+
+def test_an_id_chosen_beforehand_is_not_added_again_when_its_fact_is_gone(place: Place) -> None:
+    store = place.open()
+    store.add("tea", memory_id="one")
+    store.add("coffee", memory_id="other")
+    store.delete("one")
+    place.edit(store.text().replace("coffee", "cocoa"))
+    assert store.add("tea", memory_id="one") is None
+    assert [one.content for one in store.get_all()] == ["cocoa"]
+    again = store.add("coffee", memory_id="other")
+    assert again is not None
+    assert again.content == "cocoa"
+
+
+def test_an_id_chosen_beforehand_is_not_held_up_by_a_full_memory(place: Place) -> None:
+    store = place.open(memory_max_items=1)
+    first = store.add("tea", memory_id="chosen")
+    assert store.add("tea", memory_id="chosen") == first
+    with pytest.raises(MemoryFull):
+        store.add("coffee", memory_id="another")
+
+
+def test_ids_are_known_for_good(place: Place) -> None:
+    store = place.open()
+    gone, wiped, here = store.add("gone"), store.add("wiped"), store.add("here")
+    store.delete(gone.id)
+    place.edit(store.text().replace("wiped", "edited"))
+    assert store.known_ids() == {gone.id, wiped.id, here.id}
+
+
+def test_every_change_tells_what_it_rests_on(place: Place) -> None:
+    store = place.open()
+    sources = [
+        Source(f"說 {n}", "cli:session-1", START, "document", f"document:筆記 {n}.md")
+        for n in range(3)
+    ]
+    memory = store.add("before", source=sources[0])
+    store.update(memory.id, "after", source=sources[1])
+    store.delete(memory.id, source=sources[2])
+    assert [change.source for change in place.open().changes(memory.id)] == sources
+
+
 def test_an_update_keeps_the_id_and_the_first_time(place: Place) -> None:
     store = place.open()
     first = store.add("before", "Home")

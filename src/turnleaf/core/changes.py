@@ -7,6 +7,7 @@ the saved text prove that its writer had seen all older ones.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Protocol
@@ -25,12 +26,16 @@ TICK = timedelta(milliseconds=1)
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a fact rests on: the words, where and when they were said, how far to trust them."""
+    """What a fact rests on: the words, where and when they were said, how far to trust them.
+
+    `name` is what they came from if it is not the conversation: "document:notes.md", "tool:fetch".
+    """
 
     quote: str | None = None
     conversation: str | None = None
     message_time: datetime | None = None
     trust: str | None = None
+    name: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,9 +43,10 @@ class Change:
     """One line of changes.jsonl.
 
     `op` is add, update, delete, import or undo; restore, when we mended the file; seen, when
-    we noticed somebody else's save. `took` are the lines that it took from the file at line
-    `at`, `put` those that it put there, and `fact` those of them that are the fact itself;
-    `old`, `new` and `shape` name the whole file before and after.
+    we noticed somebody else's save; erase, when a source was erased: `traces` tell a text that
+    is gone for good from others, should an older file bring it back. `took` are the lines that
+    it took from the file at line `at`, `put` those that it put there, and `fact` those of them
+    that are the fact itself; `old`, `new` and `shape` name the whole file before and after.
     """
 
     n: int
@@ -54,6 +60,7 @@ class Change:
     source: Source | None = None
     undoes: int | None = None
     removed: tuple[Memory, ...] = ()
+    traces: tuple[str, ...] = ()
     at: int = 0
     took: tuple[str, ...] = ()
     put: tuple[str, ...] = ()
@@ -65,6 +72,10 @@ class Change:
     def concerns(self, memory_id: str) -> bool:
         """Tell whether it is about the fact of that id."""
         return memory_id == self.id or any(memory.id == memory_id for memory in self.removed)
+
+    def ids(self) -> set[str]:
+        """Name the facts that it is about."""
+        return {self.id, *(memory.id for memory in self.removed)} - {""}
 
 
 def to_json(change: Change) -> dict[str, Any]:
@@ -83,8 +94,10 @@ def to_json(change: Change) -> dict[str, Any]:
         "conversation": source.conversation,
         "messageTime": source.message_time and to_iso(source.message_time),
         "trust": source.trust,
+        "source": source.name,
         "undoes": change.undoes,
         "removed": [memories.to_json(memory) for memory in change.removed] or None,
+        "traces": list(change.traces) or None,
         "at": change.at if change.id else None,
         "took": list(change.took) or None,
         "put": list(change.put) or None,
@@ -111,6 +124,7 @@ def from_json(record: Mapping[str, Any]) -> Change:
         source=_source(record),
         undoes=record.get("undoes"),
         removed=tuple(memories.from_json(one, time) for one in record.get("removed", ())),
+        traces=tuple(record.get("traces", ())),
         at=int(record.get("at", 0)),
         took=tuple(record.get("took", ())),
         put=tuple(record.get("put", ())),
@@ -119,6 +133,14 @@ def from_json(record: Mapping[str, Any]) -> Change:
         new=str(record.get("new", "")),
         shape=Shape.parse(record.get("shape", "0+0")),
     )
+
+
+def trace(content: str) -> str:
+    """Fingerprint a text just well enough to tell it from most others.
+
+    So many have the same that nobody can find out by trying what it was.
+    """
+    return hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=2).hexdigest()
 
 
 class Outline(Protocol):
@@ -140,6 +162,8 @@ class Repair:
     delete_again: tuple[str, ...] = ()
     removed: tuple[Memory, ...] = ()
     """What the person took away: it stays away."""
+    erased: frozenset[str] = frozenset()
+    """The facts that stand as somebody erased them: no word of theirs may be put on record."""
 
 
 def repair(
@@ -157,6 +181,7 @@ def repair(
         update_again=tuple(_outdated(facts, found, horizon)),
         delete_again=tuple(_undead(facts, found, horizon)),
         removed=tuple(change.after for change in missing if change.after and change not in unseen),
+        erased=frozenset(key for key in found if facts.is_erased(key, found[key].content)),
     )
 
 
@@ -194,7 +219,12 @@ class _Standing:
         self.taken: dict[str, Change] = {}
         self.since: dict[str, int] = {}
         self.said: dict[str, set[str]] = {}
+        self.erased: dict[str, Change] = {}
+        self.traces: dict[str, set[str]] = {}
         for change in history:
+            if change.traces:
+                self.erased[change.id] = change
+                self.traces.setdefault(change.id, set()).update(change.traces)
             for memory in filter(None, (change.before, change.after)):
                 self.said.setdefault(memory.id, set()).add(memory.content)
             for memory in change.removed:
@@ -208,6 +238,15 @@ class _Standing:
                 self.put.pop(change.id, None)
                 self.taken[change.id] = change
 
+    def is_erased(self, key: str, content: str) -> bool:
+        """Tell whether a fact says what it said before a source was erased."""
+        return key in self.traces and trace(content) in self.traces[key]
+
+    def gone(self) -> Mapping[str, Change]:
+        """Give the facts that we took away, and what took them."""
+        erased = {key: change for key, change in self.erased.items() if key not in self.put}
+        return self.taken | erased
+
 
 def _horizon(found: Mapping[str, Memory], history: Sequence[Change]) -> int:
     """Find the newest change that the writer of a text had seen, with all made in one step."""
@@ -218,11 +257,11 @@ def _horizon(found: Mapping[str, Memory], history: Sequence[Change]) -> int:
 def _is_visible(change: Change, found: Mapping[str, Memory]) -> bool:
     """Tell whether a text shows that its writer had seen a change.
 
-    A fact that an undo brought back may have been in an older buffer as well, so it proves
-    nothing.
+    A fact that an undo or an erasure brought back may have been in an older buffer as well, so
+    it proves nothing.
     """
     now = found.get(change.id)
-    if now is None or change.after is None or change.op == "undo":
+    if now is None or change.after is None or change.op in {"undo", "erase"}:
         return False
     return now.updated_at >= change.after.updated_at
 
@@ -250,9 +289,11 @@ def _outdated(facts: _Standing, found: Mapping[str, Memory], horizon: int) -> It
     """Find facts that stand as they were before we updated them."""
     for key, change in facts.put.items():
         now = found.get(key)
-        if now is None or change.before is None or change.after is None or change.n <= horizon:
+        if now is None or change.after is None or change.n <= horizon:
             continue
-        if now.updated_at < change.after.updated_at and now.content in facts.said[key]:
+        was_updated = change.before is not None or key in facts.traces
+        is_older = now.updated_at < change.after.updated_at and now.content in facts.said[key]
+        if was_updated and (is_older or facts.is_erased(key, now.content)):
             yield change.after
 
 
@@ -261,11 +302,11 @@ def _undead(facts: _Standing, found: Mapping[str, Memory], horizon: int) -> Iter
 
     One without our id may as well have been typed again, and stays.
     """
-    for key, change in facts.taken.items():
+    for key, change in facts.gone().items():
         now = found.get(key)
         if now is None or change.n <= horizon or key == content_id(now.content):
             continue
-        if now.content in facts.said[key]:
+        if now.content in facts.said.get(key, ()) or facts.is_erased(key, now.content):
             yield key
 
 
@@ -276,6 +317,7 @@ def _source(record: Mapping[str, Any]) -> Source | None:
         conversation=record.get("conversation"),
         message_time=from_iso(said) if said else None,
         trust=record.get("trust"),
+        name=record.get("source"),
     )
     return None if source == Source() else source
 

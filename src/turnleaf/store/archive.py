@@ -54,23 +54,23 @@ class Archive:
         """Remove what was said before that moment."""
         this_month = before.strftime("%Y-%m")
         old = [path for path in self._months() if path.stem <= this_month]
-        self._rewrite(old, lambda _, message: (message.timestamp or before) >= before)
+        self._rewrite(old, lambda line: _is_since(line, before))
 
     def erase(self, key: str) -> bool:
         """Remove every message of a conversation; False when there is none."""
-        return self._rewrite(self._months(), lambda conversation, _: conversation != key)
+        return self._rewrite(self._months(), lambda line: not _is_of(line, key))
 
     def _months(self) -> list[Path]:
         if not self.folder.is_dir():
             return []
         return sorted(path for path in self.folder.iterdir() if _MONTH.fullmatch(path.name))
 
-    def _rewrite(self, paths: Sequence[Path], is_kept: Callable[[str, Message], bool]) -> bool:
+    def _rewrite(self, paths: Sequence[Path], is_kept: Callable[[bytes], bool]) -> bool:
         removed = 0
         for path in paths:
             with files.locked(path) as file:
                 lines = (file.read() or b"").splitlines(keepends=True)
-                kept = [line for line in lines if _is_kept(line, is_kept)]
+                kept = [line for line in lines if is_kept(line)]
                 removed += len(lines) - len(kept)
                 if not kept:
                     file.remove()
@@ -79,10 +79,20 @@ class Archive:
         return removed > 0
 
 
-def _is_kept(line: bytes, is_kept: Callable[[str, Message], bool]) -> bool:
+def _is_since(line: bytes, moment: datetime) -> bool:
     """Keep what cannot be read: it may be somebody's only copy."""
     entry = _parsed(line)
-    return entry is None or is_kept(*entry)
+    return entry is None or (entry[1].timestamp or moment) >= moment
+
+
+def _is_of(line: bytes, key: str) -> bool:
+    """Tell whether a line belongs to a conversation, also one that a kill tore."""
+    entry = _parsed(line)
+    return line.startswith(_beginning(key)) if entry is None else entry[0] == key
+
+
+def _beginning(key: str) -> bytes:
+    return f"{dumps({'conversation': key})[:-1]},".encode()
 
 
 def _parsed(line: bytes) -> tuple[str, Message] | None:

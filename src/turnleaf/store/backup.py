@@ -33,7 +33,7 @@ _LEFT_OUT = re.compile(
     r"|.+\.(db|sqlite|sqlite3)-(wal|shm|journal)"
 )
 _OURS = re.compile(
-    r"memory-config\.json|schedules\.json|last-error\.json"
+    r"memory-config\.json|schedules\.json|learning\.db"
     r"|(memories/)?(memories\.json|changes\.jsonl)"
     r"|prompts/memory/(MEMORY\.md|pending\.md|changes\.jsonl|daily/\d{4}-\d\d-\d\d\.md)"
     r"|conversations/(conversations\.json|archive/\d{4}-\d\d\.jsonl)"
@@ -99,6 +99,8 @@ def restore(
             for path in gone:
                 with _holding(folder / path, held) as one:
                     one.remove()
+                    if _DATABASE.fullmatch(path):
+                        databases.drop_companions(one)
     return Restored(len(sizes), gone, safety)
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from datetime import date, datetime
 from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote
 
-from turnleaf.core import bullets
+from turnleaf.core import bullets, markdown
+from turnleaf.core.blocks import LINES, is_blank
 from turnleaf.core.memories import checked_text
 from turnleaf.errors import InvalidInput
 from turnleaf.settings import default_data_dir
@@ -16,6 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+TRIES = 100
+
+_SOURCE = re.compile(re.escape(bullets.MARK) + r"[^>]*?\bsource=([^ >]+)[^>]*-->")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -38,8 +44,8 @@ class DailyLog:
         """Make the folder where it is missing."""
         files.make_folder(self.location)
 
-    def append(self, entry: str) -> None:
-        """Note something under today's date, with the time."""
+    def append(self, entry: str, *, source: str | None = None) -> None:
+        """Note something under today's date, with the time, and where it came from."""
         text = checked_text(entry, "a note")
         if not text.strip():
             message = "a note needs some text; this is empty"
@@ -48,19 +54,23 @@ class DailyLog:
         self.init()
         with files.locked(self._path(now.date())) as file:
             title = "" if file.read() else f"# {now.date()}\n\n"
-            lines = bullets.encode(f"{now:%H:%M} {text}")
+            lines = _with_source(bullets.encode(f"{now:%H:%M} {text}"), source)
             file.append((title + "".join(f"{line}\n" for line in lines)).encode())
 
     def read(self, day: date | str) -> str:
-        """Give a day's notes as they stand in the file; nothing when there are none."""
+        """Give a day's notes as a person reads them; nothing when there are none."""
         path = self._path(_checked(day))
         data = files.read(path) or b""
         data = data[: len(data) - files.torn_bytes(data)]
         try:
-            return data.decode("utf-8-sig")
+            return markdown.without_comments(data.decode("utf-8-sig"))
         except UnicodeDecodeError as error:
             files.log.warning("%s is not all UTF-8 text (%s); the rest of it was read", path, error)
-            return data.decode("utf-8-sig", "replace")
+            return markdown.without_comments(data.decode("utf-8-sig", "replace"))
+
+    def erase(self, source: str) -> int:
+        """Remove every note that came from a source; give how many."""
+        return sum(_erase(self._path(day), source) for day in self.dates())
 
     def dates(self) -> list[date]:
         """Give the days that have notes, oldest first."""
@@ -71,6 +81,62 @@ class DailyLog:
 
     def _path(self, day: date) -> Path:
         return self.location / f"{day.isoformat()}.md"
+
+
+def _with_source(lines: list[str], source: str | None) -> list[str]:
+    """End a note in an invisible comment, on a line of its own where the note has several."""
+    if source is None:
+        return lines
+    comment = f"{bullets.MARK}source={quote(source, safe=':+.').replace('--', '-%2D')} -->"
+    if len(lines) == 1:
+        return [f"{lines[0]} {comment}"]
+    return [*lines, f"{' ' * len(bullets.MARKER)}{comment}"]
+
+
+def _erase(path: Path, source: str) -> int:
+    """Remove a source's notes from a day, again when an editor saves it in that instant."""
+    removed = 0
+    with files.locked(path) as file:
+        for _ in range(TRIES):
+            data = file.read() or b""
+            count, kept = _without(data, source)
+            if not count:
+                break
+            with suppress(files.Overtaken):
+                _swap(file, data, kept)
+                removed = max(removed, count)
+        files.drop_previous(path)
+    return removed
+
+
+def _swap(file: files.Held, data: bytes, kept: bytes) -> None:
+    """Put in the place of `data` what is kept of it; lose nothing that is saved meanwhile."""
+    file.swap(kept, lambda: file.read() == data)
+    late = files.read_raw(files.previous_path(file.path))
+    if late not in {None, data}:
+        file.replace(late or b"")
+
+
+def _without(data: bytes, source: str) -> tuple[int, bytes]:
+    """Take a source's notes away, each with the lines above its comment that belong to it."""
+    kept: list[str] = []
+    count = 0
+    for line in LINES.findall(data.decode("utf-8", "surrogateescape")):
+        found = _SOURCE.search(line)
+        if found is None or unquote(found[1]) != source:
+            kept.append(line)
+            continue
+        count += 1
+        if is_blank(markdown.without_comments(line)):
+            _drop_note(kept)
+    return count, "".join(kept).encode("utf-8", "surrogateescape")
+
+
+def _drop_note(lines: list[str]) -> None:
+    """Take the last note away, up to the line that it begins with."""
+    while lines and (is_blank(lines[-1]) or lines[-1][0] in " \t"):
+        lines.pop()
+    del lines[-1:]
 
 
 def _checked(day: date | str) -> date:

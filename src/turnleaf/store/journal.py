@@ -1,4 +1,7 @@
-"""changes.jsonl: the append-only record of every acknowledged change of a memory file."""
+"""changes.jsonl: the record of every acknowledged change of a memory file.
+
+It only ever grows, unless a source is erased.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from turnleaf.core.jsontext import dumps
 from turnleaf.store import files
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from turnleaf.core.changes import Change
@@ -64,6 +67,13 @@ class Journal:
             )
         )
 
+    def is_kept(self, line: bytes, is_harmless: Callable[[str], bool]) -> bool:
+        """Tell whether a line stays when ours are written anew: a neighbour's, or a riddle."""
+        change = self._parse(line)
+        if change:
+            return not self._is_ours(change)
+        return bool(line.strip()) and is_harmless(line.decode("utf-8", "replace"))
+
     def _is_ours(self, change: Change) -> bool:
         return change.file == self._file_name
 
@@ -86,8 +96,16 @@ class HeldJournal:
 
     def append(self, new: Sequence[Change]) -> int:
         """Write changes durably; give what `cut_back` needs."""
-        lines = (dumps(changes.to_json(change)) for change in new)
-        return self._file.append("".join(f"{line}\n" for line in lines).encode())
+        return self._file.append(_written(new))
+
+    def rewrite(self, ours: Sequence[Change], is_harmless: Callable[[str], bool]) -> None:
+        """Put other changes in the place of ours, in one step.
+
+        A line that cannot be read stays if its text is harmless.
+        """
+        lines = (self._file.read() or b"").split(b"\n")
+        kept = [line + b"\n" for line in lines if self._journal.is_kept(line, is_harmless)]
+        _replace(self._file, b"".join(kept) + _written(ours))
 
     def cut_back(self, size: int) -> None:
         """Take back what `append` wrote."""
@@ -102,6 +120,14 @@ class HeldJournal:
             return False
         self._file.cut_back(len(b"".join(line + b"\n" for line in lines[: ours[0]])))
         return True
+
+
+def _replace(file: files.Held, data: bytes) -> None:
+    file.replace(data)
+
+
+def _written(new: Sequence[Change]) -> bytes:
+    return "".join(f"{dumps(changes.to_json(change))}\n" for change in new).encode()
 
 
 def _whole_lines(data: bytes) -> list[bytes]:

@@ -6,7 +6,7 @@ import secrets
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 from turnleaf.core import changes, markdown
 from turnleaf.core.memories import (
@@ -56,6 +56,9 @@ class MemoryStore:
     Without a location it is 002's JSON file; a location ending in `.md` is 003's MEMORY.md.
     """
 
+    title: str | None = None
+    """The text of a new file, if it is not the format's own."""
+
     def __init__(
         self,
         location: str | Path | None = None,
@@ -69,7 +72,7 @@ class MemoryStore:
         self._settings = settings or Settings()
         self._now = now
         self._new_id = new_id
-        self._file = MemoryFile(self.location, self._moment)
+        self._file = MemoryFile(self.location, self._moment, self.title)
         self._is_ready = False
 
     def init(self) -> None:
@@ -78,6 +81,7 @@ class MemoryStore:
         self._file.create()
         self._is_ready = True
 
+    @overload
     def add(
         self,
         content: str,
@@ -85,16 +89,44 @@ class MemoryStore:
         *,
         origin: str = "user",
         source: Source | None = None,
-    ) -> Memory:
-        """Remember a fact; raise MemoryFull when there is no room."""
+        memory_id: None = None,
+    ) -> Memory: ...
+
+    @overload
+    def add(
+        self,
+        content: str,
+        category: str | None = None,
+        *,
+        origin: str = "user",
+        source: Source | None = None,
+        memory_id: str,
+    ) -> Memory | None: ...
+
+    def add(
+        self,
+        content: str,
+        category: str | None = None,
+        *,
+        origin: str = "user",
+        source: Source | None = None,
+        memory_id: str | None = None,
+    ) -> Memory | None:
+        """Remember a fact; raise MemoryFull when there is no room.
+
+        A `memory_id` chosen beforehand is added once, however often it is asked for: later it
+        gives the fact as it stands, or None when it is gone since.
+        """
         text = checked_content(content)
         heading = checked_category(category)
 
-        def edit(draft: Draft) -> Memory:
+        def edit(draft: Draft) -> Memory | None:
             known = draft.memories
+            if memory_id is not None and self._was_added(draft, memory_id):
+                return next((memory for memory in known if memory.id == memory_id), None)
             self._check_room([*(memory.content for memory in known), text])
             now = self._moment()
-            new_id = unique_id(self._new_id(), {memory.id for memory in known})
+            new_id = memory_id or unique_id(self._new_id(), {memory.id for memory in known})
             memory = Memory(new_id, text, now, now, heading, origin)
             draft.insert(memory, "add")
             return memory
@@ -116,8 +148,19 @@ class MemoryStore:
         wanted = checked_text(keyword, "a keyword")
         return [memory for memory in self.get_all() if contains(memory, wanted)]
 
+    def known_ids(self) -> set[str]:
+        """Name every fact that there is or ever was."""
+        here = {memory.id for memory in self.get_all()}
+        return here.union(*(change.ids() for change in self._file.journal.read()))
+
     def update(
-        self, memory_id: str, content: str, *, expected: str | None = None, origin: str = "user"
+        self,
+        memory_id: str,
+        content: str,
+        *,
+        expected: str | None = None,
+        origin: str = "user",
+        source: Source | None = None,
     ) -> Memory | None:
         """Let a fact say something else; None when there is none of that id.
 
@@ -141,9 +184,9 @@ class MemoryStore:
             return after
 
         self._ready()
-        return self._file.change(edit, origin)
+        return self._file.change(edit, origin, source)
 
-    def delete(self, memory_id: str, *, origin: str = "user") -> bool:
+    def delete(self, memory_id: str, *, origin: str = "user", source: Source | None = None) -> bool:
         """Forget a fact; False when there is none of that id."""
 
         def edit(draft: Draft) -> bool:
@@ -153,7 +196,7 @@ class MemoryStore:
             return True
 
         self._ready()
-        return self._file.change(edit, origin)
+        return self._file.change(edit, origin, source)
 
     def undo(self, *, skip: bool = False) -> list[Change]:
         """Take back the newest change that was not taken back yet, and give it.
@@ -193,6 +236,15 @@ class MemoryStore:
 
         self._ready()
         return self._file.change(edit, "import")
+
+    def erase(self, source: str, *, elsewhere: Sequence[Change] = ()) -> list[Memory]:
+        """Erase all that came from a conversation, a tool or a document; give the facts so far.
+
+        Where it had replaced another text, that one stands again; what a person edited since
+        stays. Nothing can be undone of it. `elsewhere` is what another file records of the facts.
+        """
+        self._ready()
+        return self._file.erase(source, elsewhere)
 
     def reconcile(self) -> list[Memory]:
         """Bring back facts that somebody else's save wiped without having seen them."""
@@ -238,6 +290,11 @@ class MemoryStore:
         """
         return max(self._moment(), memory.updated_at + changes.TICK)
 
+    def _was_added(self, draft: Draft, memory_id: str) -> bool:
+        history = self._file.journal.read()
+        is_recorded = any(change.concerns(memory_id) for change in history)
+        return is_recorded or draft.find(memory_id) is not None
+
     def _check_room(self, contents: Sequence[str], *, growing: bool = True) -> None:
         items = self._settings.memory_max_items if growing else len(contents)
         check_capacity(contents, items, self._settings.memory_max_chars)
@@ -263,8 +320,10 @@ def _taken_back(draft: Draft, found: Sequence[Change], *, skip: bool) -> list[Ch
     undone = []
     for change in found:
         try:
+            steps = len(draft.steps)
             draft.undo(change, is_newest=version == change.new)
-            undone.append(change)
+            if len(draft.steps) > steps:
+                undone.append(change)
         except Conflict:
             if not skip:
                 raise

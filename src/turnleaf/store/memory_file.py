@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from turnleaf.core import changes, jsonfacts, markdown
+from turnleaf.core import changes, erasing, jsonfacts, markdown
 from turnleaf.core.changes import Change, Repair
 from turnleaf.core.drafts import Draft, recorded
 from turnleaf.errors import Conflict, CorruptFile, InvalidInput, StorageError, TurnleafError
@@ -15,11 +15,12 @@ from turnleaf.store import files
 from turnleaf.store.journal import HeldJournal, Journal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from datetime import datetime
     from pathlib import Path
 
     from turnleaf.core.changes import Source
+    from turnleaf.core.erasing import Erasure
     from turnleaf.core.memories import Memory
     from turnleaf.core.pages import Format, Page
 
@@ -41,23 +42,25 @@ class _Opened:
     late: bytes | None = None
     is_unrecorded: bool = False
     removed: tuple[Memory, ...] = ()
+    erased: frozenset[str] = frozenset()
 
 
 class MemoryFile:
     """One file of facts, with changes.jsonl beside it."""
 
-    def __init__(self, path: Path, now: Callable[[], datetime]) -> None:
+    def __init__(self, path: Path, now: Callable[[], datetime], title: str | None = None) -> None:
         self.path = path
         self.format = _format(path)
         self.journal = Journal(path)
         self._now = now
+        self._empty = title or self.format.EMPTY
 
     def create(self) -> None:
         """Make the file where it is missing, and mend it where it is not."""
         files.make_folder(self.path.parent)
         with files.locked(self.path) as file:
             if file.read() is None:
-                file.replace(self.format.EMPTY.encode())
+                file.replace(self._empty.encode())
         self.mend()
 
     def change(
@@ -71,23 +74,68 @@ class MemoryFile:
         It is called again when somebody else saves the file in between.
         """
         with files.locked(self.path) as file, self.journal.held() as journal:
-            for _ in range(CHANGE_TRIES):
-                with suppress(files.Overtaken):
-                    opened = self._open(file, journal)
-                    try:
-                        result = edit(opened.draft)
-                    except TurnleafError:
-                        self._finish(file, journal, self._open(file, journal))
-                        raise
-                    self._finish(file, journal, opened, origin, source)
-                    break
-            else:
-                message = f"{self.path} is saved all the time by another program; try again later"
-                raise Conflict(message)
-            self._look_again(file, journal, opened.on_disk)
-            return result
+            return self._changed(file, journal, edit, origin, source)
 
-    def _look_again(self, file: files.Held, journal: HeldJournal, replaced: bytes) -> None:
+    def erase(self, source: str, elsewhere: Sequence[Change] = ()) -> list[Memory]:
+        """Take out all that a source brought, from the record too; give the facts as they stood.
+
+        Until the very last step the record tells what is still to be done, after a kill as well.
+        """
+
+        def edit(draft: Draft) -> tuple[Erasure, list[Memory], Draft]:
+            found = erasing.erasure(source, self.journal.read(), elsewhere)
+            return found, erasing.take_out(draft, found, self._now()), draft
+
+        with files.locked(self.path) as file, self.journal.held() as journal:
+            found, gone, draft = self._changed(file, journal, edit)
+            files.drop_previous(self.path)
+            history = self.journal.read()
+            if erasing.concerns(history, source):
+                now = self._now_erased(history[-1])
+                lines = erasing.rewritten(history, found, draft.page, now)
+                journal.rewrite(lines, lambda text: not found.mentions(text))
+            return gone
+
+    def _now_erased(self, last: Change) -> Change:
+        return Change(
+            n=last.n + 1,
+            time=self._now(),
+            op="erase",
+            file=self.path.name,
+            old=last.new,
+            new=last.new,
+            shape=last.shape,
+        )
+
+    def _changed(
+        self,
+        file: files.Held,
+        journal: HeldJournal,
+        edit: Callable[[Draft], T],
+        origin: str | None = None,
+        source: Source | None = None,
+    ) -> T:
+        for _ in range(CHANGE_TRIES):
+            with suppress(files.Overtaken):
+                opened = self._open(file, journal)
+                try:
+                    result = edit(opened.draft)
+                except TurnleafError:
+                    self._finish(file, journal, self._open(file, journal))
+                    raise
+                self._finish(file, journal, opened, origin, source)
+                break
+        else:
+            message = f"{self.path} is saved all the time by another program; try again later"
+            raise Conflict(message)
+        late = self._look_again(file, journal, opened.on_disk)
+        if opened.erased or (late and late.erased):
+            files.drop_previous(self.path)
+        return result
+
+    def _look_again(
+        self, file: files.Held, journal: HeldJournal, replaced: bytes
+    ) -> _Opened | None:
         """Take in what somebody saved in the very instant of our change, while we know why.
 
         Our own change is made: what goes wrong here is left to the next look.
@@ -96,11 +144,13 @@ class MemoryFile:
             last = self.journal.last()
             late = self._late_save(last) if last else None
             if last is None or (late is None and files.version(file.read()) == last.new):
-                return
+                return None
             for _ in range(CHANGE_TRIES):
                 with suppress(files.Overtaken):
-                    self._finish(file, journal, self._open(file, journal, replaced))
-                    return
+                    opened = self._open(file, journal, replaced)
+                    self._finish(file, journal, opened)
+                    return opened
+        return None
 
     def page(self) -> Page:
         """Read the file as it is."""
@@ -155,7 +205,7 @@ class MemoryFile:
             return _Opened(self._draft(_decoded(data), last), data)
         except CorruptFile as problem:
             file.move_aside(str(problem))
-            draft = self._draft(self.format.EMPTY)
+            draft = self._draft(self._empty)
             draft.mend(changes.lost(self.journal.read()))
             return _Opened(draft, file.read() or b"", is_unrecorded=True)
 
@@ -178,7 +228,7 @@ class MemoryFile:
         if repair.removed:
             journal.append([self._change("", "", draft, removed=repair.removed)])
         draft.mend(repair)
-        return _Opened(draft, data, is_unrecorded=True)
+        return _Opened(draft, data, is_unrecorded=True, erased=repair.erased)
 
     def _with_late_save(self, file: files.Held, last: Change, replaced: bytes | None) -> _Opened:
         """Take in what somebody saved while we replaced the file, and lose neither."""
@@ -193,7 +243,7 @@ class MemoryFile:
                     draft.remove(memory.id, "restore")
             removed = repair.removed
         draft.mend(repair)
-        return _Opened(draft, data, late, is_unrecorded=True, removed=removed)
+        return _Opened(draft, data, late, is_unrecorded=True, removed=removed, erased=repair.erased)
 
     def _joined(self, file: files.Held, data: bytes, late: bytes, replaced: bytes | None) -> str:
         """Join two saves that were made at once; where that cannot be, keep a copy of one."""
@@ -247,7 +297,7 @@ class MemoryFile:
         old, new = files.version(opened.on_disk), files.version(data)
         before = self.journal.last()
         template = self._change(old, new, opened.draft, origin, source, opened.removed)
-        size = journal.append(recorded(template, opened.draft.steps))
+        size = journal.append(_silenced(recorded(template, opened.draft.steps), opened.erased))
         try:
             if new == old:
                 files.drop_previous(self.path)
@@ -284,6 +334,14 @@ class MemoryFile:
             new=new,
             shape=draft.shape,
         )
+
+
+def _silenced(lines: Sequence[Change], erased: frozenset[str]) -> list[Change]:
+    """Keep what an older file brought back of an erased source off the record."""
+    return [
+        erasing.without_text(line) if line.op == "restore" and line.id in erased else line
+        for line in lines
+    ]
 
 
 def _format(path: Path) -> Format:

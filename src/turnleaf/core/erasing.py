@@ -1,0 +1,174 @@
+"""Erasing all that came from one source: which facts go, and a record that never held them.
+
+A text is a source's when the source brought it and nobody else ever put the same into that fact.
+Where it replaced another text, that one stands again, in the file and on record.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from turnleaf.core import bullets
+from turnleaf.core.changes import TICK, trace
+from turnleaf.core.jsontext import dumps
+from turnleaf.core.pages import find
+from turnleaf.core.shapes import Shape
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from datetime import datetime
+
+    from turnleaf.core.changes import Change, Source
+    from turnleaf.core.drafts import Draft
+    from turnleaf.core.memories import Memory
+    from turnleaf.core.pages import Page
+
+ACTS = ("add", "update", "import")
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """What a source brought: texts by fact, and what each of them replaced."""
+
+    source: str
+    texts: frozenset[tuple[str, str]]
+    scraps: frozenset[str]
+    replaced: dict[tuple[str, str], Memory | None] = field(default_factory=dict)
+
+    def is_erased(self, memory: Memory) -> bool:
+        """Tell whether a fact says what the source brought."""
+        return (memory.id, memory.content) in self.texts
+
+    def kept(self, memory: Memory | None) -> Memory | None:
+        """Give what stands in the place of a fact when the source is gone."""
+        if memory is None or not self.is_erased(memory):
+            return memory
+        return self.replaced.get((memory.id, memory.content))
+
+    def mentions(self, text: str) -> bool:
+        """Tell whether a line may hold some of it; rather too often than once too little."""
+        return any(scrap in text for scrap in self.scraps)
+
+
+def comes_from(source: Source | None, name: str) -> bool:
+    """Tell whether something rests on a conversation, a tool or a document of that name."""
+    return source is not None and name in {source.conversation, source.name}
+
+
+def erasure(name: str, history: Sequence[Change], elsewhere: Sequence[Change] = ()) -> Erasure:
+    """Find what a source brought, by the record of a file and of another with the same facts."""
+    theirs = {text for text, change in _acts(history) if comes_from(change.source, name)}
+    everybody = _acts((*history, *elsewhere))
+    others = {text for text, change in everybody if not comes_from(change.source, name)}
+    texts = frozenset(theirs - others)
+    found = Erasure(name, texts, frozenset(_scraps(name, texts)))
+    for text, change in _acts(history):
+        if text in found.texts:
+            found.replaced[text] = found.kept(change.before)
+    return found
+
+
+def _scraps(name: str, texts: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Give what a line of a file or of the record holds when it holds a part of a text."""
+    yield dumps(name)
+    for _, content in texts:
+        yield dumps(content)[1:-1]
+        for line in filter(None, map(str.strip, bullets.encode(content, ""))):
+            yield line
+            yield dumps(line)[1:-1]
+
+
+def _acts(history: Iterable[Change]) -> Iterator[tuple[tuple[str, str], Change]]:
+    """Go over what was put into facts, not counting what only came back."""
+    for change in history:
+        if change.op in ACTS and change.after:
+            yield (change.after.id, change.after.content), change
+
+
+def take_out(draft: Draft, found: Erasure, now: datetime) -> list[Memory]:
+    """Take a source's texts out of a file; give the facts as they stood."""
+    gone = [memory for memory in draft.memories if found.is_erased(memory)]
+    for memory in gone:
+        older = found.kept(memory)
+        if older is None:
+            draft.remove(memory.id, "erase")
+        else:
+            later = max(now, memory.updated_at + TICK)
+            draft.replace(replace(memory, content=older.content, updated_at=later), "erase")
+    return gone
+
+
+def without_text(change: Change) -> Change:
+    """Put on record that a fact was erased once more, and no word of what it said."""
+    return replace(change, op="erase", before=None, took=(), put=())
+
+
+def concerns(history: Sequence[Change], name: str) -> bool:
+    """Tell whether anything on record rests on a source."""
+    return any(comes_from(change.source, name) for change in history)
+
+
+def rewritten(history: Sequence[Change], found: Erasure, page: Page, now: Change) -> list[Change]:
+    """Give the record as if the source had never been.
+
+    `page` is the file as it is, and `now` what is known of it.
+    """
+    lines = [line for change in history if (line := _line(change, found)) is not None]
+    if not found.texts:
+        return lines
+    lines = [replace(line, shape=Shape(0, 0)) for line in lines]
+    return [*lines, *_tombs(found, page, now)]
+
+
+def _tombs(found: Erasure, page: Page, now: Change) -> Iterator[Change]:
+    """Put on record how its facts stand without it, so that no older file brings it back."""
+    traces: dict[str, set[str]] = {}
+    for memory_id, content in found.texts:
+        traces.setdefault(memory_id, set()).add(trace(content))
+    for number, memory_id in enumerate(sorted(traces)):
+        place = find(page, memory_id)
+        yield replace(
+            now,
+            n=now.n + number,
+            id=memory_id,
+            after=place.memory if place else None,
+            fact=page.raw(place) if place else "",
+            traces=tuple(sorted(traces[memory_id])),
+        )
+
+
+def _line(change: Change, found: Erasure) -> Change | None:
+    """Give a line without what the source brought; None when nothing is left to say."""
+    line = _without_source(change, found.source)
+    if not found.texts:
+        return line
+    if change.op == "erase" and change.before:
+        return None
+    before, after = found.kept(change.before), found.kept(change.after)
+    removed = tuple(filter(None, map(found.kept, change.removed)))
+    is_other = (before, after, removed) != (change.before, change.after, change.removed)
+    if not is_other and not found.mentions("".join(change.took + change.put)):
+        return line
+    if is_other and not (removed or change.traces) and _content(before) == _content(after):
+        return None
+    return replace(
+        line,
+        op="add" if change.op == "update" and before is None else change.op,
+        before=before,
+        after=after,
+        removed=removed,
+        fact=change.fact if after is change.after else "",
+        took=(),
+        put=(),
+        # What can no longer be taken back to the byte must not look like the newest change.
+        new="",
+    )
+
+
+def _without_source(change: Change, name: str) -> Change:
+    return replace(change, source=None) if comes_from(change.source, name) else change
+
+
+def _content(memory: Memory | None) -> str | None:
+    return memory.content if memory else None

@@ -1,0 +1,99 @@
+"""Erasing all that came from a conversation, a tool or a document, to the last byte.
+
+Each step can be made again, so after a kill the same call finishes what was begun.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from turnleaf.core.memories import checked_text
+from turnleaf.errors import InvalidInput
+from turnleaf.settings import ARCHIVE
+from turnleaf.store import files
+from turnleaf.store.archive import Archive
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from turnleaf.store.conversations import ConversationStore
+    from turnleaf.store.daily import DailyLog
+    from turnleaf.store.index import Index
+    from turnleaf.store.memories import MemoryStore
+    from turnleaf.store.pending import PendingStore
+
+NO_CONVERSATIONS = ("tool:", "document:")
+
+_UNFINISHED = re.compile(r"\.(?!.*\.\d+-\d+\.tmp$)(.+)\.tmp")
+_COPY = re.compile(r".+\.(?:corrupt|conflict)-\d{8}T\d{6}Z(?:-\d+)?")
+
+
+class Erasable(Protocol):
+    """What keeps messages of conversations and texts of sources for a while."""
+
+    def erase(self, key: str | None = None, source: str | None = None) -> int:
+        """Remove all of a conversation, or all of a source."""
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """How much is gone, and which copies of damaged files, put aside before, may still hold it."""
+
+    facts: int
+    notes: int
+    messages: int
+    copies: tuple[Path, ...] = ()
+
+
+def erase(
+    source: str,
+    *,
+    memory: MemoryStore,
+    pending: PendingStore,
+    daily: DailyLog,
+    conversations: ConversationStore,
+    index: Index | None,
+    learning: Erasable | None = None,
+) -> Erased:
+    """Erase all that came from a source: a conversation's key, "tool:NAME" or "document:NAME"."""
+    name = _checked(source)
+    is_conversation = not name.startswith(NO_CONVERSATIONS)
+    if learning:
+        learning.erase(key=name) if is_conversation else learning.erase(source=name)
+    messages = _clear(conversations, name) if is_conversation else 0
+    notes = daily.erase(name)
+    facts = memory.erase(name, elsewhere=pending.changes())
+    facts += pending.erase(name, elsewhere=memory.changes())
+    archive = conversations.location.parent / ARCHIVE
+    places = (memory.location.parent, daily.location, archive.parent, archive)
+    copies = [copy for place in dict.fromkeys(places) for copy in _tidy(place)]
+    if index and index.location.exists():
+        # Only a file that is made anew holds no byte of it.
+        index.rebuild()
+    return Erased(len(facts), notes, messages, tuple(copies))
+
+
+def _checked(source: str) -> str:
+    name = checked_text(source, "a source")
+    if not name.strip():
+        message = 'name a source: a conversation\'s key, "tool:NAME" or "document:NAME"'
+        raise InvalidInput(message)
+    return name
+
+
+def _clear(conversations: ConversationStore, key: str) -> int:
+    archived = Archive(conversations.location.parent / ARCHIVE).read()
+    count = sum(owner == key for owner, _ in archived) + len(conversations.get_history(key))
+    conversations.clear(key)
+    return count
+
+
+def _tidy(folder: Path) -> list[Path]:
+    """Remove what kills left of unfinished writes; give the copies that were put aside."""
+    names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+    for found in filter(None, map(_UNFINISHED.fullmatch, names)):
+        with files.locked(folder / found[1]):
+            files.Held(folder / found[0]).remove()
+    return [folder / name for name in names if _COPY.fullmatch(name)]

@@ -1,0 +1,253 @@
+"""A data folder with something of several sources in every store, and a program that is killed.
+
+    python -m tests.store.erasures erasures FOLDER SOURCE STEP
+    python -m tests.store.erasures acceptances FOLDER ID STEP
+
+It erases a source, or accepts what waits, in copies of a folder: killed before one file after
+the other is opened, renamed or deleted (before each STEPth), and then once more without a kill.
+It prints as JSON how often, and what is wrong after that.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+
+from turnleaf.core.changes import Source
+from turnleaf.core.messages import Message
+from turnleaf.settings import Settings
+from turnleaf.store.conversations import ConversationStore
+from turnleaf.store.daily import DailyLog
+from turnleaf.store.erasure import Erasable, Erased, erase
+from turnleaf.store.index import Index
+from turnleaf.store.memories import MemoryStore
+from turnleaf.store.pending import PendingStore
+
+START = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)
+TALK, SLACK, TOOL, DOCUMENT = (
+    "cli:session-1",
+    "slack:1700000000.1",
+    "tool:fetch",
+    "document:筆記.md",
+)
+SOURCES = (TALK, SLACK, TOOL, DOCUMENT)
+# What each source says, a word of its own in each language.
+WORDS = {
+    TALK: ("zebra", "斑馬"),
+    SLACK: ("walrus", "海象"),
+    TOOL: ("ostrich", "鴕鳥"),
+    DOCUMENT: ("badger", "獾子"),
+}
+CHANGES_FILES = ("open", "os.rename", "os.remove", "os.truncate", "os.link")
+NEVER = 10**9
+ROOT = Path(__file__).parents[2]
+
+Verdict = tuple[int, list[str]]
+
+
+def from_source(source: str, quote: str) -> Source:
+    if source in (TALK, SLACK):
+        return Source(quote, source, START, "user")
+    return Source(quote, "cli:session-9", START, source.partition(":")[0], source)
+
+
+class Stores:
+    """All the stores of one data folder."""
+
+    def __init__(self, folder: Path, *, suffix: str = ".md", shelf: str = ".json") -> None:
+        self.folder = folder
+        ticks = count()
+        clock = lambda: START + timedelta(seconds=next(ticks))  # noqa: E731
+        settings = Settings(conversation_archive=True, conversation_max_turns=4)
+        self.memory = MemoryStore(
+            folder / "memory" / f"MEMORY{suffix}", settings=settings, now=clock
+        )
+        self.pending = PendingStore(self.memory, now=clock)
+        self.daily = DailyLog(folder / "memory" / "daily", now=clock)
+        self.conversations = ConversationStore(
+            folder / "conversations" / f"conversations{shelf}", settings=settings, now=clock
+        )
+        sources = (self.memory, self.daily.location, self.conversations)
+        self.index = Index(folder / "index.db", sources)
+        self.learning: Erasable | None = None
+
+    def erase(self, source: str) -> Erased:
+        return erase(
+            source,
+            memory=self.memory,
+            pending=self.pending,
+            daily=self.daily,
+            conversations=self.conversations,
+            index=self.index,
+            learning=self.learning,
+        )
+
+    def close(self) -> None:
+        self.index.close()
+        self.conversations.close()
+
+
+def fill(stores: Stores) -> None:
+    """Let every source leave something in every store that it can reach."""
+    stores.memory.add("I typed this")
+    for number, (source, (word, character)) in enumerate(WORDS.items()):
+        rests_on = from_source(source, f"a {word}, 一隻{character}")
+        stores.memory.add(f"keeps a {word}\ncalled {character}", "Home", source=rests_on)
+        mine = stores.memory.add(f"I had no animal {number}")
+        stores.memory.update(mine.id, f"afterwards {word}{character}", source=rests_on)
+        stores.pending.add(f"wants a {word} {character}", "家", source=rests_on)
+        taken = stores.pending.add(f"likes {word} {character}", source=rests_on)
+        stores.pending.accept(taken.id)
+        refused = stores.pending.add(f"hates {word} {character}", source=rests_on)
+        stores.pending.reject(refused.id)
+        gone = stores.memory.add(f"had a {word} {character}", source=rests_on)
+        stores.memory.delete(gone.id)
+        stores.daily.append(f"saw a {word}\n{character}", source=source)
+        stores.daily.append(f"{word}{character}", source=source)
+        if source in (TALK, SLACK):
+            for turn in range(4):
+                said = [Message("user", f"{word} {turn}"), Message("assistant", character)]
+                stores.conversations.add_messages(source, said)
+    stores.daily.append("noted by me")
+    stores.index.sync()
+
+
+def spellings(words: Iterable[str]) -> Iterator[bytes]:
+    """Every form in which a file could hold a word."""
+    for word in words:
+        yield word.encode()
+        yield json.dumps(word)[1:-1].encode()
+        yield json.dumps(word)[1:-1].upper().replace("\\U", "\\u").encode()
+        yield "".join(f"%{byte:02X}" for byte in word.encode()).encode()
+        yield word.encode("utf-16-le")
+
+
+def left_of(folder: Path, source: str) -> list[str]:
+    """Name the files that hold a byte of what a source said, or its name."""
+    wanted = set(spellings([*WORDS[source], source]))
+    return [
+        f"{path.relative_to(folder)}: {word!r}"
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+        for word in wanted
+        if word in path.read_bytes()
+    ]
+
+
+def died_before(number: int, deed: Callable[[], object]) -> bool:
+    """Do something in a child that is killed before the nth change of files; False if it lived."""
+    child = os.fork()
+    if child == 0:
+        remaining = count(number, -1)
+
+        def hook(event: str, _: object) -> None:
+            if event in CHANGES_FILES and next(remaining) == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        sys.addaudithook(hook)
+        deed()
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    return os.WIFSIGNALED(status) or bool(os.WEXITSTATUS(status))
+
+
+def state(stores: Stores) -> list[object]:
+    """All that a person finds in the stores, and where each fact came from."""
+    record = [*stores.memory.changes(), *stores.pending.changes()]
+    return [
+        [(memory.id, memory.content, memory.category) for memory in stores.memory.get_all()],
+        [(memory.id, memory.content, memory.category) for memory in stores.pending.get_all()],
+        [(change.op, change.id, change.source) for change in record if change.source],
+        [stores.daily.read(day) for day in stores.daily.dates()],
+        [[one.text for one in stores.conversations.get_history(key)] for key in SOURCES],
+        stores.memory.needs_mending() or stores.pending.needs_mending(),
+    ]
+
+
+def erasures(folder: Path, source: str, step: int) -> Verdict:
+    """Kill it while it erases a source, and let it begin again."""
+    complaints: list[str] = []
+    expected: list[object] = []
+    for number, place in copies_of(folder):
+
+        def deed(place: Path = place) -> None:
+            Stores(place).erase(source)
+
+        was_killed = number > 0 and died_before((number - 1) * step, deed)
+        if died_before(NEVER, deed):
+            complaints.append(f"{number}: the next run failed")
+        expected = expected or state(Stores(place))
+        complaints += [f"{number}: {left}" for left in left_of(place, source)]
+        complaints += [f"{number}: {one}" for one in unlike(expected, state(Stores(place)))]
+        if number > 0 and not was_killed:
+            return number, complaints
+    raise AssertionError
+
+
+def acceptances(folder: Path, memory_id: str, step: int) -> Verdict:
+    """Kill it while it accepts a fact, and let it begin again."""
+    complaints: list[str] = []
+    for number, place in copies_of(folder):
+
+        def deed(place: Path = place) -> None:
+            Stores(place).pending.accept(memory_id, "edited 了")
+
+        was_killed = died_before(number * step, deed)
+        if not any(place_of(Stores(place), memory_id)):
+            complaints.append(f"{number}: it is lost")
+        if died_before(NEVER, deed) or place_of(Stores(place), memory_id) != (1, 0):
+            complaints.append(f"{number}: {place_of(Stores(place), memory_id)}")
+        source, *_ = (one.source for one in Stores(place).memory.changes(memory_id))
+        if source is None or content_of(Stores(place), memory_id) != "edited 了":
+            complaints.append(f"{number}: it is not what it was")
+        if not was_killed:
+            return number, complaints
+    raise AssertionError
+
+
+def place_of(stores: Stores, memory_id: str) -> tuple[int, int]:
+    """Count a fact in the memory, and among what waits."""
+    here = [memory.id for memory in stores.memory.get_all()]
+    waiting = [memory.id for memory in stores.pending.get_all()]
+    return here.count(memory_id), waiting.count(memory_id)
+
+
+def content_of(stores: Stores, memory_id: str) -> str | None:
+    memory = stores.memory.get(memory_id)
+    return memory.content if memory else None
+
+
+def copies_of(folder: Path) -> Iterator[tuple[int, Path]]:
+    for number in count():
+        place = folder.with_name(f"{folder.name}-{number}")
+        shutil.copytree(folder, place)
+        yield number, place
+        shutil.rmtree(place)
+
+
+def unlike(expected: list[object], found: list[object]) -> list[str]:
+    pairs = zip(expected, found, strict=True)
+    return [f"{one!r} instead of {other!r}" for other, one in pairs if one != other]
+
+
+def kill(campaign: str, folder: Path, what: str, step: int) -> Verdict:
+    """Run a campaign in a process that has no threads."""
+    command = [sys.executable, "-m", "tests.store.erasures", campaign, str(folder), what, str(step)]
+    said = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=600)
+    kills, complaints = json.loads(said.stdout)
+    return kills, complaints
+
+
+CAMPAIGNS = {campaign.__name__: campaign for campaign in (erasures, acceptances)}
+
+if __name__ == "__main__":
+    name, where, which, every = sys.argv[1:]
+    sys.stdout.write(json.dumps(CAMPAIGNS[name](Path(where), which, int(every))))
