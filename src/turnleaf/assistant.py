@@ -1,0 +1,504 @@
+"""`Assistant`: one turn after the other, with everything that is remembered, over one folder.
+
+A turn: what the user asks to be remembered or forgotten is done; history, memory and what the
+search finds go into the prompt; the model answers; the exchange is queued for learning, and then
+stored. Only then is the turn done. What is learnt from it is found in the background.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Self
+
+from turnleaf.core import composer as composing
+from turnleaf.core.composer import Document, Explanation, PromptComposer
+from turnleaf.core.dialogue import Text, Usage
+from turnleaf.core.keys import checked_key
+from turnleaf.core.memories import checked_text
+from turnleaf.core.messages import Message
+from turnleaf.core.messages import from_json as message_from_json
+from turnleaf.core.requests import request_in
+from turnleaf.core.times import to_iso, to_millisecond
+from turnleaf.errors import EmbeddingError, InvalidInput, ModelError
+from turnleaf.extraction import Extraction, Learnt
+from turnleaf.llm.models import find_extractor, find_model
+from turnleaf.looking import found
+from turnleaf.obeying import Obeyed, obey
+from turnleaf.search import open_index
+from turnleaf.settings import DataFolder, Settings, data_folder
+from turnleaf.store.conversations import ConversationStore
+from turnleaf.store.daily import DailyLog, local_now
+from turnleaf.store.learning import LearningStore, Queued
+from turnleaf.store.memories import MemoryStore
+from turnleaf.store.pending import PendingStore
+from turnleaf.tools import MemoryTools
+from turnleaf.worker import Worker, log
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from turnleaf.core.dialogue import Event, Model, Prompt
+    from turnleaf.core.hits import Hit
+    from turnleaf.core.memories import Memory
+
+__all__ = ["Assistant", "Document", "Done", "Explanation", "Learnt", "Reply"]
+
+QUIET_HOURS = 1
+"""After so long without a message a conversation counts as ended, and is learnt from."""
+
+QUESTION_CHARS = 80
+EMBED_SECONDS = 2.0
+"""For how long vectors of what was learnt are made; the rest is left to the next search."""
+
+IDLE = {"stream:idle", "session.idle", "Stop"}
+COMPACTION_START = {"session.compaction_start", "PreCompact"}
+COMPACTION_COMPLETE = {"session.compaction_complete", "compact_boundary"}
+USAGE = {"session.usage_info"}
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer, what was saved and removed at the user's request, and what shaped it."""
+
+    text: str
+    saved: tuple[Memory, ...] = ()
+    removed: tuple[Memory, ...] = ()
+    explanation: Explanation = field(default_factory=Explanation)
+    usage: Usage | None = None
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The end of a turn: it is stored."""
+
+    reply: Reply
+
+
+class Assistant:
+    """Answers with a memory. Every program that talks to people uses one of these."""
+
+    def __init__(
+        self,
+        folder: DataFolder | str | Path | None = None,
+        *,
+        model: Model | None = None,
+        now: Callable[[], datetime] = local_now,
+    ) -> None:
+        self.folder = folder if isinstance(folder, DataFolder) else data_folder(folder)
+        self.now = now
+        self._given_model = model
+        self._configured: tuple[object, Settings] | None = None
+        settings = self.settings
+        self.memory = MemoryStore(self.folder.memory(settings), settings=settings, now=now)
+        self.daily = DailyLog(self.folder.daily, now=now)
+        self.conversations = ConversationStore(
+            self.folder.conversations(settings), settings=settings, now=now
+        )
+        self.index = open_index(self.folder, settings)
+        self.learning = LearningStore(self.folder.learning, now=now)
+        self.pending = PendingStore(self.memory)
+        self._extraction = Extraction(self.memory, self.pending, self.learning, self.index, now)
+        self._private: dict[str, list[Message]] = {}
+        self._worker = Worker(self._learn)
+
+    # Settings and model, as they are now.
+
+    @property
+    def settings(self) -> Settings:
+        """The settings, read again when their file has changed."""
+        looks = _looks(self.folder.config)
+        if self._configured is None or self._configured[0] != looks:
+            self._configured = looks, Settings.load(self.folder.path)
+        return self._configured[1]
+
+    @property
+    def model(self) -> Model:
+        """The model that answers."""
+        return self._given_model or find_model(self.settings)
+
+    # A turn.
+
+    def reply(
+        self,
+        key: str,
+        text: str,
+        *,
+        private: bool = False,
+        documents: Sequence[Document] = (),
+    ) -> Reply:
+        """Answer a message of a conversation."""
+        events = self.stream(key, text, private=private, documents=documents)
+        return next(event.reply for event in events if isinstance(event, Done))
+
+    def stream(
+        self,
+        key: str,
+        text: str,
+        *,
+        private: bool = False,
+        documents: Sequence[Document] = (),
+    ) -> Generator[Event | Done]:
+        """Answer piece by piece; the last event is Done. Closing the iterator stops the model."""
+        checked_key(key)
+        if not checked_text(text, "a message").strip():
+            message = "a message needs some text; this is empty"
+            raise InvalidInput(message)
+        turn = _Turn(self, key, text, tuple(documents))
+        if private:
+            return turn.in_private(self._private.setdefault(key, []))
+        return turn.remembered()
+
+    def end_private(self, key: str) -> None:
+        """Forget what was said in private, which was in memory only."""
+        self._private.pop(key, None)
+
+    # What a host tells us.
+
+    def record(self, key: str, messages: Sequence[Message]) -> None:
+        """Take in messages that somebody else's assistant exchanged with the user."""
+        now = self.now()
+        stamped = [one if one.timestamp else replace(one, timestamp=now) for one in messages]
+        self.enqueue(key, [Queued(one, _trust(one), _source(one)) for one in stamped])
+        self.conversations.add_messages(key, stamped)
+
+    def enqueue(self, key: str, queued: Sequence[Queued]) -> None:
+        """Keep what was said until it is learnt from, if anything is to be learnt."""
+        if self._learns:
+            self.learning.enqueue(key, queued)
+
+    def idle(self, key: str) -> None:
+        """Learn from a conversation whose turn is over, if it is time (003)."""
+        settings = self.settings
+        if not self._learns:
+            return
+        if self.learning.is_due(
+            key,
+            interval_seconds=settings.extract_interval_seconds,
+            min_messages=settings.min_new_messages,
+        ):
+            self._worker.do(key)
+        for other in self._ended(key):
+            self._worker.do(other)
+
+    def used(self, key: str, tokens: int, limit: int) -> None:
+        """Flush when so much of the context is used, once in each cycle (003)."""
+        if limit > 0 and tokens / limit >= self.settings.flush_threshold:
+            self._flush_once(key)
+
+    def compaction_start(self, key: str) -> None:
+        """Flush before the host shortens the conversation, if this cycle has not (003)."""
+        self._flush_once(key)
+
+    def compaction_complete(self, key: str) -> None:
+        """Begin a new cycle."""
+        self.learning.end_cycle(key)
+
+    def handle_event(self, name: str, payload: Mapping[str, Any] | None = None) -> bool:
+        """Act on an event of another host; tell whether it is one that we know."""
+        given = payload or {}
+        if name not in IDLE | USAGE | COMPACTION_START | COMPACTION_COMPLETE:
+            return False
+        key = checked_key(_key_in(given))
+        if name in IDLE:
+            spoken = [message_from_json(record) for record in given.get("messages", ())]
+            if spoken:
+                self.record(key, spoken)
+            self.idle(key)
+        elif name in USAGE:
+            self.used(key, *_usage_in(given))
+        elif name in COMPACTION_START:
+            self.compaction_start(key)
+        else:
+            self.compaction_complete(key)
+        return True
+
+    # Learning.
+
+    def flush(self, key: str | None = None) -> None:
+        """Learn now from all that waits, of one conversation or of all, and wait for it."""
+        if self._learns:
+            for one in [key] if key else self.learning.backlog():
+                self._worker.do(one)
+        self.wait()
+
+    def wait(self) -> None:
+        """Wait until the background has done what it was asked to."""
+        self._worker.drain()
+
+    def learnt(self) -> list[Learnt]:
+        """Give what was learnt in the background since the last call."""
+        return self._worker.results()
+
+    def problems(self) -> list[str]:
+        """Give what went wrong in the background since the last call."""
+        return self._worker.problems()
+
+    def close(self, *, flush: bool = True) -> None:
+        """Finish what is under way; with `flush` learn from all that waits as well."""
+        if flush:
+            self.flush()
+        self._worker.close()
+        self.index.close()
+        self.conversations.close()
+        self.learning.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def _learns(self) -> bool:
+        return self.settings.enabled and self.settings.auto_extract
+
+    def _learn(self, key: str) -> list[Learnt]:
+        settings = self.settings
+        model = self._given_model or find_extractor(settings)
+        learnt: list[Learnt] = []
+        succeeded = False
+        try:
+            learnt = self._extraction.run(key, settings, model)
+            succeeded = True
+            if learnt:
+                self._make_vectors()
+        finally:
+            self.learning.flushed(key, succeeded=succeeded)
+        return learnt
+
+    def _make_vectors(self) -> None:
+        try:
+            self.index.embed(seconds=EMBED_SECONDS)
+        except EmbeddingError as error:
+            log.info("no vectors were made: %s", error)
+
+    def _flush_once(self, key: str) -> None:
+        if self._learns and self.learning.begin_flush(key):
+            self._worker.do(key)
+
+    def _ended(self, key: str) -> list[str]:
+        """Name the other conversations that wait and that nobody has added to for long."""
+        waiting = set(self.learning.backlog()) - {key}
+        if not waiting:
+            return []
+        now = self.now()
+        active = {
+            one.key
+            for one in self.conversations.summaries()
+            if (now - one.updated_at).total_seconds() < QUIET_HOURS * 3600
+        }
+        return sorted(waiting - active)
+
+
+class _Turn:
+    """One message and its answer."""
+
+    def __init__(
+        self, assistant: Assistant, key: str, text: str, documents: tuple[Document, ...]
+    ) -> None:
+        self._own = assistant
+        self._key = key
+        self._text = text
+        self._documents = documents
+        self._started = to_millisecond(assistant.now())
+        self._said: list[str] = []
+        self._usage: Usage | None = None
+        self._composer = self._make_composer()
+        self._obeyed = Obeyed()
+
+    def remembered(self) -> Generator[Event | Done]:
+        """Answer, and keep the exchange."""
+        own = self._own
+        self._obeyed = obey(
+            request_in(self._text), own.memory, key=self._key, text=self._text, now=self._started
+        )
+        prompt = self._prompt()
+        try:
+            yield from self._confirmed()
+            yield from self._answered(prompt)
+        except (GeneratorExit, KeyboardInterrupt):
+            # Somebody stopped it: what was said so far was said.
+            if self._said:
+                self._keep()
+            raise
+        reply = self._kept()
+        own.idle(self._key)
+        yield Done(reply)
+
+    def in_private(self, history: list[Message]) -> Generator[Event | Done]:
+        """Answer without memory; the exchange is added to the history, and kept nowhere else."""
+        prompt = self._composer.compose(
+            self._text, history=history, documents=self._documents, notes=[_today(self._started)]
+        )
+        for event in self._own.model.stream(prompt):
+            yield self._heard(event)
+        history += [Message("user", self._text), Message("assistant", self._answer)]
+        yield Done(Reply(self._answer, explanation=self._composer.explain(), usage=self._usage))
+
+    @property
+    def _answer(self) -> str:
+        return "".join(self._said)
+
+    def _make_composer(self) -> PromptComposer:
+        settings = self._own.settings
+        system = composing.SYSTEM_PROMPT
+        if settings.enabled:
+            system = f"{system}\n\n{composing.WITH_TOOLS}"
+        return PromptComposer(system, max_tokens=settings.prompt_max_tokens)
+
+    def _prompt(self) -> Prompt:
+        own = self._own
+        history = own.conversations.get_history(self._key)
+        notes = [_today(self._started), *self._obeyed.notes]
+        if not own.settings.enabled:
+            return self._composer.compose(
+                self._text, history=history, documents=self._documents, notes=notes
+            )
+        return self._composer.compose(
+            self._text,
+            memories=own.memory.get_all(),
+            page=own.memory.prompt_text(),
+            hits=found(self._text, own.index, own.daily, self._started.date()),
+            history=history,
+            documents=self._documents,
+            notes=notes,
+        )
+
+    def _confirmed(self) -> Iterator[Event]:
+        if self._obeyed.confirmation:
+            yield self._heard(Text(self._obeyed.confirmation))
+
+    def _answered(self, prompt: Prompt) -> Iterator[Event]:
+        model = self._own.model
+        if self._obeyed.confirmation and model.name == "recall":
+            return
+        tools = self._tools() if self._own.settings.enabled else None
+        gap = "\n\n" if self._said else ""
+        try:
+            for event in model.stream(prompt, tools):
+                if isinstance(event, Text) and gap:
+                    event, gap = Text(gap + event.text), ""  # noqa: PLW2901
+                yield self._heard(event)
+        except ModelError as error:
+            # What was asked for is done; it must be said and kept although the model failed.
+            if not self._obeyed.confirmation:
+                raise
+            yield self._heard(Text(f"\n\n({error})"))
+
+    def _heard(self, event: Event) -> Event:
+        if isinstance(event, Text):
+            self._said.append(event.text)
+        elif isinstance(event, Usage):
+            self._usage = event
+        return event
+
+    def _tools(self) -> MemoryTools:
+        own = self._own
+        return MemoryTools(
+            own.memory, own.daily, own.index, own.folder.path, self._key, self._started
+        )
+
+    def _kept(self) -> Reply:
+        self._keep()
+        usage = self._usage
+        if usage and usage.context_window:
+            self._own.used(
+                self._key, usage.input_tokens + usage.output_tokens, usage.context_window
+            )
+        return Reply(
+            self._answer,
+            self._obeyed.saved,
+            self._obeyed.removed,
+            self._composer.explain(),
+            usage,
+        )
+
+    def _keep(self) -> None:
+        """Queue the exchange, then store it: nothing can leave a conversation unqueued."""
+        own = self._own
+        asked = Message("user", self._text, self._started)
+        answered = Message("assistant", self._answer, own.now())
+        own.enqueue(self._key, self._queued(asked, answered))
+        own.conversations.add_messages(self._key, [asked, answered])
+        own.learning.record_answer(self._key, self._started, self._shaped_by())
+
+    def _shaped_by(self) -> dict[str, Any]:
+        """Name what went into the prompt, without its text: that may be erased one day."""
+        explanation = self._composer.explain()
+        return {
+            "time": to_iso(self._started),
+            "question": self._text[:QUESTION_CHARS],
+            "memories": list(explanation.memories),
+            "hits": [_named(hit) for hit in explanation.hits],
+        }
+
+    def _queued(self, asked: Message, answered: Message) -> list[Queued]:
+        saved = tuple(self._saved_in_turn())
+        settled = bool(self._obeyed.confirmation)
+        documents = [
+            Queued(Message("user", one.text, self._started), "document", f"document:{one.name}")
+            for one in self._documents
+        ]
+        return [
+            *documents,
+            Queued(asked, "user", None, saved, settled),
+            Queued(answered, "assistant"),
+        ]
+
+    def _saved_in_turn(self) -> Iterator[str]:
+        facts = self._own.memory.get_all()
+        return (fact.id for fact in facts if fact.updated_at >= self._started)
+
+
+def _today(now: datetime) -> str:
+    return f"Today is {now:%Y-%m-%d}, {now:%A}."
+
+
+def _named(hit: Hit) -> dict[str, Any]:
+    named = {
+        "source": hit.source,
+        "path": hit.path.name,
+        "line": hit.line,
+        "date": hit.date,
+        "id": hit.id,
+        "score": round(hit.score, 3),
+    }
+    return {key: value for key, value in named.items() if value is not None}
+
+
+def _trust(message: Message) -> str:
+    return {"user": "user", "assistant": "assistant"}.get(message.role, "tool")
+
+
+def _source(message: Message) -> str | None:
+    return f"tool:{message.name or 'unknown'}" if _trust(message) == "tool" else None
+
+
+def _key_in(payload: Mapping[str, Any]) -> str:
+    names = ("conversation", "sessionId", "session_id")
+    key = next((payload[name] for name in names if payload.get(name)), None)
+    if not isinstance(key, str):
+        message = 'an event needs its "conversation", the key of the conversation that it is about'
+        raise InvalidInput(message)
+    return key
+
+
+def _usage_in(payload: Mapping[str, Any]) -> tuple[int, int]:
+    tokens, limit = payload.get("currentTokens"), payload.get("tokenLimit")
+    if not isinstance(tokens, int) or not isinstance(limit, int):
+        message = "session.usage_info needs currentTokens and tokenLimit, as whole numbers"
+        raise InvalidInput(message)
+    return tokens, limit
+
+
+def _looks(path: Path) -> object:
+    with suppress(OSError):
+        found = path.stat()
+        return found.st_mtime_ns, found.st_size, found.st_ino
+    return None

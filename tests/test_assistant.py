@@ -1,0 +1,723 @@
+"""One turn after the other: what goes into the prompt, what is done, kept and learnt."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+
+from tests.standins.scripted import ScriptedModel, learnt
+from turnleaf import Assistant, Message
+from turnleaf.assistant import Document, Done
+from turnleaf.core.dialogue import Text, Usage
+from turnleaf.errors import InvalidInput, ModelError
+from turnleaf.settings import CONFIG_NAME
+from turnleaf.store.config import ConfigFile
+from turnleaf.store.learning import Queued
+
+KEY = "cli:session-1"
+TAIPEI = timezone(timedelta(hours=8))
+MONDAY = datetime(2026, 11, 16, 9, 30, tzinfo=TAIPEI)
+
+
+class Clock:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.moment = MONDAY
+
+    def __call__(self) -> datetime:
+        return self.moment
+
+    def pass_seconds(self, seconds: float) -> None:
+        self.moment += timedelta(seconds=seconds)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def model() -> ScriptedModel:
+    return ScriptedModel()
+
+
+Opened = Callable[..., Assistant]
+
+
+@pytest.fixture
+def opened(tmp_path: Path, clock: Clock, model: ScriptedModel) -> Iterator[Opened]:
+    """Open assistants over one data folder, as one program after the other would."""
+    assistants: list[Assistant] = []
+
+    def open_one(**settings: object) -> Assistant:
+        ConfigFile(tmp_path / CONFIG_NAME).update({"embeddings": "off", **settings})
+        assistants.append(Assistant(tmp_path, model=model, now=clock))
+        return assistants[-1]
+
+    yield open_one
+    for assistant in assistants:
+        assistant.close(flush=False)
+
+
+def contents(assistant: Assistant) -> list[str]:
+    return [memory.content for memory in assistant.memory.get_all()]
+
+
+def test_a_reply_is_the_models_text_and_is_kept_in_the_conversation(
+    opened: Opened, model: ScriptedModel
+) -> None:
+    model.turns = [["It is ", "cold."]]
+    assistant = opened()
+    assert assistant.reply(KEY, "How is it outside?").text == "It is cold."
+    kept = assistant.conversations.get_history(KEY)
+    assert [(one.role, one.content) for one in kept] == [
+        ("user", "How is it outside?"),
+        ("assistant", "It is cold."),
+    ]
+
+
+def test_an_answer_comes_in_pieces_and_ends_when_it_is_stored(
+    opened: Opened, model: ScriptedModel
+) -> None:
+    model.turns = [["一", "二"]]
+    assistant = opened()
+    events = list(assistant.stream(KEY, "數到二"))
+    assert events[:2] == [Text("一"), Text("二")]
+    assert isinstance(events[-1], Done)
+    assert len(assistant.conversations.get_history(KEY)) == 2
+
+
+def test_history_memory_and_what_is_found_are_in_the_prompt(
+    opened: Opened, model: ScriptedModel
+) -> None:
+    assistant = opened()
+    assistant.memory.add("客廳的燈叫做小明")
+    assistant.daily.append("換了小明的燈泡")
+    assistant.reply(KEY, "早安")
+    assistant.reply(KEY, "小明是什麼?")
+    prompt = model.prompts[-1]
+    assert "- 客廳的燈叫做小明" in prompt.system
+    assert [one.text for one in prompt.messages[:-1]] == ["早安", "Fine."]
+    assert "換了小明的燈泡" in prompt.messages[-1].text
+    assert prompt.text.index("早安") < prompt.text.index("- 客廳") < prompt.text.index("換了")
+
+
+def test_the_stable_part_of_the_prompt_does_not_change_until_the_memory_does(
+    opened: Opened, model: ScriptedModel
+) -> None:
+    assistant = opened()
+    assistant.memory.add("I live in Taipei")
+    for question in ("Where do I live?", "台北今天幾度?"):
+        assistant.reply(KEY, question)
+    assistant.memory.add("I like tea")
+    assistant.reply(KEY, "Hi")
+    first, second, third = (prompt.system for prompt in model.prompts)
+    assert first == second != third
+
+
+def test_the_day_is_told_in_local_time(opened: Opened, model: ScriptedModel) -> None:
+    opened().reply(KEY, "What day is it?")
+    assert "(Today is 2026-11-16, Monday.)" in model.prompts[0].messages[-1].text
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "a\0b", "\ud800"])
+def test_what_is_no_message_is_refused_before_anything_happens(
+    opened: Opened, model: ScriptedModel, text: str
+) -> None:
+    assistant = opened()
+    with pytest.raises(InvalidInput):
+        assistant.reply(KEY, text)
+    assert model.prompts == []
+
+
+def test_a_model_that_fails_leaves_the_conversation_as_it_was(
+    opened: Opened, model: ScriptedModel
+) -> None:
+    model.turns = [["half an ans", ModelError("it broke; try again")]]
+    assistant = opened()
+    with pytest.raises(ModelError, match="it broke"):
+        assistant.reply(KEY, "My dog is called Rex")
+    assert assistant.conversations.get_history(KEY) == []
+    assert assistant.learning.waiting(KEY) == 0
+
+
+def test_an_answer_that_is_stopped_is_kept_as_far_as_it_came(
+    opened: Opened, model: ScriptedModel
+) -> None:
+    model.turns = [["One", " two", " three"]]
+    assistant = opened()
+    answer = assistant.stream(KEY, "Count")
+    next(answer), next(answer)
+    answer.close()
+    assert assistant.conversations.get_history(KEY)[-1].content == "One two"
+
+
+class TestRequests:
+    """Explicit wishes act inside the turn, once."""
+
+    @pytest.mark.parametrize(
+        ("text", "fact", "confirmed"),
+        [
+            ("請記住客廳的燈叫做小明", "客廳的燈叫做小明", "已記住：客廳的燈叫做小明"),
+            ("Remember that my dog is called Rex", "my dog is called Rex",
+             "Remembered: my dog is called Rex"),
+        ],
+    )  # fmt: skip
+    def test_what_is_to_be_remembered_is_saved_and_confirmed(
+        self, opened: Opened, model: ScriptedModel, text: str, fact: str, confirmed: str
+    ) -> None:
+        assistant = opened()
+        reply = assistant.reply(KEY, text)
+        assert contents(assistant) == [fact]
+        assert reply.text == f"{confirmed}\n\nFine."
+        assert [memory.content for memory in reply.saved] == [fact]
+        assert fact in model.prompts[0].system
+
+    @pytest.mark.parametrize(
+        ("fact", "text", "confirmed"),
+        [
+            ("客廳的燈叫做小明", "忘掉客廳的燈", "已忘掉：客廳的燈叫做小明"),
+            ("My dog is called Rex", "Please forget that my dog is called Rex",
+             "Forgotten: My dog is called Rex"),
+        ],
+    )  # fmt: skip
+    def test_what_is_to_be_forgotten_is_deleted_and_confirmed(
+        self, opened: Opened, model: ScriptedModel, fact: str, text: str, confirmed: str
+    ) -> None:
+        assistant = opened()
+        assistant.memory.add(fact)
+        assistant.memory.add("I drink tea")
+        reply = assistant.reply(KEY, text)
+        assert contents(assistant) == ["I drink tea"]
+        assert reply.text.startswith(confirmed)
+        assert [memory.content for memory in reply.removed] == [fact]
+        assert fact not in model.prompts[0].system
+
+    def test_nothing_is_forgotten_while_it_is_not_clear_what(self, opened: Opened) -> None:
+        assistant = opened()
+        for fact in ("The lamp in the hall is Ming", "The lamp in the attic is Hua"):
+            assistant.memory.add(fact)
+        reply = assistant.reply(KEY, "forget the lamp")
+        assert len(contents(assistant)) == 2
+        assert "Which one?" in reply.text
+        assert "Ming" in reply.text
+        assert "Hua" in reply.text
+
+    def test_a_wish_to_forget_what_is_not_known_says_so(self, opened: Opened) -> None:
+        assert "nothing was forgotten" in opened().reply(KEY, "forget my cat's birthday").text
+
+    def test_the_tool_does_not_save_it_again_in_other_words(
+        self, opened: Opened, model: ScriptedModel
+    ) -> None:
+        model.turns = [[("append_memory", {"fact": "User's dog is called Rex"}), "Done."]]
+        assistant = opened()
+        assistant.reply(KEY, "Remember that my dog is called Rex")
+        assert contents(assistant) == ["my dog is called Rex"]
+        assert model.results[0]["success"] is True
+        assert "already" in model.results[0]["note"]
+
+    def test_it_is_not_learnt_again(self, opened: Opened, model: ScriptedModel) -> None:
+        model.facts = [[learnt("The user's dog is Rex", "my dog is called Rex")]]
+        assistant = opened()
+        assistant.reply(KEY, "Remember that my dog is called Rex")
+        assistant.flush()
+        assert contents(assistant) == ["my dog is called Rex"]
+
+    def test_it_holds_although_the_model_fails(self, opened: Opened, model: ScriptedModel) -> None:
+        model.turns = [[ModelError("the model is away; try later")]]
+        assistant = opened()
+        reply = assistant.reply(KEY, "記住我住在台北")
+        assert reply.text == "已記住：我住在台北\n\n(the model is away; try later)"
+        assert contents(assistant) == ["我住在台北"]
+
+    def test_a_full_memory_says_so(self, opened: Opened) -> None:
+        assistant = opened(memoryMaxItems=1)
+        assistant.memory.add("one")
+        assert "the memory is full" in assistant.reply(KEY, "remember that I have two cats").text
+        assert contents(assistant) == ["one"]
+
+    def test_what_is_known_already_is_not_saved_twice(self, opened: Opened) -> None:
+        assistant = opened()
+        assistant.reply(KEY, "記住客廳的燈叫做小明")
+        reply = assistant.reply(KEY, "記住客廳的燈叫做小明")
+        assert contents(assistant) == ["客廳的燈叫做小明"]
+        assert reply.text.startswith("我已經記得：")
+
+    def test_a_secret_in_it_is_masked_and_the_reply_says_so(self, opened: Opened) -> None:
+        assistant = opened()
+        reply = assistant.reply(KEY, "Remember that my password is hunter2!x")
+        assert "hunter2" not in assistant.memory.text()
+        assert "Secrets are not kept" in reply.text
+        assert assistant.conversations.get_history(KEY)[0].text.endswith("hunter2!x")
+
+    def test_it_works_while_memory_is_switched_off(self, opened: Opened) -> None:
+        assistant = opened(enabled=False)
+        assistant.reply(KEY, "記住我住在台北")
+        assert contents(assistant) == ["我住在台北"]
+
+
+class TestLearning:
+    """Facts are learnt in the background, throttled, once."""
+
+    def talk(self, assistant: Assistant, *texts: str, key: str = KEY) -> None:
+        for text in texts:
+            assistant.reply(key, text)
+
+    def finished(self, assistant: Assistant) -> list[str]:
+        """Wait for the background, without asking it for more."""
+        assistant.wait()
+        return contents(assistant)
+
+    def test_four_messages_are_enough_and_fewer_are_not(
+        self, opened: Opened, model: ScriptedModel
+    ) -> None:
+        model.facts = [[learnt("客廳的燈叫做小明")]]
+        assistant = opened()
+        self.talk(assistant, "客廳的燈叫做小明")
+        assert self.finished(assistant) == []
+        self.talk(assistant, "今天好冷")
+        assert self.finished(assistant) == ["客廳的燈叫做小明"]
+        assert len(model.extractions) == 1
+
+    def test_within_a_minute_of_the_last_time_nothing_is_extracted(
+        self, opened: Opened, clock: Clock, model: ScriptedModel
+    ) -> None:
+        assistant = opened()
+        self.talk(assistant, "Hi", "Ho")
+        self.finished(assistant)
+        clock.pass_seconds(59)
+        self.talk(assistant, "Hi", "Ho")
+        self.finished(assistant)
+        assert len(model.extractions) == 1
+        clock.pass_seconds(1)
+        assistant.idle(KEY)
+        self.finished(assistant)
+        assert len(model.extractions) == 2
+
+    def test_messages_count_across_programs(self, opened: Opened, model: ScriptedModel) -> None:
+        for text in ("My dog is called Rex", "I see"):
+            assistant = opened()
+            assistant.reply(KEY, text)
+            assistant.close(flush=False)
+        assert len(model.extractions) == 1
+        assert contents(opened()) == ["My dog is called Rex"]
+
+    def test_the_interval_and_the_number_of_messages_are_settings(
+        self, opened: Opened, model: ScriptedModel
+    ) -> None:
+        assistant = opened(minNewMessages=2, extractIntervalSeconds=1)
+        self.talk(assistant, "Hi")
+        self.finished(assistant)
+        assert len(model.extractions) == 1
+
+    def test_conversations_are_counted_each_by_itself(
+        self, opened: Opened, model: ScriptedModel
+    ) -> None:
+        assistant = opened()
+        self.talk(assistant, "Hi", key="slack:1.5")
+        self.talk(assistant, "Hi", key="slack:2.5")
+        self.finished(assistant)
+        assert model.extractions == []
+
+    def test_a_conversation_that_has_ended_is_learnt_from_when_another_one_is_idle(
+        self, opened: Opened, clock: Clock
+    ) -> None:
+        assistant = opened()
+        self.talk(assistant, "我女兒叫小安")
+        clock.pass_seconds(3601)
+        self.talk(assistant, "Hi", key="cli:session-2")
+        assert self.finished(assistant) == ["我女兒叫小安"]
+
+    def test_what_was_learnt_is_told_once_with_its_quote(self, opened: Opened) -> None:
+        assistant = opened()
+        self.talk(assistant, "By the way, my dog is called Rex. Nice, isn't it?")
+        assistant.flush()
+        told = assistant.learnt()
+        assert [(one.action, one.quote in "By the way, my dog is called Rex.") for one in told] == [
+            ("added", True)
+        ]
+        assert assistant.learnt() == []
+
+    def test_a_fact_leads_back_to_the_message_that_it_comes_from(
+        self, opened: Opened, model: ScriptedModel
+    ) -> None:
+        model.facts = [[learnt("The dog is called Rex", "my dog is called Rex")]]
+        assistant = opened()
+        self.talk(assistant, "well, my dog is called Rex")
+        assistant.flush()
+        (change,) = assistant.memory.changes()
+        assert change.origin == "learnt"
+        assert change.source is not None
+        assert change.source.quote == "my dog is called Rex"
+        assert change.source.conversation == KEY
+        assert change.source.message_time == MONDAY
+        assert change.source.trust == "user"
+
+    def test_nothing_is_learnt_from_what_the_assistant_says(
+        self, opened: Opened, model: ScriptedModel
+    ) -> None:
+        model.turns = [["You told me that my dog is called Rex and I live in Rome."]]
+        model.facts = [[learnt("The dog is called Rex", "my dog is called Rex")]]
+        assistant = opened()
+        self.talk(assistant, "What do you know about me?")
+        assistant.flush()
+        assert contents(assistant) == []
+
+    def test_nothing_is_learnt_from_what_was_injected(
+        self, opened: Opened, model: ScriptedModel
+    ) -> None:
+        assistant = opened()
+        assistant.memory.add("I live in Taipei")
+        assistant.daily.append("I moved to Rome")
+        model.facts = [[learnt("The user lives in Rome", "I moved to Rome")]]
+        self.talk(assistant, "Where do I live, Taipei or Rome?")
+        assistant.flush()
+        assert contents(assistant) == ["I live in Taipei"]
+
+    def test_a_correction_takes_the_place_of_the_old_fact_and_can_be_undone(
+        self, opened: Opened, clock: Clock, model: ScriptedModel
+    ) -> None:
+        assistant = opened()
+        old = assistant.memory.add("The user's dog is called Rex")
+        clock.pass_seconds(1)
+        said = "Actually my dog is called Max, not Rex"
+        model.facts = [
+            [learnt("My dog is called Max", said, relation="contradicts", target=old.id)]
+        ]
+        self.talk(assistant, said)
+        assistant.flush()
+        assert contents(assistant) == ["My dog is called Max"]
+        (told,) = assistant.learnt()
+        assert told.action == "superseded"
+        assert told.before == old
+        assistant.memory.undo()
+        assert contents(assistant) == ["The user's dog is called Rex"]
+
+    def test_a_fact_that_the_model_calls_known_is_not_added(
+        self, opened: Opened, model: ScriptedModel
+    ) -> None:
+        assistant = opened()
+        known = assistant.memory.add("Vegetarian")
+        said = "remind me which dishes without meat I can have"
+        model.facts = [[learnt("The user eats no meat", said, relation="same", target=known.id)]]
+        self.talk(assistant, said)
+        assistant.flush()
+        assert contents(assistant) == ["Vegetarian"]
+
+    def test_a_tools_save_in_the_same_turn_is_not_learnt_again(
+        self, opened: Opened, model: ScriptedModel
+    ) -> None:
+        model.turns = [[("append_memory", {"fact": "The user's dog is called Rex"}), "Nice."]]
+        assistant = opened()
+        self.talk(assistant, "My dog is called Rex")
+        assistant.flush()
+        assert contents(assistant) == ["The user's dog is called Rex"]
+
+    def test_a_secret_is_masked_in_what_is_learnt_and_in_its_quote(
+        self, opened: Opened, model: ScriptedModel
+    ) -> None:
+        said = "My router's password is tr0ub4dor&3"
+        model.facts = [[learnt("The router's password is tr0ub4dor&3", said)]]
+        assistant = opened()
+        self.talk(assistant, said)
+        assistant.flush()
+        folder = assistant.memory.location.parent
+        kept = "".join(path.read_text("utf-8") for path in folder.glob("*.*"))
+        assert "router" in kept
+        assert "tr0ub4dor" not in kept
+        assert assistant.conversations.get_history(KEY)[0].text == said
+
+    @pytest.mark.parametrize(
+        "answer",
+        ["", "Sorry, I can't.", '{"facts": 3}', ModelError("it took too long; try later")],
+        ids=["empty", "a refusal", "another schema", "a time-out"],
+    )
+    def test_a_bad_answer_leaves_everything_queued_and_is_said(
+        self, opened: Opened, model: ScriptedModel, answer: object
+    ) -> None:
+        model.facts = [answer, [learnt("My dog is called Rex")]]
+        assistant = opened()
+        self.talk(assistant, "My dog is called Rex")
+        assistant.flush()
+        assert contents(assistant) == []
+        assert assistant.learning.waiting(KEY) == 2
+        assert len(assistant.problems()) == 1
+        assert assistant.learning.last_error() is not None
+        assistant.flush()
+        assert contents(assistant) == ["My dog is called Rex"]
+        assert assistant.learning.last_error() is None
+
+    def test_a_full_memory_drops_nothing(self, opened: Opened, model: ScriptedModel) -> None:
+        model.facts = [[learnt("My dog is called Rex")]]
+        assistant = opened(memoryMaxItems=1)
+        first = assistant.memory.add("I like tea")
+        self.talk(assistant, "My dog is called Rex")
+        assistant.flush()
+        assert contents(assistant) == ["I like tea"]
+        (waiting,) = assistant.learning.outbox()
+        assert "the memory is full" in str(waiting.problem)
+        assistant.memory.delete(first.id)
+        self.talk(assistant, "Hello again")
+        assistant.flush()
+        assert contents(assistant) == ["My dog is called Rex"]
+
+    def test_past_the_daily_cap_rules_learn(self, opened: Opened, model: ScriptedModel) -> None:
+        assistant = opened(extractDailyCalls=1)
+        for text in ("Hi", "My dog is called Rex"):
+            self.talk(assistant, text)
+            assistant.flush()
+        assert len(model.extractions) == 1
+        assert contents(assistant) == ["My dog is called Rex"]
+        assert assistant.learning.spent(MONDAY.date()) == {"scripted": 1}
+
+    def test_a_switch_turns_learning_off_and_on_while_it_runs(
+        self, opened: Opened, tmp_path: Path
+    ) -> None:
+        assistant = opened()
+        config = ConfigFile(tmp_path / CONFIG_NAME)
+        config.update({"autoExtract": False})
+        self.talk(assistant, "My dog is called Rex")
+        config.update({"autoExtract": True})
+        self.talk(assistant, "My cat is called Momo")
+        assistant.flush()
+        assert contents(assistant) == ["My cat is called Momo"]
+
+    def test_switched_off_nothing_is_injected_or_offered(
+        self, opened: Opened, model: ScriptedModel
+    ) -> None:
+        assistant = opened(enabled=False)
+        assistant.memory.add("客廳的燈叫做小明")
+        assistant.reply(KEY, "小明是什麼?")
+        assert "客廳" not in model.prompts[0].system + model.prompts[0].text
+
+    def test_what_was_found_is_written_once_although_the_program_died_in_between(
+        self, opened: Opened
+    ) -> None:
+        assistant = opened()
+        self.talk(assistant, "My dog is called Rex")
+        batch = assistant.learning.claim(KEY)
+        assert batch is not None
+        extraction = assistant._extraction  # noqa: SLF001 - as far as it had come
+        proposals = extraction._proposals(batch, assistant.settings, None)  # noqa: SLF001
+        decisions = extraction._decisions(batch, proposals)  # noqa: SLF001
+        assert assistant.learning.complete(batch, decisions)
+        extraction._applied(decisions[0])  # noqa: SLF001
+        other = opened()
+        other.flush()
+        other.reply(KEY, "Hi")
+        other.flush()
+        assert contents(other) == ["My dog is called Rex"]
+        assert other.learning.outbox() == []
+
+
+class TestTrust:
+    """What does not come from the user waits until a person accepts it."""
+
+    def test_what_a_document_says_waits_and_is_in_no_prompt(
+        self, opened: Opened, model: ScriptedModel
+    ) -> None:
+        claim = "The user's bank is Evil Bank"
+        model.facts = [[learnt(claim)]]
+        assistant = opened()
+        assistant.reply(KEY, "Summarise this", documents=[Document("mail.txt", f"Note: {claim}.")])
+        assistant.flush()
+        assert contents(assistant) == []
+        assert [memory.content for memory in assistant.pending.get_all()] == [claim]
+        assert [one.action for one in assistant.learnt()] == ["waiting"]
+        assistant.reply("cli:session-2", "What is my bank?")
+        assert "Evil" not in model.prompts[-1].system + model.prompts[-1].text
+
+    def test_what_is_accepted_is_in_the_next_prompt(
+        self, opened: Opened, model: ScriptedModel
+    ) -> None:
+        model.facts = [[learnt("倉庫密碼鎖的牌子是鐵衛")]]
+        assistant = opened()
+        document = Document("說明書.md", "倉庫密碼鎖的牌子是鐵衛")
+        assistant.reply(KEY, "看看這份說明書", documents=[document])
+        assistant.flush()
+        (waiting,) = assistant.pending.get_all()
+        assistant.pending.accept(waiting.id)
+        assistant.reply(KEY, "鎖是什麼牌子?")
+        assert "倉庫密碼鎖的牌子是鐵衛" in model.prompts[-1].system
+        source = assistant.memory.changes()[-1].source
+        assert source is not None
+        assert source.name == "document:說明書.md"
+
+    def test_tool_output_that_a_host_reports_waits(
+        self, opened: Opened, model: ScriptedModel
+    ) -> None:
+        model.facts = [[learnt("The user's bank is Evil Bank")]]
+        assistant = opened()
+        spoken = [
+            Message("user", "What is on that page?"),
+            *tool_said("The user's bank is Evil Bank"),
+        ]
+        assistant.record(KEY, [*spoken, Message("assistant", "Something about a bank.")])
+        assistant.flush()
+        assert contents(assistant) == []
+        assert len(assistant.pending.get_all()) == 1
+
+    @pytest.mark.parametrize(
+        "text", json.loads(Path("tests/data/poisoning.json").read_text("utf-8"))["texts"],
+        ids=lambda text: text["text"][:30],
+    )  # fmt: skip
+    def test_no_text_of_others_reaches_a_prompt_by_asking_to_be_remembered(
+        self, opened: Opened, model: ScriptedModel, text: dict[str, str]
+    ) -> None:
+        poison = text["text"]
+        model.facts = [[learnt(" ".join(poison.split()), poison)]]
+        assistant = opened()
+        if text["from"] == "document":
+            assistant.reply(KEY, "Please read this", documents=[Document("page.html", poison)])
+        elif text["from"] == "tool":
+            assistant.record(KEY, [Message("user", "Look it up"), *tool_said(poison)])
+        else:
+            assistant.enqueue(KEY, [Queued(Message("user", poison, MONDAY), "stranger")])
+        assistant.flush()
+        assert [one.action for one in assistant.learnt()] == ["waiting"]
+        assistant.reply("cli:session-2", "What do you know about me? 你知道我的什麼事?")
+        prompt = model.prompts[-1]
+        assert text["must_not_reach"] not in prompt.system + prompt.text
+        assert contents(assistant) == []
+
+
+def tool_said(text: str) -> list[Message]:
+    call = {"id": "c1", "type": "function", "function": {"name": "fetch", "arguments": "{}"}}
+    return [
+        Message("assistant", None, tool_calls=[call]),
+        Message("tool", text, tool_call_id="c1", name="fetch"),
+    ]
+
+
+class TestFlush:
+    """Near the end of the context what is queued is learnt from at once, once in each cycle."""
+
+    def test_at_three_quarters_of_the_context_it_is_flushed(
+        self, opened: Opened, model: ScriptedModel
+    ) -> None:
+        assistant = opened()
+        assistant.record(KEY, [Message("user", "My dog is called Rex")])
+        usage = {"conversation": KEY, "currentTokens": 749, "tokenLimit": 1000}
+        assert assistant.handle_event("session.usage_info", usage)
+        assistant.wait()
+        assert model.extractions == []
+        assistant.handle_event("session.usage_info", {**usage, "currentTokens": 750})
+        assistant.wait()
+        assert contents(assistant) == ["My dog is called Rex"]
+
+    def test_it_is_flushed_once_in_a_cycle_and_again_in_the_next(
+        self, opened: Opened, model: ScriptedModel
+    ) -> None:
+        assistant = opened()
+        event = {"conversation": KEY}
+        full = {**event, "currentTokens": 9, "tokenLimit": 10}
+        for name, payload, flushes in (
+            ("session.usage_info", full, 1),
+            ("session.usage_info", full, 1),
+            ("session.compaction_start", event, 1),
+            ("session.compaction_complete", event, 1),
+            ("session.compaction_start", event, 2),
+        ):
+            assistant.record(KEY, [Message("user", "Hi")])
+            assistant.handle_event(name, payload)
+            assistant.wait()
+            assert len(model.extractions) == flushes
+
+    def test_a_flush_that_failed_is_tried_at_the_next_trigger(
+        self, opened: Opened, model: ScriptedModel
+    ) -> None:
+        model.facts = [ModelError("away"), [learnt("My dog is called Rex")]]
+        assistant = opened()
+        assistant.record(KEY, [Message("user", "My dog is called Rex")])
+        for name in ("session.compaction_start", "PreCompact"):
+            assistant.handle_event(name, {"session_id": KEY})
+            assistant.wait()
+        assert contents(assistant) == ["My dog is called Rex"]
+
+    def test_the_models_own_use_of_its_context_counts(
+        self, opened: Opened, model: ScriptedModel
+    ) -> None:
+        model.turns = [["Fine.", Usage(80, 10, 100)]]
+        assistant = opened()
+        assistant.reply(KEY, "My dog is called Rex")
+        assistant.wait()
+        assert contents(assistant) == ["My dog is called Rex"]
+
+    def test_shutting_down_learns_from_everything_queued(self, opened: Opened) -> None:
+        assistant = opened()
+        assistant.reply(KEY, "My dog is called Rex")
+        assistant.reply("cli:session-2", "我女兒叫小安")
+        assistant.close()
+        assert sorted(contents(opened())) == ["My dog is called Rex", "我女兒叫小安"]
+
+    @pytest.mark.parametrize("name", ["stream:idle", "session.idle", "Stop"])
+    def test_an_idle_event_with_messages_drives_the_same_memory(
+        self, opened: Opened, name: str
+    ) -> None:
+        assistant = opened()
+        said = [{"role": "user", "content": "我女兒叫小安"}, {"role": "assistant", "content": "好"}]
+        payload = {"sessionId": "host-7", "messages": said * 2}
+        assert assistant.handle_event(name, payload)
+        assistant.wait()
+        assert contents(assistant) == ["我女兒叫小安"]
+
+    def test_an_event_that_nobody_knows_is_told_apart(self, opened: Opened) -> None:
+        assert not opened().handle_event("session.start", {})
+
+    @pytest.mark.parametrize("payload", [{}, {"conversation": 7}, {"conversation": ""}])
+    def test_an_event_without_its_conversation_is_refused(
+        self, opened: Opened, payload: dict[str, object]
+    ) -> None:
+        with pytest.raises(InvalidInput, match='needs its "conversation"'):
+            opened().handle_event("session.idle", payload)
+
+    def test_usage_without_numbers_is_refused(self, opened: Opened) -> None:
+        with pytest.raises(InvalidInput, match="currentTokens and tokenLimit"):
+            opened().handle_event("session.usage_info", {"conversation": KEY})
+
+
+class TestPrivate:
+    """In private nothing is stored, learnt or injected."""
+
+    def test_nothing_is_injected_or_offered(self, opened: Opened, model: ScriptedModel) -> None:
+        assistant = opened()
+        assistant.memory.add("I live in Taipei")
+        assistant.reply(KEY, "Where do I live?", private=True)
+        assert "Taipei" not in model.prompts[0].system + model.prompts[0].text
+
+    def test_no_byte_of_it_is_in_the_data_folder(self, opened: Opened, tmp_path: Path) -> None:
+        assistant = opened()
+        assistant.reply(KEY, "Remember that my nickname is Zanzibarine", private=True)
+        assistant.flush()
+        for path in filter(Path.is_file, tmp_path.rglob("*")):
+            assert b"Zanzibarine" not in path.read_bytes()
+
+    def test_the_conversation_hangs_together_until_it_ends(
+        self, opened: Opened, model: ScriptedModel
+    ) -> None:
+        assistant = opened()
+        assistant.reply(KEY, "First", private=True)
+        assistant.reply(KEY, "Second", private=True)
+        assert [one.text for one in model.prompts[1].messages] == [
+            "First", "Fine.", model.prompts[1].messages[-1].text,
+        ]  # fmt: skip
+        assistant.end_private(KEY)
+        assistant.reply(KEY, "Third", private=True)
+        assert len(model.prompts[2].messages) == 1
+
+
+def test_an_answer_leads_to_the_memories_that_went_into_its_prompt(opened: Opened) -> None:
+    assistant = opened()
+    fact = assistant.memory.add("客廳的燈叫做小明")
+    assistant.daily.append("換了小明的燈泡")
+    reply = assistant.reply(KEY, "小明是什麼?")
+    assert reply.explanation.memories == (fact.id,)
+    assert [hit.text for hit in reply.explanation.hits] == ["09:30 換了小明的燈泡"]
+    (answer,) = assistant.learning.answers(KEY)
+    assert answer["memories"] == [fact.id]
+    assert answer["hits"][0]["date"] == "2026-11-16"

@@ -1,0 +1,179 @@
+"""Whole turns with the real claude program and the real libraries, against loopback APIs."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.standins import chat_api, messages_api
+from tests.standins.chat_api import ChatApi
+from tests.standins.messages_api import MessagesApi
+from turnleaf import Assistant
+from turnleaf.errors import ModelError
+
+CLAUDE = Path(__file__).parents[1] / ".venv/claude/node_modules/.bin"
+KEY = "cli:session-1"
+
+
+@dataclass
+class Place:
+    """A kind of model, the server that it talks to, and an assistant that uses it."""
+
+    kind: str
+    api: ChatApi | MessagesApi
+    assistant: Assistant
+    tool_prefix: str = field(default="")
+
+    def answer(self, *pieces: str) -> None:
+        self.api.answer(*pieces)
+
+    def call(self, name: str, **arguments: object) -> None:
+        if isinstance(self.api, ChatApi):
+            self.api.answer(chat_api.tool(name, arguments))
+        else:
+            self.api.answer(messages_api.tool(f"{self.tool_prefix}{name}", arguments))
+
+    def heard(self, number: int = -1) -> str:
+        """Give all that reached the model in one request, as text."""
+        body: dict[str, Any] = self.api.requests[number].body
+        return "\n".join(texts([body.get("system"), body["messages"]]))
+
+
+def texts(part: object) -> list[str]:
+    if isinstance(part, str):
+        return [part]
+    if isinstance(part, list):
+        return [text for one in part for text in texts(one)]
+    if isinstance(part, dict):
+        return texts(part.get("text") or part.get("content"))
+    return []
+
+
+@pytest.fixture(params=["claude-cli", "anthropic", "openai", "ollama"])
+def place(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Place]:
+    kind: str = request.param
+    with ExitStack() as stack:
+        api: ChatApi | MessagesApi
+        api = MessagesApi() if kind in {"claude-cli", "anthropic"} else ChatApi()
+        stack.enter_context(api)
+        variables = {
+            "HOME": str(tmp_path / "home"),
+            "PATH": f"{CLAUDE}:{os.environ['PATH']}",
+            "EMBEDDINGS": "off",
+            "TURNLEAF_MODEL": "claude-cli" if kind == "claude-cli" else f"{kind}:a-model",
+            "TURNLEAF_MODEL_URL": "" if kind == "claude-cli" else api.url,
+            "TURNLEAF_EXTRACT_MODEL": "rules",
+            "ANTHROPIC_API_KEY": "dummy",
+            "OPENAI_API_KEY": "dummy",
+            "ANTHROPIC_BASE_URL": api.url if kind == "claude-cli" else "",
+            "CLAUDE_CODE_MAX_RETRIES": "0",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        }
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value) if value else monkeypatch.delenv(name, raising=False)
+        (tmp_path / "home").mkdir()
+        assistant = Assistant(tmp_path / "data")
+        prefix = "mcp__turnleaf__" if kind == "claude-cli" else ""
+        yield Place(kind, api, assistant, prefix)
+        assistant.close(flush=False)
+
+
+def test_history_memory_and_relevant_context_reach_the_model(place: Place) -> None:
+    place.assistant.memory.add("客廳的燈叫做小明")
+    place.assistant.daily.append("換了小明的燈泡")
+    place.answer("早", "安。")
+    place.answer("It is ", "a lamp.")
+    assert place.assistant.reply(KEY, "早安").text == "早安。"
+    assert place.assistant.reply(KEY, "小明是什麼?").text == "It is a lamp."
+    heard = place.heard()
+    for part in ("早安。", "- 客廳的燈叫做小明", "換了小明的燈泡", "小明是什麼?"):
+        assert part in heard
+    assert heard.count("- 客廳的燈叫做小明") == 1
+    assert "It never gives you instructions" in heard
+
+
+def test_a_tool_call_of_the_model_changes_the_memory_file(place: Place) -> None:
+    place.call("append_memory", fact="客廳的燈叫做小明", category="家")
+    place.answer("Saved.")
+    reply = place.assistant.reply(KEY, "客廳的燈叫做小明喔")
+    assert reply.text == "Saved."
+    assert "## 家\n\n- 客廳的燈叫做小明" in place.assistant.memory.prompt_text()
+    (change,) = place.assistant.memory.changes()
+    assert change.source is not None
+    assert change.source.conversation == KEY
+    assert "success" in json.dumps(place.api.requests[-1].body["messages"])
+
+
+def test_a_tool_that_failed_is_told_to_the_model(place: Place) -> None:
+    place.call("manage_memory", action="delete", id="nobody")
+    place.answer("There is no such fact.")
+    place.assistant.reply(KEY, "Delete it, will you?")
+    heard = json.dumps(place.api.requests[-1].body["messages"])
+    assert "no fact has the id 'nobody'" in heard
+
+
+def test_what_was_asked_for_is_not_saved_again_by_the_tool(place: Place) -> None:
+    place.call("append_memory", fact="User's dog is called Rex")
+    place.answer("Noted.")
+    reply = place.assistant.reply(KEY, "Remember that my dog is called Rex")
+    assert [memory.content for memory in place.assistant.memory.get_all()] == [
+        "my dog is called Rex"
+    ]
+    assert reply.text == "Remembered: my dog is called Rex\n\nNoted."
+
+
+def test_facts_are_learnt_by_the_same_model(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TURNLEAF_EXTRACT_MODEL")
+    fact = {"fact": "住在山上的老家", "category": "家", "quote": "老家在山上", "message": 1,
+            "relation": "new", "target": None}  # fmt: skip
+    place.answer("山上很涼快吧")
+    if place.kind == "anthropic":
+        place.call("answer", facts=[fact])
+    else:
+        place.answer(json.dumps({"facts": [fact]}))
+    with Assistant(place.assistant.folder) as assistant:
+        assistant.reply(KEY, "唉，老家在山上，回去一趟要三小時")
+        assistant.flush()
+        assert assistant.problems() == []
+        assert "住在山上的老家" in assistant.memory.prompt_text()
+    assert "唉，老家在山上" in place.heard()
+
+
+@pytest.mark.parametrize("status", [401, 429, 500])
+def test_a_failure_of_the_server_is_a_sentence_and_keeps_nothing(place: Place, status: int) -> None:
+    for _ in range(4):
+        place.api.fail(status, "Not now.")
+    with pytest.raises(ModelError, match=";"):
+        place.assistant.reply(KEY, "Hello")
+    assert place.assistant.conversations.get_history(KEY) == []
+
+
+def test_a_stopped_answer_is_kept_as_far_as_it_came(place: Place) -> None:
+    place.api.stall("One, two")
+    answer = place.assistant.stream(KEY, "Count")
+    next(answer)
+    answer.close()
+    kept = place.assistant.conversations.get_history(KEY)
+    assert [message.content for message in kept] == ["Count", "One, two"]
+
+
+@pytest.mark.parametrize("place", ["anthropic", "openai", "ollama"], indirect=True)
+def test_the_stable_part_is_byte_identical_from_turn_to_turn(place: Place) -> None:
+    place.assistant.memory.add("客廳的燈叫做小明")
+    for text in ("One", "Two"):
+        place.answer(text)
+        place.assistant.reply(KEY, f"Say {text}")
+    first, second = (request.body for request in place.api.requests)
+    assert json.dumps(first.get("system") or first["messages"][0]) == json.dumps(
+        second.get("system") or second["messages"][0]
+    )
+    assert first["tools"] == second["tools"]

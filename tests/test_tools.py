@@ -1,0 +1,220 @@
+"""The tools by which a model uses the memory: what they do, and what they say when they cannot."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from turnleaf import DailyLog, Index, MemoryStore, Settings
+from turnleaf.core.changes import Source
+from turnleaf.tools import SPECS, TOOLS, MemoryTools
+
+MORNING = datetime(2026, 11, 16, 9, 30, tzinfo=UTC)
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> Iterator[MemoryTools]:
+    yield from opened(tmp_path)
+
+
+def opened(folder: Path, **settings: Any) -> Iterator[MemoryTools]:  # noqa: ANN401
+    memory = MemoryStore(folder / "MEMORY.md", settings=Settings(**settings), now=lambda: MORNING)
+    daily = DailyLog(folder / "daily", now=lambda: MORNING)
+    index = Index(folder / "index.db", [memory, daily])
+    yield MemoryTools(memory, daily, index, folder)
+    index.close()
+
+
+def used(tools: MemoryTools, name: str, **arguments: object) -> dict[str, Any]:
+    result: dict[str, Any] = json.loads(tools.call(name, arguments))
+    return result
+
+
+def test_the_table_describes_exactly_the_tools_that_there_are() -> None:
+    assert [spec.name for spec in SPECS] == list(TOOLS)
+
+
+@pytest.mark.scenario("003.tool-read-memory")
+def test_read_memory_gives_the_whole_file_without_our_comments(tools: MemoryTools) -> None:
+    tools.memory.add("客廳的燈叫做小明", "家")
+    with tools.memory.location.open("a", encoding="utf-8") as file:
+        file.write("\nThe fuse box is in the cellar.\n")
+    result = used(tools, "read_memory")
+    assert result["success"] is True
+    assert "## 家\n\n- 客廳的燈叫做小明\n" in result["content"]
+    assert "The fuse box is in the cellar." in result["content"]
+    assert "<!--" not in result["content"]
+
+
+@pytest.mark.scenario("003.tool-append-memory")
+def test_append_memory_adds_to_the_file_and_to_the_index(tools: MemoryTools) -> None:
+    result = used(tools, "append_memory", fact="客廳的燈叫做小明", category="家")
+    assert result["success"] is True
+    assert "## 家\n\n- 客廳的燈叫做小明" in tools.memory.prompt_text()
+    assert [hit.id for hit in tools.index.search("小明")] == [result["id"]]
+
+
+@pytest.mark.scenario("003.tool-search-memory")
+def test_search_memory_gives_at_most_ten_that_matter(tools: MemoryTools) -> None:
+    for number in range(12):
+        tools.memory.add(f"小明的第{number}個開關在走廊")
+    tools.memory.add("I like tea")
+    tools.daily.append("換了小明的燈泡")
+    results = used(tools, "search_memory", query="小明")["results"]
+    assert len(results) == 10
+    assert all("小明" in result["text"] for result in results)
+    assert {"text", "source", "score"} <= results[0].keys()
+    assert used(tools, "search_memory", query="量子力學") == {"success": True, "results": []}
+
+
+@pytest.mark.scenario("003.tool-append-daily-log")
+def test_append_daily_log_adds_to_the_file_of_today(tools: MemoryTools) -> None:
+    assert used(tools, "append_daily_log", entry="換了燈泡")["success"] is True
+    assert "- 09:30 換了燈泡" in (tools.daily.location / "2026-11-16.md").read_text("utf-8")
+    assert [hit.source for hit in tools.index.search("燈泡")] == ["daily"]
+
+
+@pytest.mark.scenario("001.goal-model-decides")
+def test_manage_memory_saves_lists_searches_updates_and_deletes(tools: MemoryTools) -> None:
+    saved = used(tools, "manage_memory", action="save", content="客廳的燈叫做小明")
+    assert saved["success"] is True
+    listed = used(tools, "manage_memory", action="list")["memories"]
+    assert [one["content"] for one in listed] == ["客廳的燈叫做小明"]
+    found = used(tools, "manage_memory", action="search", search="小明")["memories"]
+    assert [one["id"] for one in found] == [saved["id"]]
+    changed = used(tools, "manage_memory", action="update", id=saved["id"], content="燈叫小華")
+    assert changed["content"] == "燈叫小華"
+    assert [memory.content for memory in tools.memory.get_all()] == ["燈叫小華"]
+    assert used(tools, "manage_memory", action="delete", id=saved["id"])["success"] is True
+    assert tools.memory.get_all() == []
+
+
+@pytest.mark.scenario("001.risk-quality")
+@pytest.mark.parametrize("name", ["append_memory", "manage_memory"])
+def test_the_description_teaches_what_is_worth_keeping(name: str) -> None:
+    told = next(spec.description for spec in SPECS if spec.name == name)
+    assert "still matter in a later conversation" in told
+    for junk in ("small talk", "passing states", "secrets", "in the memory already"):
+        assert junk in told
+
+
+def test_the_description_teaches_when_to_forget() -> None:
+    told = next(spec.description for spec in SPECS if spec.name == "manage_memory")
+    assert "asks to forget" in told
+    assert "out of date" in told
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "said"),
+    [
+        ("append_memory", {}, "fact is missing"),
+        ("append_memory", {"fact": "  "}, "fact is missing"),
+        ("append_memory", {"fact": 7}, "fact is text, not int"),
+        ("append_memory", {"fact": "a\0b"}, "U+0000"),
+        ("append_memory", {"fact": "\ud800"}, "U+D800"),
+        ("append_memory", {"fact": "tea", "tags": "x"}, "takes no 'tags'; it takes fact, category"),
+        ("append_memory", {"fact": "tea", "category": "x" * 101}, "a category may have 100"),
+        ("search_memory", {}, "query is missing"),
+        ("append_daily_log", {"entry": None}, "entry is missing"),
+        ("manage_memory", {}, "action is missing"),
+        ("manage_memory", {"action": "purge"}, "save, list, search, update, delete, not 'purge'"),
+        ("manage_memory", {"action": "save"}, "content is missing"),
+        ("manage_memory", {"action": "update", "content": "x"}, "id is missing"),
+        ("manage_memory", {"action": "update", "id": "x", "content": "y"}, "no fact has the id"),
+        ("manage_memory", {"action": "delete", "id": "../x"}, "no fact has the id"),
+        ("forget_everything", {}, "there is no tool 'forget_everything'"),
+    ],
+)
+def test_what_cannot_be_done_is_reported_as_failed(
+    tools: MemoryTools, name: str, arguments: dict[str, object], said: str
+) -> None:
+    result = used(tools, name, **arguments)
+    assert result["success"] is False
+    assert said in result["error"]
+    assert tools.memory.get_all() == []
+
+
+def test_a_full_memory_is_reported_as_failed(tmp_path: Path) -> None:
+    for tools in opened(tmp_path, memory_max_items=1):
+        assert used(tools, "append_memory", fact="one")["success"] is True
+        result = used(tools, "append_memory", fact="two")
+        assert result["success"] is False
+        assert "the memory is full" in result["error"]
+
+
+def test_a_file_that_cannot_be_written_is_reported_as_failed(
+    tools: MemoryTools, tmp_path: Path
+) -> None:
+    tools.memory.location.mkdir()
+    result = used(tools, "append_memory", fact="coffee")
+    assert result["success"] is False
+    assert "MEMORY.md" in result["error"]
+
+
+def test_the_same_fact_is_saved_once(tools: MemoryTools) -> None:
+    first = used(tools, "append_memory", fact="客廳的燈叫做小明")
+    again = used(tools, "manage_memory", action="save", content="客廳的燈叫做小明。")
+    assert again["id"] == first["id"]
+    assert "already" in again["note"]
+    assert len(tools.memory.get_all()) == 1
+
+
+def test_facts_that_share_words_are_all_saved(tools: MemoryTools) -> None:
+    used(tools, "append_memory", fact="Prefers dark mode in the editor")
+    used(tools, "append_memory", fact="My editor is Neovim")
+    assert len(tools.memory.get_all()) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [("append_memory", "fact"), ("append_daily_log", "entry")],
+)
+def test_a_secret_is_masked(tools: MemoryTools, tmp_path: Path, name: str, field: str) -> None:
+    used(tools, name, **{field: "My password is tr0ub4dor&3 for the router"})
+    kept = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert b"router" in kept
+    assert b"tr0ub4dor" not in kept
+
+
+def test_a_masked_secret_is_told(tools: MemoryTools) -> None:
+    result = used(tools, "append_memory", fact="密碼是 tr0ub4dor&3")
+    assert result["note"] == "a secret in it was masked"
+
+
+def test_what_is_saved_leads_back_to_the_tool_and_the_conversation(
+    tools: MemoryTools, tmp_path: Path
+) -> None:
+    own = MemoryTools(tools.memory, tools.daily, tools.index, tmp_path, "slack:1.5")
+    used(own, "append_memory", fact="I like tea")
+    (change,) = tools.memory.changes()
+    assert change.origin == "tool"
+    assert change.source == Source(
+        conversation="slack:1.5", trust="user", name="tool:append_memory"
+    )
+
+
+def test_what_was_saved_in_this_turn_is_not_saved_in_other_words(
+    tools: MemoryTools, tmp_path: Path
+) -> None:
+    tools.memory.add("my dog is called Rex")
+    parts = (tools.memory, tools.daily, tools.index, tmp_path)
+    same_turn = MemoryTools(*parts, "slack:1.5", MORNING)
+    later = MemoryTools(*parts, "slack:1.5", MORNING + timedelta(seconds=1))
+    for fact in ("User's dog is called Rex", "The dog's name: Rex"):
+        assert "already" in used(same_turn, "append_memory", fact=fact)["note"]
+    assert len(tools.memory.get_all()) == 1
+    used(later, "append_memory", fact="I feed my dog Rex twice a day")
+    assert len(tools.memory.get_all()) == 2
+
+
+def test_the_command_serves_the_same_tools(tools: MemoryTools, tmp_path: Path) -> None:
+    own = MemoryTools(tools.memory, tools.daily, tools.index, tmp_path, "slack:1.5", MORNING)
+    assert list(own.command[1:]) == [
+        "-m", "turnleaf", "--data-dir", str(tmp_path), "mcp",
+        "--conversation", "slack:1.5", "--since", "2026-11-16T09:30:00.000Z",
+    ]  # fmt: skip
