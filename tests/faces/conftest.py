@@ -96,6 +96,7 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     monkeypatch.setenv("TURNLEAF_DATA_DIR", str(tmp_path / "data"))
     # Loading the model takes longer than all the rest of a test; those that need it say so.
     monkeypatch.setenv("EMBEDDINGS", "off")
+    monkeypatch.setenv("TURNLEAF_MODEL", "recall")
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
     monkeypatch.chdir(tmp_path)

@@ -21,9 +21,9 @@ class Terminal:
         self._descriptor = descriptor
         self._seen = b""
 
-    def wait_for(self, text: str) -> str:
-        """Read until the text appears."""
-        while text.encode() not in self._seen:
+    def wait_for(self, text: str, times: int = 1) -> str:
+        """Read until the text has appeared so many times."""
+        while self._seen.count(text.encode()) < times:
             assert self._read(), f"{text!r} never appeared: {self.seen}"
         return self.seen
 

@@ -11,9 +11,11 @@ import pytest
 
 from tests.faces.conftest import Cli
 from tests.faces.test_cli_program import made_read_only, run_as_ordinary_user
-from turnleaf import __version__
+from turnleaf import Message, __version__
 from turnleaf.settings import SETTINGS
 from turnleaf.store.conversations import ConversationStore
+from turnleaf.store.daily import local_now
+from turnleaf.store.learning import LearningStore, Queued
 
 MING = "客廳的燈叫做小明"
 
@@ -177,20 +179,63 @@ def test_an_unreadable_folder_is_a_problem(cli: Cli) -> None:
     assert "cannot be read" in messages(json.loads(done.stdout), "error")[0]
 
 
-def test_the_last_background_error_is_shown(cli: Cli) -> None:
-    cli.data.mkdir()
-    last = {"time": "2026-01-02T03:04:05.000Z", "message": "模型沒有回答"}
-    (cli.data / "last-error.json").write_text(json.dumps(last), "utf-8")
-    assert cli("doctor", "--json").json["lastError"] == last
+def failed_learning(cli: Cli) -> None:
+    store = LearningStore(cli.data / "learning.db")
+    store.enqueue("cli:session-1", [Queued(Message("user", MING))])
+    batch = store.claim("cli:session-1")
+    assert batch is not None
+    store.release(batch, "模型沒有回答")
+    store.close()
+
+
+def test_the_last_error_of_learning_and_what_waits_are_shown(cli: Cli) -> None:
+    failed_learning(cli)
+    report = cli("doctor", "--json").json
+    assert report["lastError"]["message"] == "模型沒有回答"
+    assert report["lastError"]["conversation"] == "cli:session-1"
+    assert "模型沒有回答" in messages(report, "warning")[0]
+    (row,) = [row for row in report["files"] if row["name"] == "learning"]
+    assert row["holds"] == "1 message to learn from"
     assert "模型沒有回答" in cli("doctor").out
 
 
-def test_a_broken_last_error_is_a_warning(cli: Cli) -> None:
-    cli.data.mkdir()
-    (cli.data / "last-error.json").write_text("{", "utf-8")
-    result = cli("doctor", "--json")
-    assert result.code == 0
-    assert "last-error.json" in messages(result.json, "warning")[0]
+def test_the_calls_of_today_and_the_cap_are_shown(cli: Cli) -> None:
+    store = LearningStore(cli.data / "learning.db")
+    store.spend("openai:gpt", cap=9, day=local_now().date())
+    store.close()
+    assert cli("doctor", "--json").json["parts"]["learning"] == (
+        "by rules; 1 call of a model today, 200 at most"
+    )
+
+
+def test_what_was_learnt_and_has_no_room_is_a_warning(cli: Cli) -> None:
+    store = LearningStore(cli.data / "learning.db")
+    store.enqueue("cli:session-1", [Queued(Message("user", MING))])
+    batch = store.claim("cli:session-1")
+    assert batch is not None
+    store.complete(batch, [{"content": MING}])
+    store.postpone(store.outbox()[0].id, "the memory is full")
+    store.close()
+    assert "the memory is full" in messages(cli("doctor", "--json").json, "warning")[0]
+
+
+@pytest.mark.parametrize(
+    ("variables", "told"),
+    [
+        ({"MEMORY_AUTO_EXTRACT": "off"}, "switched off; nothing yet"),
+        ({"TURNLEAF_EXTRACT_MODEL": "ollama:qwen3"}, "by rules and by ollama:qwen3; nothing yet"),
+    ],
+)
+def test_how_facts_are_learnt_is_told(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], told: str
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert cli("doctor", "--json").json["parts"]["learning"] == told
+
+
+def test_the_model_and_why_it_is_that_one_are_told(cli: Cli) -> None:
+    assert cli("doctor", "--json").json["parts"]["model"] == "recall (TURNLEAF_MODEL names it)"
 
 
 @pytest.fixture
@@ -283,7 +328,7 @@ def test_lines_of_the_record_that_cannot_be_read_are_a_warning(cli: Cli) -> None
         "prompts/memory/changes.jsonl",
         "conversations/conversations.json",
         "memory-config.json",
-        "last-error.json",
+        "learning.db",
     ],
 )
 def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(cli: Cli, name: str) -> None:

@@ -18,6 +18,11 @@ PIPE_CLOSED = 141
 
 # Heading -> name -> (module, function, summary), in the order of the help.
 COMMANDS = {
+    "Talk": {
+        "chat": ("chat", "chat", "Talk with the assistant."),
+        "ask": ("ask", "ask", "Ask the assistant one thing."),
+        "mcp": ("mcp", "mcp", "Serve the memory to Claude Code and other MCP clients."),
+    },
     "Remember": {
         "remember": ("remember", "remember", "Remember a fact."),
         "memories": ("memories", "memories", "List what is remembered."),
@@ -26,6 +31,7 @@ COMMANDS = {
         "edit": ("edit", "edit", "Change a memory, here or in your editor."),
         "forget": ("forget", "forget", "Forget a memory, by its id or its text."),
         "undo": ("provenance", "undo", "Take back the last change."),
+        "review": ("review", "review", "Decide about what waits to be remembered."),
     },
     "Days and conversations": {
         "log": ("daily", "log", "Add a line to today's log."),
@@ -40,6 +46,7 @@ COMMANDS = {
     },
     "Set up": {
         "doctor": ("doctor", "doctor", "Show what was found, and what is wrong with it."),
+        "config": ("config", "config", "Show the settings, or change one."),
         "reindex": ("search", "reindex", "Build the search index anew."),
         "eval": ("evaluation", "evaluate", "Measure the search on a file of questions."),
         "completion": ("completion", "completion", "Print the completion script for your shell."),

@@ -13,16 +13,18 @@ import click
 
 from turnleaf import __version__, search
 from turnleaf.core import changes, shelf
+from turnleaf.core.times import to_iso
 from turnleaf.errors import CorruptFile, InvalidInput, SettingsError, StorageError
 from turnleaf.faces.cli.arguments import as_json
 from turnleaf.faces.cli.output import counted, one_line, say, say_json
 from turnleaf.faces.cli.place import Place, pass_place
-from turnleaf.llm import embeddings
+from turnleaf.llm import embeddings, models
 from turnleaf.settings import CONFIG_NAME, SETTINGS, Settings
 from turnleaf.store import conversations_db, files, journal, vocabulary
 from turnleaf.store.conversations import SHELVES
-from turnleaf.store.daily import DailyLog
+from turnleaf.store.daily import DailyLog, local_now
 from turnleaf.store.index_database import COMPANIONS
+from turnleaf.store.learning import LearningStore
 from turnleaf.store.memories import utc_now
 from turnleaf.store.memory_file import MemoryFile
 
@@ -30,9 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-LAST_ERROR = "last-error.json"
 SET_ASIDE = ("*.corrupt-*", "*.conflict-*")
-NO_MODEL = "none in this version; every command works without one"
 
 
 @dataclass
@@ -43,7 +43,8 @@ class Report:
     limits: list[dict[str, Any]] = field(default_factory=list)
     settings: Settings = field(default_factory=Settings)
     search: str = "not possible"
-    last_error: Any = None
+    learning: str = "nothing yet"
+    last_error: dict[str, str] | None = None
     problems: list[dict[str, str]] = field(default_factory=list)
 
     def error(self, message: str) -> None:
@@ -99,7 +100,7 @@ def examined(place: Place) -> Report:
         (_look_at_conversations, conversations),
         (_look_at_index, folder.index),
         (_look_at_config, folder.path / CONFIG_NAME),
-        (_look_at_last_error, folder.path / LAST_ERROR),
+        (_look_at_learning, folder.learning),
         *((_look_for_leftovers, one) for one in sorted({memory.parent, conversations.parent})),
         *((_look_at_other_folder, other) for other in folder.others),
     ):
@@ -264,15 +265,33 @@ def _look_at_other_folder(path: Path, report: Report) -> None:
         )
 
 
-def _look_at_last_error(path: Path, report: Report) -> None:
+def _look_at_learning(path: Path, report: Report) -> None:
+    if not path.exists():
+        report.files.append(_row("learning", path, None, "not there yet"))
+        return
+    store = LearningStore(path)
     try:
         _refuse_odd(path)
-        data = files.read(path)
-        report.last_error = None if data is None else json.loads(data)
-    except StorageError as error:
-        report.warning(f"the last background error cannot be read: {error}")
-    except (ValueError, RecursionError) as error:
-        report.warning(f"the last background error cannot be read ({error}); delete {path}")
+        waiting = sum(store.backlog().values())
+        calls = sum(store.spent(local_now().date()).values())
+        problems = sorted({one.problem for one in store.outbox() if one.problem})
+        error = store.last_error()
+    except (StorageError, CorruptFile) as unreadable:
+        report.error(str(unreadable))
+        return
+    finally:
+        store.close()
+    holds = f"{counted(waiting, 'message')} to learn from"
+    report.files.append(_row("learning", path, path.stat().st_size, holds))
+    most = report.settings.extract_daily_calls
+    report.learning = f"{counted(calls, 'call')} of a model today, {most:,} at most"
+    for problem in problems:
+        report.warning(f"something was learnt and could not be kept: {problem}")
+    if error:
+        report.last_error = {
+            "time": to_iso(error.time), "conversation": error.key, "message": error.text,
+        }  # fmt: skip
+        report.warning(f"learning failed and will be tried again: {error.text}")
 
 
 def _described(place: Place, report: Report) -> dict[str, Any]:
@@ -295,11 +314,22 @@ def _described(place: Place, report: Report) -> dict[str, Any]:
             "search": report.search,
             "embeddings": embeddings.describe(settings),
             "tokens": vocabulary.describe(),
-            "model": NO_MODEL,
+            "model": models.describe(settings),
+            "learning": f"{_learner(settings)}; {report.learning}",
         },
         "lastError": report.last_error,
         "problems": report.problems,
     }
+
+
+def _learner(settings: Settings) -> str:
+    if not settings.enabled or not settings.auto_extract:
+        return "switched off"
+    try:
+        model = models.find_extractor(settings)
+    except SettingsError as error:
+        return f"not possible ({error})"
+    return f"by rules and by {model.name}" if model else "by rules"
 
 
 def _print(found: dict[str, Any]) -> None:
@@ -322,7 +352,7 @@ def _print(found: dict[str, Any]) -> None:
         say(f"  {name:<15}{state}")
     _section("Last background error")
     error = found["lastError"]
-    say(f"  {one_line(json.dumps(error, ensure_ascii=False)) if error else 'none'}")
+    say(f"  {one_line(': '.join(error.values())) if error else 'none'}")
     _section("Problems")
     for problem in found["problems"]:
         say(f"  {problem['level']}: {one_line(problem['message'])}")

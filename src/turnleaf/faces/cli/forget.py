@@ -9,10 +9,9 @@ import click
 from turnleaf.core.memories import to_json
 from turnleaf.errors import InvalidInput, NotFound
 from turnleaf.faces.cli.arguments import TEXT, as_json, ask, given_text, on_terminal, yes
+from turnleaf.faces.cli.erasing import erase_conversation, erase_source
 from turnleaf.faces.cli.output import counted, note, one_line, say, say_json
 from turnleaf.faces.cli.place import Place, pass_place
-from turnleaf.search import open_index
-from turnleaf.store.conversations import ConversationStore
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,11 +26,18 @@ SHORTEST_ID_PREFIX = 4
 @click.command()
 @click.argument("words", metavar="ID|TEXT...", nargs=-1, type=TEXT)
 @click.option("--conversation", metavar="KEY", type=TEXT, help="Erase this conversation instead.")
+@click.option("--source", type=TEXT, help="Erase all that came from there instead.")
 @yes
 @as_json
 @pass_place
 def forget(
-    place: Place, words: tuple[str, ...], conversation: str | None, *, yes: bool, as_json: bool
+    place: Place,
+    words: tuple[str, ...],
+    conversation: str | None,
+    source: str | None,
+    *,
+    yes: bool,
+    as_json: bool,
 ) -> None:
     """Forget the memory with this ID, or the one that contains TEXT.
 
@@ -39,15 +45,18 @@ def forget(
     --yes forgets all of them. turnleaf undo brings a forgotten memory back.
 
     With --conversation a whole conversation is erased, also from the archive and from the
-    search index. Nothing brings that back.
+    search index. With --source all that was learnt or noted from there is erased as well:
+    SOURCE is the key of a conversation, tool:NAME or document:NAME. Nothing brings that back.
     """
-    if conversation is None:
-        _forget_memory(place, words, yes=yes, as_json=as_json)
-    elif words:
-        message = "give a text or --conversation, not both"
+    if sum(map(bool, (words, conversation, source))) > 1:
+        message = "give a text, --conversation or --source, not two of them"
         raise InvalidInput(message)
+    if conversation is not None:
+        erase_conversation(place, conversation, yes=yes, as_json=as_json)
+    elif source is not None:
+        erase_source(place, source, yes=yes, as_json=as_json)
     else:
-        _erase_conversation(place, conversation, yes=yes, as_json=as_json)
+        _forget_memory(place, words, yes=yes, as_json=as_json)
 
 
 def _forget_memory(place: Place, words: tuple[str, ...], *, yes: bool, as_json: bool) -> None:
@@ -63,36 +72,6 @@ def _forget_memory(place: Place, words: tuple[str, ...], *, yes: bool, as_json: 
     gone = [memory for memory in chosen if place.memory.delete(memory.id)]
     _report(gone, as_json=as_json)
     if not gone:
-        click.get_current_context().exit(1)
-
-
-def _erase_conversation(place: Place, key: str, *, yes: bool, as_json: bool) -> None:
-    if not yes:
-        _confirm(key)
-    store = ConversationStore(place.folder.conversations(place.settings), settings=place.settings)
-    try:
-        is_erased = store.clear(key)
-    finally:
-        store.close()
-    # Only a file that is made anew holds no byte of it.
-    if place.folder.index.exists():
-        open_index(place.folder, place.settings).rebuild()
-    if not is_erased:
-        message = f'there is no conversation "{one_line(key)}"; turnleaf history lists them'
-        raise NotFound(message)
-    if as_json:
-        say_json({"conversation": key, "erased": True})
-    else:
-        say(f"erased {one_line(key)} from the conversations, the archive and the search index")
-
-
-def _confirm(key: str) -> None:
-    if not on_terminal():
-        message = "nothing brings an erased conversation back; --yes erases it"
-        raise InvalidInput(message)
-    answer = ask(f'Erase the conversation "{one_line(key)}" for good? [y/N]')
-    if answer.casefold() not in {"y", "yes"}:
-        note("Nothing was changed.")
         click.get_current_context().exit(1)
 
 

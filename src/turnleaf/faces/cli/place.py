@@ -7,8 +7,11 @@ from functools import cached_property
 import click
 
 from turnleaf.settings import DataFolder, Settings, data_folder
+from turnleaf.store.conversations import ConversationStore
 from turnleaf.store.daily import DailyLog
+from turnleaf.store.learning import LearningStore
 from turnleaf.store.memories import MemoryStore
+from turnleaf.store.pending import PendingStore
 
 
 class Place:
@@ -34,6 +37,25 @@ class Place:
         if not store.location.exists():
             self.daily.init()
         return store
+
+    @cached_property
+    def pending(self) -> PendingStore:
+        """What waits to be accepted."""
+        return PendingStore(self.memory)
+
+    @cached_property
+    def conversations(self) -> ConversationStore:
+        """The conversations."""
+        return ConversationStore(self.folder.conversations(self.settings), settings=self.settings)
+
+    @property
+    def learning(self) -> LearningStore | None:
+        """What is yet to be learnt from, if there is a file of it."""
+        return self._learning if self.folder.learning.exists() else None
+
+    @cached_property
+    def _learning(self) -> LearningStore:
+        return LearningStore(self.folder.learning)
 
     @cached_property
     def daily(self) -> DailyLog:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from turnleaf.core import changes, memories
 from turnleaf.core.changes import Source
+from turnleaf.core.times import from_iso
 from turnleaf.errors import Conflict, NotFound
 from turnleaf.faces.cli.arguments import TEXT, as_json, full_id
 from turnleaf.faces.cli.output import minute, one_line, say, say_json
@@ -29,6 +30,13 @@ HAPPENED = {
     "undo": "an earlier change was taken back",
 }
 
+ORIGINS = {
+    "request": " at your request",
+    "learnt": ", learnt from a conversation",
+    "tool": " by the assistant, with a tool",
+    "accept": ", accepted by you",
+}
+
 TAKEN_BACK = {
     "add": "forgotten again",
     "import": "forgotten again",
@@ -45,8 +53,13 @@ TAKEN_BACK = {
 def why(place: Place, memory_id: str, *, as_json: bool) -> None:
     """Show where the memory with this ID came from, and every change to it.
 
-    The first letters of the id are enough. A forgotten memory is found as well.
+    The first letters of the id are enough. A forgotten memory is found as well. With the key
+    of a conversation, such as cli:session-1, it shows what went into the prompt of each answer.
     """
+    answers = place.learning.answers(memory_id) if place.learning and ":" in memory_id else []
+    if answers:
+        _tell_answers(place, answers, as_json=as_json)
+        return
     known = {memory.id: memory for memory in place.memory.get_all()}
     found_id = full_id(memory_id, set(known).union(*map(_ids, place.memory.changes())))
     memory = known.get(found_id)
@@ -85,6 +98,20 @@ def undo(place: Place, *, skip: bool, as_json: bool) -> None:
                 say(f"{TAKEN_BACK[change.op]}: {what}")
 
 
+def _tell_answers(place: Place, answers: Sequence[dict[str, Any]], *, as_json: bool) -> None:
+    if as_json:
+        say_json(answers)
+        return
+    known = {memory.id: memory.content for memory in place.memory.get_all()}
+    for answer in answers:
+        say(f"{minute(from_iso(answer['time']))}  {one_line(answer['question'])}")
+        for memory_id in answer["memories"]:
+            say(f"{'':18}memory {memory_id}: {one_line(known.get(memory_id, '(forgotten since)'))}")
+        for hit in answer["hits"]:
+            where = f"{hit['path']}:{hit['line']}"
+            say(f"{'':18}found in {one_line(where)}, score {hit['score']}")
+
+
 def _ids(change: Change) -> set[str]:
     return {change.id, *(memory.id for memory in change.removed)} - {""}
 
@@ -113,7 +140,7 @@ def _describe(memory: Memory) -> None:
 
 
 def _tell_change(change: Change) -> None:
-    by = f" by {one_line(change.origin)}" if change.origin else ""
+    by = ORIGINS.get(change.origin, f" by {one_line(change.origin)}") if change.origin else ""
     say(f"{minute(change.time)}  {HAPPENED.get(change.op, change.op)}{by}")
     source = change.source or Source()
     is_update = change.before and change.after
@@ -121,6 +148,7 @@ def _tell_change(change: Change) -> None:
         "was": change.before and is_update and change.before.content,
         "text": change.after and change.after.content,
         "quote": source.quote,
+        "source": source.name,
         "conversation": source.conversation,
         "said": source.message_time and minute(source.message_time),
         "trust": source.trust,

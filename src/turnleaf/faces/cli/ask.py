@@ -1,0 +1,117 @@
+"""`ask`."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from turnleaf.assistant import Document
+from turnleaf.core.keys import cli_key
+from turnleaf.core.memories import to_json
+from turnleaf.errors import InvalidInput
+from turnleaf.faces.cli.answers import show_answer
+from turnleaf.faces.cli.arguments import TEXT, as_json, decoded, given_text, piped
+from turnleaf.faces.cli.output import say_json
+from turnleaf.faces.cli.place import Place, pass_place
+from turnleaf.faces.cli.talking import conversations, talking, tell_news
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from turnleaf.assistant import Assistant, Learnt, Reply
+    from turnleaf.core.dialogue import Usage
+
+GOES_ON_FOR = timedelta(hours=1)
+
+
+@click.command()
+@click.argument("words", metavar="[TEXT]...", nargs=-1, type=TEXT)
+@click.option("--new", is_flag=True, help="Begin a new conversation.")
+@click.option("--no-memory", is_flag=True, help="Keep, learn and use nothing.")
+@click.option(
+    "--file",
+    "files",
+    multiple=True,
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
+    help="Attach this text; - is what is piped in.",
+)
+@as_json
+@pass_place
+def ask(
+    place: Place,
+    words: tuple[str, ...],
+    files: tuple[str, ...],
+    *,
+    new: bool,
+    no_memory: bool,
+    as_json: bool,
+) -> None:
+    r"""Ask the assistant something, and show its answer.
+
+    Without TEXT, or with -, the question is what is piped in. It goes on with the latest
+    conversation of the command line, unless that is more than an hour old.
+
+    \b
+    turnleaf ask What is the lamp in the living room called?
+    turnleaf ask --file notes.txt What did we decide?
+    """
+    documents = [_document(file) for file in files]
+    text = given_text(words)
+    if not text.strip():
+        message = "there is no question; give some text"
+        raise InvalidInput(message)
+    with talking(place, flush=False) as assistant:
+        key = _key(assistant, is_new=new or no_memory)
+        if as_json:
+            reply = assistant.reply(key, text, private=no_memory, documents=documents)
+        else:
+            stream = assistant.stream(key, text, private=no_memory, documents=documents)
+            reply = show_answer(stream)
+    learnt = tell_news(assistant, undo="turnleaf undo")
+    if as_json:
+        say_json(_record(key, reply, learnt))
+
+
+def _key(assistant: Assistant, *, is_new: bool) -> str:
+    now = datetime.now(UTC)
+    recent = [one for one in conversations(assistant) if now - one.updated_at < GOES_ON_FOR]
+    return cli_key(now) if is_new or not recent else recent[0].key
+
+
+def _document(file: str) -> Document:
+    if file == "-":
+        return Document("stdin", piped())
+    path = Path(file)
+    return Document(path.name, decoded(path.read_bytes(), file))
+
+
+def _record(key: str, reply: Reply, learnt: Sequence[Learnt]) -> dict[str, Any]:
+    return {
+        "text": reply.text,
+        "conversation": key,
+        "saved": [to_json(memory) for memory in reply.saved],
+        "removed": [to_json(memory) for memory in reply.removed],
+        "learnt": [_learnt(one) for one in learnt],
+        "usage": reply.usage and _usage(reply.usage),
+    }
+
+
+def _learnt(one: Learnt) -> dict[str, Any]:
+    return {
+        "action": one.action,
+        "memory": to_json(one.memory),
+        "before": one.before and to_json(one.before),
+        "quote": one.quote,
+    }
+
+
+def _usage(usage: Usage) -> dict[str, int | None]:
+    return {
+        "inputTokens": usage.input_tokens,
+        "outputTokens": usage.output_tokens,
+        "contextWindow": usage.context_window,
+    }

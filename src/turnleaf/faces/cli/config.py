@@ -1,0 +1,104 @@
+"""`config`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from turnleaf.errors import InvalidInput
+from turnleaf.faces.cli.arguments import TEXT, as_json
+from turnleaf.faces.cli.output import note, one_line, say, say_json
+from turnleaf.faces.cli.place import Place, pass_place
+from turnleaf.faces.cli.tables import show
+from turnleaf.settings import SETTINGS
+from turnleaf.store.config import ConfigFile, named
+
+if TYPE_CHECKING:
+    from turnleaf.settings import Setting, Settings
+
+
+@click.command()
+@click.argument("key", required=False, type=TEXT)
+@click.argument("value", required=False, type=TEXT)
+@click.option("--unset", metavar="KEY", type=TEXT, help="Let this setting have its default again.")
+@as_json
+@pass_place
+def config(
+    place: Place, key: str | None, value: str | None, unset: str | None, *, as_json: bool
+) -> None:
+    r"""Show the settings, or the one called KEY; with a VALUE, change it.
+
+    Changes are written to memory-config.json in the data folder. What the environment sets
+    holds before the file.
+
+    \b
+    turnleaf config model ollama:qwen3
+    turnleaf config --unset model
+    """
+    if unset is not None and key is not None:
+        message = "give KEY and VALUE or --unset KEY, not both"
+        raise InvalidInput(message)
+    wanted = unset if key is None else key
+    if wanted is None:
+        _list(place.settings, as_json=as_json)
+        return
+    setting = named(wanted)
+    if unset is not None:
+        ConfigFile(place.folder.config).unset(setting.key)
+    elif value is not None:
+        ConfigFile(place.folder.config).update({setting.key: value})
+    _show(setting, place.settings, as_json=as_json)
+    if (unset or value) and _is_locked(setting, place.settings):
+        note(f"{setting.variable} in the environment holds before the file, as long as it is set")
+
+
+def _list(settings: Settings, *, as_json: bool) -> None:
+    if as_json:
+        say_json([_record(setting, settings) for setting in SETTINGS])
+        return
+    rows = [
+        (one.key, _shown(getattr(settings, one.field)), _source(one, settings), one.meaning)
+        for one in SETTINGS
+    ]
+    show(("Setting", "Value", "From", "Meaning"), rows, wrapped={"Value"})
+
+
+def _show(setting: Setting, settings: Settings, *, as_json: bool) -> None:
+    if as_json:
+        say_json(_record(setting, settings))
+        return
+    say(f"{setting.key} = {_shown(getattr(settings, setting.field))}")
+    say(f"  from      {_source(setting, settings)}")
+    say(f"  default   {_shown(setting.default)}")
+    say(f"  variable  {setting.variable}")
+    say(f"  meaning   {setting.meaning}")
+
+
+def _record(setting: Setting, settings: Settings) -> dict[str, Any]:
+    return {
+        "key": setting.key,
+        "value": getattr(settings, setting.field),
+        "from": _source(setting, settings),
+        "locked": _is_locked(setting, settings),
+        "default": setting.default,
+        "variable": setting.variable,
+        "meaning": setting.meaning,
+    }
+
+
+def _is_locked(setting: Setting, settings: Settings) -> bool:
+    return _source(setting, settings) == "environment"
+
+
+def _source(setting: Setting, settings: Settings) -> str:
+    return settings.sources.get(setting.field, "default")
+
+
+def _shown(value: object) -> str:
+    """Write a value as `config` takes it."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return one_line(str(value))

@@ -1,0 +1,71 @@
+"""Erasing a conversation, or all that came from somewhere, for good."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from turnleaf.errors import InvalidInput, NotFound
+from turnleaf.faces.cli.arguments import ask, on_terminal
+from turnleaf.faces.cli.output import counted, note, one_line, say, say_json
+from turnleaf.search import open_index
+from turnleaf.store import erasure
+
+if TYPE_CHECKING:
+    from turnleaf.faces.cli.place import Place
+
+
+def erase_conversation(place: Place, key: str, *, yes: bool, as_json: bool) -> None:
+    """Erase a conversation; what was learnt from it stays."""
+    _confirm(f'Erase the conversation "{one_line(key)}" for good?', yes=yes)
+    queued = place.learning.erase(key=key) if place.learning else 0
+    try:
+        is_erased = place.conversations.clear(key)
+    finally:
+        place.conversations.close()
+    # Only a file that is made anew holds no byte of it.
+    if place.folder.index.exists():
+        open_index(place.folder, place.settings).rebuild()
+    if not is_erased and not queued:
+        message = f'there is no conversation "{one_line(key)}"; turnleaf history lists them'
+        raise NotFound(message)
+    if as_json:
+        say_json({"conversation": key, "erased": True})
+    else:
+        say(f"erased {one_line(key)} from the conversations, the archive and the search index")
+
+
+def erase_source(place: Place, source: str, *, yes: bool, as_json: bool) -> None:
+    """Erase all that came from a conversation, a tool or a document."""
+    _confirm(f'Erase all that came from "{one_line(source)}" for good?', yes=yes)
+    gone = erasure.erase(
+        source,
+        memory=place.memory,
+        pending=place.pending,
+        daily=place.daily,
+        conversations=place.conversations,
+        index=open_index(place.folder, place.settings),
+        learning=place.learning,
+    )
+    for copy in gone.copies:
+        note(f"{copy} was set aside earlier and may still hold it; delete it if so")
+    if as_json:
+        say_json({**asdict(gone), "copies": [str(copy) for copy in gone.copies]})
+        return
+    parts = (counted(gone.facts, "fact"), counted(gone.notes, "note"))
+    say(
+        f"erased {', '.join(parts)} and {counted(gone.messages, 'message')} from {one_line(source)}"
+    )
+
+
+def _confirm(question: str, *, yes: bool) -> None:
+    if yes:
+        return
+    if not on_terminal():
+        message = "nothing brings back what is erased; --yes erases it"
+        raise InvalidInput(message)
+    if ask(f"{question} [y/N]").casefold() not in {"y", "yes"}:
+        note("Nothing was changed.")
+        click.get_current_context().exit(1)

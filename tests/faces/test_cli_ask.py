@@ -1,0 +1,290 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.faces.conftest import Cli
+from tests.faces.terminal import terminal
+from tests.standins.chat_api import ChatApi
+from turnleaf.settings import Settings
+from turnleaf.store.conversations import ConversationStore
+
+MING = "客廳的燈叫做小明"
+RECENT = "cli:session-100"
+
+
+@pytest.fixture
+def api(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatApi]:
+    with ChatApi() as api:
+        monkeypatch.setenv("TURNLEAF_MODEL", "openai:test")
+        monkeypatch.setenv("TURNLEAF_MODEL_URL", api.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "a-key")
+        monkeypatch.setenv("TURNLEAF_EXTRACT_MODEL", "rules")
+        yield api
+
+
+def keys(cli: Cli) -> list[str]:
+    return [one.key for one in cli.conversations.summaries()]
+
+
+def said(cli: Cli, key: str | None = None) -> list[str]:
+    return [message.text for message in cli.conversations.get_history(key or keys(cli)[0])]
+
+
+def earlier(cli: Cli, text: str, *, minutes: float, key: str = RECENT) -> None:
+    now = datetime.now(UTC) - timedelta(minutes=minutes)
+    store = ConversationStore(cli.folder.conversations(Settings()), now=lambda: now)
+    store.add_exchange(key, text, "Yes")
+    store.close()
+
+
+# Asking
+
+
+def test_a_question_is_answered_from_what_is_remembered(cli: Cli) -> None:
+    cli.remember(MING)
+    result = cli.process("ask", "小明", "是什麼？", environ={"FORCE_COLOR": "1"})
+    assert (result.code, result.err) == (0, "")
+    assert MING in result.out
+    assert "\x1b" not in result.out
+    assert said(cli)[0] == "小明 是什麼？"
+
+
+def test_the_question_can_be_piped_in(cli: Cli, api: ChatApi) -> None:
+    api.answer("A lamp.")
+    api.answer("Still a lamp.")
+    assert cli.process("ask", stdin="小明\n是什麼？\n".encode()).out == "A lamp.\n"
+    assert cli.process("ask", "-", stdin=b"Really?").out == "Still a lamp.\n"
+    assert said(cli)[::2] == ["小明\n是什麼？", "Really?"]
+
+
+@pytest.mark.parametrize("arguments", [[], [""], ["  "], ["-"]])
+def test_without_a_question_nothing_is_asked(cli: Cli, arguments: list[str]) -> None:
+    result = cli("ask", *arguments)
+    assert (result.code, result.out) == (2, "")
+    assert "there is no question" in result.err
+    assert not cli.data.exists()
+
+
+def test_an_explicit_request_is_carried_out_and_confirmed(cli: Cli) -> None:
+    result = cli("ask", f"請記住{MING}")
+    assert MING in result.out
+    assert cli.contents() == [MING]
+
+
+def test_an_answer_is_markdown_on_a_terminal_and_as_it_came_in_a_pipe(
+    cli: Cli, api: ChatApi
+) -> None:
+    api.answer("**燈**\n", "is on")
+    api.answer("**燈**\n", "is on")
+    assert cli("ask", "Hello").out == "**燈**\nis on\n"
+    with terminal("ask", "Hello") as seen:
+        assert seen.end() == 0
+    assert "\x1b[1m燈\x1b[0m" in seen.seen
+    assert "**" not in seen.seen
+
+
+def test_an_escape_code_in_an_answer_does_not_act(cli: Cli, api: ChatApi) -> None:
+    api.answer("a\x1b]0;owned", "\x07b")
+    assert cli("ask", "Hello").out == "a\\x1b]0;owned\\x07b\n"
+
+
+# Which conversation
+
+
+def test_it_goes_on_with_a_conversation_of_the_last_hour(cli: Cli) -> None:
+    earlier(cli, "Hello", minutes=55)
+    earlier(cli, "From a phone", minutes=1, key="slack:1.5")
+    cli("ask", "And then?")
+    assert said(cli, RECENT)[2] == "And then?"
+
+
+def test_after_an_hour_it_begins_a_new_one(cli: Cli) -> None:
+    earlier(cli, "Hello", minutes=61)
+    cli("ask", "And then?")
+    assert len(said(cli, RECENT)) == 2
+    assert said(cli)[0] == "And then?"
+
+
+def test_new_begins_a_new_one_at_once(cli: Cli) -> None:
+    earlier(cli, "Hello", minutes=1)
+    cli("ask", "--new", "And then?")
+    assert len(said(cli, RECENT)) == 2
+    assert len(keys(cli)) == 2
+
+
+def test_without_memory_nothing_is_used_or_kept(cli: Cli, api: ChatApi) -> None:
+    cli.remember(MING)
+    earlier(cli, "Hello", minutes=1)
+    api.answer("Good day.")
+    assert cli("ask", "--no-memory", "My name is Zebulon").out == "Good day.\n"
+    (asked,) = api.requests
+    assert MING not in str(asked.body)
+    assert "Hello" not in str(asked.body)
+    assert keys(cli) == [RECENT]
+    everything = b"".join(path.read_bytes() for path in cli.data.rglob("*") if path.is_file())
+    assert b"Zebulon" not in everything
+
+
+# Files
+
+
+def test_a_file_goes_along_with_its_name(cli: Cli, api: ChatApi, tmp_path: Path) -> None:
+    (tmp_path / "會議.md").write_text("決定：買新的燈", "utf-8")
+    (tmp_path / "b.txt").write_text("Nothing else", "utf-8")
+    api.answer("A new lamp.")
+    result = cli("ask", "--file", "會議.md", "--file", "b.txt", "What did we decide?")
+    assert result.out == "A new lamp.\n"
+    prompt = str(api.requests[0].body["messages"])
+    for part in ("會議.md", "決定：買新的燈", "b.txt", "Nothing else"):
+        assert part in prompt
+    assert said(cli)[0] == "What did we decide?"
+
+
+def test_what_is_piped_in_can_be_the_file(cli: Cli, api: ChatApi) -> None:
+    api.answer("Short.")
+    assert cli("ask", "--file", "-", "Summarise", stdin="很長的文字").out == "Short.\n"
+    assert "很長的文字" in str(api.requests[0].body["messages"])
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("latin1.txt", "latin1.txt is not UTF-8 at byte 3"), ("none.txt", "none.txt")],
+)
+def test_a_file_that_cannot_be_read_is_refused_before_anything_is_asked(
+    cli: Cli, tmp_path: Path, name: str, told: str
+) -> None:
+    (tmp_path / "latin1.txt").write_bytes(b"caf\xe9")
+    result = cli("ask", "--file", name, "What does it say?")
+    assert (result.code, result.out) == (2, "")
+    assert told in result.err
+    assert not cli.data.exists()
+
+
+# For scripts
+
+
+def test_json_tells_all_of_it(cli: Cli, api: ChatApi) -> None:
+    api.answer("Gladly.", input_tokens=120, output_tokens=7)
+    result = cli("ask", "--json", f"請記住{MING}")
+    (key,) = keys(cli)
+    (memory,) = cli("memories", "--json").json
+    told = result.json
+    assert "Gladly." in told.pop("text")
+    assert told.pop("usage")["inputTokens"] == 120
+    assert told == {"conversation": key, "saved": [memory], "removed": [], "learnt": []}
+    api.answer("Done.")
+    assert cli("ask", "--json", f"忘掉{MING}").json["removed"] == [memory]
+
+
+def test_json_tells_what_was_learnt(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORY_MIN_NEW_MESSAGES", "1")
+    (learnt,) = cli("ask", "--json", "My name is Alice").json["learnt"]
+    assert learnt["action"] == "added"
+    assert "Alice" in learnt["memory"]["content"]
+    assert "Alice" in learnt["quote"]
+
+
+# Learning
+
+
+def test_a_series_of_questions_is_learnt_from(cli: Cli) -> None:
+    cli("ask", "My name is Alice")
+    assert cli.contents() == []
+    cli("ask", "What is the time?")
+    assert any("Alice" in content for content in cli.contents())
+
+
+def test_on_a_terminal_what_was_learnt_is_said(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORY_MIN_NEW_MESSAGES", "1")
+    with terminal("ask", "My name is Alice") as seen:
+        assert seen.end() == 0
+    assert "learnt: " in seen.seen
+    assert "(turnleaf undo)" in seen.seen
+    assert "learnt: " not in cli("ask", "My dog is called Rex").err
+
+
+def test_what_a_file_says_waits_for_a_person(
+    cli: Cli, api: ChatApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORY_MIN_NEW_MESSAGES", "1")
+    monkeypatch.delenv("TURNLEAF_EXTRACT_MODEL")
+    (tmp_path / "筆記.md").write_text(MING, "utf-8")
+    fact = {"fact": MING, "category": None, "quote": MING, "message": 1}
+    api.answer("A name.")
+    api.answer(json.dumps({"facts": [{**fact, "relation": "new", "target": None}]}))
+    with terminal("ask", "--file", "筆記.md", "What does it say?") as seen:
+        assert seen.end() == 0
+    assert f"waiting for you: {MING} (turnleaf review)" in seen.seen
+    assert cli.contents() == []
+    (waiting,) = cli("review", "--json").json
+    assert (waiting["content"], waiting["source"]) == (MING, "document:筆記.md")
+
+
+# What goes wrong
+
+
+def test_what_goes_wrong_in_the_background_is_one_line(
+    cli: Cli, api: ChatApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORY_MIN_NEW_MESSAGES", "1")
+    monkeypatch.delenv("TURNLEAF_EXTRACT_MODEL")
+    api.answer("Hello Alice.")
+    api.fail(401)
+    result = cli("ask", "My name is Alice")
+    assert (result.code, result.out) == (0, "Hello Alice.\n")
+    assert result.err.startswith("warning: ")
+    assert len(result.err.splitlines()) == 1
+
+
+def test_a_model_that_fails_is_one_sentence_and_nothing_is_half_kept(
+    cli: Cli, api: ChatApi
+) -> None:
+    api.fail(401)
+    result = cli("ask", "Hello")
+    assert (result.code, result.out) == (1, "")
+    assert result.err.startswith("error: ")
+    assert len(result.err.splitlines()) == 1
+    assert keys(cli) == []
+
+
+def test_what_was_asked_to_be_remembered_is_said_although_the_model_fails(
+    cli: Cli, api: ChatApi
+) -> None:
+    api.fail(401)
+    result = cli("ask", f"請記住{MING}")
+    assert MING in result.out
+    assert cli.contents() == [MING]
+
+
+def test_an_answer_that_breaks_off_ends_its_line(cli: Cli, api: ChatApi) -> None:
+    api.cut("Half an ans")
+    result = cli("ask", "Hello")
+    assert result.code == 1
+    assert result.out == "Half an ans\n"
+    assert result.err.startswith("error: ")
+
+
+def test_ctrl_c_stops_the_model(cli: Cli, api: ChatApi) -> None:
+    api.stall("Half an ")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "turnleaf", "ask", "Hello"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=os.environ,
+    )
+    assert api.stalled.wait(30)
+    assert process.stdout is not None
+    assert process.stdout.read(4) == b"Half"
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert api.left.wait(30)
+    assert (process.returncode, err) == (130, b"")
