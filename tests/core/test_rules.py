@@ -1,4 +1,4 @@
-"""What is worth keeping in what people say to an assistant, in English and in Chinese."""
+"""What is worth keeping in what people say to an assistant, in English, in Chinese and in both."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from tests.strategies import texts, thorough
-from turnleaf.core.rules import attribute_of, facts_in
+from turnleaf.core.rules import attribute_of, claims_of, facts_in
 from turnleaf.core.terms import simplify
 
 ENGLISH_FACTS = r"""
@@ -92,6 +92,7 @@ ENGLISH_FACTS = r"""
     I love rainy days
     we celebrate Christmas with my parents every year
     I no longer have a car
+    I write Python for a living
     """
 ENGLISH_FACTS_AMONG_OTHER_WORDS = r"""
     Hi, I'm Sarah and I work at a bakery -> I'm Sarah // I work at a bakery
@@ -285,6 +286,8 @@ CHINESE_FACTS = r"""
     我把書房叫做「洞穴」
     我吃飯一定要配湯
     我同事阿傑也吃素
+    我換工作了，現在在台達電
+    我最近迷上手沖咖啡
     """
 CHINESE_FACTS_AMONG_OTHER_WORDS = r"""
     我叫陳怡君，大家都叫我小君 -> 我叫陳怡君 // 大家都叫我小君
@@ -426,6 +429,125 @@ CHINESE_NO_FACTS = r"""
     我每天都有吃藥嗎
     不吃了
     """
+MIXED_FACTS = r"""
+    我平常用 Neovim 寫 code
+    我的 MacBook 叫 Momo
+    我 prefer dark mode
+    我老公 allergic to 蝦子
+    我 husband 對花生過敏
+    我 girlfriend 叫 Vivian
+    My wife 叫美玲
+    I live in 板橋
+    I'm working at 台達電
+    My wife is allergic to 花生
+    I love 珍珠奶茶
+    我是 vegetarian
+    我是 software engineer
+    我妹在 Amazon 當 data scientist
+    我們 team 都用 Jira 開單
+    我 lactose intolerant
+    我有 peanut allergy
+    我每個 Monday 都要 stand-up
+    我的 laptop 是 ThinkPad X1
+    你可以 call me Ben
+    Please call me 阿明
+    我家 living room 的燈叫 Sunny
+    臥室的 AC 我習慣開 26 度
+    we call the living room lamp 小明
+    我 hate 香菜
+    我的 favorite color 是藍色
+    My favorite night market is 寧夏夜市
+    我是 Taylor Swift 的 fan
+    我寫 Python 寫了十年
+    我 switch 到 Zed 了
+    我養了一隻 Corgi，叫 Butter
+    我的生日是 March 14
+    我 daughter 的生日是 5/20
+    以後 code comment 都用英文
+    我 base 在新竹
+    I'm from 高雄
+    I was born in 台北
+    I'm a nurse at 台大醫院
+    I take the 高鐵 to 台中 every Friday
+    My cat's name is 咪咪
+    我跟我 wife 都吃素
+    我 usually 十一點睡
+    我同事 Allen 是 vegan
+    我是 INTJ
+    我是 cat person
+    我 coding 的時候喜歡聽 lo-fi
+    我女友是 Japanese
+    我會講 English 跟一點 Japanese
+    我坐飛機 prefer aisle seat
+    我兩個 kids 叫 Leo 跟 Mia
+    I live with 我爸媽
+    我用的是Mac
+    我prefer淺色主題
+    """
+MIXED_FACTS_AMONG_OTHER_WORDS = r"""
+    actually 我住新店 -> 我住新店
+    btw 我對 penicillin 過敏 haha -> 我對 penicillin 過敏
+    我是左撇子 so 滑鼠放左邊 -> 我是左撇子
+    我住台北 but 在桃園上班 -> 我住台北 // 我在桃園上班
+    Hi I'm Jenny，我是 UX designer -> I'm Jenny // 我是 UX designer
+    我血型是 O 型，my birthday is 5/3 -> 我血型是 O 型 // my birthday is 5/3
+    我 wife 叫 Joyce，她 allergic to 花生 -> 我 wife 叫 Joyce // 我wife Joyce allergic to 花生
+    My wife is Anna，她不吃牛肉 -> My wife is Anna // my wife Anna不吃牛肉
+    我 dog 叫 Lucky，是一隻 golden retriever -> 我 dog 叫 Lucky // 我 dog 是一隻 golden retriever
+    我 son 叫小安，he is allergic to 花生 -> 我 son 叫小安 // 我son小安 is allergic to 花生
+    I'm Kevin，在台北做 backend -> I'm Kevin // I 在台北做 backend
+    我是 night owl，都兩點才睡 -> 我是 night owl // 我都兩點才睡
+    """
+MIXED_NO_FACTS = r"""
+    幫我 review 這段 code
+    我今天 WFH
+    我的 laptop 壞了
+    我 love it
+    我 love 你的 suggestion
+    我 prefer the second one
+    I prefer 第一個
+    我 maybe 會去 Tokyo
+    if 我是 vegan 可以吃什麼
+    我 want to 學 Rust
+    我 wish 我住海邊
+    我 think 我喜歡 jazz
+    My wife 喜歡什麼
+    我 boss 叫我去開會
+    我老闆 call me 去他辦公室
+    我的 PM 叫 Kevin 改 spec
+    我叫 IT 來修
+    叫我 email 給他
+    我的 code 有 bug
+    我有三個 meeting
+    我 used to 住台中
+    我 friend 說他住 Tokyo
+    She said 我住台北
+    她 allergic to 花生
+    There is a 餐廳叫 Momo
+    My 電腦 is broken
+    My 老闆 is angry
+    My mom is in 台北 this week
+    我用 ChatGPT 問過了
+    我用 Chrome 打不開
+    我用 npm install 卡住
+    我剛 switch 到另一個 branch
+    我 switch 到 dev branch 了
+    我 next week 要去 Japan
+    我在寫 unit test
+    我老闆是 nice guy
+    我是 serious 的
+    I'm in 台北 today
+    I would love 珍珠奶茶
+    I'm eating 滷肉飯
+    I'm 準備出門
+    I have 三個 meeting
+    I use 這個 app
+    The word 喜歡 means like
+    How do you say 我愛你 in Japanese
+    提醒我 every Monday 開會
+    turn on 小明
+    我 forgot 我的 password
+    """
 PASTED = (
     "```\nmy name is Bob\n```",
     "```\nI live in Rome",
@@ -463,11 +585,12 @@ HOSTILE = (
         "on on ",
     ),
     "我每天早上晚上中午下午睡前平日週末假日。",
+    *("a我", "my 我 is ", "I'm 我 work at ", "我 allergic to 花。", "我的 a b c d。", "so 我 but "),
 )
 
 
 def lines(block: str) -> list[str]:
-    return [line.strip() for line in block.strip().splitlines()]
+    return [line.strip() for line in block.splitlines() if line.strip()]
 
 
 def contents(message: str) -> list[str]:
@@ -478,20 +601,25 @@ def attributes(message: str) -> list[str | None]:
     return [fact.attribute for fact in facts_in(message)]
 
 
-@pytest.mark.parametrize("message", lines(ENGLISH_FACTS) + lines(CHINESE_FACTS))
+@pytest.mark.parametrize("message", lines(ENGLISH_FACTS + CHINESE_FACTS + MIXED_FACTS))
 def test_a_statement_about_oneself_is_a_fact(message: str) -> None:
     assert contents(message) == [message]
 
 
 @pytest.mark.parametrize(
-    "example", lines(ENGLISH_FACTS_AMONG_OTHER_WORDS) + lines(CHINESE_FACTS_AMONG_OTHER_WORDS)
+    "example",
+    lines(
+        ENGLISH_FACTS_AMONG_OTHER_WORDS
+        + CHINESE_FACTS_AMONG_OTHER_WORDS
+        + MIXED_FACTS_AMONG_OTHER_WORDS
+    ),
 )
 def test_facts_are_taken_out_of_what_stands_around_them(example: str) -> None:
     message, expected = example.split(" -> ")
     assert contents(message) == expected.split(" // ")
 
 
-@pytest.mark.parametrize("message", lines(ENGLISH_NO_FACTS) + lines(CHINESE_NO_FACTS))
+@pytest.mark.parametrize("message", lines(ENGLISH_NO_FACTS + CHINESE_NO_FACTS + MIXED_NO_FACTS))
 def test_nothing_is_kept_of_what_does_not_last(message: str) -> None:
     assert contents(message) == []
 
@@ -506,6 +634,11 @@ def test_simplified_chinese_says_the_same(message: str) -> None:
     (traditional,), (simplified,) = facts_in(message), facts_in(simplify(message))
     assert simplified.content == simplify(message)
     assert simplified.attribute == traditional.attribute
+
+
+def test_a_capital_makes_an_english_word_in_a_chinese_clause_a_name() -> None:
+    (song,) = claims_of("我最愛的歌是 Love Story")
+    assert song.value == "love story"
 
 
 def test_a_fact_before_a_letter_to_be_written_is_kept() -> None:
@@ -572,6 +705,19 @@ def test_a_secret_is_no_fact() -> None:
         ("冷氣我習慣開 26 度", "setting|冷气"),
         ("我每天早上七點起床", "起床|user"),
         ("我會彈鋼琴", None),
+        ("I'm Vivian", "name|user"),
+        ("I'm Taiwanese", "nationality|user"),
+        ("我是 Sandy", "name|user"),
+        ("我是 vegan", "diet|user"),
+        ("我是 designer", "job|user"),
+        ("我 wife 叫 Joyce", "name|太太"),
+        ("客廳的 lamp 叫小明", "called|客厅灯"),
+        ("the living room lamp 叫小明", "called|客厅灯"),
+        ("I live in 板橋", "home|user"),
+        ("我 work for 聯發科", "employer|user"),
+        ("我 love 香菜", "likes|香菜|user"),
+        ("我最愛的歌是 Love Story", "favourite 歌|user"),
+        ("我 birthday 是 3/14", "birthday|user"),
     ],
 )
 def test_a_fact_of_which_only_one_can_hold_says_of_what(
@@ -630,6 +776,9 @@ def test_a_stored_fact_is_understood_in_the_third_person(
         我上個月搬到高雄了
         更正：我的生日是五月五號
         其實我不是台北人，我是新北人
+        我 actually 是台南人
+        sorry 我說錯了，我生日是 May 5
+        我從 LINE 跳槽到 Google 了
     """),
 )
 def test_a_correction_says_that_it_is_one(message: str) -> None:

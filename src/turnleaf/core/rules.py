@@ -38,6 +38,12 @@ _SHORT = {"i'm": "i am", "can't": "can not", "n't": " not", "'s ": " is ", "'ve"
 }
 _STOPS = re.compile(r"[\"「」『』!。]|[.,](?!\w)")
 _HAN = re.compile("[\u3400-\u9fff]")
+_LATIN = re.compile("[A-Za-z]")
+# A question, or something at hand: its clause is not understood by its English words alone.
+_NO_ENGLISH = re.compile(
+    simplify("[這那哪你妳您它嗎呢]|[一二三四]個|什麼|怎麼|今天|明天|昨天|可能")
+)
+_BETWEEN_LATIN = re.compile(r"(?<=[A-Za-z])\0(?=[A-Za-z])")
 _TASK = re.compile(
     simplify(
         r"\b(?:translate|translation|proofread|paraphrase|rephrase|rewrite|summari[sz]e"
@@ -54,7 +60,8 @@ _TASK = re.compile(
 )
 _WRITING = re.compile(
     simplify(
-        r"\b(?:write|draft|compose|reply to|here(?:'s| is) (?:the|an?|my) (?:email|text"
+        r"\b(?:(?<!\bi )(?<!\bwe )write|draft"
+        r"|compose|reply to|here(?:'s| is) (?:the|an?|my) (?:email|text"
         r"|log|message|essay|"
         r"article|transcript|poem|story|code|error|output|draft)|lyrics|imagine"
         r"|the following|she wrote"
@@ -160,7 +167,8 @@ class _Reading:
     def _in_sentence(self, sentence: Sentence, grammar: Grammar) -> list[_Fact]:
         found: list[_Fact] = []
         for start, end in _clauses(self.plain, sentence, grammar):
-            if grammar.stop.search(self.plain[start:end]):
+            grammar = _grammar(self.plain[start:end])
+            if grammar.stop.search(grammar.gloss(self.plain[start:end])):
                 break
             fact = self._in_clause(start, end, grammar)
             if fact and found and _corrects(found[-1], fact):
@@ -169,11 +177,12 @@ class _Reading:
         return found
 
     def _in_clause(self, start: int, end: int, grammar: Grammar) -> _Fact | None:
-        is_changed = grammar.change.search(self.plain[start:end]) is not None or self.is_changing
+        changed = grammar.change.search(grammar.gloss(self.plain[start:end]))
+        is_changed = changed is not None or self.is_changing
         start, end = _trimmed(self.plain, start, end, grammar)
         said = self.plain[start:end]
         for understood, rest in self._ways(said, grammar):
-            claim = grammar.claim(simplify(understood) + rest)
+            claim = _claim(simplify(understood) + rest)
             if claim:
                 self._remember(start, end, claim, grammar)
                 content = understood + self.text[end - len(rest) : end]
@@ -194,7 +203,7 @@ class _Reading:
             owner = "'s" if pronoun[0].lower() in _POSSESSIVES else ""
             yield self.about + owner, said[pronoun.end() :]
         elif self.subject and grammar.bare.match(said):
-            yield self.subject + ("" if _HAN.match(self.subject) else " "), said
+            yield self.subject + ("" if _HAN.match(self.subject[-1]) else " "), said
 
     def _remember(self, start: int, end: int, claim: Claim, grammar: Grammar) -> None:
         """Keep whom the clause is about, in the letters that it was written in."""
@@ -204,7 +213,7 @@ class _Reading:
         if claim.about:
             places = [(self.plain.find(name, start, end), len(name)) for name in claim.about]
             names = [self.text[at : at + size] for at, size in places if at >= 0]
-            self.about = grammar.my + (" " if grammar.my.endswith(" ") else "").join(names)
+            self.about = _side_by_side(grammar.my, *names) if names else ""
 
     def _joined(self, first: _Fact, second: _Fact) -> _Fact:
         content = first.content + self.text[first.end : second.end]
@@ -219,6 +228,19 @@ def _first_person(plain: str) -> str:
 
 def _grammar(said: str) -> Grammar:
     return CHINESE if _HAN.search(said) else ENGLISH
+
+
+def _claim(said: str) -> Claim | None:
+    """Read a clause; one in both languages that begins in English may be English for the rest."""
+    claim = _grammar(said).claim(said)
+    if claim or not _LATIN.match(said) or _NO_ENGLISH.search(said):
+        return claim
+    return ENGLISH.claim(said) if _HAN.search(said) else None
+
+
+def _side_by_side(*words: str) -> str:
+    """Join words as their script asks: those in Latin letters with a space between them."""
+    return _BETWEEN_LATIN.sub(" ", "\0".join(words)).replace("\0", "")
 
 
 def _clauses(plain: str, sentence: Sentence, grammar: Grammar) -> list[tuple[int, int]]:

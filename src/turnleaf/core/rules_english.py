@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from turnleaf.core.rules_grammar import PERSON, Grammar, Rule, Vocabulary
 
-_WORDS = {
+WORDS = {
     "relative": r"""
         (?:mother|father|brother|sister|son|daughter)[-_]in[-_]law in-law wife hubby husband
         partner girlfriend boyfriend fianc[eé]e? spouse ex son daughter kid boy girl child
@@ -111,6 +111,13 @@ _WORDS = {
         pregnant ana?emic short-sighted near-?sighted far-?sighted sober claustrophobic
         (?:afraid|scared|terrified)_of_.{1,60} sensitive_to_.{1,60} intolerant_(?:to|of)_.{1,60}
         on_an?_.{1,30}_diet
+        """,
+    "nationality": r"""
+        (?-i:[A-Z])[a-z]+(?:ese|wegian) American Australian Austrian Belgian Brazilian British
+        Canadian Colombian Czech Danish Dutch Egyptian English Filipino Finnish French German Greek
+        Hungarian Indian Indonesian Iranian Irish Israeli Italian Korean Malaysian Mexican
+        New_Zealander Nigerian Polish Romanian Russian Scottish Singaporean Spanish Swedish Swiss
+        Thai Turkish Ukrainian Welsh
         """,
     "status": """
         retired self-employed unemployed married divorced bilingual trilingual freelance engaged
@@ -243,7 +250,7 @@ _PARTS = {
         r"|(?:twenty|thirty|forty|fifty|sixty)(?:-\w+)?)"
     ),
 }
-_VOCABULARY = Vocabulary(str, _WORDS)
+_VOCABULARY = Vocabulary(str, WORDS)
 _VOCABULARY.define(_PARTS)
 _compile = _VOCABULARY.compile
 _spelt = _VOCABULARY.spelt
@@ -297,8 +304,7 @@ _NAMES = (
     _rule(
         "People",
         "nationality|user",
-        r"i(?:'m| am|m) (?P<value>(?-i:[A-Z])[a-z]+(?:ese|ish|ian|ican|wegian)|German|French|Dutch"
-        r"|Greek|Swiss|Thai|Korean|American|Mexican)",
+        "i(?:'m| am|m) (?P<value><nationality>)",
     ),
     _rule(
         "People",
@@ -591,7 +597,7 @@ _PLACES = (
         "<i> <adv>(?P<no><not> )?lives?(?: together| alone)? (?:in|at|on|near|by|close to|outside) "
         r"(?!<nowhere>\b)<rest>",
     ),
-    _rule("People", None, r"<i> lives? (?:with|alone)(?: (?!<nowhere>\b)(?P<value>.{2,80}))?"),
+    _rule("People", None, r"<i> lives? (?:alone|with (?!<nowhere>\b)(?P<value>.{2,80}))"),
     _rule(
         "Places",
         "home|{of}",

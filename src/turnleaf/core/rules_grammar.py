@@ -85,6 +85,7 @@ class Grammar:
     of what went before. `subject` is what a clause that begins with a `bare` verb or with a
     `pronoun` may take from an earlier one. `tidy` takes out of a clause what does not matter for
     its meaning; `told` turns how somebody else writes about the user into how the user says it.
+    `gloss` puts the words of another language into this one.
     """
 
     rules: tuple[Rule, ...]
@@ -106,10 +107,14 @@ class Grammar:
     told: tuple[tuple[re.Pattern[str], str], ...]
     same_words: Mapping[str, str]
     my: str
+    gloss: Callable[[str], str] = str
 
     def claim(self, said: str) -> Claim | None:
         """Read a clause; None when it states no lasting fact."""
-        if len(said) > MAX_CLAUSE_CHARS or HIDDEN in said or self.never.search(said):
+        if len(said) > MAX_CLAUSE_CHARS or HIDDEN in said:
+            return None
+        said = self.gloss(said)
+        if self.never.search(said):
             return None
         tidied = self._tidied(said)
         is_passing = self.passing.search(tidied) is not None
