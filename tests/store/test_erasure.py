@@ -306,6 +306,16 @@ def test_undoing_the_edit_of_an_erased_text_brings_nothing_of_it_back(stores: St
     assert left_of(stores.folder, TALK) == []
 
 
+def test_no_fingerprint_of_what_was_erased_stays_on_record(stores: Stores) -> None:
+    stores.memory.add("mine")
+    stores.memory.add("a zebra", source=talk("zebra"))
+    stores.memory.add("mine too")
+    stores.erase(TALK)
+    *before, last = [json.loads(line)["shape"] for line in record_of(stores.memory).splitlines()]
+    assert set(before) == {"0+0"}
+    assert last != "0+0"
+
+
 def test_an_edit_that_was_undone_before_the_erasure_is_not_undone_again(stores: Stores) -> None:
     fact = stores.memory.add("a zebra", source=talk("zebra"))
     stores.memory.update(fact.id, "a horse")

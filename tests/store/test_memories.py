@@ -141,6 +141,21 @@ def test_an_id_chosen_beforehand_is_not_held_up_by_a_full_memory(place: Place) -
         store.add("coffee", memory_id="another")
 
 
+def test_undo_goes_past_a_deletion_by_hand_that_was_taken_back_by_hand(place: Place) -> None:
+    store = place.open()
+    store.add("first")
+    store.add("second")
+    both = store.text()
+    lines = [line for line in both.splitlines(keepends=True) if "first" not in line]
+    place.edit("".join(lines))
+    assert said(store) == ["second"]
+    place.edit(both)
+    assert said(store) == ["first", "second"]
+    (undone,) = store.undo()
+    assert undone.op == "add"
+    assert said(store) == ["first"]
+
+
 def test_ids_are_known_for_good(place: Place) -> None:
     store = place.open()
     gone, wiped, here = store.add("gone"), store.add("wiped"), store.add("here")
