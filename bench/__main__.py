@@ -20,6 +20,7 @@ from bench import (
     start,
     table,
     trimming,
+    turn,
     vectors,
     writers,
 )
@@ -36,6 +37,7 @@ SUBJECTS: dict[str, Callable[[Path, Scale], Iterable[Row]]] = {
     "search": search.rows,
     "vectors": vectors.rows,
     "indexing": indexing.rows,
+    "turn": turn.rows,
 }
 
 

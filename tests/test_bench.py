@@ -36,6 +36,18 @@ ROWS = [
     "1,000 short notes indexed, English, against 20,000 a second",
     "1,000 short notes indexed, Chinese, against 20,000 a second",
     "1,000 short notes indexed, mixed, against 20,000 a second",
+    "before the model, English question, 200 passages, against raw FTS5",
+    "before the model, Chinese question, 200 passages, against raw FTS5",
+    "before the model, English one about last week, 200 passages, against raw FTS5",
+    "before the model, Chinese one about last week, 200 passages, against raw FTS5",
+    "before the model, just archived, 200 passages, against raw FTS5",
+    "before the model, English question, 1,000 passages, against raw FTS5",
+    "before the model, Chinese question, 1,000 passages, against raw FTS5",
+    "before the model, English one about last week, 1,000 passages, against raw FTS5",
+    "before the model, Chinese one about last week, 1,000 passages, against raw FTS5",
+    "before the model, just archived, 1,000 passages, against raw FTS5",
+    "turn kept, against two fsynced appends",
+    "turn whose oldest is archived kept, against two fsynced appends",
 ]
 
 

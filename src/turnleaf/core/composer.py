@@ -9,6 +9,7 @@ left out.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from turnleaf.core import neutral
@@ -98,6 +99,10 @@ class Explanation:
     left_out: tuple[str, ...] = ()
 
 
+# From one turn to the next most of a prompt stays the same.
+_estimated = lru_cache(maxsize=1024)(estimate)
+
+
 class PromptComposer:
     """Makes prompts of one system prompt, within one budget of tokens."""
 
@@ -106,7 +111,7 @@ class PromptComposer:
         system_prompt: str = SYSTEM_PROMPT,
         *,
         max_tokens: int = MAX_TOKENS,
-        count: Count = estimate,
+        count: Count = _estimated,
     ) -> None:
         self._system_prompt = system_prompt
         self._max_tokens = max_tokens
@@ -241,17 +246,19 @@ def _left_out(whole: Turn, turn: Turn) -> tuple[str, ...]:
     return (f"Left out because the prompt was too long: {', '.join(told)}.",) if told else ()
 
 
+@lru_cache(maxsize=8)
 def _memory_section(remembered: Remembered) -> str:
     if remembered == Remembered():
         return ""
     return f"## Long-term Memory\n{block(MEMORY_TAG, _memory_body(remembered))}"
 
 
-def _memory_body(remembered: Remembered) -> list[str]:
+@lru_cache(maxsize=8)
+def _memory_body(remembered: Remembered) -> tuple[str, ...]:
     if not remembered.page:
-        return memory_lines(remembered.facts)
+        return tuple(memory_lines(remembered.facts))
     # What stands in the first line could otherwise pose as a heading of ours.
-    return [neutral.speech(f"\n{remembered.page}").removeprefix("\n")]
+    return (neutral.speech(f"\n{remembered.page}").removeprefix("\n"),)
 
 
 def _remembered(memories: Sequence[Memory], page: str) -> Remembered:

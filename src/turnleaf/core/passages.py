@@ -9,6 +9,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from turnleaf.core import jsonfacts, markdown, messages
@@ -113,6 +114,7 @@ def _of_fact(memory: Memory, line: int, day_of: DayOf) -> Passage:
     return Passage(memory.content, line, memory.category, added, id=memory.id)
 
 
+@lru_cache(maxsize=16_384)
 def _of_record(line: str, number: int, day_of: DayOf) -> Passage | None:
     try:
         record = json.loads(line)

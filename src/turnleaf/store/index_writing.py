@@ -97,20 +97,22 @@ def _replace(database: apsw.Connection, found: Found) -> list[tuple[int, Placed]
         "ON CONFLICT (path) DO UPDATE SET signature = ?2, version = ?3 RETURNING id",
         (os.fsencode(found.path), found.signature, found.version),
     ).get
-    before: dict[bytes, list[int]] = {}
-    stood = "SELECT shape, id FROM passages WHERE file = ? ORDER BY id DESC"
-    for shape, number in database.execute(stood, (file,)):
-        before.setdefault(shape, []).append(number)
+    before: dict[bytes, list[tuple[int, int, int | None]]] = {}
+    stood = "SELECT shape, id, line, place FROM passages WHERE file = ? ORDER BY id DESC"
+    for shape, *passage in database.execute(stood, (file,)):
+        before.setdefault(shape, []).append(tuple(passage))
     fresh = []
     moved = []
     for one in placed(found.passages):
         shape = _shape(one)
         same = before.get(shape)
         if same:
-            moved.append((one.passage.line, one.place, same.pop()))
+            number, *stands = same.pop()
+            if stands != [one.passage.line, one.place]:
+                moved.append((one.passage.line, one.place, number))
         else:
             fresh.append((shape, one))
-    _forget(database, [number for numbers in before.values() for number in numbers])
+    _forget(database, [number for several in before.values() for number, *_ in several])
     database.executemany("UPDATE passages SET line = ?, place = ? WHERE id = ?", moved)
     return _inserted(database, file, found.kind, fresh)
 

@@ -1,0 +1,257 @@
+"""What a turn costs besides the model: before it, against one raw FTS5 query, and after it."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime, time, timedelta
+from functools import partial
+from io import FileIO
+from itertools import islice
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from bench import corpus, samples
+from bench.indexes import Raw, expression
+from bench.memory import fill_memory
+from bench.samples import Exchange
+from bench.scale import Scale
+from bench.timing import Batch, Row, Work, compare
+from turnleaf import Assistant, Message, Settings
+from turnleaf.core.dialogue import Event, Prompt, Text, Toolbox
+from turnleaf.core.passages import Passage
+from turnleaf.errors import ModelError
+from turnleaf.looking import MOST_HITS
+from turnleaf.settings import data_folder
+from turnleaf.store.archive import Archive
+from turnleaf.store.config import ConfigFile
+from turnleaf.store.sources import Files
+
+HALF_CHINESE = ("English", "Chinese")
+CONVERSATIONS = 10
+KEY = samples.key(0)
+NOW = datetime.combine(corpus.LAST_DAY, time(12)).astimezone()  # the month's archive is long
+NEVER = 1_000_000  # messages to wait for before learning, which another thread would do meanwhile
+MESSAGES = 100
+TURNS = 5
+
+
+class Entered(ModelError):
+    """The model was called, and that is enough."""
+
+
+@dataclass
+class Mouth:
+    """A model that says what it is told to; without that the turn ends where it is called."""
+
+    name: str = "mouth"
+    answer: str = ""
+    prompts: list[Prompt] = field(default_factory=list)
+    """The last one only."""
+
+    def stream(self, prompt: Prompt, _tools: Toolbox | None = None) -> Iterator[Event]:
+        """Answer in one piece."""
+        self.prompts[:] = [prompt]
+        if not self.answer:
+            raise Entered
+        return iter([Text(self.answer)])
+
+    def structured(self, _system: str, _text: str, _schema: Mapping[str, Any]) -> str:
+        """Find no facts."""
+        return '{"facts": []}'
+
+
+class RawContext(Raw):
+    """Raw FTS5, asked for as many passages as a prompt takes."""
+
+    def best(self, expression: str) -> list[tuple[object, ...]]:
+        """Select what fits best."""
+        return self._database.execute(
+            f"SELECT rowid, rank FROM words WHERE words MATCH ? ORDER BY rank LIMIT {MOST_HITS}",  # noqa: S608 - of a constant
+            (expression,),
+        ).fetchall()
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """An assistant in the midst of a conversation, and its model."""
+
+    assistant: Assistant
+    model: Mouth
+
+    def enter(self, question: str) -> None:
+        """Go through a turn until the model is called."""
+        self.model.answer = ""
+        with suppress(Entered):
+            next(self.assistant.stream(KEY, question))
+
+    def prompt(self, question: str) -> Prompt:
+        """Give what the model is asked."""
+        self.enter(question)
+        return self.model.prompts[0]
+
+    def answered(self, one: Exchange) -> Iterator[object]:
+        """Go through a turn until the model has answered; what follows keeps it."""
+        self.model.answer = one.answer
+        events = self.assistant.stream(KEY, one.question)
+        next(events)
+        return events
+
+    def learn(self) -> None:
+        """Let nothing wait to be learnt from, as it is once that was done."""
+        waiting = self.assistant.learning.claim(KEY)
+        if waiting:
+            self.assistant.learning.complete(waiting, [])
+
+
+def rows(folder: Path, scale: Scale) -> Iterator[Row]:
+    """Measure with few passages and with many; what is kept does not depend on them."""
+    for count in (scale.passages[0], scale.passages[-1]):
+        with remembering(folder, count, scale.facts) as (talk, raw):
+            for kind, asked in questions().items():
+                yield _before(scale, f"{kind}, {count:,} passages", asked, talk, raw)
+            yield _after_archiving(scale, count, talk, raw)
+    for title, is_archived in (("turn", False), ("turn whose oldest is archived", True)):
+        yield _kept(folder, scale, title, is_archived=is_archived)
+
+
+def questions() -> dict[str, list[str]]:
+    """Give what is asked, of common and of rare things."""
+    asked, kinds = corpus.queries(), len(corpus.ASKED)
+    by_kind = {kind: asked[place::kinds] for place, kind in enumerate(corpus.ASKED)}
+    things, things_zh = by_kind["an English word"], by_kind["a Chinese word"]
+    return {
+        "English question": by_kind["a question in English"],
+        "Chinese question": by_kind["a question in Chinese"],
+        "English one about last week": [
+            f"What did I note last week about the {thing}?" for thing in things
+        ],
+        "Chinese one about last week": [f"上週關於{thing}我記了什麼？" for thing in things_zh],
+    }
+
+
+@contextmanager
+def remembering(folder: Path, count: int, facts: int) -> Iterator[tuple[Talk, Raw]]:
+    """Fill an assistant, half with daily logs and half with an archive, and a yardstick."""
+    with TemporaryDirectory(dir=folder) as name, ExitStack() as stack:
+        place = data_folder(name)
+        archive = place.archive(Settings())
+        corpus.write_days(place.daily, count // 2, HALF_CHINESE)
+        talk = stack.enter_context(talking(place.path, facts, is_archived=True))
+        _write_archive(archive, count - count // 2)
+        added = talk.assistant.index.sync()
+        if added != count + facts:
+            message = f"{added} passages were taken in, not {count + facts}"
+            raise LookupError(message)
+        raw = RawContext(place.path / "raw.sqlite")
+        stack.callback(raw.close)
+        raw.fill(_passages([place.memory(Settings()), place.daily, archive]))
+        yield talk, raw
+
+
+@contextmanager
+def talking(path: Path, facts: int, *, is_archived: bool) -> Iterator[Talk]:
+    """Open an assistant that knows some facts and has conversations as long as they may be."""
+    place = data_folder(path)
+    ConfigFile(place.config).update(
+        {"embeddings": "off", "conversationArchive": is_archived, "minNewMessages": NEVER}
+    )
+    fill_memory(place.memory(Settings()), facts)
+    model = Mouth()
+    assistant = Assistant(place, model=model, now=lambda: NOW)
+    random = Random(7)
+    for number in range(CONVERSATIONS):
+        said = [turn for one in samples.conversation(random) for turn in one.turns()]
+        stamped = [replace(turn, timestamp=NOW) for turn in said]
+        assistant.conversations.add_messages(samples.key(number), stamped)
+    try:
+        yield Talk(assistant, model)
+    finally:
+        assistant.close(flush=False)
+
+
+def _before(scale: Scale, title: str, asked: Sequence[str], talk: Talk, raw: Raw) -> Row:
+    _check([talk.prompt(question) for question in asked], scale.facts)
+    ours: list[Work] = [partial(talk.enter, question) for question in asked]
+    yardstick: list[Work] = [partial(raw.best, expression(question)) for question in asked]
+    costs = compare(lambda: ours, lambda: yardstick, scale.rounds)
+    return Row(f"before the model, {title}, against raw FTS5", *costs)
+
+
+def _after_archiving(scale: Scale, count: int, talk: Talk, raw: Raw) -> Row:
+    """Ask the next question of a long conversation: the turn before it changed the archive."""
+    random = Random(5)
+    question = questions()["English question"][0]
+
+    def ours() -> list[Work]:
+        deque(talk.answered(samples.exchange(random)), maxlen=0)
+        return [partial(talk.enter, question)]
+
+    yardstick: list[Work] = [partial(raw.best, expression(question))]
+    costs = compare(ours, lambda: yardstick, scale.rounds)
+    return Row(f"before the model, just archived, {count:,} passages, against raw FTS5", *costs)
+
+
+def _kept(folder: Path, scale: Scale, title: str, *, is_archived: bool) -> Row:
+    with (
+        TemporaryDirectory(dir=folder) as name,
+        talking(Path(name), scale.facts, is_archived=is_archived) as talk,
+        FileIO(f"{name}/appended", "a") as file,
+    ):
+        costs = compare(_keeps(talk), _appends(file), scale.rounds)
+    return Row(f"{title} kept, against two fsynced appends", *costs)
+
+
+def _keeps(talk: Talk) -> Batch:
+    random = Random(6)
+
+    def batch() -> list[Work]:
+        talk.learn()
+        turns = [talk.answered(samples.exchange(random)) for _ in range(TURNS)]
+        return [partial(deque[object], turn, maxlen=0) for turn in turns]
+
+    return batch
+
+
+def _appends(file: FileIO) -> Batch:
+    random = Random(6)
+    return lambda: [partial(_append, file, samples.exchange(random)) for _ in range(TURNS)]
+
+
+def _append(file: FileIO, one: Exchange) -> None:
+    for text in (one.question, one.answer):
+        file.write(f"{text}\n".encode())
+        os.fsync(file.fileno())
+
+
+def _write_archive(folder: Path, count: int) -> None:
+    """Archive two conversations of each day, so that none of them is old enough to expire."""
+    archive = Archive(folder)
+    said = islice(corpus.notes(Random(4), HALF_CHINESE), count)
+    for number in range(-(-count // MESSAGES)):
+        moment = NOW - timedelta(hours=12 * number)
+        messages = [
+            Message(("user", "assistant")[place % 2], text, moment + timedelta(seconds=place))
+            for place, text in enumerate(islice(said, MESSAGES))
+        ]
+        archive.append(samples.key(CONVERSATIONS + number), messages, moment)
+
+
+def _passages(roots: Iterable[Path]) -> Iterator[Passage]:
+    for source in map(Files, roots):
+        for path in map(Path, source.paths()):
+            yield from source.cut(path, path.read_bytes())[1]
+
+
+def _check(prompts: Sequence[Prompt], facts: int) -> None:
+    """Refuse to measure turns that have not everything in their prompts."""
+    has_facts = all(prompt.system.count("\n- ") == facts for prompt in prompts)
+    has_history = all(len(one.messages) == 2 * samples.EXCHANGES + 1 for one in prompts)
+    if not (has_facts and has_history and any(prompt.found for prompt in prompts)):
+        message = f"{prompts[0].question!r} was asked without facts, history or passages"
+        raise LookupError(message)
