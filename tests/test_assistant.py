@@ -13,7 +13,8 @@ from tests.standins.scripted import ScriptedModel, learnt
 from turnleaf import Assistant, Message
 from turnleaf.assistant import Document, Done
 from turnleaf.core.dialogue import Text, Usage
-from turnleaf.errors import InvalidInput, ModelError
+from turnleaf.errors import InvalidInput, ModelError, StorageError
+from turnleaf.llm.recall import RecallModel
 from turnleaf.settings import CONFIG_NAME
 from turnleaf.store.config import ConfigFile
 from turnleaf.store.learning import Queued
@@ -255,6 +256,41 @@ class TestRequests:
         assert "Secrets are not kept" in reply.text
         assert assistant.conversations.get_history(KEY)[0].text.endswith("hunter2!x")
 
+    @pytest.mark.parametrize(
+        ("known", "said", "after"),
+        [
+            ("My dog is called Rex", "Remember that my dog is called Max, not Rex", "Max"),
+            ("客廳的燈叫做小明", "記住客廳的燈改叫小華了", "小華"),
+        ],
+    )
+    def test_a_correction_takes_the_place_of_what_it_corrects(
+        self, opened: Opened, clock: Clock, known: str, said: str, after: str
+    ) -> None:
+        assistant = opened()
+        assistant.memory.add(known)
+        clock.pass_seconds(1)
+        reply = assistant.reply(KEY, said)
+        (fact,) = contents(assistant)
+        assert after in fact
+        assert known in reply.text
+
+    def test_it_holds_although_the_settings_are_wrong(
+        self, opened: Opened, tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        opened()
+        monkeypatch.setenv("TURNLEAF_MODEL_URL", "http://localhost:1")
+        monkeypatch.delenv("TURNLEAF_MODEL", raising=False)
+        with Assistant(tmp_path, now=clock) as assistant:
+            reply = assistant.reply(KEY, "記住我住在台北")
+            assert reply.text.startswith("已記住：我住在台北\n\n(TURNLEAF_MODEL_URL is set")
+            assert len(assistant.conversations.get_history(KEY)) == 2
+
+    def test_its_quote_on_record_holds_no_secret(self, opened: Opened) -> None:
+        assistant = opened()
+        assistant.reply(KEY, "Remember that my password is hunter2!x")
+        folder = assistant.memory.location.parent
+        assert all(b"hunter2" not in path.read_bytes() for path in folder.glob("*.*"))
+
     def test_it_works_while_memory_is_switched_off(self, opened: Opened) -> None:
         assistant = opened(enabled=False)
         assistant.reply(KEY, "記住我住在台北")
@@ -495,24 +531,239 @@ class TestLearning:
         assistant.reply(KEY, "小明是什麼?")
         assert "客廳" not in model.prompts[0].system + model.prompts[0].text
 
-    def test_what_was_found_is_written_once_although_the_program_died_in_between(
-        self, opened: Opened
+    def test_one_fact_that_cannot_be_written_does_not_keep_the_others_from_it(
+        self, opened: Opened, model: ScriptedModel
     ) -> None:
+        long = "My dog is called " + "Rex" * 40
+        model.facts = [[learnt(long, "My dog"), learnt("I like tea")]]
+        assistant = opened(memoryMaxChars=50)
+        self.talk(assistant, "My dog! And I like tea")
+        assistant.flush()
+        assert contents(assistant) == ["I like tea"]
+        assert "waits to be learnt: the memory is full" in assistant.problems()[0]
+
+    def test_a_model_that_breaks_the_rules_of_python_stops_nothing(
+        self, opened: Opened, model: ScriptedModel
+    ) -> None:
+        model.facts = [ValueError("unheard of")]
         assistant = opened()
         self.talk(assistant, "My dog is called Rex")
+        assistant.flush()
+        assert "ValueError: unheard of" in assistant.problems()[0]
+        assistant.flush()
+        assert contents(assistant) == ["My dog is called Rex"]
+
+    def test_a_model_that_fails_is_asked_once_for_all_conversations_and_not_in_every_turn(
+        self, opened: Opened, model: ScriptedModel
+    ) -> None:
+        model.facts = [ModelError("away")] * 9
+        assistant = opened(minNewMessages=2)
+        self.talk(assistant, "One")
+        self.finished(assistant)
+        self.talk(assistant, "Two")
+        self.finished(assistant)
+        assert len(model.extractions) == 1
+        for number in range(3):
+            assistant.record(f"slack:{number}.5", [Message("user", "Hi")])
+        assistant.flush()
+        assert len(model.extractions) == 2
+        assert sum(assistant.learning.backlog().values()) == 7
+
+    def test_past_the_cap_what_a_model_failed_on_stays_queued(
+        self, opened: Opened, model: ScriptedModel
+    ) -> None:
+        model.facts = [ModelError("away")]
+        assistant = opened(extractDailyCalls=1)
+        self.talk(assistant, "唉，老家在山上，回去一趟要三小時")
+        assistant.flush()
+        assistant.flush()
+        assert assistant.learning.waiting(KEY) == 2
+        assert "it is tried again tomorrow" in assistant.problems()[-1]
+
+    def test_an_idle_turn_asks_about_one_other_conversation_at_most(
+        self, opened: Opened, clock: Clock, model: ScriptedModel
+    ) -> None:
+        assistant = opened()
+        for number in range(3):
+            assistant.record(f"slack:{number}.5", [Message("user", "Hi")])
+        clock.pass_seconds(4000)
+        self.talk(assistant, "Hello")
+        self.finished(assistant)
+        assert len(model.extractions) == 1
+
+    def test_a_long_document_is_read_in_part(self, opened: Opened, model: ScriptedModel) -> None:
+        assistant = opened()
+        document = Document("log.txt", "All is well. " * 100_000)
+        assistant.reply(KEY, "Read this", documents=[document])
+        assistant.flush()
+        assert len(model.extractions) == 1
+        assert len(model.extractions[0]) < 10_000
+
+    def test_a_long_conversation_is_learnt_from_in_parts(
+        self, opened: Opened, model: ScriptedModel
+    ) -> None:
+        assistant = opened()
+        model.facts = [[], [learnt("My dog is called Rex", message=6)]]
+        texts = [*(f"{n} " + "long story " * 500 for n in range(8)), "So my dog is called Rex"]
+        assistant.record(KEY, [Message("user", text) for text in texts])
+        model.facts = [[] for _ in range(9)]
+        model.facts[2] = [learnt("The dog's name is Rex", "my dog is called Rex", message=1)]
+        assistant.flush()
+        assert all(len(text) < 30_000 for text in model.extractions)
+        assert len(model.extractions) > 1
+        assert len(contents(assistant)) == 1
+
+    @pytest.mark.parametrize("by_tool", [False, True])
+    def test_what_the_user_asked_to_forget_is_not_learnt_from_what_was_said_before(
+        self, opened: Opened, model: ScriptedModel, *, by_tool: bool
+    ) -> None:
+        saved = ("append_memory", {"fact": "My dog is called Rex"})
+        model.turns = [[saved, "Nice."]] if by_tool else []
+        assistant = opened()
+        self.talk(assistant, "My dog is called Rex", "Forget that my dog is called Rex")
+        assistant.flush()
+        assert contents(assistant) == []
+
+    def test_what_a_tool_saved_and_the_user_took_back_is_not_learnt(
+        self, opened: Opened, model: ScriptedModel
+    ) -> None:
+        model.turns = [[("append_memory", {"fact": "User's dog is called Rex"}), "Nice."]]
+        assistant = opened()
+        self.talk(assistant, "My dog is called Rex")
+        assistant.memory.undo()
+        assistant.flush()
+        assert contents(assistant) == []
+
+    def test_what_was_learnt_and_waits_for_room_can_be_forgotten(self, opened: Opened) -> None:
+        assistant = opened(memoryMaxItems=1)
+        only = assistant.memory.add("I like tea")
+        self.talk(assistant, "My dog is called Rex")
+        assistant.flush()
+        self.talk(assistant, "forget that my dog is called Rex")
+        assistant.memory.delete(only.id)
+        assistant.flush()
+        assert contents(assistant) == []
+
+    def test_what_else_a_wish_to_forget_says_is_learnt(self, opened: Opened, clock: Clock) -> None:
+        assistant = opened()
+        assistant.memory.add("My old address is in Tainan")
+        clock.pass_seconds(1)
+        self.talk(assistant, "Forget my old address. My dog is called Rex.")
+        assistant.flush()
+        assert contents(assistant) == ["My dog is called Rex"]
+
+    def test_a_correction_holds_whatever_else_was_written_during_the_turn(
+        self, opened: Opened, clock: Clock
+    ) -> None:
+        assistant = opened()
+        answer = assistant.stream(KEY, "Actually my dog is called Max, not Rex")
+        next(answer)
+        clock.pass_seconds(1)
+        assistant.memory.add("My dog is called Rex")
+        list(answer)
+        assistant.flush()
+        (fact,) = contents(assistant)
+        assert "Max" in fact
+
+    def test_the_same_fact_is_written_once_however_often_it_waited(self, opened: Opened) -> None:
+        assistant = opened(memoryMaxItems=1)
+        only = assistant.memory.add("I like tea")
+        for _ in range(3):
+            self.talk(assistant, "My dog is called Rex")
+            assistant.flush()
+        assistant.memory.delete(only.id)
+        assistant.flush()
+        assert contents(assistant) == ["My dog is called Rex"]
+
+    def test_room_that_was_made_is_used_at_the_next_flush(
+        self, opened: Opened, tmp_path: Path
+    ) -> None:
+        assistant = opened(memoryMaxItems=1)
+        assistant.memory.add("I like tea")
+        self.talk(assistant, "My dog is called Rex")
+        assistant.flush()
+        ConfigFile(tmp_path / CONFIG_NAME).update({"memoryMaxItems": 5})
+        assistant.flush()
+        assert contents(assistant) == ["I like tea", "My dog is called Rex"]
+
+    @pytest.mark.parametrize("since", ["nothing", "undone", "edited", "deleted"])
+    def test_what_was_decided_is_done_once_although_the_program_died_before_noting_it(
+        self, opened: Opened, clock: Clock, since: str
+    ) -> None:
+        assistant = opened(minNewMessages=100)
+        old = assistant.memory.add("My dog is called Rex")
+        clock.pass_seconds(1)
+        self.talk(assistant, "Actually my dog is called Max, not Rex", "I like tea")
+        decisions = self.decided(assistant)
+        outgoing = assistant.learning.outbox()
+        assistant.flush()
+        (batch_again,) = [self.put_back(assistant, one.decision) for one in outgoing[:1]]
+        assert batch_again
+        if since == "undone":
+            assistant.memory.delete(contents_by(assistant, "I like tea"))
+            assistant.memory.update(old.id, "My dog is called Rex")
+        elif since == "edited":
+            assistant.memory.update(old.id, "My dog is called Maximilian")
+        elif since == "deleted":
+            assistant.memory.delete(old.id)
+        before = contents(assistant)
+        assistant.flush()
+        assert contents(assistant) == before
+        assert decisions
+
+    def decided(self, assistant: Assistant) -> int:
+        """Decide as the background does, and write nothing."""
         batch = assistant.learning.claim(KEY)
         assert batch is not None
-        extraction = assistant._extraction  # noqa: SLF001 - as far as it had come
-        proposals = extraction._proposals(batch, assistant.settings, None)  # noqa: SLF001
-        decisions = extraction._decisions(batch, proposals)  # noqa: SLF001
-        assert assistant.learning.complete(batch, decisions)
-        extraction._applied(decisions[0])  # noqa: SLF001
-        other = opened()
-        other.flush()
-        other.reply(KEY, "Hi")
-        other.flush()
-        assert contents(other) == ["My dog is called Rex"]
-        assert other.learning.outbox() == []
+        extraction = assistant._extraction  # noqa: SLF001 - a part of the way
+        found = extraction._proposals(batch, assistant.settings, None)  # noqa: SLF001
+        assert assistant.learning.complete(
+            batch,
+            extraction._decisions(batch, found),  # noqa: SLF001
+        )
+        return len(found)
+
+    def put_back(self, assistant: Assistant, decision: dict[str, object]) -> bool:
+        """Let what was carried out wait again, as after a kill right before it was noted."""
+        assistant.learning.enqueue("cli:other", [Queued(Message("user", "x"))])
+        batch = assistant.learning.claim("cli:other")
+        assert batch is not None
+        return assistant.learning.complete(batch, [decision])
+
+
+def contents_by(assistant: Assistant, content: str) -> str:
+    return next(one.id for one in assistant.memory.get_all() if one.content == content)
+
+
+class TestOrder:
+    """Nothing enters a conversation, from which it may be trimmed, before it is queued."""
+
+    def test_a_turn_is_queued_before_it_is_stored(self, opened: Opened) -> None:
+        assistant = opened()
+        answer = assistant.stream(KEY, "My dog is called Rex")
+        next(answer)
+        assistant.conversations.location.unlink(missing_ok=True)
+        assistant.conversations.location.mkdir()
+        with pytest.raises(StorageError):
+            list(answer)
+        assert assistant.learning.waiting(KEY) == 2
+
+    def test_what_a_host_reports_is_queued_before_it_is_stored(self, opened: Opened) -> None:
+        assistant = opened()
+        assistant.conversations.location.mkdir(parents=True)
+        with pytest.raises(StorageError):
+            assistant.record(KEY, [Message("user", "My dog is called Rex")])
+        assert assistant.learning.waiting(KEY) == 1
+
+    def test_what_was_trimmed_from_a_conversation_is_learnt_all_the_same(
+        self, opened: Opened
+    ) -> None:
+        assistant = opened(conversationMaxTurns=2, minNewMessages=100)
+        for text in ("My dog is called Rex", "Hi", "Ho"):
+            assistant.reply(KEY, text)
+        assert "Rex" not in str(assistant.conversations.get_history(KEY))
+        assistant.flush()
+        assert contents(assistant) == ["My dog is called Rex"]
 
 
 class TestTrust:
@@ -577,7 +828,7 @@ class TestTrust:
         elif text["from"] == "tool":
             assistant.record(KEY, [Message("user", "Look it up"), *tool_said(poison)])
         else:
-            assistant.enqueue(KEY, [Queued(Message("user", poison, MONDAY), "stranger")])
+            assistant.record(KEY, [Message("user", poison)], trust="stranger")
         assistant.flush()
         assert [one.action for one in assistant.learnt()] == ["waiting"]
         assistant.reply("cli:session-2", "What do you know about me? 你知道我的什麼事?")
@@ -648,6 +899,20 @@ class TestFlush:
         assistant.wait()
         assert contents(assistant) == ["My dog is called Rex"]
 
+    def test_a_flush_that_another_program_kept_from_the_messages_is_tried_again(
+        self, opened: Opened, clock: Clock
+    ) -> None:
+        assistant = opened()
+        assistant.record(KEY, [Message("user", "My dog is called Rex")])
+        assistant.learning.claim(KEY)
+        assistant.compaction_start(KEY)
+        assistant.wait()
+        assert contents(assistant) == []
+        clock.pass_seconds(601)
+        assistant.compaction_start(KEY)
+        assistant.wait()
+        assert contents(assistant) == ["My dog is called Rex"]
+
     def test_shutting_down_learns_from_everything_queued(self, opened: Opened) -> None:
         assistant = opened()
         assistant.reply(KEY, "My dog is called Rex")
@@ -676,6 +941,17 @@ class TestFlush:
         with pytest.raises(InvalidInput, match='needs its "conversation"'):
             opened().handle_event("session.idle", payload)
 
+    @pytest.mark.parametrize("messages", [[{}], ["hi"], 7, [{"role": "king", "content": "x"}]])
+    def test_messages_of_another_form_are_refused(self, opened: Opened, messages: object) -> None:
+        with pytest.raises(InvalidInput, match='needs "role" and "content"'):
+            opened().handle_event("session.idle", {"conversation": KEY, "messages": messages})
+
+    def test_a_request_in_a_reported_message_is_acted_on(self, opened: Opened) -> None:
+        assistant = opened()
+        assistant.record(KEY, [Message("user", "記住我住在台北"), Message("assistant", "好")])
+        assistant.flush()
+        assert contents(assistant) == ["我住在台北"]
+
     def test_usage_without_numbers_is_refused(self, opened: Opened) -> None:
         with pytest.raises(InvalidInput, match="currentTokens and tokenLimit"):
             opened().handle_event("session.usage_info", {"conversation": KEY})
@@ -689,6 +965,22 @@ class TestPrivate:
         assistant.memory.add("I live in Taipei")
         assistant.reply(KEY, "Where do I live?", private=True)
         assert "Taipei" not in model.prompts[0].system + model.prompts[0].text
+
+    def test_no_tools_are_promised_or_offered(self, opened: Opened, model: ScriptedModel) -> None:
+        assistant = opened()
+        model.turns = [[("read_memory", {})]]
+        with pytest.raises(AssertionError):
+            assistant.reply(KEY, "Hi", private=True)
+        assert "tools" not in model.prompts[0].system
+
+    def test_a_request_is_refused_in_words(self, opened: Opened) -> None:
+        reply = opened().reply(KEY, "記住我是龐德", private=True)
+        assert reply.text.startswith("（這是私密對話")
+
+    def test_nothing_is_promised_to_be_learnt(self, opened: Opened, tmp_path: Path) -> None:
+        opened()
+        with Assistant(tmp_path, model=RecallModel()) as assistant:
+            assert "學到" not in assistant.reply(KEY, "客廳的燈叫做小明", private=True).text
 
     def test_no_byte_of_it_is_in_the_data_folder(self, opened: Opened, tmp_path: Path) -> None:
         assistant = opened()

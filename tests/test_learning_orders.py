@@ -126,7 +126,8 @@ class Orders(RuleBasedStateMachine):
         was_live = self.is_live(batch)
         self.store(which).release(batch, f"of {batch.token}")
         if was_live:
-            self.of(batch.key).held = None
+            known = self.of(batch.key)
+            known.held, known.extracted_at = None, self.now
             self.problems = {batch.key: f"of {batch.token}"}
 
     @precondition(lambda self: self.decided)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ import pytest
 
 from turnleaf import DailyLog, Index, MemoryStore, Settings
 from turnleaf.core.changes import Source
-from turnleaf.tools import SPECS, TOOLS, MemoryTools
+from turnleaf.store.pending import PendingStore
+from turnleaf.tools import SPECS, TOOLS, MemoryTools, Turn
 
 MORNING = datetime(2026, 11, 16, 9, 30, tzinfo=UTC)
 
@@ -26,7 +28,7 @@ def opened(folder: Path, **settings: Any) -> Iterator[MemoryTools]:  # noqa: ANN
     memory = MemoryStore(folder / "MEMORY.md", settings=Settings(**settings), now=lambda: MORNING)
     daily = DailyLog(folder / "daily", now=lambda: MORNING)
     index = Index(folder / "index.db", [memory, daily])
-    yield MemoryTools(memory, daily, index, folder)
+    yield MemoryTools(memory, PendingStore(memory), daily, index, folder)
     index.close()
 
 
@@ -186,11 +188,12 @@ def test_a_masked_secret_is_told(tools: MemoryTools) -> None:
     assert result["note"] == "a secret in it was masked"
 
 
-def test_what_is_saved_leads_back_to_the_tool_and_the_conversation(
-    tools: MemoryTools, tmp_path: Path
-) -> None:
-    own = MemoryTools(tools.memory, tools.daily, tools.index, tmp_path, "slack:1.5")
-    used(own, "append_memory", fact="I like tea")
+def in_turn(tools: MemoryTools, **turn: Any) -> MemoryTools:  # noqa: ANN401
+    return replace(tools, turn=Turn(**turn))
+
+
+def test_what_is_saved_leads_back_to_the_tool_and_the_conversation(tools: MemoryTools) -> None:
+    used(in_turn(tools, conversation="slack:1.5"), "append_memory", fact="I like tea")
     (change,) = tools.memory.changes()
     assert change.origin == "tool"
     assert change.source == Source(
@@ -198,23 +201,97 @@ def test_what_is_saved_leads_back_to_the_tool_and_the_conversation(
     )
 
 
-def test_what_was_saved_in_this_turn_is_not_saved_in_other_words(
+@pytest.mark.parametrize(
+    ("asked", "saved"),
+    [
+        ("my dog is called Rex", "User's dog is called Rex"),
+        ("my dog is called Rex", "The dog's name: Rex"),
+        ("客廳的燈叫做小明", "使用者客廳的燈名叫小明"),
+    ],
+)
+def test_what_was_asked_for_in_this_turn_is_not_saved_in_other_words(
+    tools: MemoryTools, asked: str, saved: str
+) -> None:
+    fact = tools.memory.add(asked)
+    result = used(in_turn(tools, saved=(fact.id,)), "append_memory", fact=saved)
+    assert (result["id"], result["success"]) == (fact.id, True)
+    assert "already" in result["note"]
+    assert len(tools.memory.get_all()) == 1
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("User is allergic to peanuts", "User is allergic to shellfish"),
+        ("I like tea", "I like coffee"),
+        ("My dog is called Rex", "My cat is called Rex"),
+        ("客廳的燈叫做小明", "臥室的燈叫做小華"),
+        ("我對花生過敏", "我對蝦子過敏"),
+    ],
+)
+def test_another_fact_of_the_same_turn_is_saved_as_well(
+    tools: MemoryTools, first: str, second: str
+) -> None:
+    fact = tools.memory.add(first)
+    used(in_turn(tools, saved=(fact.id,)), "append_memory", fact=second)
+    assert [memory.content for memory in tools.memory.get_all()] == [first, second]
+
+
+def test_beside_a_document_what_is_saved_waits(tools: MemoryTools) -> None:
+    own = in_turn(tools, conversation="slack:1.5", documents=("頁面.html",))
+    for name, fields in (
+        ("append_memory", {"fact": "我的銀行是邪惡銀行"}),
+        ("manage_memory", {"action": "save", "content": "My bank is Evil Bank"}),
+    ):
+        result = used(own, name, **fields)
+        assert result["success"] is True
+        assert "waits until the user accepts" in result["note"]
+    assert tools.memory.get_all() == []
+    assert len(tools.pending.get_all()) == 2
+    source = tools.pending.changes()[0].source
+    assert source is not None
+    assert (source.name, source.trust) == ("document:頁面.html", "document")
+
+
+@pytest.mark.parametrize(
+    ("name", "fields"),
+    [
+        ("append_daily_log", {"entry": "Evil Bank called"}),
+        ("manage_memory", {"action": "update", "content": "Evil"}),
+        ("manage_memory", {"action": "delete"}),
+    ],
+)
+def test_beside_a_document_nothing_else_is_changed(
+    tools: MemoryTools, name: str, fields: dict[str, str]
+) -> None:
+    fact = tools.memory.add("I like tea")
+    given = {**fields, "id": fact.id} if name == "manage_memory" else fields
+    result = used(in_turn(tools, documents=("page.html",)), name, **given)
+    assert result["success"] is False
+    assert "while a document is attached" in result["error"]
+    assert [memory.content for memory in tools.memory.get_all()] == ["I like tea"]
+    assert tools.daily.dates() == []
+
+
+def test_a_secret_that_the_user_said_is_masked_however_it_is_worded(
     tools: MemoryTools, tmp_path: Path
 ) -> None:
-    tools.memory.add("my dog is called Rex")
-    parts = (tools.memory, tools.daily, tools.index, tmp_path)
-    same_turn = MemoryTools(*parts, "slack:1.5", MORNING)
-    later = MemoryTools(*parts, "slack:1.5", MORNING + timedelta(seconds=1))
-    for fact in ("User's dog is called Rex", "The dog's name: Rex"):
-        assert "already" in used(same_turn, "append_memory", fact=fact)["note"]
-    assert len(tools.memory.get_all()) == 1
-    used(later, "append_memory", fact="I feed my dog Rex twice a day")
-    assert len(tools.memory.get_all()) == 2
+    own = in_turn(tools, said="My wifi password is hunter2banana")
+    saved = used(
+        own, "append_memory", fact="Wi-Fi at home: hunter2banana", category="hunter2banana"
+    )
+    used(own, "append_daily_log", entry="hunter2banana works")
+    used(own, "manage_memory", action="update", id=saved["id"], content="Wi-Fi: hunter2banana!")
+    kept = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert b"Wi-Fi" in kept
+    assert b"hunter2banana" not in kept
 
 
 def test_the_command_serves_the_same_tools(tools: MemoryTools, tmp_path: Path) -> None:
-    own = MemoryTools(tools.memory, tools.daily, tools.index, tmp_path, "slack:1.5", MORNING)
+    own = in_turn(
+        tools, conversation="slack:1.5", saved=("k7m2",), documents=("頁面.html",), said="secret"
+    )
     assert list(own.command[1:]) == [
-        "-m", "turnleaf", "--data-dir", str(tmp_path), "mcp",
-        "--conversation", "slack:1.5", "--since", "2026-11-16T09:30:00.000Z",
+        "-m", "turnleaf", "--data-dir", str(tmp_path), "mcp", "--conversation", "slack:1.5",
+        "--saved", "k7m2", "--document", "頁面.html",
     ]  # fmt: skip

@@ -7,24 +7,25 @@ stored. Only then is the turn done. What is learnt from it is found in the backg
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Self
 
 from turnleaf.core import composer as composing
 from turnleaf.core.composer import Document, Explanation, PromptComposer
-from turnleaf.core.dialogue import Text, Usage
+from turnleaf.core.dialogue import Text, ToolResult, Usage
 from turnleaf.core.keys import checked_key
 from turnleaf.core.memories import checked_text
 from turnleaf.core.messages import Message
 from turnleaf.core.messages import from_json as message_from_json
-from turnleaf.core.requests import request_in
 from turnleaf.core.times import to_iso, to_millisecond
-from turnleaf.errors import EmbeddingError, InvalidInput, ModelError
-from turnleaf.extraction import Extraction, Learnt
+from turnleaf.errors import EmbeddingError, InvalidInput, ModelError, SettingsError
+from turnleaf.extraction import Extraction, Learnt, Outcome
 from turnleaf.llm.models import find_extractor, find_model
 from turnleaf.looking import found
-from turnleaf.obeying import Obeyed, obey
+from turnleaf.obeying import Obeyed, obey, refusal
 from turnleaf.search import open_index
 from turnleaf.settings import DataFolder, Settings, data_folder
 from turnleaf.store.conversations import ConversationStore
@@ -33,7 +34,8 @@ from turnleaf.store.learning import LearningStore, Queued
 from turnleaf.store.memories import MemoryStore
 from turnleaf.store.pending import PendingStore
 from turnleaf.tools import MemoryTools
-from turnleaf.worker import Worker, log
+from turnleaf.tools import Turn as ToolTurn
+from turnleaf.worker import Job, Worker, log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -50,6 +52,9 @@ QUIET_HOURS = 1
 """After so long without a message a conversation counts as ended, and is learnt from."""
 
 QUESTION_CHARS = 80
+EVERYTHING = ""
+"""No conversation: all that was found and is not written yet."""
+LONGEST_DAYS = 36_500
 EMBED_SECONDS = 2.0
 """For how long vectors of what was learnt are made; the rest is left to the next search."""
 
@@ -105,6 +110,7 @@ class Assistant:
         self.pending = PendingStore(self.memory)
         self._extraction = Extraction(self.memory, self.pending, self.learning, self.index, now)
         self._private: dict[str, list[Message]] = {}
+        self._has_failed = False
         self._worker = Worker(self._learn)
 
     # Settings and model, as they are now.
@@ -114,7 +120,11 @@ class Assistant:
         """The settings, read again when their file has changed."""
         looks = _looks(self.folder.config)
         if self._configured is None or self._configured[0] != looks:
+            is_new = self._configured is not None
             self._configured = looks, Settings.load(self.folder.path)
+            if is_new:
+                self.memory.use(self._configured[1])
+                self.conversations.use(self._configured[1])
         return self._configured[1]
 
     @property
@@ -149,7 +159,7 @@ class Assistant:
         if not checked_text(text, "a message").strip():
             message = "a message needs some text; this is empty"
             raise InvalidInput(message)
-        turn = _Turn(self, key, text, tuple(documents))
+        turn = _Turn(self, key, text, tuple(documents), is_private=private)
         if private:
             return turn.in_private(self._private.setdefault(key, []))
         return turn.remembered()
@@ -160,12 +170,24 @@ class Assistant:
 
     # What a host tells us.
 
-    def record(self, key: str, messages: Sequence[Message]) -> None:
-        """Take in messages that somebody else's assistant exchanged with the user."""
-        now = self.now()
+    def record(self, key: str, messages: Sequence[Message], *, trust: str = "user") -> None:
+        """Take in messages that somebody else's assistant exchanged with the user.
+
+        With another `trust`, such as "stranger", what is learnt from them waits.
+        """
+        now = to_millisecond(self.now())
         stamped = [one if one.timestamp else replace(one, timestamp=now) for one in messages]
-        self.enqueue(key, [Queued(one, _trust(one), _source(one)) for one in stamped])
+        self.enqueue(key, [queued for one in stamped for queued in self._reported(key, one, trust)])
         self.conversations.add_messages(key, stamped)
+
+    def _reported(self, key: str, message: Message, trust: str) -> list[Queued]:
+        """Act on a request in a message of the user, and queue what is to be learnt from it."""
+        if message.role != "user":
+            return [Queued(message, _trust(message), _source(message))]
+        if trust != "user":
+            return [Queued(message, trust)]
+        now = message.timestamp or self.now()
+        return _asked(message, obey(message.text, self.memory, self.learning, key=key, now=now), ())
 
     def enqueue(self, key: str, queued: Sequence[Queued]) -> None:
         """Keep what was said until it is learnt from, if anything is to be learnt."""
@@ -177,14 +199,15 @@ class Assistant:
         settings = self.settings
         if not self._learns:
             return
+        self._has_failed = False
         if self.learning.is_due(
             key,
             interval_seconds=settings.extract_interval_seconds,
             min_messages=settings.min_new_messages,
         ):
-            self._worker.do(key)
-        for other in self._ended(key):
-            self._worker.do(other)
+            self._worker.do(Job(key))
+        for other in self._ended(key)[:1]:
+            self._worker.do(Job(other))
 
     def used(self, key: str, tokens: int, limit: int) -> None:
         """Flush when so much of the context is used, once in each cycle (003)."""
@@ -206,7 +229,7 @@ class Assistant:
             return False
         key = checked_key(_key_in(given))
         if name in IDLE:
-            spoken = [message_from_json(record) for record in given.get("messages", ())]
+            spoken = _messages_in(given)
             if spoken:
                 self.record(key, spoken)
             self.idle(key)
@@ -222,9 +245,10 @@ class Assistant:
 
     def flush(self, key: str | None = None) -> None:
         """Learn now from all that waits, of one conversation or of all, and wait for it."""
+        self._has_failed = False
         if self._learns:
-            for one in [key] if key else self.learning.backlog():
-                self._worker.do(one)
+            for one in [key] if key else [*self.learning.backlog(), EVERYTHING]:
+                self._worker.do(Job(one, is_flush=True))
         self.wait()
 
     def wait(self) -> None:
@@ -244,6 +268,7 @@ class Assistant:
         if flush:
             self.flush()
         self._worker.close()
+        self._expire_answers()
         self.index.close()
         self.conversations.close()
         self.learning.close()
@@ -258,19 +283,32 @@ class Assistant:
     def _learns(self) -> bool:
         return self.settings.enabled and self.settings.auto_extract
 
-    def _learn(self, key: str) -> list[Learnt]:
-        settings = self.settings
-        model = self._given_model or find_extractor(settings)
-        learnt: list[Learnt] = []
-        succeeded = False
+    def _learn(self, job: Job) -> Sequence[Learnt]:
+        outcome = Outcome(is_held=True)
         try:
-            learnt = self._extraction.run(key, settings, model)
-            succeeded = True
-            if learnt:
-                self._make_vectors()
+            outcome = self._outcome(job.key)
         finally:
-            self.learning.flushed(key, succeeded=succeeded)
-        return learnt
+            if job.is_flush and job.key != EVERYTHING:
+                self.learning.flushed(job.key, succeeded=not outcome.is_held)
+        for problem in outcome.problems:
+            self._worker.complain(problem)
+        if outcome.learnt:
+            self._make_vectors()
+        return outcome.learnt
+
+    def _outcome(self, key: str) -> Outcome:
+        settings = self.settings
+        if key == EVERYTHING:
+            return self._extraction.settle()
+        if self._has_failed:
+            return Outcome(is_held=True)
+        try:
+            model = self._given_model or find_extractor(settings)
+            return self._extraction.run(key, settings, model)
+        except ModelError:
+            # The conversations after it would fare no better, and somebody may be waiting.
+            self._has_failed = True
+            raise
 
     def _make_vectors(self) -> None:
         try:
@@ -280,7 +318,13 @@ class Assistant:
 
     def _flush_once(self, key: str) -> None:
         if self._learns and self.learning.begin_flush(key):
-            self._worker.do(key)
+            self._has_failed = False
+            self._worker.do(Job(key, is_flush=True))
+
+    def _expire_answers(self) -> None:
+        if self.folder.learning.exists():
+            days = timedelta(days=min(self.settings.conversation_max_age_days, LONGEST_DAYS))
+            self.learning.expire(self.now() - days)
 
     def _ended(self, key: str) -> list[str]:
         """Name the other conversations that wait and that nobody has added to for long."""
@@ -300,14 +344,22 @@ class _Turn:
     """One message and its answer."""
 
     def __init__(
-        self, assistant: Assistant, key: str, text: str, documents: tuple[Document, ...]
+        self,
+        assistant: Assistant,
+        key: str,
+        text: str,
+        documents: tuple[Document, ...],
+        *,
+        is_private: bool,
     ) -> None:
         self._own = assistant
+        self._is_private = is_private
         self._key = key
         self._text = text
         self._documents = documents
         self._started = to_millisecond(assistant.now())
         self._said: list[str] = []
+        self._saved: list[str] = []
         self._usage: Usage | None = None
         self._composer = self._make_composer()
         self._obeyed = Obeyed()
@@ -315,9 +367,7 @@ class _Turn:
     def remembered(self) -> Generator[Event | Done]:
         """Answer, and keep the exchange."""
         own = self._own
-        self._obeyed = obey(
-            request_in(self._text), own.memory, key=self._key, text=self._text, now=self._started
-        )
+        self._obeyed = obey(self._text, own.memory, own.learning, key=self._key, now=self._started)
         prompt = self._prompt()
         try:
             yield from self._confirmed()
@@ -336,7 +386,10 @@ class _Turn:
         prompt = self._composer.compose(
             self._text, history=history, documents=self._documents, notes=[_today(self._started)]
         )
-        for event in self._own.model.stream(prompt):
+        told = refusal(self._text)
+        if told:
+            yield self._heard(Text(f"{told}\n\n"))
+        for event in self._own.model.stream(replace(prompt, is_private=True)):
             yield self._heard(event)
         history += [Message("user", self._text), Message("assistant", self._answer)]
         yield Done(Reply(self._answer, explanation=self._composer.explain(), usage=self._usage))
@@ -348,7 +401,7 @@ class _Turn:
     def _make_composer(self) -> PromptComposer:
         settings = self._own.settings
         system = composing.SYSTEM_PROMPT
-        if settings.enabled:
+        if settings.enabled and not self._is_private:
             system = f"{system}\n\n{composing.WITH_TOOLS}"
         return PromptComposer(system, max_tokens=settings.prompt_max_tokens)
 
@@ -375,17 +428,17 @@ class _Turn:
             yield self._heard(Text(self._obeyed.confirmation))
 
     def _answered(self, prompt: Prompt) -> Iterator[Event]:
-        model = self._own.model
-        if self._obeyed.confirmation and model.name == "recall":
-            return
         tools = self._tools() if self._own.settings.enabled else None
         gap = "\n\n" if self._said else ""
         try:
+            model = self._own.model
+            if self._obeyed.confirmation and model.name == "recall":
+                return
             for event in model.stream(prompt, tools):
                 if isinstance(event, Text) and gap:
                     event, gap = Text(gap + event.text), ""  # noqa: PLW2901
                 yield self._heard(event)
-        except ModelError as error:
+        except (ModelError, SettingsError) as error:
             # What was asked for is done; it must be said and kept although the model failed.
             if not self._obeyed.confirmation:
                 raise
@@ -396,13 +449,19 @@ class _Turn:
             self._said.append(event.text)
         elif isinstance(event, Usage):
             self._usage = event
+        elif isinstance(event, ToolResult):
+            self._saved += _ids_in(event.result)
         return event
 
     def _tools(self) -> MemoryTools:
         own = self._own
-        return MemoryTools(
-            own.memory, own.daily, own.index, own.folder.path, self._key, self._started
+        turn = ToolTurn(
+            self._key,
+            tuple(memory.id for memory in self._obeyed.saved),
+            tuple(document.name for document in self._documents),
+            self._text,
         )
+        return MemoryTools(own.memory, own.pending, own.daily, own.index, own.folder.path, turn)
 
     def _kept(self) -> Reply:
         self._keep()
@@ -439,21 +498,31 @@ class _Turn:
         }
 
     def _queued(self, asked: Message, answered: Message) -> list[Queued]:
-        saved = tuple(self._saved_in_turn())
-        settled = bool(self._obeyed.confirmation)
         documents = [
             Queued(Message("user", one.text, self._started), "document", f"document:{one.name}")
             for one in self._documents
         ]
-        return [
-            *documents,
-            Queued(asked, "user", None, saved, settled),
-            Queued(answered, "assistant"),
-        ]
+        said = _asked(asked, self._obeyed, self._saved)
+        return [*documents, *said, Queued(answered, "assistant")]
 
-    def _saved_in_turn(self) -> Iterator[str]:
-        facts = self._own.memory.get_all()
-        return (fact.id for fact in facts if fact.updated_at >= self._started)
+
+def _asked(message: Message, obeyed: Obeyed, saved: Sequence[str]) -> list[Queued]:
+    """Queue what the user said: a request is settled, and what else was said is learnt from."""
+    ids = (*(memory.id for memory in obeyed.saved), *saved)
+    queued = [Queued(message, "user", None, ids, bool(obeyed.confirmation))]
+    if obeyed.rest:
+        queued.append(Queued(replace(message, content=obeyed.rest), "user", None, ids))
+    return queued
+
+
+def _ids_in(result: str) -> list[str]:
+    """Give the id of the fact that a tool saved or changed."""
+    try:
+        record = json.loads(result)
+        is_saved = record["success"] and "content" in record and isinstance(record["id"], str)
+    except (ValueError, TypeError, KeyError):
+        return []
+    return [record["id"]] if is_saved else []
 
 
 def _today(now: datetime) -> str:
@@ -487,6 +556,14 @@ def _key_in(payload: Mapping[str, Any]) -> str:
         message = 'an event needs its "conversation", the key of the conversation that it is about'
         raise InvalidInput(message)
     return key
+
+
+def _messages_in(payload: Mapping[str, Any]) -> list[Message]:
+    try:
+        return [message_from_json(record) for record in payload.get("messages", ())]
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        message = f'each of an event\'s messages needs "role" and "content" ({error})'
+        raise InvalidInput(message) from error
 
 
 def _usage_in(payload: Mapping[str, Any]) -> tuple[int, int]:

@@ -15,15 +15,12 @@ from turnleaf.core.candidates import Candidate
 from turnleaf.core.changes import Source
 from turnleaf.core.dialogue import ToolSpec
 from turnleaf.core.jsontext import dumps
-from turnleaf.core.reconciling import judged
+from turnleaf.core.reconciling import judged, repeats
 from turnleaf.core.secrets import masked
-from turnleaf.core.terms import parse_query
-from turnleaf.core.times import to_iso
 from turnleaf.errors import InvalidInput, NotFound, TurnleafError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from datetime import datetime
     from pathlib import Path
 
     from turnleaf.core.hits import Hit
@@ -31,15 +28,13 @@ if TYPE_CHECKING:
     from turnleaf.store.daily import DailyLog
     from turnleaf.store.index import Index
     from turnleaf.store.memories import MemoryStore
+    from turnleaf.store.pending import PendingStore
 
     Arguments = Mapping[str, Any]
     Result = dict[str, Any]
 
 ORIGIN = "tool"
 MOST_RESULTS = 10
-SAME_SHARE = 0.5
-"""The share of words above which a save repeats one that was made in the same turn."""
-
 WORTH_KEEPING = (
     "Keep what will still matter in a later conversation: names, preferences, nicknames of "
     "devices and rooms, habits, places, relationships, decisions, corrections. Do not keep small "
@@ -114,16 +109,28 @@ SPECS = (
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """The turn of a conversation in which the tools are used."""
+
+    conversation: str | None = None
+    saved: tuple[str, ...] = ()
+    """The facts that were saved at the user's request: a model would save them again."""
+    documents: tuple[str, ...] = ()
+    """What the user attached: whatever is saved now may be what these ask for."""
+    said: str = ""
+    """What the user says, to know its secrets by."""
+
+
+@dataclass(frozen=True, slots=True)
 class MemoryTools:
-    """The table over one data folder's stores, in one turn of a conversation if there is one."""
+    """The table over one data folder's stores."""
 
     memory: MemoryStore
+    pending: PendingStore
     daily: DailyLog
     index: Index
     data_dir: Path
-    conversation: str | None = None
-    since: datetime | None = None
-    """When the turn began: what was saved since then is not saved again."""
+    turn: Turn = Turn()
 
     @property
     def specs(self) -> Sequence[ToolSpec]:
@@ -135,12 +142,12 @@ class MemoryTools:
         """Give the command that serves the same tools over MCP on stdio, if there is one."""
         if find_spec("mcp") is None:
             return []
+        turn = self.turn
         command = [sys.executable, "-m", "turnleaf", "--data-dir", str(self.data_dir), "mcp"]
-        if self.conversation:
-            command += ["--conversation", self.conversation]
-        if self.since:
-            command += ["--since", to_iso(self.since)]
-        return command
+        if turn.conversation:
+            command += ["--conversation", turn.conversation]
+        command += [part for one in turn.saved for part in ("--saved", one)]
+        return command + [part for one in turn.documents for part in ("--document", one)]
 
     def call(self, name: str, arguments: Arguments) -> str:
         """Use one; the result is JSON with `success`, also when it failed."""
@@ -168,8 +175,9 @@ class MemoryTools:
 
     def log(self, arguments: Arguments) -> Result:
         """Note something in today's log."""
-        entry = masked(arguments["entry"])
-        self.daily.append(entry, source=self.conversation)
+        self._refuse_beside_documents("the log is not written to")
+        entry = masked(arguments["entry"], self.turn.said)
+        self.daily.append(entry, source=self.turn.conversation)
         self.index.sync()
         return {"saved": entry}
 
@@ -192,8 +200,9 @@ class MemoryTools:
 
     def update(self, arguments: Arguments) -> Result:
         """Let a fact say something else."""
+        self._refuse_beside_documents("no fact is changed")
         memory_id = _needed(arguments, "id")
-        text = masked(_needed(arguments, "content"))
+        text = masked(_needed(arguments, "content"), self.turn.said)
         source = self._source("manage_memory")
         memory = self.memory.update(memory_id, text, origin=ORIGIN, source=source)
         if memory is None:
@@ -203,6 +212,7 @@ class MemoryTools:
 
     def delete(self, arguments: Arguments) -> Result:
         """Forget a fact."""
+        self._refuse_beside_documents("no fact is deleted")
         memory_id = _needed(arguments, "id")
         source = self._source("manage_memory")
         if not self.memory.delete(memory_id, origin=ORIGIN, source=source):
@@ -211,27 +221,43 @@ class MemoryTools:
         return {"id": memory_id, "deleted": True}
 
     def _save(self, text: str, category: str | None, tool: str) -> Result:
-        content = masked(text)
+        said = self.turn.said
+        content = masked(memories.checked_content(text), said)
+        heading = category and masked(category, said)
         known = self._known(content)
         if known:
             return {**_of_memory(known), "note": "this is in the memory already"}
-        memory = self.memory.add(content, category, origin=ORIGIN, source=self._source(tool))
+        source = self._source(tool)
+        if self.turn.documents:
+            waiting = self.pending.add(content, heading, origin=ORIGIN, source=source)
+            return {**_of_memory(waiting), "note": "it waits until the user accepts it"}
+        memory = self.memory.add(content, heading, origin=ORIGIN, source=source)
         self.index.sync()
         result = _of_memory(memory)
         return result if content == text else {**result, "note": "a secret in it was masked"}
 
     def _known(self, content: str) -> Memory | None:
-        """Find the fact that says the same, or that was saved in this turn in other words."""
+        """Find the fact that says the same, or that was saved at the user's request just now."""
         facts = self.memory.get_all()
-        recent = [fact for fact in facts if self.since and fact.updated_at >= self.since]
-        repeated = next((fact for fact in recent if repeats(content, fact.content)), None)
-        if repeated:
-            return repeated
-        verdict = judged(Candidate(memories.checked_content(content), content), facts)
-        return verdict.target if verdict.kind == "same" else None
+        asked = [fact for fact in facts if fact.id in self.turn.saved]
+        repeated = next((fact for fact in asked if repeats(content, fact.content)), None)
+        verdict = judged(Candidate(content, content), facts)
+        return repeated or (verdict.target if verdict.kind == "same" else None)
+
+    def _refuse_beside_documents(self, what: str) -> None:
+        if self.turn.documents:
+            message = f"while a document is attached {what}, which may be what it asks for"
+            raise InvalidInput(message)
 
     def _source(self, tool: str) -> Source:
-        return Source(conversation=self.conversation, trust="user", name=f"tool:{tool}")
+        turn = self.turn
+        if turn.documents:
+            return Source(
+                conversation=turn.conversation,
+                trust="document",
+                name=f"document:{turn.documents[0]}",
+            )
+        return Source(conversation=turn.conversation, trust="user", name=f"tool:{tool}")
 
 
 TOOLS: dict[str, Callable[[MemoryTools, Arguments], Result]] = {
@@ -248,13 +274,6 @@ ACTIONS: dict[str, Callable[[MemoryTools, Arguments], Result]] = {
     "update": MemoryTools.update,
     "delete": MemoryTools.delete,
 }
-
-
-def repeats(one: str, other: str) -> bool:
-    """Tell whether most words of the shorter of two texts, grammar aside, are in the other."""
-    first, second = set(parse_query(one).terms), set(parse_query(other).terms)
-    smaller = min(len(first), len(second))
-    return bool(smaller) and len(first & second) > SAME_SHARE * smaller
 
 
 def _checked(name: str, arguments: Arguments) -> Arguments:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import queue
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from turnleaf.errors import TurnleafError
 
@@ -19,33 +19,40 @@ NAME = "turnleaf-learning"
 log = logging.getLogger("turnleaf")
 
 
-class Worker:
-    """Does one thing for each key that it is given; a key that waits already waits once."""
+class Job(NamedTuple):
+    """A conversation to be learnt from; `is_flush` when that ends a cycle."""
 
-    def __init__(self, work: Callable[[str], Sequence[Learnt]]) -> None:
+    key: str
+    is_flush: bool = False
+
+
+class Worker:
+    """Does one thing for each job that it is given; a job that waits already waits once."""
+
+    def __init__(self, work: Callable[[Job], Sequence[Learnt]]) -> None:
         self._work = work
-        self._keys: queue.Queue[str | None] = queue.Queue()
+        self._jobs: queue.Queue[Job | None] = queue.Queue()
         self._guard = threading.Lock()
-        self._waiting: set[str] = set()
+        self._waiting: set[Job] = set()
         self._learnt: list[Learnt] = []
         self._problems: list[str] = []
         self._thread: threading.Thread | None = None
 
-    def do(self, key: str) -> None:
-        """Have the work done for a key, soon."""
+    def do(self, job: Job) -> None:
+        """Have a job done, soon."""
         with self._guard:
-            if key in self._waiting:
+            if job in self._waiting:
                 return
-            self._waiting.add(key)
+            self._waiting.add(job)
             if self._thread is None:
                 # What it is at when the program is interrupted stays queued.
                 self._thread = threading.Thread(target=self._run, name=NAME, daemon=True)
                 self._thread.start()
-        self._keys.put(key)
+        self._jobs.put(job)
 
     def drain(self) -> None:
         """Wait until all that was asked for is done."""
-        self._keys.join()
+        self._jobs.join()
 
     def results(self) -> list[Learnt]:
         """Give what was learnt since the last call."""
@@ -59,30 +66,39 @@ class Worker:
             problems, self._problems = self._problems, []
         return problems
 
+    def complain(self, problem: str) -> None:
+        """Keep what went wrong, once, until somebody asks."""
+        with self._guard:
+            if problem not in self._problems:
+                self._problems.append(problem)
+
     def close(self) -> None:
         """Finish all that was asked for, and end the thread."""
         if self._thread is not None:
-            self._keys.put(None)
+            self._jobs.put(None)
             self._thread.join()
             self._thread = None
 
     def _run(self) -> None:
-        while (key := self._keys.get()) is not None:
+        while (job := self._jobs.get()) is not None:
             try:
-                self._do(key)
+                self._do(job)
             finally:
-                self._keys.task_done()
-        self._keys.task_done()
+                self._jobs.task_done()
+        self._jobs.task_done()
 
-    def _do(self, key: str) -> None:
+    def _do(self, job: Job) -> None:
         with self._guard:
-            self._waiting.discard(key)
+            self._waiting.discard(job)
         try:
-            learnt = self._work(key)
+            learnt = self._work(job)
         except TurnleafError as error:
-            log.info("nothing was learnt from %s: %s", key, error)
-            with self._guard:
-                self._problems.append(str(error))
+            log.info("nothing was learnt from %s: %s", job.key, error)
+            self.complain(str(error))
+        except Exception as error:
+            # Whoever waits for the next job must not wait for a thread that is gone.
+            log.exception("learning from %s failed", job.key)
+            self.complain(f"learning failed ({type(error).__name__}: {error}); please report this")
         else:
             with self._guard:
                 self._learnt += learnt

@@ -16,6 +16,7 @@ from turnleaf.core.extracting import (
     SYSTEM_PROMPT,
     Proposal,
     Said,
+    portions,
     read_answer,
     transcript,
     without_repeats,
@@ -83,6 +84,44 @@ def test_a_quote_of_the_user_does_not_vouch_for_what_a_page_says() -> None:
     asked = Said("Please read this page for me", "user")
     answer = answered(fact("The user's bank is Evil Bank", "read this page for me"))
     assert [one.trust for one in read_answer(answer, [asked, PAGE])] == ["tool"]
+
+
+def test_a_word_of_a_page_is_not_vouched_for_by_all_others() -> None:
+    asked = Said("Please read this page about my bank", "user")
+    answer = answered(fact("My bank is Evilcorp", "my bank"))
+    (read,) = read_answer(answer, [asked, Said("Your bank is Evilcorp", "document")])
+    assert (read.trust, read.message, read.source) == ("document", 0, 1)
+
+
+def test_what_only_the_assistant_said_is_no_fact() -> None:
+    said = [Said("ok thanks", "user"), Said("So your bank is Evil Bank.", "assistant")]
+    assert read_answer(answered(fact("The user's bank is Evil Bank", "ok")), said) == []
+
+
+def test_what_the_assistant_said_of_known_facts_does_no_harm() -> None:
+    known = [Memory("id7", "My dog is called Rex", NOON, NOON)]
+    said = [Said("Rex is a good dog.", "assistant"), Said("he is five years old", "user")]
+    answer = answered(fact("Rex is five years old", "he is five years old", message=2))
+    assert [one.trust for one in read_answer(answer, said, known)] == ["user"]
+
+
+@pytest.mark.parametrize("text", ["a\0b", "\ud800"])
+def test_a_fact_that_no_file_can_hold_is_left_out(text: str) -> None:
+    assert read_answer(answered(fact(text, "客廳的燈叫做小明")), [LAMP]) == []
+
+
+@pytest.mark.parametrize("category", ["x" * 101, "a\0b", "\ud800"])
+def test_a_category_that_cannot_be_a_heading_is_none(category: str) -> None:
+    (read,) = read_answer(answered(fact("小明是燈", "客廳的燈叫做小明", category=category)), [LAMP])
+    assert read.candidate.category is None
+
+
+def test_a_long_conversation_is_read_in_parts_and_a_long_message_in_part() -> None:
+    said = [Said("x" * 1_000_000, "document"), *[Said("y" * 5_000, "user")] * 20]
+    parts = list(portions(said))
+    assert [one for _, part in parts for one in part] == said
+    assert all(len(transcript(part, [])) < 40_000 for _, part in parts)
+    assert [first for first, _ in parts] == [0, *(len(said) - 20 + 3 + 4 * n for n in range(5))]
 
 
 def test_what_the_user_said_is_trusted_beside_a_page() -> None:

@@ -511,3 +511,18 @@ def test_a_hostile_text_of_100_kb_takes_less_than_a_second(piece: str) -> None:
     start = time.process_time()
     masked(text)
     assert time.process_time() - start < 1.0
+
+
+@pytest.mark.parametrize(
+    ("said", "kept", "expected"),
+    [
+        ("My wifi password is hunter2banana", "The Wi-Fi at home: hunter2banana", "[password]"),
+        ("家裡 wifi 密碼是 hunter2banana", "家裡的無線網路：hunter2banana", "[password]"),
+    ],
+)
+def test_a_secret_of_the_words_that_a_text_rests_on_is_masked_in_it(
+    said: str, kept: str, expected: str
+) -> None:
+    assert masked(kept) == kept
+    assert masked(kept, said) == kept.replace("hunter2banana", expected)
+    assert masked("I like bananas", said) == "I like bananas"

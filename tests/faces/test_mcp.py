@@ -119,13 +119,10 @@ def test_calls_at_once_are_all_done(tmp_path: Path) -> None:
     assert len(MemoryStore(tmp_path / MEMORY).get_all()) == 20
 
 
-def test_a_bad_time_is_explained(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "turnleaf", "--data-dir", str(tmp_path), "mcp"]
-    result = subprocess.run(
-        [*command, "--since", "noon"], capture_output=True, text=True, check=False
-    )
-    assert result.returncode == 2
-    assert "'noon' is no time; write it as 2026-11-15T08:30:00Z" in result.stderr
+def test_beside_a_document_what_is_saved_waits(tmp_path: Path) -> None:
+    server = served(tmp_path, "--document", "page.html")
+    assert called(server, "append_memory", fact="My bank is Evil Bank")["success"]
+    assert MemoryStore(tmp_path / MEMORY).get_all() == []
 
 
 def test_only_the_protocol_is_on_standard_output(tmp_path: Path) -> None:

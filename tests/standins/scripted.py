@@ -21,7 +21,7 @@ class ScriptedModel:
     name: str = "scripted"
     turns: list[Sequence[Step]] = field(default_factory=list)
     facts: list[object] = field(default_factory=list)
-    """For each extraction the list of facts, the answer as text, or the ModelError to raise."""
+    """For each extraction the list of facts, the answer as text, or what to raise."""
     prompts: list[Prompt] = field(default_factory=list)
     results: list[dict[str, Any]] = field(default_factory=list)
     extractions: list[str] = field(default_factory=list)
@@ -47,7 +47,7 @@ class ScriptedModel:
         assert schema["type"] == "object"
         self.extractions.append(text)
         answer = self.facts.pop(0) if self.facts else []
-        if isinstance(answer, ModelError):
+        if isinstance(answer, Exception):
             raise answer
         self.completed.append(text)
         if isinstance(answer, str):

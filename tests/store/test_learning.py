@@ -195,13 +195,6 @@ def test_an_extraction_is_due_by_messages_and_time_since_the_last_of_its_convers
     assert not is_due(place.open())
 
 
-def test_a_failed_extraction_does_not_count_as_the_last(place: Place) -> None:
-    store = place.open()
-    store.enqueue(KEY, said("1", "2", "3", "4"))
-    store.release(claimed(store), "no answer")
-    assert is_due(store)
-
-
 # Claiming and completing
 
 
@@ -273,6 +266,15 @@ def test_what_is_released_waits_again_and_the_error_is_kept(place: Place) -> Non
     store.release(claimed(store), "again")
     assert store.last_error() == Problem(place.now, KEY, "again")
     assert texts(claimed(store)) == ["one"]
+
+
+def test_after_a_failure_the_next_extraction_waits_its_time(place: Place) -> None:
+    store = place.open()
+    store.enqueue(KEY, said("one", "two"))
+    store.release(claimed(store), "no answer")
+    assert not store.is_due(KEY, interval_seconds=60, min_messages=1)
+    place.pass_time(60)
+    assert store.is_due(KEY, interval_seconds=60, min_messages=1)
 
 
 def test_a_completed_extraction_of_any_conversation_clears_the_error(store: LearningStore) -> None:

@@ -28,7 +28,8 @@ TICK = timedelta(milliseconds=1)
 class Source:
     """What a fact rests on: the words, where and when they were said, how far to trust them.
 
-    `name` is what they came from if it is not the conversation: "document:notes.md", "tool:fetch".
+    `name` is what they came from if it is not the conversation: "document:notes.md", "tool:fetch";
+    `decision` names what was decided when the words were learnt from, so that it is done once.
     """
 
     quote: str | None = None
@@ -36,6 +37,7 @@ class Source:
     message_time: datetime | None = None
     trust: str | None = None
     name: str | None = None
+    decision: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +97,7 @@ def to_json(change: Change) -> dict[str, Any]:
         "messageTime": source.message_time and to_iso(source.message_time),
         "trust": source.trust,
         "source": source.name,
+        "decision": source.decision,
         "undoes": change.undoes,
         "removed": [memories.to_json(memory) for memory in change.removed] or None,
         "traces": list(change.traces) or None,
@@ -318,6 +321,7 @@ def _source(record: Mapping[str, Any]) -> Source | None:
         message_time=from_iso(said) if said else None,
         trust=record.get("trust"),
         name=record.get("source"),
+        decision=record.get("decision"),
     )
     return None if source == Source() else source
 

@@ -13,19 +13,23 @@ from typing import TYPE_CHECKING, Any
 
 from turnleaf.core import neutral
 from turnleaf.core.candidates import Candidate
+from turnleaf.core.jsontext import is_text
+from turnleaf.core.memories import MAX_CATEGORY_CHARS
 from turnleaf.core.prompts import MEMORY_TAG, block
 from turnleaf.core.terms import parse_query, terms
 from turnleaf.errors import ModelError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from turnleaf.core.memories import Memory
 
 TRANSCRIPT_TAG = "conversation_history"
 RELATIONS = ("new", "same", "refines", "contradicts")
-SUPPORTED_SHARE = 0.5
-"""The share of a fact's words that a user must have said, where others spoke as well."""
+MESSAGE_CHARS = 6_000
+"""What the model reads of one message; a document may be long."""
+TRANSCRIPT_CHARS = 24_000
+"""What it reads of messages at a time."""
 
 SYSTEM_PROMPT = """\
 You read a conversation and write down what is worth remembering about the user for later \
@@ -34,7 +38,8 @@ decisions, corrections. Leave out small talk, questions, passing states, one-off
 hypotheticals, secrets, and whatever the assistant said. Most conversations hold nothing: then \
 give an empty list.
 
-Each fact is one short sentence in the user's language that can be understood by itself. `quote` \
+Each fact is one short sentence in the user's language and as far as possible in the user's own \
+words, that can be understood by itself. `quote` \
 is the part of a message that says it, copied character by character; `message` is that message's \
 number. `relation` compares the fact with the known facts: same (known already), refines or \
 contradicts (then `target` is the known fact's id, and the new fact replaces it), or new.
@@ -66,6 +71,11 @@ SCHEMA: dict[str, Any] = {
     "additionalProperties": False,
 }
 
+_RANK = ("document", "tool", "stranger", "assistant")
+"""Whose words decide when several said the same: the assistant may only repeat the others."""
+
+_NOBODYS = frozenset(parse_query("user 用戶 使用者").terms)
+
 _FENCE = re.compile(r"\A\s*```[a-z]*\s*(.*?)\s*```\s*\Z", re.DOTALL)
 _SPACE = re.compile(r"\s+")
 
@@ -93,6 +103,8 @@ class Proposal:
     trust: str
     relation: str = "new"
     target: str | None = None
+    source: int | None = None
+    """The number of the message that it really comes from, if that is another one."""
 
 
 def transcript(said: Sequence[Said], known: Sequence[Memory]) -> str:
@@ -103,13 +115,27 @@ def transcript(said: Sequence[Said], known: Sequence[Memory]) -> str:
     return "\n\n".join([*parts, block(TRANSCRIPT_TAG, lines)])
 
 
-def read_answer(answer: str, said: Sequence[Said]) -> list[Proposal]:
+def portions(said: Sequence[Said]) -> Iterator[tuple[int, Sequence[Said]]]:
+    """Cut a long conversation into parts that a model can read, each with its first number."""
+    start = size = 0
+    for number, one in enumerate(said):
+        length = min(len(one.text), MESSAGE_CHARS)
+        if size and size + length > TRANSCRIPT_CHARS:
+            yield start, said[start:number]
+            start, size = number, 0
+        size += length
+    if start < len(said):
+        yield start, said[start:]
+
+
+def read_answer(answer: str, said: Sequence[Said], known: Sequence[Memory] = ()) -> list[Proposal]:
     """Read a model's JSON; raise ModelError where it is none or has another form.
 
-    A fact whose quote nobody said is left out.
+    A fact is left out whose quote nobody said, or which rests on what the assistant said.
     """
-    proposals = (_proposal(record, said) for record in _records(answer))
-    return [proposal for proposal in proposals if proposal is not None]
+    read = (_proposal(record, said) for record in _records(answer))
+    proposals = [_lowered(one, said, known) for one in read if one is not None]
+    return [one for one in proposals if one is not None and one.trust != "assistant"]
 
 
 def without_repeats(proposals: Iterable[Proposal], said: Sequence[Said]) -> list[Proposal]:
@@ -131,8 +157,9 @@ def _speaker(said: Said) -> str:
 
 
 def _shown(said: Said) -> str:
-    text = neutral.speech(said.text)
-    return f"(saved already) {text}" if said.is_settled else text
+    text = said.text if len(said.text) <= MESSAGE_CHARS else f"{said.text[:MESSAGE_CHARS]} …"
+    shown = neutral.speech(f"\n{text}").removeprefix("\n")
+    return f"(saved already) {shown}" if said.is_settled else shown
 
 
 def _records(answer: str) -> list[dict[str, Any]]:
@@ -162,12 +189,18 @@ def _is_fact(record: object) -> bool:
 def _proposal(record: dict[str, Any], said: Sequence[Said]) -> Proposal | None:
     fact, quote = _line(record["fact"]), record["quote"].strip()
     number = _place(quote, record.get("message"), said)
-    if not fact or number is None:
+    if number is None or not fact or not _is_kept(fact):
         return None
-    candidate = Candidate(fact, quote, _line(record.get("category") or "") or None)
+    category = _line(record.get("category") or "")
+    fits = len(category) <= MAX_CATEGORY_CHARS and _is_kept(category)
+    candidate = Candidate(fact, quote, category if category and fits else None)
     relation = record.get("relation", "new")
-    proposal = Proposal(candidate, number, said[number].trust, relation, record.get("target"))
-    return _lowered(proposal, said)
+    return Proposal(candidate, number, said[number].trust, relation, record.get("target"))
+
+
+def _is_kept(text: str) -> bool:
+    """Tell whether a file can hold it."""
+    return is_text(text) and "\0" not in text
 
 
 def _place(quote: str, wanted: object, said: Sequence[Said]) -> int | None:
@@ -183,16 +216,25 @@ def _place(quote: str, wanted: object, said: Sequence[Said]) -> int | None:
     )
 
 
-def _lowered(proposal: Proposal, said: Sequence[Said]) -> Proposal:
-    """Trust a fact no more than whoever else may have said it: the lowest source decides."""
-    others = [one for one in said if one.trust not in {"user", "assistant"}]
-    if proposal.trust != "user" or not others:
+def _lowered(proposal: Proposal, said: Sequence[Said], known: Sequence[Memory]) -> Proposal | None:
+    """Trust a fact no more than whoever else said what the user did not: the lowest decides.
+
+    A quote of the user does not vouch for words that only a page or the assistant brought.
+    """
+    if proposal.trust != "user":
         return proposal
-    spoken = {term for one in said if one.trust == "user" for term in terms(one.text)}
-    claimed = set(parse_query(proposal.candidate.content).terms)
-    if claimed and len(claimed & spoken) >= SUPPORTED_SHARE * len(claimed):
+    own = {term for one in said if one.trust == "user" for term in terms(one.text)}
+    own.update(term for memory in known for term in terms(memory.content))
+    foreign = set(parse_query(proposal.candidate.content).terms) - own - _NOBODYS
+    others = [
+        (_RANK.index(one.trust), number)
+        for number, one in enumerate(said)
+        if one.trust != "user" and foreign.intersection(terms(one.text))
+    ]
+    if not others:
         return proposal
-    return replace(proposal, trust=others[0].trust)
+    _, number = min(others)
+    return replace(proposal, trust=said[number].trust, source=number)
 
 
 def _spaced(text: str) -> str:

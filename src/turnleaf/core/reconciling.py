@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from turnleaf.core import rules
+from turnleaf.core.terms import fold, parse_query
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +25,13 @@ _MORE = re.compile(
 _LIST = re.compile(r",? (?:and|or) |, ?|和|跟|与|及|还有")
 _HAN_PLACE = re.compile("(?:home|place|origin|employer)[|].*")
 _MIN_HAN_PLACE = 2
+_HAN = re.compile("[\u3400-\u9fff]")
+_GENERIC = frozenset(
+    (
+        *parse_query("user named name called remembered").terms,
+        *"的是叫做名为称我你您用户使者了在有说过",
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +53,22 @@ def judged(candidate: Candidate, known: Sequence[Memory]) -> Verdict:
     if candidate.is_correction and len(wrong) == 1:
         return Verdict("supersedes", wrong[0])
     return Verdict("new")
+
+
+def repeats(one: str, other: str) -> bool:
+    """Tell whether one of two texts holds every word of the other, grammar and names for it aside.
+
+    That is no proof that they say the same. It tells that a model repeats in its own words what
+    it has just been told.
+    """
+    first, second = _words(one), _words(other)
+    return bool(first and second) and (first <= second or second <= first)
+
+
+def _words(text: str) -> frozenset[str]:
+    plain = fold(text)
+    spaced = {term for term in parse_query(plain).terms if not _HAN.search(term)}
+    return (frozenset(spaced) | frozenset(_HAN.findall(plain))) - _GENERIC
 
 
 def _settles(memory: Memory, attribute: str | None) -> bool:

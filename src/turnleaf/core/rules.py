@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from turnleaf.core.candidates import Candidate
@@ -116,12 +117,14 @@ def attribute_of(content: str) -> str | None:
     return next(filter(None, attributes), None)
 
 
+@lru_cache(maxsize=4096)
 def claims_of(content: str) -> list[Claim]:
     """Read a stored fact, whoever's words it is in."""
     plain = _first_person(plain_text(content))
     return [fact.claim for fact in _Reading(plain, plain).facts()]
 
 
+@lru_cache(maxsize=4096)
 def claim_of(content: str) -> Claim | None:
     """Read a fact that is one claim and nothing else, whoever's words it is in."""
     plain = _first_person(plain_text(content))
@@ -132,6 +135,7 @@ def claim_of(content: str) -> Claim | None:
     return facts[0].claim if (facts[0].start, facts[0].end) == said else None
 
 
+@lru_cache(maxsize=4096)
 def gist(content: str) -> str:
     """Give the words of a fact in one spelling, whoever's words they are."""
     plain = _first_person(one_spelling(content))

@@ -18,6 +18,8 @@ from turnleaf.core.terms import simplify
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+_SHORTEST_SECRET = 4
+
 _W = "[A-Za-z0-9_-]"
 _A = "[A-Za-z0-9]"
 
@@ -233,18 +235,36 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE | re.DOTALL)
 
 
-def masked(text: str) -> str:
-    """Give a text with a mark such as "[OpenAI key]" in the place of each secret."""
-    while (found := _masked_once(text)) != text:
+def masked(text: str, said: str = "") -> str:
+    """Give a text with a mark such as "[OpenAI key]" in the place of each secret.
+
+    What is a secret in `said`, the words that the text rests on, is one in the text as well, also
+    where nothing around it says so any more.
+    """
+    for secret, mark in _secrets_in(said).items():
+        text = text.replace(secret, mark)
+    return _masked(text, {})
+
+
+def _secrets_in(text: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    _masked(text, found)
+    return {secret: mark for secret, mark in found.items() if len(secret) >= _SHORTEST_SECRET}
+
+
+def _masked(text: str, secrets: dict[str, str]) -> str:
+    """Mask a text, and put each secret with its mark into the dictionary."""
+    while (found := _masked_once(text, secrets)) != text:
         text = found
     return text
 
 
-def _masked_once(text: str) -> str:
+def _masked_once(text: str, secrets: dict[str, str]) -> str:
     plain = _plain(text)
     hint = plain.lower()
     for kind in _KINDS:
         if any(map(hint.__contains__, kind.hints)) and (found := [*_found(kind, plain)]):
+            secrets |= {text[start:end]: f"[{name}]" for start, end, name in found}
             text = _replaced(text, found)
             plain = _plain(text)
     return text

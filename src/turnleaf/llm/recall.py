@@ -62,7 +62,7 @@ class RecallModel:
         if lines:
             yield Text("\n".join([words["found"], *lines]))
         else:
-            yield Text(_without_anything(prompt.question, words))
+            yield Text(_without_anything(prompt, words))
         yield Text(f"\n\n({words['advice']})")
 
     def structured(self, system: str, text: str, schema: Mapping[str, Any]) -> str:  # noqa: ARG002
@@ -94,10 +94,10 @@ def _line(hit: Hit, words: Mapping[str, str]) -> str:
     return f"- {hit.text} ({', '.join(filter(None, where))})"
 
 
-def _without_anything(question: str, words: Mapping[str, str]) -> str:
-    if _QUESTION.search(question):
+def _without_anything(prompt: Prompt, words: Mapping[str, str]) -> str:
+    if _QUESTION.search(prompt.question):
         return words["nothing"]
-    facts = [fact.content for fact in rules.facts_in(question)]
-    if facts:
+    facts = [fact.content for fact in rules.facts_in(prompt.question)]
+    if facts and not prompt.is_private:
         return "\n".join([words["noted"], *(f"- {fact}" for fact in facts)])
     return words["heard"]

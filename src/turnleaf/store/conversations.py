@@ -82,6 +82,10 @@ class ConversationStore:
         self._archive = Archive(self.location.parent / ARCHIVE)
         self._is_ready = False
 
+    def use(self, settings: Settings) -> None:
+        """Let other limits hold from now on."""
+        self._given_settings = self._settings = settings
+
     def init(self) -> None:
         """Make the folder and the file where missing, and clean up what has expired."""
         self._open()

@@ -194,9 +194,9 @@ class LearningStore:
     def release(self, batch: Batch, error: str) -> None:
         """Let the messages wait again, and keep what went wrong."""
         sources = sorted({one.source for one in batch.messages if one.source is not None})
-        record = {"time": to_iso(self._now()), "text": error, "sources": sources}
-        data = _bytes(record)
-        self._database.write(lambda database: _release(database, batch, data))
+        stamp = to_iso(self._now())
+        data = _bytes({"time": stamp, "text": error, "sources": sources})
+        self._database.write(lambda database: _release(database, batch, data, stamp))
 
     def last_error(self) -> Problem | None:
         """Tell what went wrong last, unless an extraction was completed since."""
@@ -362,22 +362,28 @@ def _complete(database: Connection, batch: Batch, records: Iterable[bytes], stam
         "INSERT INTO outbox (key, record, id) VALUES (?, ?, ?)",
         [(batch.key, record, secrets.token_hex(16)) for record in records],
     )
-    query = """
-        INSERT INTO conversations (key, extracted_at) VALUES (?, ?)
-        ON CONFLICT (key) DO UPDATE SET extracted_at = excluded.extracted_at
-    """
-    database.execute(query, (batch.key, stamp))
+    _tried(database, batch.key, stamp)
     database.execute("DELETE FROM problems")
     return True
 
 
-def _release(database: Connection, batch: Batch, problem: bytes) -> None:
+def _tried(database: Connection, key: str, stamp: str) -> None:
+    """Let the next extraction wait its time, also after one that failed."""
+    query = """
+        INSERT INTO conversations (key, extracted_at) VALUES (?, ?)
+        ON CONFLICT (key) DO UPDATE SET extracted_at = excluded.extracted_at
+    """
+    database.execute(query, (key, stamp))
+
+
+def _release(database: Connection, batch: Batch, problem: bytes, stamp: str) -> None:
     query = "UPDATE queue SET token = NULL, leased_at = NULL WHERE key = ? AND token = ?"
     database.execute(query, (batch.key, batch.token))
     if database.changes():
         database.execute("DELETE FROM problems")
         values = (batch.key, problem)
         database.execute("INSERT INTO problems (key, record) VALUES (?, ?)", values)
+        _tried(database, batch.key, stamp)
 
 
 def _cycle(database: Connection, key: str) -> Cycle:

@@ -75,6 +75,10 @@ class MemoryStore:
         self._file = MemoryFile(self.location, self._moment, self.title)
         self._is_ready = False
 
+    def use(self, settings: Settings) -> None:
+        """Let other limits hold from now on."""
+        self._given_settings = self._settings = settings
+
     def init(self) -> None:
         """Make the folder and the file where missing, and mend what an editor wiped."""
         self._settings = self._given_settings or Settings.load()

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from turnleaf.core.memories import Memory
 
 NAME = "pending.md"
+ACCEPTED = "accept"
 MAX_FACTS = 1000
 
 
@@ -42,7 +43,7 @@ class PendingStore(MemoryStore):
         accepted = {memory.id for memory in waiting} & known
         with suppress(StorageError):
             for memory_id in accepted:
-                self.delete(memory_id, origin="accept")
+                self.delete(memory_id, origin=ACCEPTED)
         return [memory for memory in waiting if memory.id not in accepted]
 
     def accept(self, memory_id: str, content: str | None = None) -> Memory:
@@ -56,7 +57,7 @@ class PendingStore(MemoryStore):
             waiting = self.update(memory_id, content)
         if waiting:
             accepted = self._added_to_memory(waiting)
-            self.delete(memory_id, origin="accept")
+            self.delete(memory_id, origin=ACCEPTED)
         else:
             accepted = self._memory.get(memory_id) if self.changes(memory_id) else None
         if accepted is None:

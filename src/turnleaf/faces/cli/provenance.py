@@ -28,6 +28,7 @@ HAPPENED = {
     "restore": "brought back after another program had saved an older file",
     "seen": "deleted from the file by hand",
     "undo": "an earlier change was taken back",
+    "erase": "what a source had brought was erased",
 }
 
 ORIGINS = {
@@ -61,7 +62,7 @@ def why(place: Place, memory_id: str, *, as_json: bool) -> None:
         _tell_answers(place, answers, as_json=as_json)
         return
     known = {memory.id: memory for memory in place.memory.get_all()}
-    found_id = full_id(memory_id, set(known).union(*map(_ids, place.memory.changes())))
+    found_id = full_id(memory_id, place.memory.known_ids())
     memory = known.get(found_id)
     story = place.memory.changes(found_id)
     if as_json:
@@ -110,10 +111,6 @@ def _tell_answers(place: Place, answers: Sequence[dict[str, Any]], *, as_json: b
         for hit in answer["hits"]:
             where = f"{hit['path']}:{hit['line']}"
             say(f"{'':18}found in {one_line(where)}, score {hit['score']}")
-
-
-def _ids(change: Change) -> set[str]:
-    return {change.id, *(memory.id for memory in change.removed)} - {""}
 
 
 def _tell(memory_id: str, memory: Memory | None, story: Sequence[Change]) -> None:
