@@ -2,8 +2,10 @@
 
 When it is too much, what gives way is in this order: passages that were found, the weakest
 first; history, the oldest first; the memory's headings and prose; its facts, those first that
-were not changed for longest. The system prompt and the message stay. The prompt says what was
-left out.
+were not changed for longest; the ends of documents, which together never take more than
+`DOCUMENTS_SHARE`. Once facts give way, `FOUND_SHARE` of their room is for passages: so a fact that
+is asked about comes back as one. The system prompt and the message stay. The prompt says what
+was left out.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from turnleaf.core.tokens import estimate, message_tokens
 from turnleaf.core.window import newest_within
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from turnleaf.core.hits import Hit
     from turnleaf.core.memories import Memory
@@ -30,7 +32,11 @@ if TYPE_CHECKING:
 CONTEXT_TAG = "relevant_past_context"
 DOCUMENT_TAG = "attached_document"
 HIT_CHARS = 600
+NAME_CHARS = 80
+PIECE_CHARS = 1024
 MAX_TOKENS = 32_000
+DOCUMENTS_SHARE = 0.6
+FOUND_SHARE = 0.15
 
 SYSTEM_PROMPT = """\
 You are a helpful assistant with a long-term memory. Your user can read and edit everything in it.
@@ -136,7 +142,7 @@ class PromptComposer:
         whole = Turn(
             message,
             _remembered(memories, page.strip()),
-            _not_yet_said(hits, memories, history),
+            tuple(hits),
             tuple(history),
             tuple(documents),
             tuple(notes),
@@ -164,37 +170,73 @@ class PromptComposer:
         return self._explanation
 
     def _within_budget(self, turn: Turn) -> Turn:
+        turn = replace(turn, documents=self._attached(turn))
         room = self._max_tokens - self._fixed_tokens(turn)
-        memory = self._count(_memory_section(turn.remembered))
-        said = [self._cost(message) for message in turn.history]
-        found = [self._count(_passage(hit)) for hit in turn.found]
-        if memory + sum(said) + sum(found) <= room:
-            return turn
-        remembered = self._fitting(turn.remembered, room)
+        kept_free = int(max(room, 0) * FOUND_SHARE) if turn.found else 0
+        remembered = self._fitting(turn.remembered, room, kept_free)
         room -= self._count(_memory_section(remembered))
-        history = newest_within(turn.history, max(room, 0), self._cost)
-        room -= sum(map(self._cost, history))
-        hits = [hit for hit, left in zip(turn.found, _left(found, room), strict=True) if left >= 0]
-        return replace(turn, remembered=remembered, history=tuple(history), found=tuple(hits))
+        if len(remembered.facts) == len(turn.remembered.facts):
+            kept_free = 0
+        history = tuple(newest_within(turn.history, max(room - kept_free, 0), self._cost))
+        room -= sum(map(self._cost, history)) + self._count(_found_frame(()))
+        hits = _not_yet_said(turn.found, remembered, history)
+        costs = [self._count(_passage(hit)) for hit in hits]
+        found = tuple(hit for hit, left in zip(hits, _left(costs, room), strict=True) if left >= 0)
+        return replace(turn, remembered=remembered, history=history, found=found)
+
+    def _attached(self, turn: Turn) -> tuple[Document, ...]:
+        """Cut documents at their end to what they may take together; a short one stays whole."""
+        room = self._max_tokens - self._fixed_tokens(replace(turn, documents=()))
+        room = max(0, min(room, int(self._max_tokens * DOCUMENTS_SHARE)))
+        cut = [self._cut(one, room) for one in turn.documents]
+        sizes = [size for _, size in cut]
+        if sum(sizes) > room:
+            shares = zip(turn.documents, _shares(sizes, room), strict=True)
+            cut = [self._cut(one, share) for one, share in shares]
+        return tuple(one for one, size in cut if size)
+
+    def _cut(self, document: Document, room: int) -> tuple[Document, int]:
+        """Give as much of a document as there is room for, and its tokens: none if it is gone."""
+        frame = self._count(_document(replace(document, text=""))) + self._count(_end_of(document))
+        text, tokens = self._beginning(document.text, room - frame)
+        is_gone = frame > room or bool(document.text and not text)
+        return replace(document, text=text), 0 if is_gone else frame + tokens
+
+    def _beginning(self, text: str, room: int) -> tuple[str, int]:
+        """Cut a text where the room ends, which is found without looking at what follows."""
+        end = tokens = 0
+        step = PIECE_CHARS
+        while step and end < len(text):
+            cost = self._count(neutral.speech(f"\n{text[end : end + step]}"))
+            if tokens + cost <= room:
+                end += step
+                tokens += cost
+            else:
+                step //= 2
+        return text[:end], tokens
 
     def _fixed_tokens(self, turn: Turn) -> int:
-        frame = replace(turn, found=(), history=())
         return (
             self._count(self._system_prompt)
-            + self._count(_context_section(frame))
-            + (self._count(turn.message))
+            + self._context_tokens(replace(turn, found=()))
+            + self._count(turn.message)
         )
+
+    def _context_tokens(self, turn: Turn) -> int:
+        documents = sum(self._count(_document(one)) for one in turn.documents)
+        return documents + self._count(_context_section(replace(turn, documents=())))
 
     def _cost(self, message: Message) -> int:
         return message_tokens(message, self._count)
 
-    def _fitting(self, remembered: Remembered, room: int) -> Remembered:
+    def _fitting(self, remembered: Remembered, room: int, kept_free: int) -> Remembered:
         """Leave out headings and prose, and then the facts that were not changed for longest."""
-        if self._count(_memory_section(remembered)) <= room:
-            return remembered
+        for whole in (remembered, replace(remembered, page="")):
+            if self._count(_memory_section(whole)) <= room:
+                return whole
         newest = sorted(remembered.facts, key=lambda memory: memory.updated_at, reverse=True)
         costs = [self._count(f"- {memory.content}\n") for memory in newest]
-        room -= self._count(_memory_section(Remembered()))
+        room -= kept_free + self._count(_memory_frame(()))
         kept = {
             memory.id for memory, left in zip(newest, _left(costs, room), strict=True) if left >= 0
         }
@@ -204,7 +246,7 @@ class PromptComposer:
         parts = {
             "System prompt": self._count(self._system_prompt),
             "Long-term Memory": self._count(_memory_section(turn.remembered)),
-            "Relevant Past Context": self._count(_context_section(turn)),
+            "Relevant Past Context": self._context_tokens(turn),
             "History": sum(map(self._cost, turn.history)),
             "Message": self._count(turn.message),
         }
@@ -220,45 +262,85 @@ def _left(costs: Sequence[int], room: int) -> list[int]:
     return left
 
 
+def _shares(sizes: Sequence[int], room: int) -> list[int]:
+    """Give each the same, and what the small ones do not need to the others, by their excess."""
+    share = room // len(sizes)
+    excess = [max(size - share, 0) for size in sizes]
+    left = room - sum(min(size, share) for size in sizes)
+    return [
+        min(size, share) + left * over // sum(excess)
+        for size, over in zip(sizes, excess, strict=True)
+    ]
+
+
 def _not_yet_said(
-    hits: Sequence[Hit], memories: Sequence[Memory], history: Sequence[Message]
-) -> tuple[Hit, ...]:
+    hits: Sequence[Hit], remembered: Remembered, history: Sequence[Message]
+) -> list[Hit]:
     """Leave out what is in the prompt anyway."""
-    known = {memory.id for memory in memories}
-    said = {message.text for message in history} | {memory.content for memory in memories}
-    return tuple(
+    facts = remembered.facts
+    known = {memory.id for memory in facts} | ({None, ""} if remembered.page else set())
+    said = {message.text for message in history} | {memory.content for memory in facts}
+    return [
         hit
         for hit in hits
-        if hit.text not in said and not (hit.source == "memory" and (hit.id in known or not hit.id))
-    )
+        if hit.text not in said and not (hit.source == "memory" and hit.id in known)
+    ]
 
 
 def _left_out(whole: Turn, turn: Turn) -> tuple[str, ...]:
-    """Say what gave way."""
+    """Say what gave way; a fact that came back as something found did not."""
+    found = _not_yet_said(whole.found, turn.remembered, turn.history)
+    there = {memory.id for memory in turn.remembered.facts} | {hit.id for hit in turn.found}
     counts = {
-        "passages found": len(whole.found) - len(turn.found),
+        "passages found": len(found) - len(turn.found),
         "older messages of this conversation": len(whole.history) - len(turn.history),
-        "remembered facts": len(whole.remembered.facts) - len(turn.remembered.facts),
+        "remembered facts": sum(memory.id not in there for memory in whole.remembered.facts),
     }
     told = [f"{count} {what}" for what, count in counts.items() if count]
     if whole.remembered.page and not turn.remembered.page:
         told.append("the headings and notes beside the remembered facts")
+    told += _cut_documents(whole, turn)
     return (f"Left out because the prompt was too long: {', '.join(told)}.",) if told else ()
+
+
+def _cut_documents(whole: Turn, turn: Turn) -> list[str]:
+    stayed, names = set(turn.documents), {one.name for one in turn.documents}
+    return [
+        _end_of(one) if one.name in names else _title(one)
+        for one in whole.documents
+        if one not in stayed
+    ]
+
+
+def _end_of(document: Document) -> str:
+    return f"the end of {_title(document)}"
+
+
+def _title(document: Document) -> str:
+    return " ".join(document.name.split())[:NAME_CHARS]
 
 
 @lru_cache(maxsize=8)
 def _memory_section(remembered: Remembered) -> str:
     if remembered == Remembered():
         return ""
-    return f"## Long-term Memory\n{block(MEMORY_TAG, _memory_body(remembered))}"
+    return _memory_frame(_memory_body(remembered))
+
+
+def _memory_frame(lines: Iterable[str]) -> str:
+    return f"## Long-term Memory\n{block(MEMORY_TAG, lines)}"
 
 
 @lru_cache(maxsize=8)
 def _memory_body(remembered: Remembered) -> tuple[str, ...]:
     if not remembered.page:
         return tuple(memory_lines(remembered.facts))
-    # What stands in the first line could otherwise pose as a heading of ours.
-    return (neutral.speech(f"\n{remembered.page}").removeprefix("\n"),)
+    return (_from_first_line(remembered.page),)
+
+
+def _from_first_line(text: str) -> str:
+    """Make a text safe that begins a line, where it could pose as a speaker or a heading."""
+    return neutral.speech(f"\n{text}").removeprefix("\n")
 
 
 def _remembered(memories: Sequence[Memory], page: str) -> Remembered:
@@ -275,26 +357,23 @@ def _is_plain(page: str) -> bool:
 def _context_section(turn: Turn) -> str:
     """Give what holds for this turn only, which comes last so that the rest can be cached."""
     notes = "\n".join(f"({neutral.speech(note)})" for note in turn.notes)
-    return _joined(_found_section(turn), _documents(turn), notes)
+    found = _found_frame(map(_passage, turn.found)) if turn.found else ""
+    return _joined(found, *map(_document, turn.documents), notes)
 
 
-def _found_section(turn: Turn) -> str:
-    if not turn.found:
-        return ""
-    return f"## Relevant Past Context\n{block(CONTEXT_TAG, map(_passage, turn.found))}"
+def _found_frame(lines: Iterable[str]) -> str:
+    return f"## Relevant Past Context\n{block(CONTEXT_TAG, lines)}"
 
 
-def _documents(turn: Turn) -> str:
-    return "\n\n".join(
-        block(DOCUMENT_TAG, [neutral.item(one.name), "", neutral.speech(one.text)])
-        for one in turn.documents
-    )
+@lru_cache(maxsize=8)
+def _document(document: Document) -> str:
+    return block(DOCUMENT_TAG, [_from_first_line(f"{_title(document)}\n\n{document.text}")])
 
 
 def _passage(hit: Hit) -> str:
     where = ", ".join(filter(None, [hit.date, SOURCES.get(hit.source), hit.speaker]))
     text = hit.text if len(hit.text) <= HIT_CHARS else f"{hit.text[:HIT_CHARS]}…"
-    return f"- ({where}) {neutral.item(text)}"
+    return f"- {neutral.item(f'({where}) {text}')}"
 
 
 def _as_text(turn: Turn) -> str:
