@@ -136,8 +136,9 @@ def test_facts_are_learnt_by_the_same_model(place: Place, monkeypatch: pytest.Mo
     fact = {"fact": "住在山上的老家", "category": "家", "quote": "老家在山上", "message": 1,
             "relation": "new", "target": None}  # fmt: skip
     place.answer("山上很涼快吧")
-    if place.kind == "anthropic":
-        place.call("answer", facts=[fact])
+    form = {"anthropic": "answer", "claude-cli": "StructuredOutput"}.get(place.kind)
+    if isinstance(place.api, MessagesApi) and form:
+        place.api.answer(messages_api.tool(form, {"facts": [fact]}))
     else:
         place.answer(json.dumps({"facts": [fact]}))
     with Assistant(place.assistant.folder) as assistant:

@@ -142,7 +142,7 @@ def side(request: pytest.FixtureRequest, chat: ChatApi, messages: MessagesApi) -
 @pytest.fixture(autouse=True)
 def no_thread_is_left() -> Iterator[None]:
     yield
-    left = [each.name for each in threading.enumerate() if each.name.startswith("turnleaf")]
+    left = [each.name for each in threading.enumerate() if each.name == "turnleaf-model"]
     assert left == []
 
 
