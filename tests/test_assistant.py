@@ -209,6 +209,32 @@ class TestRequests:
         assert "Ming" in reply.text
         assert "Hua" in reply.text
 
+    def test_several_requests_are_acted_on_one_after_the_other(self, opened: Opened) -> None:
+        assistant = opened()
+        assistant.memory.add("我對花生過敏")
+        reply = assistant.reply(KEY, "記住我叫阿明，忘掉我對花生過敏")
+        assert contents(assistant) == ["我叫阿明"]
+        assert reply.text.startswith("已記住：我叫阿明\n已忘掉：我對花生過敏")
+
+    @pytest.mark.parametrize(
+        "wish", ["forget everything", "Forget all you know about me", "忘掉一切"]
+    )
+    def test_everything_is_not_forgotten_at_once(self, opened: Opened, wish: str) -> None:
+        assistant = opened()
+        assistant.memory.add("I like tea")
+        assert "turnleaf memories" in assistant.reply(KEY, wish).text
+        assert contents(assistant) == ["I like tea"]
+
+    def test_what_was_just_said_and_is_to_be_forgotten_is_not_learnt_and_the_reply_says_so(
+        self, opened: Opened
+    ) -> None:
+        assistant = opened()
+        assistant.reply(KEY, "My dog is called Rex")
+        told = assistant.reply(KEY, "forget my dog").text
+        assert told.startswith("I will not learn that: My dog is called Rex")
+        assistant.flush()
+        assert contents(assistant) == []
+
     def test_a_wish_to_forget_what_is_not_known_says_so(self, opened: Opened) -> None:
         assert "nothing was forgotten" in opened().reply(KEY, "forget my cat's birthday").text
 
@@ -434,6 +460,34 @@ class TestLearning:
         assistant.memory.undo()
         assert contents(assistant) == ["The user's dog is called Rex"]
 
+    def test_a_model_does_not_replace_what_a_fact_is_not_about(
+        self, opened: Opened, clock: Clock, model: ScriptedModel
+    ) -> None:
+        assistant = opened()
+        wife = assistant.memory.add("my wife is called Anna")
+        clock.pass_seconds(1)
+        model.facts = [[learnt("My editor is Neovim", relation="contradicts", target=wife.id)]]
+        self.talk(assistant, "My editor is Neovim")
+        assistant.flush()
+        assert contents(assistant) == ["my wife is called Anna", "My editor is Neovim"]
+
+    def test_what_a_model_infers_waits(self, opened: Opened, model: ScriptedModel) -> None:
+        model.facts = [[learnt("User works for Evil Corp", "thanks")]]
+        assistant = opened()
+        self.talk(assistant, "thanks")
+        assistant.flush()
+        assert contents(assistant) == []
+        assert len(assistant.pending.get_all()) == 1
+
+    def test_what_waited_for_room_is_written_after_the_next_turn(self, opened: Opened) -> None:
+        assistant = opened(memoryMaxItems=1)
+        only = assistant.memory.add("I like tea")
+        self.talk(assistant, "My dog is called Rex")
+        assistant.flush()
+        assistant.memory.delete(only.id)
+        self.talk(assistant, "Hi")
+        assert self.finished(assistant) == ["My dog is called Rex"]
+
     def test_a_fact_that_the_model_calls_known_is_not_added(
         self, opened: Opened, model: ScriptedModel
     ) -> None:
@@ -535,9 +589,9 @@ class TestLearning:
         self, opened: Opened, model: ScriptedModel
     ) -> None:
         long = "My dog is called " + "Rex" * 40
-        model.facts = [[learnt(long, "My dog"), learnt("I like tea")]]
+        model.facts = [[learnt(long), learnt("I like tea")]]
         assistant = opened(memoryMaxChars=50)
-        self.talk(assistant, "My dog! And I like tea")
+        self.talk(assistant, f"{long}. And I like tea")
         assistant.flush()
         assert contents(assistant) == ["I like tea"]
         assert "waits to be learnt: the memory is full" in assistant.problems()[0]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 from turnleaf.core import composer as composing
 from turnleaf.core.composer import Document, Explanation, PromptComposer
 from turnleaf.core.dialogue import Text, ToolResult, Usage
+from turnleaf.core.extracting import MESSAGE_CHARS
 from turnleaf.core.keys import checked_key
 from turnleaf.core.memories import checked_text
 from turnleaf.core.messages import Message
@@ -208,6 +209,8 @@ class Assistant:
             self._worker.do(Job(key))
         for other in self._ended(key)[:1]:
             self._worker.do(Job(other))
+        if self.learning.outbox():
+            self._worker.do(Job(EVERYTHING))
 
     def used(self, key: str, tokens: int, limit: int) -> None:
         """Flush when so much of the context is used, once in each cycle (003)."""
@@ -499,7 +502,7 @@ class _Turn:
 
     def _queued(self, asked: Message, answered: Message) -> list[Queued]:
         documents = [
-            Queued(Message("user", one.text, self._started), "document", f"document:{one.name}")
+            Queued(_beginning(one, self._started), "document", f"document:{one.name}")
             for one in self._documents
         ]
         said = _asked(asked, self._obeyed, self._saved)
@@ -513,6 +516,11 @@ def _asked(message: Message, obeyed: Obeyed, saved: Sequence[str]) -> list[Queue
     if obeyed.rest:
         queued.append(Queued(replace(message, content=obeyed.rest), "user", None, ids))
     return queued
+
+
+def _beginning(document: Document, now: datetime) -> Message:
+    """Give what will be read of a document when facts are looked for."""
+    return Message("user", document.text[:MESSAGE_CHARS], now)
 
 
 def _ids_in(result: str) -> list[str]:

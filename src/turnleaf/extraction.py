@@ -25,7 +25,7 @@ from turnleaf.core.extracting import (
     without_repeats,
 )
 from turnleaf.core.memories import Memory
-from turnleaf.core.reconciling import judged, repeats
+from turnleaf.core.reconciling import concerns, judged, repeats
 from turnleaf.core.requests import meant, request_in
 from turnleaf.core.secrets import masked
 from turnleaf.core.times import from_iso, to_iso
@@ -300,10 +300,11 @@ def _foresee(decision: Decision, known: list[Memory], waiting: list[Memory], now
 
 
 def _named(proposal: Proposal, known: Sequence[Memory]) -> Memory | None:
-    """Find the fact that a model says is replaced."""
+    """Find the fact that a model says is replaced, if it is about the same."""
     if proposal.relation not in {"refines", "contradicts"}:
         return None
-    return next((memory for memory in known if memory.id == proposal.target), None)
+    target = next((memory for memory in known if memory.id == proposal.target), None)
+    return target if target and concerns(proposal.candidate, target) else None
 
 
 def _is_of(change: Change, decision: Decision) -> bool:

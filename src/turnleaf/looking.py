@@ -41,7 +41,8 @@ def found(text: str, index: Index, daily: DailyLog, today: date) -> list[Hit]:
     if not parse_query(thing).terms:
         return _noted(span, daily)
     hits = index.search(thing, MOST_HITS, since=span.first, until=span.last)
-    return hits or index.search(thing, MOST_HITS)
+    in_order = sorted(hits, key=lambda hit: (hit.date or "", str(hit.path), hit.line))
+    return in_order or index.search(thing, MOST_HITS)
 
 
 def _noted(span: Span, daily: DailyLog) -> list[Hit]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -20,12 +20,18 @@ from turnleaf.errors import Conflict, MemoryFull
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from turnleaf.core.requests import Request
     from turnleaf.store.learning import LearningStore, Outgoing
     from turnleaf.store.memories import MemoryStore
 
 ORIGIN = "request"
 MOST_NAMED = 10
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
+_CLAUSE_END = re.compile(r"[.](?=\s)|[,;!?\n，。；！？、]")
+_EVERYTHING = re.compile(
+    r"(?:everything|all)(?: of it| you know| about me)*|(?:一切|全部|所有)(?:的?事情?|的?記憶)?",
+    re.IGNORECASE,
+)
 _SENTENCE_END = re.compile(r"(?<=\w)[.](?=\s+\S)|[。！？!?\n]")
 
 ENGLISH = {
@@ -37,6 +43,9 @@ ENGLISH = {
     "none": "I remember nothing like that, so nothing was forgotten: {}",
     "several": "Several things could be meant, so nothing was forgotten. Which one?",
     "replaced": "Remembered: {} (before: {})",
+    "unlearnt": "I will not learn that: {}",
+    "everything": "I do not forget everything at once. `turnleaf memories` lists what there is; "
+    "name one thing, or edit the file.",
     "private": "(This is private: nothing is remembered or forgotten.)",
 }
 CHINESE = {
@@ -48,6 +57,9 @@ CHINESE = {
     "none": "我不記得這樣的事，所以沒有忘掉什麼：{}",
     "several": "符合的不只一件，所以還沒有忘掉。是哪一件？",
     "replaced": "已記住：{}（原本：{}）",
+    "unlearnt": "我不會學這件事：{}",
+    "everything": "我不會一次忘掉所有的事。`turnleaf memories` 列出記得的內容；"
+    "請說一件，或直接編輯檔案。",
     "private": "（這是私密對話：不會記住或忘掉任何事。）",
 }
 
@@ -73,15 +85,29 @@ class Obeyed:
 def obey(
     text: str, memory: MemoryStore, learning: LearningStore, *, key: str, now: datetime
 ) -> Obeyed:
-    """Act on a message that begins with a request; on any other do nothing."""
-    request = request_in(text)
-    if request is None:
-        return Obeyed()
+    """Act on a message that begins with a request, one after the other if there are several."""
     words = CHINESE if is_chinese(text) else ENGLISH
     source = Source(quote=masked(text), conversation=key, message_time=now, trust="user")
-    if request.action == "remember":
-        return _remembered(request.content, memory, source, words)
-    return _forgotten(request.content, memory, learning, source, words)
+    desk = _Desk(memory, learning, source, words)
+    done = [desk.act(request) for request in requests_in(text)]
+    return Obeyed(
+        "\n".join(one.confirmation for one in done),
+        tuple(memory for one in done for memory in one.saved),
+        tuple(memory for one in done for memory in one.removed),
+        " ".join(one.rest for one in done).strip(),
+    )
+
+
+def requests_in(text: str) -> list[Request]:
+    """Find the request that a message begins with, and those that follow it."""
+    request = request_in(text)
+    if request is None:
+        return []
+    for end in _CLAUSE_END.finditer(request.content):
+        others = requests_in(request.content[end.end() :].strip())
+        if others:
+            return [replace(request, content=request.content[: end.start()].strip()), *others]
+    return [request]
 
 
 def refusal(text: str) -> str:
@@ -91,59 +117,80 @@ def refusal(text: str) -> str:
     return (CHINESE if is_chinese(text) else ENGLISH)["private"]
 
 
-def _remembered(asked: str, memory: MemoryStore, source: Source, words: dict[str, str]) -> Obeyed:
-    content = masked(asked)
-    note = f" {words['masked']}" if content != asked else ""
-    known = memory.get_all()
-    same = judged(Candidate(content, content), known)
-    if same.kind == "same" and same.target:
-        return Obeyed(words["known"].format(same.target.content))
-    try:
-        before = _corrected(content, known)
-        if before and (after := _replaced(before, content, memory, source)):
-            told = words["replaced"].format(after.content, before.content)
-            return Obeyed(told + note, saved=(after,))
-        saved = memory.add(content, origin=ORIGIN, source=source)
-    except MemoryFull as error:
-        return Obeyed(words["full"].format(error))
-    return Obeyed(words["saved"].format(saved.content) + note, saved=(saved,))
+@dataclass(frozen=True, slots=True)
+class _Desk:
+    """Where requests of one message are acted on."""
+
+    memory: MemoryStore
+    learning: LearningStore
+    source: Source
+    words: dict[str, str]
+
+    def act(self, request: Request) -> Obeyed:
+        """Do what one request says."""
+        if request.action == "remember":
+            return self._remembered(request.content)
+        return self._forgotten(*_first_sentence(request.content))
+
+    def _remembered(self, asked: str) -> Obeyed:
+        content = masked(asked)
+        note = f" {self.words['masked']}" if content != asked else ""
+        known = self.memory.get_all()
+        same = judged(Candidate(content, content), known)
+        if same.kind == "same" and same.target:
+            return Obeyed(self._said("known", same.target.content))
+        try:
+            before = _corrected(content, known)
+            if before and (after := self._replaced(before, content)):
+                return Obeyed(
+                    self._said("replaced", after.content, before.content) + note, (after,)
+                )
+            saved = self.memory.add(content, origin=ORIGIN, source=self.source)
+        except MemoryFull as error:
+            return Obeyed(self._said("full", str(error)))
+        return Obeyed(self._said("saved", saved.content) + note, (saved,))
+
+    def _replaced(self, before: Memory, content: str) -> Memory | None:
+        try:
+            return self.memory.update(
+                before.id, content, expected=before.content, origin=ORIGIN, source=self.source
+            )
+        except Conflict:
+            return None
+
+    def _forgotten(self, wanted: str, rest: str) -> Obeyed:
+        found = meant(wanted, self.memory.get_all())
+        waiting = [one for one in self.learning.outbox() if meant(wanted, [_foreseen(one)])]
+        if len(found) > 1:
+            return Obeyed("\n".join([self._said("several"), *_listed(found)]), rest=rest)
+        for one in found:
+            self.memory.delete(one.id, origin=ORIGIN, source=self.source)
+        for outgoing in waiting:
+            self.learning.settle(outgoing.id)
+        gone = (*found, *map(_foreseen, waiting))
+        told = self._said("removed", gone[0].content) if gone else self._nothing_of(wanted)
+        return Obeyed(told, removed=gone, rest=rest)
+
+    def _nothing_of(self, wanted: str) -> str:
+        """Say that nothing is remembered; what was said a moment ago is then not learnt."""
+        if _EVERYTHING.fullmatch(wanted.strip()):
+            return self._said("everything")
+        queued = self.learning.queued(self.source.conversation or "")
+        said = [one.content for message in queued for one in rules.facts_in(message.message.text)]
+        facts = (Memory("", content, LONG_AGO, LONG_AGO) for content in said)
+        unlearnt = meant(wanted, list(facts))
+        return (
+            self._said("unlearnt", unlearnt[0].content) if unlearnt else self._said("none", wanted)
+        )
+
+    def _said(self, what: str, *texts: str) -> str:
+        return self.words[what].format(*texts)
 
 
 def _corrected(content: str, known: Sequence[Memory]) -> Memory | None:
     """Find the one known fact that the words call wrong."""
     verdicts = (judged(candidate, known) for candidate in rules.facts_in(content))
     return next((one.target for one in verdicts if one.kind == "supersedes"), None)
-
-
-def _replaced(before: Memory, content: str, memory: MemoryStore, source: Source) -> Memory | None:
-    try:
-        return memory.update(
-            before.id, content, expected=before.content, origin=ORIGIN, source=source
-        )
-    except Conflict:
-        return None
-
-
-def _forgotten(
-    asked: str,
-    memory: MemoryStore,
-    learning: LearningStore,
-    source: Source,
-    words: dict[str, str],
-) -> Obeyed:
-    wanted, rest = _first_sentence(asked)
-    found = meant(wanted, memory.get_all())
-    waiting = [one for one in learning.outbox() if meant(wanted, [_foreseen(one)])]
-    if not found and not waiting:
-        return Obeyed(words["none"].format(wanted), rest=rest)
-    if len(found) > 1:
-        return Obeyed("\n".join([words["several"], *_listed(found)]), rest=rest)
-    for one in found:
-        memory.delete(one.id, origin=ORIGIN, source=source)
-    for outgoing in waiting:
-        learning.settle(outgoing.id)
-    gone = (*found, *map(_foreseen, waiting))
-    return Obeyed(words["removed"].format(gone[0].content), removed=gone, rest=rest)
 
 
 def _first_sentence(text: str) -> tuple[str, str]:

@@ -98,6 +98,12 @@ def test_what_only_the_assistant_said_is_no_fact() -> None:
     assert read_answer(answered(fact("The user's bank is Evil Bank", "ok")), said) == []
 
 
+def test_what_the_model_infers_is_not_the_users() -> None:
+    said = [Said("thanks", "user"), Said("bye", "user")]
+    answer = answered(fact("User works for Evil Corp", "thanks"))
+    assert [one.trust for one in read_answer(answer, said)] == ["model"]
+
+
 def test_what_the_assistant_said_of_known_facts_does_no_harm() -> None:
     known = [Memory("id7", "My dog is called Rex", NOON, NOON)]
     said = [Said("Rex is a good dog.", "assistant"), Said("he is five years old", "user")]

@@ -10,7 +10,7 @@ from hypothesis import given
 from tests.strategies import texts, thorough
 from turnleaf.core.candidates import Candidate
 from turnleaf.core.memories import Memory
-from turnleaf.core.reconciling import Verdict, judged
+from turnleaf.core.reconciling import Verdict, concerns, judged
 from turnleaf.core.rules import facts_in
 
 MOMENT = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)
@@ -181,3 +181,20 @@ def test_any_two_texts_can_be_compared(text: str, known: str) -> None:
     found = judged(Candidate(text, text, is_correction=True), [memory(known)])
     assert found.target in {None, memory(known)}
     assert judged(Candidate(text, text), [memory(text)]).kind == "same"
+
+
+@pytest.mark.parametrize(
+    ("said", "known", "expected"),
+    [
+        ("My dog is called Max", "The user's dog is called Rex", True),
+        ("I moved to Tainan", "I live in Taipei", True),
+        ("I like green tea in the morning", "I like green tea", True),
+        ("客廳的燈叫做小華", "客廳的燈叫做小明", True),
+        ("My editor is Neovim", "My wife is called Anna", False),
+        ("My editor is Neovim", "Prefers dark mode in the editor", False),
+        ("我的編輯器是 Neovim", "我太太叫小玲", False),
+    ],
+)
+def test_a_fact_may_replace_only_what_it_is_about(said: str, known: str, *, expected: bool) -> None:
+    memory = Memory("id0", known, MOMENT, MOMENT)
+    assert concerns(Candidate(said, said), memory) is expected

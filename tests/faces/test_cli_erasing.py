@@ -110,6 +110,17 @@ def test_a_text_and_a_source_are_not_taken_together(cli: Cli) -> None:
     assert "give a text, --conversation or --source, not two of them" in result.err
 
 
+@pytest.mark.parametrize("source", ["document:docs/paper.txt", "nonsense", "tool:"])
+def test_a_source_that_nothing_came_from_is_told_with_those_that_there_are(
+    cli: Cli, assistant: Assistant, source: str
+) -> None:
+    assistant.reply(KEY, "Remember that I like tea")
+    assistant.close(flush=False)
+    result = cli("forget", "--source", source, "--yes")
+    assert result.code == 3
+    assert f'nothing came from "{source}"; there is {KEY}' in result.err
+
+
 @pytest.mark.parametrize("source", ["", "  "])
 def test_a_source_needs_a_name(cli: Cli, source: str) -> None:
     assert cli("forget", "--source", source, "--yes").code == 2

@@ -79,6 +79,31 @@ def test_neither_questions_nor_other_statements_are_quoted() -> None:
     assert "什麼都不記得" in answer("小明在哪裡?", history=history)
 
 
+def test_neither_requests_nor_what_was_taken_back_are_quoted() -> None:
+    history = (
+        Message("user", "remember that my dog is called Rex"),
+        Message("assistant", "Remembered: my dog is called Rex"),
+        Message("user", "My cat is called Momo"),
+        Message("user", "forget my cat"),
+        Message("user", "what is my dog called"),
+    )
+    for question in ("what is my dog called?", "what is my cat called?", "Do you remember me?"):
+        assert "Nothing is remembered about that." in answer(question, history=history)
+
+
+def test_words_of_asking_find_nothing() -> None:
+    history = (Message("user", "I remember that my dog is called Rex"),)
+    assert "Nothing is remembered" in answer("Do you remember my birthday?", history=history)
+    assert "什麼都不記得" in answer(
+        "你記得我的生日嗎？", history=(Message("user", "我記得要買茶"),)
+    )
+
+
+def test_what_is_remembered_and_was_said_is_quoted_once() -> None:
+    history = (Message("user", "客廳的燈叫做小明"),)
+    assert answer("小明是什麼?", FACT, history=history).count("客廳的燈叫做小明") == 1
+
+
 def test_a_statement_is_taken_in_with_what_will_be_learnt_from_it() -> None:
     assert "我會從這次對話學到：\n- 客廳的燈叫做小明" in answer("客廳的燈叫做小明")
     assert "no model to answer with" in answer("It is a nice day")

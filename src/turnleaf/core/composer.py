@@ -246,7 +246,7 @@ class PromptComposer:
         parts = {
             "System prompt": self._count(self._system_prompt),
             "Long-term Memory": self._count(_memory_section(turn.remembered)),
-            "Relevant Past Context": self._context_tokens(turn),
+            "Relevant Past Context" if turn.found else "Notes": self._context_tokens(turn),
             "History": sum(map(self._cost, turn.history)),
             "Message": self._count(turn.message),
         }

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 TRANSCRIPT_TAG = "conversation_history"
 RELATIONS = ("new", "same", "refines", "contradicts")
+SUPPORTED_SHARE = 0.5
+"""The share of a fact's words that the user must have said; otherwise the model has inferred it."""
 MESSAGE_CHARS = 6_000
 """What the model reads of one message; a document may be long."""
 TRANSCRIPT_CHARS = 24_000
@@ -135,7 +137,7 @@ def read_answer(answer: str, said: Sequence[Said], known: Sequence[Memory] = ())
     """
     read = (_proposal(record, said) for record in _records(answer))
     proposals = [_lowered(one, said, known) for one in read if one is not None]
-    return [one for one in proposals if one is not None and one.trust != "assistant"]
+    return [one for one in proposals if one.trust != "assistant"]
 
 
 def without_repeats(proposals: Iterable[Proposal], said: Sequence[Said]) -> list[Proposal]:
@@ -216,25 +218,28 @@ def _place(quote: str, wanted: object, said: Sequence[Said]) -> int | None:
     )
 
 
-def _lowered(proposal: Proposal, said: Sequence[Said], known: Sequence[Memory]) -> Proposal | None:
+def _lowered(proposal: Proposal, said: Sequence[Said], known: Sequence[Memory]) -> Proposal:
     """Trust a fact no more than whoever else said what the user did not: the lowest decides.
 
-    A quote of the user does not vouch for words that only a page or the assistant brought.
+    A quote of the user does not vouch for words that only a page or the assistant brought, nor
+    for a fact that is mostly the model's own words.
     """
     if proposal.trust != "user":
         return proposal
     own = {term for one in said if one.trust == "user" for term in terms(one.text)}
-    own.update(term for memory in known for term in terms(memory.content))
-    foreign = set(parse_query(proposal.candidate.content).terms) - own - _NOBODYS
+    remembered = {term for memory in known for term in terms(memory.content)}
+    claimed = set(parse_query(proposal.candidate.content).terms) - _NOBODYS
     others = [
         (_RANK.index(one.trust), number)
         for number, one in enumerate(said)
-        if one.trust != "user" and foreign.intersection(terms(one.text))
+        if one.trust != "user" and (claimed - own - remembered).intersection(terms(one.text))
     ]
-    if not others:
-        return proposal
-    _, number = min(others)
-    return replace(proposal, trust=said[number].trust, source=number)
+    if others:
+        _, number = min(others)
+        return replace(proposal, trust=said[number].trust, source=number)
+    if len(claimed & own) < max(1, SUPPORTED_SHARE * len(claimed - remembered)):
+        return replace(proposal, trust="model")
+    return proposal
 
 
 def _spaced(text: str) -> str:

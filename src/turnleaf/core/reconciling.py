@@ -55,6 +55,21 @@ def judged(candidate: Candidate, known: Sequence[Memory]) -> Verdict:
     return Verdict("new")
 
 
+def concerns(candidate: Candidate, memory: Memory) -> bool:
+    """Tell whether a fact may replace a known one, if somebody says that it does.
+
+    They settle the same attribute, or one says more than the other; where that is not known, they
+    have most words in common.
+    """
+    claims = rules.claim_of(candidate.content), rules.claim_of(memory.content)
+    first, second = (claim.attribute if claim else None for claim in claims)
+    if first and second:
+        return first == second or repeats(candidate.content, memory.content)
+    words = _words(candidate.content), _words(memory.content)
+    smaller = min(map(len, words))
+    return len(words[0] & words[1]) > smaller / 2
+
+
 def repeats(one: str, other: str) -> bool:
     """Tell whether one of two texts holds every word of the other, grammar and names for it aside.
 

@@ -3,26 +3,40 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from turnleaf.core import rules
 from turnleaf.core.dialogue import Text
 from turnleaf.core.languages import is_chinese
+from turnleaf.core.memories import Memory
+from turnleaf.core.requests import meant, request_in
 from turnleaf.core.terms import parse_query, terms
 from turnleaf.errors import ModelError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
     from turnleaf.core.dialogue import Prompt, Toolbox
     from turnleaf.core.hits import Hit
     from turnleaf.core.messages import Message
+    from turnleaf.core.requests import Request
 
 MOST_LINES = 10
 FEWEST_SHARED = 3
 """A statement is about a question if it shares at least one in so many of its words."""
-_QUESTION = re.compile(r"[?？]\s*$|[嗎吗呢]\s*[。！!]?\s*$")
+_QUESTION = re.compile(
+    r"[?？]\s*$|[嗎吗呢]\s*[。！!]?\s*$|什麼|什么|誰|谁|哪[裡里個个些]|怎麼|怎么|為何"
+    r"|^\s*(?:what|who|whose|where|when|which|why|how|do|does|did|is|are|was|were|can|could|will)\b",
+    re.IGNORECASE,
+)
+# Words of asking that say nothing about what is asked.
+_ASKING = frozenset(
+    terms("remember remembered recall know call called name named 記得 記住 知道 名字 叫做")
+)
+LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 ENGLISH = {
     "found": "This is remembered about it:",
@@ -72,20 +86,35 @@ class RecallModel:
 
 
 def _quoted(prompt: Prompt, words: Mapping[str, str]) -> list[str]:
-    said = [message for message in prompt.messages[:-1] if _is_about(message, prompt.question)]
-    quoted = [f"- {message.text} ({words['said']})" for message in said]
-    known = {message.text for message in said}
-    quoted += [_line(hit, words) for hit in prompt.found if hit.text not in known]
-    return quoted[:MOST_LINES]
+    history = prompt.messages[:-1]
+    said = [one.text for one in _statements(history) if _is_about(one.text, prompt.question)]
+    found = {hit.text for hit in prompt.found}
+    quoted = [f"- {text} ({words['said']})" for text in dict.fromkeys(said) if text not in found]
+    return [*map(partial(_line, words=words), prompt.found), *quoted][:MOST_LINES]
 
 
-def _is_about(message: Message, question: str) -> bool:
-    """Tell whether a user's earlier statement shares a word with what is asked."""
-    if message.role != "user" or _QUESTION.search(message.text) or message.text == question:
-        return False
-    asked = {term for term in parse_query(question).terms if len(term) > 1}
-    shared = asked.intersection(terms(message.text))
-    return len(shared) * FEWEST_SHARED >= len(asked) > 0
+def _statements(history: Sequence[Message]) -> list[Message]:
+    """Give what the user stated and has not taken back since; a request is done, not stated."""
+    spoken = [message for message in history if message.role == "user"]
+    wishes = [request_in(message.text) for message in spoken]
+    return [
+        message
+        for number, message in enumerate(spoken)
+        if wishes[number] is None
+        and not _QUESTION.search(message.text)
+        and not any(_takes_back(wish, message.text) for wish in wishes[number + 1 :])
+    ]
+
+
+def _takes_back(wish: Request | None, text: str) -> bool:
+    said = Memory("", text, LONG_AGO, LONG_AGO)
+    return wish is not None and wish.action == "forget" and bool(meant(wish.content, [said]))
+
+
+def _is_about(text: str, question: str) -> bool:
+    """Tell whether a statement shares a word with what is asked."""
+    asked = {term for term in parse_query(question).terms if len(term) > 1} - _ASKING
+    return len(asked.intersection(terms(text))) * FEWEST_SHARED >= len(asked) > 0
 
 
 def _line(hit: Hit, words: Mapping[str, str]) -> str:

@@ -156,6 +156,13 @@ class LearningStore:
         count: int = self._database.read(lambda database: database.execute(query, values).get)
         return count
 
+    def queued(self, key: str) -> list[Queued]:
+        """Give a conversation's messages that no completed extraction had, whoever holds them."""
+        query = "SELECT record FROM queue WHERE key = ? ORDER BY n"
+        values = (checked_key(key),)
+        rows = self._database.read(lambda database: list(database.execute(query, values)))
+        return [one for (data,) in rows if (one := _queued(data)) is not None]
+
     def backlog(self) -> dict[str, int]:
         """Count the messages that no completed extraction had, by conversation."""
         query = "SELECT CAST(key AS BLOB), count(*) FROM queue GROUP BY key ORDER BY min(n)"

@@ -78,8 +78,10 @@ def ask(
 
 def _key(assistant: Assistant, *, is_new: bool) -> str:
     now = datetime.now(UTC)
+    if is_new:
+        return cli_key(now)
     recent = [one for one in conversations(assistant) if now - one.updated_at < GOES_ON_FOR]
-    return cli_key(now) if is_new or not recent else recent[0].key
+    return recent[0].key if recent else cli_key(now)
 
 
 def _document(file: str) -> Document:

@@ -170,7 +170,7 @@ class Chat:
         return {
             "conversation": f"{self.key}{' (private)' if self.is_private else ''}",
             "model": assistant.model.name,
-            "memory": "on" if settings.enabled else "off",
+            "memory": "on" if settings.enabled and not self.is_private else "off",
             "remembered": counted(len(assistant.memory.get_all()), "fact"),
             "to review": counted(len(assistant.pending.get_all()), "fact"),
             "to learn from": counted(waiting, "message"),

@@ -16,6 +16,8 @@ from turnleaf.store import erasure
 if TYPE_CHECKING:
     from turnleaf.faces.cli.place import Place
 
+MOST_NAMED = 10
+
 
 def erase_conversation(place: Place, key: str, *, yes: bool, as_json: bool) -> None:
     """Erase a conversation; what was learnt from it stays."""
@@ -49,6 +51,9 @@ def erase_source(place: Place, source: str, *, yes: bool, as_json: bool) -> None
         index=open_index(place.folder, place.settings),
         learning=place.learning,
     )
+    if not (gone.facts or gone.notes or gone.messages):
+        message = f'nothing came from "{one_line(source)}"; {_hint(place)}'
+        raise NotFound(message)
     for copy in gone.copies:
         note(f"{copy} was set aside earlier and may still hold it; delete it if so")
     if as_json:
@@ -58,6 +63,14 @@ def erase_source(place: Place, source: str, *, yes: bool, as_json: bool) -> None
     say(
         f"erased {', '.join(parts)} and {counted(gone.messages, 'message')} from {one_line(source)}"
     )
+
+
+def _hint(place: Place) -> str:
+    """Name sources that there are."""
+    sources = [change.source for change in place.memory.changes() if change.source]
+    names = {name for one in sources for name in (one.name, one.conversation) if name}
+    known = ", ".join(map(one_line, sorted(names)[:MOST_NAMED]))
+    return f"there is {known}" if known else "no fact came from anywhere but you"
 
 
 def _confirm(question: str, *, yes: bool) -> None:
