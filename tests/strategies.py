@@ -76,6 +76,8 @@ sources = st.builds(
     conversation=st.none() | texts,
     message_time=st.none() | moments,
     trust=st.none() | st.sampled_from(["trusted", "waiting"]),
+    name=st.none() | texts,
+    decision=st.none() | ids,
 ).filter(lambda source: source != Source())
 shapes = st.builds(Shape, st.integers(0, 2**96 - 1), st.integers(-9, 9))
 
@@ -87,7 +89,7 @@ def recorded_changes(draw: st.DrawFn) -> Change:
     return Change(
         n=draw(st.integers(1, 10**9)),
         time=draw(moments),
-        op=draw(st.sampled_from(["add", "update", "delete", "import", "undo", "restore", "seen"])),
+        op=draw(st.sampled_from(["add", "update", "delete", "import", "undo", "restore", "erase"])),
         file=draw(st.sampled_from(["MEMORY.md", "memories.json"])),
         id=memory_id,
         before=draw(st.none() | facts()),
@@ -96,6 +98,7 @@ def recorded_changes(draw: st.DrawFn) -> Change:
         source=draw(st.none() | sources),
         undoes=draw(st.none() | st.integers(1, 99)),
         removed=tuple(draw(st.lists(facts(), max_size=3))),
+        traces=tuple(draw(st.lists(st.text("0123456789abcdef", min_size=4, max_size=4)))),
         at=draw(st.integers(0, 999)) if memory_id else 0,
         took=draw(lines),
         put=draw(lines),
