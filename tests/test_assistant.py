@@ -479,11 +479,17 @@ class TestLearning:
         assert contents(assistant) == []
         assert len(assistant.pending.get_all()) == 1
 
-    def test_what_waited_for_room_is_written_after_the_next_turn(self, opened: Opened) -> None:
+    def test_what_waits_for_room_is_told_once_and_written_after_the_next_turn(
+        self, opened: Opened
+    ) -> None:
         assistant = opened(memoryMaxItems=1)
         only = assistant.memory.add("I like tea")
         self.talk(assistant, "My dog is called Rex")
         assistant.flush()
+        assert len(assistant.problems()) == 1
+        self.talk(assistant, "Hi")
+        assert self.finished(assistant) == ["I like tea"]
+        assert assistant.problems() == []
         assistant.memory.delete(only.id)
         self.talk(assistant, "Hi")
         assert self.finished(assistant) == ["My dog is called Rex"]

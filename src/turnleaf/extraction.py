@@ -110,7 +110,8 @@ class Extraction:
             except TurnleafError as error:
                 # One that cannot be written must not keep the others from it.
                 self.learning.postpone(outgoing.id, str(error))
-                problems.append(f"{outgoing.decision['content']!r} waits to be learnt: {error}")
+                if outgoing.problem != str(error):
+                    problems.append(f"{outgoing.decision['content']!r} waits to be learnt: {error}")
         if learnt:
             self.index.sync()
         return Outcome(tuple(learnt), tuple(problems))
