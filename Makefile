@@ -11,7 +11,7 @@ PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test check format torture bench clean
+.PHONY: help run test lint check format torture bench clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s  %s\n", $$1, $$2 }' Makefile
@@ -22,13 +22,15 @@ run: .venv/run.stamp ## install Turnleaf into .venv and take the first steps wit
 test: .venv/dev.stamp ## install what the tests need, then run every check and every test
 	@scripts/debian-packages $(DEBIAN_PACKAGES)
 	@scripts/claude-program
-	@$(MAKE) --no-print-directory check
+	@$(MAKE) --no-print-directory lint
 	$(PYTEST) -n 2
 
-check: .venv/dev.stamp ## lint, format, types, layers, docs
+lint: .venv/dev.stamp ## lint, format, types
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+
+check: lint ## the same, with layers and docs: what is quick to run before a commit
 	$(PYTEST) -q tests/test_layers.py tests/test_docs.py
 
 format: .venv/dev.stamp ## put the code into its one format
@@ -41,6 +43,7 @@ torture: .venv/dev.stamp ## the crash and fault tests, long
 
 bench: .venv/dev.stamp ## measure, and print the figures
 	$(BIN)/python -m bench
+	$(BIN)/python -m bench.learning
 
 clean: ## remove what the other commands made (never your data)
 	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
