@@ -771,6 +771,19 @@ class TestLearning:
         assert contents(assistant) == before
         assert decisions
 
+    def test_what_a_person_edited_since_it_was_judged_is_not_replaced(
+        self, opened: Opened, clock: Clock
+    ) -> None:
+        assistant = opened(minNewMessages=100)
+        old = assistant.memory.add("My dog is called Rex")
+        clock.pass_seconds(1)
+        self.talk(assistant, "Actually my dog is called Max, not Rex")
+        self.decided(assistant)
+        assistant.memory.update(old.id, "My dog Rex lives with my sister now")
+        assistant.flush()
+        assert contents(assistant)[0] == "My dog Rex lives with my sister now"
+        assert len(contents(assistant)) == 2
+
     def decided(self, assistant: Assistant) -> int:
         """Decide as the background does, and write nothing."""
         batch = assistant.learning.claim(KEY)
