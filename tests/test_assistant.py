@@ -1054,6 +1054,9 @@ class TestPrivate:
         opened()
         with Assistant(tmp_path, model=RecallModel()) as assistant:
             assert "學到" not in assistant.reply(KEY, "客廳的燈叫做小明", private=True).text
+            assert "學到" in assistant.reply(KEY, "客廳的燈叫做小明").text
+            ConfigFile(tmp_path / CONFIG_NAME).update({"autoExtract": False})
+            assert "學到" not in assistant.reply(KEY, "臥室的燈叫做小華").text
 
     def test_no_byte_of_it_is_in_the_data_folder(self, opened: Opened, tmp_path: Path) -> None:
         assistant = opened()

@@ -14,13 +14,13 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Self
 
 from turnleaf.core import composer as composing
+from turnleaf.core import events
 from turnleaf.core.composer import Document, Explanation, PromptComposer
 from turnleaf.core.dialogue import Text, ToolResult, Usage
 from turnleaf.core.extracting import MESSAGE_CHARS
 from turnleaf.core.keys import checked_key
 from turnleaf.core.memories import checked_text
 from turnleaf.core.messages import Message
-from turnleaf.core.messages import from_json as message_from_json
 from turnleaf.core.times import to_iso, to_millisecond
 from turnleaf.errors import EmbeddingError, InvalidInput, ModelError, SettingsError
 from turnleaf.extraction import Extraction, Learnt, Outcome
@@ -58,11 +58,6 @@ EVERYTHING = ""
 LONGEST_DAYS = 36_500
 EMBED_SECONDS = 2.0
 """For how long vectors of what was learnt are made; the rest is left to the next search."""
-
-IDLE = {"stream:idle", "session.idle", "Stop"}
-COMPACTION_START = {"session.compaction_start", "PreCompact"}
-COMPACTION_COMPLETE = {"session.compaction_complete", "compact_boundary"}
-USAGE = {"session.usage_info"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,13 +187,13 @@ class Assistant:
 
     def enqueue(self, key: str, queued: Sequence[Queued]) -> None:
         """Keep what was said until it is learnt from, if anything is to be learnt."""
-        if self._learns:
+        if self.learns:
             self.learning.enqueue(key, queued)
 
     def idle(self, key: str) -> None:
         """Learn from a conversation whose turn is over, if it is time (003)."""
         settings = self.settings
-        if not self._learns:
+        if not self.learns:
             return
         self._has_failed = False
         if self.learning.is_due(
@@ -228,17 +223,17 @@ class Assistant:
     def handle_event(self, name: str, payload: Mapping[str, Any] | None = None) -> bool:
         """Act on an event of another host; tell whether it is one that we know."""
         given = payload or {}
-        if name not in IDLE | USAGE | COMPACTION_START | COMPACTION_COMPLETE:
+        if name not in events.KNOWN:
             return False
-        key = checked_key(_key_in(given))
-        if name in IDLE:
-            spoken = _messages_in(given)
+        key = checked_key(events.key_in(given))
+        if name in events.IDLE:
+            spoken = events.messages_in(given)
             if spoken:
                 self.record(key, spoken)
             self.idle(key)
-        elif name in USAGE:
-            self.used(key, *_usage_in(given))
-        elif name in COMPACTION_START:
+        elif name in events.USAGE:
+            self.used(key, *events.usage_in(given))
+        elif name in events.COMPACTION_START:
             self.compaction_start(key)
         else:
             self.compaction_complete(key)
@@ -249,7 +244,7 @@ class Assistant:
     def flush(self, key: str | None = None) -> None:
         """Learn now from all that waits, of one conversation or of all, and wait for it."""
         self._has_failed = False
-        if self._learns:
+        if self.learns:
             for one in [key] if key else [*self.learning.backlog(), EVERYTHING]:
                 self._worker.do(Job(one, is_flush=True))
         self.wait()
@@ -283,7 +278,8 @@ class Assistant:
         self.close()
 
     @property
-    def _learns(self) -> bool:
+    def learns(self) -> bool:
+        """Tell whether facts are learnt from what is said."""
         return self.settings.enabled and self.settings.auto_extract
 
     def _learn(self, job: Job) -> Sequence[Learnt]:
@@ -320,7 +316,7 @@ class Assistant:
             log.info("no vectors were made: %s", error)
 
     def _flush_once(self, key: str) -> None:
-        if self._learns and self.learning.begin_flush(key):
+        if self.learns and self.learning.begin_flush(key):
             self._has_failed = False
             self._worker.do(Job(key, is_flush=True))
 
@@ -371,7 +367,7 @@ class _Turn:
         """Answer, and keep the exchange."""
         own = self._own
         self._obeyed = obey(self._text, own.memory, own.learning, key=self._key, now=self._started)
-        prompt = self._prompt()
+        prompt = replace(self._prompt(), is_learnt=own.learns)
         try:
             yield from self._confirmed()
             yield from self._answered(prompt)
@@ -392,7 +388,7 @@ class _Turn:
         told = refusal(self._text)
         if told:
             yield self._heard(Text(f"{told}\n\n"))
-        for event in self._own.model.stream(replace(prompt, is_private=True)):
+        for event in self._own.model.stream(replace(prompt, is_learnt=False)):
             yield self._heard(event)
         history += [Message("user", self._text), Message("assistant", self._answer)]
         yield Done(Reply(self._answer, explanation=self._composer.explain(), usage=self._usage))
@@ -555,31 +551,6 @@ def _trust(message: Message) -> str:
 
 def _source(message: Message) -> str | None:
     return f"tool:{message.name or 'unknown'}" if _trust(message) == "tool" else None
-
-
-def _key_in(payload: Mapping[str, Any]) -> str:
-    names = ("conversation", "sessionId", "session_id")
-    key = next((payload[name] for name in names if payload.get(name)), None)
-    if not isinstance(key, str):
-        message = 'an event needs its "conversation", the key of the conversation that it is about'
-        raise InvalidInput(message)
-    return key
-
-
-def _messages_in(payload: Mapping[str, Any]) -> list[Message]:
-    try:
-        return [message_from_json(record) for record in payload.get("messages", ())]
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        message = f'each of an event\'s messages needs "role" and "content" ({error})'
-        raise InvalidInput(message) from error
-
-
-def _usage_in(payload: Mapping[str, Any]) -> tuple[int, int]:
-    tokens, limit = payload.get("currentTokens"), payload.get("tokenLimit")
-    if not isinstance(tokens, int) or not isinstance(limit, int):
-        message = "session.usage_info needs currentTokens and tokenLimit, as whole numbers"
-        raise InvalidInput(message)
-    return tokens, limit
 
 
 def _looks(path: Path) -> object:

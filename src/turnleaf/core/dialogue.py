@@ -19,7 +19,7 @@ class Prompt:
     `system` stays the same from turn to turn while the memory does; `messages` are the history
     and, last, what the user says now. `instructions` and `text` say the same for a program that
     takes one text: there the memory is a part of the text. `question` is what the user typed, and
-    `found` what the search found for it; `is_private` tells that nothing of it will be kept.
+    `found` what the search found for it; `is_learnt` tells whether facts are learnt from it.
     """
 
     system: str
@@ -28,7 +28,7 @@ class Prompt:
     question: str
     instructions: str = ""
     found: tuple[Hit, ...] = ()
-    is_private: bool = False
+    is_learnt: bool = True
 
 
 @dataclass(frozen=True, slots=True)

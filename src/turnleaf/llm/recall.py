@@ -127,6 +127,6 @@ def _without_anything(prompt: Prompt, words: Mapping[str, str]) -> str:
     if _QUESTION.search(prompt.question):
         return words["nothing"]
     facts = [fact.content for fact in rules.facts_in(prompt.question)]
-    if facts and not prompt.is_private:
+    if facts and prompt.is_learnt:
         return "\n".join([words["noted"], *(f"- {fact}" for fact in facts)])
     return words["heard"]
