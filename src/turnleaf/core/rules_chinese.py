@@ -6,6 +6,8 @@ An English noun may stand for a Chinese one, as people mix the two.
 
 from __future__ import annotations
 
+from functools import partial
+
 from turnleaf.core import rules_english
 from turnleaf.core.rules_grammar import PERSON, Grammar, Rule, Vocabulary
 from turnleaf.core.rules_mixed import glossed
@@ -152,21 +154,9 @@ _VOCABULARY = Vocabulary(simplify, _WORDS)
 _VOCABULARY.define(_PARTS)
 _compile = _VOCABULARY.compile
 _spelt = _VOCABULARY.spelt
-
-
-def _rule(category: str, attribute: str | None, pattern: str, value: str = "{value}") -> Rule:
-    return Rule(_spelt(pattern), category, attribute, value)
-
-
-def _person(attribute: str | None, pattern: str) -> Rule:
-    name = "value" if attribute else "who"
-    return Rule(_spelt(pattern), "人物", attribute, about=("of", name))
-
-
-def _change(category: str, attribute: str | None, pattern: str, value: str = "{value}") -> Rule:
-    spelt = _spelt(pattern)
-    return Rule(spelt, category, attribute, value, is_correction=True, is_dated=True)
-
+_rule = _VOCABULARY.rule
+_person = partial(_VOCABULARY.person, "人物")
+_change = _VOCABULARY.change
 
 _NAMES = (
     _change("人物", "name|user", "<me>(?:已經|最近|剛)*(?:改名字?)(?:叫做|叫|為|成)<name>了?"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from turnleaf.core.rules_grammar import PERSON, Grammar, Rule, Vocabulary
 
 WORDS = {
@@ -254,21 +256,9 @@ _VOCABULARY = Vocabulary(str, WORDS)
 _VOCABULARY.define(_PARTS)
 _compile = _VOCABULARY.compile
 _spelt = _VOCABULARY.spelt
-
-
-def _rule(category: str, attribute: str | None, pattern: str, value: str = "{value}") -> Rule:
-    return Rule(_spelt(pattern), category, attribute, value)
-
-
-def _person(attribute: str | None, pattern: str) -> Rule:
-    name = "value" if attribute else "who"
-    return Rule(_spelt(pattern), "People", attribute, about=("of", name))
-
-
-def _change(category: str, attribute: str | None, pattern: str, value: str = "{value}") -> Rule:
-    spelt = _spelt(pattern)
-    return Rule(spelt, category, attribute, value, is_correction=True, is_dated=True)
-
+_rule = _VOCABULARY.rule
+_person = partial(_VOCABULARY.person, "People")
+_change = _VOCABULARY.change
 
 _NAMES = (
     _rule(

@@ -49,6 +49,24 @@ class Vocabulary:
         """Make one pattern of the named ones; case does not matter in it."""
         return _compiled(self.spelt(pattern))
 
+    def rule(
+        self, category: str, attribute: str | None, pattern: str, value: str = "{value}"
+    ) -> Rule:
+        """Make the rule for a plain statement."""
+        return Rule(self.spelt(pattern), category, attribute, value)
+
+    def person(self, category: str, attribute: str | None, pattern: str) -> Rule:
+        """Make the rule for a statement after which somebody may be spoken of."""
+        name = "value" if attribute else "who"
+        return Rule(self.spelt(pattern), category, attribute, about=("of", name))
+
+    def change(
+        self, category: str, attribute: str | None, pattern: str, value: str = "{value}"
+    ) -> Rule:
+        """Make the rule for a statement that something is no longer as it was."""
+        spelt = self.spelt(pattern)
+        return Rule(spelt, category, attribute, value, is_correction=True, is_dated=True)
+
 
 # There are many rules, and a program that never reads a language need not wait for its rules.
 @cache
