@@ -11,7 +11,7 @@ import pytest
 
 from tests.standins.scripted import ScriptedModel, learnt
 from turnleaf import Assistant, Message
-from turnleaf.assistant import Document, Done
+from turnleaf.assistant import Composed, Document, Done
 from turnleaf.core.dialogue import Text, Usage
 from turnleaf.errors import InvalidInput, ModelError, StorageError
 from turnleaf.llm.recall import RecallModel
@@ -87,7 +87,8 @@ def test_an_answer_comes_in_pieces_and_ends_when_it_is_stored(
 ) -> None:
     model.turns = [["一", "二"]]
     assistant = opened()
-    events = list(assistant.stream(KEY, "數到二"))
+    first, *events = assistant.stream(KEY, "數到二")
+    assert isinstance(first, Composed)
     assert events[:2] == [Text("一"), Text("二")]
     assert isinstance(events[-1], Done)
     assert len(assistant.conversations.get_history(KEY)) == 2
@@ -153,9 +154,87 @@ def test_an_answer_that_is_stopped_is_kept_as_far_as_it_came(
     model.turns = [["One", " two", " three"]]
     assistant = opened()
     answer = assistant.stream(KEY, "Count")
-    next(answer), next(answer)
+    next(answer), next(answer), next(answer)
     answer.close()
     assert assistant.conversations.get_history(KEY)[-1].content == "One two"
+
+
+def test_an_answer_that_is_stopped_before_its_first_word_leaves_nothing(opened: Opened) -> None:
+    assistant = opened()
+    answer = assistant.stream(KEY, "Count")
+    next(answer)
+    answer.close()
+    assert assistant.conversations.get_history(KEY) == []
+
+
+def test_a_preview_is_the_prompt_of_the_turn_and_changes_nothing(
+    opened: Opened, model: ScriptedModel
+) -> None:
+    assistant = opened()
+    assistant.memory.add("客廳的燈叫做小明")
+    assistant.reply(KEY, "It is cold outside.")
+    before = contents(assistant), assistant.conversations.get_history(KEY)
+    seen = assistant.preview(KEY, "Remember that my dog is called Rex")
+    assert (contents(assistant), assistant.conversations.get_history(KEY)) == before
+    assert "客廳的燈叫做小明" in seen.prompt.system
+    assert seen.prompt.messages[0].text == "It is cold outside."
+    names = {section.name for section in seen.explanation.sections}
+    assert names >= {"Long-term Memory", "History"}
+    asked = assistant.preview(KEY, "燈叫什麼？").prompt
+    assistant.reply(KEY, "燈叫什麼？")
+    assert model.prompts[-1] == asked
+
+
+def test_a_preview_in_private_shows_no_memory(opened: Opened) -> None:
+    assistant = opened()
+    assistant.memory.add("客廳的燈叫做小明")
+    assistant.reply(KEY, "This stays between us", private=True)
+    seen = assistant.preview(KEY, "燈叫什麼？", private=True).prompt
+    assert "小明" not in f"{seen.system}{seen.text}"
+    assert seen.messages[0].text == "This stays between us"
+
+
+def test_an_archive_that_is_switched_on_is_searched_at_once(opened: Opened) -> None:
+    assistant = opened()
+    assert assistant.index.search("水電工") == []
+    ConfigFile(assistant.folder.config).update({"conversationArchive": True})
+    assistant.reply(KEY, "水電工姓林")
+    for number in range(10):
+        assistant.reply(KEY, f"Number {number}")
+    assert assistant.index.search("水電工")[0].source == "conversations"
+
+
+class TestAHistoryOfSomebodyElse:
+    """A client that keeps the conversation itself sends all of it, every time."""
+
+    def test_it_is_the_history_of_the_prompt_and_the_exchange_is_kept(
+        self, opened: Opened, model: ScriptedModel
+    ) -> None:
+        assistant = opened()
+        assistant.conversations.add_exchange(KEY, "Old", "Older")
+        history = [Message("user", "我家的狗叫小黑"), Message("assistant", "好可愛")]
+        list(assistant.stream(KEY, "牠叫什麼？", history=history, instructions="Be a pirate."))
+        prompt = model.prompts[-1]
+        assert [message.text for message in prompt.messages][:2] == ["我家的狗叫小黑", "好可愛"]
+        assert "Old" not in prompt.text
+        assert "Be a pirate." in prompt.system
+        assert "Be a pirate." in prompt.instructions
+        kept = [message.text for message in assistant.conversations.get_history(KEY)]
+        assert kept[:3] == ["Old", "Older", "牠叫什麼？"]
+
+    def test_what_is_asked_again_is_kept_and_learnt_from_once(self, opened: Opened) -> None:
+        assistant = opened()
+        for _ in range(2):
+            list(assistant.stream(KEY, "我家的狗叫小黑", history=[]))
+        assert len(assistant.conversations.get_history(KEY)) == 2
+        assert assistant.learning.waiting(KEY) == 2
+
+    def test_the_same_words_said_twice_are_kept_twice(self, opened: Opened) -> None:
+        assistant = opened()
+        list(assistant.stream(KEY, "Again", history=[]))
+        history = assistant.conversations.get_history(KEY)
+        list(assistant.stream(KEY, "Again", history=history))
+        assert len(assistant.conversations.get_history(KEY)) == 4
 
 
 class TestRequests:
@@ -717,7 +796,7 @@ class TestLearning:
     ) -> None:
         assistant = opened()
         answer = assistant.stream(KEY, "Actually my dog is called Max, not Rex")
-        next(answer)
+        next(answer), next(answer)
         clock.pass_seconds(1)
         assistant.memory.add("My dog is called Rex")
         list(answer)
@@ -814,7 +893,7 @@ class TestOrder:
     def test_a_turn_is_queued_before_it_is_stored(self, opened: Opened) -> None:
         assistant = opened()
         answer = assistant.stream(KEY, "My dog is called Rex")
-        next(answer)
+        next(answer), next(answer)
         assistant.conversations.location.unlink(missing_ok=True)
         assistant.conversations.location.mkdir()
         with pytest.raises(StorageError):

@@ -19,8 +19,8 @@ BELOW = {
     "llm": {"llm", "settings", "core", "errors"},
 }
 MIDDLE = {
-    "assistant", "extraction", "looking", "obeying", "search", "tools", "turns", "watcher",
-    "worker",
+    "assistant", "checkup", "extraction", "looking", "obeying", "search", "tools", "turns",
+    "watcher", "worker",
 }  # fmt: skip
 BELOW |= {name: MIDDLE | {"store", "llm", "settings", "core", "errors"} for name in MIDDLE}
 BELOW |= {name: {"faces", *BELOW} for name in ("faces", "__main__")}

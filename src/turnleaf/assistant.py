@@ -21,14 +21,14 @@ from turnleaf.errors import EmbeddingError, InvalidInput, ModelError
 from turnleaf.extraction import Extraction, Learnt, Outcome
 from turnleaf.llm.models import find_extractor, find_model
 from turnleaf.obeying import obey
-from turnleaf.search import open_index
+from turnleaf.search import configure, open_index
 from turnleaf.settings import DataFolder, Settings, data_folder
 from turnleaf.store.conversations import ConversationStore
 from turnleaf.store.daily import DailyLog, local_now
 from turnleaf.store.learning import LearningStore, Queued
 from turnleaf.store.memories import MemoryStore
 from turnleaf.store.pending import PendingStore
-from turnleaf.turns import Done, Reply, Turn, asked
+from turnleaf.turns import Composed, Done, Reply, Said, Turn, asked
 from turnleaf.worker import Job, Worker, log
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from turnleaf.core.dialogue import Event, Model
     from turnleaf.core.messages import Message
 
-__all__ = ["Assistant", "Document", "Done", "Explanation", "Learnt", "Reply"]
+__all__ = ["Assistant", "Composed", "Document", "Done", "Explanation", "Learnt", "Reply"]
 
 QUIET_HOURS = 1
 """After so long without a message a conversation counts as ended, and is learnt from."""
@@ -89,9 +89,13 @@ class Assistant:
             is_new = self._configured is not None
             self._configured = looks, Settings.load(self.folder.path)
             if is_new:
-                self.memory.use(self._configured[1])
-                self.conversations.use(self._configured[1])
+                self._use(self._configured[1])
         return self._configured[1]
+
+    def _use(self, settings: Settings) -> None:
+        self.memory.use(settings)
+        self.conversations.use(settings)
+        configure(self.index, self.folder, settings)
 
     @property
     def model(self) -> Model:
@@ -123,16 +127,42 @@ class Assistant:
         *,
         private: bool = False,
         documents: Sequence[Document] = (),
-    ) -> Generator[Event | Done]:
-        """Answer piece by piece; the last event is Done. Closing the iterator stops the model."""
-        checked_key(key)
-        if not checked_text(text, "a message").strip():
-            message = "a message needs some text; this is empty"
-            raise InvalidInput(message)
-        turn = Turn(self, key, text, tuple(documents), is_private=private)
+        history: Sequence[Message] | None = None,
+        instructions: str = "",
+    ) -> Generator[Event | Composed | Done]:
+        """Answer piece by piece, from Composed to Done. Closing the iterator stops the model.
+
+        Where somebody else keeps the conversation, `history` is what they know of it, and
+        `instructions` what their assistant is told.
+        """
+        said = Said(text, tuple(documents), history, instructions)
+        turn = self._turn(key, said, is_private=private)
         if private:
             return turn.in_private(self._private.setdefault(key, []))
         return turn.remembered()
+
+    def preview(
+        self,
+        key: str,
+        text: str,
+        *,
+        private: bool = False,
+        documents: Sequence[Document] = (),
+    ) -> Composed:
+        """Compose the prompt of a message that is not sent; nothing is changed by it."""
+        turn = self._turn(key, Said(text, tuple(documents)), is_private=private)
+        return turn.composed(self._private.get(key, ()) if private else None)
+
+    def _turn(self, key: str, said: Said, *, is_private: bool) -> Turn:
+        if not checked_text(said.text, "a message").strip():
+            message = "a message needs some text; this is empty"
+            raise InvalidInput(message)
+        return Turn(self, checked_key(key), said, is_private=is_private)
+
+    def private_history(self, key: str) -> list[Message] | None:
+        """Give what was said in private, if there is such a conversation."""
+        history = self._private.get(key)
+        return None if history is None else list(history)
 
     def end_private(self, key: str) -> None:
         """Forget what was said in private, which was in memory only."""

@@ -25,10 +25,17 @@ def describe(settings: Settings) -> str:
 
 def open_index(folder: DataFolder, settings: Settings) -> Index:
     """Give the index over the memory, the daily logs and, where it is kept, the archive."""
+    index = Index(folder.index)
+    configure(index, folder, settings)
+    return index
+
+
+def configure(index: Index, folder: DataFolder, settings: Settings) -> None:
+    """Let an index search what the settings say, and how they say."""
     sources = [Files(folder.memory(settings)), Files(folder.daily)]
     if settings.conversation_archive:
         sources.append(Files(folder.archive(settings)))
-    return Index(folder.index, sources, find_embedder(settings), weights=weights(settings))
+    index.use(sources, find_embedder(settings), weights=weights(settings))
 
 
 def weights(settings: Settings) -> Weights:

@@ -52,6 +52,28 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """What a user says in one turn.
+
+    `history` is given where somebody else keeps the conversation, with the `instructions` of
+    their assistant.
+    """
+
+    text: str
+    documents: tuple[Document, ...] = ()
+    history: Sequence[Message] | None = None
+    instructions: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """The beginning of a turn: what the model is told, and what went into it."""
+
+    prompt: Prompt
+    explanation: Explanation
+
+
+@dataclass(frozen=True, slots=True)
 class Done:
     """The end of a turn: it is stored."""
 
@@ -97,20 +119,14 @@ class Host(Protocol):
 class Turn:
     """One message and its answer."""
 
-    def __init__(
-        self,
-        assistant: Host,
-        key: str,
-        text: str,
-        documents: tuple[Document, ...],
-        *,
-        is_private: bool,
-    ) -> None:
+    def __init__(self, assistant: Host, key: str, said: Said, *, is_private: bool) -> None:
         self._own = assistant
         self._is_private = is_private
         self._key = key
-        self._text = text
-        self._documents = documents
+        self._text = said.text
+        self._documents = said.documents
+        self._history = said.history
+        self._instructions = said.instructions
         self._started = to_millisecond(assistant.now())
         self._said: list[str] = []
         self._saved: list[str] = []
@@ -118,12 +134,18 @@ class Turn:
         self._composer = self._make_composer()
         self._obeyed = Obeyed()
 
-    def remembered(self) -> Generator[Event | Done]:
+    def composed(self, private: Sequence[Message] | None = None) -> Composed:
+        """Compose the prompt, and do no more; in private its history is given."""
+        prompt = self._prompt() if private is None else self._prompt_in_private(private)
+        return Composed(prompt, self._composer.explain())
+
+    def remembered(self) -> Generator[Event | Composed | Done]:
         """Answer, and keep the exchange."""
         own = self._own
         self._obeyed = obey(self._text, own.memory, own.learning, key=self._key, now=self._started)
         prompt = replace(self._prompt(), is_learnt=own.learns)
         try:
+            yield Composed(prompt, self._composer.explain())
             yield from self._confirmed()
             yield from self._answered(prompt)
         except (GeneratorExit, KeyboardInterrupt):
@@ -135,11 +157,10 @@ class Turn:
         own.idle(self._key)
         yield Done(reply)
 
-    def in_private(self, history: list[Message]) -> Generator[Event | Done]:
+    def in_private(self, history: list[Message]) -> Generator[Event | Composed | Done]:
         """Answer without memory; the exchange is added to the history, and kept nowhere else."""
-        prompt = self._composer.compose(
-            self._text, history=history, documents=self._documents, notes=[_today(self._started)]
-        )
+        prompt = self._prompt_in_private(history)
+        yield Composed(prompt, self._composer.explain())
         told = refusal(self._text)
         if told:
             yield self._heard(Text(f"{told}\n\n"))
@@ -157,11 +178,13 @@ class Turn:
         system = composing.SYSTEM_PROMPT
         if settings.enabled and not self._is_private:
             system = f"{system}\n\n{composing.WITH_TOOLS}"
+        if self._instructions:
+            system = f"{system}\n\n{self._instructions}"
         return PromptComposer(system, max_tokens=settings.prompt_max_tokens)
 
     def _prompt(self) -> Prompt:
         own = self._own
-        history = own.conversations.get_history(self._key)
+        history = self._known_history()
         notes = [_today(self._started), *self._obeyed.notes]
         if not own.settings.enabled:
             return self._composer.compose(
@@ -176,6 +199,25 @@ class Turn:
             documents=self._documents,
             notes=notes,
         )
+
+    def _prompt_in_private(self, history: Sequence[Message]) -> Prompt:
+        return self._composer.compose(
+            self._text, history=history, documents=self._documents, notes=[_today(self._started)]
+        )
+
+    def _known_history(self) -> Sequence[Message]:
+        if self._history is not None:
+            return self._history
+        return self._own.conversations.get_history(self._key)
+
+    def _is_asked_again(self) -> bool:
+        """Tell whether whoever keeps the conversation asks again what was answered already."""
+        if self._history is None:
+            return False
+        *_, said, answered = [None, None, *self._own.conversations.get_history(self._key)]
+        if said is None or answered is None or said.text != self._text:
+            return False
+        return not self._history or self._history[-1].text != answered.text
 
     def _confirmed(self) -> Iterator[Event]:
         if self._obeyed.confirmation:
@@ -235,6 +277,8 @@ class Turn:
     def _keep(self) -> None:
         """Queue the exchange, then store it: nothing can leave a conversation unqueued."""
         own = self._own
+        if self._is_asked_again():
+            return
         said = Message("user", self._text, self._started)
         answered = Message("assistant", self._answer, own.now())
         own.enqueue(self._key, self._queued(said, answered))

@@ -21,11 +21,12 @@ from watchfiles._rust_notify import WatchfilesRustInternalError
 from turnleaf.core.debounce import Debounce
 from turnleaf.errors import TurnleafError
 from turnleaf.store import files
+from turnleaf.store.index import untold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from turnleaf.store.index import Index
+    from turnleaf.store.index import Index, Progress
 
 __all__ = ["Watcher"]
 
@@ -58,7 +59,8 @@ class Watcher:
     """A thread that syncs an index, and makes its vectors, when its files have changed.
 
     Without `poll` it is decided by what the folders lie on: True looks at the files in any case,
-    False only if the system refuses to watch them. `clock` counts seconds.
+    False only if the system refuses to watch them. `clock` counts seconds; `progress` is told
+    how much of what is to be taken in is done.
     """
 
     def __init__(
@@ -68,9 +70,11 @@ class Watcher:
         quiet_seconds: float = QUIET_SECONDS,
         poll: bool | None = None,
         clock: Callable[[], float] = time.monotonic,
+        progress: Progress | None = None,
     ) -> None:
         self.syncs = 0
         self._index = index
+        self._progress = progress or untold
         self._quiet_seconds = quiet_seconds
         self._poll = poll
         self._clock = clock
@@ -118,7 +122,8 @@ class Watcher:
     # What is done.
 
     def _sync(self) -> None:
-        if self._attempt("the index could not be brought up to date", self._index.sync) is not None:
+        problem = "the index could not be brought up to date"
+        if self._attempt(problem, lambda: self._index.sync(self._progress)) is not None:
             self.syncs += 1
 
     def _embed(self) -> None:
@@ -127,7 +132,8 @@ class Watcher:
         if not self._index.has_embedder:
             return
         made = self._attempt(
-            "no vectors could be made", lambda: self._index.embed(seconds=EMBED_SECONDS)
+            "no vectors could be made",
+            lambda: self._index.embed(self._progress, seconds=EMBED_SECONDS),
         )
         if made is None:
             self._embeds_at = self._clock() + RETRY_SECONDS

@@ -65,7 +65,7 @@ _BROKEN = (
 _DAMAGED_PAGES = {apsw.SQLITE_IOERR_DATA, apsw.SQLITE_IOERR_CORRUPTFS, apsw.SQLITE_IOERR_SHORT_READ}
 
 
-def _untold(_done: int, _all: int) -> None:
+def untold(_done: int, _all: int) -> None:
     """Tell nobody."""
 
 
@@ -87,30 +87,41 @@ class Index:
         if self.location.suffix != ".db":
             message = f"an index is a file whose name ends in .db, not {self.location.name!r}"
             raise InvalidInput(message)
-        self._sources = [source_of(source) for source in sources]
-        self._embedder = embedder if has_vectors() else None
-        self._weights = weights or Weights()
+        self._one_at_a_time = threading.RLock()
+        self.use(sources, embedder, weights=weights)
         self._connection: apsw.Connection | None = None
         self._identity: tuple[int, int] | None = None
         self._process = 0
         self._is_in_memory = False
-        self._rests_until = 0.0
         self._seen: tuple[object, dict[str, str]] = (None, {})
-        self._one_at_a_time = threading.RLock()
+
+    def use(
+        self,
+        sources: Iterable[Source | Store | str | Path],
+        embedder: Embedder | None,
+        *,
+        weights: Weights | None = None,
+    ) -> None:
+        """Let other sources, another model and other weights hold from now on."""
+        with self._one_at_a_time:
+            self._sources = [source_of(source) for source in sources]
+            self._embedder = embedder if has_vectors() else None
+            self._weights = weights or Weights()
+            self._rests_until = 0.0
 
     @property
     def has_embedder(self) -> bool:
         """Tell whether meanings can be compared here."""
         return self._embedder is not None
 
-    def sync(self, progress: Progress = _untold) -> int:
+    def sync(self, progress: Progress = untold) -> int:
         """Take in what changed in the files; give how many passages are new.
 
         `progress` is told how many of the changed files are done, where there is much to do.
         """
         return self._attempted(lambda database: self._synced(database, progress))
 
-    def rebuild(self, progress: Progress = _untold) -> int:
+    def rebuild(self, progress: Progress = untold) -> int:
         """Begin anew from the files; give how many passages there are."""
         with self._one_at_a_time:
             self._attempted(lambda _: self._discard())
@@ -153,7 +164,7 @@ class Index:
         """Count the different texts that have no vector yet; none are missing without a model."""
         return len(self._without_vector())
 
-    def embed(self, progress: Progress = _untold, *, seconds: float | None = None) -> int:
+    def embed(self, progress: Progress = untold, *, seconds: float | None = None) -> int:
         """Give a vector to every text that has none, or to as many as some seconds allow.
 
         `progress` is told how many of all are done. It may be stopped at any moment; what is done
@@ -248,7 +259,7 @@ class Index:
 
     # Keeping up with the files.
 
-    def _synced(self, database: apsw.Connection, progress: Progress = _untold) -> int:
+    def _synced(self, database: apsw.Connection, progress: Progress = untold) -> int:
         changed, gone = self._stale(database)
         if not changed and not gone:
             return 0

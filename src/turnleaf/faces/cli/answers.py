@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from rich.console import ConsoleOptions, RenderableType, RenderResult
 
-    from turnleaf.assistant import Reply
+    from turnleaf.assistant import Composed, Reply
     from turnleaf.core.dialogue import Event
 
 FRAMES_PER_SECOND = 10
@@ -32,7 +32,7 @@ MAX_HINT_CHARS = 100
 LOCAL_FLAGS = 3
 
 
-def show_answer(stream: Generator[Event | Done]) -> Reply:
+def show_answer(stream: Generator[Event | Composed | Done]) -> Reply:
     """Show an answer to its end; what interrupts it, also stops the model."""
     with ExitStack() as stack:
         stack.callback(stream.close)

@@ -11,12 +11,13 @@ import click
 
 from turnleaf import search as searching
 from turnleaf.core.keys import cli_key
+from turnleaf.core.wording import counted
 from turnleaf.errors import InvalidInput, NotFound, TurnleafError
 from turnleaf.faces.cli.answers import show_answer
 from turnleaf.faces.cli.arguments import ask, on_terminal
 from turnleaf.faces.cli.forget import forget
 from turnleaf.faces.cli.memories import memories
-from turnleaf.faces.cli.output import complain, counted, note, one_line, say
+from turnleaf.faces.cli.output import complain, note, one_line, say
 from turnleaf.faces.cli.provenance import undo, why
 from turnleaf.faces.cli.search import search
 from turnleaf.faces.cli.talking import patience

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from turnleaf.core.wording import counted
 from turnleaf.errors import InvalidInput, NotFound
 from turnleaf.faces.cli.arguments import ask, on_terminal
-from turnleaf.faces.cli.output import counted, note, one_line, say, say_json
+from turnleaf.faces.cli.output import note, one_line, say, say_json
 from turnleaf.search import open_index
 from turnleaf.store import erasure
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import click
 
 from turnleaf.core.memories import to_json
+from turnleaf.core.wording import counted
 from turnleaf.errors import InvalidInput, NotFound
 from turnleaf.faces.cli.arguments import TEXT, as_json, ask, given_text, on_terminal, yes
 from turnleaf.faces.cli.erasing import erase_conversation, erase_source
-from turnleaf.faces.cli.output import counted, note, one_line, say, say_json
+from turnleaf.faces.cli.output import note, one_line, say, say_json
 from turnleaf.faces.cli.place import Place, pass_place
 
 if TYPE_CHECKING:

@@ -43,11 +43,6 @@ def minute(moment: datetime) -> str:
     return f"{moment.astimezone():%Y-%m-%d %H:%M}"
 
 
-def counted(number: int, noun: str) -> str:
-    """Give a number with its noun."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {_plural(noun)}"
-
-
 def say(text: str = "") -> None:
     """Print a line of the result."""
     sys.stdout.write(visible(text) + "\n")
@@ -69,10 +64,6 @@ def say_json(value: Any) -> None:  # noqa: ANN401 - whatever JSON takes
     """Print a value for scripts, in a form that every encoding can carry."""
     utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
     sys.stdout.write(json.dumps(value, ensure_ascii=not utf8, indent=2) + "\n")
-
-
-def _plural(noun: str) -> str:
-    return f"{noun[:-1]}ies" if noun.endswith("ry") else f"{noun}s"
 
 
 @contextmanager

@@ -11,9 +11,10 @@ from prompt_toolkit import prompt
 from turnleaf.core.changes import Source
 from turnleaf.core.memories import to_json
 from turnleaf.core.times import to_iso
+from turnleaf.core.wording import counted
 from turnleaf.errors import NotFound
 from turnleaf.faces.cli.arguments import TEXT, as_json, ask, full_id
-from turnleaf.faces.cli.output import counted, minute, note, one_line, say, say_json
+from turnleaf.faces.cli.output import minute, note, one_line, say, say_json
 from turnleaf.faces.cli.place import Place, pass_place
 
 if TYPE_CHECKING:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from turnleaf.core.wording import counted
 from turnleaf.errors import InvalidInput, SettingsError
 from turnleaf.faces.cli.arguments import as_json, ask, on_terminal, refuse_existing, yes
-from turnleaf.faces.cli.output import counted, note, say, say_json
+from turnleaf.faces.cli.output import note, say, say_json
 from turnleaf.faces.cli.place import Place, pass_place
 from turnleaf.store import backup as archives
 from turnleaf.store import files

@@ -12,9 +12,10 @@ from rich.text import Text
 
 from turnleaf.core.marks import marks
 from turnleaf.core.terms import parse_query
+from turnleaf.core.wording import counted
 from turnleaf.errors import EmbeddingError, NotFound
 from turnleaf.faces.cli.arguments import TEXT, as_json, given_text
-from turnleaf.faces.cli.output import complain, counted, one_line, say, say_json, visible
+from turnleaf.faces.cli.output import complain, one_line, say, say_json, visible
 from turnleaf.faces.cli.place import Place, pass_place
 from turnleaf.faces.cli.progress import progress
 from turnleaf.search import open_index

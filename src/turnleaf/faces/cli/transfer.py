@@ -11,9 +11,10 @@ import click
 
 from turnleaf.core import jsonfacts, markdown
 from turnleaf.core.drafts import Draft
+from turnleaf.core.wording import counted
 from turnleaf.errors import CorruptFile, InvalidInput, MemoryFull, NotFound
 from turnleaf.faces.cli.arguments import as_json, decoded, piped, refuse_existing
-from turnleaf.faces.cli.output import counted, note, say, say_json
+from turnleaf.faces.cli.output import note, say, say_json
 from turnleaf.faces.cli.place import Place, pass_place
 from turnleaf.store import files
 
