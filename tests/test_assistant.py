@@ -11,9 +11,9 @@ import pytest
 
 from tests.standins.scripted import ScriptedModel, learnt
 from turnleaf import Assistant, Message
-from turnleaf.assistant import Composed, Document, Done
+from turnleaf.assistant import MOST_PRIVATE, Composed, Document, Done
 from turnleaf.core.dialogue import Text, Usage
-from turnleaf.errors import InvalidInput, ModelError, StorageError
+from turnleaf.errors import InvalidInput, ModelError, SettingsError, StorageError
 from turnleaf.llm.recall import RecallModel
 from turnleaf.settings import CONFIG_NAME
 from turnleaf.store.config import ConfigFile
@@ -140,12 +140,95 @@ def test_what_is_no_message_is_refused_before_anything_happens(
 def test_a_model_that_fails_leaves_the_conversation_as_it_was(
     opened: Opened, model: ScriptedModel
 ) -> None:
-    model.turns = [["half an ans", ModelError("it broke; try again")]]
+    model.turns = [[ModelError("it broke; try again")]]
     assistant = opened()
     with pytest.raises(ModelError, match="it broke"):
         assistant.reply(KEY, "My dog is called Rex")
     assert assistant.conversations.get_history(KEY) == []
     assert assistant.learning.waiting(KEY) == 0
+
+
+def test_what_a_model_said_before_it_failed_is_kept(opened: Opened, model: ScriptedModel) -> None:
+    model.turns = [["half an ans", ModelError("it broke; try again")]]
+    assistant = opened()
+    with pytest.raises(ModelError, match="it broke"):
+        assistant.reply(KEY, "My dog is called Rex")
+    kept = [message.text for message in assistant.conversations.get_history(KEY)]
+    assert kept == ["My dog is called Rex", "half an ans"]
+    assert assistant.learning.waiting(KEY) == 2
+
+
+def test_what_was_said_in_private_before_it_broke_off_is_in_the_next_prompt(
+    opened: Opened, model: ScriptedModel
+) -> None:
+    model.turns = [["half an ans", ModelError("it broke; try again")]]
+    assistant = opened()
+    with pytest.raises(ModelError):
+        assistant.reply(KEY, "Between us", private=True)
+    assistant.reply(KEY, "Go on", private=True)
+    said = [message.text for message in model.prompts[-1].messages[:-1]]
+    assert said == ["Between us", "half an ans"]
+
+
+@pytest.mark.parametrize("shelf", ["json", "db"])
+def test_an_answer_that_is_asked_for_again_replaces_the_last(
+    opened: Opened, model: ScriptedModel, shelf: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TURNLEAF_CONVERSATIONS", f"{opened().folder.path}/talk.{shelf}")
+    assistant = opened()
+    assistant.reply(KEY, "早安")
+    model.turns = [["half", ModelError("it broke; try again")], ["whole"]]
+    with pytest.raises(ModelError):
+        assistant.reply(KEY, "我家的狗叫小黑")
+    list(assistant.stream(KEY, "我家的狗叫小黑", again=True))
+    kept = [message.text for message in assistant.conversations.get_history(KEY)]
+    assert kept == ["早安", "Fine.", "我家的狗叫小黑", "whole"]
+    assert "half" not in model.prompts[-1].text
+    assert assistant.learning.waiting(KEY) == 4
+    list(assistant.stream(KEY, "另一件事", again=True))
+    assert len(assistant.conversations.get_history(KEY)) == 6
+
+
+def test_a_conversation_that_is_erased_while_it_is_answered_stays_erased(
+    opened: Opened, model: ScriptedModel
+) -> None:
+    model.turns = [["One", " two"]]
+    assistant = opened()
+    answer = assistant.stream(KEY, "My secret is 42")
+    next(answer), next(answer)
+    assert assistant.erase_conversation(KEY)
+    list(answer)
+    assert assistant.conversations.get_history(KEY) == []
+    assert assistant.learning.waiting(KEY) == 0
+    assert not assistant.erase_conversation(KEY)
+
+
+def test_only_so_many_private_conversations_are_kept_in_memory(opened: Opened) -> None:
+    assistant = opened()
+    for number in range(MOST_PRIVATE + 1):
+        assistant.reply(f"web:{number}", "Between us", private=True)
+    assert assistant.private_history("web:0") is None
+    assert len(assistant.private_history("web:1") or ()) == 2
+
+
+def test_another_place_for_the_memory_holds_after_a_restart(opened: Opened) -> None:
+    assistant = opened()
+    assistant.memory.add("客廳的燈叫做小明")
+    ConfigFile(assistant.folder.config).update({"memoryLocation": "other.md"})
+    assistant.reply(KEY, "早安")
+    assert [hit.text for hit in assistant.index.search("小明")] == ["客廳的燈叫做小明"]
+    assert contents(opened()) == []
+
+
+def test_a_broken_config_file_keeps_nothing_open_at_the_end(opened: Opened) -> None:
+    assistant = opened()
+    assistant.reply(KEY, "早安")
+    assistant.folder.config.write_text("{", encoding="utf-8")
+    with pytest.raises(SettingsError):
+        assistant.close()
+    assistant.folder.config.unlink()
+    links = [one for one in Path("/proc/self/fd").iterdir() if one.is_symlink()]
+    assert not [one for one in links if str(assistant.folder.path) in str(one.readlink())]
 
 
 def test_an_answer_that_is_stopped_is_kept_as_far_as_it_came(

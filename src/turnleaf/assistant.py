@@ -7,9 +7,10 @@ stored. Only then is the turn done. What is learnt from it is found in the backg
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import timedelta
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Self
 
 from turnleaf.core import events
@@ -23,6 +24,7 @@ from turnleaf.llm.models import find_extractor, find_model
 from turnleaf.obeying import obey
 from turnleaf.search import configure, open_index
 from turnleaf.settings import DataFolder, Settings, data_folder
+from turnleaf.store import erasure
 from turnleaf.store.conversations import ConversationStore
 from turnleaf.store.daily import DailyLog, local_now
 from turnleaf.store.learning import LearningStore, Queued
@@ -44,6 +46,8 @@ __all__ = ["Assistant", "Composed", "Document", "Done", "Explanation", "Learnt",
 QUIET_HOURS = 1
 """After so long without a message a conversation counts as ended, and is learnt from."""
 
+MOST_PRIVATE = 64
+"""How many private conversations are kept in memory; an end to one is not always told."""
 EVERYTHING = ""
 """No conversation: all that was found and is not written yet."""
 LONGEST_DAYS = 36_500
@@ -76,8 +80,16 @@ class Assistant:
         self.pending = PendingStore(self.memory)
         self._extraction = Extraction(self.memory, self.pending, self.learning, self.index, now)
         self._private: dict[str, list[Message]] = {}
+        self._under_way: dict[str, list[Turn]] = {}
+        self._guard = Lock()
         self._has_failed = False
         self._worker = Worker(self._learn)
+
+    def init(self) -> None:
+        """Make the folders and files where missing, and remove conversations that expired."""
+        self.memory.init()
+        self.daily.init()
+        self.conversations.init()
 
     # Settings and model, as they are now.
 
@@ -92,10 +104,20 @@ class Assistant:
                 self._use(self._configured[1])
         return self._configured[1]
 
+    def follow_settings(self) -> None:
+        """Let the settings hold that stand in the file now."""
+        _ = self.settings
+
     def _use(self, settings: Settings) -> None:
+        """Let other settings hold; where the memory and the conversations are stays the same."""
         self.memory.use(settings)
         self.conversations.use(settings)
-        configure(self.index, self.folder, settings)
+        here = replace(
+            settings,
+            memory_location=str(self.memory.location),
+            conversations_location=str(self.conversations.location),
+        )
+        configure(self.index, self.folder, here)
 
     @property
     def model(self) -> Model:
@@ -129,17 +151,55 @@ class Assistant:
         documents: Sequence[Document] = (),
         history: Sequence[Message] | None = None,
         instructions: str = "",
+        again: bool = False,
     ) -> Generator[Event | Composed | Done]:
         """Answer piece by piece, from Composed to Done. Closing the iterator stops the model.
 
         Where somebody else keeps the conversation, `history` is what they know of it, and
-        `instructions` what their assistant is told.
+        `instructions` what their assistant is told. With `again` the answer replaces the last one
+        if that was to the same message.
         """
-        said = Said(text, tuple(documents), history, instructions)
+        said = Said(text, tuple(documents), history, instructions, again)
         turn = self._turn(key, said, is_private=private)
         if private:
-            return turn.in_private(self._private.setdefault(key, []))
-        return turn.remembered()
+            return turn.in_private(self._private_history(key))
+        return self._followed(key, turn)
+
+    def _followed(self, key: str, turn: Turn) -> Generator[Event | Composed | Done]:
+        """Answer, and know of the turn as long as it takes."""
+        with self._guard:
+            self._under_way.setdefault(key, []).append(turn)
+        try:
+            yield from turn.remembered()
+        finally:
+            with self._guard:
+                self._under_way[key].remove(turn)
+                if not self._under_way[key]:
+                    del self._under_way[key]
+
+    def _private_history(self, key: str) -> list[Message]:
+        """Give what was said in private, as the newest; the oldest of very many is forgotten."""
+        with self._guard:
+            history = self._private.pop(key, [])
+            self._private[key] = history
+            for oldest in list(self._private)[:-MOST_PRIVATE]:
+                del self._private[oldest]
+        return history
+
+    def erase_conversation(self, key: str) -> bool:
+        """Erase a conversation for good, one that is being answered and a private one too.
+
+        What was learnt from it stays. False when there is none.
+        """
+        with self._guard:
+            was_private = self._private.pop(key, None) is not None
+            under_way = list(self._under_way.get(key, ()))
+        for turn in under_way:
+            turn.discard()
+        was_kept = erasure.erase_conversation(
+            key, conversations=self.conversations, index=self.index, learning=self.learning
+        )
+        return was_private or was_kept or bool(under_way)
 
     def preview(
         self,
@@ -267,13 +327,13 @@ class Assistant:
 
     def close(self, *, flush: bool = True) -> None:
         """Finish what is under way; with `flush` learn from all that waits as well."""
-        if flush:
-            self.flush()
-        self._worker.close()
-        self._expire_answers()
-        self.index.close()
-        self.conversations.close()
-        self.learning.close()
+        with ExitStack() as closing:
+            for part in (self.learning, self.conversations, self.index):
+                closing.callback(part.close)
+            closing.callback(self._worker.close)
+            if flush:
+                self.flush()
+            self._expire_answers()
 
     def __enter__(self) -> Self:
         return self

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, replace
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
 
 from turnleaf.core import composer as composing
@@ -16,6 +17,7 @@ from turnleaf.errors import ModelError, SettingsError
 from turnleaf.looking import found
 from turnleaf.obeying import Obeyed, obey, refusal
 from turnleaf.store.learning import Queued
+from turnleaf.store.limits import before_again
 from turnleaf.tools import MemoryTools
 from turnleaf.tools import Turn as ToolTurn
 
@@ -56,13 +58,14 @@ class Said:
     """What a user says in one turn.
 
     `history` is given where somebody else keeps the conversation, with the `instructions` of
-    their assistant.
+    their assistant. With `is_again` it may be what was said last: then it replaces that exchange.
     """
 
     text: str
     documents: tuple[Document, ...] = ()
     history: Sequence[Message] | None = None
     instructions: str = ""
+    is_again: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +129,7 @@ class Turn:
         self._text = said.text
         self._documents = said.documents
         self._history = said.history
+        self._is_again = said.is_again or self._is_sent_again()
         self._instructions = said.instructions
         self._started = to_millisecond(assistant.now())
         self._said: list[str] = []
@@ -133,6 +137,8 @@ class Turn:
         self._usage: Usage | None = None
         self._composer = self._make_composer()
         self._obeyed = Obeyed()
+        self._keeping = Lock()
+        self._is_discarded = False
 
     def composed(self, private: Sequence[Message] | None = None) -> Composed:
         """Compose the prompt, and do no more; in private its history is given."""
@@ -148,8 +154,8 @@ class Turn:
             yield Composed(prompt, self._composer.explain())
             yield from self._confirmed()
             yield from self._answered(prompt)
-        except (GeneratorExit, KeyboardInterrupt):
-            # Somebody stopped it: what was said so far was said.
+        except (GeneratorExit, KeyboardInterrupt, ModelError):
+            # Somebody stopped it, or it broke off: what was said so far was said.
             if self._said:
                 self._keep()
             raise
@@ -162,12 +168,20 @@ class Turn:
         prompt = self._prompt_in_private(history)
         yield Composed(prompt, self._composer.explain())
         told = refusal(self._text)
-        if told:
-            yield self._heard(Text(f"{told}\n\n"))
-        for event in self._own.model.stream(replace(prompt, is_learnt=False)):
-            yield self._heard(event)
-        history += [Message("user", self._text), Message("assistant", self._answer)]
+        try:
+            if told:
+                yield self._heard(Text(f"{told}\n\n"))
+            for event in self._own.model.stream(replace(prompt, is_learnt=False)):
+                yield self._heard(event)
+        finally:
+            if self._said:
+                history += [Message("user", self._text), Message("assistant", self._answer)]
         yield Done(Reply(self._answer, explanation=self._composer.explain(), usage=self._usage))
+
+    def discard(self) -> None:
+        """Keep nothing of it from now on: its conversation is to be erased."""
+        with self._keeping:
+            self._is_discarded = True
 
     @property
     def _answer(self) -> str:
@@ -208,16 +222,15 @@ class Turn:
     def _known_history(self) -> Sequence[Message]:
         if self._history is not None:
             return self._history
-        return self._own.conversations.get_history(self._key)
+        history = self._own.conversations.get_history(self._key)
+        return before_again(history, self._text if self._is_again else None)
 
-    def _is_asked_again(self) -> bool:
-        """Tell whether whoever keeps the conversation asks again what was answered already."""
+    def _is_sent_again(self) -> bool:
+        """Tell whether whoever keeps the conversation does not know its last answer."""
         if self._history is None:
             return False
-        *_, said, answered = [None, None, *self._own.conversations.get_history(self._key)]
-        if said is None or answered is None or said.text != self._text:
-            return False
-        return not self._history or self._history[-1].text != answered.text
+        kept = self._own.conversations.get_history(self._key)
+        return not (kept and self._history and self._history[-1].text == kept[-1].text)
 
     def _confirmed(self) -> Iterator[Event]:
         if self._obeyed.confirmation:
@@ -276,14 +289,24 @@ class Turn:
 
     def _keep(self) -> None:
         """Queue the exchange, then store it: nothing can leave a conversation unqueued."""
+        with self._keeping:
+            if not self._is_discarded:
+                self._queue_and_store()
+
+    def _queue_and_store(self) -> None:
         own = self._own
-        if self._is_asked_again():
-            return
         said = Message("user", self._text, self._started)
         answered = Message("assistant", self._answer, own.now())
-        own.enqueue(self._key, self._queued(said, answered))
-        own.conversations.add_messages(self._key, [said, answered])
+        is_repeated = self._is_again and self._is_last_said()
+        if not is_repeated:
+            own.enqueue(self._key, self._queued(said, answered))
+        again = self._text if self._is_again else None
+        own.conversations.add_messages(self._key, [said, answered], again=again)
         own.learning.record_answer(self._key, self._started, self._shaped_by())
+
+    def _is_last_said(self) -> bool:
+        history = self._own.conversations.get_history(self._key)
+        return len(before_again(history, self._text)) < len(history)
 
     def _shaped_by(self) -> dict[str, Any]:
         """Name what went into the prompt, without its text: that may be erased one day."""

@@ -91,6 +91,17 @@ class Desk:
         del self.facts[name]
         return self.text
 
+    def undo(self) -> None:
+        change, *_ = changes.undoable(self.history)
+        self._commit(lambda draft: draft.undo(change, is_newest=True))
+
+    def put(self, text: str) -> str:
+        """Save a text through the store, as a person does in our own editor."""
+        now = self.now
+        self._commit(lambda draft: draft.put(text, now))
+        self.facts = self.found()
+        return self.text
+
     def save(self, text: str) -> Repair:
         """Save a text as an editor does, and mend the file."""
         draft = Draft(self.kind, text, MOMENT)
@@ -114,7 +125,7 @@ class Desk:
         lines = text.splitlines(keepends=True)
         return "".join(line for line in lines if not any(f"id={one} " in line for one in names))
 
-    def _commit(self, edit: Callable[[Draft], None], removed: tuple[Memory, ...] = ()) -> None:
+    def _commit(self, edit: Callable[[Draft], object], removed: tuple[Memory, ...] = ()) -> None:
         draft = Draft(self.kind, self.text, MOMENT)
         old = version(self.text)
         edit(draft)
@@ -259,6 +270,99 @@ def test_what_was_brought_back_once_can_be_deleted() -> None:
     desk.save(f"{buffer}\nprose\n")
     desk.save(desk.without(desk.text, "b"))
     assert desk.found() == {"a": "fact a"}
+
+
+def test_what_a_person_put_is_not_turned_back_by_an_older_buffer_however_often() -> None:
+    desk = Desk()
+    buffer = desk.add("a")
+    desk.put(f"{buffer.replace('fact a', '燈')}- typed\n")
+    for number in range(3):
+        desk.save(f"{buffer}\nprose {number}\n")
+        assert desk.found() == desk.facts
+
+
+def test_what_a_person_put_away_is_not_brought_back_by_an_older_buffer() -> None:
+    desk = Desk()
+    desk.add("a")
+    buffer = desk.add("b")
+    desk.put(desk.without(buffer, "a"))
+    repair = desk.save(f"{buffer}\nprose\n")
+    assert list(repair.delete_again) == ["a"]
+    assert desk.found() == {"b": "fact b"}
+
+
+def test_a_fact_whose_bullet_a_person_put_otherwise_can_be_deleted() -> None:
+    desk = Desk()
+    desk.add("a")
+    desk.add("b")
+    desk.put(desk.text.replace("- fact b", "* fact b"))
+    assert ids(desk.save(desk.without(desk.text, "b")).removed) == ["b"]
+
+
+def test_words_that_a_person_put_prove_that_a_buffer_saw_them() -> None:
+    desk = Desk()
+    desk.add("a")
+    desk.add("b")
+    desk.put(desk.text.replace("fact a", "燈"))
+    repair = desk.save(desk.without(desk.text, "b") + "\nprose\n")
+    assert ids(repair.removed) == ["b"]
+
+
+def test_words_that_a_fact_had_before_prove_nothing_when_they_are_put_again() -> None:
+    desk = Desk()
+    buffer = desk.add("a")
+    desk.add("b")
+    desk.put(desk.text.replace("fact a", "燈"))
+    desk.put(desk.text.replace("燈", "fact a"))
+    repair = desk.save(f"{buffer}\nprose\n")
+    assert ids(repair.bring_back) == ["b"]
+
+
+def test_a_fact_that_a_person_only_moved_or_put_back_proves_nothing() -> None:
+    desk = Desk()
+    buffer = desk.add("a")
+    desk.add("b")
+    desk.put(f"## Home\n\n{desk.text}")
+    assert ids(desk.save(f"{buffer}\nprose\n").bring_back) == ["b"]
+    whole = desk.text
+    desk.delete("a")
+    desk.add("c")
+    desk.put(whole)
+    desk.add("d")
+    desk.put(f"{desk.text}\nmore prose\n")
+    assert ids(desk.save(f"{buffer}\nother prose\n").bring_back) == ["b", "d"]
+
+
+def test_an_edit_of_an_older_buffer_proves_nothing_of_what_a_person_put() -> None:
+    desk = Desk()
+    buffer = desk.add("a")
+    desk.add("b")
+    desk.put(desk.text.replace("fact a", "燈"))
+    desk.save(buffer.replace("fact a", "lamp"))
+    assert desk.found() == {"a": "lamp", "b": "fact b"}
+
+
+def test_an_update_that_was_undone_is_not_brought_back_by_a_buffer_that_had_it() -> None:
+    desk = Desk()
+    desk.add("a")
+    buffer = desk.update("a", "newer")
+    desk.undo()
+    desk.save(f"{buffer}\nprose\n")
+    assert desk.found() == {"a": "fact a"}
+
+
+def test_a_put_is_undone_as_a_whole_and_can_be_told_from_what_stands() -> None:
+    desk = Desk()
+    desk.add("a")
+    desk.put(f"{desk.text.replace('fact a', '燈')}- typed\n")
+    assert [change.n for change in changes.undoable(desk.history)] == [4, 3, 2]
+    assert [changes.is_undoable(change, desk.history) for change in desk.history] == [True] * 4
+    done = Change(n=5, time=MOMENT, op="undo", file="f", undoes=2)
+    history = [*desk.history, done]
+    assert changes.undone(history) == {2, 3, 4}
+    assert [change.n for change in changes.undoable(history)] == [1]
+    assert [changes.is_undoable(change, history) for change in history] == [True, *[False] * 4]
+    assert changes.can_be_undone(history) == {history[0].n}
 
 
 def test_a_fact_typed_again_by_hand_stays() -> None:

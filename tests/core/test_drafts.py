@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any, cast
 
@@ -10,7 +12,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tests.strategies import MOMENT, contents, facts, thorough, tidy_pages
+from tests.strategies import MOMENT, contents, facts, pages, thorough, tidy_pages
 from turnleaf.core import jsonfacts, markdown
 from turnleaf.core.changes import Change, Repair
 from turnleaf.core.drafts import Draft, recorded
@@ -155,7 +157,7 @@ def test_what_a_person_removed_comes_back_by_undo(kind: Format) -> None:
     assert {step.undoes for step in draft.steps} == {4}
 
 
-steps = st.tuples(st.sampled_from(["add", "update", "delete"]), facts(), st.integers(0, 9))
+# A whole text
 
 
 def json_pages() -> st.SearchStrategy[str]:
@@ -166,6 +168,128 @@ def json_pages() -> st.SearchStrategy[str]:
         return draft.text
 
     return st.lists(facts(), max_size=3, unique_by=lambda one: one.id).map(rendered)
+
+
+def json_texts() -> st.SearchStrategy[str]:
+    """Arrays in any layout."""
+    indents = st.none() | st.integers(0, 2)
+    return st.tuples(json_pages(), indents).map(
+        lambda made: json.dumps(json.loads(made[0]), indent=made[1])
+    )
+
+
+def put(draft: Draft, text: str, first: int = 1) -> list[Change]:
+    """Put a text, and give what is on record of it."""
+    old = draft.text
+    assert draft.put(text, MOMENT) is (text != old)
+    template = Change(n=first, time=MOMENT, op="seen", file="f", old=old, new=text)
+    return recorded(template, draft.steps)
+
+
+def test_a_whole_text_is_told_by_what_it_lacks_and_what_is_new_or_other(kind: Format) -> None:
+    draft = empty(kind)
+    draft.insert_all([NEW, dataclasses.replace(NEW, id="kept", content="kept"), OTHER], "add")
+    other = Draft(kind, draft.text, MOMENT)
+    other.remove("other", "delete")
+    other.replace(dataclasses.replace(NEW, content="客廳的燈"), "update")
+    made = put(Draft(kind, draft.text, MOMENT), other.text)
+    assert [(one.op, one.id, one.removed) for one in made] == [
+        ("put", "", (OTHER,)),
+        ("put", "fresh", ()),
+    ]
+    assert (made[1].before, made[1].after) == (NEW, dataclasses.replace(NEW, content="客廳的燈"))
+    assert "客廳的燈" in made[1].fact
+
+
+def test_only_the_lines_that_differ_are_on_record() -> None:
+    draft = Draft(as_format(markdown), "# Memory\n\none\ntwo\nthree\n", MOMENT)
+    (whole,) = put(draft, "# Memory\n\none\n2\n2.5\nthree\n")
+    assert (whole.at, whole.took, whole.put) == (3, ("two\n",), ("2\n", "2.5\n"))
+
+
+def test_the_same_text_is_no_step(kind: Format) -> None:
+    assert put(empty(kind), kind.EMPTY) == [
+        Change(n=1, time=MOMENT, op="seen", file="f", old=kind.EMPTY, new=kind.EMPTY)
+    ]
+
+
+@thorough
+@given(
+    st.tuples(st.just(markdown), pages(), pages() | tidy_pages())
+    | st.tuples(st.just(jsonfacts), json_texts(), json_texts())
+)
+def test_any_whole_text_is_taken_back_to_the_byte(case: tuple[ModuleType, str, str]) -> None:
+    kind, before, after = as_format(case[0]), case[1], case[2]
+    assume(before != after)
+    draft = Draft(kind, before, MOMENT)
+    made = put(draft, after)
+    assert draft.text == after
+    assert draft.shape == kind.parse(after, MOMENT).shape()
+    again = Draft(kind, after, MOMENT)
+    again.undo_put(made[::-1], after, made)
+    assert again.text == before
+    assert again.shape == kind.parse(before, MOMENT).shape()
+    assert {step.undoes for step in again.steps} == {1}
+
+
+def after_another(before: str, written: str, change: Callable[[Draft], object]) -> str:
+    """Put a text, make another change, and take the first back."""
+    kind = as_format(markdown)
+    made = put(Draft(kind, before, MOMENT), written)
+    later = Draft(kind, written, MOMENT)
+    change(later)
+    template = Change(n=9, time=MOMENT, op="seen", file="f", old=written, new=later.text)
+    history = [*made, *recorded(template, later.steps)]
+    draft = Draft(kind, later.text, MOMENT)
+    draft.undo_put(made[::-1], later.text, history)
+    return draft.text
+
+
+LONG_PAGE = [f"line {number}\n" for number in range(1200)]
+
+
+@pytest.mark.parametrize(
+    ("before", "written"),
+    [
+        ("a\nb\nc\n", "a\nB\nc\n"),
+        ("a\nb\nc\n", "a\nc\n"),
+        ("a\nb\nc\n", "A\nb\nC\n"),
+        ("# x\n\na\n", "a\n"),
+        ("".join(LONG_PAGE), "".join(["first\n", *LONG_PAGE[1:-1], "last\n"])),
+    ],
+)
+def test_only_the_lines_of_a_whole_text_go_back_among_later_ones(before: str, written: str) -> None:
+    plain = Draft(as_format(markdown), before, MOMENT)
+    plain.insert(NEW, "add")
+    assert after_another(before, written, lambda draft: draft.insert(NEW, "add")) == plain.text
+
+
+def test_lines_that_were_changed_again_do_not_go_back() -> None:
+    with pytest.raises(Conflict, match="f was changed since at the same lines"):
+        after_another("a\nb\n", "a\nB\n", lambda draft: draft.put("a\nBB\n", MOMENT))
+
+
+def test_between_changes_that_lie_very_far_apart_a_later_one_cannot_be_told() -> None:
+    before, written = "".join(LONG_PAGE), "".join(["first\n", *LONG_PAGE[1:-1], "last\n"])
+    with pytest.raises(Conflict):
+        after_another(
+            before, written, lambda draft: draft.put(written.replace("line 500\n", "x\n"), MOMENT)
+        )
+
+
+def test_lines_that_would_hide_a_later_fact_do_not_go_back() -> None:
+    with pytest.raises(Conflict):
+        after_another("```\n- x\n", "```\n```\n- x\n", lambda draft: draft.insert(NEW, "add"))
+
+
+def test_what_belonged_to_a_fact_goes_back_above_a_later_one() -> None:
+    def add(draft: Draft) -> None:
+        draft.put("- one\n\n- later\n", MOMENT)
+
+    assert after_another("- one\n  two\n", "- one\n", add) == "- one\n  two\n\n- later\n"
+
+
+steps = st.tuples(st.sampled_from(["add", "update", "delete"]), facts(), st.integers(0, 9))
 
 
 @thorough

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.faces.conftest import Cli
+from turnleaf.core.memories import content_id
 
 LAMP = "The living room lamp is called Ming"
 MING = "客廳的燈叫做小明"
@@ -366,6 +367,26 @@ def test_undo_says_how_to_get_past_what_was_edited_by_hand(cli: Cli) -> None:
     assert LAMP in cli("undo", "--skip").out
     assert cli.contents() == ["自己改的"]
     assert cli("undo", "--skip").code == 3
+
+
+def test_a_file_that_was_saved_as_a_whole_is_told_of_and_taken_back(cli: Cli) -> None:
+    lamp, ming = cli.remember(LAMP, MING)
+    kept, _, gone = cli.memory.text().rpartition(f"- {MING}")
+    assert gone
+    cli.memory.write(kept.replace("Ming", "Ling") + "- typed\n")
+    assert f"written when the whole file was saved by user\n{'':18}was: {LAMP}" in (
+        cli("why", lamp).out
+    )
+    assert "deleted when the whole file was saved by user" in cli("why", ming).out
+    assert sorted(cli("undo").out.splitlines()) == sorted(
+        [
+            "taken back: the text that was saved as MEMORY.md",
+            f"remembered again: {ming}: {MING}",
+            f"says again: {lamp}: {LAMP}",
+            f"forgotten again: {content_id('typed')}: typed",
+        ]
+    )
+    assert cli.contents() == [LAMP, MING]
 
 
 def test_why_tells_the_whole_story_of_a_memory(cli: Cli) -> None:

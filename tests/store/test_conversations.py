@@ -119,6 +119,24 @@ def test_summaries_tell_what_there_is_newest_first(place: Place) -> None:
     assert (first.created_at, first.updated_at) == (START, START + timedelta(hours=2))
 
 
+def test_a_conversation_is_titled_by_the_beginning_of_its_first_question(place: Place) -> None:
+    store = place.open()
+    store.add_exchange("long", "  客廳的燈\n叫做小明 " * 20, "A")
+    store.add_exchange("long", "later", "A")
+    shown: list[dict[str, object]] = [{"type": "text", "text": "look\tat"}, {"type": "image"}]
+    store.add_messages("parts", [Message("system", "be kind"), Message("user", shown)])
+    store.add_messages("none", [Message("assistant", "hello")])
+    titles = {one.key: one.title for one in place.open().summaries()}
+    assert titles == {"long": ("客廳的燈 叫做小明 " * 20)[:80], "parts": "look at", "none": ""}
+
+
+def test_a_title_is_of_the_first_question_that_is_kept(place: Place) -> None:
+    store = place.open(conversation_max_turns=2)
+    store.add_exchange(KEY, "dropped", "A")
+    store.add_exchange(KEY, "kept", "A")
+    assert [one.title for one in store.summaries()] == ["kept"]
+
+
 def test_a_message_that_has_a_time_keeps_it(place: Place) -> None:
     store = place.open()
     earlier = START - timedelta(hours=5)

@@ -422,6 +422,89 @@ def without(text: str, word: str) -> str:
     return "".join(line for line in text.splitlines(keepends=True) if word not in line)
 
 
+def test_a_text_that_a_person_saved_around_it_keeps_nothing_of_it(stores: Stores) -> None:
+    stores.memory.add("mine")
+    stores.memory.add("a zebra called 斑馬", source=talk("zebra"))
+    text = stores.memory.text()
+    stores.memory.write(json.dumps(json.loads(text)) if text.startswith("[") else f"words\n{text}")
+    stores.memory.write(stores.memory.text().replace("mine", "my own"))
+    stores.memory.write(without(stores.memory.text(), "zebra"))
+    assert said(stores.memory) == ["my own"]
+    stores.erase(TALK)
+    assert left_of(stores.folder, TALK) == []
+    told = []
+    while stores.memory.undo(skip=True):
+        assert left_of(stores.folder, TALK) == []
+        told.append(said(stores.memory))
+    assert told == [["mine"], []]
+
+
+def test_what_a_person_saved_back_unchanged_is_still_its_source_s(stores: Stores) -> None:
+    stores.memory.add("mine")
+    stores.memory.add("a zebra", source=talk("zebra"))
+    text = stores.memory.text()
+    stores.memory.write(without(text, "zebra"))
+    stores.memory.write(text)
+    assert stores.erase(TALK).facts == 1
+    assert said(stores.memory) == ["mine"]
+    assert left_of(stores.folder, TALK) == []
+
+
+def test_an_array_with_its_letters_escaped_keeps_nothing_of_it(tmp_path: Path) -> None:
+    stores = Stores(tmp_path / "data", suffix=".json")
+    mine = stores.memory.add("mine")
+    stores.memory.add("斑馬", source=talk("斑馬"))
+    for indent in (1, 2):
+        stores.memory.write(json.dumps(json.loads(stores.memory.text()), indent=indent))
+    stores.erase(TALK)
+    assert left_of(stores.folder, TALK) == []
+    assert stores.memory.get_all() == [mine]
+
+
+def test_a_deletion_and_an_edit_saved_at_once_leave_the_edit_to_be_undone(stores: Stores) -> None:
+    stores.memory.add("mine")
+    stores.memory.add("a zebra", source=talk("zebra"))
+    text = stores.memory.text().replace("mine", "my own")
+    stores.memory.write(without(text, "zebra"))
+    stores.erase(TALK)
+    stores.memory.undo()
+    assert said(stores.memory) == ["mine"]
+    assert left_of(stores.folder, TALK) == []
+
+
+def test_what_a_person_wrote_first_is_the_person_s_though_a_source_said_it_too(
+    stores: Stores,
+) -> None:
+    fact = stores.memory.add("mine")
+    stores.memory.write(stores.memory.text().replace("mine", "my own"))
+    stores.memory.update(fact.id, "my own", source=talk("my own"))
+    assert stores.erase(TALK).facts == 0
+    assert said(stores.memory) == ["my own"]
+
+
+def test_what_a_person_wrote_in_its_place_stays(stores: Stores) -> None:
+    fact = stores.memory.add("a zebra", source=talk("my zebra"))
+    stores.memory.write(stores.memory.text().replace("zebra", "馬"))
+    assert stores.erase(TALK).facts == 0
+    assert [(one.id, one.content) for one in stores.memory.get_all()] == [(fact.id, "a 馬")]
+    assert left_of(stores.folder, TALK) == []
+    stores.memory.undo()
+    assert said(stores.memory) == []
+    assert left_of(stores.folder, TALK) == []
+
+
+def test_what_a_person_saved_elsewhere_in_the_file_is_still_undone_to_the_byte(
+    stores: Stores,
+) -> None:
+    stores.memory.add("mine")
+    before = stores.memory.location.read_bytes()
+    stores.memory.write(stores.memory.text().replace("mine", "my own"))
+    stores.memory.add("a zebra", source=talk("zebra"))
+    stores.erase(TALK)
+    stores.memory.undo()
+    assert stores.memory.location.read_bytes() == before
+
+
 @pytest.mark.parametrize("ending", ["\n", ""])
 def test_neighbours_that_stood_beside_it_keep_nothing_of_it(pages: Stores, ending: str) -> None:
     pages.memory.add("a zebra", source=talk("zebra"))
@@ -446,7 +529,12 @@ def test_a_damaged_file_is_made_anew_without_what_was_erased(pages: Stores) -> N
 # Any history
 
 DEEDS = st.tuples(
-    st.sampled_from(["add", "add", "update", "update", "delete", "undo", "edit", "remove"]),
+    st.sampled_from(
+        [
+            *("add", "add", "update", "update", "delete", "undo", "edit", "remove"),
+            *("write", "write without", "write escaped"),
+        ]
+    ),
     st.sampled_from([talk("zebra"), talk("斑馬"), MINE, None]),
     st.integers(0, 9),
 )
@@ -467,12 +555,25 @@ def live(store: MemoryStore, deeds: Sequence[tuple[str, Source | None, int]]) ->
             store.update(fact.id, content, source=source)
         elif fact and deed == "delete":
             store.delete(fact.id, source=source)
-        elif fact and deed == "edit":
-            save(store, store.text().replace(fact.content, f"typed {number}").encode())
-        elif fact and deed == "remove":
-            save(store, without(store.text(), fact.content).encode())
+        elif fact and deed.startswith("write"):
+            write(store, deed, fact.content, number)
+        elif fact:
+            is_edit = deed == "edit"
+            text = store.text().replace(fact.content, f"typed {number}")
+            save(store, (text if is_edit else without(store.text(), fact.content)).encode())
         texts.append(store.text())
     return texts
+
+
+def write(store: MemoryStore, deed: str, content: str, number: int) -> None:
+    """Save the whole file as a person does in an editor of ours."""
+    text = store.text()
+    if deed == "write escaped" and text.startswith("["):
+        store.write(json.dumps(json.loads(text), indent=number))
+    elif deed == "write without":
+        store.write(without(text, content))
+    else:
+        store.write(text.replace(content, f"written {number}"))
 
 
 @brief

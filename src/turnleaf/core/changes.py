@@ -18,7 +18,7 @@ from turnleaf.core.shapes import Shape
 from turnleaf.core.times import from_iso, to_iso
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
 TICK = timedelta(milliseconds=1)
@@ -44,11 +44,13 @@ class Source:
 class Change:
     """One line of changes.jsonl.
 
-    `op` is add, update, delete, import or undo; restore, when we mended the file; seen, when
-    we noticed somebody else's save; erase, when a source was erased: `traces` tell a text that
-    is gone for good from others, should an older file bring it back. `took` are the lines that
-    it took from the file at line `at`, `put` those that it put there, and `fact` those of them
-    that are the fact itself; `old`, `new` and `shape` name the whole file before and after.
+    `op` is add, update, delete, import or undo; put, when a person saved the whole file: first
+    a line with what was `removed` and no `id`, then one for each fact that is new or other;
+    restore, when we mended the file; seen, when we noticed somebody else's save; erase, when a
+    source was erased: `traces` tell a text that is gone for good from others, should an older
+    file bring it back. `took` are the lines that it took from the file at line `at`, `put` those
+    that it put there, and `fact` those of them that are the fact itself; `old`, `new` and `shape`
+    name the whole file before and after.
     """
 
     n: int
@@ -79,6 +81,15 @@ class Change:
         """Name the facts that it is about."""
         return {self.id, *(memory.id for memory in self.removed)} - {""}
 
+    def is_of_one_step(self, other: Change) -> bool:
+        """Tell whether both were made at once."""
+        return (self.old, self.new, self.time) == (other.old, other.new, other.time)
+
+    def states(self) -> Iterator[Memory]:
+        """Give the facts that it is about, as they were and as they are."""
+        yield from filter(None, (self.before, self.after))
+        yield from self.removed
+
 
 def to_json(change: Change) -> dict[str, Any]:
     """Give the form that changes.jsonl holds: only what says something."""
@@ -101,7 +112,7 @@ def to_json(change: Change) -> dict[str, Any]:
         "undoes": change.undoes,
         "removed": [memories.to_json(memory) for memory in change.removed] or None,
         "traces": list(change.traces) or None,
-        "at": change.at if change.id else None,
+        "at": change.at if change.id or change.took or change.put else None,
         "took": list(change.took) or None,
         "put": list(change.put) or None,
         "fact": change.fact if change.fact != "".join(change.put) else None,
@@ -126,7 +137,7 @@ def from_json(record: Mapping[str, Any]) -> Change:
         origin=record.get("origin"),
         source=_source(record),
         undoes=record.get("undoes"),
-        removed=tuple(memories.from_json(one, time) for one in record.get("removed", ())),
+        removed=tuple(memories.recorded(one, time) for one in record.get("removed", ())),
         traces=tuple(record.get("traces", ())),
         at=int(record.get("at", 0)),
         took=tuple(record.get("took", ())),
@@ -201,17 +212,40 @@ def _marked(memory: Memory) -> Memory:
 
 def undoable(history: Sequence[Change]) -> list[Change]:
     """Find the newest change that a person can take back, with all that was made with it."""
-    undone = {change.undoes for change in history}
-    newest = next((one for one in reversed(history) if _is_a_persons(one, undone)), None)
-    if newest is None:
-        return []
-    made = (newest.op, newest.old, newest.new, newest.time)
-    return [one for one in reversed(history) if (one.op, one.old, one.new, one.time) == made]
+    taken_back = undone(history)
+    standing = (one for one in reversed(history) if one.n not in taken_back)
+    newest = next(filter(_is_a_persons, standing), None)
+    return made_with(newest, history) if newest else []
 
 
-def _is_a_persons(change: Change, undone: set[int | None]) -> bool:
-    is_change = change.op in {"add", "update", "delete", "import"} or bool(change.removed)
-    return is_change and change.n not in undone
+def made_with(change: Change, history: Sequence[Change]) -> list[Change]:
+    """Give a change and what was made with it and still stands, newest first."""
+    taken_back = undone(history)
+    made = (one for one in reversed(history) if one.op == change.op and one.n not in taken_back)
+    return [one for one in made if one.is_of_one_step(change)]
+
+
+def undone(history: Sequence[Change]) -> set[int]:
+    """Give the numbers of changes that were taken back; of a saved file all or none."""
+    numbers = {change.undoes for change in history if change.undoes is not None}
+    puts = [change for change in history if change.op == "put"]
+    whole = {(one.old, one.new, one.time) for one in puts if one.n in numbers and not one.id}
+    return numbers.union(one.n for one in puts if (one.old, one.new, one.time) in whole)
+
+
+def is_undoable(change: Change, history: Sequence[Change]) -> bool:
+    """Tell whether a person can take a change back, if the facts are still as it left them."""
+    return change.n in can_be_undone(history)
+
+
+def can_be_undone(history: Sequence[Change]) -> set[int]:
+    """Give the numbers of all changes of which `is_undoable` holds."""
+    return {change.n for change in history if _is_a_persons(change)} - undone(history)
+
+
+def _is_a_persons(change: Change) -> bool:
+    is_own = change.op in {"add", "update", "delete", "import", "put"}
+    return is_own or (change.op != "undo" and bool(change.removed))
 
 
 class _Standing:
@@ -221,29 +255,42 @@ class _Standing:
         self.put: dict[str, Change] = {}
         self.taken: dict[str, Change] = {}
         self.since: dict[str, int] = {}
-        self.said: dict[str, set[str]] = {}
+        self.said: dict[str, dict[str, set[datetime]]] = {}
         self.erased: dict[str, Change] = {}
         self.traces: dict[str, set[str]] = {}
         for change in history:
             if change.traces:
                 self.erased[change.id] = change
                 self.traces.setdefault(change.id, set()).update(change.traces)
-            for memory in filter(None, (change.before, change.after)):
-                self.said.setdefault(memory.id, set()).add(memory.content)
-            for memory in change.removed:
-                self.put.pop(memory.id, None)
-            if change.after:
-                if change.id not in self.put:
-                    self.since[change.id] = change.n
-                self.put[change.id] = change
-                self.taken.pop(change.id, None)
-            elif change.before:
-                self.put.pop(change.id, None)
-                self.taken[change.id] = change
+            for memory in change.states():
+                times = self.said.setdefault(memory.id, {}).setdefault(memory.content, set())
+                times.add(memory.updated_at)
+            self._follow(change)
+
+    def _follow(self, change: Change) -> None:
+        for memory in change.removed:
+            self.put.pop(memory.id, None)
+            if change.op == "put":
+                self.taken[memory.id] = change
+        if change.after:
+            if change.id not in self.put:
+                self.since[change.id] = change.n
+            self.put[change.id] = change
+            self.taken.pop(change.id, None)
+        elif change.before:
+            self.put.pop(change.id, None)
+            self.taken[change.id] = change
 
     def is_erased(self, key: str, content: str) -> bool:
         """Tell whether a fact says what it said before a source was erased."""
         return key in self.traces and trace(content) in self.traces[key]
+
+    def is_older(self, now: Memory, than: Memory) -> bool:
+        """Tell whether a fact stands as it once did, before it became as it is."""
+        if now.content not in self.said[now.id]:
+            return False
+        stood_so = now.updated_at in self.said[now.id][now.content]
+        return now.updated_at < than.updated_at or (stood_so and now.content != than.content)
 
     def gone(self) -> Mapping[str, Change]:
         """Give the facts that we took away, and what took them."""
@@ -253,20 +300,32 @@ class _Standing:
 
 def _horizon(found: Mapping[str, Memory], history: Sequence[Change]) -> int:
     """Find the newest change that the writer of a text had seen, with all made in one step."""
-    seen = {(one.old, one.new) for one in history if _is_visible(one, found)}
+    seen = set()
+    earlier: dict[str, list[Memory]] = {}
+    for one in history:
+        before = earlier.setdefault(one.id, [])
+        before.extend(filter(None, [one.before]))
+        if _is_visible(one, found.get(one.id), before):
+            seen.add((one.old, one.new))
+        for memory in one.states():
+            earlier.setdefault(memory.id, []).append(memory)
     return max((one.n for one in history if (one.old, one.new) in seen), default=0)
 
 
-def _is_visible(change: Change, found: Mapping[str, Memory]) -> bool:
-    """Tell whether a text shows that its writer had seen a change.
+def _is_visible(change: Change, now: Memory | None, earlier: Sequence[Memory]) -> bool:
+    """Tell whether a text shows that its writer had seen a change, by how its fact stands there.
 
     A fact that an undo or an erasure brought back may have been in an older buffer as well, so
-    it proves nothing.
+    it proves nothing. A person who saves the whole file changes a fact and not its time: then
+    only words that it never had before prove something.
     """
-    now = found.get(change.id)
-    if now is None or change.after is None or change.op in {"undo", "erase"}:
+    after = change.after
+    if now is None or after is None or change.op in {"undo", "erase"}:
         return False
-    return now.updated_at >= change.after.updated_at
+    others = (one for one in earlier if one.content != after.content)
+    if change.op == "put" or any(one.updated_at >= after.updated_at for one in others):
+        return now.content == after.content and all(one.content != now.content for one in earlier)
+    return now.updated_at >= after.updated_at
 
 
 def _is_plain_deletion(
@@ -294,9 +353,10 @@ def _outdated(facts: _Standing, found: Mapping[str, Memory], horizon: int) -> It
         now = found.get(key)
         if now is None or change.after is None or change.n <= horizon:
             continue
-        was_updated = change.before is not None or key in facts.traces
-        is_older = now.updated_at < change.after.updated_at and now.content in facts.said[key]
-        if was_updated and (is_older or facts.is_erased(key, now.content)):
+        says_otherwise = now.content != change.after.content
+        was_updated = says_otherwise or change.before is not None
+        is_erased = says_otherwise and facts.is_erased(key, now.content)
+        if is_erased or (was_updated and facts.is_older(now, change.after)):
             yield change.after
 
 
@@ -327,4 +387,4 @@ def _source(record: Mapping[str, Any]) -> Source | None:
 
 
 def _memory(record: Mapping[str, Any] | None, time: datetime) -> Memory | None:
-    return None if record is None else memories.from_json(record, time)
+    return None if record is None else memories.recorded(record, time)

@@ -6,6 +6,8 @@ Where it replaced another text, that one stands again, in the file and on record
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from turnleaf.core.pages import Page
 
 ACTS = ("add", "update", "import")
+_ESCAPES = re.compile(r"(?:\\u[0-9a-fA-F]{4})+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,8 @@ class Erasure:
 
     def mentions(self, text: str) -> bool:
         """Tell whether a line may hold some of it; rather too often than once too little."""
-        return any(scrap in text for scrap in self.scraps)
+        plain = _ESCAPES.sub(lambda escapes: str(json.loads(f'"{escapes[0]}"')), text)
+        return any(scrap in text or scrap in plain for scrap in self.scraps)
 
 
 def comes_from(source: Source | None, name: str) -> bool:
@@ -80,10 +84,16 @@ def _scraps(name: str, texts: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def _acts(history: Iterable[Change]) -> Iterator[tuple[tuple[str, str], Change]]:
-    """Go over what was put into facts, not counting what only came back."""
+    """Go over what was put into facts, not counting what only came back.
+
+    A person who saves the whole file says what is new in it, not what was said before.
+    """
+    said: set[tuple[str, str]] = set()
     for change in history:
-        if change.op in ACTS and change.after:
-            yield (change.after.id, change.after.content), change
+        text = (change.after.id, change.after.content) if change.after else None
+        if text and (change.op in ACTS or (change.op == "put" and text not in said)):
+            yield text, change
+        said.update((memory.id, memory.content) for memory in change.states())
 
 
 def take_out(draft: Draft, found: Erasure, now: datetime) -> list[Memory]:
@@ -114,11 +124,37 @@ def rewritten(history: Sequence[Change], found: Erasure, page: Page, now: Change
 
     `page` is the file as it is, and `now` what is known of it.
     """
-    lines = [line for change in history if (line := _line(change, found)) is not None]
+    pairs = [(change, _line(change, found)) for change in history]
     if not found.texts:
-        return lines
-    lines = [replace(line, shape=Shape(0, 0)) for line in lines]
-    return [*lines, *_tombs(found, page, now)]
+        return [line for _, line in pairs if line]
+    # What can no longer be taken back to the byte must not look like the newest change.
+    broken = {_step(old) for old, line in pairs if line is None or _told(line) != _told(old)}
+    lines = [
+        replace(line, shape=Shape(0, 0), new="" if _step(old) in broken else line.new)
+        for old, line in pairs
+        if line
+    ]
+    return [*_without_empty(lines), *_tombs(found, page, now)]
+
+
+def _told(change: Change) -> tuple[object, ...]:
+    return change.before, change.after, change.removed, change.took, change.put
+
+
+def _step(change: Change) -> tuple[str, str, datetime]:
+    return change.old, change.new, change.time
+
+
+def _without_empty(lines: Sequence[Change]) -> Iterator[Change]:
+    """Leave out the saves of a whole file of which nothing is left."""
+    told = {_step(line) for line in lines if line.op == "put" and line.id}
+    for line in lines:
+        if not _is_whole(line) or line.removed or line.took or line.put or _step(line) in told:
+            yield line
+
+
+def _is_whole(change: Change) -> bool:
+    return change.op == "put" and not change.id
 
 
 def _tombs(found: Erasure, page: Page, now: Change) -> Iterator[Change]:
@@ -150,7 +186,8 @@ def _line(change: Change, found: Erasure) -> Change | None:
     is_other = (before, after, removed) != (change.before, change.after, change.removed)
     if not is_other and not found.mentions("".join(change.took + change.put)):
         return line
-    if is_other and not (removed or change.traces) and _content(before) == _content(after):
+    is_empty = _content(before) == _content(after) and not (removed or change.traces)
+    if is_other and is_empty and not _is_whole(change):
         return None
     return replace(
         line,
@@ -161,8 +198,6 @@ def _line(change: Change, found: Erasure) -> Change | None:
         fact=change.fact if after is change.after else "",
         took=(),
         put=(),
-        # What can no longer be taken back to the byte must not look like the newest change.
-        new="",
     )
 
 

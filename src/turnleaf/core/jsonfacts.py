@@ -5,7 +5,6 @@ Keys that we do not know stay with their fact.
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from turnleaf.core.jsontext import dumps
-from turnleaf.core.memories import Memory, from_json, to_json, unique_id
+from turnleaf.core.memories import Ids, Memory, from_json, to_json
 from turnleaf.core.pages import Splice
 from turnleaf.core.shapes import Shape
 from turnleaf.errors import CorruptFile
@@ -123,13 +122,10 @@ def _loaded(record: str) -> dict[str, Any]:
 
 def _page(records: list[str], unknown_time: datetime) -> Page:
     facts: list[Fact] = []
-    taken: set[str] = set()
+    ids = Ids()
     for index, record in enumerate(records):
         memory = _read_ours(record) or from_json(_loaded(record), unknown_time)
-        if memory.id in taken:
-            memory = dataclasses.replace(memory, id=unique_id(memory.id, taken))
-        taken.add(memory.id)
-        facts.append(Fact(memory, index))
+        facts.append(Fact(ids.told_apart(memory), index))
     return Page(records, facts)
 
 

@@ -7,7 +7,6 @@ comment with id, times and origin. All other lines are the user's and stay byte 
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,7 +16,7 @@ from urllib.parse import quote, unquote
 
 from turnleaf.core import bullets
 from turnleaf.core.blocks import LINES, TAB, bare, blocks, indent, interrupts, is_blank
-from turnleaf.core.memories import Memory, content_id, unique_id
+from turnleaf.core.memories import Ids, Memory, content_id
 from turnleaf.core.merging import carried_over
 from turnleaf.core.pages import Splice
 from turnleaf.core.shapes import Shape
@@ -125,7 +124,7 @@ def parse(text: str, unknown_time: datetime) -> Page:
     headings: list[tuple[int, str | None]] = []
     titles: dict[int, str] = {}
     closed = len(lines)
-    taken: set[str] = set()
+    ids = Ids()
     category: str | None = None
     for block in blocks(lines):
         if block.level:
@@ -135,9 +134,8 @@ def parse(text: str, unknown_time: datetime) -> Page:
             headings.append((block.start, category))
         elif block.end > len(lines):
             closed = block.start
-        elif block.width and (fact := _fact(lines, block, category, unknown_time, taken)):
+        elif block.width and (fact := _fact(lines, block, category, unknown_time, ids)):
             facts.append(fact)
-            taken.add(fact.memory.id)
     return Page(bom, lines, facts, headings, titles, closed)
 
 
@@ -189,16 +187,16 @@ def _fact(
     block: Block,
     category: str | None,
     unknown_time: datetime,
-    taken: set[str],
+    ids: Ids,
 ) -> Fact | None:
     text = "".join(lines[block.start : block.end])
     memory = _read_ours(text, block.width, category) if bullets.MARK in text else None
     memory = memory or _read(text, block.width, category, unknown_time)
     if memory is None:
         return None
-    if memory.id in taken:
-        memory = dataclasses.replace(memory, id=unique_id(memory.id, taken))
-    return Fact(memory, block.start, block.end, block.below, _marker(text, block.width))
+    return Fact(
+        ids.told_apart(memory), block.start, block.end, block.below, _marker(text, block.width)
+    )
 
 
 def _marker(text: str, width: int) -> str:

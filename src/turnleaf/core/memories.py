@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.times import from_iso, to_iso
 from turnleaf.errors import InvalidInput, MemoryFull
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
     from datetime import datetime
 
 MAX_CATEGORY_CHARS = 100
@@ -53,7 +53,13 @@ def from_json(record: Mapping[str, Any], unknown_time: datetime) -> Memory:
     if "content" not in record:
         message = "a memory has no content"
         raise InvalidInput(message)
-    content = checked_content(record["content"])
+    checked_content(record["content"])
+    return recorded(record, unknown_time)
+
+
+def recorded(record: Mapping[str, Any], unknown_time: datetime) -> Memory:
+    """Read a fact that stood in a file once, even if nobody could add it today."""
+    content = str(record["content"])
     created = _time(record.get("createdAt"), unknown_time)
     return Memory(
         id=_text(record, "id") or content_id(content),
@@ -71,14 +77,31 @@ def content_id(content: str) -> str:
     return f"h{digest[:11]}"
 
 
-def unique_id(wanted: str, taken: Container[str]) -> str:
-    """Tell apart facts that say or are named the same, by counting them."""
-    number = 1
-    candidate = wanted
-    while candidate in taken:
-        number += 1
-        candidate = f"{wanted}-{number}"
-    return candidate
+class Ids:
+    """Ids that are taken; facts that say or are named the same are told apart by counting them."""
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self._taken = set(taken)
+        self._counted: dict[str, int] = {}
+
+    def take(self, wanted: str) -> str:
+        """Take an id, or one like it that is free."""
+        number = self._counted.get(wanted, 0)
+        while (candidate := f"{wanted}-{number}" if number > 1 else wanted) in self._taken:
+            number += 1
+        self._taken.add(candidate)
+        self._counted[wanted] = number
+        return candidate
+
+    def told_apart(self, memory: Memory) -> Memory:
+        """Give a fact under an id that no other has."""
+        taken = self.take(memory.id)
+        return memory if taken == memory.id else replace(memory, id=taken)
+
+
+def unique_id(wanted: str, taken: Iterable[str]) -> str:
+    """Give an id, or one like it that is not taken."""
+    return Ids(taken).take(wanted)
 
 
 def checked_content(content: object) -> str:

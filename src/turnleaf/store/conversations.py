@@ -12,7 +12,7 @@ from turnleaf.errors import InvalidInput, StorageError
 from turnleaf.settings import ARCHIVE, Settings, default_data_dir
 from turnleaf.store import files
 from turnleaf.store.archive import Archive
-from turnleaf.store.conversations_db import DatabaseShelf
+from turnleaf.store.conversations_db import BEGINNING_CHARS, DatabaseShelf
 from turnleaf.store.conversations_json import JsonShelf
 from turnleaf.store.limits import Drop, Limits
 
@@ -23,14 +23,18 @@ if TYPE_CHECKING:
     from turnleaf.core.messages import Content
 
 
+TITLE_CHARS = 80
+
+
 @dataclass(frozen=True, slots=True)
 class ConversationSummary:
-    """A conversation without its messages."""
+    """A conversation without its messages; its title is how the first question kept begins."""
 
     key: str
     turns: int
     created_at: datetime
     updated_at: datetime
+    title: str
 
 
 class Shelf(Protocol):
@@ -54,8 +58,8 @@ class Shelf(Protocol):
     def expire(self, before: datetime, drop: Drop | None) -> int:
         """Remove conversations not added to since; give how many."""
 
-    def summaries(self) -> list[tuple[str, int, datetime, datetime]]:
-        """Give key, messages, creation and last addition of each, newest first."""
+    def summaries(self) -> list[tuple[str, int, datetime, datetime, str]]:
+        """Give key, messages, creation, last addition and first question, newest first."""
 
     def close(self) -> None:
         """Let go of what is open."""
@@ -99,8 +103,13 @@ class ConversationStore:
         said = Message("user", user_message, now)
         self.add_messages(conversation_id, [said, Message("assistant", assistant_response, now)])
 
-    def add_messages(self, conversation_id: str, messages: Sequence[Message]) -> None:
-        """Add messages, tool calls and their results among them, trim, and save."""
+    def add_messages(
+        self, conversation_id: str, messages: Sequence[Message], *, again: str | None = None
+    ) -> None:
+        """Add messages, tool calls and their results among them, trim, and save.
+
+        With `again` they replace an exchange at the end that began with that text.
+        """
         key = checked_key(conversation_id)
         self._ready()
         now = self._now()
@@ -110,6 +119,7 @@ class ConversationStore:
             max_turns=self._settings.conversation_max_turns,
             max_chars=self._settings.conversation_max_chars,
             drop=self._drop(),
+            again=again,
         )
         if stamped:
             self._shelf.append(key, stamped, limits)
@@ -126,6 +136,11 @@ class ConversationStore:
         was_archived = self._archive.erase(key)
         return self._shelf.clear(key) or was_archived
 
+    @property
+    def has_archive(self) -> bool:
+        """Tell whether messages were ever archived here."""
+        return self._archive.folder.exists()
+
     def cleanup(self) -> int:
         """Remove conversations that are too old; give how many."""
         if not self._is_ready:
@@ -141,7 +156,10 @@ class ConversationStore:
     def summaries(self) -> list[ConversationSummary]:
         """Give what there is, the newest conversation first."""
         self._look()
-        return [ConversationSummary(*row) for row in self._shelf.summaries()]
+        return [
+            ConversationSummary(key, turns, created, updated, _title(question))
+            for key, turns, created, updated, question in self._shelf.summaries()
+        ]
 
     def close(self) -> None:
         """Let go of an open database; the next call opens it again."""
@@ -171,6 +189,10 @@ class ConversationStore:
             return None
         now = self._now()
         return lambda key, dropped: self._archive.append(key, dropped, now)
+
+
+def _title(question: str) -> str:
+    return " ".join(question[:BEGINNING_CHARS].split())[:TITLE_CHARS]
 
 
 def _days_before(now: datetime, days: int) -> datetime:

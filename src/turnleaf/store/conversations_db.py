@@ -14,6 +14,7 @@ from turnleaf.core.tokens import content_chars
 from turnleaf.core.window import within_limits
 from turnleaf.store import databases, files
 from turnleaf.store.databases import Database, Form
+from turnleaf.store.limits import before_again
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,6 +46,9 @@ CREATE INDEX IF NOT EXISTS messages_by_conversation
 """
 FORM = Form(holds="conversations", version=1, schema=SCHEMA)
 
+BEGINNING_CHARS = 1000
+"""How much of a first question is read to make a title."""
+
 # As bytes, because one damaged character must not keep all the others from being read.
 COLUMNS = "CAST(role AS BLOB), CAST(text AS BLOB), CAST(timestamp AS BLOB), CAST(json AS BLOB)"
 OF_CONVERSATION = f"""
@@ -53,6 +57,15 @@ OF_CONVERSATION = f"""
 OF_KEY = f"""
     SELECT {COLUMNS} FROM messages
     WHERE conversation = (SELECT id FROM conversations WHERE key = ?) ORDER BY n
+"""  # noqa: S608 - of constants
+SUMMARIES = f"""
+    SELECT CAST(key AS BLOB), (SELECT count(*) FROM messages WHERE conversation = id),
+        CAST(created_at AS BLOB), CAST(updated_at AS BLOB),
+        CAST(substr(first.text, 1, {BEGINNING_CHARS}) AS BLOB), CAST(first.json AS BLOB)
+    FROM conversations LEFT JOIN messages AS first ON first.n = (
+        SELECT n FROM messages WHERE conversation = id AND role = 'user' ORDER BY n LIMIT 1
+    )
+    ORDER BY updated_at DESC
 """  # noqa: S608 - of constants
 MAX_N = 2**62
 LONG_AGO = datetime.fromtimestamp(0, UTC)
@@ -122,15 +135,13 @@ class DatabaseShelf:
 
         return self._database.write(remove)
 
-    def summaries(self) -> list[tuple[str, int, datetime, datetime]]:
-        """Give key, messages, creation and last addition of each, newest first."""
-        query = """
-            SELECT CAST(key AS BLOB), count(n), CAST(created_at AS BLOB), CAST(updated_at AS BLOB)
-            FROM conversations LEFT JOIN messages ON conversation = id
-            GROUP BY id ORDER BY updated_at DESC
-        """
-        rows = self._database.read(lambda database: list(database.execute(query)))
-        return [(_text(key), turns, _time(made), _time(last)) for key, turns, made, last in rows]
+    def summaries(self) -> list[tuple[str, int, datetime, datetime, str]]:
+        """Give key, messages, creation, last addition and first question, newest first."""
+        rows = self._database.read(lambda database: list(database.execute(SUMMARIES)))
+        return [
+            (_text(key), turns, _time(made), _time(last), _question(text, full))
+            for key, turns, made, last, text, full in rows
+        ]
 
     def close(self) -> None:
         """Close the database; the next call opens it again."""
@@ -152,6 +163,8 @@ def _append(
 ) -> None:
     stamp = to_iso(limits.now)
     identity = _touched(database, key, stamp)
+    if limits.again is not None:
+        _drop_again(database, identity, limits.again)
     rows_before: Any = database.execute(
         "SELECT n, CAST(role AS BLOB), chars, CAST(calls AS BLOB) FROM messages "
         "WHERE conversation = ? ORDER BY n",
@@ -172,6 +185,13 @@ def _append(
     kept = within_limits(both, limits.max_turns, limits.max_chars, _chars)
     if len(kept) < len(both):
         _trim(database, key, identity, kept[0].n, limits.drop)
+
+
+def _drop_again(database: Connection, identity: int, again: str) -> None:
+    messages = _messages(database, identity)
+    surplus = len(messages) - len(before_again(messages, again))
+    newest = "SELECT n FROM messages WHERE conversation = ? ORDER BY n DESC LIMIT ?"
+    database.execute(f"DELETE FROM messages WHERE n IN ({newest})", (identity, surplus))  # noqa: S608
 
 
 def _touched(database: Connection, key: str, stamp: str) -> int:
@@ -220,6 +240,13 @@ def _message(role: bytes, text: bytes, timestamp: bytes, full: bytes | None) -> 
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         files.log.warning("a stored message cannot be read (%s); it is left alone", error)
         return None
+
+
+def _question(text: bytes | None, full: bytes | None) -> str:
+    if full is None:
+        return _text(text or b"")
+    message = _message(b"", b"", b"", full)
+    return message.text if message else ""
 
 
 def _text(data: bytes) -> str:

@@ -10,6 +10,7 @@ from turnleaf.core.tokens import content_chars
 from turnleaf.core.window import within_limits
 from turnleaf.errors import CorruptFile
 from turnleaf.store import files
+from turnleaf.store.limits import before_again
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +41,7 @@ class JsonShelf:
         with files.locked(self._path) as file:
             conversations = self._current(file)
             old = self._record(file, conversations, key)
-            messages = [*(old.messages if old else ()), *new]
+            messages = [*before_again(old.messages if old else (), limits.again), *new]
             kept = within_limits(messages, limits.max_turns, limits.max_chars, _chars)
             if limits.drop and len(kept) < len(messages):
                 limits.drop(key, messages[: len(messages) - len(kept)])
@@ -79,15 +80,16 @@ class JsonShelf:
                 self._write(file, kept)
             return len(old)
 
-    def summaries(self) -> list[tuple[str, int, datetime, datetime]]:
-        """Give key, messages, creation and last addition of each, newest first."""
+    def summaries(self) -> list[tuple[str, int, datetime, datetime, str]]:
+        """Give key, messages, creation, last addition and first question, newest first."""
         try:
             records = _loaded(self._parsed(files.read(self._path)))
         except CorruptFile:
             with files.locked(self._path) as file:
                 records = _loaded(self._checked(file))
         rows = [
-            (key, len(one.messages), one.created_at, one.updated_at) for key, one in records.items()
+            (key, len(one.messages), one.created_at, one.updated_at, _question(one.messages))
+            for key, one in records.items()
         ]
         return sorted(rows, key=lambda row: row[3], reverse=True)
 
@@ -155,6 +157,10 @@ class JsonShelf:
 
 def _loaded(conversations: dict[str, str]) -> dict[str, Record]:
     return {key: shelf.load(body) for key, body in conversations.items()}
+
+
+def _question(messages: Sequence[Message]) -> str:
+    return next((message.text for message in messages if message.role == "user"), "")
 
 
 def _chars(message: Message) -> int:

@@ -47,6 +47,18 @@ class Erased:
     copies: tuple[Path, ...] = ()
 
 
+def erase_conversation(
+    key: str, *, conversations: ConversationStore, index: Index, learning: Erasable | None
+) -> bool:
+    """Erase a conversation; what was learnt from it stays. Tell whether there was one."""
+    was_queued = learning is not None and learning.erase(key=key) > 0
+    was_kept = conversations.clear(key)
+    if was_kept and conversations.has_archive and index.location.exists():
+        # The archive is searched, and only a file that is made anew holds no byte of it.
+        index.rebuild()
+    return was_kept or was_queued
+
+
 def erase(
     source: str,
     *,

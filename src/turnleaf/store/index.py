@@ -271,13 +271,12 @@ class Index:
                 for path in gone:
                     index_writing.forget_file(database, path)
             added = 0
-            if _is_much(path for _, path in changed):
-                progress(0, len(changed))
+            tell = progress if _is_much(path for _, path in changed) else untold
+            tell(0, len(changed))
             for done, batch in _batches(database, changed):
                 with database:
                     added += index_writing.take_in(database, batch)
-                if done < len(changed):
-                    progress(done, len(changed))
+                tell(done, len(changed))
             tidy(database)
             return added
 

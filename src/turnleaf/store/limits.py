@@ -1,4 +1,4 @@
-"""What a stored conversation is trimmed to, and where the rest goes."""
+"""What a stored conversation is trimmed to, where the rest goes, and what is said again."""
 
 from __future__ import annotations
 
@@ -22,3 +22,12 @@ class Limits:
     max_turns: int
     max_chars: int
     drop: Drop | None
+    again: str | None = None
+    """What the user says once more: an exchange at the end that began with it is replaced."""
+
+
+def before_again(messages: Sequence[Message], again: str | None) -> Sequence[Message]:
+    """Give a conversation without an exchange at its end that is said again."""
+    last = messages[-2:]
+    is_exchange = [message.role for message in last] == ["user", "assistant"]
+    return messages[:-2] if is_exchange and last[0].text == again else messages

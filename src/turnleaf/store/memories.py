@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from contextlib import suppress
-from dataclasses import replace
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, overload
 
@@ -19,7 +19,7 @@ from turnleaf.core.memories import (
     unique_id,
 )
 from turnleaf.core.times import to_millisecond
-from turnleaf.errors import Conflict, InvalidInput, StorageError
+from turnleaf.errors import Conflict, InvalidInput, NotFound, StorageError
 from turnleaf.settings import Settings, default_data_dir, in_home_assistant
 from turnleaf.store import files, guard
 from turnleaf.store.memory_file import MemoryFile
@@ -48,6 +48,14 @@ def random_id() -> str:
         number, place = divmod(number, len(ID_ALPHABET))
         letters.append(ID_ALPHABET[place])
     return "".join(letters)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The version of a file that a person saved, and the number of that change, if it is one."""
+
+    version: str
+    change: int | None
 
 
 class MemoryStore:
@@ -202,22 +210,37 @@ class MemoryStore:
         self._ready()
         return self._file.change(edit, origin, source)
 
-    def undo(self, *, skip: bool = False) -> list[Change]:
+    def write(self, text: str, *, expected: str | None = None, origin: str = "user") -> Written:
+        """Let a person's text be the whole file, to the byte, whatever the limits say.
+
+        What it lacks stays away, and `undo` gives back what it replaced. With `expected`, only
+        if the file is still of that version; raise Conflict otherwise.
+        """
+        whole = checked_text(text, "the memory")
+        self._ready()
+        change = self._file.put(whole, expected, origin)
+        return Written(files.version(whole.encode()), change)
+
+    def undo(self, number: int | None = None, *, skip: bool = False) -> list[Change]:
         """Take back the newest change that was not taken back yet, and give it.
 
         An import is one change of many facts; where there is nothing to undo there is none.
         What somebody changed since cannot be undone: raise Conflict, or with `skip` leave it
-        as it is and go on to the change before.
+        as it is and go on to the change before. With a `number` it is that change or none:
+        raise NotFound when it is not there to be taken back.
         """
 
         def edit(draft: Draft) -> list[Change]:
             history = self._file.journal.read()
-            while found := changes.undoable(history):
-                undone = _taken_back(draft, found, skip=skip)
+            if number is not None:
+                return _taken_back(draft, _numbered(number, history), history, skip=skip)
+            left = history
+            while found := changes.undoable(left):
+                undone = _taken_back(draft, found, history, skip=skip)
                 if undone:
                     return undone
                 skipped = {change.n for change in found}
-                history = [change for change in history if change.n not in skipped]
+                left = [change for change in left if change.n not in skipped]
             return []
 
         self._ready()
@@ -263,6 +286,17 @@ class MemoryStore:
         """Give the file as it is."""
         self._look()
         return self._file.text()
+
+    def version(self) -> str:
+        """Name the file's content as it is now: the same name, the same bytes."""
+        if not self.location.exists():
+            self._ready()
+        return files.version(self._file.data())
+
+    def snapshot(self) -> tuple[str, str]:
+        """Give the file as it is, and the version of just that text."""
+        text = self.text()
+        return text, files.version(text.encode())
 
     def prompt_text(self) -> str:
         """Give the memory as a person reads it, without our comments."""
@@ -319,18 +353,29 @@ def _resolved(location: str | Path | None) -> Path:
     return files.real(default_location() if location is None else location)
 
 
-def _taken_back(draft: Draft, found: Sequence[Change], *, skip: bool) -> list[Change]:
+def _numbered(number: int, history: Sequence[Change]) -> list[Change]:
+    change = next((one for one in history if one.n == number), None)
+    if change is None or not changes.is_undoable(change, history):
+        message = f"there is no change {number} to take back; it may have been taken back already"
+        raise NotFound(message)
+    return changes.made_with(change, history)
+
+
+def _taken_back(
+    draft: Draft, found: Sequence[Change], history: Sequence[Change], *, skip: bool
+) -> list[Change]:
     version = files.version(draft.text.encode())
-    undone = []
-    for change in found:
-        try:
-            steps = len(draft.steps)
-            draft.undo(change, is_newest=version == change.new)
-            if len(draft.steps) > steps:
-                undone.append(change)
-        except Conflict:
-            if not skip:
-                raise
+    is_whole = found[0].op == "put"
+    undone: list[Change] = []
+    for part in [found] if is_whole else [[change] for change in found]:
+        steps = len(draft.steps)
+        with suppress(Conflict) if skip else nullcontext():
+            if is_whole:
+                draft.undo_put(part, version, history)
+            else:
+                draft.undo(part[0], is_newest=version == part[0].new)
+        if len(draft.steps) > steps:
+            undone += part
     return undone
 
 

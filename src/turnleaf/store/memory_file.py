@@ -76,6 +76,36 @@ class MemoryFile:
         with files.locked(self.path) as file, self.journal.held() as journal:
             return self._changed(file, journal, edit, origin, source)
 
+    def put(self, text: str, expected: str | None, origin: str) -> int | None:
+        """Let a person's text be the file's; give the number of that change, if it is one.
+
+        With `expected`, only if that is the version that it replaces; raise Conflict otherwise.
+        What somebody else's save called for is made first, so nobody replaces it unseen.
+        """
+        self._check(text)
+
+        def edit(draft: Draft) -> bool:
+            if expected is not None and files.version(draft.text.encode()) != expected:
+                message = (
+                    f"{self.path.name} was changed since it was read, so nothing was written; "
+                    "read it again and save then"
+                )
+                raise Conflict(message)
+            return draft.put(text, self._now())
+
+        with files.locked(self.path) as file, self.journal.held() as journal:
+            if not self._changed(file, journal, edit, origin):
+                return None
+            wholes = (one.n for one in self.journal.read() if one.op == "put" and not one.id)
+            return max(wholes)
+
+    def _check(self, text: str) -> None:
+        try:
+            self.format.parse(text, self._now())
+        except CorruptFile as problem:
+            message = f"this cannot be saved as {self.path.name}: {problem}; correct it"
+            raise InvalidInput(message) from problem
+
     def erase(self, source: str, elsewhere: Sequence[Change] = ()) -> list[Memory]:
         """Take out all that a source brought, from the record too; give the facts as they stood.
 
@@ -162,10 +192,14 @@ class MemoryFile:
 
     def text(self) -> str:
         """Read the file's text."""
+        return _decoded(self.data())
+
+    def data(self) -> bytes:
+        """Read the file's bytes."""
         data = files.read(self.path)
         if data is None:
             raise files.gone(self.path)
-        return _decoded(data)
+        return data
 
     def mend(self) -> list[Memory]:
         """Bring back what somebody else's save wiped unseen; give the facts brought back."""

@@ -23,15 +23,16 @@ MOST_NAMED = 10
 def erase_conversation(place: Place, key: str, *, yes: bool, as_json: bool) -> None:
     """Erase a conversation; what was learnt from it stays."""
     _confirm(f'Erase the conversation "{one_line(key)}" for good?', yes=yes)
-    queued = place.learning.erase(key=key) if place.learning else 0
     try:
-        is_erased = place.conversations.clear(key)
+        is_erased = erasure.erase_conversation(
+            key,
+            conversations=place.conversations,
+            index=open_index(place.folder, place.settings),
+            learning=place.learning,
+        )
     finally:
         place.conversations.close()
-    # Only a file that is made anew holds no byte of it.
-    if place.folder.index.exists():
-        open_index(place.folder, place.settings).rebuild()
-    if not is_erased and not queued:
+    if not is_erased:
         message = f'there is no conversation "{one_line(key)}"; turnleaf history lists them'
         raise NotFound(message)
     if as_json:

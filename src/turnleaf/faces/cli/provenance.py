@@ -25,6 +25,7 @@ HAPPENED = {
     "import": "imported",
     "update": "changed",
     "delete": "forgotten",
+    "put": "written when the whole file was saved",
     "restore": "brought back after another program had saved an older file",
     "seen": "deleted from the file by hand",
     "undo": "an earlier change was taken back",
@@ -36,14 +37,6 @@ ORIGINS = {
     "learnt": ", learnt from a conversation",
     "tool": " by the assistant, with a tool",
     "accept": ", accepted by you",
-}
-
-TAKEN_BACK = {
-    "add": "forgotten again",
-    "import": "forgotten again",
-    "update": "says again",
-    "delete": "remembered again",
-    "seen": "remembered again",
 }
 
 
@@ -93,10 +86,22 @@ def undo(place: Place, *, skip: bool, as_json: bool) -> None:
         say_json([changes.to_json(change) for change in undone])
         return
     for change in reversed(undone):
-        for memory in change.removed or (change.before or change.after,):
-            if memory:
-                what = f"{one_line(memory.id)}: {one_line(memory.content)}"
-                say(f"{TAKEN_BACK[change.op]}: {what}")
+        _tell_undone(change)
+
+
+def _tell_undone(change: Change) -> None:
+    if change.op == "put" and not change.id:
+        say(f"taken back: the text that was saved as {one_line(change.file)}")
+    for memory in change.removed:
+        _tell_fact("remembered again", memory)
+    if change.before:
+        _tell_fact("says again" if change.after else "remembered again", change.before)
+    elif change.after:
+        _tell_fact("forgotten again", change.after)
+
+
+def _tell_fact(what: str, memory: Memory) -> None:
+    say(f"{what}: {one_line(memory.id)}: {one_line(memory.content)}")
 
 
 def _tell_answers(place: Place, answers: Sequence[dict[str, Any]], *, as_json: bool) -> None:
@@ -138,7 +143,11 @@ def _describe(memory: Memory) -> None:
 
 def _tell_change(change: Change) -> None:
     by = ORIGINS.get(change.origin, f" by {one_line(change.origin)}") if change.origin else ""
-    say(f"{minute(change.time)}  {HAPPENED.get(change.op, change.op)}{by}")
+    is_lack = change.op == "put" and change.removed
+    what = (
+        "deleted when the whole file was saved" if is_lack else HAPPENED.get(change.op, change.op)
+    )
+    say(f"{minute(change.time)}  {what}{by}")
     source = change.source or Source()
     is_update = change.before and change.after
     details = {
