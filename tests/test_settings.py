@@ -108,6 +108,16 @@ def test_a_bad_number_in_the_environment_names_its_variable(
     assert message.endswith("; change it or remove it")
 
 
+@pytest.mark.parametrize("setting", NUMBERS, ids=lambda setting: setting.variable)
+def test_a_number_may_be_as_large_as_json_can_tell(tmp_path: Path, setting: Setting) -> None:
+    largest = Settings.load(tmp_path, {setting.variable: "9007199254740991"})
+    assert getattr(largest, setting.field) == 2**53 - 1
+    with pytest.raises(
+        SettingsError, match=f"^{setting.variable} must be at most 9007199254740991"
+    ):
+        Settings.load(tmp_path, {setting.variable: "9007199254740992"})
+
+
 @pytest.mark.parametrize("value", [0, -1, 1.5, "many", None, True, [], {}])
 def test_a_bad_number_in_the_file_names_its_key_and_the_file(tmp_path: Path, value: object) -> None:
     write(tmp_path, {"memoryMaxItems": value})

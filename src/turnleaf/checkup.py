@@ -10,7 +10,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from turnleaf import __version__, search
-from turnleaf.core import changes, shelf
+from turnleaf.core import shelf
 from turnleaf.core.times import to_iso
 from turnleaf.core.wording import counted
 from turnleaf.errors import CorruptFile, InvalidInput, SettingsError, StorageError
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
     from turnleaf.settings import DataFolder
 
+MOST_LINES = 10_000
+"""So many changes are looked at; when there are more, the older ones were once among them."""
+IN_A_CHANGE = {"n", "time", "op", "file"}
 SET_ASIDE = ("*.corrupt-*", "*.conflict-*")
 
 
@@ -161,11 +164,13 @@ def _look_at_days(path: Path, report: Report) -> None:
 def _look_at_changes(path: Path, report: Report) -> None:
     try:
         _refuse_odd(path)
-        lines = (files.read(path) or b"").split(b"\n")
+        lines = (files.read(path) or b"").split(b"\n")[:-1]
     except StorageError as error:
         report.error(str(error))
         return
-    bad = [number for number, line in enumerate(lines[:-1], 1) if not _is_change(line)]
+    older = max(0, len(lines) - MOST_LINES)
+    newest = enumerate(lines[older:], older + 1)
+    bad = [number for number, line in newest if not _is_change(line)]
     if bad:
         report.warning(
             f"{counted(len(bad), 'line')} of {path} cannot be read, line {bad[0]} first; undo and "
@@ -175,8 +180,8 @@ def _look_at_changes(path: Path, report: Report) -> None:
 
 def _is_change(line: bytes) -> bool:
     try:
-        return not line.strip() or bool(changes.from_json(json.loads(line)))
-    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+        return not line.strip() or json.loads(line).keys() >= IN_A_CHANGE
+    except (AttributeError, ValueError, RecursionError):
         return False
 
 

@@ -21,10 +21,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 CONFIG_NAME = "memory-config.json"
+TOKEN_NAME = "http-token"  # noqa: S105 - the name of a file
 ARCHIVE = "archive"
 KEYS = ("embeddings_api_key", "anthropic_api_key", "openai_api_key")
 YES = ("on", "true", "yes", "1")
 NO = ("off", "false", "no", "0")
+LARGEST = 2**53 - 1
+"""The largest number that every reader of JSON takes for what it is."""
 _MODEL = re.compile(r"recall|claude-cli(:\S+)?|(anthropic|openai|ollama):\S+")
 
 
@@ -43,6 +46,11 @@ class Setting:
         """What holds when nobody set it."""
         return Settings.__dataclass_fields__[self.field].default
 
+    @property
+    def kind(self) -> str:
+        """What it takes: a switch, a number, a share, a path or a text."""
+        return KINDS.get(self.read, "text")
+
 
 def _whole_number(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int | str):
@@ -50,6 +58,8 @@ def _whole_number(value: object) -> int:
     number = int(value)
     if number < 1:
         raise ValueError
+    if number > LARGEST:
+        raise OverflowError
     return number
 
 
@@ -69,10 +79,10 @@ def _location(value: object) -> str:
 def _share(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise TypeError
-    share = float(value)
+    share = value if isinstance(value, int) else float(value)
     if not 0.0 <= share <= 1.0:
         raise ValueError
-    return share
+    return float(share)
 
 
 def _name(value: object) -> str:
@@ -100,6 +110,13 @@ EXPECTED: dict[Callable[[object], Any], str] = {
     _name: "a name or an address",
     _model: "recall, claude-cli, or anthropic:NAME, openai:NAME or ollama:NAME",
     _extractor: "rules, claude-cli, or anthropic:NAME, openai:NAME or ollama:NAME",
+}
+
+KINDS: dict[Callable[[object], Any], str] = {
+    _whole_number: "number",
+    _switch: "switch",
+    _location: "path",
+    _share: "share",
 }
 
 SETTINGS = (
@@ -376,6 +393,11 @@ class DataFolder:
         return self.path / CONFIG_NAME
 
     @property
+    def token(self) -> Path:
+        """Give the location of the server's token."""
+        return self.path / TOKEN_NAME
+
+    @property
     def daily(self) -> Path:
         """Give the daily log's folder."""
         return self.path / "prompts/memory/daily"
@@ -437,7 +459,10 @@ def checked(setting: Setting, value: object, where: str) -> Any:  # noqa: ANN401
         return setting.read(value)
     except (TypeError, ValueError):
         expected = EXPECTED[setting.read]
-        message = f"{where} must be {expected}, not {value!r}; change it or remove it"
+        message = f"{where} must be {expected}, not {value!r:.80}; change it or remove it"
+        raise SettingsError(message) from None
+    except OverflowError:
+        message = f"{where} must be at most {LARGEST}; change it or remove it"
         raise SettingsError(message) from None
 
 

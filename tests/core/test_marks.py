@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import texts, thorough
-from turnleaf.core.marks import marks
+from turnleaf.core.marks import marks, matched
 from turnleaf.core.terms import parse_query, terms
 
 SCRAPS = (
@@ -95,3 +95,19 @@ def test_a_text_that_is_asked_for_by_its_own_words_is_marked(text: str) -> None:
     wanted = {*terms(text)}
     plain = re.sub(r"[^a-zA-Z\u4e00-\u9fff]", "", text)
     assert bool(marks(text, wanted)) or not plain
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "parts"),
+    [
+        ("客廳的燈叫做小明", "小明", ["小明"]),
+        ("客廳的燈叫做小明，小明很亮", "小明", ["小明"]),
+        ("Running shoes for running", "run", ["Running", "running"]),
+        ("Ming's lamp, 客廳的燈", "lamp 客廳的燈", ["lamp", "客廳的燈"]),
+        ("tea", "coffee", []),
+    ],
+)
+def test_the_parts_that_match_are_given_as_they_stand_each_once(
+    text: str, query: str, parts: list[str]
+) -> None:
+    assert matched(text, parse_query(query).terms) == parts

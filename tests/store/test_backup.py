@@ -170,7 +170,8 @@ def test_a_file_that_only_looks_like_a_database_is_saved_as_it_is(
 def test_derived_and_passing_files_are_left_out(data: Path, file: Path) -> None:
     fill(data)
     names = {*contents(data)}
-    for name in ("index.db", "index.db-wal", ".MEMORY.md.tmp", "prompts/.x.previous", "a.db-shm"):
+    passing = ("index.db", "index.db-wal", ".MEMORY.md.tmp", "prompts/.x.previous", "a.db-shm")
+    for name in (*passing, "http-token"):
         (data / name).write_bytes(b"x")
     backup(data, file)
     assert {*verify(file)} == names

@@ -52,6 +52,20 @@ def test_a_setting_that_is_unset_has_its_default_again(tmp_path: Path) -> None:
     assert written(tmp_path) == {"memoryMaxItems": 5}
 
 
+def test_settings_are_set_and_unset_in_one_step(tmp_path: Path) -> None:
+    config(tmp_path).update({"enabled": False, "memoryMaxItems": 5})
+    config(tmp_path).change({"enabled": None, "minNewMessages": "8", "MEMORY_MAX_ITEMS": 6})
+    assert written(tmp_path) == {"memoryMaxItems": 6, "minNewMessages": 8}
+
+
+def test_of_a_step_with_something_wrong_in_it_nothing_is_done(tmp_path: Path) -> None:
+    config(tmp_path).update({"enabled": False})
+    for wrong in ({"bogus": None}, {"minNewMessages": 0}):
+        with pytest.raises(SettingsError):
+            config(tmp_path).change({"enabled": None, **wrong})
+    assert written(tmp_path) == {"enabled": False}
+
+
 def test_only_its_owner_can_read_it(tmp_path: Path) -> None:
     config(tmp_path).update({"enabled": False})
     assert stat.S_IMODE((tmp_path / CONFIG_NAME).stat().st_mode) == 0o600

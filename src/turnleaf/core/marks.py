@@ -24,6 +24,11 @@ def marks(text: str, wanted: Collection[str]) -> list[tuple[int, int]]:
     return _joined(_matches(text, wanted, 2)) or _joined(_matches(text, wanted, 1))
 
 
+def matched(text: str, wanted: Collection[str]) -> list[str]:
+    """Give the parts of a text that match one of the terms, as they stand there, each once."""
+    return list(dict.fromkeys(text[start:end] for start, end in marks(text, wanted)))
+
+
 def _matches(text: str, wanted: Collection[str], width: int) -> Iterator[tuple[int, int]]:
     for token in _TOKEN.finditer(text):
         start, end = token.span()

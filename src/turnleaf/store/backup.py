@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from turnleaf.errors import CorruptFile, InvalidInput, NotFound, StorageError, TurnleafError
+from turnleaf.settings import TOKEN_NAME
 from turnleaf.store import databases, files
 from turnleaf.store.bundles import packed, parents_of, unpacked
 
@@ -28,7 +29,7 @@ NEWEST_LOCKED = 40
 
 _DATABASE = re.compile(r".+\.(db|sqlite|sqlite3)")
 _LEFT_OUT = re.compile(
-    r"index\.db(-.+)?"
+    rf"index\.db(-.+)?|{TOKEN_NAME}"
     r"|(.*/)?\.[^/]+\.(lock|tmp|previous|redo|in-place)"
     r"|.+\.(db|sqlite|sqlite3)-(wal|shm|journal)"
 )

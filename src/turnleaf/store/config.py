@@ -28,13 +28,22 @@ class ConfigFile:
 
     def update(self, values: Mapping[str, Any]) -> None:
         """Change some settings, all or none; an unknown key or a bad value is refused by name."""
-        new = {named(key).key: checked(named(key), value, key) for key, value in values.items()}
-        self._change(lambda config: {**config, **new})
+        self.change({key: checked(named(key), value, key) for key, value in values.items()})
 
     def unset(self, key: str) -> None:
         """Let a setting have its default again."""
-        wanted = named(key).key
-        self._change(lambda config: {name: config[name] for name in config if name != wanted})
+        self.change({key: None})
+
+    def change(self, values: Mapping[str, Any]) -> None:
+        """Change some settings in one step; those given as None have their default again."""
+        given = {named(key): value for key, value in values.items()}
+        new = {
+            one.key: checked(one, given[one], one.key) for one in given if given[one] is not None
+        }
+        gone = {one.key for one in given if given[one] is None}
+        self._change(
+            lambda config: {name: config[name] for name in config if name not in gone} | new
+        )
 
     def _change(self, edit: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
         files.make_folder(self.path.parent)

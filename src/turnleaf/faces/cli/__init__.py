@@ -21,6 +21,7 @@ COMMANDS = {
     "Talk": {
         "chat": ("chat", "chat", "Talk with the assistant."),
         "ask": ("ask", "ask", "Ask the assistant one thing."),
+        "serve": ("serve", "serve", "Serve the page, in your browser, and the HTTP API."),
         "mcp": ("mcp", "mcp", "Serve the memory to Claude Code and other MCP clients."),
     },
     "Remember": {

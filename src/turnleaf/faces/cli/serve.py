@@ -1,0 +1,151 @@
+"""`serve`."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import threading
+import webbrowser
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from turnleaf.assistant import Assistant
+from turnleaf.errors import TurnleafError
+from turnleaf.faces.cli.arguments import TEXT
+from turnleaf.faces.cli.output import note, one_line, say
+from turnleaf.faces.cli.place import Place, pass_place
+from turnleaf.llm.models import describe
+
+try:
+    from turnleaf.faces.http.access import Access, allowed_host, guarded, is_local, kept_token
+    from turnleaf.faces.http.app import make_app
+    from turnleaf.faces.http.serving import Server, address_of, listen
+except ModuleNotFoundError as error:
+    package = (error.name or "").partition(".")[0]
+    if package == "turnleaf":
+        raise
+    message = f"the package {package} is missing; pip install 'turnleaf[server]' brings it"
+    raise TurnleafError(message) from error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from turnleaf.faces.http.access import Token
+    from turnleaf.settings import DataFolder
+
+HOST = "127.0.0.1"
+PORT = 8793
+LARGEST_PORT = 65535
+LEARNING_SECONDS = 3.0
+"""How long the end waits for what is being learnt; the rest is learnt another time."""
+
+
+@click.command()
+@click.option("--host", metavar="ADDRESS", default=HOST, type=TEXT, help="Where to listen.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, LARGEST_PORT),
+    help=f"Without it {PORT}, or any that is free if that is taken.",
+)
+@click.option(
+    "--allow-host", metavar="NAME", multiple=True, type=TEXT, help="A name to be called by, too."
+)
+@click.option("--open", "opens", is_flag=True, help="Open the page in your browser.")
+@click.option("--verbose", is_flag=True, help="Say a line for each request, on stderr.")
+@pass_place
+def serve(
+    place: Place,
+    host: str,
+    port: int | None,
+    allow_host: tuple[str, ...],
+    *,
+    opens: bool,
+    verbose: bool,
+) -> None:
+    """Serve the page, the HTTP API and an OpenAI-compatible API.
+
+    Only this machine can reach it, unless --host says otherwise: then whoever asks needs the
+    token that is made and shown at the first start. Ctrl-C ends it.
+    """
+    allowed = tuple(allowed_host(name) for name in (*allow_host, *_allowed_by_environment()))
+    if verbose:
+        _show_requests()
+    listening = listen(host, PORT, or_any=True) if port is None else listen(host, port)
+    with closing(listening) as listener:
+        bound, its_port = listener.getsockname()[:2]
+        token = None if is_local(bound) else kept_token(place.folder.token)
+        access = Access(bound, its_port, token and token.value, allowed)
+        with _assistant(place.folder) as assistant:
+
+            def ready() -> None:
+                _greet(assistant, address_of(listener), token)
+                if opens:
+                    _open(address_of(listener))
+
+            Server(guarded(make_app(assistant), access), listener, ready=ready).serve_forever()
+
+
+def _allowed_by_environment() -> list[str]:
+    names = os.environ.get("TURNLEAF_ALLOWED_HOSTS", "").split(",")
+    return [name for name in names if name.strip()]
+
+
+def _show_requests() -> None:
+    log = logging.getLogger("turnleaf.http")
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+
+
+def _greet(assistant: Assistant, address: str, token: Token | None) -> None:
+    say(f"Turnleaf is at {address}")
+    say(f"  data folder  {assistant.folder.path}")
+    say(f"  model        {describe(assistant.settings)}")
+    if token is not None:
+        _tell_token(assistant.folder.token, address, token)
+    say("Ctrl-C stops it.")
+    sys.stdout.flush()
+
+
+def _tell_token(path: Path, address: str, token: Token) -> None:
+    say(f"  token        in {path}")
+    if token.is_new:
+        say(f"  log in       {address}#token={token.value} (this is shown only once)")
+    note(
+        "warning: every machine on your network can reach this server, and whoever has the token"
+        " can read and change all that is remembered; there is no TLS, so do not use it on a"
+        " network that you do not trust"
+    )
+
+
+def _open(address: str) -> None:
+    """Open the page; a browser that takes its time keeps nobody waiting."""
+    threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
+
+
+@contextmanager
+def _assistant(folder: DataFolder) -> Iterator[Assistant]:
+    """Give the assistant; afterwards let it learn from what waits, but not for long."""
+    assistant = Assistant(folder)
+    try:
+        yield assistant
+    finally:
+        end = threading.Thread(target=_close, args=[assistant], daemon=True)
+        end.start()
+        end.join(LEARNING_SECONDS)
+        if end.is_alive():
+            note("What is not learnt yet stays queued, and is learnt the next time.")
+
+
+def _close(assistant: Assistant) -> None:
+    try:
+        assistant.close()
+    except TurnleafError as error:
+        note(f"warning: {error}")
+    for problem in assistant.problems():
+        note(f"warning: {one_line(problem)}")

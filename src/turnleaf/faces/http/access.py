@@ -1,0 +1,397 @@
+"""Who may ask: by which name, from which page, with which token.
+
+A page of somebody else that a browser shows must not read or change the memory. It can make the
+browser send requests here, under a name of its own (then `Host` is foreign), or under ours (then
+`Origin` or `Sec-Fetch-Site` is). Whoever is not on this machine needs the token.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import logging
+import re
+import secrets
+import socket
+import stat
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+from starlette.datastructures import Headers, MutableHeaders
+
+from turnleaf.errors import CorruptFile, InvalidInput
+from turnleaf.faces.http import problems
+from turnleaf.faces.http.limits import (
+    CLOSE,
+    Gone,
+    Limits,
+    Room,
+    check_line,
+    drain,
+    with_whole_body,
+)
+from turnleaf.faces.http.problems import Refused
+from turnleaf.store import files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+log = logging.getLogger("turnleaf.http")
+
+FRAMES = "frame-ancestors 'none'"
+"""Who may show us inside a page of theirs."""
+NOTHING = f"default-src 'none'; base-uri 'none'; form-action 'none'; {FRAMES}"
+"""What an answer that is no page may load and do."""
+HEADERS = {
+    "Content-Security-Policy": NOTHING,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), display-capture=(), geolocation=(), microphone=(), usb=()",
+    "Cache-Control": "no-store",
+}
+"""What every answer carries, unless it says otherwise by itself."""
+
+OPEN = re.compile(r"/|/healthz|/(?:early\.js|favicon\.svg)|/docs|/(?:assets|docs)/.*", re.DOTALL)
+"""What is no secret: a sign of life, and the page's own files."""
+PAGES = ("/", "/docs", "/docs/")
+"""Where a link on somebody else's page may lead."""
+FOREIGN = "a page from elsewhere may not ask this server; open the server's own page"
+LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
+
+_HOST = re.compile(r"([a-z0-9_][a-z0-9_.-]*|\[[0-9a-f:.]+\])(?::([0-9]{1,5}))?", re.IGNORECASE)
+_ORIGIN = re.compile(r"(https?)://([^/]+)")
+_PORTS = {"http": 80, "https": 443}
+_TOKEN = re.compile(r"[!-~]{32,}")
+TOKEN_BYTES = 32
+WRONG_TOKENS = 10
+"""So many different ones in `WRONG_SECONDS`, and an address has to wait."""
+WRONG_SECONDS = 60
+WRONG_ADDRESSES = 1024
+
+
+class Name(NamedTuple):
+    """A server as a client names it."""
+
+    host: str
+    port: int | None
+
+
+def named(text: str) -> Name | None:
+    """Read `name`, `name:port`, an IPv4 address or an IPv6 one in brackets; None for others."""
+    found = _HOST.fullmatch(text)
+    if found is None:
+        return None
+    host = found[1].lower().strip("[]")
+    address = _address(host)
+    if address is None and found[1].startswith("["):
+        return None
+    return Name(host if address is None else str(address), int(found[2]) if found[2] else None)
+
+
+def allowed_host(text: str) -> str:
+    """Check a name that a person allows, with a port or without."""
+    if named(text.strip()) is None:
+        message = f"{text!r} is no name of a server; give one such as memory.example.org"
+        raise InvalidInput(message)
+    return text.strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Where the server listens, and whom it answers there."""
+
+    host: str
+    port: int
+    token: str | None = field(default=None, repr=False)
+    allowed_hosts: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.token is None and not is_local(self.host):
+            message = f"{self.host} can be reached from elsewhere, so a token is needed"
+            raise InvalidInput(message)
+
+    def answers_to(self, name: Name) -> bool:
+        """Tell whether a client may call the server by this name."""
+        allowed = {named(one) for one in self.allowed_hosts}
+        if name in allowed or name._replace(port=None) in allowed:
+            return True
+        if is_local(self.host):
+            return name.host in (*LOCAL_NAMES, self.host) and name.port in (None, self.port)
+        return _address(name.host) is not None or name.host in ("localhost", *own_names())
+
+
+def is_local(host: str) -> bool:
+    """Tell whether only this machine can reach an address."""
+    address = _address(host)
+    return address is not None and address.is_loopback
+
+
+def own_names() -> tuple[str, ...]:
+    """Give the names of this machine, as others on its network may know it."""
+    name = socket.gethostname().lower()
+    short = name.partition(".")[0]
+    return name, short, f"{short}.local"
+
+
+class Wrong:
+    """Counts wrong tokens by address, and tells how long one has to wait for its next try.
+
+    The same one again is no guess: a page that was left open sends its old token for ever.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._salt = secrets.token_bytes(TOKEN_BYTES)
+        self._times: dict[str, dict[bytes, float]] = {}
+
+    def __len__(self) -> int:
+        return len(self._times)
+
+    def wait_seconds(self, address: str) -> int:
+        """Give the seconds until this address may try again; 0 is now."""
+        times = sorted(self._recent(address).values())
+        if len(times) < WRONG_TOKENS:
+            return 0
+        return int(times[-WRONG_TOKENS] + WRONG_SECONDS - self._clock()) + 1
+
+    def add(self, address: str, token: str) -> None:
+        """Count one more, unless that one is counted already."""
+        trace = hashlib.blake2b(token.encode(), key=self._salt).digest()
+        recent = {trace: self._clock(), **self._recent(address)}
+        self._times.pop(_group(address), None)
+        self._times[_group(address)] = recent
+        if len(self._times) > WRONG_ADDRESSES:
+            del self._times[next(iter(self._times))]
+
+    def _recent(self, address: str) -> dict[bytes, float]:
+        since = self._clock() - WRONG_SECONDS
+        times = self._times.get(_group(address), {})
+        return {trace: one for trace, one in times.items() if one > since}
+
+
+def guarded(app: ASGIApp, access: Access, limits: Limits | None = None) -> ASGIApp:
+    """Let only those requests through that may ask, and that keep to the limits."""
+    kept = limits or Limits()
+    wrong, room = Wrong(), Room(kept.all_bodies_bytes)
+
+    async def call(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            with _told("the server did not start or end well"):
+                await app(scope, receive, send)
+            return
+        with _Line(scope) as line, room.share() as take:
+            answer = line.noting(_protected(send))
+            try:
+                check_line(scope, kept)
+                check(scope, access, wrong)
+                whole = await with_whole_body(scope, receive, kept, take)
+            except Refused as refused:
+                if refused.status != HTTPStatus.REQUEST_TIMEOUT:
+                    await drain(scope, receive, kept)
+                await _refuse(scope, receive, answer, refused)
+            except Gone:
+                return
+            else:
+                await app(scope, whole, answer)
+
+    return call
+
+
+def check(scope: Scope, access: Access, wrong: Wrong) -> None:
+    """Raise `Refused` when this request may not be asked."""
+    headers = Headers(scope=scope)
+    name = _host(headers)
+    if not access.answers_to(name):
+        detail = (
+            "this server is not known by that name; allow it with"
+            " turnleaf serve --allow-host NAME or in TURNLEAF_ALLOWED_HOSTS"
+        )
+        raise Refused(HTTPStatus.MISDIRECTED_REQUEST, detail)
+    _check_origin(headers, name)
+    _check_site(scope, headers)
+    if access.token is not None and not OPEN.fullmatch(scope["path"]):
+        address = scope["client"][0] if scope["client"] else ""
+        _check_token(headers, access.token, address, wrong)
+
+
+def _host(headers: Headers) -> Name:
+    given = headers.getlist("host")
+    name = named(given[0]) if len(given) == 1 else None
+    if name is None:
+        detail = "the request must name the server in one Host header, such as localhost"
+        raise Refused(HTTPStatus.BAD_REQUEST, detail)
+    return name
+
+
+def _check_origin(headers: Headers, host: Name) -> None:
+    """Refuse what a page of another origin asks."""
+    origins = headers.getlist("origin")
+    if origins and not (len(origins) == 1 and _is_same(origins[0], host)):
+        raise Refused(HTTPStatus.FORBIDDEN, FOREIGN)
+
+
+def _is_same(origin: str, host: Name) -> bool:
+    found = _ORIGIN.fullmatch(origin)
+    other = named(found[2]) if found else None
+    if found is None or other is None:
+        return False
+    usual = _PORTS[found[1]]
+    return (other.host, other.port or usual) == (host.host, host.port or usual)
+
+
+def _check_site(scope: Scope, headers: Headers) -> None:
+    """Refuse what a browser sends for a page from elsewhere, but for a link that was followed."""
+    if headers.get("sec-fetch-site", "none") in {"none", "same-origin"}:
+        return
+    is_link = headers.get("sec-fetch-mode") == "navigate"
+    is_whole = headers.get("sec-fetch-dest") == "document"
+    if not (scope["method"] == "GET" and is_link and is_whole and scope["path"] in PAGES):
+        raise Refused(HTTPStatus.FORBIDDEN, FOREIGN)
+
+
+def _check_token(headers: Headers, token: str, address: str, wrong: Wrong) -> None:
+    given = headers.getlist("authorization")
+    seconds = wrong.wait_seconds(address) if given else 0
+    if seconds:
+        detail = f"too many wrong tokens came from your address; wait {seconds} seconds"
+        raise Refused(HTTPStatus.TOO_MANY_REQUESTS, detail, {"Retry-After": str(seconds)})
+    if len(given) == 1 and _is_token(given[0], token):
+        return
+    if given:
+        wrong.add(address, "\n".join(given))
+    detail = (
+        "this server needs its token, as the header Authorization: Bearer TOKEN;"
+        " it lies in the file http-token in the data folder"
+    )
+    raise Refused(HTTPStatus.UNAUTHORIZED, detail, {"WWW-Authenticate": "Bearer"})
+
+
+def _is_token(given: str, token: str) -> bool:
+    scheme, _, value = given.partition(" ")
+    is_equal = hmac.compare_digest(value.strip().encode(), token.encode())
+    return scheme.lower() == "bearer" and is_equal
+
+
+async def _refuse(scope: Scope, receive: Receive, send: Send, refused: Refused) -> None:
+    # What is left of the request must not be taken for the next one.
+    answer = problems.refusal(scope["path"], refused, CLOSE)
+    await answer(scope, receive, send)
+
+
+def _protected(send: Send) -> Send:
+    """Add what every answer carries."""
+
+    async def protected(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers.setdefault(name, value)
+        await send(message)
+
+    return protected
+
+
+@contextmanager
+def _told(what: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception:
+        log.exception(what)
+        raise
+
+
+class _Line:
+    """One request's line in the log: nothing in it was chosen by who asked, but the method."""
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+        self._status = 0
+        self._began = time.perf_counter()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        # The app has told already what it answered with 500.
+        if isinstance(error, Exception) and self._status != HTTPStatus.INTERNAL_SERVER_ERROR:
+            log.error("a request failed", exc_info=error)
+        route = getattr(self._scope.get("route"), "path", "-")
+        took = (time.perf_counter() - self._began) * 1000
+        log.info("%s %s %d %.0f ms", self._scope["method"], route, self._status, took)
+
+    def noting(self, send: Send) -> Send:
+        """Note the status that is sent."""
+
+        async def noting(message: Message) -> None:
+            self._status = message.get("status", self._status)
+            await send(message)
+
+        return noting
+
+
+# The token
+
+
+class Token(NamedTuple):
+    """A token, and whether it was made just now."""
+
+    value: str
+    is_new: bool
+
+
+def kept_token(path: Path) -> Token:
+    """Give the token in a file; where there is none, make one that only its owner can read."""
+    files.make_folder(path.parent)
+    with files.locked(path) as file:
+        data = file.read()
+        if data is None:
+            value = secrets.token_urlsafe(TOKEN_BYTES)
+            file.replace(f"{value}\n".encode())
+            return Token(value, is_new=True)
+        if stat.S_IMODE(path.stat().st_mode) & (stat.S_IRWXG | stat.S_IRWXO):
+            _make_private(file, data)
+    value = data.decode("utf-8", "replace").strip()
+    if not _TOKEN.fullmatch(value):
+        message = (
+            f"{path} holds no token of at least 32 letters and digits; delete it,"
+            " and the next start makes one"
+        )
+        raise CorruptFile(message)
+    return Token(value, is_new=False)
+
+
+def _make_private(file: files.Held, data: bytes) -> None:
+    file.remove()
+    file.replace(data)
+    log.warning(
+        "others on this machine could read %s, and now cannot; if somebody has, delete it,"
+        " and the next start makes another token",
+        file.path,
+    )
+
+
+# Addresses
+
+
+def _address(host: str) -> IPv4Address | IPv6Address | None:
+    try:
+        return ip_address(host)
+    except ValueError:
+        return None
+
+
+def _group(address: str) -> str:
+    """Give what stands for everybody at one connection: of IPv6 it is the network."""
+    found = _address(address)
+    if isinstance(found, IPv6Address) and found.ipv4_mapped is None:
+        return str(ip_network((int(found), 64), strict=False))
+    return address

@@ -1,0 +1,328 @@
+"""OpenAI's chat completions: any of its clients gets a memory by another base URL.
+
+The client keeps the conversation. What it sends is the history of the prompt; memory is added, and
+the new exchange is kept and learnt from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from contextlib import closing
+from functools import partial
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from fastapi import APIRouter, Header, Request
+from pydantic import BaseModel, Field
+
+from turnleaf.assistant import Composed, Done
+from turnleaf.core.dialogue import Text
+from turnleaf.core.jsontext import dumps
+from turnleaf.core.memories import checked_text
+from turnleaf.core.messages import Message
+from turnleaf.core.tokens import estimate
+from turnleaf.errors import InvalidInput, NotFound
+from turnleaf.faces.http.bodies import JSON_ONLY
+from turnleaf.faces.http.given import Given
+from turnleaf.faces.http.problems import Refused, documented
+from turnleaf.faces.http.streams import EventStream, Running, UnderWay, until_it_fails
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from turnleaf.assistant import Assistant, Reply
+
+router = APIRouter(prefix="/v1", tags=["OpenAI"], dependencies=[JSON_ONLY])
+
+OURS = "turnleaf"
+"""The model's name for whoever does not care which one answers."""
+HEADER = "X-Turnleaf-Conversation"
+INSTRUCTING = ("system", "developer")
+READABLE = ("text", "refusal")
+HASH_CHARS = 16
+BEGUN = b": the model is asked\n\n"
+"""What clients skip; it tells them that the request was taken, before the first words come."""
+END = b"data: [DONE]\n\n"
+ANSWERS = {
+    HTTPStatus.OK.value: {"content": {"text/event-stream": {}}},
+    **documented(HTTPStatus.NOT_FOUND, HTTPStatus.BAD_GATEWAY),
+}
+
+
+class Part(BaseModel):
+    """A part of a message; only text is taken."""
+
+    type: str = Field(examples=["text"])
+    text: str | None = None
+    refusal: str | None = None
+
+
+class Sent(BaseModel):
+    """A message of the client's conversation."""
+
+    role: str = Field(examples=["user"])
+    content: str | list[Part] | None = Field(None, examples=["客廳的燈叫什麼？"])
+    tool_calls: list[dict[str, Any]] | None = None
+    tool_call_id: str | None = None
+    name: str | None = None
+
+    @property
+    def text(self) -> str:
+        """What can be read, one part below the other."""
+        if not isinstance(self.content, list):
+            return checked_text(self.content or "", "a message")
+        for part in self.content:
+            if part.type not in READABLE:
+                message = f"a part of type {part.type!r} is not taken; send text"
+                raise InvalidInput(message)
+        parts = (part.text or part.refusal or "" for part in self.content)
+        return checked_text("\n".join(parts), "a message")
+
+    def as_message(self) -> Message:
+        """Give it as a history has it."""
+        calls, call_id = self.tool_calls or None, self.tool_call_id
+        return Message(self.role, self.text, tool_calls=calls, tool_call_id=call_id, name=self.name)
+
+
+class StreamOptions(BaseModel):
+    """What a stream holds beside the text."""
+
+    include_usage: bool | None = None
+
+
+class Format(BaseModel):
+    """How the answer is to be written."""
+
+    type: str = Field(examples=["text"])
+
+
+class Wanted(BaseModel):
+    """A request for a completion; what is not named here has no effect."""
+
+    model: str = Field(examples=[OURS])
+    messages: list[Sent] = Field(min_length=1)
+    stream: bool | None = None
+    stream_options: StreamOptions | None = None
+    user: str | None = None
+    n: int | None = None
+    tools: list[Any] | None = None
+    functions: list[Any] | None = None
+    response_format: Format | None = None
+    modalities: list[str] | None = None
+
+    def refusal(self) -> str | None:
+        """Say what of it cannot be done, if anything."""
+        if self.tools or self.functions:
+            return "tools of the client are not taken; leave out `tools` and `functions`"
+        if self.n not in {None, 1}:
+            return "one answer is given at a time; leave out `n`"
+        if self.response_format and self.response_format.type != "text":
+            return "answers are text; leave out `response_format`"
+        if set(self.modalities or ()) - {"text"}:
+            return "answers are text; leave out `modalities`"
+        if self.messages[-1].role != "user":
+            return "the last message must be the user's"
+        return None
+
+
+class Reported(BaseModel):
+    """The answer."""
+
+    role: Literal["assistant"] = "assistant"
+    content: str
+    refusal: None = None
+
+
+class Choice(BaseModel):
+    """The one answer that there is."""
+
+    index: int = 0
+    message: Reported
+    logprobs: None = None
+    finish_reason: Literal["stop"] = "stop"
+
+
+class Tokens(BaseModel):
+    """What it took; an estimate where the model does not tell."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    total_tokens: int
+
+    @classmethod
+    def of(cls, reply: Reply) -> Tokens:
+        """Count a reply's tokens."""
+        used = reply.usage
+        asked = sum(section.tokens for section in reply.explanation.sections)
+        prompt = used.input_tokens if used else asked
+        answer = used.output_tokens if used else estimate(reply.text)
+        return cls(prompt_tokens=prompt, completion_tokens=answer, total_tokens=prompt + answer)
+
+
+class Completion(BaseModel):
+    """A whole answer."""
+
+    id: str
+    object: Literal["chat.completion"] = "chat.completion"
+    created: int
+    model: str
+    choices: list[Choice]
+    usage: Tokens
+
+
+class Model(BaseModel):
+    """A name that a request may give."""
+
+    id: str = Field(examples=[OURS])
+    object: Literal["model"] = "model"
+    created: int = 0
+    owned_by: str = OURS
+
+
+class Models(BaseModel):
+    """The names that a request may give."""
+
+    object: Literal["list"] = "list"
+    data: list[Model]
+
+
+@router.get("/models", operation_id="listModels", summary="List the names of the model")
+def list_models(assistant: Given) -> Models:
+    """Give the names that a request may give."""
+    return Models(data=[Model(id=name) for name in _names(assistant)])
+
+
+@router.post(
+    "/chat/completions",
+    operation_id="completeChat",
+    summary="Complete a chat as OpenAI does",
+    response_model=Completion,
+    responses=ANSWERS,
+)
+async def complete(
+    wanted: Wanted,
+    request: Request,
+    assistant: Given,
+    turns: UnderWay,
+    conversation: Annotated[str | None, Header(alias=HEADER)] = None,
+) -> Completion | EventStream:
+    """Answer the last message of a conversation that the client keeps."""
+    key = _key(conversation, wanted)
+    if wanted.stream:
+        return await turns.stream(
+            lambda: until_it_fails(assistant, _chunks(assistant, wanted, key), _as_failure)
+        )
+    reply = await _reply(turns.begin(lambda: _turn(assistant, wanted, key)), request)
+    return Completion(
+        **_head(assistant, wanted),
+        choices=[Choice(message=Reported(content=reply.text))],
+        usage=Tokens.of(reply),
+    )
+
+
+async def _reply(running: Running[Composed | Text | Done], request: Request) -> Reply:
+    """Wait for the whole answer for as long as the client does."""
+    try:
+        while (piece := await running.next()) is not None:
+            if isinstance(piece, Done):
+                return piece.reply
+            if await request.is_disconnected():
+                break
+        raise Refused(HTTPStatus.REQUEST_TIMEOUT, "nobody waits for the answer any more")
+    finally:
+        running.leave()
+
+
+def _turn(assistant: Assistant, wanted: Wanted, key: str) -> Generator[Composed | Text | Done]:
+    """Answer, and give of it what OpenAI's form has a place for."""
+    _check(wanted, assistant)
+    *before, last = wanted.messages
+    stream = assistant.stream(
+        key,
+        last.text,
+        history=[one.as_message() for one in before if one.role not in INSTRUCTING],
+        instructions="\n\n".join(one.text for one in before if one.role in INSTRUCTING),
+    )
+    with closing(stream):
+        yield from (one for one in stream if isinstance(one, Composed | Text | Done))
+
+
+def _chunks(assistant: Assistant, wanted: Wanted, key: str) -> Generator[bytes]:
+    """Answer as a stream of OpenAI's chunks; the first comes with the first words."""
+    has_usage = bool(wanted.stream_options and wanted.stream_options.include_usage)
+    head = _head(assistant, wanted) | {"object": "chat.completion.chunk"}
+    chunk = partial(_chunk, head | ({"usage": None} if has_usage else {}))
+    is_first = True
+    with closing(_turn(assistant, wanted, key)) as turn:
+        for one in turn:
+            if isinstance(one, Composed):
+                yield BEGUN
+                continue
+            if is_first:
+                yield chunk({"role": "assistant", "content": ""})
+                is_first = False
+            if isinstance(one, Text):
+                yield chunk({"content": one.text})
+            else:
+                yield chunk({}, "stop")
+                if has_usage:
+                    usage = Tokens.of(one.reply).model_dump()
+                    yield _line({**head, "choices": [], "usage": usage})
+    yield END
+
+
+def _head(assistant: Assistant, wanted: Wanted) -> dict[str, Any]:
+    return {
+        "id": f"chatcmpl-{secrets.token_hex(12)}",
+        "created": int(assistant.now().timestamp()),
+        "model": wanted.model,
+    }
+
+
+def _chunk(head: dict[str, Any], delta: dict[str, str], finish: str | None = None) -> bytes:
+    choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
+    return _line({**head, "choices": [choice]})
+
+
+def _as_failure(problem: dict[str, Any]) -> bytes:
+    """Tell what went wrong where OpenAI's clients look for it in a stream."""
+    told = {"message": problem["detail"], "type": "server_error", "param": None, "code": None}
+    return _line({**problem, "error": told})
+
+
+def _line(data: object) -> bytes:
+    return f"data: {dumps(data)}\n\n".encode()
+
+
+def _check(wanted: Wanted, assistant: Assistant) -> None:
+    refusal = wanted.refusal()
+    if refusal:
+        raise InvalidInput(refusal)
+    names = _names(assistant)
+    if wanted.model not in names:
+        message = f"there is no model {wanted.model!r} here; ask for {' or '.join(names)}"
+        raise NotFound(message)
+
+
+def _names(assistant: Assistant) -> list[str]:
+    return [OURS, assistant.model.name]
+
+
+def _key(conversation: str | None, wanted: Wanted) -> str:
+    """Name the conversation: as the client does, else by how it began."""
+    if conversation:
+        return _decoded(conversation)
+    if wanted.user:
+        return wanted.user
+    began = next((one for one in wanted.messages if one.role == "user"), wanted.messages[-1])
+    return f"api:{hashlib.sha256(began.text.encode()).hexdigest()[:HASH_CHARS]}"
+
+
+def _decoded(header: str) -> str:
+    """Read a header in UTF-8, which HTTP itself reads as another encoding."""
+    try:
+        return header.encode("latin-1").decode()
+    except UnicodeDecodeError as error:
+        message = f"{HEADER} is not in UTF-8"
+        raise InvalidInput(message) from error

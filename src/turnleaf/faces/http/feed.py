@@ -1,0 +1,281 @@
+"""What happens to the memory, told to all who listen, whoever did it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from contextlib import suppress
+from functools import partial
+from http import HTTPStatus
+from threading import Event, Lock, Thread
+from typing import TYPE_CHECKING, Annotated, Any, Self
+
+from fastapi import APIRouter, Depends, Request
+
+from turnleaf import __version__
+from turnleaf.core.secrets import masked
+from turnleaf.errors import TurnleafError
+from turnleaf.faces.http.places import harmless
+from turnleaf.faces.http.problems import Refused
+from turnleaf.faces.http.shapes import Fact
+from turnleaf.faces.http.streams import EventStream, event, log
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from turnleaf.assistant import Assistant, Learnt
+    from turnleaf.core.changes import Change
+
+EVERY_SECONDS = 0.5
+STOP_SECONDS = 5.0
+MOST_SUBSCRIBERS = 64
+MOST_WAITING = 100
+"""How many events wait for a slow subscriber before it is dropped."""
+_DAY = re.compile(r"(\d{4}-\d{2}-\d{2})\.md", re.ASCII)
+
+
+class Subscriber:
+    """Somebody who listens, on the event loop; telling them something waits for nobody."""
+
+    def __init__(self, feed: Feed) -> None:
+        self._feed = feed
+        self._loop = asyncio.get_running_loop()
+        self._events: asyncio.Queue[bytes | None] = asyncio.Queue()
+
+    async def next(self) -> bytes | None:
+        """Wait for the next event; None is the end."""
+        return await self._events.get()
+
+    def leave(self) -> None:
+        """Listen no more."""
+        self._feed.forget(self)
+
+    def tell(self, told: bytes | None) -> None:
+        """Let an event reach them, from any thread; None is the end."""
+        with suppress(RuntimeError):  # the server's loop is closed: nobody listens
+            self._loop.call_soon_threadsafe(self._take, told)
+
+    def _take(self, told: bytes | None) -> None:
+        if self._events.qsize() < MOST_WAITING:
+            self._events.put_nowait(told)
+            return
+        # They would hear of it all too late; whoever comes back looks at everything anyway.
+        self.leave()
+        while not self._events.empty():
+            self._events.get_nowait()
+        self._events.put_nowait(None)
+
+
+class Feed:
+    """One thread that looks whether something changed, and tells its subscribers."""
+
+    def __init__(self, assistant: Assistant, *, every_seconds: float = EVERY_SECONDS) -> None:
+        self._own = assistant
+        self._every_seconds = every_seconds
+        self._guard = Lock()
+        self._subscribers: set[Subscriber] = set()
+        self._seen: dict[str, object] = {}
+        self._seen_days: dict[str, object] = {}
+        self._untold: list[Learnt] = []
+        self._trouble: dict[str, str] = {}
+        self._progress = self._told_progress = (0, 0)
+        self._stop = Event()
+        self._thread = Thread(target=self._run, name="turnleaf-feed", daemon=True)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Begin to look; what there is now is not news."""
+        self._seen = {name: _looks(path) for name, path in self._watched().items()}
+        self._seen_days = _days(self._own.daily.location)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Look no more, and end every subscription."""
+        self._stop.set()
+        for one in self._listening():
+            one.tell(None)
+        if self._thread.is_alive():
+            self._thread.join(STOP_SECONDS)
+
+    # Subscribers.
+
+    def subscribe(self) -> Subscriber:
+        """Let somebody listen; refuse when there are too many."""
+        subscriber = Subscriber(self)
+        with self._guard:
+            if len(self._subscribers) >= MOST_SUBSCRIBERS:
+                detail = f"{MOST_SUBSCRIBERS} listen already; close a page and try again"
+                raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, detail, {"Retry-After": "5"})
+            self._subscribers.add(subscriber)
+        return subscriber
+
+    def forget(self, subscriber: Subscriber) -> None:
+        """Tell somebody nothing any more."""
+        with self._guard:
+            self._subscribers.discard(subscriber)
+
+    def publish(self, name: str, data: Mapping[str, Any]) -> None:
+        """Tell all."""
+        told = event(name, data)
+        for one in self._listening():
+            one.tell(told)
+
+    def _listening(self) -> list[Subscriber]:
+        with self._guard:
+            return list(self._subscribers)
+
+    # The index, which is told of by whoever brings it up to date.
+
+    @property
+    def progress(self) -> tuple[int, int]:
+        """How many of how many things the index has taken in."""
+        return self._progress
+
+    def index_progress(self, done: int, total: int) -> None:
+        """Take note of it; the newest is told at the next look."""
+        self._progress = done, total
+
+    # What is looked at.
+
+    def _run(self) -> None:
+        looks: dict[str, Callable[[], None]] = {
+            **{name: partial(self._look_at_file, name) for name in self._watched()},
+            "daily": self._look_at_days,
+            "index": self._look_at_index,
+            "learning": self._look_at_learning,
+        }
+        while not self._stop.wait(self._every_seconds):
+            for name, look in looks.items():
+                self._attempt(name, look)
+
+    def _look_at_file(self, name: str) -> None:
+        news = {"memory": self._memory, "pending": self._pending, "settings": dict}
+        state = _looks(self._watched()[name])
+        if state != self._seen[name]:
+            self.publish(name, news[name]())
+            self._seen[name] = state
+
+    def _look_at_days(self) -> None:
+        """Tell which day's notes changed, if it is one; years of files are read for somebody."""
+        if not self._listening():
+            return
+        before, self._seen_days = self._seen_days, _days(self._own.daily.location)
+        changed = {day for day, _ in before.items() ^ self._seen_days.items()}
+        if changed:
+            self.publish("daily", {"date": changed.pop()} if len(changed) == 1 else {})
+
+    def _look_at_index(self) -> None:
+        progress = self._progress
+        if progress != self._told_progress:
+            self._told_progress = progress
+            self.publish("index", dict(zip(("done", "total"), progress, strict=True)))
+
+    def _look_at_learning(self) -> None:
+        for problem in self._own.problems():
+            log.warning("in the background: %s", masked(problem))
+            self.publish("problem", {"message": harmless(problem, self._own)})
+        self._untold += self._own.learnt()
+        if self._untold:
+            history = [*self._own.memory.changes(), *self._own.pending.changes()]
+            self.publish("learnt", {"facts": [_told(one, history) for one in self._untold]})
+            self._untold = []
+
+    def _watched(self) -> dict[str, Path]:
+        own = self._own
+        return {
+            "memory": own.memory.location,
+            "pending": own.pending.location,
+            "settings": own.folder.config,
+        }
+
+    def _memory(self) -> dict[str, Any]:
+        memory = self._own.memory
+        return {"etag": f'"{memory.version()}"', "facts": len(memory.get_all())}
+
+    def _pending(self) -> dict[str, Any]:
+        return {"count": len(self._own.pending.get_all())}
+
+    # What goes wrong.
+
+    def _attempt(self, name: str, look: Callable[[], None]) -> None:
+        """Look at one thing; what goes wrong is told once for as long as it does."""
+        try:
+            look()
+        except Exception as error:  # noqa: BLE001 - nobody would notice that the thread has ended
+            if self._trouble.get(name) != str(error):
+                self._trouble[name] = str(error)
+                self._complain(error)
+        else:
+            self._trouble.pop(name, None)
+
+    def _complain(self, error: Exception) -> None:
+        is_surprise = not isinstance(error, TurnleafError | OSError)
+        log.warning("the memory could not be looked at: %s", error, exc_info=is_surprise)
+        self.publish("problem", {"message": harmless(str(error), self._own)})
+
+
+def _looks(path: Path) -> object:
+    with suppress(OSError):
+        return _state(path.stat())
+    return None
+
+
+def _days(folder: Path) -> dict[str, object]:
+    """Tell how the notes of each day look."""
+    with suppress(FileNotFoundError), os.scandir(folder) as entries:
+        named = [(found[1], one) for one in entries if (found := _DAY.fullmatch(one.name))]
+        return {day: _state(one.stat()) for day, one in named}
+    return {}
+
+
+def _state(found: os.stat_result) -> object:
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _told(learnt: Learnt, history: Sequence[Change]) -> dict[str, Any]:
+    made = next((one for one in reversed(history) if one.concerns(learnt.memory.id)), None)
+    source = made.source if made else None
+    before = learnt.before and Fact.of(learnt.before)
+    return {
+        "action": learnt.action,
+        "fact": Fact.of(learnt.memory).model_dump(by_alias=True),
+        "before": before and before.model_dump(by_alias=True),
+        "quote": learnt.quote,
+        "conversation": source.conversation if source else None,
+        "change": made.n if made and learnt.action != "waiting" else None,
+    }
+
+
+def _feed(request: Request) -> Feed:
+    feed: Feed = request.app.state.feed
+    return feed
+
+
+router = APIRouter(tags=["talking"])
+
+EVENTS = (
+    "Events: `hello`, `memory` (its file changed, whoever changed it), `pending`, `daily` (the"
+    " notes of the day that `date` names, or of several), `index` (its progress), `learnt` (in the"
+    " background), `problem`, `settings`."
+)
+
+
+@router.get(
+    "/api/events",
+    operation_id="listen",
+    summary="Listen to what happens to the memory",
+    description=EVENTS,
+    response_class=EventStream,
+    status_code=200,
+)
+async def listen(feed: Annotated[Feed, Depends(_feed)]) -> EventStream:
+    """Tell a client what happens until it goes away."""
+    return EventStream(feed.subscribe(), event("hello", {"version": __version__}))

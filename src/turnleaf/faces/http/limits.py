@@ -1,0 +1,153 @@
+"""How much a request may cost; what goes beyond is cut off with a problem."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from starlette.datastructures import Headers
+
+from turnleaf.faces.http.problems import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from starlette.types import Message, Receive, Scope
+
+KB = 1024
+MB = 1024 * KB
+VERSIONS = ("1.0", "1.1")
+CLOSE = {"Connection": "close"}
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much a client may ask for, and how long it may take."""
+
+    url_bytes: int = 8 * KB
+    head_bytes: int = 32 * KB
+    head_seconds: float = 10.0
+    body_bytes: int = 4 * MB
+    body_seconds: float = 30.0
+    all_bodies_bytes: int = 64 * MB
+    """How much of all requests together is held in memory."""
+    linger_seconds: float = 2.0
+    """For how long what nobody wants is still read, so that a client gets to our answer."""
+    stalled_seconds: float = 30.0
+    """For how long an answer may wait for a client that reads nothing of it."""
+    idle_seconds: int = 5
+    connections: int = 256
+
+
+class Gone(Exception):
+    """The client left before it had sent all."""
+
+
+class Room:
+    """The bytes that the bodies of all requests share; all of it is used on the event loop."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._left = most_bytes
+
+    @contextmanager
+    def share(self) -> Iterator[Callable[[int], None]]:
+        """Let a request take bytes, which it gives back in the end."""
+        taken = 0
+
+        def take(count: int) -> None:
+            nonlocal taken
+            if count > self._left:
+                detail = "too much is being sent to this server at once; try again in a moment"
+                raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, detail, {"Retry-After": "1"})
+            self._left -= count
+            taken += count
+
+        try:
+            yield take
+        finally:
+            self._left += taken
+
+
+def check_line(scope: Scope, limits: Limits) -> None:
+    """Refuse another protocol, and an address that is too long or no path."""
+    if scope["http_version"] not in VERSIONS:
+        detail = "this server speaks HTTP/1.1; ask in that version"
+        raise Refused(HTTPStatus.HTTP_VERSION_NOT_SUPPORTED, detail)
+    if len(scope["raw_path"]) + len(scope["query_string"]) > limits.url_bytes:
+        detail = f"the address has more than {limits.url_bytes} bytes; send less in it"
+        raise Refused(HTTPStatus.REQUEST_URI_TOO_LONG, detail)
+    if not scope["raw_path"].startswith(b"/"):
+        detail = "the address must be a path that begins with /; this server is no proxy"
+        raise Refused(HTTPStatus.BAD_REQUEST, detail)
+
+
+async def with_whole_body(
+    scope: Scope, receive: Receive, limits: Limits, take: Callable[[int], None]
+) -> Receive:
+    """Read a request's body, within its limits; whoever receives then finds it there at once."""
+    headers = Headers(scope=scope)
+    if not _has_body(headers):
+        return receive
+    if "content-length" in headers and "transfer-encoding" in headers:
+        detail = "the request says its length in two ways; send only one of them"
+        raise Refused(HTTPStatus.BAD_REQUEST, detail)
+    if int(headers.get("content-length", "0")) > limits.body_bytes:
+        raise _too_large(limits)
+    body = bytearray()
+
+    def keep(part: bytes) -> None:
+        take(len(part))
+        body.extend(part)
+
+    try:
+        await asyncio.wait_for(_read(receive, limits, keep), limits.body_seconds)
+    except TimeoutError:
+        detail = (
+            f"the request was not complete after {limits.body_seconds:g} seconds; send it again"
+        )
+        raise Refused(HTTPStatus.REQUEST_TIMEOUT, detail) from None
+    return _given(bytes(body), receive)
+
+
+async def drain(scope: Scope, receive: Receive, limits: Limits) -> None:
+    """Read some of a body that nobody wants: a client that still sends would miss our answer."""
+    headers = Headers(scope=scope)
+    if _has_body(headers) and "expect" not in headers:
+        with suppress(TimeoutError, Gone, Refused):
+            await asyncio.wait_for(_read(receive, limits, lambda _: None), limits.linger_seconds)
+
+
+async def _read(receive: Receive, limits: Limits, keep: Callable[[bytes], None]) -> None:
+    """Let a body be kept as it comes, up to its limit."""
+    size, is_more = 0, True
+    while is_more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise Gone
+        part = message.get("body", b"")
+        size += len(part)
+        if size > limits.body_bytes:
+            raise _too_large(limits)
+        keep(part)
+        is_more = message.get("more_body", False)
+
+
+def _given(body: bytes, receive: Receive) -> Receive:
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def again() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return again
+
+
+def _has_body(headers: Headers) -> bool:
+    return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
+
+
+def _too_large(limits: Limits) -> Refused:
+    detail = f"the request has more than {limits.body_bytes} bytes; send less at once"
+    return Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail)

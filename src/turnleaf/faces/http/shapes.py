@@ -1,0 +1,184 @@
+"""The values that several routes take or answer with, as JSON has them."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from turnleaf.core import changes, memories
+from turnleaf.core.changes import Source
+from turnleaf.core.marks import matched
+from turnleaf.core.times import to_iso
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from turnleaf.assistant import Assistant
+    from turnleaf.core.hits import Hit as Found
+    from turnleaf.core.memories import Memory
+
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+SCORE_DIGITS = 4
+
+
+def _as_files_name_it(day: object) -> object:
+    if isinstance(day, str) and not _DAY.fullmatch(day):
+        message = "write a date as 2026-11-15"
+        raise ValueError(message)
+    return day
+
+
+Day = Annotated[date, BeforeValidator(_as_files_name_it), Field(examples=["2026-11-15"])]
+"""A date in the one form that the names of files have."""
+
+Words = Annotated[
+    str,
+    # The stores say more clearly than a pattern what is wrong; this is for whoever reads the API.
+    Field(json_schema_extra={"pattern": r"^[^\x00]*[^\s\x00][^\x00]*$"}),
+]
+"""A text that is not empty."""
+
+Time = Annotated[
+    str,
+    Field(json_schema_extra={"format": "date-time"}, examples=["2026-11-15T08:30:00.000Z"]),
+]
+
+
+class Shape(BaseModel):
+    """Something that is answered."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
+
+
+class Body(Shape):
+    """Something that is sent; what it does not know is refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Fact(Shape):
+    """A fact of the long-term memory, and the line of its file that it stands on."""
+
+    id: str = Field(examples=["k7m2q9x4vd"])
+    content: str = Field(examples=["The living room lamp is called Ming", "客廳的燈叫做小明"])
+    category: str | None = Field(default=None, examples=["Home", "家"])
+    origin: str | None = Field(default=None, examples=["user", "learnt"])
+    created_at: Time
+    updated_at: Time
+    line: int | None = None
+
+    @classmethod
+    def of(cls, memory: Memory, line: int | None = None) -> Self:
+        """Give a fact's form."""
+        return cls.model_validate({**memories.to_json(memory), "line": line})
+
+
+class Sourced(Shape):
+    """What a fact rests on: the words, where and when they were said, how far to trust them."""
+
+    quote: str | None = Field(default=None, examples=["我家客廳的燈叫做小明"])
+    conversation: str | None = Field(default=None, examples=["web:4f1c"])
+    message_time: Time | None = None
+    trust: str | None = Field(default=None, examples=["user"])
+    source: str | None = Field(default=None, examples=["document:notes.md"])
+
+
+def sourced(source: Source | None) -> dict[str, str | None]:
+    """Give the fields of `Sourced`."""
+    given = source or Source()
+    return {
+        "quote": given.quote,
+        "conversation": given.conversation,
+        "messageTime": to_iso(given.message_time) if given.message_time else None,
+        "trust": given.trust,
+        "source": given.name,
+    }
+
+
+class Change(Sourced):
+    """One change of the memory, and whether it was or can be taken back."""
+
+    n: int
+    time: Time
+    op: str = Field(examples=["add", "update", "delete", "put"])
+    file: str = Field(examples=["MEMORY.md"])
+    id: str | None = None
+    before: Fact | None = None
+    after: Fact | None = None
+    origin: str | None = Field(default=None, examples=["user", "learnt"])
+    decision: str | None = None
+    undoes: int | None = None
+    removed: list[Fact] = []
+    undone: bool
+    undoable: bool
+
+    @classmethod
+    def of(cls, change: changes.Change, *, undone: bool, undoable: bool) -> Self:
+        """Give a change's form, without the lines of the file."""
+        record = changes.to_json(change)
+        return cls.model_validate({**record, "undone": undone, "undoable": undoable})
+
+
+class Hit(Shape):
+    """A passage that was found, where it stands, and how well it fits.
+
+    `terms` are the parts of the text that were asked for, to be highlighted; `bm25` and `vector`
+    tell what the score is made of, where that was asked for.
+    """
+
+    text: str = Field(examples=["客廳的燈叫做小明"])
+    source: Literal["memory", "daily", "conversations"]
+    file: str = Field(examples=["MEMORY.md", "daily/2026-11-15.md"])
+    line: int
+    heading: str | None
+    date: str | None
+    conversation: str | None
+    speaker: str | None
+    id: str | None
+    score: float
+    terms: list[str] = Field(default=[], examples=[["小明"]])
+    bm25: float | None = None
+    vector: float | None = None
+
+    @classmethod
+    def of(
+        cls,
+        found: Found,
+        assistant: Assistant,
+        wanted: Collection[str] = (),
+        *,
+        explain: bool = False,
+    ) -> Self:
+        """Give the form of what was found for some terms."""
+        parts = {"bm25": found.bm25, "vector": found.vector} if explain else {}
+        return cls(
+            text=found.text,
+            source=found.source,  # type: ignore[arg-type]  # one of KINDS
+            file=shown_path(found.path, assistant),
+            line=found.line,
+            heading=found.heading,
+            date=found.date,
+            conversation=found.conversation,
+            speaker=found.speaker,
+            id=found.id,
+            score=round(found.score, SCORE_DIGITS),
+            terms=matched(found.text, wanted),
+            **{name: round(part, SCORE_DIGITS) for name, part in parts.items()},
+        )
+
+
+def shown_path(path: Path, assistant: Assistant) -> str:
+    """Name a file by its place in the memory's or the data folder; nobody is told of others."""
+    inside = (path.relative_to(folder) for folder in _folders(assistant) if folder in path.parents)
+    return next(inside, Path(path.name)).as_posix()
+
+
+def _folders(assistant: Assistant) -> Iterator[Path]:
+    folder = assistant.folder
+    named = (folder.memory(assistant.settings).parent, folder.daily.parent, folder.path)
+    yield from (place for one in named for place in (one, one.resolve()))

@@ -1,0 +1,247 @@
+"""Answers that come piece by piece, and the threads on which they are made.
+
+A turn runs on a thread of its own. Its client may go away at any moment: then the thread is told,
+and ends the turn at its next piece, so that what was said until then is kept.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import asynccontextmanager, closing, suppress
+from http import HTTPStatus
+from threading import Event, Lock, Thread
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Protocol, TypeVar
+
+from fastapi import Depends, Request
+from starlette.responses import StreamingResponse
+
+from turnleaf.core.jsontext import dumps
+from turnleaf.errors import TurnleafError
+from turnleaf.faces.http import problems
+from turnleaf.faces.http.places import harmless
+from turnleaf.faces.http.problems import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Generator
+
+    from fastapi import FastAPI
+    from starlette.types import Receive, Scope, Send
+
+    from turnleaf.assistant import Assistant
+
+T = TypeVar("T")
+
+MOST_TURNS = 8
+LINGERING = 4
+"""How many times as many threads there may be, with those of turns that nobody reads any more."""
+SILENCE_SECONDS = 15.0
+"""After so long without an event a comment is sent, so that nobody takes the line for dead."""
+STOP_SECONDS = 2.0
+COMMENT = b": still here\n\n"
+HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+log = logging.getLogger("turnleaf")
+
+
+def event(name: str, data: object) -> bytes:
+    """Give an event as it goes over the line."""
+    return f"event: {name}\ndata: {dumps(data)}\n\n".encode()
+
+
+def until_it_fails(
+    assistant: Assistant, pieces: Generator[bytes], told: Callable[[dict[str, Any]], bytes]
+) -> Generator[bytes]:
+    """Give what a turn gives; once it has begun, what goes wrong is told as its last piece."""
+    has_begun = False
+    with closing(pieces):
+        try:
+            for piece in pieces:
+                has_begun = True
+                yield piece
+        except Exception as error:
+            if not has_begun:
+                raise
+            yield told(_problem(error, assistant))
+
+
+def _problem(error: Exception, assistant: Assistant) -> dict[str, Any]:
+    if isinstance(error, TurnleafError):
+        record = problems.record_of(error)
+        return record | {"detail": harmless(record["detail"], assistant)}
+    log.error("a turn failed", exc_info=error)
+    return problems.as_record(HTTPStatus.INTERNAL_SERVER_ERROR, problems.UNEXPECTED)
+
+
+class Running(Generic[T]):
+    """A turn on its thread."""
+
+    def __init__(
+        self, make: Callable[[], Generator[T]], ended: Callable[[Running[T]], None]
+    ) -> None:
+        self._make = make
+        self._ended = ended
+        self._loop = asyncio.get_running_loop()
+        self._pieces: asyncio.Queue[tuple[T] | BaseException | None] = asyncio.Queue()
+        self._is_left = Event()
+        self._thread = Thread(target=self._run, name="turnleaf-turn", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    async def next(self) -> T | None:
+        """Wait for the next piece; None is the end. What the turn raised is raised."""
+        piece = await self._pieces.get()
+        if isinstance(piece, BaseException):
+            raise piece
+        return piece[0] if piece else None
+
+    def leave(self) -> None:
+        """Let the turn end at its next piece: nobody reads on, and others may take its place."""
+        self._is_left.set()
+
+    @property
+    def is_left(self) -> bool:
+        """Tell whether nobody reads on."""
+        return self._is_left.is_set()
+
+    def join(self, seconds: float) -> None:
+        """Wait for the thread to end, but not longer than that."""
+        self._thread.join(seconds)
+
+    def _run(self) -> None:
+        ending: BaseException | None = None
+        try:
+            with closing(self._make()) as pieces:
+                for piece in pieces:
+                    if self._is_left.is_set():
+                        break
+                    self._pass_on((piece,))
+        except BaseException as error:  # noqa: BLE001 - it is raised where the pieces are read
+            ending = error
+        self._ended(self)
+        if ending and self._is_left.is_set():
+            # Its words may be the user's.
+            log.warning("a turn that was stopped failed: %s", type(ending).__name__)
+        self._pass_on(ending)
+
+    def _pass_on(self, piece: tuple[T] | BaseException | None) -> None:
+        with suppress(RuntimeError):  # the server's loop is closed: nobody reads on
+            self._loop.call_soon_threadsafe(self._pieces.put_nowait, piece)
+
+
+class Turns:
+    """The turns that are under way, at most so many at once."""
+
+    def __init__(self, most: int = MOST_TURNS) -> None:
+        self._most = most
+        self._guard = Lock()
+        self._running: set[Running[Any]] = set()
+
+    def begin(self, make: Callable[[], Generator[T]]) -> Running[T]:
+        """Run a turn; refuse when there are too many."""
+        running = Running(make, self._ended)
+        with self._guard:
+            heard = [one for one in self._running if not one.is_left]
+            # A silent model cannot be stopped before its next word, so what is left may linger.
+            if len(heard) >= self._most or len(self._running) >= LINGERING * self._most:
+                detail = f"{self._most} answers are being given already; try again in a moment"
+                raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, detail, {"Retry-After": "1"})
+            self._running.add(running)
+        running.start()
+        return running
+
+    async def stream(self, make: Callable[[], Generator[bytes]]) -> EventStream:
+        """Run a turn whose pieces go to the client; raise what keeps the first from coming."""
+        running = self.begin(make)
+        try:
+            return EventStream(running, await running.next())
+        except BaseException:
+            running.leave()
+            raise
+
+    def stop(self) -> None:
+        """Let every turn end at its next piece."""
+        with self._guard:
+            running = list(self._running)
+        for one in running:
+            one.leave()
+
+    def close(self) -> None:
+        """End every turn; a model that keeps silent is not waited for."""
+        self.stop()
+        with self._guard:
+            running = list(self._running)
+        for one in running:
+            one.join(STOP_SECONDS / len(running))
+
+    def _ended(self, running: Running[Any]) -> None:
+        with self._guard:
+            self._running.discard(running)
+
+
+@asynccontextmanager
+async def talking(app: FastAPI) -> AsyncIterator[None]:
+    """Let an app run turns for as long as it is served."""
+    app.state.turns = turns = Turns()
+    try:
+        yield
+    finally:
+        turns.close()
+
+
+def _turns(request: Request) -> Turns:
+    turns: Turns = request.app.state.turns
+    return turns
+
+
+UnderWay = Annotated[Turns, Depends(_turns)]
+"""The turns of the app."""
+
+
+class Pieces(Protocol):
+    """Where a stream's bytes come from."""
+
+    async def next(self) -> bytes | None:
+        """Wait for the next piece; None is the end."""
+
+    def leave(self) -> None:
+        """Take note that nobody reads on."""
+
+
+class EventStream(StreamingResponse):
+    """Server-sent events for as long as there are some and the client stays."""
+
+    media_type = "text/event-stream"
+
+    def __init__(
+        self,
+        pieces: Pieces,
+        first: bytes | None,
+        *,
+        silence_seconds: float = SILENCE_SECONDS,
+    ) -> None:
+        self._source = pieces
+        self._silence_seconds = silence_seconds
+        super().__init__(self._sent(first), headers=HEADERS)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send all; however that ends, the source is told."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._source.leave()
+
+    async def _sent(self, first: bytes | None) -> AsyncIterator[bytes]:
+        piece = first
+        while piece is not None:
+            yield piece
+            piece = await self._next()
+
+    async def _next(self) -> bytes | None:
+        try:
+            async with asyncio.timeout(self._silence_seconds):
+                return await self._source.next()
+        except TimeoutError:
+            return COMMENT

@@ -1,0 +1,41 @@
+"""Each fact is found on its line."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from turnleaf.core import jsonfacts, markdown
+from turnleaf.core.lines import fact_lines
+from turnleaf.core.memories import Memory
+
+MOMENT = datetime(2026, 11, 15, tzinfo=UTC)
+LAMP = Memory("lamp", "客廳的燈叫做小明", MOMENT, MOMENT)
+TEA = Memory("tea", "oolong\nin the morning", MOMENT, MOMENT)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("bom", ["", "\ufeff"])
+def test_a_fact_of_a_page_stands_where_its_bullet_does(end: str, bom: str) -> None:
+    rendered = f"# Memory\n\n{markdown.render(TEA)}\nprose\n\n## 家\n\n{markdown.render(LAMP)}"
+    text = bom + rendered.replace("\n", end)
+    assert fact_lines(text, "MEMORY.md") == {"tea": 3, "lamp": 11}
+    assert LAMP.content in text.split(end)[11 - 1]
+
+
+def test_a_fact_in_json_stands_where_its_record_does() -> None:
+    text = jsonfacts.EMPTY
+    for memory in (LAMP, TEA):
+        page = jsonfacts.parse(text, MOMENT)
+        text = page.spliced(page.insert(memory))
+    assert fact_lines(text, "memories.json") == {"lamp": 2, "tea": 3}
+    assert LAMP.content in text.split("\n")[2 - 1]
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_fact_in_json_of_another_layout_has_no_line(indent: int | None) -> None:
+    records = [{"id": "lamp", "content": LAMP.content}, {"id": "tea", "content": TEA.content}]
+    text = json.dumps(records, indent=indent, ensure_ascii=False)
+    assert fact_lines(text, "memories.json") == {}

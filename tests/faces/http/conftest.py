@@ -1,0 +1,142 @@
+"""A real server on a free port of this machine, over a data folder of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from turnleaf.assistant import Assistant
+from turnleaf.core.dialogue import Model
+from turnleaf.faces.http.access import Access, guarded
+from turnleaf.faces.http.app import make_app
+from turnleaf.faces.http.limits import Limits
+from turnleaf.faces.http.serving import Server, listen
+from turnleaf.settings import CONFIG_NAME, KEYS, SETTINGS, DataFolder
+
+LOOPBACK = "127.0.0.1"
+DEADLINE_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A server that runs: where, over which folder, and with which assistant."""
+
+    url: str
+    folder: Path
+    assistant: Assistant
+
+    @property
+    def memory(self) -> Path:
+        """The memory file."""
+        return self.assistant.memory.location
+
+
+Serve = Callable[..., Served]
+
+
+@contextmanager
+def serving(
+    assistant: Assistant, *, token: str | None = None, limits: Limits | None = None
+) -> Iterator[str]:
+    """Serve an assistant from a thread; give the address."""
+    ready = threading.Event()
+    with closing(listen(LOOPBACK, 0)) as listener:
+        port = listener.getsockname()[1]
+        app = guarded(make_app(assistant), Access(LOOPBACK, port, token), limits)
+        server = Server(app, listener, limits=limits, ready=ready.set)
+        thread = threading.Thread(target=server.serve_forever, name="served")
+        thread.start()
+        try:
+            assert ready.wait(DEADLINE_SECONDS)
+            yield f"http://{LOOPBACK}:{port}"
+        finally:
+            server.stop()
+            thread.join(DEADLINE_SECONDS)
+            assert not thread.is_alive()
+
+
+@contextmanager
+def settled(home: Path) -> Iterator[Path]:
+    """Give a data folder in which nothing needs a model, in an environment that says nothing."""
+    ours = {*(setting.variable for setting in SETTINGS), *map(str.upper, KEYS), "SUPERVISOR_TOKEN"}
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [one for one in os.environ if one in ours or one.startswith("TURNLEAF_")]:
+            patch.delenv(name)
+        patch.setenv("HOME", str(home))
+        patch.setenv("XDG_DATA_HOME", str(home / "share"))
+        folder = home / "data"
+        folder.mkdir()
+        chosen = {"model": "recall", "embeddings": False}
+        (folder / CONFIG_NAME).write_text(json.dumps(chosen), "utf-8")
+        yield folder
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Iterator[Path]:
+    """A data folder of its own."""
+    with settled(tmp_path) as folder:
+        yield folder
+
+
+@pytest.fixture
+def serve(data: Path) -> Iterator[Serve]:
+    """Start servers over the data folder, as many as a test needs."""
+    with ExitStack() as running:
+
+        def start(
+            model: Model | None = None, *, token: str | None = None, limits: Limits | None = None
+        ) -> Served:
+            assistant = Assistant(DataFolder(data, "a test"), model=model)
+            running.callback(assistant.close, flush=False)
+            url = running.enter_context(serving(assistant, token=token, limits=limits))
+            return Served(url, data, assistant)
+
+        yield start
+
+
+@pytest.fixture
+def server(serve: Serve) -> Served:
+    """A server with the model that only recalls."""
+    return serve()
+
+
+@pytest.fixture
+def client(server: Served) -> Iterator[httpx2.Client]:
+    """A client of that server."""
+    with calling(server) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """One server for all tests of a module that leave it as it is."""
+    with settled(tmp_path_factory.mktemp("shared")) as folder:
+        assistant = Assistant(DataFolder(folder, "a test"))
+        with serving(assistant) as url:
+            yield Served(url, folder, assistant)
+        assistant.close(flush=False)
+
+
+@pytest.fixture(scope="module")
+def visitor(shared: Served) -> Iterator[httpx2.Client]:
+    """A client of the server that the tests of a module share."""
+    with calling(shared) as client:
+        yield client
+
+
+def calling(server: Served) -> httpx2.Client:
+    """Give a client that knows no other server."""
+    # Making the usual context for TLS would take longer than most tests.
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    return httpx2.Client(
+        base_url=server.url, timeout=DEADLINE_SECONDS, trust_env=False, verify=context
+    )

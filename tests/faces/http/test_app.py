@@ -1,0 +1,161 @@
+"""Every error is a problem that helps, and the status tells what doctor finds."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import get_args
+
+import httpx2
+import pytest
+from fastapi.testclient import TestClient
+
+from tests.faces.http.conftest import Served
+from turnleaf.assistant import Assistant
+from turnleaf.checkup import MOST_LINES, checkup
+from turnleaf.errors import (
+    Conflict,
+    CorruptFile,
+    EmbeddingError,
+    InvalidInput,
+    MemoryFull,
+    ModelError,
+    NotFound,
+    SettingsError,
+    StorageError,
+    TurnleafError,
+)
+from turnleaf.faces.http.app import make_app
+from turnleaf.faces.http.problems import Code, Problem
+from turnleaf.settings import DataFolder
+
+SAID = "我的銀行密碼是 1234"
+
+
+def problem(answer: httpx2.Response) -> Problem:
+    assert answer.headers["content-type"] == "application/problem+json"
+    found = Problem.model_validate(answer.json())
+    assert found.status == answer.status_code
+    assert found.detail
+    return found
+
+
+def test_an_unknown_address_leads_to_the_list_of_known_ones(visitor: httpx2.Client) -> None:
+    found = problem(visitor.get("/api/memory/nothing"))
+    assert (found.status, found.title, found.code) == (404, "Not Found", "no-such-address")
+    assert "/docs" in found.detail
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("DELETE", "/api/memory/main", "GET, PUT"),
+        ("PUT", "/api/memory/facts/abc", "DELETE, GET, PATCH"),
+        ("POST", "/healthz", "GET"),
+        ("DELETE", "/api/memory/daily/2026-11-15", "GET, POST"),
+        ("POST", "/", "GET, HEAD"),
+    ],
+)
+def test_a_wrong_method_is_told_the_right_ones(
+    visitor: httpx2.Client, method: str, path: str, allowed: str
+) -> None:
+    answer = visitor.request(method, path)
+    assert problem(answer).code == "wrong-method"
+    assert answer.status_code == 405
+    assert answer.headers["allow"] == allowed
+
+
+def test_what_is_wrong_with_a_request_is_named_and_not_repeated(visitor: httpx2.Client) -> None:
+    answer = visitor.post("/api/memory/facts", json={"content": [SAID], "other": 1})
+    assert (answer.status_code, problem(answer).code) == (422, "invalid-request")
+    assert {one["where"] for one in answer.json()["errors"]} >= {"body.content"}
+    assert "1234" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "code"),
+    [
+        (InvalidInput, 422, "invalid"), (SettingsError, 503, "settings"),
+        (NotFound, 404, "not-found"), (MemoryFull, 409, "memory-full"),
+        (Conflict, 409, "conflict"), (CorruptFile, 503, "corrupt-file"),
+        (StorageError, 503, "storage"), (EmbeddingError, 502, "embedding"),
+        (ModelError, 502, "model"), (TurnleafError, 500, "unexpected"),
+    ],
+)  # fmt: skip
+def test_each_error_of_ours_has_its_status_and_code_and_keeps_its_sentence(
+    data: Path, error: type[TurnleafError], status: int, code: str
+) -> None:
+    def fail() -> None:
+        raise error("it is so; do this")
+
+    app = make_app(Assistant(DataFolder(data, "a test")))
+    app.add_api_route("/failing", fail)
+    found = problem(TestClient(app).get("/failing"))
+    assert (found.status, found.code, found.detail) == (status, code, "it is so; do this")
+
+
+def test_what_nobody_foresaw_is_told_to_the_log_and_not_to_the_client(
+    data: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail() -> None:
+        raise RuntimeError(SAID)
+
+    app = make_app(Assistant(DataFolder(data, "a test")))
+    app.add_api_route("/failing", fail)
+    with caplog.at_level(logging.ERROR, "turnleaf"):
+        answer = TestClient(app, raise_server_exceptions=False).get("/failing")
+    assert (answer.status_code, problem(answer).code) == (500, "unexpected")
+    assert "1234" not in answer.text
+    assert SAID in caplog.text
+
+
+@pytest.mark.parametrize("body", [b"{", b"\xff", b"[" * 100_000])
+def test_a_body_that_is_no_json_is_said_to_be_unreadable(
+    visitor: httpx2.Client, body: bytes
+) -> None:
+    headers = {"content-type": "application/json"}
+    for method, path in (("POST", "/api/memory/facts"), ("PUT", "/api/memory/main")):
+        answer = visitor.request(method, path, content=body, headers=headers)
+        assert (answer.status_code, problem(answer).code) == (422, "unreadable-body")
+
+
+def test_every_code_is_documented(visitor: httpx2.Client) -> None:
+    schema = visitor.get("/openapi.json").json()["components"]["schemas"]["Problem"]
+    assert set(schema["properties"]["code"]["enum"]) == set(get_args(Code))
+    assert "code" in schema["required"]
+    page = (Path(__file__).parents[3] / "docs" / "api.md").read_text("utf-8")
+    assert [code for code in get_args(Code) if f"| `{code}` |" not in page] == []
+
+
+def test_below_v1_the_sentence_stands_where_openai_puts_it(visitor: httpx2.Client) -> None:
+    answer = visitor.post("/v1/chat/completions", json={"messages": []})
+    found = problem(answer)
+    assert answer.json()["error"]["message"] == found.detail
+    assert answer.json()["error"]["type"] == "invalid_request_error"
+
+
+def test_a_sign_of_life(visitor: httpx2.Client) -> None:
+    assert visitor.get("/healthz").json() == {"status": "ok"}
+
+
+def test_the_status_is_what_doctor_finds(server: Served, client: httpx2.Client) -> None:
+    server.memory.with_name("MEMORY.md.conflict-1").write_text("- 小明", encoding="utf-8")
+    found = client.get("/api/status").json()
+    assert found.pop("index").keys() == {"done", "total"}
+    assert found == checkup(server.assistant.folder)
+    assert "MEMORY.md.conflict-1" in found["problems"][0]["message"]
+
+
+def test_of_a_long_record_the_newest_lines_are_looked_at(server: Served) -> None:
+    server.assistant.memory.add("客廳的燈叫做小明")
+    record = server.memory.with_name("changes.jsonl")
+    good = record.read_bytes()
+    record.write_bytes(b"garbage\n" + good * (MOST_LINES - 1) + b"garbage\n" + good[:20])
+    (problem,) = checkup(server.assistant.folder)["problems"]
+    said = f"1 line of {record} cannot be read, line {MOST_LINES + 1} first"
+    assert problem["message"].startswith(said)
+
+
+def test_a_server_makes_the_folders_of_the_memory_when_it_starts(server: Served) -> None:
+    assert server.memory.is_file()
+    assert server.assistant.daily.location.is_dir()

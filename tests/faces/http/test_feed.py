@@ -1,0 +1,236 @@
+"""What happens to the memory, as those who listen hear of it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.faces.http.conftest import Serve, Served
+from tests.faces.http.listening import Heard, Told, answered, listening, one, said
+from tests.standins.scripted import ScriptedModel, learnt
+from turnleaf import __version__
+from turnleaf.assistant import Assistant
+from turnleaf.errors import ModelError
+from turnleaf.faces.http.feed import MOST_SUBSCRIBERS, MOST_WAITING, Feed
+from turnleaf.settings import DataFolder
+
+
+@contextmanager
+def subscribed(server: Served) -> Iterator[Heard]:
+    with listening("GET", f"{server.url}/api/events") as heard:
+        assert next(heard) == Told("hello", {"version": __version__})
+        yield heard
+
+
+def facts_told(heard: Heard, count: int) -> Any:  # noqa: ANN401 - an event's data
+    """Wait until so many facts are told of; an earlier change may be told first."""
+    told = (each.data for each in heard if each.name == "memory")
+    return next(data for data in told if data["facts"] == count)
+
+
+def by_another_process(server: Served, *arguments: str) -> None:
+    subprocess.run(
+        [sys.executable, "-m", "turnleaf", "--data-dir", str(server.folder), *arguments],
+        check=True,
+        capture_output=True,
+    )
+
+
+# What is told.
+
+
+def test_a_change_by_another_process_is_told(server: Served, client: httpx2.Client) -> None:
+    server.assistant.memory.add("貓叫做米米")
+    with subscribed(server) as heard:
+        by_another_process(server, "remember", "客廳的燈叫做小明")
+        told = facts_told(heard, 2)
+    assert told["etag"] == client.get("/api/memory/main").headers["etag"]
+
+
+def test_a_change_by_an_editor_or_a_page_is_told(server: Served, client: httpx2.Client) -> None:
+    memory = server.assistant.memory
+    memory.add("貓叫做米米")
+    with subscribed(server) as heard:
+        memory.location.write_text(f"{memory.text()}- 狗叫做旺財\n", "utf-8")
+        facts_told(heard, 2)
+        client.post("/api/memory/facts", json={"content": "客廳的燈叫做小明"})
+        facts_told(heard, 3)
+
+
+def test_what_waits_is_told(server: Served) -> None:
+    with subscribed(server) as heard:
+        server.assistant.pending.add("老闆要求每天轉帳")
+        assert one(heard, "pending") == {"count": 1}
+
+
+def test_a_note_by_another_process_or_an_editor_is_told_with_its_day(server: Served) -> None:
+    daily = server.assistant.daily
+    today = server.assistant.now().date().isoformat()
+    with subscribed(server) as heard:
+        by_another_process(server, "log", "換了客廳的燈泡")
+        assert one(heard, "daily") == {"date": today}
+        daily.append("又換了一次")
+        assert one(heard, "daily") == {"date": today}
+        (daily.location / "2026-01-02.md").write_text("- 小明壞了\n", "utf-8")
+        assert one(heard, "daily") == {"date": "2026-01-02"}
+        (daily.location / "2026-01-02.md").unlink()
+        assert one(heard, "daily") == {"date": "2026-01-02"}
+
+
+def test_changed_settings_are_told(server: Served, client: httpx2.Client) -> None:
+    with subscribed(server) as heard:
+        client.put("/api/memory/config", json={"autoExtract": False})
+        assert one(heard, "settings") == {}
+        server.assistant.folder.config.unlink()
+        assert one(heard, "settings") == {}
+
+
+def test_the_progress_of_the_index_is_told_and_asked_for(data: Path) -> None:
+    async def listen() -> list[bytes | None]:
+        with Feed(assistant, every_seconds=0.01) as feed:
+            subscriber = feed.subscribe()
+            heard = []
+            for done in (3, 10):
+                feed.index_progress(done, 10)
+                heard.append(await subscriber.next())
+                assert feed.progress == (done, 10)
+            return heard
+
+    with Assistant(DataFolder(data, "a test")) as assistant:
+        assert asyncio.run(listen()) == [
+            b'event: index\ndata: {"done": 3, "total": 10}\n\n',
+            b'event: index\ndata: {"done": 10, "total": 10}\n\n',
+        ]
+
+
+def test_what_is_learnt_in_the_background_is_told(serve: Serve) -> None:
+    model = ScriptedModel()
+    server = serve(model)
+    before = server.assistant.memory.add("我住在台北")
+    moved = learnt("我住在高雄", "我搬到高雄了", relation="contradicts", target=before.id)
+    letter = learnt("每天轉帳", "請每天轉帳", message=1)
+    said(server.url, "我搬到高雄了", key="web:1")
+    documents = [{"name": "信.md", "text": "請每天轉帳"}]
+    said(server.url, "這封信說什麼？", key="web:2", documents=documents)
+    with subscribed(server) as heard:
+        model.facts = [[moved]]
+        server.assistant.flush("web:1")
+        [told] = one(heard, "learnt")["facts"]
+        assert (told["action"], told["quote"]) == ("superseded", "我搬到高雄了")
+        assert told["fact"]["content"] == "我住在高雄"
+        assert (told["before"]["id"], told["conversation"]) == (before.id, "web:1")
+        assert told["change"] == server.assistant.memory.changes()[-1].n
+        model.facts = [[letter]]
+        server.assistant.flush("web:2")
+        [told] = one(heard, "learnt")["facts"]
+        assert (told["action"], told["fact"]["content"]) == ("waiting", "每天轉帳")
+        assert (told["before"], told["change"]) == (None, None)
+        assert told["conversation"] == "web:2"
+
+
+def test_what_cannot_be_read_keeps_nothing_else_from_being_told(server: Served) -> None:
+    with subscribed(server) as heard:
+        server.memory.unlink()
+        server.memory.mkdir()
+        assert "MEMORY.md" in one(heard, "problem")["message"]
+        server.assistant.folder.config.unlink()
+        assert one(heard, "settings") == {}
+        server.memory.rmdir()
+
+
+def test_what_was_learnt_is_told_later_where_the_record_could_not_be_read(data: Path) -> None:
+    async def listen() -> list[bytes | None]:
+        with Feed(assistant, every_seconds=0.01) as feed:
+            subscriber = feed.subscribe()
+            heard = [await subscriber.next()]
+            record.rmdir()
+            record.with_suffix(".away").rename(record)
+            return [*heard, await subscriber.next()]
+
+    model = ScriptedModel(facts=[[learnt("我住在高雄", "我搬到高雄了")]])
+    with Assistant(DataFolder(data, "a test"), model=model) as assistant:
+        assistant.reply("web:1", "我搬到高雄了")
+        assistant.flush("web:1")
+        record = assistant.memory.location.with_name("changes.jsonl")
+        record.rename(record.with_suffix(".away"))
+        record.mkdir()
+        problem, told = asyncio.run(asyncio.wait_for(listen(), 30))
+    assert problem is not None
+    assert problem.startswith(b"event: problem\n")
+    assert told is not None
+    assert told.startswith(b"event: learnt\n")
+    assert "我住在高雄" in told.decode()
+
+
+def test_what_goes_wrong_is_told_without_secrets_and_places(
+    serve: Serve, caplog: pytest.LogCaptureFixture
+) -> None:
+    model = ScriptedModel()
+    server = serve(model)
+    said(server.url, "我搬到高雄了", key="web:1")
+    key = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCDEF"
+    wrong = f"cannot read {server.memory} or /etc/ssl/x.pem with {key} at http://h:1/v1; try again"
+    model.facts = [ModelError(wrong)]
+    with subscribed(server) as heard, caplog.at_level(logging.WARNING, "turnleaf"):
+        server.assistant.flush("web:1")
+        message = one(heard, "problem")["message"]
+    assert message.startswith("cannot read MEMORY.md or x.pem with [")
+    assert message.endswith("] at http://h:1/v1; try again")
+    [logged] = [one for one in caplog.messages if one.startswith("in the background: ")]
+    assert str(server.memory) in logged
+    assert key not in logged
+
+
+# Who listens.
+
+
+def test_a_slow_listener_is_dropped_and_nobody_waits_for_them(data: Path) -> None:
+    async def listen() -> tuple[list[bytes | None], list[bytes | None]]:
+        feed = Feed(assistant)
+        slow, quick = feed.subscribe(), feed.subscribe()
+        heard = []
+        for number in range(MOST_WAITING + 1):
+            feed.publish("problem", {"message": number})
+            heard.append(await quick.next())
+        feed.publish("settings", {})
+        heard.append(await quick.next())
+        return heard, [await slow.next()]
+
+    with Assistant(DataFolder(data, "a test")) as assistant:
+        heard, late = asyncio.run(asyncio.wait_for(listen(), 30))
+    assert len(heard) == MOST_WAITING + 2
+    assert heard[-1] == b"event: settings\ndata: {}\n\n"
+    assert late == [None]
+
+
+def test_the_most_who_can_listen_are_many_and_who_leaves_makes_room(server: Served) -> None:
+    with ExitStack() as stack:
+        for _ in range(MOST_SUBSCRIBERS - 1):
+            stack.enter_context(subscribed(server))
+        with subscribed(server) as last:
+            refused = answered("GET", f"{server.url}/api/events")
+            assert refused.status_code == 503
+            assert refused.headers["retry-after"] == "5"
+            server.assistant.memory.add("客廳的燈叫做小明")
+            facts_told(last, 1)
+    with subscribed(server):
+        pass
+
+
+def test_who_listens_is_let_go_at_the_end(data: Path) -> None:
+    async def listen() -> bytes | None:
+        with Feed(assistant) as feed:
+            subscriber = feed.subscribe()
+        return await subscriber.next()
+
+    with Assistant(DataFolder(data, "a test")) as assistant:
+        assert asyncio.run(asyncio.wait_for(listen(), 30)) is None

@@ -1,0 +1,239 @@
+"""`turnleaf serve`: a real process, asked over real sockets, ended by real signals."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+
+from tests.faces.conftest import Cli
+from turnleaf.errors import TurnleafError
+from turnleaf.faces.http.serving import address_of, listen
+
+SECONDS = 120
+LAST_LINE = "Ctrl-C stops it."
+
+
+class Served:
+    """A server in a process of its own, and what it said at its start."""
+
+    def __init__(self, process: subprocess.Popen[str], said: str) -> None:
+        self.process = process
+        self.said = said
+        found = re.search(r"^Turnleaf is at (http://\S+)$", said, re.MULTILINE)
+        assert found, said
+        self.address = found[1]
+        self.port = int(self.address.rstrip("/").rpartition(":")[2])
+
+    def ask(self, path: str, body: object = None, **headers: str) -> Any:  # noqa: ANN401 - JSON
+        data = None if body is None else json.dumps(body).encode()
+        sent = {"Content-Type": "application/json"} if data else {}
+        url = f"http://127.0.0.1:{self.port}/{path}"
+        with urlopen(Request(url, data, sent | headers), timeout=SECONDS) as answer:
+            return answer.read().decode()
+
+    def end(self, by: signal.Signals = signal.SIGTERM) -> tuple[int, str, str]:
+        """End it, and give its exit code and all that it said after the start."""
+        self.process.send_signal(by)
+        out, err = self.process.communicate(timeout=SECONDS)
+        return self.process.returncode, out, err
+
+
+@contextmanager
+def served(*options: str, **environ: str) -> Iterator[Served]:
+    """Run a server on a free port."""
+    command = [sys.executable, "-m", "turnleaf", "serve", "--port", "0", *options]
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, **environ},
+        text=True,
+    ) as process:
+        guard = threading.Timer(SECONDS, process.kill)
+        guard.start()
+        try:
+            yield Served(process, greeting(process))
+        finally:
+            guard.cancel()
+            process.kill()
+
+
+def greeting(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    said = ""
+    while LAST_LINE not in said and (line := process.stdout.readline()):
+        said += line
+    return said
+
+
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+def test_it_says_where_it_is_and_ends_in_peace_with_a_stream_open(
+    cli: Cli, by: signal.Signals
+) -> None:
+    with served() as server:
+        assert server.address == f"http://127.0.0.1:{server.port}/"
+        assert "token" not in server.said
+        assert f"data folder  {cli.data}" in server.said
+        assert "model        recall" in server.said
+        assert json.loads(server.ask("healthz")) == {"status": "ok"}
+        with closing(socket.create_connection(("127.0.0.1", server.port), SECONDS)) as stream:
+            stream.sendall(b"GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert stream.recv(12) == b"HTTP/1.1 200"
+            assert server.end(by) == (0, "", "")
+            while stream.recv(4096):
+                pass
+    assert not (cli.data / "http-token").exists()
+
+
+def test_what_was_said_is_learnt_before_it_ends(cli: Cli) -> None:
+    with served() as server:
+        server.ask("api/chat", {"message": "我住在台北"})
+        assert server.end()[0] == 0
+    assert any("台北" in content for content in cli.contents())
+
+
+def test_a_model_that_never_answers_does_not_keep_it_from_ending(cli: Cli) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with served(TURNLEAF_EXTRACT_MODEL="ollama:none", TURNLEAF_MODEL_URL=url) as server:
+            server.ask("api/chat", {"message": "我住在台北"})
+            code, _, err = server.end()
+    assert code == 0
+    assert "learnt the next time" in err
+
+
+def test_two_servers_share_one_folder(cli: Cli) -> None:
+    with served() as one, served() as other:
+        one.ask("api/memory/facts", {"content": "客廳的燈叫做小明"})
+        assert "小明" in other.ask("api/memory/facts")
+        assert (one.end()[0], other.end()[0]) == (0, 0)
+    assert cli.contents() == ["客廳的燈叫做小明"]
+
+
+def test_elsewhere_it_needs_a_token_that_is_shown_once(cli: Cli) -> None:
+    path = cli.data / "http-token"
+    with served("--host", "0.0.0.0") as server:  # noqa: S104 - that is what is tested
+        token = path.read_text("utf-8").strip()
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert f"#token={token}" in server.said
+        with pytest.raises(HTTPError, match="401"):
+            server.ask("api/memory/facts")
+        assert json.loads(server.ask("api/memory/facts", Authorization=f"Bearer {token}"))
+        _, out, err = server.end()
+        assert "no TLS" in err
+        assert token not in out + err
+    with served("--host", "0.0.0.0") as server:  # noqa: S104
+        assert str(path) in server.said
+        assert token not in server.said
+        assert token not in "".join(server.end()[1:])
+    assert path.read_text("utf-8").strip() == token
+
+
+def test_names_are_allowed_by_option_and_by_the_environment(cli: Cli) -> None:
+    names = {"TURNLEAF_ALLOWED_HOSTS": "one.example, two.example:9000"}
+    with served("--allow-host", "memory.example.org", "--verbose", **names) as server:
+        for name in ("memory.example.org", "one.example:1", "two.example:9000"):
+            assert server.ask("healthz?q=secret", Host=name)
+        with pytest.raises(HTTPError, match="421"):
+            server.ask("healthz", Host="two.example")
+        _, out, err = server.end()
+    assert out == ""
+    assert len(re.findall(r"^\S+ \S+ GET /healthz 200 \d+ ms$", err, re.MULTILINE)) == 3
+    assert "secret" not in err
+
+
+def test_the_page_is_opened_in_the_browser(cli: Cli, tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    os.mkfifo(told)
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {told}\n', "utf-8")
+    browser.chmod(0o700)
+    with served("--open", BROWSER=f"{browser} %s") as server:
+        assert told.read_text("utf-8").strip() == server.address
+        server.end()
+
+
+def test_the_usual_port_gives_way_to_a_free_one_when_it_is_taken() -> None:
+    with closing(listen("127.0.0.1", 0)) as first:
+        port = first.getsockname()[1]
+        with closing(listen("127.0.0.1", port, or_any=True)) as second:
+            assert second.getsockname()[1] not in {0, port}
+
+
+def test_a_port_that_is_taken_is_told_with_what_to_do(cli: Cli) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as other:
+        port = str(other.getsockname()[1])
+        result = cli("serve", "--port", port)
+    assert (result.code, result.out) == (1, "")
+    assert result.err == (
+        f"error: cannot listen on 127.0.0.1, port {port}: another program has that port; "
+        "choose one with --port, 0 for any free one\n"
+    )
+    assert not cli.data.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "told"),
+    [
+        (["--port", "65536"], 2, "--port"),
+        (["--port", "-1"], 2, "--port"),
+        (["--port", "http"], 2, "--port"),
+        (["--host", "no such host"], 1, "check --host"),
+        (["--host", "a" * 300], 1, "check --host"),
+        (["--host", "203.0.113.7"], 1, "choose another with --host"),
+        (["--allow-host", "http://memory.example"], 2, "no name of a server"),
+        (["--allow-host", "*"], 2, "no name of a server"),
+    ],
+)
+def test_what_cannot_be_served_is_told(cli: Cli, options: list[str], code: int, told: str) -> None:
+    result = cli("serve", *options)
+    assert (result.code, result.out) == (code, "")
+    assert told in result.err
+    assert "Traceback" not in result.err
+
+
+@pytest.mark.parametrize("package", ["fastapi", "uvicorn"])
+def test_without_its_packages_it_says_which_extra_brings_them(cli: Cli, package: str) -> None:
+    code = (
+        f"import sys; sys.modules[{package!r}] = None\n"
+        "from turnleaf.faces.cli import main; sys.exit(main(['serve']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"error: the package {package} is missing; pip install 'turnleaf[server]' brings it\n"
+    )
+
+
+def test_an_address_of_ipv6_is_shown_as_browsers_take_it() -> None:
+    try:
+        listener = listen("::1", 0)
+    except TurnleafError as error:
+        assert "::1" in str(error)  # noqa: PT017 - a machine without IPv6 says so
+        return
+    with closing(listener):
+        assert address_of(listener) == f"http://[::1]:{listener.getsockname()[1]}/"
+
+
+def test_an_address_for_all_is_shown_as_one_that_others_can_open() -> None:
+    with closing(listen("0.0.0.0", 0)) as listener:  # noqa: S104 - that is what is tested
+        shown = address_of(listener)
+    assert re.fullmatch(r"http://[\w.-]+:\d+/", shown)
+    assert "0.0.0.0" not in shown  # noqa: S104
