@@ -3,8 +3,12 @@
 PYTHON ?= python3
 export PYTHON
 
-# Programs that the crash and fault tests run.
-DEBIAN_PACKAGES := strace util-linux mount
+# Programs that the crash and fault tests run, and a browser with Chinese characters for the page.
+DEBIAN_PACKAGES := strace util-linux mount chromium fonts-noto-cjk
+
+EXTRAS := embeddings,mcp,models,server,tokens
+# What an installation is made of: the page is built with the package.
+SOURCES := pyproject.toml hatch_build.py $(shell find web -type f -not -path '*/node_modules/*' 2>/dev/null)
 
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest
@@ -16,14 +20,12 @@ PYTEST := $(BIN)/python -m pytest
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s  %s\n", $$1, $$2 }' Makefile
 
-run: .venv/run.stamp ## install Turnleaf into .venv and take the first steps with it
-	@scripts/first-steps
+run: .venv/run.stamp ## install Turnleaf into .venv, build its page and start the server
+	@$(BIN)/turnleaf serve
 
 test: .venv/dev.stamp ## install what the tests need, then run every check and every test
-	@scripts/debian-packages $(DEBIAN_PACKAGES)
-	@scripts/claude-program
-	@$(MAKE) --no-print-directory lint
-	$(PYTEST) -n 2
+	@scripts/prepare-tests $(DEBIAN_PACKAGES)
+	$(PYTEST) -n 2 --dist worksteal
 
 lint: .venv/dev.stamp ## lint, format, types
 	$(BIN)/ruff check
@@ -47,12 +49,13 @@ bench: .venv/dev.stamp ## measure, and print the figures
 
 clean: ## remove what the other commands made (never your data)
 	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf web/node_modules src/turnleaf/faces/http/page
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.venv/run.stamp: pyproject.toml
-	@scripts/install '[embeddings,mcp,models,tokens]'
+.venv/run.stamp: $(SOURCES)
+	@scripts/install '[$(EXTRAS)]'
 	@touch $@
 
-.venv/dev.stamp: pyproject.toml
-	@scripts/install '[embeddings,mcp,models,tokens,dev]'
+.venv/dev.stamp: $(SOURCES)
+	@scripts/install '[$(EXTRAS),dev]'
 	@touch .venv/run.stamp $@

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import venv
@@ -82,7 +83,17 @@ def test_the_wheel_holds_the_typed_package_and_its_licence_and_no_tests(wheel: P
     assert any(name.endswith("licenses/LICENSE") for name in names)
     tops = {name.split("/")[0] for name in names}
     assert all(top == "turnleaf" or top.endswith(".dist-info") for top in tops)
-    assert not [name for name in names if "test" in name or name.endswith(".pyc")]
+    assert not [name for name in names if "/test" in name or name.endswith(".pyc")]
+
+
+def test_the_wheel_holds_the_built_page(wheel: Path) -> None:
+    names = set(ZipFile(wheel).namelist())
+    page = "turnleaf/faces/http/page"
+    html = ZipFile(wheel).read(f"{page}/index.html").decode()
+    wanted = re.findall(r'(?:src|href)="\./([^"]+)"', html)
+    assert wanted
+    assert {f"{page}/{name}" for name in wanted} <= names
+    assert f"{page}/docs/swagger-ui-bundle.js" in names
 
 
 def test_the_package_comes_from_the_wheel_and_not_from_the_source(

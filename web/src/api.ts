@@ -1,0 +1,559 @@
+/** A typed client of the server's API. Whatever is refused is thrown as a `Problem`. */
+
+import { clearToken, isLocked, token } from "./token";
+
+// Shapes
+
+export interface Fact {
+  id: string;
+  content: string;
+  category: string | null;
+  origin: string | null;
+  createdAt: string;
+  updatedAt: string;
+  line: number | null;
+}
+
+/** Where something learnt comes from. */
+export interface Source {
+  quote: string | null;
+  conversation: string | null;
+  messageTime: string | null;
+  trust: string | null;
+  source: string | null;
+}
+
+export type PendingFact = Fact & Source;
+
+export interface Change extends Partial<Source> {
+  n: number;
+  time: string;
+  op: string;
+  file: string;
+  id?: string | null;
+  before?: Fact | null;
+  after?: Fact | null;
+  origin?: string | null;
+  decision?: string | null;
+  undoes?: number | null;
+  removed?: Fact[];
+  undone: boolean;
+  undoable: boolean;
+}
+
+export type HitSource = "memory" | "daily" | "conversations";
+
+export interface Hit {
+  text: string;
+  source: HitSource;
+  file: string;
+  line: number | null;
+  heading: string | null;
+  date: string | null;
+  conversation: string | null;
+  speaker: string | null;
+  id: string | null;
+  score: number;
+  bm25?: number | null;
+  vector?: number | null;
+  terms?: string[];
+}
+
+export interface MainMemory {
+  content: string;
+  etag: string;
+  format: "markdown" | "json";
+  file: string;
+}
+
+export interface Saved {
+  etag: string;
+  change: number | null;
+  facts: number;
+}
+
+export interface Found {
+  query: string;
+  mode: "words" | "words and meaning";
+  results: Hit[];
+}
+
+export interface SearchOptions {
+  limit?: number;
+  source?: HitSource;
+  explain?: boolean;
+  since?: string;
+  until?: string;
+}
+
+export interface Capacity {
+  items: number;
+  maxItems: number;
+  chars: number;
+  maxChars: number;
+}
+
+export interface Stats {
+  facts: number;
+  chars: number;
+  maxItems: number;
+  maxChars: number;
+  categories: Record<string, number>;
+  days: number;
+  conversations: number;
+  pending: number;
+  lastChange: string | null;
+  tokens: number;
+}
+
+export interface Day {
+  date: string;
+  entries: number;
+  chars: number;
+}
+
+export interface DayNote {
+  date: string;
+  content: string;
+  exists: boolean;
+}
+
+export type SettingValue = boolean | number | string | null;
+export type SettingKind = "switch" | "number" | "share" | "text" | "path";
+
+export interface Setting {
+  key: string;
+  value: SettingValue;
+  default: SettingValue;
+  from: "default" | "file" | "environment";
+  locked: boolean;
+  variable: string;
+  meaning: string;
+  kind: SettingKind;
+  remote: boolean;
+}
+
+export type Config = Record<string, SettingValue | string[]> & { locked: string[] };
+
+export interface ConversationSummary {
+  key: string;
+  title: string;
+  messages: number;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export interface Message {
+  role: "user" | "assistant" | "system" | "tool";
+  /** Text, or parts of which some have text. */
+  content: string | { text?: unknown }[] | null;
+  timestamp: string;
+}
+
+/** What shaped an answer: kept beside the conversation, so that it can be asked for later. */
+export interface Answer {
+  time: string;
+  question: string;
+  memories: { id: string; content: string | null }[];
+  hits: Pick<Hit, "source" | "file" | "line" | "date" | "id" | "score">[];
+}
+
+export interface ConversationDetail {
+  key: string;
+  messages: Message[];
+  answers: Answer[];
+  private: boolean;
+}
+
+export interface Section {
+  name: string;
+  tokens: number;
+}
+
+export interface Preview {
+  system: string;
+  messages: { role: string; content: string }[];
+  text: string;
+  sections: Section[];
+  tokens: number;
+  maxTokens: number;
+  facts: Fact[];
+  hits: Hit[];
+  leftOut: string[];
+  model: string;
+}
+
+export interface LearntInTurn {
+  action: "added" | "changed" | "removed";
+  fact: Fact;
+  change: number;
+}
+
+export interface Document {
+  name: string;
+  text: string;
+}
+
+export interface ChatRequest {
+  message: string;
+  key?: string;
+  private?: boolean;
+  explain?: boolean;
+  /** The answer takes the place of the last one, if that was to the same message. */
+  again?: boolean;
+  documents?: Document[];
+}
+
+export interface ChatEvents {
+  start: { key: string; model: string };
+  memories: { facts: Fact[]; hits: Hit[]; leftOut: string[]; sections: Section[] };
+  prompt: Preview;
+  text: { text: string };
+  tool: { id: string; name: string; arguments: unknown };
+  toolResult: { id: string; name: string; result: unknown };
+  learnt: { facts: LearntInTurn[] };
+  usage: { inputTokens: number; outputTokens: number; contextWindow: number | null };
+  error: ProblemDocument;
+  done: { key: string; text: string };
+}
+
+/** One event of an answer: `event.name` tells what `event.data` is. */
+export type ChatEvent = EventOf<ChatEvents>;
+
+export interface LearntLater {
+  action: "added" | "superseded" | "waiting";
+  fact: Fact;
+  before: Fact | null;
+  quote: string | null;
+  conversation: string | null;
+  change: number | null;
+}
+
+export interface ServerEvents {
+  hello: { version: string };
+  memory: { etag: string; facts: number };
+  pending: { count: number };
+  daily: { date?: string };
+  index: { done: number; total: number };
+  learnt: { facts: LearntLater[] };
+  problem: { message: string };
+  settings: Record<string, never>;
+}
+
+export type ServerEvent = EventOf<ServerEvents>;
+
+type EventOf<Events> = { [Name in keyof Events]: { name: Name; data: Events[Name] } }[keyof Events];
+
+export interface StatusFile {
+  name: string;
+  path: string;
+  bytes: number | null;
+  holds: string;
+}
+
+export interface StatusProblem {
+  level: "error" | "warning";
+  message: string;
+}
+
+/** What `turnleaf doctor --json` says, and how far the index is. */
+export interface Status {
+  versions: Record<string, string>;
+  dataFolder: { path: string; why: string; exists: boolean };
+  files: StatusFile[];
+  limits: { name: string; value: SettingValue; from: string; meaning: string }[];
+  /** What is at work: search, embeddings, tokens, model, learning. */
+  parts: Record<string, string>;
+  lastError: Record<string, string> | null;
+  problems: StatusProblem[];
+  index: { done: number; total: number };
+}
+
+// Problems
+
+export type ProblemCode =
+  | "invalid"
+  | "settings"
+  | "not-found"
+  | "memory-full"
+  | "conflict"
+  | "corrupt-file"
+  | "storage"
+  | "embedding"
+  | "model"
+  | "locked-setting"
+  | "fixed-setting"
+  | "foreign-address"
+  | "unauthorized"
+  | "too-many-tokens"
+  | "foreign-page"
+  | "foreign-name"
+  | "busy"
+  | "too-large"
+  | "too-slow"
+  | "wrong-media-type"
+  | "wrong-method"
+  | "no-such-address"
+  | "unreadable-body"
+  | "invalid-request"
+  | "changed-meanwhile"
+  | "unexpected";
+
+export interface ProblemDocument {
+  type?: string;
+  title: string;
+  status: number;
+  detail: string;
+  /** What kind of problem it is, so that it can be said in another language. */
+  code?: ProblemCode;
+  errors?: { where: string; message: string }[];
+  etag?: string;
+}
+
+/** What went wrong, as the server says it; status 0 is a server that cannot be reached. */
+export class Problem extends Error {
+  readonly status: number;
+  readonly title: string;
+  readonly code: ProblemCode | null;
+  readonly errors: { where: string; message: string }[];
+  readonly etag: string | null;
+
+  constructor(document: ProblemDocument, etag: string | null = null) {
+    super(document.detail || document.title);
+    this.name = "Problem";
+    this.status = document.status;
+    this.title = document.title;
+    this.code = document.code ?? null;
+    this.errors = document.errors ?? [];
+    this.etag = document.etag ?? etag;
+  }
+
+  get isUnreachable(): boolean {
+    return this.status === 0;
+  }
+}
+
+/** Give the problem of a server that does not answer. */
+export function unreachable(): Problem {
+  return new Problem({ title: "Unreachable", status: 0, detail: "" });
+}
+
+/** Turn whatever was thrown into a `Problem`. */
+export function asProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  const detail = error instanceof Error ? error.message : String(error);
+  return new Problem({ title: "Error", status: -1, detail });
+}
+
+/** Tell whether it was stopped on purpose. */
+export function isAborted(error: unknown): boolean {
+  return error instanceof DOMException && error.name === "AbortError";
+}
+
+async function problemOf(response: Response): Promise<Problem> {
+  const unknown = { title: response.statusText, status: response.status, detail: "" };
+  const etag = response.headers.get("ETag");
+  try {
+    return new Problem({ ...unknown, ...((await response.json()) as object) }, etag);
+  } catch {
+    return new Problem({ ...unknown, detail: `${response.status} ${response.statusText}` }, etag);
+  }
+}
+
+// Requests
+
+type Query = Record<string, string | number | boolean | null | undefined>;
+
+interface Options {
+  method?: string;
+  query?: Query;
+  body?: unknown;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+  keepalive?: boolean;
+}
+
+/** Give an address below the page's own, whatever prefix it is served under. */
+export function address(path: string, query: Query = {}): string {
+  const url = new URL(path, document.baseURI.split("#")[0]);
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== null) url.searchParams.set(name, String(value));
+  }
+  return url.href;
+}
+
+async function send(path: string, options: Options = {}): Promise<Response> {
+  const secret = token();
+  if (isLocked() && !options.headers?.Authorization) throw locked();
+  const headers: Record<string, string> = { ...(secret && { Authorization: `Bearer ${secret}` }), ...options.headers };
+  if (options.body !== undefined) headers["Content-Type"] = "application/json";
+  let response: Response;
+  try {
+    response = await fetch(address(path, options.query), {
+      method: options.method ?? "GET",
+      headers,
+      body: options.body === undefined ? undefined : JSON.stringify(options.body),
+      signal: options.signal,
+      keepalive: options.keepalive,
+      cache: "no-store",
+    });
+  } catch (error) {
+    throw isAborted(error) ? error : unreachable();
+  }
+  if (response.ok) return response;
+  if (response.status === 401) clearToken(secret);
+  throw await problemOf(response);
+}
+
+/** What the server would say once more. */
+function locked(): Problem {
+  return new Problem({ title: "Unauthorized", status: 401, detail: "", code: "unauthorized" });
+}
+
+async function ask<Answered>(path: string, options: Options = {}): Promise<Answered> {
+  const response = await send(path, options);
+  return (response.status === 204 ? undefined : await response.json()) as Answered;
+}
+
+// Server-sent events
+
+interface RawEvent {
+  name: string;
+  data: unknown;
+}
+
+function parsed(block: string): RawEvent | null {
+  let name = "message";
+  const data: string[] = [];
+  for (const line of block.split("\n")) {
+    if (line.startsWith("event:")) name = line.slice(6).trim();
+    else if (line.startsWith("data:")) data.push(line.slice(5).replace(/^ /, ""));
+  }
+  return data.length ? { name, data: JSON.parse(data.join("\n")) } : null;
+}
+
+/** Read events as they come: EventSource can neither send a token nor post. */
+async function* eventsOf(response: Response, isAlive?: () => void): AsyncGenerator<RawEvent> {
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  try {
+    for (;;) {
+      const { done, value } = await reader.read().catch((error: unknown) => {
+        throw isAborted(error) ? error : unreachable();
+      });
+      if (done) return;
+      isAlive?.();
+      const blocks = (rest + value).replace(/\r\n?/g, "\n").split("\n\n");
+      rest = blocks.pop() ?? "";
+      for (const block of blocks) {
+        const event = parsed(block);
+        if (event) yield event;
+      }
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
+}
+
+// The API
+
+const MEMORY = "api/memory";
+
+export const api = {
+  main: (signal?: AbortSignal) => ask<MainMemory>(`${MEMORY}/main`, { signal }),
+
+  /** Save the whole text; with an ETag only if nobody else saved since (else a Problem with 412). */
+  saveMain: (content: string, etag?: string) =>
+    ask<Saved>(`${MEMORY}/main`, {
+      method: "PUT",
+      body: { content },
+      headers: etag ? { "If-Match": etag } : {},
+    }),
+
+  search: (q: string, options: SearchOptions = {}, signal?: AbortSignal) =>
+    ask<Found>(`${MEMORY}/search`, { query: { q, ...options }, signal }),
+
+  facts: (category?: string, signal?: AbortSignal) =>
+    ask<{ facts: Fact[]; capacity: Capacity }>(`${MEMORY}/facts`, { query: { category }, signal }),
+  addFact: (content: string, category?: string) =>
+    ask<Fact>(`${MEMORY}/facts`, { method: "POST", body: { content, category: category || undefined } }),
+  fact: (id: string) => ask<Fact>(`${MEMORY}/facts/${encodeURIComponent(id)}`),
+  changeFact: (id: string, content: string, expected?: string) =>
+    ask<Fact>(`${MEMORY}/facts/${encodeURIComponent(id)}`, {
+      method: "PATCH",
+      body: { content, expected },
+    }),
+  deleteFact: (id: string) =>
+    ask<{ deleted: Fact; change: number }>(`${MEMORY}/facts/${encodeURIComponent(id)}`, {
+      method: "DELETE",
+    }),
+
+  pending: (signal?: AbortSignal) => ask<{ pending: PendingFact[] }>(`${MEMORY}/pending`, { signal }),
+  decide: (id: string, action: "accept" | "reject", content?: string) =>
+    ask<{ action: string; fact: Fact | null }>(`${MEMORY}/pending`, {
+      method: "POST",
+      body: { id, action, content },
+    }),
+
+  changes: (query: { limit?: number; before?: number; learnt?: boolean } = {}, signal?: AbortSignal) =>
+    ask<{ changes: Change[]; more: boolean }>(`${MEMORY}/changes`, { query, signal }),
+  undo: (change?: number) =>
+    ask<{ undone: Change[]; etag: string }>(`${MEMORY}/undo`, {
+      method: "POST",
+      body: change === undefined ? {} : { change },
+    }),
+
+  stats: (signal?: AbortSignal) => ask<Stats>(`${MEMORY}/stats`, { signal }),
+
+  days: (signal?: AbortSignal) => ask<{ days: Day[] }>(`${MEMORY}/daily`, { signal }),
+  day: (date: string, signal?: AbortSignal) =>
+    ask<DayNote>(`${MEMORY}/daily/${encodeURIComponent(date)}`, { signal }),
+  addNote: (date: string, entry: string) =>
+    ask<DayNote>(`${MEMORY}/daily/${encodeURIComponent(date)}`, { method: "POST", body: { entry } }),
+
+  config: (signal?: AbortSignal) => ask<Config>(`${MEMORY}/config`, { signal }),
+  settings: (signal?: AbortSignal) =>
+    ask<{ settings: Setting[] }>(`${MEMORY}/config/settings`, { signal }),
+  /** Change some settings; null lets one have its default again. */
+  configure: (part: Record<string, SettingValue>) =>
+    ask<Config>(`${MEMORY}/config`, { method: "PUT", body: part }),
+
+  conversations: (signal?: AbortSignal) =>
+    ask<{ conversations: ConversationSummary[] }>("api/conversations", { signal }),
+  conversation: (key: string, signal?: AbortSignal) =>
+    ask<ConversationDetail>(`api/conversations/${encodeURIComponent(key)}`, { signal }),
+  /** Erase a conversation, even if the page is closed at this moment. */
+  deleteConversation: (key: string) =>
+    ask<void>(`api/conversations/${encodeURIComponent(key)}`, { method: "DELETE", keepalive: true }),
+
+  /** Ask, and read the answer's events as they come; abort the signal to stop the model. */
+  async *chat(request: ChatRequest, signal?: AbortSignal): AsyncGenerator<ChatEvent> {
+    const headers = { Accept: "text/event-stream" };
+    const response = await send("api/chat", { method: "POST", body: request, headers, signal });
+    yield* eventsOf(response) as AsyncGenerator<ChatEvent>;
+  },
+  /** Give the model that answers. */
+  model: async (signal?: AbortSignal) => {
+    const { data } = await ask<{ data: { id: string }[] }>("v1/models", { signal });
+    return data.at(-1)?.id ?? "";
+  },
+
+  /** Read what the server tells; whatever comes, if only a comment, shows that it is alive. */
+  async *events(isAlive: () => void, signal: AbortSignal): AsyncGenerator<ServerEvent> {
+    const response = await send("api/events", { headers: { Accept: "text/event-stream" }, signal });
+    yield* eventsOf(response, isAlive) as AsyncGenerator<ServerEvent>;
+  },
+
+  status: (signal?: AbortSignal) => ask<Status>("api/status", { signal }),
+
+  /** Tell whether a token opens the server; without one, whether none is needed. */
+  async opens(secret: string): Promise<boolean> {
+    try {
+      await send("api/memory/config", { headers: { Authorization: `Bearer ${secret}` } });
+      return true;
+    } catch (error) {
+      if (asProblem(error).status === 401) return false;
+      throw error;
+    }
+  },
+};

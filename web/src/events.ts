@@ -1,0 +1,67 @@
+/** What the server tells of its own accord, for every part of the page. */
+
+import { useEffect, useRef, useSyncExternalStore } from "react";
+import type { ServerEvents } from "./api";
+import type { Connection, Told } from "./line";
+import { listenTogether } from "./sharing";
+
+type Name = keyof ServerEvents;
+type Listener = (data: never) => void;
+
+const listeners = new Map<Name, Set<Listener>>();
+const watchers = new Set<() => void>();
+let connection: Connection = "connecting";
+
+/** Hear what happens until stopped. */
+export function connect(): () => void {
+  const stop = new AbortController();
+  void listenTogether(stop.signal, hear, () => ({ kind: "connection", connection }));
+  return () => stop.abort();
+}
+
+function hear(told: Told): void {
+  if (told.kind === "connection") return become(told.connection);
+  if (told.kind === "alive") return;
+  const { event } = told;
+  const isFirst = event.name === "hello" && connection === "connecting";
+  become("live");
+  if (!isFirst) tell(event.name, event.data as never);
+}
+
+function become(next: Connection): void {
+  if (next === connection) return;
+  connection = next;
+  for (const watcher of watchers) watcher();
+}
+
+function tell<Key extends Name>(name: Key, data: ServerEvents[Key]): void {
+  for (const listener of listeners.get(name) ?? []) (listener as (data: ServerEvents[Key]) => void)(data);
+}
+
+/**
+ * Call the handler for each such event while the component is shown. `hello` is told only after
+ * a lost connection: reload then what may have changed meanwhile.
+ */
+export function useServerEvent<Key extends Name>(
+  name: Key,
+  handler: (data: ServerEvents[Key]) => void,
+): void {
+  const latest = useRef(handler);
+  latest.current = handler;
+  useEffect(() => {
+    const listener = ((data: ServerEvents[Key]) => latest.current(data)) as Listener;
+    const known = listeners.get(name) ?? new Set();
+    listeners.set(name, known.add(listener));
+    return () => void known.delete(listener);
+  }, [name]);
+}
+
+function subscribe(watcher: () => void): () => void {
+  watchers.add(watcher);
+  return () => watchers.delete(watcher);
+}
+
+/** Tell whether news from the server arrive. */
+export function useConnection(): Connection {
+  return useSyncExternalStore(subscribe, () => connection);
+}

@@ -1,0 +1,159 @@
+/** Notes of the day, by date. */
+
+import { type FormEvent, type KeyboardEvent, type ReactNode, useState } from "react";
+import { api, type Day } from "../../api";
+import { useServerEvent } from "../../events";
+import { useFormat, useWords } from "../../i18n";
+import { useLoaded } from "../../loading";
+import { to, useRoute } from "../../route";
+import { Button, EmptyState, Field, ProblemNotice, ProblemText, Skeleton, TextArea } from "../../ui";
+import { Markdown } from "../../ui/Markdown";
+import { Calendar } from "./Calendar";
+import { isDay, isoDay, today } from "./days";
+import "./daily.css";
+
+export default function DailyView() {
+  const wanted = useRoute().parts[1];
+  const days = useLoaded(async (signal) => (await api.days(signal)).days, []);
+  useServerEvent("daily", days.reload);
+  useServerEvent("hello", days.reload);
+  const chosen = wanted && isDay(wanted) ? wanted : null;
+  const shown = chosen ?? days.value?.[0]?.date ?? (days.value && today());
+  if (!days.value && days.problem) return <ProblemNotice problem={days.problem} onRetry={days.reload} />;
+  return (
+    <div className="daily">
+      <div className="daily-pick">
+        <Calendar days={days.value ?? []} shown={shown ?? today()} />
+        <DayList days={withToday(days.value ?? [])} shown={shown ?? ""} />
+      </div>
+      {shown ? <DayNotes key={shown} date={shown} onAdded={days.reload} /> : <Skeleton lines={6} />}
+    </div>
+  );
+}
+
+/** Today can always be chosen, since a note can always be written. */
+function withToday(days: Day[]): Day[] {
+  const date = today();
+  return days.some((day) => day.date === date) ? days : [{ date, entries: 0, chars: 0 }, ...days];
+}
+
+function DayList({ days, shown }: { days: Day[]; shown: string }) {
+  const words = useWords().memory.daily;
+  const name = useDayName();
+  return (
+    <nav className="day-list" aria-label={words.days}>
+      <ul role="list">
+        {days.map((day) => (
+          <li key={day.date}>
+            <a href={to("memory", "daily", day.date)} aria-current={day.date === shown ? "date" : undefined}>
+              <span>{name(day.date)}</span>
+              {day.entries > 0 && <span className="day-count">{words.notes(day.entries)}</span>}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+function useDayName(): (date: string) => string {
+  const words = useWords().memory.daily;
+  const format = useFormat();
+  const yesterday = isoDay(new Date(Date.now() - 86_400_000));
+  return (date) => {
+    if (date === today()) return words.today;
+    return date === yesterday ? words.yesterday : format.date(date);
+  };
+}
+
+function DayNotes({ date, onAdded }: { date: string; onAdded: () => void }) {
+  const words = useWords().memory.daily;
+  const format = useFormat();
+  const name = useDayName()(date);
+  const note = useLoaded((signal) => api.day(date, signal), [date]);
+  const isToday = date === today();
+  useServerEvent("hello", note.reload);
+  useServerEvent("daily", ({ date: changed = date }) => {
+    if (changed === date) note.reload();
+  });
+  return (
+    <section className="day" aria-label={format.date(date)}>
+      <header className="day-head">
+        <h2>{name}</h2>
+        {name !== format.date(date) && <p>{format.date(date)}</p>}
+      </header>
+      {isToday && (
+        <AddNote
+          onAdded={() => {
+            note.reload();
+            onAdded();
+          }}
+        />
+      )}
+      {note.problem && <ProblemNotice problem={note.problem} onRetry={note.reload} />}
+      {!note.value && !note.problem && <Skeleton lines={5} />}
+      {note.value?.exists && (
+        <div className="card day-notes">
+          <Markdown text={withoutTitle(note.value.content, date)} />
+        </div>
+      )}
+      {note.value && !note.value.exists && (
+        <EmptyState icon="calendar" title={words.emptyTitle}>
+          <p>{isToday ? words.emptyToday : words.empty}</p>
+        </EmptyState>
+      )}
+    </section>
+  );
+}
+
+/** The file begins with its date, which stands above already. */
+function withoutTitle(content: string, date: string): string {
+  return content.replace(new RegExp(`^\\s*# ${date}[ \\t]*\\r?\\n`), "");
+}
+
+function AddNote({ onAdded }: { onAdded: () => void }) {
+  const words = useWords().memory.daily;
+  const [entry, setEntry] = useState("");
+  const [isAdding, setAdding] = useState(false);
+  const [error, setError] = useState<ReactNode>(null);
+
+  const add = async (event?: FormEvent) => {
+    event?.preventDefault();
+    if (!entry.trim() || isAdding) return;
+    setAdding(true);
+    try {
+      await api.addNote(today(), entry.trim());
+      setEntry((now) => (now === entry ? "" : now));
+      setError(null);
+      onAdded();
+    } catch (problem) {
+      setError(<ProblemText problem={problem} />);
+    } finally {
+      setAdding(false);
+    }
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    void add();
+  };
+  return (
+    <form className="add-note" onSubmit={(event) => void add(event)}>
+      <Field label={words.label} hideLabel error={error}>
+        {(ids) => (
+          <TextArea
+            {...ids}
+            rows={1}
+            placeholder={words.placeholder}
+            value={entry}
+            onKeyDown={onKeyDown}
+            onChange={(event) => setEntry(event.target.value)}
+          />
+        )}
+      </Field>
+      <Button tone="primary" type="submit" icon="plus" busy={isAdding} disabled={!entry.trim()}>
+        {words.add}
+      </Button>
+    </form>
+  );
+}

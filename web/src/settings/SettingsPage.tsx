@@ -1,0 +1,118 @@
+import { type ReactNode, useCallback, useEffect, useId, useRef } from "react";
+import { api, type Setting, type SettingValue } from "../api";
+import { useServerEvent } from "../events";
+import { useI18n, useWords } from "../i18n";
+import { useLoaded } from "../loading";
+import { LanguageChoice, ThemeChoice } from "../Preferences";
+import { useRoute } from "../route";
+import { Icon, PageHead, ProblemNotice, Skeleton } from "../ui";
+import { FIRST, grouped } from "./groups";
+import { type Save, SettingRow } from "./SettingRow";
+import "./settings.css";
+
+/** Everything that can be set, each with its meaning; what is changed holds at once. */
+export default function SettingsPage() {
+  const words = useWords();
+  const { value, problem, reload, set } = useLoaded((signal) => api.settings(signal), []);
+  useServerEvent("settings", reload);
+  useServerEvent("hello", reload);
+
+  const save = useCallback<Save>(
+    async (key: string, changed: SettingValue) => {
+      await api.configure({ [key]: changed });
+      set(await api.settings());
+    },
+    [set],
+  );
+
+  return (
+    <div className="page settings">
+      <PageHead title={words.settings.title}>
+        <p>{words.settings.intro}</p>
+      </PageHead>
+      {problem && <ProblemNotice problem={problem} onRetry={reload} />}
+      {value ? <All settings={value.settings} save={save} /> : !problem && <Skeleton lines={8} />}
+    </div>
+  );
+}
+
+function All({ settings, save }: { settings: Setting[]; save: Save }) {
+  const { words } = useI18n();
+  const wanted = useRoute().query.get("group");
+  return (
+    <>
+      <Learning settings={settings} save={save} />
+      <Appearance />
+      {grouped(settings).map(([group, found]) => (
+        <Section key={group} {...words.settings.groups[group]} isWanted={group === wanted}>
+          {found.map((setting) => (
+            <SettingRow key={setting.key} setting={setting} save={save} />
+          ))}
+        </Section>
+      ))}
+    </>
+  );
+}
+
+/** Whether anything is learnt by itself: the one choice that everybody should see. */
+function Learning({ settings, save }: { settings: Setting[]; save: Save }) {
+  const { auto } = useWords().settings;
+  const setting = settings.find(({ key }) => key === FIRST);
+  if (!setting) return null;
+  const isEnabled = settings.find(({ key }) => key === "enabled")?.value !== false;
+  const now = setting.value ? auto.on : auto.off;
+  return (
+    <section className="card settings-first">
+      <SettingRow setting={setting} save={save} />
+      <p className="settings-now" data-on={isEnabled && setting.value === true}>
+        <Icon name={isEnabled && setting.value ? "leaf" : "info"} />
+        {isEnabled ? now : auto.noMemory}
+      </p>
+    </section>
+  );
+}
+
+function Appearance() {
+  const words = useWords();
+  return (
+    <Section {...words.settings.appearance}>
+      <div className="setting">
+        <span className="setting-label">{words.theme.label}</span>
+        <div className="setting-control">
+          <ThemeChoice />
+        </div>
+      </div>
+      <div className="setting">
+        <span className="setting-label">{words.language.label}</span>
+        <div className="setting-control">
+          <LanguageChoice />
+        </div>
+      </div>
+    </Section>
+  );
+}
+
+interface SectionProps {
+  title: string;
+  text: string;
+  /** Whether the address asks for this one. */
+  isWanted?: boolean;
+  children: ReactNode;
+}
+
+function Section({ title, text, isWanted, children }: SectionProps) {
+  const id = useId();
+  const section = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (isWanted) section.current?.scrollIntoView();
+  }, [isWanted]);
+  return (
+    <section ref={section} className="settings-group" aria-labelledby={id}>
+      <div className="settings-group-head">
+        <h2 id={id}>{title}</h2>
+        {text && <p>{text}</p>}
+      </div>
+      <div className="card">{children}</div>
+    </section>
+  );
+}

@@ -1,0 +1,154 @@
+/** A setting's name, what it means, and the unit of its number. */
+export interface FieldWords {
+  label: string;
+  meaning: string;
+  unit?: string;
+}
+
+const fields: Record<string, FieldWords> = {
+  enabled: {
+    label: "Use memory",
+    meaning:
+      "Put what is remembered into every conversation, and learn from it. Switched off, nothing is lost, and everything you ask for by hand still works.",
+  },
+  memoryMaxItems: {
+    label: "Number of facts",
+    meaning: "How many facts are kept. When the memory is full, one must go before another is added; your own edits are never refused.",
+    unit: "facts",
+  },
+  memoryMaxChars: {
+    label: "Length of all facts",
+    meaning: "How long the facts may be together. They are part of every prompt, so length has its price.",
+    unit: "characters",
+  },
+  promptMaxTokens: {
+    label: "Longest prompt",
+    meaning: "How much a model is given to read at most: memory, what was found, and the conversation together.",
+    unit: "tokens",
+  },
+  memoryLocation: {
+    label: "Memory file",
+    meaning: "Where the long-term memory lies, if not in the data folder.",
+  },
+  autoExtract: {
+    label: "Learn by itself",
+    meaning:
+      "Notice lasting facts in your conversations and remember them, each with the words it comes from. Everything learnt can be read, corrected and taken back.",
+  },
+  extractIntervalSeconds: {
+    label: "Pause between reviews",
+    meaning: "How long a conversation rests after it was reviewed for facts.",
+    unit: "seconds",
+  },
+  minNewMessages: {
+    label: "New messages before a review",
+    meaning: "How much must be said before a conversation is reviewed again.",
+    unit: "messages",
+  },
+  flushThreshold: {
+    label: "Review at once when the context is this full",
+    meaning: "Facts are saved from old messages before they drop out of a model's context.",
+  },
+  extractModel: {
+    label: "Model that finds facts",
+    meaning: "Empty means the one that answers. Enter rules to use no model at all.",
+  },
+  extractDailyCalls: {
+    label: "Most reviews by a model per day",
+    meaning: "After that, simple rules find facts until midnight.",
+    unit: "reviews",
+  },
+  model: {
+    label: "Model that answers",
+    meaning:
+      "claude-cli, anthropic:NAME, openai:NAME or ollama:NAME. Enter recall for none: answers then consist of what is remembered. Empty takes what is found on this computer.",
+  },
+  modelUrl: {
+    label: "The model's address",
+    meaning: "Where the model is served, if not at its usual place.",
+  },
+  claudeTimeoutMs: {
+    label: "Longest wait for an answer",
+    meaning: "After that the model is stopped, and what it said so far is kept.",
+    unit: "milliseconds",
+  },
+  embeddings: {
+    label: "Compare meanings",
+    meaning: "Find what means the same in other words, also across languages, where a model for that is installed.",
+  },
+  embeddingsUrl: {
+    label: "Address of an embeddings model",
+    meaning: "Leave it empty to use the one that is installed with Turnleaf.",
+  },
+  embeddingsModel: {
+    label: "Embeddings model",
+    meaning: "Which model is asked at that address.",
+  },
+  searchVectorWeight: {
+    label: "Weight of meaning",
+    meaning: "How much it counts in a search that something means the same.",
+  },
+  searchBm25Weight: {
+    label: "Weight of words",
+    meaning: "How much it counts in a search that something uses the same words.",
+  },
+  conversationMaxTurns: {
+    label: "Messages kept",
+    meaning: "How much of a conversation a model still sees. What was just said is always kept.",
+    unit: "messages",
+  },
+  conversationMaxChars: {
+    label: "Characters kept",
+    meaning: "The same limit, in characters.",
+    unit: "characters",
+  },
+  conversationMaxAgeDays: {
+    label: "Forget a conversation after",
+    meaning: "Days without a new message. What was learnt from it stays.",
+    unit: "days",
+  },
+  conversationArchive: {
+    label: "Keep an archive",
+    meaning: "Messages that leave a conversation move to an archive that search looks into.",
+  },
+  conversationArchiveMaxAgeDays: {
+    label: "Keep archived messages for",
+    meaning: "Older ones are deleted from the archive.",
+    unit: "days",
+  },
+  conversationsLocation: {
+    label: "Conversations file",
+    meaning: "Where conversations lie, if not in the data folder.",
+  },
+};
+
+export const en = {
+  title: "Settings",
+  intro: "Changes take effect at once.",
+  appearance: { title: "Appearance", text: "For this browser only." },
+  groups: {
+    learning: { title: "Learning", text: "How facts come out of conversations." },
+    memory: { title: "Memory", text: "What is kept, and how much of it." },
+    model: { title: "Model", text: "Who answers you in the chat." },
+    search: { title: "Search", text: "How something is found again." },
+    conversations: { title: "Conversations", text: "How long what was said is kept." },
+    other: { title: "More", text: "" },
+  },
+  fields,
+  auto: {
+    on: "Turnleaf learns from your conversations.",
+    off: "Turnleaf learns only what you tell it to remember.",
+    noMemory: "This has no effect while memory is switched off below.",
+  },
+  locked: (variable: string) =>
+    `Fixed by ${variable} in the server's environment. Unset it there to change it here.`,
+  notHere: (key: string) => `Can only be changed on the server's computer: turnleaf config ${key}`,
+  reset: (value: string) => `Back to the default (${value})`,
+  nothing: "none",
+  automatic: "Chosen automatically",
+  unset: "Not set",
+  saved: "Saved",
+  wholeNumber: "This must be a whole number of at least 1.",
+  share: "This must be a number from 0 to 100.",
+  percent: "percent",
+};

@@ -1,0 +1,146 @@
+import type { en, FieldWords } from "./en";
+
+const fields: Record<string, FieldWords> = {
+  enabled: {
+    label: "使用記憶",
+    meaning: "把記得的事帶進每一次對話，並從對話中學習。關掉以後什麼都不會消失，你親手下的指令也照常運作。",
+  },
+  memoryMaxItems: {
+    label: "記憶則數上限",
+    meaning: "記憶滿了，要先刪掉一些才能再記新的。你自己動手的修改不受限制。",
+    unit: "則",
+  },
+  memoryMaxChars: {
+    label: "記憶長度上限",
+    meaning: "所有記憶合計的長度。記憶會放進每一次的提示詞，越長花費越多。",
+    unit: "字元",
+  },
+  promptMaxTokens: {
+    label: "提示詞長度上限",
+    meaning: "一次最多給模型讀多少內容：記憶、搜尋到的資料和對話都算在內。",
+    unit: "tokens",
+  },
+  memoryLocation: {
+    label: "記憶檔案",
+    meaning: "長期記憶存放的位置；沒有設定就放在資料夾裡。",
+  },
+  autoExtract: {
+    label: "自動學習",
+    meaning: "從對話中留意值得長久記住的事並記下來，每一則都附上原話。學到的內容隨時可以查看、修改或收回。",
+  },
+  extractIntervalSeconds: {
+    label: "兩次整理的間隔",
+    meaning: "同一段對話整理過後，隔多久才會再整理一次。",
+    unit: "秒",
+  },
+  minNewMessages: {
+    label: "累積多少新訊息才整理",
+    meaning: "對話要有這麼多新內容，才會再從中找出值得記住的事。",
+    unit: "則",
+  },
+  flushThreshold: {
+    label: "上下文用到多少就立刻整理",
+    meaning: "在模型的上下文塞滿、舊訊息被擠掉之前，先把重要的事記下來。",
+  },
+  extractModel: {
+    label: "負責整理的模型",
+    meaning: "留空就用回答問題的同一個模型；填 rules 則完全不用模型。",
+  },
+  extractDailyCalls: {
+    label: "每天最多請模型整理幾次",
+    meaning: "超過之後，到午夜前都改用規則整理。",
+    unit: "次",
+  },
+  model: {
+    label: "回答問題的模型",
+    meaning:
+      "可填 claude-cli、anthropic:名稱、openai:名稱 或 ollama:名稱。recall 不是模型，只會用記得的事回答。留空則自動選用這台電腦上找得到的模型。",
+  },
+  modelUrl: {
+    label: "模型的網址",
+    meaning: "模型不在預設的位置時才需要填。",
+  },
+  claudeTimeoutMs: {
+    label: "等待回答的時間上限",
+    meaning: "超過就停止，已經說出的部分會保留。",
+    unit: "毫秒",
+  },
+  embeddings: {
+    label: "比對語意",
+    meaning: "用不同的說法、甚至不同的語言，也能找到意思相同的內容；需要安裝對應的模型。",
+  },
+  embeddingsUrl: {
+    label: "語意模型的網址",
+    meaning: "留空就用隨 Turnleaf 安裝的那一個。",
+  },
+  embeddingsModel: {
+    label: "語意模型",
+    meaning: "在那個網址使用哪一個模型。",
+  },
+  searchVectorWeight: {
+    label: "語意的比重",
+    meaning: "搜尋時，「意思相近」佔多少分量。",
+  },
+  searchBm25Weight: {
+    label: "字詞的比重",
+    meaning: "搜尋時，「用字相同」佔多少分量。",
+  },
+  conversationMaxTurns: {
+    label: "保留的訊息數",
+    meaning: "模型看得到對話中的最近幾則訊息。剛說過的話一定會保留。",
+    unit: "則",
+  },
+  conversationMaxChars: {
+    label: "保留的字元數",
+    meaning: "同樣的限制，以字元計算。",
+    unit: "字元",
+  },
+  conversationMaxAgeDays: {
+    label: "多久沒動靜就刪除對話",
+    meaning: "從最後一則訊息算起的天數。從中學到的事會留著。",
+    unit: "天",
+  },
+  conversationArchive: {
+    label: "保留封存",
+    meaning: "離開對話的訊息會移到封存，之後仍然搜尋得到。",
+  },
+  conversationArchiveMaxAgeDays: {
+    label: "封存保留多久",
+    meaning: "更早的訊息會從封存中刪除。",
+    unit: "天",
+  },
+  conversationsLocation: {
+    label: "對話檔案",
+    meaning: "對話存放的位置；沒有設定就放在資料夾裡。",
+  },
+};
+
+export const zhTW: typeof en = {
+  title: "設定",
+  intro: "在這裡改的設定會立刻生效。",
+  appearance: { title: "外觀", text: "只影響這個瀏覽器。" },
+  groups: {
+    learning: { title: "自動學習", text: "怎麼從對話中找出值得記住的事。" },
+    memory: { title: "記憶", text: "要記住什麼、記住多少。" },
+    model: { title: "模型", text: "在對話中由誰回答你。" },
+    search: { title: "搜尋", text: "怎麼把記過的事找回來。" },
+    conversations: { title: "對話", text: "說過的話要留多久。" },
+    other: { title: "其他", text: "" },
+  },
+  fields,
+  auto: {
+    on: "Turnleaf 會從對話中學習。",
+    off: "Turnleaf 只記住你明確要它記的事。",
+    noMemory: "下方的「使用記憶」關閉時，這個開關沒有作用。",
+  },
+  locked: (variable) => `由伺服器的環境變數 ${variable} 決定；在那邊取消設定後，才能在這裡更改。`,
+  notHere: (key) => `只能在伺服器那台電腦上更改：turnleaf config ${key}`,
+  reset: (value) => `恢復預設值（${value}）`,
+  nothing: "無",
+  automatic: "自動選擇",
+  unset: "未設定",
+  saved: "已儲存",
+  wholeNumber: "請填 1 以上的整數。",
+  share: "請填 0 到 100 之間的數字。",
+  percent: "百分比",
+};

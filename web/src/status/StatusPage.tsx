@@ -1,0 +1,210 @@
+import { type ReactNode, useEffect, useId, useState } from "react";
+import { address, api, type Status } from "../api";
+import { useConnection, useServerEvent } from "../events";
+import { capitalised, useI18n } from "../i18n";
+import { useLoaded } from "../loading";
+import { to } from "../route";
+import { Button, Icon, Meter, Notice, PageHead, ProblemNotice, Skeleton } from "../ui";
+import "./status.css";
+
+const PARTS = ["model", "learning", "search", "embeddings", "tokens"];
+/** Parts that are called by a name, which is written as it is. */
+const NAMES = ["model", "embeddings"];
+
+/** How everything is, as `turnleaf doctor` sees it, and live. */
+export default function StatusPage() {
+  const { words } = useI18n();
+  const { value, problem, isLoading, reload } = useLoaded((signal) => api.status(signal), []);
+  useServerEvent("hello", reload);
+  useServerEvent("settings", reload);
+  useServerEvent("problem", reload);
+  useServerEvent("learnt", reload);
+
+  const again = (
+    <Button icon="refresh" busy={isLoading && value !== null} onClick={reload}>
+      {words.status.checkAgain}
+    </Button>
+  );
+  return (
+    <div className="page status">
+      <PageHead title={words.status.title} actions={again}>
+        <p>{words.status.intro}</p>
+      </PageHead>
+      {problem && <ProblemNotice problem={problem} onRetry={reload} />}
+      {value ? <All status={value} /> : !problem && <Skeleton lines={8} />}
+    </div>
+  );
+}
+
+function All({ status }: { status: Status }) {
+  return (
+    <>
+      <Verdict status={status} />
+      <AtWork status={status} />
+      <Files status={status} />
+      <Versions status={status} />
+      <ForPrograms />
+    </>
+  );
+}
+
+/** Whether all is well, and if not, what to do. */
+function Verdict({ status }: { status: Status }) {
+  const { words, format } = useI18n();
+  const isAway = useConnection() === "away";
+  const errors = status.problems.filter(({ level }) => level === "error").length;
+  const others = status.problems.length - errors;
+  const said = errors ? words.status.bad(errors) : others ? words.status.warnings(others) : words.status.good;
+  const level = errors ? "danger" : others ? "warn" : "good";
+  return (
+    <section className="status-verdict" aria-live="polite">
+      <p className={`status-word status-${level}`}>
+        <Icon name={level === "good" ? "check" : "alert"} />
+        {said}
+      </p>
+      {isAway && <Notice tone="warn">{words.status.away}</Notice>}
+      {status.problems.map(({ level: its, message }) => (
+        <Notice key={message} tone={its === "error" ? "danger" : "warn"}>
+          <p>{capitalised(words.status.spoken(message))}</p>
+        </Notice>
+      ))}
+      {status.lastError && (
+        <Notice tone="warn" icon="clock">
+          <p>
+            <strong>{words.status.lastError}</strong>
+            {status.lastError.time && ` · ${format.dateTime(status.lastError.time)}`}
+            {status.lastError.conversation && ` · ${words.status.inConversation(status.lastError.conversation)}`}
+          </p>
+          <p>{status.lastError.message}</p>
+        </Notice>
+      )}
+    </section>
+  );
+}
+
+function AtWork({ status }: { status: Status }) {
+  const { words } = useI18n();
+  return (
+    <Section title={words.status.atWork}>
+      <div className="status-parts">
+        {PARTS.flatMap((name) => {
+          const text = status.parts[name];
+          return text === undefined ? [] : <Part key={name} name={name} text={words.status.spoken(text)} />;
+        })}
+        <Index status={status} />
+      </div>
+    </Section>
+  );
+}
+
+/** One part: what it is, and in smaller letters why, or what to do for more. */
+function Part({ name, text }: { name: string; text: string }) {
+  const { words } = useI18n();
+  const { main, why } = split(text);
+  const isName = NAMES.includes(name);
+  const more = words.status.more[name];
+  return (
+    <div className="card status-part">
+      <h3>{words.status.parts[name]}</h3>
+      <p className="status-main">{isName ? main : capitalised(main)}</p>
+      {why && <p className="status-why">{capitalised(why)}</p>}
+      {more && (
+        <a className="status-more" href={`${to("settings")}?group=${name}`}>
+          {more} <Icon name="chevronRight" />
+        </a>
+      )}
+    </div>
+  );
+}
+
+/** How far the index is, as it goes on. */
+function Index({ status }: { status: Status }) {
+  const { words, format } = useI18n();
+  const [progress, setProgress] = useState(status.index);
+  useEffect(() => setProgress(status.index), [status]);
+  useServerEvent("index", setProgress);
+  const { done, total } = progress;
+  const isDone = done >= total;
+  const said = isDone ? words.status.index.done : words.status.index.working(format.number(done), format.number(total));
+  return (
+    <div className="card status-part">
+      <h3>{words.status.index.label}</h3>
+      <Meter isProgress label={words.status.index.label} value={isDone ? 1 : done} max={isDone ? 1 : total} words={said} />
+      <p className="status-why">{words.status.index.explanation}</p>
+    </div>
+  );
+}
+
+function Files({ status }: { status: Status }) {
+  const { words, format } = useI18n();
+  return (
+    <Section title={words.status.files}>
+      <div className="card status-files" role="table" aria-label={words.status.files}>
+        <div role="row" className="status-file status-file-head">
+          <span role="columnheader">{words.status.file}</span>
+          <span role="columnheader">{words.status.holds}</span>
+          <span role="columnheader">{words.status.size}</span>
+        </div>
+        {status.files.map((file) => (
+          <div role="row" key={file.path} className="status-file">
+            <span role="cell">
+              <strong>{words.status.fileNames[file.name] ?? file.name}</strong>
+              <code>{file.path}</code>
+            </span>
+            <span role="cell">{words.status.spoken(file.holds)}</span>
+            <span role="cell">{file.bytes === null ? "–" : format.bytes(file.bytes)}</span>
+          </div>
+        ))}
+      </div>
+    </Section>
+  );
+}
+
+function Versions({ status }: { status: Status }) {
+  const { words } = useI18n();
+  return (
+    <Section title={words.status.versions}>
+      <dl className="card status-list">
+        <div>
+          <dt>{words.status.dataFolder}</dt>
+          <dd>
+            <code>{status.dataFolder.path}</code>
+          </dd>
+        </div>
+        {Object.entries(status.versions).map(([name, version]) => (
+          <div key={name}>
+            <dt>{words.status.versionNames[name] ?? name}</dt>
+            <dd>{version}</dd>
+          </div>
+        ))}
+      </dl>
+    </Section>
+  );
+}
+
+function ForPrograms() {
+  const { words } = useI18n();
+  return (
+    <Section title={words.status.forPrograms}>
+      <p className="status-api">
+        {words.status.api} <a href={address("docs/")}>{words.status.apiLink}</a>
+      </p>
+    </Section>
+  );
+}
+
+function Section({ title, children }: { title: string; children: ReactNode }) {
+  const id = useId();
+  return (
+    <section aria-labelledby={id} className="status-section">
+      <h2 id={id}>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+/** Part "what it is (why)" or "what it is; more" into the two. */
+function split(text: string): { main: string; why: string | null } {
+  const [, main = text, why = ""] = /^([^(（;；]*?)\s*(?:[(（;；]\s*(.*?)[)）]?)?$/s.exec(text) ?? [];
+  return { main: main || text, why: why || null };
+}

@@ -1,0 +1,27 @@
+/** What this browser remembers between visits, where it may. */
+
+/** Give what was kept under a name. */
+export function kept(name: string): string | null {
+  try {
+    return localStorage.getItem(`turnleaf.${name}`);
+  } catch {
+    return null;
+  }
+}
+
+/** Keep a value under a name; null forgets it. */
+export function keep(name: string, value: string | null): void {
+  try {
+    if (value === null) localStorage.removeItem(`turnleaf.${name}`);
+    else localStorage.setItem(`turnleaf.${name}`, value);
+  } catch {
+    // Without storage a choice holds until the page is closed.
+  }
+}
+
+/** Call the handler when another tab keeps a value under a name, or forgets it. */
+export function onKept(name: string, handler: (value: string | null) => void): void {
+  addEventListener("storage", ({ key, newValue }) => {
+    if (key === `turnleaf.${name}`) handler(newValue);
+  });
+}

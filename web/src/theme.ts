@@ -1,0 +1,35 @@
+/** Light, dark, or as the system has it. */
+
+import { useSyncExternalStore } from "react";
+import { keep, kept } from "./storage";
+
+export type Theme = "system" | "light" | "dark";
+export const THEMES: Theme[] = ["system", "light", "dark"];
+
+const listeners = new Set<() => void>();
+let current: Theme = THEMES.find((theme) => theme === kept("theme")) ?? "system";
+apply();
+
+function apply(): void {
+  const root = document.documentElement;
+  if (current === "system") delete root.dataset.theme;
+  else root.dataset.theme = current;
+}
+
+/** Choose the colours. */
+export function setTheme(theme: Theme): void {
+  current = theme;
+  keep("theme", theme === "system" ? null : theme);
+  apply();
+  for (const listener of listeners) listener();
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** Give the choice that holds. */
+export function useTheme(): Theme {
+  return useSyncExternalStore(subscribe, () => current);
+}

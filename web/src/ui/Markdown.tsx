@@ -1,0 +1,213 @@
+/** Markdown as React elements: no HTML is ever parsed, so nothing in a text can run as script. */
+
+import type { Definition, Nodes, Parents, RootContent, Table, TableCell } from "mdast";
+import { fromMarkdown } from "mdast-util-from-markdown";
+import { gfmFromMarkdown } from "mdast-util-gfm";
+import { gfm } from "micromark-extension-gfm";
+import { createElement, Fragment, memo, type ReactNode, useRef } from "react";
+import { CopyButton } from "./CopyButton";
+import "./markdown.css";
+import { mended } from "./mended";
+
+const OPTIONS = { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] };
+const SAFE_LINK = /^(https?:|mailto:)/i;
+const HAN = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
+/** Stars beside full-width punctuation, where Markdown's rules see neither a beginning nor an end. */
+const STRONG = /\*\*(?!\s)([^*\n]+)(?<!\s)\*\*/;
+
+interface MarkdownProps {
+  text: string;
+  /** More of it is to come: then it is read on from its last block, and what is half is mended. */
+  isGrowing?: boolean;
+}
+
+/** Show a text as Markdown. */
+export const Markdown = memo(function Markdown({ text, isGrowing = false }: MarkdownProps) {
+  const before = useRef<Read>(NOTHING);
+  const read = isGrowing ? readOn(text, before.current) : readWhole(text);
+  before.current = isGrowing ? read : NOTHING;
+  return (
+    <div className="markdown">
+      {read.blocks.map((block) => (
+        <BlockView key={block.start} block={block} names={read.names} />
+      ))}
+    </div>
+  );
+});
+
+// Reading
+
+interface Block {
+  start: number;
+  source: string;
+  node: RootContent;
+}
+
+type Names = ReadonlyMap<string, Definition>;
+
+interface Read {
+  text: string;
+  blocks: Block[];
+  names: Names;
+}
+
+const NO_NAMES: Names = new Map();
+const NOTHING: Read = { text: "", blocks: [], names: NO_NAMES };
+
+function blocksOf(text: string, from: number): Block[] {
+  return fromMarkdown(text, OPTIONS).children.map((node) => {
+    const start = node.position!.start.offset!;
+    return { start: from + start, source: text.slice(start, node.position!.end.offset!), node };
+  });
+}
+
+/** Read what came since: the last block may have grown, and those before it cannot change. */
+function readOn(text: string, before: Read): Read {
+  const last = text.startsWith(before.text) ? before.blocks.at(-1) : undefined;
+  const from = last?.start ?? 0;
+  const settled = last ? before.blocks.slice(0, -1) : [];
+  return { text, blocks: [...settled, ...blocksOf(mended(text.slice(from)), from)], names: NO_NAMES };
+}
+
+function readWhole(text: string): Read {
+  const blocks = blocksOf(text, 0);
+  const named = blocks.flatMap(({ node }) => (node.type === "definition" ? [node] : []));
+  const names = named.length ? new Map(named.map((node) => [node.identifier, node])) : NO_NAMES;
+  return { text, blocks, names };
+}
+
+// Showing
+
+interface BlockProps {
+  block: Block;
+  names: Names;
+}
+
+const BlockView = memo(
+  ({ block, names }: BlockProps) => shown(block.node, names),
+  (one, other) => one.block.source === other.block.source && one.names === other.names,
+);
+
+function inside(node: Parents, names: Names): ReactNode {
+  return node.children.map((child, at) => <Fragment key={at}>{shown(child, names)}</Fragment>);
+}
+
+function shown(node: Nodes, names: Names): ReactNode {
+  switch (node.type) {
+    case "text":
+      return withStrong(node.value);
+    case "paragraph":
+      return <p>{inside(node, names)}</p>;
+    case "heading":
+      return createElement(node.depth > 3 ? "h4" : "h3", { className: `depth-${node.depth}` }, inside(node, names));
+    case "strong":
+      return <strong>{inside(node, names)}</strong>;
+    case "emphasis":
+      return <em>{inside(node, names)}</em>;
+    case "delete":
+      return <del>{inside(node, names)}</del>;
+    case "inlineCode":
+      return <code>{node.value}</code>;
+    case "code":
+      return <Code text={node.value} language={node.lang ?? ""} />;
+    case "blockquote":
+      return <blockquote>{inside(node, names)}</blockquote>;
+    case "list":
+      return node.ordered ? <ol start={node.start ?? 1}>{inside(node, names)}</ol> : <ul>{inside(node, names)}</ul>;
+    case "listItem":
+      return item(node, names);
+    case "link":
+      return link(node.url, inside(node, names));
+    case "linkReference":
+      return link(names.get(node.identifier)?.url ?? "", inside(node, names));
+    case "image":
+      return link(node.url, node.alt || node.url); // a picture would be fetched from elsewhere
+    case "imageReference":
+      return link(names.get(node.identifier)?.url ?? "", node.alt || node.identifier);
+    case "break":
+      return <br />;
+    case "thematicBreak":
+      return <hr />;
+    case "table":
+      return <TableView table={node} names={names} />;
+    case "html":
+      return <span className="markdown-raw">{node.value}</span>;
+    case "footnoteReference":
+      return <sup>[{node.identifier}]</sup>;
+    case "footnoteDefinition":
+      return (
+        <div className="markdown-note">
+          <sup>[{node.identifier}]</sup> {inside(node, names)}
+        </div>
+      );
+    default:
+      return null;
+  }
+}
+
+function withStrong(text: string): ReactNode {
+  if (!HAN.test(text) || !STRONG.test(text)) return text;
+  return text.split(STRONG).map((part, at) => (at % 2 ? <strong key={at}>{part}</strong> : part));
+}
+
+function link(url: string, words: ReactNode): ReactNode {
+  if (!SAFE_LINK.test(url)) return words;
+  return (
+    <a href={url} target="_blank" rel="noopener noreferrer">
+      {words}
+    </a>
+  );
+}
+
+function item(node: Extract<Nodes, { type: "listItem" }>, names: Names): ReactNode {
+  const isTask = typeof node.checked === "boolean";
+  return (
+    <li className={isTask ? "task" : undefined}>
+      {isTask && (node.checked ? "☑ " : "☐ ")}
+      {node.children.map((child, at) => (
+        <Fragment key={at}>
+          {child.type === "paragraph" && !node.spread ? inside(child, names) : shown(child, names)}
+        </Fragment>
+      ))}
+    </li>
+  );
+}
+
+function Code({ text, language }: { text: string; language: string }) {
+  return (
+    <figure className="code">
+      <figcaption>
+        <span>{language}</span>
+        <CopyButton text={text} />
+      </figcaption>
+      <pre tabIndex={0}>
+        <code>{text}</code>
+      </pre>
+    </figure>
+  );
+}
+
+function TableView({ table, names }: { table: Table; names: Names }) {
+  const [head, ...rows] = table.children;
+  const cells = (row: TableCell[], tag: "th" | "td") =>
+    row.map((cell, at) => {
+      const style = { textAlign: table.align?.[at] ?? undefined };
+      return createElement(tag, { key: at, style, scope: tag === "th" ? "col" : undefined }, inside(cell, names));
+    });
+  return (
+    <div className="markdown-table" tabIndex={0}>
+      <table>
+        {head && (
+          <thead>
+            <tr>{cells(head.children, "th")}</tr>
+          </thead>
+        )}
+        <tbody>
+          {rows.map((row, at) => (
+            <tr key={at}>{cells(row.children, "td")}</tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

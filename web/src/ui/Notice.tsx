@@ -1,0 +1,54 @@
+import type { ReactNode } from "react";
+import { useTold, useWords } from "../i18n";
+import type { Told } from "../locales/en";
+import { Button } from "./Button";
+import { Icon, type IconName } from "./Icon";
+
+type Tone = "info" | "warn" | "danger";
+const ICONS: Record<Tone, IconName> = { info: "info", warn: "alert", danger: "alert" };
+
+/** Something to know before reading on. */
+export function Notice({ tone = "info", icon, children }: { tone?: Tone; icon?: IconName; children: ReactNode }) {
+  return (
+    <div className={`notice notice-${tone}`} role={tone === "danger" ? "alert" : undefined}>
+      <Icon name={icon ?? ICONS[tone]} />
+      <div>{children}</div>
+    </div>
+  );
+}
+
+/** Something that is told, with what can only be said in English below it. */
+export function ToldText({ text, detail }: Told) {
+  return (
+    <>
+      {text}
+      {detail && (
+        <small className="told-detail" lang="en">
+          {detail}
+        </small>
+      )}
+    </>
+  );
+}
+
+/** What went wrong. */
+export function ProblemText({ problem }: { problem: unknown }) {
+  return <ToldText {...useTold()(problem)} />;
+}
+
+/** What went wrong, and a button to try again. */
+export function ProblemNotice({ problem, onRetry }: { problem: unknown; onRetry?: () => void }) {
+  const words = useWords();
+  return (
+    <Notice tone="danger">
+      <p>
+        <ProblemText problem={problem} />
+      </p>
+      {onRetry && (
+        <Button small icon="refresh" onClick={onRetry} style={{ marginTop: "var(--space-2)" }}>
+          {words.common.tryAgain}
+        </Button>
+      )}
+    </Notice>
+  );
+}

@@ -1,0 +1,15 @@
+export { Badge } from "./Badge";
+export { Button, IconButton, LinkButton } from "./Button";
+export { Dialog } from "./Dialog";
+export { EmptyState } from "./EmptyState";
+export { Field, FieldError, Input, TextArea } from "./Field";
+export { Icon, type IconName, Logo } from "./Icon";
+export { Meter } from "./Meter";
+export { Notice, ProblemNotice, ProblemText, ToldText } from "./Notice";
+export { PageHead, useTitle } from "./PageHead";
+export { Segmented } from "./Segmented";
+export { Slider } from "./Slider";
+export { Skeleton, Spinner } from "./Spinner";
+export { Switch } from "./Switch";
+export { Tabs } from "./Tabs";
+export { ToastProvider, useToasts } from "./Toast";
