@@ -42,11 +42,11 @@ def test_an_edit_of_the_memory_file_is_saved(page: Page, server: Served) -> None
     open_memory(page)
     page.get_by_role("tab", name="MEMORY.md").click()
     editor(page).press("Control+End")
-    page.keyboard.insert_text(f"\n- {LAMP}\n")
+    page.keyboard.insert_text(f"- {LAMP}")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_role("status").get_by_text("Saved", exact=True)).to_be_visible()
     path = server.data / "prompts/memory/MEMORY.md"
-    assert path.read_text("utf-8") == f"# Memory\n\n- {LAMP}\n"
+    assert path.read_text("utf-8") == f"# Memory\n- {LAMP}"
 
 
 @pytest.mark.scenario("003.page-switch")

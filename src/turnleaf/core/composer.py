@@ -106,7 +106,7 @@ class Explanation:
 
 
 # From one turn to the next most of a prompt stays the same.
-_estimated = lru_cache(maxsize=1024)(estimate)
+_estimated = lru_cache(maxsize=256)(estimate)
 
 
 class PromptComposer:

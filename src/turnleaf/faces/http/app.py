@@ -6,6 +6,7 @@ import logging
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+from anyio import to_thread
 from fastapi import FastAPI
 
 from turnleaf import __version__
@@ -37,6 +38,9 @@ DESCRIPTION = (
     "A memory for AI assistants that their users can read. "
     "Errors are `application/problem+json`; their `detail` says what to do."
 )
+THREADS = 12
+"""How many requests are worked on at once: more would not be faster, and each takes memory."""
+
 log = logging.getLogger("turnleaf")
 
 PARTS = (
@@ -51,6 +55,7 @@ def make_app(assistant: Assistant) -> FastAPI:
 
     @asynccontextmanager
     async def running(_app: FastAPI) -> AsyncIterator[None]:
+        to_thread.current_default_thread_limiter().total_tokens = THREADS
         try:
             assistant.init()
         except TurnleafError as error:

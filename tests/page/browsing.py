@@ -1,0 +1,195 @@
+"""A real browser, what must never happen in it, and the page's places as a person names them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Literal, TypeAlias, TypedDict, Unpack
+from urllib.parse import urlsplit
+
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Dialog,
+    Locator,
+    Page,
+    Request,
+    WebError,
+    expect,
+    sync_playwright,
+)
+
+from tests.page.serving import SECONDS
+
+PROGRAM = "/usr/bin/chromium"
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+Colours: TypeAlias = Literal["light", "dark"]
+WIDE = (1280, 800)
+PHONE = (375, 740)
+UNREACHABLE = 0
+_REFUSED = re.compile(r"Failed to load resource: .*status of (\d+)")
+_PATIENCE = """
+    // What goes away after some seconds must not go before a busy machine has looked at it.
+    const soon = window.setTimeout;
+    window.setTimeout = (act, ms, ...rest) => soon(act, ms >= 5000 ? ms * 100 : ms, ...rest);
+"""
+
+expect.set_options(timeout=SECONDS * 1000)
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Give a browser; while it runs, nothing else on this thread can run an event loop."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=PROGRAM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+class Visit:
+    """A browser's profile in which pages are opened, and what went wrong in them."""
+
+    def __init__(self, context: BrowserContext, address: str) -> None:
+        self.context = context
+        self.address = address
+        self.wrong: list[str] = []
+        self.expected: set[int] = set()
+        """The statuses that a test provokes; UNREACHABLE is a server that is not there."""
+        self.held_back = 0
+        """How often the page asked before it let somebody leave."""
+        context.set_default_timeout(SECONDS * 1000)
+        context.on("request", self._asked)
+        context.on("console", self._told)
+        context.on("weberror", self._thrown)
+        context.on("dialog", self._interrupted)
+
+    def open(self, view: str = "#/chat") -> Page:
+        """Open a view of the page in a tab of its own."""
+        page = self.context.new_page()
+        page.goto(self.address + view)
+        return page
+
+    def _asked(self, request: Request) -> None:
+        asked = urlsplit(request.url)
+        if asked.scheme != "data" and asked.netloc != urlsplit(self.address).netloc:
+            self.wrong.append(f"asked elsewhere: {request.url}")
+
+    def _told(self, message: ConsoleMessage) -> None:
+        if message.type == "error" and _status(message.text) not in self.expected:
+            self.wrong.append(f"console: {message.text}")
+
+    def _thrown(self, error: WebError) -> None:
+        self.wrong.append(f"thrown: {error.error}")
+
+    def _interrupted(self, dialog: Dialog) -> None:
+        if dialog.type == "beforeunload":
+            self.held_back += 1
+        else:
+            self.wrong.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+
+def _status(told: str) -> int | None:
+    """Give the status that the browser complains of, if it is about an answer."""
+    refused = _REFUSED.search(told)
+    if refused:
+        return int(refused[1])
+    return UNREACHABLE if "net::ERR_" in told else None
+
+
+class Visitor(TypedDict, total=False):
+    """Who visits: by default in English, with light colours, on a wide screen."""
+
+    language: str
+    colours: Colours
+    size: tuple[int, int]
+    is_patient: bool
+    """Whether what goes away after some seconds stays."""
+
+
+@contextmanager
+def visiting(browser: Browser, address: str, **visitor: Unpack[Visitor]) -> Iterator[Visit]:
+    """Visit a server with a fresh profile; at the end nothing may have gone wrong."""
+    width, height = size = visitor.get("size", WIDE)
+    context = browser.new_context(
+        locale=visitor.get("language", "en-US"),
+        color_scheme=visitor.get("colours", "light"),
+        reduced_motion="reduce",
+        viewport={"width": width, "height": height},
+        has_touch=size == PHONE,
+    )
+    if visitor.get("is_patient", True):
+        context.add_init_script(_PATIENCE)
+    visit = Visit(context, address)
+    try:
+        yield visit
+    finally:
+        context.close()
+    assert not visit.wrong, visit.wrong
+
+
+# Places
+
+
+def editor(page: Page) -> Locator:
+    """The text of MEMORY.md."""
+    return page.get_by_role("textbox", name="Text of MEMORY.md")
+
+
+def fact(page: Page, text: str) -> Locator:
+    """A fact in the list."""
+    return page.get_by_role("tabpanel").get_by_role("listitem").filter(has_text=text)
+
+
+def toast(page: Page, text: str) -> Locator:
+    """The note at the page's edge that says so."""
+    return page.locator(".toast", has_text=text)
+
+
+def conversation(page: Page) -> Locator:
+    """What was said."""
+    return page.get_by_role("region", name="Conversation", exact=True)
+
+
+def answers(page: Page) -> Locator:
+    """All answers of a conversation."""
+    return conversation(page).locator(".chat-answer")
+
+
+def shaping(page: Page) -> Locator:
+    """What stands beside the last answer."""
+    return conversation(page).get_by_role("group", name="What shaped this answer").last
+
+
+# Doing
+
+
+def connected(page: Page) -> Page:
+    """Wait until the page hears of what happens elsewhere."""
+    expect(page.get_by_text("Connected", exact=True)).to_be_attached()
+    return page
+
+
+def say(page: Page, text: str) -> Locator:
+    """Say something in the chat, and give the answer when it is whole."""
+    count = answers(page).count()
+    page.get_by_role("textbox", name="Message", exact=True).fill(text)
+    page.keyboard.press("Enter")
+    answer = answers(page).nth(count)
+    expect(answer).to_have_attribute("aria-busy", "false")
+    return answer
+
+
+def go(page: Page, view: str) -> None:
+    """Go to another view of the page that is open."""
+    page.evaluate("view => { location.hash = view; }", view)

@@ -1,0 +1,28 @@
+"""What axe says of a page, and whether it fits the screen."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+from playwright.sync_api import Page
+
+AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
+RUN = "async () => (await axe.run({resultTypes: ['violations']})).violations"
+TOO_WIDE = "document.scrollingElement.scrollWidth > document.scrollingElement.clientWidth"
+
+
+def complaints(page: Page) -> list[str]:
+    """Give all that is wrong with what is shown."""
+    if page.evaluate("typeof axe === 'undefined'"):
+        page.evaluate(AXE)
+    found = [
+        f"{rule['id']}: {node['target']} {node['failureSummary']}"
+        for rule in page.evaluate(RUN)
+        for node in rule["nodes"]
+    ]
+    return [*found, "one has to scroll sideways"] if is_too_wide(page) else found
+
+
+def is_too_wide(page: Page) -> bool:
+    """Tell whether one has to scroll sideways."""
+    return bool(page.evaluate(TOO_WIDE))

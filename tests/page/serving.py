@@ -1,0 +1,158 @@
+"""`turnleaf serve` in a process of its own, and the folder that it serves."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import ssl
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from turnleaf.settings import CONFIG_NAME, KEYS, SETTINGS, DataFolder, Settings
+from turnleaf.store.conversations import ConversationStore
+from turnleaf.store.daily import DailyLog
+from turnleaf.store.memories import MemoryStore
+from turnleaf.store.pending import PendingStore
+
+SECONDS = 60.0
+"""How long anything is waited for; a busy machine is no failure."""
+LAST_LINE = "Ctrl-C stops it."
+ALONE = {"model": "recall", "embeddings": False}
+"""Settings with which nothing needs a model."""
+NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""Certificates are not needed here, and take long to load."""
+
+
+class Served:
+    """A server that runs over a data folder."""
+
+    def __init__(self, address: str, data: Path, process: subprocess.Popen[str]) -> None:
+        self.address = address
+        self.data = data
+        self.process = process
+        self.folder = DataFolder(data, "a test")
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        return int(self.address.rstrip("/").rpartition(":")[2])
+
+    @property
+    def memory(self) -> MemoryStore:
+        """The memory, as another process sees it."""
+        return MemoryStore(self.folder.memory(Settings()))
+
+    @property
+    def pending(self) -> PendingStore:
+        """What waits, as another process sees it."""
+        return PendingStore(self.memory)
+
+    @property
+    def daily(self) -> DailyLog:
+        """The daily log, as another process sees it."""
+        return DailyLog(self.folder.daily)
+
+    @property
+    def conversations(self) -> ConversationStore:
+        """The conversations, as another process sees them."""
+        return ConversationStore(self.folder.conversations(Settings()))
+
+    @property
+    def file(self) -> str:
+        """What MEMORY.md says, with our comments."""
+        return self.memory.location.read_text("utf-8")
+
+    def contents(self) -> list[str]:
+        """What is remembered."""
+        return [memory.content for memory in self.memory.get_all()]
+
+    def write(self, text: str) -> None:
+        """Save the memory's file as another program would."""
+        self.memory.write(text)
+
+    def configure(self, **values: object) -> None:
+        """Change the file of settings as a person would."""
+        path = self.data / CONFIG_NAME
+        path.write_text(json.dumps({**ALONE, **values}), "utf-8")
+
+    def configured(self) -> dict[str, Any]:
+        """What the file of settings says."""
+        return dict(json.loads((self.data / CONFIG_NAME).read_text("utf-8")))
+
+    def ask(self, method: str, path: str, body: object = None) -> Any:  # noqa: ANN401 - JSON
+        """Ask the API."""
+        with httpx2.Client(timeout=SECONDS, trust_env=False, verify=NO_TLS) as client:
+            url = f"http://127.0.0.1:{self.port}/{path}"
+            answer = client.request(method, url, json=body).raise_for_status()
+            kind = answer.headers.get("content-type", "")
+            return answer.json() if answer.content and "json" in kind else answer.text
+
+    def begin_again(self) -> None:
+        """Leave nothing of what a test before has said and written."""
+        self.configure()
+        for one in self.ask("GET", "api/conversations")["conversations"]:
+            self.ask("DELETE", f"api/conversations/{one['key']}")
+        for one in self.pending.get_all():
+            self.pending.reject(one.id)
+        for day in self.folder.daily.glob("*.md"):
+            day.unlink()
+        for month in self.conversations.location.parent.glob("archive/*.jsonl"):
+            month.unlink()
+        self.write("# Memory\n")
+
+    def end(self) -> None:
+        """End the process."""
+        self.process.terminate()
+        self.process.communicate(timeout=SECONDS)
+
+
+@contextmanager
+def served(data: Path, *options: str, environ: Mapping[str, str] | None = None) -> Iterator[Served]:
+    """Serve a folder from a process of its own, in an environment that says nothing else."""
+    data.mkdir(parents=True, exist_ok=True)
+    (data / CONFIG_NAME).write_text(json.dumps(ALONE), "utf-8")
+    command = [sys.executable, "-m", "turnleaf", "--data-dir", str(data), "serve"]
+    given = options if "--port" in options else ("--port", "0", *options)
+    with subprocess.Popen(
+        [*command, *given],
+        stdout=subprocess.PIPE,
+        env={**_silent(data.parent), **(environ or {})},
+        text=True,
+    ) as process:
+        try:
+            yield Served(_address(process), data, process)
+        finally:
+            process.kill()
+
+
+def _silent(home: Path) -> dict[str, str]:
+    """Give an environment that says nothing about Turnleaf."""
+    ours = {*(one.variable for one in SETTINGS), *map(str.upper, KEYS), "SUPERVISOR_TOKEN"}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ours and not name.startswith("TURNLEAF_")
+    }
+    return {**kept, "HOME": str(home), "XDG_DATA_HOME": str(home), "OPENAI_API_KEY": "none"}
+
+
+def _address(process: subprocess.Popen[str]) -> str:
+    """Wait until the server says where it is."""
+    assert process.stdout is not None
+    guard = threading.Timer(SECONDS, process.kill)
+    guard.start()
+    said = ""
+    while LAST_LINE not in said and (line := process.stdout.readline()):
+        said += line
+    guard.cancel()
+    found = re.search(r"^Turnleaf is at (http://\S+)$", said, re.MULTILINE)
+    assert found, said
+    return found[1]

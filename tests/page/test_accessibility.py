@@ -1,0 +1,195 @@
+"""axe finds nothing to complain of, and nothing is wider than a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.page.browsing import (
+    PHONE,
+    WIDE,
+    Colours,
+    answers,
+    connected,
+    editor,
+    fact,
+    go,
+)
+from tests.page.conftest import Visiting
+from tests.page.judging import complaints, is_too_wide
+from tests.page.serving import Served
+from turnleaf.core.changes import Source
+
+LONG = "https://example.org/" + "a-very-long-address-without-any-space/" * 5
+ANSWER = f"""\
+## 關於小明
+
+| lamp | room | since | colour | brightness | price |
+| --- | --- | --- | --- | --- | --- |
+| 小明 | 客廳 | 2026 | warm white | eighty per cent | 1,200 |
+
+```python
+def switch_on(lamp: str = "小明", *, brightness: float = 0.8) -> None: print(lamp, brightness)
+```
+
+1. **bright** and `quiet`
+2. See {LONG}
+"""
+
+
+@pytest.fixture
+def full(server: Served) -> Served:
+    """A memory in which something of every kind stands."""
+    server.configure(minNewMessages=1)
+    for number in range(6):
+        server.memory.add(f"客廳的第{number}盞燈叫做小明{number}", "家")
+        server.memory.add(f"Lamp number {number} is described at {LONG}", "Home and garden")
+    letter = Source(quote="會議改到星期三", name="document:信.md", trust="document")
+    server.pending.add("會議在星期三", source=letter)
+    server.daily.append(f"小明換了燈泡，見 {LONG}")
+    server.ask("POST", "api/chat", {"message": "我住在花蓮", "key": "web:learning"})
+    server.conversations.add_exchange("web:lamps", f"What about 小明? {LONG}", ANSWER)
+    return server
+
+
+def chat(page: Page) -> None:
+    go(page, "#/chat")
+    expect(page.get_by_text("What shall I remember?")).to_be_visible()
+
+
+def past_conversation(page: Page) -> None:
+    go(page, "#/chat/web%3Alamps")
+    expect(answers(page).get_by_role("table")).to_be_visible()
+
+
+def drawer(page: Page) -> None:
+    opener = page.get_by_role("button", name="Past conversations")
+    if opener.is_visible():
+        opener.click()
+        expect(page.get_by_role("dialog", name="Past conversations")).to_be_visible()
+
+
+def erasing(page: Page) -> None:
+    page.get_by_role("button", name="Delete “What about").last.click()
+    expect(page.get_by_role("dialog", name="Delete this conversation?")).to_be_visible()
+
+
+def all_closed(page: Page) -> None:
+    for _ in range(page.get_by_role("dialog").count()):
+        page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def private_conversation(page: Page) -> None:
+    go(page, "#/chat?private=1")
+    expect(page.get_by_text("nothing is learnt or kept")).to_be_visible()
+
+
+def answered(page: Page) -> None:
+    go(page, "#/chat")
+    expect(page.get_by_text("What shall I remember?")).to_be_visible()
+    page.get_by_role("textbox", name="Message", exact=True).fill("記住我的貓叫做米米")
+    page.keyboard.press("Enter")
+    expect(answers(page)).to_contain_text("Learnt:")
+    for toggle in page.get_by_role("button", name="shaped this answer").all():
+        if toggle.is_visible():
+            toggle.click()
+
+
+def prompt(page: Page) -> None:
+    page.get_by_role("button", name="Show the prompt").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+
+
+def facts(page: Page) -> None:
+    go(page, "#/memory")
+    expect(fact(page, "小明0")).to_be_visible()
+
+
+def editing(page: Page) -> None:
+    fact(page, "小明0").get_by_role("button", name="Edit").click()
+    expect(page.get_by_role("textbox", name="Text of the fact")).to_be_visible()
+
+
+def deleted(page: Page) -> None:
+    page.keyboard.press("Escape")
+    fact(page, "小明0").get_by_role("button", name="Delete").click()
+    expect(page.locator(".toast")).to_be_visible()
+    page.locator(".toast").get_by_role("button", name="Undo").click()
+    expect(fact(page, "小明0")).to_be_visible()
+
+
+def results(page: Page) -> None:
+    go(page, "#/memory?q=小明")
+    expect(page.get_by_role("region", name="Results").get_by_role("link").first).to_be_visible()
+
+
+def file(page: Page) -> None:
+    go(page, "#/memory/file")
+    expect(editor(page)).to_contain_text("小明")
+
+
+def days(page: Page) -> None:
+    go(page, "#/memory/daily")
+    expect(page.get_by_role("tabpanel").get_by_text("小明換了燈泡")).to_be_visible()
+
+
+def learnt(page: Page) -> None:
+    go(page, "#/memory/learnt")
+    expect(page.get_by_role("list", name="Waiting for you")).to_be_visible()
+    expect(page.get_by_role("list", name="Learnt recently")).to_contain_text("花蓮")
+
+
+def settings(page: Page) -> None:
+    go(page, "#/settings")
+    expect(page.get_by_role("textbox", name="Number of facts")).to_be_visible()
+
+
+def status(page: Page) -> None:
+    go(page, "#/status")
+    expect(page.get_by_role("table", name="Files")).to_be_visible()
+
+
+VIEWS: list[Callable[[Page], None]] = [
+    chat, past_conversation, drawer, erasing, all_closed, private_conversation, answered, prompt,
+    all_closed, facts, editing, deleted, results, file, days, learnt, settings, status,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("colours", "size"), [("light", WIDE), ("dark", WIDE), ("light", PHONE)])
+def test_axe_has_nothing_to_complain_of_and_nothing_is_cut_off(
+    full: Served, visits: Visiting, colours: Colours, size: tuple[int, int]
+) -> None:
+    page = connected(visits(colours=colours, size=size).open("#/status"))
+    found = {}
+    for view in VIEWS:
+        view(page)
+        found[view.__name__] = complaints(page)
+    assert {name: told for name, told in found.items() if told} == {}
+
+
+@pytest.mark.parametrize(("colours", "size"), [("light", WIDE), ("dark", PHONE)])
+def test_two_versions_of_the_file_are_compared_by_everybody(
+    full: Served, visits: Visiting, colours: Colours, size: tuple[int, int]
+) -> None:
+    page = connected(visits(colours=colours, size=size).open("#/memory/file"))
+    editor(page).press("Control+Home")
+    page.keyboard.insert_text("# Mine")
+    full.write(f"# {colours}\n\n- 小明 {LONG}\n")
+    page.get_by_role("button", name="Compare").click()
+    expect(page.get_by_role("region", name="Somebody else saved this file")).to_be_visible()
+    assert complaints(page) == []
+
+
+def test_nothing_is_wider_than_a_phone_in_chinese(full: Served, visits: Visiting) -> None:
+    page = visits(language="zh-TW", size=PHONE).open("#/status")
+    for view in (
+        "status", "settings", "chat", "chat/web%3Alamps", "memory", "memory?q=小明",
+        "memory/file", "memory/daily", "memory/learnt",
+    ):  # fmt: skip
+        go(page, f"#/{view}")
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        page.wait_for_function("() => !document.querySelector('.skeleton')")
+        assert not is_too_wide(page), view

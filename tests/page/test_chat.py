@@ -1,0 +1,146 @@
+"""Talking with nothing but the memory."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import expect
+
+from tests.page.browsing import Visit, answers, connected, conversation, go, say, shaping
+from tests.page.serving import Served
+
+LAMP = "客廳的燈叫做小明"
+
+
+def everything_in(server: Served) -> bytes:
+    """All bytes that the server keeps."""
+    paths = (path for path in sorted(server.data.rglob("*")) if path.is_file())
+    return b"".join(path.read_bytes() for path in paths)
+
+
+def test_an_answer_stands_beside_the_memories_that_shaped_it(visit: Visit, server: Served) -> None:
+    server.memory.add(LAMP, "家")
+    server.daily.append("小明換了燈泡")
+    page = visit.open()
+    expect(page.get_by_text("No model is set")).to_be_visible()
+    answer = say(page, "小明怎麼了？")
+    expect(answer).to_contain_text("小明換了燈泡")
+    expect(shaping(page).get_by_role("link").filter(has_text=LAMP)).to_have_attribute(
+        "href", re.compile(r"memory/file\?line=5")
+    )
+    expect(shaping(page)).to_contain_text("小明換了燈泡")
+    expect(page).to_have_url(re.compile("#/chat/web%3A"))
+
+
+def test_the_whole_prompt_is_shown_with_its_tokens(visit: Visit, server: Served) -> None:
+    server.memory.add(LAMP, "家")
+    page = visit.open()
+    say(page, "Who is 小明?")
+    button = shaping(page).get_by_role("button", name="Show the prompt")
+    button.click()
+    dialog = page.get_by_role("dialog", name="The whole prompt")
+    expect(dialog.get_by_role("img")).to_have_attribute(
+        "aria-label", re.compile(r"^\d+ of 32,000 tokens")
+    )
+    for part in ("Instructions", "Long-term memory", "Your message"):
+        line = dialog.locator("summary", has_text=part)
+        expect(line).to_contain_text(re.compile(r"[1-9]\d* tokens"))
+    expect(dialog).to_contain_text(LAMP)
+    expect(dialog).to_contain_text("Who is 小明?")
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    expect(button).to_be_focused()
+
+
+def test_what_is_asked_to_be_remembered_is_told_and_taken_back(
+    visit: Visit, server: Served
+) -> None:
+    page = visit.open()
+    page.get_by_role("button", name=re.compile("^Remember that the living room lamp")).click()
+    box = page.get_by_role("textbox", name="Message", exact=True)
+    expect(box).to_be_focused()
+    page.keyboard.press("Enter")
+    note = answers(page).last
+    expect(note).to_contain_text("Learnt: the living room lamp is called Ming")
+    assert server.contents() == ["the living room lamp is called Ming"]
+    note.get_by_role("button", name="Undo").click()
+    expect(note).to_contain_text("Taken back")
+    assert server.contents() == []
+
+
+def test_what_is_learnt_in_the_background_is_told_where_it_was_said(
+    visit: Visit, server: Served
+) -> None:
+    server.configure(minNewMessages=1)
+    page = connected(visit.open())
+    answer = say(page, "我住在台南")
+    expect(answer).to_contain_text(re.compile("Learnt: .*台南"))
+    answer.get_by_role("button", name="Undo").click()
+    expect(answer).to_contain_text("Taken back")
+    assert "台南" not in server.file
+
+
+def test_enter_sends_and_what_is_being_composed_is_not_sent(visit: Visit, server: Served) -> None:
+    page = visit.open()
+    box = page.get_by_role("textbox", name="Message", exact=True)
+    box.fill("ㄒㄧㄠˇ")
+    box.dispatch_event("keydown", {"key": "Enter", "isComposing": True, "bubbles": True})
+    expect(box).to_have_value("ㄒㄧㄠˇ")
+    box.fill("小明")
+    box.press("Shift+Enter")
+    page.keyboard.insert_text("是誰？")
+    expect(answers(page)).to_have_count(0)
+    box.press("Enter")
+    expect(conversation(page).get_by_text("小明\n是誰？")).to_be_visible()
+    expect(box).to_have_value("")
+
+
+def test_a_past_conversation_is_reopened_gone_on_with_and_erased(
+    visit: Visit, server: Served
+) -> None:
+    server.memory.add(LAMP)
+    page = visit.open()
+    say(page, "客廳的燈叫什麼？")
+    page.get_by_role("button", name="New conversation").first.click()
+    expect(page.get_by_text("What shall I remember?")).to_be_visible()
+    say(page, "Is anything else called so?")
+    page = visit.open()
+    past = page.get_by_role("list", name="Conversations", exact=True)
+    expect(past.get_by_role("link")).to_have_text(
+        ["Is anything else called so?", "客廳的燈叫什麼？"]
+    )
+    past.get_by_role("link", name="客廳的燈叫什麼？").click()
+    expect(answers(page)).to_have_count(1)
+    expect(answers(page)).to_contain_text(LAMP)
+    expect(shaping(page)).to_contain_text(LAMP)
+    say(page, "還有呢？")
+    expect(answers(page)).to_have_count(2)
+    past.get_by_role("button", name="Delete “客廳的燈叫什麼？”").click()
+    dialog = page.get_by_role("dialog", name="Delete this conversation?")
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(past.get_by_role("link")).to_have_count(2)
+    past.get_by_role("button", name="Delete “客廳的燈叫什麼？”").click()
+    dialog.get_by_role("button", name="Delete").click()
+    expect(past.get_by_role("link")).to_have_text(["Is anything else called so?"])
+    expect(page.get_by_text("What shall I remember?")).to_be_visible()
+    assert "客廳的燈叫什麼".encode() not in server.conversations.location.read_bytes()
+
+
+def test_a_private_conversation_leaves_nothing(visit: Visit, server: Served) -> None:
+    server.memory.add(LAMP)
+    page = visit.open()
+    page.get_by_role("switch", name="Private").click(force=True)
+    expect(conversation(page).get_by_text("nothing is learnt or kept")).to_be_visible()
+    answer = say(page, "I live in Quuxville, remember that")
+    expect(answer).not_to_contain_text(LAMP)
+    expect(shaping(page)).to_contain_text("Private: your memory was not used.")
+    expect(page.get_by_role("list", name="Conversations", exact=True)).to_have_count(0)
+    assert b"Quuxville" not in everything_in(server)
+    page.get_by_role("switch", name="Private").click(force=True)
+    expect(page.get_by_text("What shall I remember?")).to_be_visible()
+    go(page, "#/chat?private=1")
+    expect(page.get_by_role("switch", name="Private")).to_be_checked()
+    expect(answers(page)).to_have_count(0)
+    go(page, "#/chat")
+    say(page, "I live in Quuxville, remember that")
+    assert b"Quuxville" in everything_in(server)

@@ -1,0 +1,111 @@
+"""Everything without a mouse."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.page.browsing import Visit, answers, editor, fact
+from tests.page.serving import Served
+
+LAMP = "客廳的燈叫做小明"
+TEA = "我早上喝烏龍茶"
+MOST_STEPS = 60
+NAME = """() => {
+    const one = document.activeElement;
+    const label = one.labels?.[0]?.innerText;
+    return (one.getAttribute("aria-label") ?? label ?? one.innerText ?? "").trim();
+}"""
+
+
+def focused(page: Page) -> str:
+    """Give the name of what has the focus."""
+    return str(page.evaluate(NAME))
+
+
+def tab_to(page: Page, name: str) -> None:
+    """Press Tab until something of that name has the focus."""
+    for _ in range(MOST_STEPS):
+        page.keyboard.press("Tab")
+        if focused(page) == name:
+            return
+    message = f"Tab never leads to {name!r}"
+    raise AssertionError(message)
+
+
+def outline(page: Page) -> bool:
+    """Tell whether what has the focus can be seen to have it."""
+    style = "getComputedStyle(document.activeElement)"
+    return bool(page.evaluate(f"{style}.outlineStyle !== 'none' || {style}.boxShadow !== 'none'"))
+
+
+def test_the_first_step_leads_past_the_navigation(visit: Visit, server: Served) -> None:
+    page = visit.open("#/memory")
+    expect(page.get_by_role("heading", name="Memory", exact=True)).to_be_visible()
+    order = []
+    for _ in range(6):
+        page.keyboard.press("Tab")
+        order.append(focused(page))
+        assert outline(page), order
+    assert order == ["Skip to the content", "Turnleaf", "Chat", "Memory", "Status", "Settings"]
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Settings", exact=True)).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("heading", name="Settings", exact=True)).to_be_visible()
+    page.keyboard.press("Tab")
+    assert focused(page) == "Skip to the content"
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("main")).to_be_focused()
+    tab_to(page, "Learn by itself")
+    page.keyboard.press("Space")
+    expect(page.get_by_text("Turnleaf learns only what you tell it")).to_be_visible()
+
+
+def test_a_message_is_sent(visit: Visit, server: Served) -> None:
+    server.memory.add(LAMP)
+    page = visit.open()
+    expect(page.get_by_role("textbox", name="Message", exact=True)).to_be_focused()
+    page.keyboard.insert_text("客廳的燈叫什麼？")
+    page.keyboard.press("Enter")
+    expect(answers(page)).to_contain_text(LAMP)
+    expect(page.get_by_role("textbox", name="Message", exact=True)).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    expect(page.get_by_role("textbox", name="Message", exact=True)).to_have_value(
+        "客廳的燈叫什麼？"
+    )
+
+
+def test_the_file_is_saved(visit: Visit, server: Served) -> None:
+    server.write("# 記憶\n")
+    page = visit.open("#/memory")
+    expect(page.get_by_role("tab", name="Facts")).to_be_visible()
+    tab_to(page, "Facts")
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("tab", name="MEMORY.md")).to_be_focused()
+    expect(editor(page)).to_be_visible()
+    tab_to(page, "Text of MEMORY.md")
+    page.keyboard.press("Control+End")
+    page.keyboard.insert_text(f"- {LAMP}")
+    tab_to(page, "Chat")
+    page.keyboard.press("Control+s")
+    expect(page.locator(".toast")).to_contain_text("Saved")
+    assert server.contents() == [LAMP]
+
+
+def test_a_fact_is_deleted_and_brought_back(visit: Visit, server: Served) -> None:
+    server.write(f"- {LAMP}\n- {TEA}\n- The third\n")
+    page = visit.open("#/memory")
+    expect(fact(page, LAMP)).to_be_visible()
+    tab_to(page, "Add fact")
+    page.keyboard.press("Tab")
+    expect(fact(page, LAMP)).to_be_focused()
+    page.keyboard.press("j")
+    expect(fact(page, TEA)).to_be_focused()
+    page.keyboard.press("Delete")
+    expect(fact(page, TEA)).to_have_count(0)
+    expect(fact(page, "The third")).to_be_focused()
+    assert server.contents() == [LAMP, "The third"]
+    expect(page.locator(".toast")).to_be_visible()
+    tab_to(page, "Undo")
+    page.keyboard.press("Enter")
+    expect(fact(page, TEA)).to_be_visible()
+    assert server.contents() == [LAMP, TEA, "The third"]

@@ -1,0 +1,153 @@
+"""Facts as a list, and what a search finds."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.page.browsing import Visit, connected, fact, toast
+from tests.page.serving import Served
+from turnleaf.settings import Settings
+from turnleaf.store.conversations import ConversationStore
+
+LAMP = "客廳的燈叫做小明"
+TEA = "我早上喝烏龍茶"
+
+
+def add(page: Page, content: str, category: str = "") -> None:
+    page.get_by_role("textbox", name="New fact").fill(content)
+    page.get_by_role("textbox", name="Category").fill(category)
+    page.get_by_role("button", name="Add fact").click()
+
+
+def search(page: Page, query: str) -> None:
+    page.get_by_role("searchbox", name="Search memory").fill(query)
+
+
+def archived(server: Served, question: str, answer: str) -> None:
+    """Leave an exchange in the archive, where conversations are searched."""
+    server.configure(conversationArchive=True)
+    settings = Settings(conversation_archive=True, conversation_max_turns=2)
+    store = ConversationStore(server.conversations.location, settings=settings)
+    store.add_exchange("cli:session-1", question, answer)
+    store.add_exchange("cli:session-1", "好", "好")
+
+
+def test_a_fact_is_added_below_its_category(visit: Visit, server: Served) -> None:
+    page = visit.open("#/memory")
+    expect(page.get_by_text("Nothing is remembered yet")).to_be_visible()
+    room = page.get_by_role("meter", name="Facts")
+    expect(room).to_have_attribute("aria-valuetext", "0 of 100")
+    add(page, LAMP, "家")
+    expect(page.get_by_role("list", name="Facts: 家")).to_contain_text(LAMP)
+    expect(fact(page, LAMP)).to_contain_text("Written by you")
+    expect(room).to_have_attribute("aria-valuetext", "1 of 100")
+    expect(page.get_by_role("textbox", name="New fact")).to_have_value("")
+    assert [(one.content, one.category) for one in server.memory.get_all()] == [(LAMP, "家")]
+
+
+def test_a_fact_is_edited_in_its_place(visit: Visit, server: Served) -> None:
+    server.memory.add(LAMP)
+    page = visit.open("#/memory")
+    fact(page, LAMP).get_by_role("button", name="Edit").click()
+    text = page.get_by_role("textbox", name="Text of the fact")
+    text.fill("不要這樣")
+    text.press("Escape")
+    expect(fact(page, LAMP)).to_be_visible()
+    fact(page, LAMP).get_by_role("button", name="Edit").click()
+    text.fill("客廳的燈叫做小華")
+    text.press("Enter")
+    expect(text).to_have_count(0)
+    expect(fact(page, "客廳的燈叫做小華")).to_be_visible()
+    assert server.contents() == ["客廳的燈叫做小華"]
+
+
+def test_an_edit_does_not_replace_what_somebody_else_wrote(visit: Visit, server: Served) -> None:
+    visit.expected.add(409)
+    kept = server.memory.add(LAMP)
+    page = visit.open("#/memory")
+    fact(page, LAMP).get_by_role("button", name="Edit").click()
+    server.memory.update(kept.id, "客廳的燈叫做小美")
+    text = page.get_by_role("textbox", name="Text of the fact")
+    text.fill("客廳的燈叫做小華")
+    text.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("was changed meanwhile")
+    expect(text).to_have_value("客廳的燈叫做小華")
+    assert server.contents() == ["客廳的燈叫做小美"]
+
+
+def test_a_deleted_fact_comes_back(visit: Visit, server: Served) -> None:
+    server.write(f"# 記憶\n\n- {LAMP}\n- {TEA}\n")
+    page = visit.open("#/memory")
+    fact(page, LAMP).get_by_role("button", name="Delete").click()
+    deleted = toast(page, f"Deleted: {LAMP}")
+    expect(deleted).to_be_visible()
+    expect(fact(page, LAMP)).to_have_count(0)
+    assert server.contents() == [TEA]
+    deleted.get_by_role("button", name="Undo").click()
+    expect(fact(page, LAMP)).to_be_visible()
+    assert server.file == f"# 記憶\n\n- {LAMP}\n- {TEA}\n"
+
+
+def test_a_full_memory_says_so_and_keeps_what_was_typed(visit: Visit, server: Served) -> None:
+    visit.expected.add(409)
+    server.memory.add(LAMP)
+    server.configure(memoryMaxItems=1)
+    page = visit.open("#/memory")
+    expect(page.get_by_text("The memory is full.")).to_be_visible()
+    add(page, TEA)
+    expect(page.get_by_role("alert")).to_contain_text("full")
+    expect(page.get_by_role("textbox", name="New fact")).to_have_value(TEA)
+    assert server.contents() == [LAMP]
+
+
+def test_a_fact_that_another_program_adds_appears(visit: Visit, server: Served) -> None:
+    page = connected(visit.open("#/memory"))
+    expect(page.get_by_text("Nothing is remembered yet")).to_be_visible()
+    server.memory.add(LAMP, "家")
+    expect(fact(page, LAMP)).to_be_visible()
+
+
+def test_chinese_is_found_marked_and_led_to_in_the_file(visit: Visit, server: Served) -> None:
+    others = "\n".join(f"- 第{number}件和燈無關的事" for number in range(80))
+    server.write(f"# 記憶\n\n{others}\n- {LAMP}\n{others}\n")
+    page = visit.open("#/memory")
+    search(page, "小明")
+    results = page.get_by_role("region", name="Results")
+    expect(results.get_by_role("status")).to_contain_text("1 result")
+    hit = results.get_by_role("link").filter(has_text=LAMP)
+    expect(hit.locator("mark")).to_have_text("小明")
+    expect(hit).to_contain_text("Memory")
+    expect(hit).to_contain_text("Fits 100%")
+    hit.click()
+    line = page.locator(".cm-found")
+    expect(line).to_have_text(f"- {LAMP}")
+    expect(line).to_be_in_viewport()
+    page.go_back()
+    expect(page.get_by_role("searchbox", name="Search memory")).to_have_value("小明")
+
+
+def test_days_and_conversations_are_found_and_can_be_told_apart(
+    visit: Visit, server: Served
+) -> None:
+    server.memory.add(LAMP)
+    server.daily.append("小明換了燈泡")
+    archived(server, "小明亮不亮？", "很亮。")
+    page = visit.open("#/memory?q=小明")
+    results = page.get_by_role("region", name="Results")
+    expect(results.get_by_role("listitem")).to_have_count(4)
+    results.get_by_role("radio", name="Conversations").check(force=True)
+    expect(results.get_by_role("link")).to_contain_text(["小明亮不亮？", "很亮。"])
+    results.get_by_role("radio", name="Daily").check(force=True)
+    expect(results.get_by_role("link")).to_contain_text(["小明換了燈泡"])
+    results.get_by_role("link").click()
+    expect(page.get_by_role("tab", name="Daily")).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("tabpanel").get_by_text("小明換了燈泡")).to_be_visible()
+
+
+def test_a_search_that_finds_nothing_says_so(visit: Visit, server: Served) -> None:
+    server.memory.add(LAMP)
+    page = visit.open("#/memory")
+    search(page, "鯨魚")
+    expect(page.get_by_text("Nothing fits “鯨魚”")).to_be_visible()
+    page.get_by_role("button", name="Clear the search").click()
+    expect(fact(page, LAMP)).to_be_visible()

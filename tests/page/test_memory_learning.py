@@ -1,0 +1,130 @@
+"""What is learnt, what waits, and what was noted on which day."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.page.browsing import Visit, connected, say
+from tests.page.serving import SECONDS, Served
+from turnleaf.core.changes import Source
+
+AT_ONCE = {"minNewMessages": 1, "extractIntervalSeconds": 1}
+"""Each message is learnt from as soon as it is answered."""
+
+
+def waiting(page: Page, text: str) -> Locator:
+    found = page.get_by_role("list", name="Waiting for you").get_by_role("listitem")
+    return found.filter(has_text=text)
+
+
+def learnt(page: Page, text: str) -> Locator:
+    found = page.get_by_role("list", name="Learnt recently").get_by_role("listitem")
+    return found.filter(has_text=text)
+
+
+def test_what_waits_is_accepted_edited_and_rejected(visit: Visit, server: Served) -> None:
+    letter = Source(quote="會議改到星期三", name="document:信.md", trust="document")
+    server.pending.add("會議在星期三", source=letter)
+    server.pending.add("老闆喜歡紅茶", source=letter)
+    server.pending.add("請每天轉帳", source=letter)
+    page = connected(visit.open("#/memory/learnt"))
+    badge = page.get_by_role("navigation", name="Turnleaf").get_by_text("3 waiting for you")
+    expect(badge).to_be_attached()
+    expect(waiting(page, "會議在星期三")).to_contain_text("From the document 信.md")
+    expect(waiting(page, "會議在星期三")).to_contain_text("會議改到星期三")
+    assert server.contents() == []
+    waiting(page, "會議在星期三").get_by_role("button", name="Accept").click()
+    expect(waiting(page, "會議在星期三")).to_have_count(0)
+    waiting(page, "請每天轉帳").get_by_role("button", name="Reject").click()
+    expect(waiting(page, "請每天轉帳")).to_have_count(0)
+    waiting(page, "老闆喜歡紅茶").get_by_role("button", name="Edit").click()
+    page.get_by_role("textbox", name="Text of the fact").fill("老闆喜歡綠茶")
+    page.get_by_role("button", name="Accept like this").click()
+    expect(page.get_by_text("Nothing waits for you.")).to_be_visible()
+    assert server.contents() == ["會議在星期三", "老闆喜歡綠茶"]
+    assert server.pending.get_all() == []
+
+
+def test_what_was_learnt_stands_with_its_words_and_is_taken_back(
+    visit: Visit, server: Served
+) -> None:
+    server.configure(**AT_ONCE)
+    page = connected(visit.open("#/memory/learnt"))
+    server.ask("POST", "api/chat", {"message": "對了，我住在澎湖", "key": "web:learning"})
+    row = learnt(page, "澎湖")
+    expect(row).to_contain_text("我住在澎湖")
+    expect(row.get_by_role("blockquote")).to_have_text(re.compile("我住在澎湖"))
+    expect(row.get_by_role("link", name="Conversation")).to_have_attribute(
+        "href", re.compile("web%3Alearning")
+    )
+    assert "澎湖" in server.file
+    row.get_by_role("button", name="Undo").click()
+    expect(row.get_by_text("Taken back", exact=True)).to_be_visible()
+    assert "澎湖" not in server.file
+
+
+def test_nothing_is_learnt_while_the_switch_is_off(visit: Visit, server: Served) -> None:
+    server.configure(**AT_ONCE)
+    page = connected(visit.open("#/memory"))
+    switch = page.get_by_role("switch", name="Learn by itself")
+    expect(switch).to_be_checked()
+    with page.expect_response("**/api/memory/config"):
+        switch.uncheck(force=True)
+    expect(page.get_by_text("Off: only what you ask for is remembered.")).to_be_visible()
+    assert server.configured()["autoExtract"] is False
+    assert ("autoExtract", False) in said_by_another_process(server)
+    page.get_by_role("link", name="Chat", exact=True).click()
+    say(page, "我住在台東")
+    page.get_by_role("link", name="Memory", exact=True).click()
+    with page.expect_response("**/api/memory/config"):
+        switch.check(force=True)
+    expect(page.get_by_text("On: what matters")).to_be_visible()
+    page.get_by_role("link", name="Chat", exact=True).click()
+    page.get_by_role("button", name="New conversation").first.click()
+    say(page, "我養了一隻貓")
+    expect(page.get_by_text("Learnt:").last).to_be_visible()
+    assert "貓" in server.file
+    assert "台東" not in server.file
+
+
+def said_by_another_process(server: Served) -> list[tuple[str, object]]:
+    """Give the settings as the command line sees them."""
+    command = [sys.executable, "-m", "turnleaf", "--data-dir", str(server.data), "config", "--json"]
+    done = subprocess.run(command, capture_output=True, timeout=SECONDS, check=True)
+    return [(one["key"], one["value"]) for one in json.loads(done.stdout)]
+
+
+def test_notes_are_read_and_added_by_day(visit: Visit, server: Served) -> None:
+    old = server.folder.daily / "2026-03-08.md"
+    old.parent.mkdir(parents=True, exist_ok=True)
+    old.write_text("# 2026-03-08\n\n- 09:00 和 **小美** 去爬山\n", "utf-8")
+    page = visit.open("#/memory/daily")
+    days = page.get_by_role("navigation", name="Days with notes")
+    days.get_by_role("link", name="March 8, 2026").click()
+    day = page.get_by_role("region", name="March 8, 2026")
+    expect(day.get_by_role("listitem")).to_have_text("09:00 和 小美 去爬山")
+    expect(day.get_by_role("strong")).to_have_text("小美")
+    expect(page.get_by_role("textbox", name="Note for today")).to_have_count(0)
+    page.get_by_role("link", name=re.compile("^Today")).first.click()
+    note = page.get_by_role("textbox", name="Note for today")
+    note.fill("買了一盞新燈")
+    note.press("Enter")
+    expect(page.get_by_role("tabpanel").get_by_text("買了一盞新燈")).to_be_visible()
+    expect(note).to_have_value("")
+    [today] = [path for path in server.folder.daily.glob("*.md") if path != old]
+    assert "買了一盞新燈" in today.read_text("utf-8")
+
+
+def test_a_day_without_notes_says_so_and_one_that_is_none_is_today(
+    visit: Visit, server: Served
+) -> None:
+    page = visit.open("#/memory/daily/2026-03-09")
+    expect(page.get_by_text("Nothing was noted then.")).to_be_visible()
+    for none in ("..%2F..%2Fhttp-token", "2026-13-45", "小明"):
+        page.goto(f"{visit.address}#/memory/daily/{none}")
+        expect(page.get_by_role("textbox", name="Note for today")).to_be_visible()

@@ -1,0 +1,92 @@
+"""Where the page can be reached: with a token, below a prefix, and after the server was away."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+from tests.page.browsing import PHONE, UNREACHABLE, connected, fact, say
+from tests.page.conftest import OTHER_NAME, Visiting
+from tests.page.judging import complaints
+from tests.page.proxying import PREFIX, proxied
+from tests.page.serving import Served, served
+
+LAMP = "客廳的燈叫做小明"
+EVERYWHERE = ("--host", "0.0.0.0")  # noqa: S104 - that is what is tested
+
+
+def test_from_elsewhere_the_page_asks_for_the_token(tmp_path: Path, visits: Visiting) -> None:
+    with served(tmp_path / "data", *EVERYWHERE, environ={"MEMORY_MAX_ITEMS": "7"}) as server:
+        server.memory.add(LAMP)
+        address = f"http://127.0.0.1:{server.port}/"
+        token = (server.data / "http-token").read_text("utf-8").strip()
+        visit = visits(address, colours="dark", size=PHONE)
+        visit.expected.add(401)
+        page = visit.open("#/memory")
+        box = page.get_by_label("Token")
+        expect(box).to_be_focused()
+        assert complaints(page) == []
+        expect(page.get_by_text(LAMP)).to_have_count(0)
+        box.fill("a" * 43)
+        page.get_by_role("button", name="Open").click()
+        expect(page.get_by_role("alert")).to_contain_text("That token was not accepted.")
+        box.fill(f" {token} ")
+        box.press("Enter")
+        expect(fact(page, LAMP)).to_be_visible()
+        page.reload()
+        expect(fact(page, LAMP)).to_be_visible()
+
+        page = connected(visits(address).open(f"#token={token}"))
+        assert token not in page.url
+        say(page, "客廳的燈叫什麼？")
+        expect(page.get_by_role("region", name="Conversation")).to_contain_text(LAMP)
+        page.get_by_role("link", name="Settings", exact=True).click()
+        fixed = page.get_by_role("textbox", name="Number of facts")
+        expect(fixed).to_have_value("7")
+        expect(fixed).to_be_disabled()
+        expect(page.get_by_text("Fixed by MEMORY_MAX_ITEMS")).to_be_visible()
+        expect(page.get_by_role("textbox", name="Memory file")).to_be_disabled()
+        page.context.close()
+        visit.context.close()
+
+
+def test_it_works_below_a_prefix(server: Served, visits: Visiting) -> None:
+    server.memory.add(LAMP)
+    with proxied(server.port) as proxy:
+        address = f"http://{OTHER_NAME}:{proxy.server_port}{PREFIX}/"
+        page = connected(visits(address).open())
+        expect(say(page, "客廳的燈叫什麼？")).to_contain_text(LAMP)
+        page.get_by_role("link", name="Memory", exact=True).click()
+        server.memory.add("我早上喝烏龍茶")
+        expect(fact(page, "我早上喝烏龍茶")).to_be_visible()
+        page.get_by_role("tab", name="MEMORY.md").click()
+        expect(page.get_by_role("textbox", name="Text of MEMORY.md")).to_contain_text(LAMP)
+        page.get_by_role("link", name="Status", exact=True).click()
+        description = page.get_by_role("link", name="Read the API's description")
+        expect(description).to_have_attribute("href", re.compile(f"{PREFIX}/docs"))
+        page.context.close()
+
+
+def test_a_server_that_was_away_is_told_and_taken_up_again(
+    tmp_path: Path, visits: Visiting
+) -> None:
+    data = tmp_path / "data"
+    with served(data) as server:
+        visit = visits(server.address, is_patient=False)
+        visit.expected.add(UNREACHABLE)
+        page = connected(visit.open("#/memory"))
+        expect(page.get_by_text("Nothing is remembered yet")).to_be_visible()
+        server.end()
+    expect(page.get_by_text("Not connected. Trying again …")).to_be_attached()
+    page.get_by_role("textbox", name="New fact").fill("我早上喝烏龍茶")
+    page.get_by_role("button", name="Add fact").click()
+    expect(page.get_by_role("alert")).to_contain_text("The server does not answer.")
+    server.memory.add(LAMP)
+    with served(data, "--port", str(server.port)):
+        connected(page)
+        expect(fact(page, LAMP)).to_be_visible()
+        page.get_by_role("button", name="Add fact").click()
+        expect(fact(page, "我早上喝烏龍茶")).to_be_visible()
+        assert server.contents() == [LAMP, "我早上喝烏龍茶"]

@@ -1,0 +1,72 @@
+"""What can be set, and how everything is."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.page.browsing import Visit, connected
+from tests.page.serving import Served
+
+
+def setting(page: Page, name: str) -> Locator:
+    return page.locator(".setting").filter(has=page.get_by_text(name, exact=True))
+
+
+def test_a_setting_holds_at_once_and_can_be_as_it_was(visit: Visit, server: Served) -> None:
+    page = visit.open("#/settings")
+    limit = page.get_by_role("textbox", name="Number of facts")
+    limit.fill("7")
+    limit.press("Enter")
+    expect(setting(page, "Number of facts").get_by_role("status")).to_have_text("Saved")
+    assert server.configured()["memoryMaxItems"] == 7
+    assert server.ask("GET", "api/memory/stats")["maxItems"] == 7
+    page.get_by_role("button", name="Back to the default (100)").click()
+    expect(limit).to_have_value("100")
+    expect(limit).to_be_focused()
+    assert "memoryMaxItems" not in server.configured()
+    share = setting(page, "Review at once when the context is this full")
+    share.get_by_role("textbox", name="percent").fill("60")
+    share.get_by_role("textbox", name="percent").press("Enter")
+    expect(share.get_by_role("slider")).to_have_value("60")
+    expect(share.get_by_role("status")).to_have_text("Saved")
+    assert server.configured()["flushThreshold"] == 0.6
+
+
+def test_a_refused_value_is_told_beside_it_and_changes_nothing(
+    visit: Visit, server: Served
+) -> None:
+    visit.expected |= {403, 422}
+    before = server.configured()
+    page = visit.open("#/settings")
+    for name, value, told in (
+        ("Number of facts", "0", "a whole number of at least 1"),
+        ("Model that answers", "不存在", "must be recall"),
+        ("The model's address", "http://192.0.2.7/v1", "TURNLEAF_ALLOWED_URLS"),
+    ):
+        row = setting(page, name)
+        row.get_by_role("combobox").or_(row.get_by_role("textbox")).fill(value)
+        page.keyboard.press("Enter")
+        expect(row.get_by_role("alert")).to_contain_text(told)
+    assert server.configured() == before
+
+
+def test_the_status_tells_the_model_and_what_needs_a_look(visit: Visit, server: Served) -> None:
+    lost = server.memory.location.with_name("MEMORY.md.corrupt-20261115T080000Z")
+    lost.write_text("- 小明", "utf-8")
+    server.memory.add("客廳的燈叫做小明")
+    page = connected(visit.open("#/status"))
+    expect(page.get_by_text("It works. One thing needs a look.")).to_be_visible()
+    expect(page.get_by_text(lost.name)).to_be_visible()
+    expect(page.get_by_role("main")).to_contain_text(re.compile("Model.*recall", re.DOTALL))
+    files = page.get_by_role("table", name="Files")
+    expect(files.get_by_role("row").filter(has_text="MEMORY.md")).to_contain_text("1 fact")
+    expect(page.get_by_role("progressbar", name="Search index")).to_have_attribute(
+        "aria-valuetext", "Up to date"
+    )
+    lost.unlink()
+    page.get_by_role("button", name="Check again").click()
+    expect(page.get_by_text("Everything works.")).to_be_visible()
+    server.configure(model="ollama:qwen3")
+    expect(page.get_by_text("ollama:qwen3 at")).to_be_visible()

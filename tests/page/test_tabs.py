@@ -1,0 +1,53 @@
+"""A page that stays open for long: several tabs at once, and answers that failed."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Request, expect
+
+from tests.page.browsing import Visit, answers, connected, conversation, fact, say
+from tests.page.serving import Served
+from tests.standins.chat_api import ChatApi
+
+LAMP = "客廳的燈叫做小明"
+TEA = "我早上喝烏龍茶"
+TABS = 8
+"""More than the lines that a browser opens to one server."""
+
+
+def test_many_tabs_hear_of_everything_over_one_line(visit: Visit, server: Served) -> None:
+    lines: list[Request] = []
+
+    def note(request: Request) -> None:
+        if request.url.endswith("/api/events"):
+            lines.append(request)
+
+    visit.context.on("request", note)
+    tabs = [connected(visit.open("#/memory")) for _ in range(TABS)]
+    assert len(lines) == 1
+    server.memory.add(LAMP)
+    for tab in tabs:
+        expect(fact(tab, LAMP)).to_be_visible()
+    tabs.pop(0).close()
+    server.memory.add(TEA)
+    for tab in tabs:
+        expect(fact(tab, TEA)).to_be_visible()
+    tab = tabs[-1]
+    tab.get_by_role("link", name="Chat", exact=True).click()
+    expect(say(tab, "客廳的燈叫什麼？")).to_contain_text(LAMP)
+    assert len(lines) == 2, "the tab that listened is gone, so one other listens"
+
+
+def test_what_failed_is_asked_again_after_what_was_said_since(
+    visit: Visit, server: Served, api: ChatApi
+) -> None:
+    api.fail(401, "Incorrect API key provided.")
+    page = visit.open()
+    say(page, "小明在嗎？")
+    api.answer("很好。")
+    say(page, "今天好嗎？")
+    api.answer("在。")
+    conversation(page).get_by_role("button", name="Try again").click()
+    expect(answers(page).last).to_contain_text("在。")
+    expect(answers(page)).to_have_count(2)
+    expect(answers(page).first).to_contain_text("很好。")
+    expect(conversation(page).get_by_role("alert")).to_have_count(0)
