@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeAlias
 
 from bench import (
     exchange,
@@ -17,6 +19,7 @@ from bench import (
     plot,
     reading,
     search,
+    server,
     start,
     table,
     trimming,
@@ -27,7 +30,9 @@ from bench import (
 from bench.scale import FULL, QUICK, Scale
 from bench.timing import Row
 
-SUBJECTS: dict[str, Callable[[Path, Scale], Iterable[Row]]] = {
+Subject: TypeAlias = Callable[[Path, Scale], Iterable[Row]]
+
+SUBJECTS: dict[str, Subject] = {
     "exchange": exchange.rows,
     "reading": reading.rows,
     "trimming": trimming.rows,
@@ -38,6 +43,7 @@ SUBJECTS: dict[str, Callable[[Path, Scale], Iterable[Row]]] = {
     "vectors": vectors.rows,
     "indexing": indexing.rows,
     "turn": turn.rows,
+    "server": server.rows,
 }
 
 
@@ -46,7 +52,9 @@ def main() -> None:
     options = _options()
     scale = QUICK if options.quick else FULL
     before = machine.describe()
-    rows = list(_measured(options.subjects or list(SUBJECTS), scale))
+    measure = SUBJECTS | {"server": partial(server.rows, seconds=options.seconds)}
+    chosen = {name: measure[name] for name in options.subjects or SUBJECTS}
+    rows = list(_measured(chosen, scale))
     print(before, f"at the beginning, {machine.load():.1f} in the end", end="\n\n")
     print(table.markdown(rows) if options.markdown else table.plain(rows))
     if options.plot:
@@ -59,6 +67,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="few rounds, small stores")
     parser.add_argument("--markdown", action="store_true", help="print a Markdown table")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw how search grows, as SVG")
+    parser.add_argument("--seconds", type=float, help="for how long clients ask the server at once")
     options = parser.parse_args()
     unknown = set(options.subjects) - set(SUBJECTS)
     if unknown:
@@ -68,15 +77,15 @@ def _options() -> argparse.Namespace:
     return options
 
 
-def _measured(subjects: list[str], scale: Scale) -> Iterator[Row]:
+def _measured(subjects: Mapping[str, Subject], scale: Scale) -> Iterator[Row]:
     """Measure on the disk that the repository is on: what is in memory costs no fsync."""
     build = Path("build")
     build.mkdir(exist_ok=True)
     with TemporaryDirectory(prefix="bench-", dir=build) as folder:
-        for subject in subjects:
+        for name, measure in subjects.items():
             since = time.monotonic()
-            yield from SUBJECTS[subject](Path(folder), scale)
-            print(f"{subject}: measured in {time.monotonic() - since:.0f} s", file=sys.stderr)
+            yield from measure(Path(folder), scale)
+            print(f"{name}: measured in {time.monotonic() - since:.0f} s", file=sys.stderr)
 
 
 if __name__ == "__main__":

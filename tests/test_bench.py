@@ -48,6 +48,16 @@ ROWS = [
     "before the model, just archived, 1,000 passages, against raw FTS5",
     "turn kept, against two fsynced appends",
     "turn whose oldest is archived kept, against two fsynced appends",
+    "search over HTTP, 1 client, median, against /healthz",
+    "search over HTTP, 10 clients, median, against /healthz",
+    "search over HTTP, 10 clients, slowest of a hundred, against /healthz",
+    "read over HTTP, 1 client, median, against /healthz",
+    "read over HTTP, 10 clients, median, against /healthz",
+    "read over HTTP, 10 clients, slowest of a hundred, against /healthz",
+    "write over HTTP, 1 client, median, against /healthz",
+    "write over HTTP, 10 clients, median, against /healthz",
+    "write over HTTP, 10 clients, slowest of a hundred, against /healthz",
+    "/healthz, 10 clients, median, against 1 client",
 ]
 
 

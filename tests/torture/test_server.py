@@ -1,0 +1,206 @@
+"""A server under load: no acknowledged write is lost when it is killed, and nothing piles up."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from http.client import HTTPConnection, HTTPResponse
+from pathlib import Path
+from statistics import median
+from typing import ClassVar, NamedTuple, Self
+
+from bench.server import (
+    PATIENCE_SECONDS,
+    Outcome,
+    Refused,
+    Served,
+    Visitor,
+    altered,
+    crowd,
+    filled,
+    lost,
+    served,
+)
+from tests.torture.editors import pause, until
+from tests.torture.rig import LONG
+
+GUESTS = 50 if LONG else 20
+LOAD_SECONDS = 20 * 60 if LONG else 3
+KILLS = 30 if LONG else 1
+WRITES_BEFORE_KILL = 30
+SAMPLES = 60
+SETTLE_SECONDS = 60
+WORKER_THREADS = 40  # as many as the framework starts for handlers, and keeps for a while
+GROWTH_MEGABYTES = 15
+QUESTIONS = ("客廳的檯燈在哪裡？", "Where did Anna put the kettle?", "誰有備用鑰匙？")
+
+
+class Guest(Visitor):
+    """A client that also talks, listens for a moment, and goes away without a word."""
+
+    SHARES: ClassVar[dict[str, int]] = {**Visitor.SHARES, "chat": 5, "listen": 3, "leave": 7}
+
+    def chat(self) -> None:
+        """Hear an answer to its end, unless too many are talking."""
+        with self._asked("POST", "/api/chat", self._question()) as answer:
+            heard = answer.read()
+            is_busy = answer.status == 503 and "Retry-After" in answer.headers
+            if not is_busy and b"event: done" not in heard:
+                raise Refused(heard.decode())
+
+    def listen(self) -> None:
+        """Hear the first event, and go."""
+        with self._asked("GET", "/api/events") as answer:
+            if answer.status != 200:
+                raise Refused(answer.read().decode())
+            if answer.readline() != b"event: hello\n":
+                raise ConnectionError
+
+    def leave(self) -> None:
+        """Go in the middle of a request, while waiting for its answer, or during the answer."""
+        body = json.dumps(self._question()).encode()
+        head = (
+            f"POST /api/chat HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        ).encode()
+        moment = self.random.choice(("head", "body", "waiting", "answer"))
+        sent = {"head": head[:30], "body": head + body[:5]}.get(moment, head + body)
+        with closing(socket.create_connection(("127.0.0.1", self.port), PATIENCE_SECONDS)) as line:
+            line.sendall(sent)
+            if moment == "answer":
+                line.recv(20)
+
+    def _question(self) -> dict[str, str]:
+        return {"message": self.random.choice(QUESTIONS), "key": f"web:{self.name}"}
+
+    @contextmanager
+    def _asked(self, method: str, path: str, body: object = None) -> Iterator[HTTPResponse]:
+        """Ask on a line of its own."""
+        with closing(HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_SECONDS)) as line:
+            data = None if body is None else json.dumps(body).encode()
+            line.request(method, path, data, {"Content-Type": "application/json"})
+            yield line.getresponse()
+
+
+class Load:
+    """Guests who ask at once, from threads, for as long as the block lasts."""
+
+    def __init__(self, server: Served, number: int) -> None:
+        seeds = range(number * GUESTS, (number + 1) * GUESTS)
+        self.outcomes: list[Outcome] = []
+        self._guests = [Guest(server.port, seed) for seed in seeds]
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_over.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        self.outcomes = crowd(self._guests, self._is_over.is_set)
+
+    @property
+    def writes(self) -> int:
+        """How many writes were acknowledged so far."""
+        return sum(len(guest.waits["write"]) for guest in self._guests)
+
+    @property
+    def errors(self) -> list[str]:
+        """What went wrong."""
+        return [error for one in self.outcomes for error in one.errors]
+
+
+class Held(NamedTuple):
+    """What a process holds."""
+
+    threads: int
+    sockets: int
+    files: int
+
+
+def held(server: Served) -> Held:
+    process = Path("/proc", str(server.process.pid))
+    opened = [target(one) for one in (process / "fd").iterdir()]
+    sockets = sum(one.startswith("socket:") for one in opened)
+    return Held(len(list((process / "task").iterdir())), sockets, len(opened) - sockets)
+
+
+def target(descriptor: Path) -> str:
+    """Give what a descriptor stands for, which may have been closed meanwhile."""
+    try:
+        return str(descriptor.readlink())
+    except FileNotFoundError:
+        return ""
+
+
+def megabytes(server: Served) -> float:
+    """Give the memory that a process has now."""
+    words = Path("/proc", str(server.process.pid), "status").read_text("ascii").split()
+    return int(words[words.index("VmRSS:") + 1]) / 1024
+
+
+def held_by_asking(server: Served) -> Held:
+    """Let everything be asked for once; give what the server holds when the guest has gone."""
+    nobody = held(server).sockets
+    guest = Guest(server.port, -1)
+    for kind in guest.SHARES:
+        guest.visit(kind)
+    guest.outcome()
+    assert until(lambda: held(server).sockets == nobody, SETTLE_SECONDS) is not None
+    return held(server)
+
+
+def come_and_go(server: Served) -> None:
+    """Leave and listen so often that one thread left over by each would be too many."""
+    guest = Guest(server.port, -2)
+    for _ in range(WORKER_THREADS + 10):
+        guest.leave()
+        guest.listen()
+
+
+def test_load_leaves_nothing_over_and_memory_stays_as_it_was(ground: Path) -> None:
+    place = filled(ground)
+    sizes: list[float] = []
+    with served(place) as server:
+        before = held_by_asking(server)
+        with Load(server, 1) as load:
+            for _ in range(SAMPLES):
+                pause(LOAD_SECONDS / SAMPLES)
+                sizes.append(megabytes(server))
+        come_and_go(server)
+        is_settled = until(lambda: held(server)[1:] == before[1:], SETTLE_SECONDS) is not None
+        after = held(server)
+    print(before, after, [round(size) for size in sizes], load.writes)
+    assert load.errors == []
+    assert lost(place, load.outcomes) == []
+    assert is_settled
+    assert after.threads <= before.threads + WORKER_THREADS
+    third = SAMPLES // 3
+    assert median(sizes[-third:]) <= median(sizes[third:-third]) + GROWTH_MEGABYTES
+
+
+def test_what_a_killed_server_acknowledged_is_there_when_it_runs_again(ground: Path) -> None:
+    place = filled(ground)
+    outcomes: list[Outcome] = []
+    for number in range(1, KILLS + 1):
+        with served(place) as server, Load(server, number) as load:
+            is_enough = until(lambda: load.writes >= WRITES_BEFORE_KILL, SETTLE_SECONDS)
+            server.process.kill()
+        assert is_enough is not None
+        assert [error for error in load.errors if ": Refused:" in error] == []
+        outcomes += load.outcomes
+        with served(place) as again:
+            guest = Guest(again.port, 0)
+            facts = guest.ask("read", "GET", "/api/memory/facts")["facts"]
+            status = guest.ask("read", "GET", "/api/status")
+            guest.outcome()
+        assert altered({one["id"]: one["content"] for one in facts}, outcomes) == []
+        assert lost(place, outcomes) == []
+        assert status["problems"] == []
