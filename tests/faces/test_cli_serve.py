@@ -168,6 +168,15 @@ def test_the_page_is_opened_in_the_browser(cli: Cli, tmp_path: Path) -> None:
         server.end()
 
 
+def test_no_part_of_an_answer_waits_for_the_one_before_to_be_confirmed() -> None:
+    with (
+        closing(listen("127.0.0.1", 0)) as listener,
+        socket.create_connection(listener.getsockname()),
+        closing(listener.accept()[0]) as connection,
+    ):
+        assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
 def test_the_usual_port_gives_way_to_a_free_one_when_it_is_taken() -> None:
     with closing(listen("127.0.0.1", 0)) as first:
         port = first.getsockname()[1]

@@ -48,7 +48,7 @@ def listen(host: str, port: int, *, or_any: bool = False) -> socket.socket:
         found = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
         family, _, _, _, address = found[0]
         is_dual = host == "::" and socket.has_dualstack_ipv6()
-        return socket.create_server(address, family=family, dualstack_ipv6=is_dual)
+        listener = socket.create_server(address, family=family, dualstack_ipv6=is_dual)
     except (OSError, OverflowError, UnicodeError) as error:
         number = getattr(error, "errno", None)
         if or_any and number == errno.EADDRINUSE:
@@ -56,6 +56,9 @@ def listen(host: str, port: int, *, or_any: bool = False) -> socket.socket:
         advice = ADVICE.get(number or 0, f"{error}; check --host and --port")
         message = f"cannot listen on {host}, port {port}: {advice}"
         raise TurnleafError(message) from error
+    # Or the end of each answer waits 40 ms for the client to confirm its beginning.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
 
 
 def address_of(listener: socket.socket) -> str:
