@@ -29,6 +29,7 @@ class Journal:
     def __init__(self, memory_file: Path) -> None:
         self.path = memory_file.with_name(NAME)
         self._file_name = memory_file.name
+        self._known: tuple[bytes, tuple[Change, ...]] = (b"", ())
 
     @contextmanager
     def held(self) -> Iterator[HeldJournal]:
@@ -37,9 +38,16 @@ class Journal:
             yield HeldJournal(self, file)
 
     def read(self) -> list[Change]:
-        """Read every change of this memory file, oldest first."""
-        parsed = map(self._parse, _whole_lines(files.read(self.path) or b""))
-        return [change for change in parsed if change and self._is_ours(change)]
+        """Read every change of this memory file, oldest first; only what is new is parsed."""
+        data = files.read(self.path) or b""
+        whole = data[: data.rfind(b"\n") + 1]
+        known, changes = self._known
+        if not whole.startswith(known):
+            known, changes = b"", ()
+        new = map(self._parse, whole[len(known) :].split(b"\n"))
+        changes += tuple(change for change in new if change and self._is_ours(change))
+        self._known = whole, changes
+        return list(changes)
 
     def last(self) -> Change | None:
         """Read the newest change of this memory file, without reading all."""
