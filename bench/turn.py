@@ -88,7 +88,7 @@ class Talk:
         """Go through a turn until the model is called."""
         self.model.answer = ""
         with suppress(Entered):
-            next(self.assistant.stream(KEY, question))
+            list(self.assistant.stream(KEY, question))
 
     def prompt(self, question: str) -> Prompt:
         """Give what the model is asked."""
@@ -99,7 +99,7 @@ class Talk:
         """Go through a turn until the model has answered; what follows keeps it."""
         self.model.answer = one.answer
         events = self.assistant.stream(KEY, one.question)
-        next(events)
+        next(events), next(events)
         return events
 
     def learn(self) -> None:

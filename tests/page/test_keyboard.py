@@ -103,8 +103,8 @@ def test_a_fact_is_deleted_and_brought_back(visit: Visit, server: Served) -> Non
     page.keyboard.press("Delete")
     expect(fact(page, TEA)).to_have_count(0)
     expect(fact(page, "The third")).to_be_focused()
-    assert server.contents() == [LAMP, "The third"]
     expect(page.locator(".toast")).to_be_visible()
+    assert server.contents() == [LAMP, "The third"]
     tab_to(page, "Undo")
     page.keyboard.press("Enter")
     expect(fact(page, TEA)).to_be_visible()

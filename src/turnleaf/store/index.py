@@ -271,12 +271,15 @@ class Index:
                 for path in gone:
                     index_writing.forget_file(database, path)
             added = 0
-            tell = progress if _is_much(path for _, path in changed) else untold
-            tell(0, len(changed))
+            is_told = _is_much(path for _, path in changed)
+            if is_told:
+                progress(0, len(changed))
             for done, batch in _batches(database, changed):
                 with database:
                     added += index_writing.take_in(database, batch)
-                tell(done, len(changed))
+                is_told = is_told or done < len(changed)
+                if is_told:
+                    progress(done, len(changed))
             tidy(database)
             return added
 
