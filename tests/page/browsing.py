@@ -190,6 +190,14 @@ def say(page: Page, text: str) -> Locator:
     return answer
 
 
+def let_learn(page: Page, *, is_on: bool) -> None:
+    """Turn learning on or off, and wait until the server has taken it."""
+    switch = page.get_by_role("switch", name="Learn by itself")
+    expect(switch).to_be_enabled()
+    with page.expect_response(lambda answer: answer.request.method == "PUT"):
+        switch.set_checked(is_on, force=True)
+
+
 def go(page: Page, view: str) -> None:
     """Go to another view of the page that is open."""
     page.evaluate("view => { location.hash = view; }", view)

@@ -9,7 +9,7 @@ import sys
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.page.browsing import Visit, connected, say
+from tests.page.browsing import Visit, connected, let_learn, say
 from tests.page.serving import SECONDS, Served
 from turnleaf.core.changes import Source
 
@@ -71,18 +71,15 @@ def test_what_was_learnt_stands_with_its_words_and_is_taken_back(
 def test_nothing_is_learnt_while_the_switch_is_off(visit: Visit, server: Served) -> None:
     server.configure(**AT_ONCE)
     page = connected(visit.open("#/memory"))
-    switch = page.get_by_role("switch", name="Learn by itself")
-    expect(switch).to_be_checked()
-    with page.expect_response("**/api/memory/config"):
-        switch.uncheck(force=True)
+    expect(page.get_by_role("switch", name="Learn by itself")).to_be_checked()
+    let_learn(page, is_on=False)
     expect(page.get_by_text("Off: only what you ask for is remembered.")).to_be_visible()
     assert server.configured()["autoExtract"] is False
     assert ("autoExtract", False) in said_by_another_process(server)
     page.get_by_role("link", name="Chat", exact=True).click()
     say(page, "我住在台東")
     page.get_by_role("link", name="Memory", exact=True).click()
-    with page.expect_response("**/api/memory/config"):
-        switch.check(force=True)
+    let_learn(page, is_on=True)
     expect(page.get_by_text("On: what matters")).to_be_visible()
     page.get_by_role("link", name="Chat", exact=True).click()
     page.get_by_role("button", name="New conversation").first.click()

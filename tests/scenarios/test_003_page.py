@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.page.browsing import chromium, editor, fact, say, visiting
+from tests.page.browsing import chromium, editor, fact, let_learn, say, visiting
 from tests.page.serving import Served, served
 
 LAMP = "客廳的燈叫做小明"
@@ -54,8 +54,7 @@ def test_the_switch_turns_learning_off_and_on(page: Page, server: Served) -> Non
     server.configure(minNewMessages=1)
     open_memory(page)
     for is_on, said in ((False, "我住在基隆"), (True, "我養了一隻狗")):
-        with page.expect_response("**/api/memory/config"):
-            page.get_by_role("switch", name="Learn by itself").set_checked(is_on, force=True)
+        let_learn(page, is_on=is_on)
         expect(page.get_by_text("On: what" if is_on else "Off: only")).to_be_visible()
         page.get_by_role("link", name="Chat", exact=True).click()
         page.get_by_role("button", name="New conversation").first.click()
