@@ -6,7 +6,7 @@ export PYTHON
 # Programs that the crash and fault tests run, and a browser with Chinese characters for the page.
 DEBIAN_PACKAGES := strace util-linux mount chromium fonts-noto-cjk
 
-EXTRAS := embeddings,mcp,models,server,tokens
+EXTRAS := embeddings,mcp,models,server,slack,tokens
 # What an installation is made of: the page is built with the package.
 SOURCES := pyproject.toml hatch_build.py $(shell find web -type f -not -path '*/node_modules/*' 2>/dev/null)
 

@@ -19,8 +19,8 @@ BELOW = {
     "llm": {"llm", "settings", "core", "errors"},
 }
 MIDDLE = {
-    "assistant", "checkup", "extraction", "looking", "obeying", "search", "tools", "turns",
-    "watcher", "worker",
+    "assistant", "checkup", "extraction", "looking", "obeying", "scheduling", "search", "tools",
+    "turns", "watcher", "worker",
 }  # fmt: skip
 BELOW |= {name: MIDDLE | {"store", "llm", "settings", "core", "errors"} for name in MIDDLE}
 BELOW |= {name: {"faces", *BELOW} for name in ("faces", "__main__")}
@@ -51,6 +51,7 @@ CLOCKS = {"now", "utcnow", "today"}
 
 THE_WRITER = "turnleaf.store.files"
 ITS_SYSTEM_CALL = "turnleaf.store.renames"
+TUNES_MEMORY = "turnleaf.faces.allocator"
 MAY_USE_SQLITE = {
     "turnleaf.store.conversations_db",
     "turnleaf.store.databases",
@@ -232,7 +233,7 @@ def writers(sources: Sources) -> list[str]:
     return [
         f"{module}:{getattr(node, 'lineno', 0)} {ast.unparse(node)}"
         for module, text in sources.items()
-        if module not in {THE_WRITER, ITS_SYSTEM_CALL}
+        if module not in {THE_WRITER, ITS_SYSTEM_CALL, TUNES_MEMORY}
         for node in suspects(ast.parse(text))
         if writes(node) or (imports_module(node, {"apsw"}) and module not in MAY_USE_SQLITE)
     ]

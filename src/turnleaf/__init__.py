@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from turnleaf.store.daily import DailyLog
     from turnleaf.store.index import Index
     from turnleaf.store.memories import MemoryStore
+    from turnleaf.store.schedules import ScheduleStore
 
 __version__ = "0.1.0"
 
@@ -32,6 +33,7 @@ __all__ = [
     "MemoryStore",
     "Message",
     "PromptComposer",
+    "ScheduleStore",
     "Settings",
     "TurnleafError",
     "build_prompt_with_history",
@@ -55,6 +57,7 @@ _HOMES = {
     "MemoryStore": "store.memories",
     "Message": "core.messages",
     "PromptComposer": "core.composer",
+    "ScheduleStore": "store.schedules",
     "Settings": "settings",
     "TurnleafError": "errors",
     "build_prompt_with_history": "core.prompts",

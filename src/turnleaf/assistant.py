@@ -30,6 +30,7 @@ from turnleaf.store.daily import DailyLog, local_now
 from turnleaf.store.learning import LearningStore, Queued
 from turnleaf.store.memories import MemoryStore
 from turnleaf.store.pending import PendingStore
+from turnleaf.store.schedules import ScheduleStore
 from turnleaf.turns import Composed, Done, Reply, Said, Turn, asked
 from turnleaf.worker import Job, Worker, log
 
@@ -78,6 +79,7 @@ class Assistant:
         self.index = open_index(self.folder, settings)
         self.learning = LearningStore(self.folder.learning, now=now)
         self.pending = PendingStore(self.memory)
+        self.schedules = ScheduleStore(self.folder.schedules, now=now)
         self._extraction = Extraction(self.memory, self.pending, self.learning, self.index, now)
         self._private: dict[str, list[Message]] = {}
         self._under_way: dict[str, list[Turn]] = {}

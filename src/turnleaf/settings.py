@@ -23,11 +23,15 @@ if TYPE_CHECKING:
 CONFIG_NAME = "memory-config.json"
 TOKEN_NAME = "http-token"  # noqa: S105 - the name of a file
 ARCHIVE = "archive"
-KEYS = ("embeddings_api_key", "anthropic_api_key", "openai_api_key")
+KEYS = (
+    "embeddings_api_key", "anthropic_api_key", "openai_api_key", "slack_bot_token",
+    "slack_app_token",
+)  # fmt: skip
 YES = ("on", "true", "yes", "1")
 NO = ("off", "false", "no", "0")
 LARGEST = 2**53 - 1
 """The largest number that every reader of JSON takes for what it is."""
+_ID = re.compile(r"[A-Z][A-Z0-9]{2,}")
 _MODEL = re.compile(r"recall|claude-cli(:\S+)?|(anthropic|openai|ollama):\S+")
 
 
@@ -91,6 +95,13 @@ def _name(value: object) -> str:
     return value.strip()
 
 
+def _ids(value: object) -> str:
+    ids = _name(value).replace(",", " ").split()
+    if not ids or not all(map(_ID.fullmatch, ids)):
+        raise ValueError
+    return ",".join(ids)
+
+
 def _model(value: object) -> str:
     name = _name(value)
     if not _MODEL.fullmatch(name):
@@ -108,6 +119,7 @@ EXPECTED: dict[Callable[[object], Any], str] = {
     _location: "a path",
     _share: "a number from 0 to 1",
     _name: "a name or an address",
+    _ids: "ids as Slack shows them, separated by commas, such as U012AB3CD",
     _model: "recall, claude-cli, or anthropic:NAME, openai:NAME or ollama:NAME",
     _extractor: "rules, claude-cli, or anthropic:NAME, openai:NAME or ollama:NAME",
 }
@@ -295,6 +307,20 @@ SETTINGS = (
         _share,
         "how much words count in a search",
     ),
+    Setting(
+        "slack_allowed_users",
+        "SLACK_ALLOWED_USERS",
+        "slackAllowedUsers",
+        _ids,
+        "whom the Slack bot answers, by their ids; nobody else shares this memory",
+    ),
+    Setting(
+        "slack_allowed_channels",
+        "SLACK_ALLOWED_CHANNELS",
+        "slackAllowedChannels",
+        _ids,
+        "in which channels it answers everybody, by their ids",
+    ),
 )
 
 
@@ -327,9 +353,13 @@ class Settings:
     embeddings_model: str | None = None
     search_vector_weight: float = 0.7
     search_bm25_weight: float = 0.3
+    slack_allowed_users: str | None = None
+    slack_allowed_channels: str | None = None
     embeddings_api_key: str | None = field(default=None, repr=False)
     anthropic_api_key: str | None = field(default=None, repr=False)
     openai_api_key: str | None = field(default=None, repr=False)
+    slack_bot_token: str | None = field(default=None, repr=False)
+    slack_app_token: str | None = field(default=None, repr=False)
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @classmethod
@@ -386,6 +416,16 @@ class DataFolder:
     def learning(self) -> Path:
         """Give the location of what is yet to be learnt from."""
         return self.path / "learning.db"
+
+    @property
+    def schedules(self) -> Path:
+        """Give the location of what is asked by the clock."""
+        return self.path / "schedules.json"
+
+    @property
+    def results(self) -> Path:
+        """Give the folder of what schedules write to files."""
+        return self.path / "results"
 
     @property
     def config(self) -> Path:

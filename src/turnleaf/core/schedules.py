@@ -1,0 +1,317 @@
+"""Schedules and their runs, as values; all that happens to them is arithmetic on a given time.
+
+A run keeps its id however often it is tried, so that whoever gets its result can tell a
+repetition from another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Literal
+
+from turnleaf.core.times import from_iso, to_iso
+from turnleaf.core.wording import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+GRACE = timedelta(hours=2)
+"""For how long a run that was missed is still worth it."""
+LEASE = timedelta(minutes=2)
+"""For how long a run without a sign of life counts as running."""
+MOST_ATTEMPTS = 3
+KEPT_RUNS = 50
+RESULT_CHARS = 2000
+
+State = Literal["running", "done", "failed", "interrupted", "missed"]
+STATES: tuple[State, ...] = ("running", "done", "failed", "interrupted", "missed")
+BEGUN = ("running", "interrupted")
+INTERRUPTED = "interrupted"
+MISSED = "no program that could run it was running in time"
+Next = Callable[["Schedule", datetime], datetime | None]
+"""When a schedule is due next after a moment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One time that a schedule was due, and what came of it."""
+
+    id: str
+    due: datetime
+    state: State
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    attempts: int = 1
+    holder: str | None = None
+    """Who runs it, and until when nobody else may."""
+    held_until: datetime | None = None
+    result: str | None = None
+    error: str | None = None
+
+    def is_held(self, now: datetime) -> bool:
+        """Tell whether somebody runs it, who gave a sign of life not long ago."""
+        return self.held_until is not None and self.held_until > now
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """Something to be asked again and again, or once."""
+
+    id: str
+    prompt: str
+    timing: str
+    zone: str
+    created_at: datetime
+    updated_at: datetime
+    name: str | None = None
+    deliver: str = "log"
+    is_paused: bool = False
+    next_due: datetime | None = None
+    runs: tuple[Run, ...] = ()
+    """The newest, oldest first."""
+
+    @property
+    def kind(self) -> str:
+        """Where results go, without the place's own name."""
+        return self.deliver.partition(":")[0]
+
+    @property
+    def unfinished(self) -> Run | None:
+        """The run that is under way, or was interrupted and may be tried again."""
+        begun = (run for run in reversed(self.runs) if run.state in BEGUN)
+        return next((run for run in begun if run.finished_at is None), None)
+
+    def is_due(self, now: datetime) -> bool:
+        """Tell whether it is to run, and does not rest."""
+        return not self.is_paused and self.next_due is not None and self.next_due <= now
+
+    def is_running(self, now: datetime) -> bool:
+        """Tell whether somebody runs it."""
+        return self.unfinished is not None and self.unfinished.is_held(now)
+
+
+def seen(run: Run, now: datetime) -> Run:
+    """Give a run as it is now: without a sign of life it is interrupted."""
+    is_dead = run.state == "running" and not run.is_held(now)
+    return replace(run, state="interrupted") if is_dead else run
+
+
+def is_to_do(schedule: Schedule, now: datetime) -> bool:
+    """Tell whether there is something to claim, or to be marked."""
+    if schedule.is_paused or schedule.is_running(now):
+        return False
+    return schedule.unfinished is not None or schedule.is_due(now)
+
+
+def claimed(
+    schedule: Schedule, now: datetime, next_of: Next, new: Run, *, can_deliver: bool = True
+) -> tuple[Schedule, Run | None]:
+    """Take the run that is to be made now, if there is one; give the schedule as it is then.
+
+    `new` names the run and its holder. What cannot be delivered here is left to others, until
+    it is too late for everybody.
+    """
+    if not is_to_do(schedule, now):
+        return schedule, None
+    begun = schedule.unfinished
+    due = begun.due if begun else _newest_due(schedule, now, next_of)
+    is_late = now - due > GRACE
+    if not (is_late or can_deliver):
+        return schedule, None
+    if begun:
+        return given_up(schedule, begun, now) if is_late else taken_up(schedule, begun, now, new)
+    schedule = replace(schedule, next_due=next_of(schedule, now))
+    if is_late:
+        return _with(
+            schedule, replace(new, due=due, state="missed", holder=None, error=MISSED)
+        ), None
+    return started(schedule, now, replace(new, due=due))
+
+
+def started(schedule: Schedule, now: datetime, new: Run) -> tuple[Schedule, Run]:
+    """Begin a run."""
+    run = replace(new, state="running", started_at=now, held_until=now + LEASE)
+    return _with(schedule, run), run
+
+
+def taken_up(schedule: Schedule, run: Run, now: datetime, new: Run) -> tuple[Schedule, Run | None]:
+    """Try a run again whose process ended in the middle, unless it was tried often enough."""
+    if run.attempts >= MOST_ATTEMPTS:
+        return given_up(schedule, run, now)
+    again = replace(
+        run,
+        state="running",
+        attempts=run.attempts + 1,
+        holder=new.holder,
+        held_until=now + LEASE,
+        error=INTERRUPTED,
+    )
+    return _with(schedule, again), again
+
+
+def given_up(schedule: Schedule, run: Run, now: datetime) -> tuple[Schedule, None]:
+    """Mark a run that was interrupted and is not tried again."""
+    error = f"interrupted {counted(run.attempts, 'time')}; it is not tried again"
+    return _with(schedule, _ended(run, "interrupted", now, error=error)), None
+
+
+def held(schedule: Schedule, run: Run, now: datetime) -> Schedule | None:
+    """Give a sign of life; None when the run is no longer its holder's."""
+    known = _held(schedule, run)
+    return _with(schedule, replace(known, held_until=now + LEASE)) if known else None
+
+
+def given_back(schedule: Schedule, run: Run) -> Schedule | None:
+    """Leave a run to whoever comes next; None when it is no longer its holder's."""
+    known = _held(schedule, run)
+    if known is None:
+        return None
+    left = replace(known, state="interrupted", holder=None, held_until=None, error=INTERRUPTED)
+    return _with(schedule, left)
+
+
+def finished(
+    schedule: Schedule,
+    run: Run,
+    now: datetime,
+    *,
+    result: str | None = None,
+    error: str | None = None,
+) -> Schedule | None:
+    """End a run; None when it is no longer its holder's."""
+    known = _held(schedule, run)
+    if known is None:
+        return None
+    state: State = "done" if error is None else "failed"
+    return _with(schedule, _ended(known, state, now, result=result, error=error))
+
+
+def broken(schedule: Schedule, now: datetime, new: Run, error: str) -> Schedule:
+    """Mark a schedule whose timing nobody can read; it rests until it is edited."""
+    failed = replace(new, due=schedule.next_due or now, holder=None)
+    stopped = replace(schedule, next_due=None)
+    return _with(stopped, _ended(failed, "failed", now, error=error))
+
+
+def _ended(
+    run: Run, state: State, now: datetime, *, result: str | None = None, error: str | None = None
+) -> Run:
+    return replace(
+        run,
+        state=state,
+        finished_at=now,
+        holder=None,
+        held_until=None,
+        result=result[:RESULT_CHARS] if result else None,
+        error=error[:RESULT_CHARS] if error else None,
+    )
+
+
+def _newest_due(schedule: Schedule, now: datetime, next_of: Next) -> datetime:
+    """Find the last time that it was due: of several that were missed, one is made up for."""
+    due = schedule.next_due or now
+    recent = next_of(schedule, now - GRACE)
+    if recent and due < recent <= now:
+        due = recent
+    while (following := next_of(schedule, due)) and following <= now:
+        due = following
+    return due
+
+
+def _held(schedule: Schedule, run: Run) -> Run | None:
+    """Give the run as it is on record, if it is still the same attempt of the same holder."""
+    known = schedule.unfinished
+    if known is None or known.holder is None:
+        return None
+    is_same = (known.id, known.holder, known.attempts) == (run.id, run.holder, run.attempts)
+    return known if is_same else None
+
+
+def _with(schedule: Schedule, run: Run) -> Schedule:
+    others = tuple(one for one in schedule.runs if one.id != run.id)
+    return replace(schedule, runs=(*others, run)[-KEPT_RUNS:])
+
+
+def to_json(schedule: Schedule) -> dict[str, Any]:
+    """Give the form that schedules.json holds."""
+    record = {
+        "id": schedule.id,
+        "name": schedule.name,
+        "prompt": schedule.prompt,
+        "timing": schedule.timing,
+        "timezone": schedule.zone,
+        "deliver": schedule.deliver,
+        "paused": schedule.is_paused,
+        "createdAt": to_iso(schedule.created_at),
+        "updatedAt": to_iso(schedule.updated_at),
+        "nextRun": schedule.next_due and to_iso(schedule.next_due),
+        "runs": [_run_to_json(run) for run in schedule.runs],
+    }
+    return {key: value for key, value in record.items() if value is not None}
+
+
+def from_json(record: Mapping[str, Any]) -> Schedule:
+    """Read the form that `to_json` gives; raise ValueError, KeyError or TypeError else."""
+    created = from_iso(record["createdAt"])
+    due = record.get("nextRun")
+    return Schedule(
+        id=_text(record["id"]),
+        prompt=_text(record["prompt"]),
+        timing=_text(record["timing"]),
+        zone=_text(record["timezone"]),
+        created_at=created,
+        updated_at=from_iso(record["updatedAt"]) if "updatedAt" in record else created,
+        name=_text_or_none(record.get("name")),
+        deliver=_text(record.get("deliver", "log")),
+        is_paused=bool(record.get("paused", False)),
+        next_due=from_iso(due) if due else None,
+        runs=tuple(map(_run_from_json, record.get("runs", ()))),
+    )
+
+
+def _run_to_json(run: Run) -> dict[str, Any]:
+    record = {
+        "id": run.id,
+        "due": to_iso(run.due),
+        "state": run.state,
+        "startedAt": run.started_at and to_iso(run.started_at),
+        "finishedAt": run.finished_at and to_iso(run.finished_at),
+        "attempts": run.attempts,
+        "holder": run.holder,
+        "heldUntil": run.held_until and to_iso(run.held_until),
+        "result": run.result,
+        "error": run.error,
+    }
+    return {key: value for key, value in record.items() if value is not None}
+
+
+def _run_from_json(record: Mapping[str, Any]) -> Run:
+    return Run(
+        id=_text(record["id"]),
+        due=from_iso(record["due"]),
+        state=STATES[STATES.index(record["state"])],
+        started_at=_time(record.get("startedAt")),
+        finished_at=_time(record.get("finishedAt")),
+        attempts=int(record.get("attempts", 1)),
+        holder=_text_or_none(record.get("holder")),
+        held_until=_time(record.get("heldUntil")),
+        result=_text_or_none(record.get("result")),
+        error=_text_or_none(record.get("error")),
+    )
+
+
+def _time(text: str | None) -> datetime | None:
+    return from_iso(text) if text else None
+
+
+def _text(value: object) -> str:
+    """Refuse what could not be written again."""
+    text = str(value)
+    text.encode()
+    return text
+
+
+def _text_or_none(value: object) -> str | None:
+    return None if value is None else _text(value)

@@ -1,0 +1,144 @@
+"""When a schedule is due: cron with its standard meaning, an interval, or one moment.
+
+Cron goes by the clock on the wall of the schedule's zone, over changes to summer time and back:
+what falls into the hour that is left out happens right after it, and what falls into the hour
+that comes twice happens once, unless it happens every hour anyway.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import tzlocal
+from cronsim import CronSim, CronSimError
+
+from turnleaf.core.schedules import Schedule
+from turnleaf.errors import InvalidInput
+
+FIELDS = 5
+FIRST_YEAR = 1970
+LAST_YEAR = 2999
+LONGEST = timedelta(days=366)
+SHORTEST = timedelta(minutes=1)
+UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+EXAMPLES = "'0 9 * * 1-5', 'every 15m' or '2026-12-24 18:00'"
+NAMES = {
+    "@hourly": "0 * * * *", "@daily": "0 0 * * *", "@midnight": "0 0 * * *",
+    "@weekly": "0 0 * * 0", "@monthly": "0 0 1 * *", "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+}  # fmt: skip
+
+_EVERY = re.compile(
+    r"every\s+(\d{1,6})\s*"
+    r"(?:(s)(?:ec|econd)?|(m)(?:in|inute)?|(h)(?:our)?|(d)(?:ay)?|(w)(?:eek)?)s?",
+    re.IGNORECASE,
+)
+_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{1,2}:\d{2}.*)?")
+
+
+def checked_timing(timing: str, zone: str) -> str:
+    """Give a timing as it is kept; refuse what is none."""
+    wanted = " ".join(timing.split())
+    place = checked_zone(zone)
+    if wanted.lower().startswith("every"):
+        _interval(wanted)
+    elif _MOMENT.fullmatch(wanted):
+        return _moment(wanted, place).isoformat(timespec="minutes")
+    else:
+        _cron(wanted, datetime(2000, 1, 1, tzinfo=place))
+    return wanted
+
+
+def checked_zone(zone: str) -> ZoneInfo:
+    """Give the time zone of that name."""
+    try:
+        return ZoneInfo(zone)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        message = f"there is no time zone {zone!r:.80}; write it as Asia/Taipei or Europe/Vienna"
+        raise InvalidInput(message) from None
+
+
+def local_zone() -> str:
+    """Name the time zone of this machine; UTC where it has none that has a name."""
+    try:
+        return tzlocal.get_localzone_name() or "UTC"
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return "UTC"
+
+
+def next_due(schedule: Schedule, after: datetime) -> datetime | None:
+    """Tell when a schedule is due next after a moment; never, when that lies behind it."""
+    timing = schedule.timing
+    if timing.lower().startswith("every"):
+        return _next_step(schedule.created_at, _interval(timing), after)
+    zone = checked_zone(schedule.zone)
+    if _MOMENT.fullmatch(timing):
+        moment = _moment(timing, zone)
+        return moment.astimezone(UTC) if moment > after else None
+    found = next(_cron(timing, after.astimezone(zone)), None)
+    return found.astimezone(UTC) if found else None
+
+
+def upcoming(timing: str, zone: str, after: datetime, count: int) -> list[datetime]:
+    """Give the next times of a timing, fewer when there are no more."""
+    wanted = Schedule("", "", checked_timing(timing, zone), zone, after, after)
+    found: list[datetime] = []
+    due = next_due(wanted, after)
+    while due and len(found) < count:
+        found.append(due)
+        due = next_due(wanted, due)
+    return found
+
+
+def in_words(timing: str) -> str:
+    """Say in English what a timing means, or give it as it is where that is not easy."""
+    moment = re.match(r"(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2})", timing)
+    if moment:
+        return f"once on {moment[1]} at {moment[2]}"
+    if timing.lower().startswith("every"):
+        return timing.lower()
+    try:
+        words = _cron(timing, datetime(2000, 1, 1, tzinfo=UTC)).explain()
+    except InvalidInput:
+        return timing
+    return words[:1].lower() + words[1:]
+
+
+def _cron(expression: str, after: datetime) -> CronSim:
+    wanted = NAMES.get(expression.lower(), expression)
+    try:
+        # With six it would take the first for seconds.
+        return CronSim(wanted if len(wanted.split()) == FIELDS else "", after)
+    except CronSimError as error:
+        message = f"{expression!r:.80} says no time ({error}); write it as {EXAMPLES}"
+        raise InvalidInput(message) from None
+
+
+def _interval(timing: str) -> timedelta:
+    found = _EVERY.fullmatch(timing)
+    unit = found and found[found.lastindex or 0].lower()
+    step = timedelta(**{UNITS[unit]: int(found[1])}) if found and unit else timedelta()
+    if not SHORTEST <= step <= LONGEST:
+        message = (
+            f"{timing!r:.80} says no interval between a minute and a year; write it as every 15m"
+        )
+        raise InvalidInput(message)
+    return step
+
+
+def _next_step(start: datetime, step: timedelta, after: datetime) -> datetime:
+    return start + step * max((after - start) // step + 1, 1)
+
+
+def _moment(text: str, zone: ZoneInfo) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        message = f"{text!r:.80} is no time; write it as 2026-12-24 18:00"
+        raise InvalidInput(message) from None
+    if not FIRST_YEAR <= moment.year <= LAST_YEAR:
+        message = f"{text!r:.80} is too far away; write it as 2026-12-24 18:00"
+        raise InvalidInput(message)
+    return moment if moment.tzinfo else moment.replace(tzinfo=zone)

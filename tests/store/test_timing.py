@@ -1,0 +1,142 @@
+"""When a schedule is due, over whole years and changes of the clock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from turnleaf.core.schedules import Schedule
+from turnleaf.errors import InvalidInput
+from turnleaf.store.timing import checked_timing, next_due
+
+YEAR = 2026
+# No summer time; one of the north; one of the south, where the year ends in summer.
+ZONES = ("Asia/Taipei", "America/New_York", "Australia/Lord_Howe")
+
+
+def schedule(timing: str, zone: str = "UTC", created: datetime | None = None) -> Schedule:
+    made = created or datetime(YEAR, 1, 1, tzinfo=UTC)
+    return Schedule("s", "問候", checked_timing(timing, zone), zone, made, made)
+
+
+def times(timing: str, zone: str, first: datetime, last: datetime) -> Iterator[datetime]:
+    wanted = schedule(timing, zone)
+    moment: datetime | None = first
+    while moment and (moment := next_due(wanted, moment)) and moment < last:
+        yield moment
+
+
+def year_of(timing: str, zone: str) -> list[datetime]:
+    place = ZoneInfo(zone)
+    first = datetime(YEAR, 1, 1, tzinfo=place) - timedelta(seconds=1)
+    last = datetime(YEAR + 1, 1, 1, tzinfo=place)
+    return [moment.astimezone(place) for moment in times(timing, zone, first, last)]
+
+
+@pytest.mark.parametrize("zone", ZONES)
+def test_a_daily_time_comes_once_on_every_day_of_the_year_at_its_hour(zone: str) -> None:
+    found = year_of("30 9 * * *", zone)
+    days = [date(YEAR, 1, 1) + timedelta(days=number) for number in range(365)]
+    assert [moment.date() for moment in found] == days
+    assert {(moment.hour, moment.minute) for moment in found} == {(9, 30)}
+
+
+@pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.parametrize("hour", range(4))
+def test_a_time_in_the_hours_of_change_comes_once_a_day_all_year(zone: str, hour: int) -> None:
+    found = year_of(f"15 {hour} * * *", zone)
+    assert len(found) == len({moment.date() for moment in found}) == 365
+    late = [moment for moment in found if (moment.hour, moment.minute) != (hour, 15)]
+    # What falls into the hour that is left out happens right after it.
+    assert len(late) <= 1
+    assert all((moment.hour, moment.minute) in {(hour + 1, 0), (hour, 30)} for moment in late)
+
+
+@pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.parametrize("month", [3, 4, 10, 11])
+def test_every_half_hour_by_cron_never_rests_and_never_doubles(zone: str, month: int) -> None:
+    first = datetime(YEAR, month, 1, tzinfo=UTC)
+    found = list(times("*/30 * * * *", zone, first, first + timedelta(days=30)))
+    steps = {later - earlier for earlier, later in pairwise(found)}
+    assert steps == {timedelta(minutes=30)}
+
+
+@pytest.mark.parametrize("zone", ZONES)
+def test_an_interval_goes_by_the_time_that_passed(zone: str) -> None:
+    created = datetime(YEAR, 3, 1, 8, 7, tzinfo=UTC)
+    wanted = schedule("every 6h", zone, created)
+    moment, count = created, 0
+    while moment < created + timedelta(days=365):
+        due = next_due(wanted, moment)
+        assert due == moment + timedelta(hours=6)
+        moment, count = due, count + 1
+    assert count == 365 * 4
+
+
+@pytest.mark.parametrize("day", ["0", "7", "SUN"])
+def test_sunday_has_two_numbers_and_a_name(day: str) -> None:
+    found = year_of(f"0 9 * * {day}", "Asia/Taipei")
+    assert len(found) == 52
+    assert {moment.isoweekday() for moment in found} == {7}
+
+
+def test_the_days_of_the_week_are_those_of_cron() -> None:
+    monday = next(
+        times(
+            "0 9 * * 1", "UTC", datetime(YEAR, 11, 15, tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+        )
+    )
+    assert monday == datetime(YEAR, 11, 16, 9, tzinfo=UTC)
+
+
+def test_a_day_of_the_month_or_of_the_week_suffices_where_both_are_given() -> None:
+    found = year_of("0 0 13 * 5", "UTC")
+    assert {moment.day == 13 or moment.isoweekday() == 5 for moment in found} == {True}
+    assert any(moment.day == 13 and moment.isoweekday() != 5 for moment in found)
+
+
+def test_the_end_of_february_comes_in_leap_years() -> None:
+    due = next_due(schedule("0 0 29 2 *"), datetime(YEAR, 3, 1, tzinfo=UTC))
+    assert due == datetime(2028, 2, 29, tzinfo=UTC)
+
+
+def test_one_moment_comes_once_in_its_zone() -> None:
+    wanted = schedule("2026-12-24 18:00", "Asia/Taipei")
+    due = next_due(wanted, datetime(YEAR, 12, 1, tzinfo=UTC))
+    assert due == datetime(YEAR, 12, 24, 10, tzinfo=UTC)
+    assert next_due(wanted, due) is None
+
+
+@pytest.mark.parametrize(
+    ("timing", "kept"),
+    [
+        ("  0  9 * * *", "0 9 * * *"),
+        ("@daily", "@daily"),
+        ("every 15m", "every 15m"),
+        ("every 2 hours", "every 2 hours"),
+        ("2026-12-24 18:00", "2026-12-24T18:00+00:00"),
+        ("2026-12-24T18:00:00+08:00", "2026-12-24T18:00+08:00"),
+    ],
+)
+def test_a_timing_is_kept_as_it_is_meant(timing: str, kept: str) -> None:
+    assert checked_timing(timing, "UTC") == kept
+
+
+@pytest.mark.parametrize(
+    "timing",
+    ["", "soon", "每天九點", "0 9 * *", "0 0 9 * * *", "61 * * * *", "0 9 31 2 *", "every 0m",
+     "every 10s", "every", "every 9999w", "2026-02-30 09:00", "2026-13-01", "\0", "* * * * *; rm"],
+)  # fmt: skip
+def test_what_is_no_time_is_refused_with_examples_of_one(timing: str) -> None:
+    with pytest.raises(InvalidInput, match="write it as"):
+        checked_timing(timing, "UTC")
+
+
+@pytest.mark.parametrize("zone", ["", "Taipei", "../etc/passwd", "/etc/localtime", "Asia/臺北"])
+def test_what_is_no_zone_is_refused_with_an_example_of_one(zone: str) -> None:
+    with pytest.raises(InvalidInput, match="Asia/Taipei"):
+        checked_timing("0 9 * * *", zone)
