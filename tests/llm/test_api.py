@@ -19,6 +19,7 @@ import pytest
 from tests.standins import chat_api, messages_api
 from tests.standins.chat_api import ChatApi
 from tests.standins.messages_api import MessagesApi
+from tests.standins.scripted import all_said, said_next
 from turnleaf.core.dialogue import (
     Event,
     Model,
@@ -171,7 +172,7 @@ def texts(message: dict[str, Any]) -> str:
 def test_an_answer_comes_piece_by_piece(side: Side) -> None:
     side.answer("客廳", "的燈", "叫小明。")
     model: Model = side.model
-    events = list(model.stream(asking()))
+    events = all_said(model.stream(asking()))
     assert events[:-1] == [Text("客廳"), Text("的燈"), Text("叫小明。")]
     assert isinstance(events[-1], Usage)
 
@@ -212,7 +213,7 @@ def test_a_tool_is_used_and_its_result_goes_back_to_the_model(side: Side) -> Non
     side.answer("I will. ", side.tool("append_memory", fact))
     side.answer("Done.")
     box = Box()
-    events = list(side.model.stream(asking(), box))
+    events = all_said(side.model.stream(asking(), box))
     assert box.calls == [("append_memory", fact)]
     first, call, result, last, usage = events
     assert isinstance(call, ToolCall)
@@ -242,7 +243,7 @@ def test_several_tools_are_used_in_the_order_they_were_asked_for(side: Side) -> 
     side.answer(*asked)
     side.answer("Done.")
     box = Box()
-    events = list(side.model.stream(asking(), box))
+    events = all_said(side.model.stream(asking(), box))
     assert [arguments["fact"] for _, arguments in box.calls] == ["0", "1", "2"]
     assert [type(event) for event in events[:6]] == [ToolCall, ToolResult] * 3
 
@@ -251,7 +252,7 @@ def test_a_tool_that_is_not_there_is_not_called_and_the_model_is_told(side: Side
     side.answer(side.tool("delete_everything", {}))
     side.answer("Sorry.")
     box = Box()
-    events = list(side.model.stream(asking(), box))
+    events = all_said(side.model.stream(asking(), box))
     assert box.calls == []
     result = next(event for event in events if isinstance(event, ToolResult))
     told = json.loads(result.result)
@@ -265,7 +266,7 @@ def test_arguments_that_are_no_object_are_not_used(chat: ChatApi, arguments: str
     chat.answer(chat_api.tool("append_memory", arguments))
     chat.answer("Sorry.")
     box = Box()
-    events = list(openai_at(chat).stream(asking(), box))
+    events = all_said(openai_at(chat).stream(asking(), box))
     assert box.calls == []
     assert "not a JSON object" in json.dumps(chat.requests[-1].body)
     assert said(events) == "Sorry."
@@ -434,7 +435,7 @@ def test_an_answer_that_stops_coming_is_an_error_after_a_while(
     )
     for model in models:
         events = model.stream(asking())
-        assert next(events) == Text("Half")
+        assert said_next(events) == Text("Half")
         message = error_of(lambda events=events: list(events))  # type: ignore[misc]
         assert "said nothing for 2 s" in message
         assert "CLAUDE_TIMEOUT_MS" in message
@@ -443,7 +444,7 @@ def test_an_answer_that_stops_coming_is_an_error_after_a_while(
 def test_an_answer_that_is_cut_off_is_an_error(side: Side) -> None:
     side.api.cut("Half")
     events = side.model.stream(asking())
-    assert next(events) == Text("Half")
+    assert said_next(events) == Text("Half")
     assert "broke off its answer" in error_of(lambda: list(events))
 
 
@@ -538,7 +539,7 @@ def test_ollama_answers_and_uses_tools(chat: ChatApi) -> None:
     chat.answer(chat_api.tool("append_memory", {"fact": "燈叫小明"}))
     chat.answer("<think>", "嗯", "</think>", "好。")
     box = Box()
-    events = list(ApiModel("ollama", "qwen3", url=chat.url).stream(asking(), box))
+    events = all_said(ApiModel("ollama", "qwen3", url=chat.url).stream(asking(), box))
     assert box.calls == [("append_memory", {"fact": "燈叫小明"})]
     assert said(events).strip() == "好。"
 
@@ -546,7 +547,7 @@ def test_ollama_answers_and_uses_tools(chat: ChatApi) -> None:
 def test_closing_the_answer_ends_the_request_at_once(chat: ChatApi) -> None:
     chat.stall("Half")
     events = openai_at(chat).stream(asking())
-    assert next(events) == Text("Half")
+    assert said_next(events) == Text("Half")
     assert chat.stalled.wait(10)
     events.close()
     assert chat.left.wait(10)

@@ -16,6 +16,7 @@ from uuid import uuid4
 import pytest
 
 from tests.standins.messages_api import MessagesApi, tool
+from tests.standins.scripted import all_said, said_next
 from turnleaf.core.dialogue import Event, Prompt, Text, ToolCall, ToolResult, ToolSpec, Usage
 from turnleaf.errors import InvalidInput, ModelError
 from turnleaf.llm.claude_cli import ClaudeCli
@@ -164,7 +165,7 @@ def test_the_answer_comes_in_pieces_and_each_piece_once(
     api: MessagesApi, claude: ClaudeCli
 ) -> None:
     api.answer("我是", "小葉。 I ", "am.", input_tokens=120, output_tokens=7)
-    *pieces, usage = claude.stream(prompt())
+    *pieces, usage = all_said(claude.stream(prompt()))
     assert pieces == [Text("我是"), Text("小葉。 I "), Text("am.")]
     assert usage == Usage(120, 7, 1_000_000)
 
@@ -360,7 +361,7 @@ def test_closing_ends_the_program_and_its_tools(
 ) -> None:
     api.stall("He")
     stream = claude.stream(prompt(), notes(tmp_path / "notes"))
-    assert next(stream) == Text("He")
+    assert said_next(stream) == Text("He")
     assert any("append_memory" in each for each in left_running(environ))
     getattr(stream, "close")()  # noqa: B009 - an Iterator's type has none
     assert left_running(environ) == []
@@ -371,7 +372,7 @@ def test_an_interruption_ends_the_program(
 ) -> None:
     api.stall("He")
     stream = claude.stream(prompt())
-    next(stream)
+    said_next(stream)
     with pytest.raises(KeyboardInterrupt):
         getattr(stream, "throw")(KeyboardInterrupt)  # noqa: B009 - an Iterator's type has none
     assert left_running(environ) == []
@@ -438,7 +439,7 @@ def test_a_program_that_cannot_be_started_is_named(tmp_path: Path) -> None:
 def test_a_crash_is_told_with_its_last_words(fake: Make) -> None:
     claude = fake(say(piece("He")), "echo one >&2; echo  'the disk  is full' >&2", "exit 3")
     stream = claude.stream(prompt())
-    assert next(stream) == Text("He")
+    assert said_next(stream) == Text("He")
     with pytest.raises(ModelError, match=r"\(exit code 3\): one / the disk is full; run `claude"):
         list(stream)
 

@@ -7,11 +7,30 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from turnleaf.core.dialogue import Event, Prompt, Text, Toolbox, ToolCall, ToolResult, Usage
+from turnleaf.core.dialogue import (
+    Event,
+    Prompt,
+    Silence,
+    Text,
+    Toolbox,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
 from turnleaf.errors import ModelError
 
 Step = str | Usage | ModelError | tuple[str, dict[str, Any]]
 """A piece of text, the use of the context, a failure, or a tool with its arguments."""
+
+
+def said_next(events: Iterator[Event]) -> Event:
+    """Give the next thing that a model says, however long it took."""
+    return next(event for event in events if not isinstance(event, Silence))
+
+
+def all_said(events: Iterator[Event]) -> list[Event]:
+    """Give all that a model says."""
+    return [event for event in events if not isinstance(event, Silence)]
 
 
 @dataclass

@@ -65,7 +65,15 @@ class Usage:
     context_window: int | None = None
 
 
-Event: TypeAlias = Text | ToolCall | ToolResult | Usage
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """The model has said nothing for a moment: whoever does not want to wait can stop it now."""
+
+
+Event: TypeAlias = Text | ToolCall | ToolResult | Usage | Silence
+
+SILENCE_SECONDS = 0.5
+"""How long a moment is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,11 @@ import asyncio
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from importlib import import_module
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
+from turnleaf.core.dialogue import SILENCE_SECONDS, Silence
 from turnleaf.errors import ModelError
 from turnleaf.llm.addresses import checked_key, checked_url
 
@@ -103,7 +104,8 @@ class ApiModel:
     def structured(self, system: str, text: str, schema: Mapping[str, Any]) -> str:
         """Answer with JSON that should follow a schema; whoever asked checks it."""
         answer = self._calls().structured
-        [found] = _handed_over(lambda: answer(self._endpoint, system, text, schema))
+        pieces = _handed_over(lambda: answer(self._endpoint, system, text, schema))
+        [found] = (piece for piece in pieces if not isinstance(piece, Silence))
         return str(found)
 
     def _calls(self) -> Any:  # noqa: ANN401 - a module
@@ -121,7 +123,7 @@ class ApiModel:
             ) from error
 
 
-def _handed_over(make: Callable[[], AsyncGenerator[T]]) -> Generator[T]:
+def _handed_over(make: Callable[[], AsyncGenerator[T]]) -> Generator[T | Silence]:
     """Give what an asynchronous generator yields; closed early, it is cancelled where it waits."""
     queue = SimpleQueue[tuple[T] | BaseException | None]()
     loop = asyncio.new_event_loop()
@@ -129,7 +131,7 @@ def _handed_over(make: Callable[[], AsyncGenerator[T]]) -> Generator[T]:
     thread = Thread(target=_run, args=(loop, task, queue), daemon=True, name="turnleaf-model")
     thread.start()
     try:
-        while (piece := queue.get()) is not None:
+        while (piece := _next(queue)) is not None:
             if isinstance(piece, BaseException):
                 raise piece
             yield piece[0]
@@ -137,6 +139,15 @@ def _handed_over(make: Callable[[], AsyncGenerator[T]]) -> Generator[T]:
         with suppress(RuntimeError):  # the loop is closed: it ended by itself
             loop.call_soon_threadsafe(task.cancel)
         thread.join()
+
+
+def _next(
+    queue: SimpleQueue[tuple[T] | BaseException | None],
+) -> tuple[T | Silence] | BaseException | None:
+    try:
+        return queue.get(timeout=SILENCE_SECONDS)
+    except Empty:
+        return (Silence(),)
 
 
 async def _pass_on(

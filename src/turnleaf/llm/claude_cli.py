@@ -11,7 +11,14 @@ import os
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from turnleaf.core.dialogue import Text, ToolCall, ToolResult, Usage
+from turnleaf.core.dialogue import (
+    SILENCE_SECONDS,
+    Silence,
+    Text,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
 from turnleaf.errors import InvalidInput, ModelError
 from turnleaf.llm.processes import nameless_file, running
 
@@ -271,8 +278,8 @@ def _check_servers(servers: object) -> None:
 
 
 def _listen(turn: _Turn, program: Running) -> Iterator[Event]:
-    for line in program.lines():
-        yield from turn.hear(line)
+    for line in program.lines(SILENCE_SECONDS):
+        yield from [Silence()] if line is None else turn.hear(line)
         if turn.result is not None:
             return
 

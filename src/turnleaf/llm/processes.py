@@ -36,13 +36,17 @@ class Running:
         self._stderr = stderr
         self._deadline = time.monotonic() + seconds
 
-    def lines(self) -> Iterator[bytes]:
+    def lines(self, silence_seconds: float) -> Iterator[bytes | None]:
         """Give what it prints, line by line; at the deadline there is a TimeoutError.
 
-        A line that is longer than any that makes sense is cut off, and is the last.
+        None is a silence of that long. A line that is longer than any that makes sense is cut
+        off, and is the last.
         """
         held: list[bytes] = []
-        for piece in self._pieces():
+        for piece in self._pieces(silence_seconds):
+            if piece is None:
+                yield None
+                continue
             first, *others = piece.split(b"\n")
             held.append(first)
             for other in others:
@@ -67,13 +71,16 @@ class Running:
         said = [" ".join(line.split()) for line in lines]
         return " / ".join(list(filter(None, said))[-_COMPLAINT_LINES:])
 
-    def _pieces(self) -> Iterator[bytes]:
+    def _pieces(self, silence_seconds: float) -> Iterator[bytes | None]:
         assert self._process.stdout is not None  # noqa: S101 - `running` asks for a pipe
         output = self._process.stdout.fileno()
         with DefaultSelector() as selector:
             selector.register(output, EVENT_READ)
             # Asked first, as a program that never stops printing is always ready to be read.
-            while (left := self._deadline - time.monotonic()) > 0 and selector.select(left):
+            while (left := self._deadline - time.monotonic()) > 0:
+                if not selector.select(min(left, silence_seconds)):
+                    yield None
+                    continue
                 piece = os.read(output, _PIECE_BYTES)
                 if not piece:
                     return

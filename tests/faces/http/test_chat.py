@@ -26,12 +26,14 @@ from tests.faces.http.listening import (
     said,
     wait_for_turns,
 )
+from tests.standins.chat_api import ChatApi
 from tests.standins.scripted import ScriptedModel
 from turnleaf.assistant import Assistant
 from turnleaf.core.dialogue import Usage
 from turnleaf.errors import ModelError
 from turnleaf.faces.http.problems import Refused
 from turnleaf.faces.http.streams import MOST_TURNS, EventStream, Turns
+from turnleaf.llm.api import ApiModel
 from turnleaf.settings import DataFolder
 
 
@@ -328,6 +330,18 @@ def test_who_goes_away_stops_the_model_and_what_was_said_is_kept(serve: Serve) -
     assert asked == "數到永遠"
     assert answered.startswith("more ")
     assert set(answered.split()) == {"more"}
+
+
+def test_a_model_that_keeps_silent_is_stopped_too(serve: Serve) -> None:
+    with ChatApi() as api:
+        api.stall("Half")
+        server = serve(ApiModel("openai", "gpt", url=api.url))
+        with chatting(server.url, "客廳的燈叫什麼？", key="web:1") as heard:
+            assert one(heard, "text") == {"text": "Half"}
+            assert api.stalled.wait(DEADLINE_SECONDS)
+        assert api.left.wait(DEADLINE_SECONDS)
+        wait_for_turns()
+        assert kept(server, "web:1") == [("user", "客廳的燈叫什麼？"), ("assistant", "Half")]
 
 
 def test_the_servers_end_is_the_end_of_every_answer(data: Path) -> None:

@@ -12,14 +12,21 @@ from typing import TYPE_CHECKING, Any
 from fastapi import APIRouter
 
 from turnleaf.assistant import Composed, Done
-from turnleaf.core.dialogue import Text, ToolCall, ToolResult
+from turnleaf.core.dialogue import Silence, Text, ToolCall, ToolResult
 from turnleaf.core.times import to_millisecond
 from turnleaf.faces.http.bodies import JSON_ONLY
 from turnleaf.faces.http.given import Given
 from turnleaf.faces.http.problems import documented
 from turnleaf.faces.http.prompts import Said, described, shaped_by
 from turnleaf.faces.http.shapes import Fact
-from turnleaf.faces.http.streams import EventStream, UnderWay, event, talking, until_it_fails
+from turnleaf.faces.http.streams import (
+    NOTHING,
+    EventStream,
+    UnderWay,
+    event,
+    talking,
+    until_it_fails,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -109,6 +116,8 @@ def _begun(
 
 
 def _heard(one: Event) -> bytes:
+    if isinstance(one, Silence):
+        return NOTHING
     if isinstance(one, Text):
         return event("text", {"text": one.text})
     if isinstance(one, ToolCall):

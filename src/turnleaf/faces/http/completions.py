@@ -11,13 +11,13 @@ import secrets
 from contextlib import closing
 from functools import partial
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from fastapi import APIRouter, Header, Request
 from pydantic import BaseModel, Field
 
 from turnleaf.assistant import Composed, Done
-from turnleaf.core.dialogue import Text
+from turnleaf.core.dialogue import Silence, Text
 from turnleaf.core.jsontext import dumps
 from turnleaf.core.memories import checked_text
 from turnleaf.core.messages import Message
@@ -26,7 +26,7 @@ from turnleaf.errors import InvalidInput, NotFound
 from turnleaf.faces.http.bodies import JSON_ONLY
 from turnleaf.faces.http.given import Given
 from turnleaf.faces.http.problems import Refused, documented
-from turnleaf.faces.http.streams import EventStream, Running, UnderWay, until_it_fails
+from turnleaf.faces.http.streams import NOTHING, EventStream, Running, UnderWay, until_it_fails
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -44,6 +44,8 @@ HASH_CHARS = 16
 BEGUN = b": the model is asked\n\n"
 """What clients skip; it tells them that the request was taken, before the first words come."""
 END = b"data: [DONE]\n\n"
+Heard: TypeAlias = Composed | Silence | Text | Done
+"""What of a turn is told, or makes sure that somebody still listens."""
 ANSWERS = {
     HTTPStatus.OK.value: {"content": {"text/event-stream": {}}},
     **documented(HTTPStatus.NOT_FOUND, HTTPStatus.BAD_GATEWAY),
@@ -221,7 +223,7 @@ async def complete(
     )
 
 
-async def _reply(running: Running[Composed | Text | Done], request: Request) -> Reply:
+async def _reply(running: Running[Heard], request: Request) -> Reply:
     """Wait for the whole answer for as long as the client does."""
     try:
         while (piece := await running.next()) is not None:
@@ -234,7 +236,7 @@ async def _reply(running: Running[Composed | Text | Done], request: Request) -> 
         running.leave()
 
 
-def _turn(assistant: Assistant, wanted: Wanted, key: str) -> Generator[Composed | Text | Done]:
+def _turn(assistant: Assistant, wanted: Wanted, key: str) -> Generator[Heard]:
     """Answer, and give of it what OpenAI's form has a place for."""
     _check(wanted, assistant)
     *before, last = wanted.messages
@@ -245,7 +247,7 @@ def _turn(assistant: Assistant, wanted: Wanted, key: str) -> Generator[Composed 
         instructions="\n\n".join(one.text for one in before if one.role in INSTRUCTING),
     )
     with closing(stream):
-        yield from (one for one in stream if isinstance(one, Composed | Text | Done))
+        yield from (one for one in stream if isinstance(one, Heard))
 
 
 def _chunks(assistant: Assistant, wanted: Wanted, key: str) -> Generator[bytes]:
@@ -256,8 +258,8 @@ def _chunks(assistant: Assistant, wanted: Wanted, key: str) -> Generator[bytes]:
     is_first = True
     with closing(_turn(assistant, wanted, key)) as turn:
         for one in turn:
-            if isinstance(one, Composed):
-                yield BEGUN
+            if isinstance(one, Composed | Silence):
+                yield BEGUN if isinstance(one, Composed) else NOTHING
                 continue
             if is_first:
                 yield chunk({"role": "assistant", "content": ""})

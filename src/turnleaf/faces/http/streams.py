@@ -39,6 +39,8 @@ SILENCE_SECONDS = 15.0
 """After so long without an event a comment is sent, so that nobody takes the line for dead."""
 STOP_SECONDS = 2.0
 COMMENT = b": still here\n\n"
+NOTHING = b""
+"""A piece that is not sent: a moment at which a turn can end."""
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 log = logging.getLogger("turnleaf")
@@ -117,7 +119,8 @@ class Running(Generic[T]):
                 for piece in pieces:
                     if self._is_left.is_set():
                         break
-                    self._pass_on((piece,))
+                    if piece != NOTHING:
+                        self._pass_on((piece,))
         except BaseException as error:  # noqa: BLE001 - it is raised where the pieces are read
             ending = error
         self._ended(self)
@@ -144,7 +147,7 @@ class Turns:
         running = Running(make, self._ended)
         with self._guard:
             heard = [one for one in self._running if not one.is_left]
-            # A silent model cannot be stopped before its next word, so what is left may linger.
+            # What nobody reads any more ends at its next piece, so some may linger.
             if len(heard) >= self._most or len(self._running) >= LINGERING * self._most:
                 detail = f"{self._most} answers are being given already; try again in a moment"
                 raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, detail, {"Retry-After": "1"})
