@@ -5,9 +5,10 @@ It only ever grows, unless a source is erased.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from turnleaf.core import changes
 from turnleaf.core.jsontext import dumps
@@ -23,13 +24,21 @@ NAME = "changes.jsonl"
 TAIL_BYTES = 16_384
 
 
+class _Known(NamedTuple):
+    """What was parsed, and by what it is known again."""
+
+    size: int = 0
+    digest: bytes = hashlib.blake2b().digest()
+    changes: tuple[Change, ...] = ()
+
+
 class Journal:
     """The changes of one memory file; several files in one folder share the record."""
 
     def __init__(self, memory_file: Path) -> None:
         self.path = memory_file.with_name(NAME)
         self._file_name = memory_file.name
-        self._known: tuple[bytes, tuple[Change, ...]] = (b"", ())
+        self._known = _Known()
 
     @contextmanager
     def held(self) -> Iterator[HeldJournal]:
@@ -41,12 +50,15 @@ class Journal:
         """Read every change of this memory file, oldest first; only what is new is parsed."""
         data = files.read(self.path) or b""
         whole = data[: data.rfind(b"\n") + 1]
-        known, changes = self._known
-        if not whole.startswith(known):
-            known, changes = b"", ()
-        new = map(self._parse, whole[len(known) :].split(b"\n"))
-        changes += tuple(change for change in new if change and self._is_ours(change))
-        self._known = whole, changes
+        known = self._known
+        digest = hashlib.blake2b(whole[: known.size])
+        if digest.digest() != known.digest:
+            known, digest = _Known(), hashlib.blake2b()
+        rest = whole[known.size :]
+        digest.update(rest)
+        new = map(self._parse, rest.split(b"\n"))
+        changes = *known.changes, *(one for one in new if one and self._is_ours(one))
+        self._known = _Known(len(whole), digest.digest(), changes)
         return list(changes)
 
     def last(self) -> Change | None:

@@ -14,6 +14,7 @@ import click
 
 from turnleaf.assistant import Assistant
 from turnleaf.errors import TurnleafError
+from turnleaf.faces.allocator import give_back_memory
 from turnleaf.faces.cli.arguments import TEXT
 from turnleaf.faces.cli.output import note, one_line, say
 from turnleaf.faces.cli.place import Place, pass_place
@@ -71,6 +72,7 @@ def serve(
     Only this machine can reach it, unless --host says otherwise: then whoever asks needs the
     token that is made and shown at the first start. Ctrl-C ends it.
     """
+    give_back_memory()
     allowed = tuple(allowed_host(name) for name in (*allow_host, *_allowed_by_environment()))
     if verbose:
         _show_requests()
