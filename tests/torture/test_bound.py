@@ -34,7 +34,7 @@ from tests.torture.test_power_cuts import left_by
 
 SINGLE_FILES = [kind for kind in KINDS if kind != "daily"]
 ADDS = 300 if LONG else 8
-STEPS = 5 if LONG else 3
+STEPS = 5 if LONG else 2
 
 
 def bind(kind: str, places: Sequence[Path], folder: Path) -> list[str]:

@@ -10,7 +10,7 @@ import pytest
 from tests.torture.rig import LONG, program
 from tests.torture.subjects import KINDS
 
-ADDS = 1000 if LONG else 30
+ADDS = 1000 if LONG else 15
 
 
 def crowd(kind: str, folder: Path, processes: int, threads: int, adds: int) -> None:
