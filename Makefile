@@ -4,7 +4,7 @@ PYTHON ?= python3
 export PYTHON
 
 # Programs that the crash and fault tests run, and a browser with Chinese characters for the page.
-DEBIAN_PACKAGES := strace util-linux mount chromium fonts-noto-cjk
+DEBIAN_PACKAGES := strace util-linux mount chromium fonts-noto-cjk iproute2 systemd
 
 EXTRAS := embeddings,mcp,models,server,slack,tokens
 # What an installation is made of: the page is built with the package.

@@ -30,6 +30,8 @@ MAY_LOAD_BY_NAME = {
     "turnleaf",
     "turnleaf.faces.cli",
     "turnleaf.faces.cli.program",
+    "turnleaf.faces.delivery",
+    "turnleaf.faces.mcp",
     "turnleaf.llm.api",
     "turnleaf.llm.embeddings",
     "turnleaf.store.index_database",

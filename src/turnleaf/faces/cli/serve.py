@@ -19,10 +19,19 @@ from turnleaf.faces.cli.arguments import TEXT
 from turnleaf.faces.cli.output import note, one_line, say
 from turnleaf.faces.cli.place import Place, pass_place
 from turnleaf.llm.models import describe
+from turnleaf.settings import in_home_assistant
 
 try:
-    from turnleaf.faces.http.access import Access, allowed_host, guarded, is_local, kept_token
+    from turnleaf.faces.http.access import (
+        Access,
+        allowed_host,
+        guarded,
+        is_local,
+        kept_token,
+        trusted_supervisor,
+    )
     from turnleaf.faces.http.app import make_app
+    from turnleaf.faces.http.limits import Limits
     from turnleaf.faces.http.serving import Server, address_of, listen
 except ModuleNotFoundError as error:
     package = (error.name or "").partition(".")[0]
@@ -41,6 +50,8 @@ if TYPE_CHECKING:
 HOST = "127.0.0.1"
 PORT = 8793
 LARGEST_PORT = 65535
+INGRESS = Limits(head_seconds=30.0, idle_seconds=30)
+"""Home Assistant keeps a connection for 15 seconds; it must not send into one that we close."""
 LEARNING_SECONDS = 3.0
 """How long the end waits for what is being learnt; the rest is learnt another time."""
 
@@ -80,7 +91,9 @@ def serve(
     with closing(listening) as listener:
         bound, its_port = listener.getsockname()[:2]
         token = None if is_local(bound) else kept_token(place.folder.token)
-        access = Access(bound, its_port, token and token.value, allowed)
+        supervisor = trusted_supervisor()
+        access = Access(bound, its_port, token and token.value, allowed, supervisor)
+        limits = INGRESS if supervisor else Limits()
         with _assistant(place.folder) as assistant:
 
             def ready() -> None:
@@ -88,7 +101,8 @@ def serve(
                 if opens:
                     _open(address_of(listener))
 
-            Server(guarded(make_app(assistant), access), listener, ready=ready).serve_forever()
+            app = guarded(make_app(assistant), access, limits)
+            Server(app, listener, limits=limits, ready=ready).serve_forever()
 
 
 def _allowed_by_environment() -> list[str]:
@@ -118,6 +132,9 @@ def _tell_token(path: Path, address: str, token: Token) -> None:
     say(f"  token        in {path}")
     if token.is_new:
         say(f"  log in       {address}#token={token.value} (this is shown only once)")
+    if in_home_assistant():
+        say("  open it      from Home Assistant's sidebar; there it needs no token")
+        return
     note(
         "warning: every machine on your network can reach this server, and whoever has the token"
         " can read and change all that is remembered; there is no TLS, so do not use it on a"

@@ -2,7 +2,8 @@
 
 A page of somebody else that a browser shows must not read or change the memory. It can make the
 browser send requests here, under a name of its own (then `Host` is foreign), or under ours (then
-`Origin` or `Sec-Fetch-Site` is). Whoever is not on this machine needs the token.
+`Origin` or `Sec-Fetch-Site` is). Whoever is not on this machine needs the token, but for those
+whom Home Assistant knows: its supervisor passes their requests on ("ingress").
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import logging
+import os
 import re
 import secrets
 import socket
@@ -35,10 +37,11 @@ from turnleaf.faces.http.limits import (
     with_whole_body,
 )
 from turnleaf.faces.http.problems import Refused
+from turnleaf.settings import in_home_assistant
 from turnleaf.store import files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -47,6 +50,8 @@ log = logging.getLogger("turnleaf.http")
 
 FRAMES = "frame-ancestors 'none'"
 """Who may show us inside a page of theirs."""
+FRAMES_IN_INGRESS = "frame-ancestors 'self'"
+"""Home Assistant shows us inside its own page, and both have its origin."""
 NOTHING = f"default-src 'none'; base-uri 'none'; form-action 'none'; {FRAMES}"
 """What an answer that is no page may load and do."""
 HEADERS = {
@@ -66,6 +71,10 @@ PAGES = ("/", "/docs", "/docs/")
 """Where a link on somebody else's page may lead."""
 FOREIGN = "a page from elsewhere may not ask this server; open the server's own page"
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
+SUPERVISOR = "172.30.32.2"
+"""Where Home Assistant's supervisor is, in every installation."""
+INGRESS_PATH = "x-ingress-path"
+"""The header that what it passes on has, and what it asks by itself has not."""
 
 _HOST = re.compile(r"([a-z0-9_][a-z0-9_.-]*|\[[0-9a-f:.]+\])(?::([0-9]{1,5}))?", re.IGNORECASE)
 _ORIGIN = re.compile(r"(https?)://([^/]+)")
@@ -113,6 +122,8 @@ class Access:
     port: int
     token: str | None = field(default=None, repr=False)
     allowed_hosts: tuple[str, ...] = ()
+    supervisor: str | None = None
+    """Whose word is taken that a user of Home Assistant has logged in."""
 
     def __post_init__(self) -> None:
         if self.token is None and not is_local(self.host):
@@ -127,6 +138,17 @@ class Access:
         if is_local(self.host):
             return name.host in (*LOCAL_NAMES, self.host) and name.port in (None, self.port)
         return _address(name.host) is not None or name.host in ("localhost", *own_names())
+
+    def is_ingress(self, scope: Scope) -> bool:
+        """Tell whether Home Assistant passes a request on for somebody who has logged in there."""
+        address = scope["client"][0] if scope["client"] else None
+        is_supervisor = self.supervisor is not None and address == self.supervisor
+        return is_supervisor and INGRESS_PATH in Headers(scope=scope)
+
+
+def trusted_supervisor(environ: Mapping[str, str] = os.environ) -> str | None:
+    """Give the supervisor's address where there is one; anywhere else nobody has its word."""
+    return SUPERVISOR if in_home_assistant(environ) else None
 
 
 def is_local(host: str) -> bool:
@@ -189,7 +211,8 @@ def guarded(app: ASGIApp, access: Access, limits: Limits | None = None) -> ASGIA
                 await app(scope, receive, send)
             return
         with _Line(scope) as line, room.share() as take:
-            answer = line.noting(_protected(send))
+            frames = FRAMES_IN_INGRESS if access.is_ingress(scope) else FRAMES
+            answer = line.noting(_protected(send, frames))
             try:
                 check_line(scope, kept)
                 check(scope, access, wrong)
@@ -209,8 +232,9 @@ def guarded(app: ASGIApp, access: Access, limits: Limits | None = None) -> ASGIA
 def check(scope: Scope, access: Access, wrong: Wrong) -> None:
     """Raise `Refused` when this request may not be asked."""
     headers = Headers(scope=scope)
-    name = _host(headers)
-    if not access.answers_to(name):
+    is_ingress = access.is_ingress(scope)
+    name = _host_before(headers) if is_ingress else _host(headers)
+    if not is_ingress and not access.answers_to(name):
         detail = (
             "this server is not known by that name; allow it with"
             " turnleaf serve --allow-host NAME or in TURNLEAF_ALLOWED_HOSTS"
@@ -218,7 +242,7 @@ def check(scope: Scope, access: Access, wrong: Wrong) -> None:
         raise Refused(HTTPStatus.MISDIRECTED_REQUEST, detail)
     _check_origin(headers, name)
     _check_site(scope, headers)
-    if access.token is not None and not OPEN.fullmatch(scope["path"]):
+    if access.token is not None and not is_ingress and not OPEN.fullmatch(scope["path"]):
         address = scope["client"][0] if scope["client"] else ""
         _check_token(headers, access.token, address, wrong)
 
@@ -230,6 +254,12 @@ def _host(headers: Headers) -> Name:
         detail = "the request must name the server in one Host header, such as localhost"
         raise Refused(HTTPStatus.BAD_REQUEST, detail)
     return name
+
+
+def _host_before(headers: Headers) -> Name:
+    """Give the name by which the browser called Home Assistant, which a proxy may have changed."""
+    given = headers.getlist("x-forwarded-host")
+    return (named(given[0]) if len(given) == 1 else None) or _host(headers)
 
 
 def _check_origin(headers: Headers, host: Name) -> None:
@@ -287,7 +317,7 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, refused: Refused) 
     await answer(scope, receive, send)
 
 
-def _protected(send: Send) -> Send:
+def _protected(send: Send, frames: str) -> Send:
     """Add what every answer carries."""
 
     async def protected(message: Message) -> None:
@@ -295,6 +325,8 @@ def _protected(send: Send) -> Send:
             headers = MutableHeaders(scope=message)
             for name, value in HEADERS.items():
                 headers.setdefault(name, value)
+            policy = headers["Content-Security-Policy"]
+            headers["Content-Security-Policy"] = policy.replace(FRAMES, frames)
         await send(message)
 
     return protected

@@ -1,0 +1,157 @@
+"""The Home Assistant app: its options as our variables, and the programs that run in it.
+
+An option has the name of the field of `Settings` that it sets. One that is not set leaves the
+choice to the page. The app's container runs `python -m turnleaf.faces.home_assistant`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from turnleaf.errors import SettingsError
+from turnleaf.faces.cli.output import complain, note
+from turnleaf.settings import KEYS, SETTINGS, checked, default_data_dir, in_home_assistant
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+PORT = 8099
+"""Where Home Assistant asks for the page (`ingress_port` in the app's config.yaml)."""
+VERBOSE = "verbose"
+BY_FIELD = {setting.field: setting for setting in SETTINGS}
+VARIABLES = {
+    **{setting.field: setting.variable for setting in SETTINGS},
+    **{key: key.upper() for key in KEYS},
+    "allowed_hosts": "TURNLEAF_ALLOWED_HOSTS",
+    "allowed_urls": "TURNLEAF_ALLOWED_URLS",
+}
+SLACK = ("SLACK_BOT_TOKEN", "SLACK_APP_TOKEN")
+PAUSE_SECONDS = 5.0
+LONGEST_PAUSE_SECONDS = 300.0
+GRACE_SECONDS = 8.0
+"""How long the bot has when the app stops."""
+
+
+def read_options(path: Path) -> dict[str, Any]:
+    """Read what was chosen on the app's page in Home Assistant."""
+    try:
+        options = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        message = f"{path} cannot be read ({error}); save the app's configuration again"
+        raise SettingsError(message) from error
+    if not isinstance(options, dict):
+        message = f"{path} must hold one JSON object; save the app's configuration again"
+        raise SettingsError(message)
+    return options
+
+
+def variables(options: Mapping[str, object]) -> dict[str, str]:
+    """Give the variables that say what the options say."""
+    given = {name: _text(value) for name, value in options.items() if name in VARIABLES}
+    for name, text in given.items():
+        if text and name in BY_FIELD:
+            checked(BY_FIELD[name], text, f'the option "{name}"')
+    return {VARIABLES[name]: text for name, text in given.items() if text}
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, list):
+        return ",".join(map(str, value))
+    return "" if value is None else str(value).strip()
+
+
+def page_command(options: Mapping[str, object]) -> list[str]:
+    """Give the command that serves the page to Home Assistant."""
+    everywhere = "0.0.0.0"  # noqa: S104 - of its container; whoever is not the supervisor needs the token
+    command = ["serve", "--host", everywhere, "--port", str(PORT)]
+    return [*command, "--verbose"] if options.get(VERBOSE) else command
+
+
+def has_slack(environ: Mapping[str, str]) -> bool:
+    """Tell whether the Slack bot can run; with half of what it needs, say so."""
+    given = [name for name in SLACK if environ.get(name)]
+    if len(given) == 1:
+        note("warning: the Slack bot needs both of its tokens, and is not started; set the other")
+    return len(given) == len(SLACK)
+
+
+async def run(page: Sequence[str], bot: Sequence[str] | None, environ: Mapping[str, str]) -> int:
+    """Run the page until it ends or the app is stopped, and the bot beside it."""
+    serving = await _start(page, environ)
+    beside = asyncio.create_task(_keep(bot, environ)) if bot else None
+
+    def stop() -> None:
+        with suppress(ProcessLookupError):
+            serving.terminate()
+        # A second time would keep it from waiting for the bot's end.
+        if beside is not None and not beside.cancelling():
+            beside.cancel()
+
+    for wish in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(wish, stop)
+    code = await serving.wait()
+    stop()
+    if beside is not None:
+        await asyncio.wait([beside])
+    return code
+
+
+async def _keep(command: Sequence[str], environ: Mapping[str, str]) -> None:
+    """Run a program again whenever it ends; the sooner it does, the longer is the pause."""
+    now = asyncio.get_running_loop().time
+    pause = PAUSE_SECONDS
+    while True:
+        began = now()
+        process = await _start(command, environ)
+        try:
+            code = await process.wait()
+        except asyncio.CancelledError:
+            await _end(process)
+            raise
+        if now() - began > LONGEST_PAUSE_SECONDS:
+            pause = PAUSE_SECONDS
+        note(f"warning: turnleaf {command[0]} ended ({code}); it starts again in {pause:g} seconds")
+        await asyncio.sleep(pause)
+        pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
+
+
+async def _start(command: Sequence[str], environ: Mapping[str, str]) -> asyncio.subprocess.Process:
+    program = (sys.executable, "-m", "turnleaf", *command)
+    return await asyncio.create_subprocess_exec(*program, env=environ)
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    with suppress(ProcessLookupError):
+        process.terminate()
+    try:
+        await asyncio.wait_for(process.wait(), GRACE_SECONDS)
+    except TimeoutError:
+        process.kill()
+
+
+def main() -> int:
+    """Run the app, and give its exit code."""
+    if not in_home_assistant():
+        complain("Home Assistant starts this; anywhere else run turnleaf serve")
+        return 1
+    try:
+        options = read_options(default_data_dir() / "options.json")
+        environ = {**os.environ, **variables(options)}
+    except SettingsError as error:
+        complain(str(error))
+        return 1
+    bot = ["slack"] if has_slack(environ) else None
+    return asyncio.run(run(page_command(options), bot, environ))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
