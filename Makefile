@@ -23,7 +23,7 @@ help: ## show this list
 run: .venv/run.stamp ## install Turnleaf into .venv, build its page and start the server
 	@$(BIN)/turnleaf serve
 
-test: .venv/dev.stamp ## install what the tests need, then run every check and every test
+test: ## install what the tests need, then run every check and every test
 	@scripts/prepare-tests $(DEBIAN_PACKAGES)
 	$(PYTEST) -n 2 --dist worksteal
 

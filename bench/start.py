@@ -20,7 +20,7 @@ def rows(folder: Path, scale: Scale) -> Iterator[Row]:  # noqa: ARG001 - as for 
     program = str(Path(sys.executable).with_name("turnleaf"))
     ours = _run(program, "--help")
     yardstick = _run(sys.executable, "-c", "pass")
-    costs = compare(lambda: [ours], lambda: [yardstick], scale.starts, _cpu_of_children)
+    costs = compare(lambda: [ours], lambda: [yardstick], scale.starts, cpu_of_children)
     yield Row("turnleaf --help, against python -c pass", *costs, AIM)
 
 
@@ -28,6 +28,7 @@ def _run(*command: str) -> Work:
     return partial(subprocess.run, command, stdout=subprocess.DEVNULL, check=True)
 
 
-def _cpu_of_children() -> float:
+def cpu_of_children() -> float:
+    """Give the CPU time of all programs that were started and have ended."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime

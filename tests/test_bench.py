@@ -24,6 +24,7 @@ ROWS = [
     "longest wait of 2 writers, .db of 100 conversations",
     "longest wait of 2 writers, .md of 20 to 30 facts",
     "turnleaf --help, against python -c pass",
+    "turnleaf mcp to its list of tools, against an empty server",
     "10 best of 200 passages by words, against raw FTS5",
     "only its look at 3 unchanged files, against a stat of each",
     "10 best of 1,000 passages by words, against raw FTS5",

@@ -6,11 +6,13 @@ import json
 import os
 import platform
 from dataclasses import dataclass, field
+from datetime import timedelta
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from turnleaf import __version__, search
 from turnleaf.core import shelf
+from turnleaf.core.schedules import seen
 from turnleaf.core.times import to_iso
 from turnleaf.core.wording import counted
 from turnleaf.errors import CorruptFile, InvalidInput, SettingsError, StorageError
@@ -23,16 +25,22 @@ from turnleaf.store.index_database import COMPANIONS
 from turnleaf.store.learning import LearningStore
 from turnleaf.store.memories import utc_now
 from turnleaf.store.memory_file import MemoryFile
+from turnleaf.store.schedules import parsed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime
     from pathlib import Path
 
+    from turnleaf.core.schedules import Schedule
     from turnleaf.settings import DataFolder
 
 MOST_LINES = 10_000
 """So many changes are looked at; when there are more, the older ones were once among them."""
 IN_A_CHANGE = {"n", "time", "op", "file"}
+LATE = timedelta(minutes=1)
+"""So long after its time nobody seems to run what is due."""
+UNHAPPY = {"failed", "interrupted", "missed"}
 SET_ASIDE = ("*.corrupt-*", "*.conflict-*")
 
 
@@ -80,10 +88,11 @@ def _examined(folder: DataFolder) -> Report:
         (_look_at_changes, memory.with_name(journal.NAME)),
         (_look_at_days, folder.daily),
         (_look_at_conversations, conversations),
+        (_look_at_schedules, folder.schedules),
         (_look_at_index, folder.index),
         (_look_at_config, folder.path / CONFIG_NAME),
         (_look_at_learning, folder.learning),
-        *((_look_for_leftovers, one) for one in sorted({memory.parent, conversations.parent})),
+        *((_look_for_leftovers, one) for one in _with_leftovers(folder, settings)),
         *((_look_at_other_folder, other) for other in folder.others),
     ):
         try:
@@ -91,6 +100,12 @@ def _examined(folder: DataFolder) -> Report:
         except OSError as error:
             report.error(f"cannot read {path}: {error.strerror}; check its permissions")
     return report
+
+
+def _with_leftovers(folder: DataFolder, settings: Settings) -> list[Path]:
+    """Name the folders of the files that are set aside when they cannot be used."""
+    stores = (folder.memory(settings), folder.conversations(settings), folder.schedules)
+    return sorted({one.parent for one in stores})
 
 
 def _settings(folder: DataFolder, report: Report) -> Settings:
@@ -159,6 +174,32 @@ def _look_at_days(path: Path, report: Report) -> None:
         is_readable = os.access(path, os.R_OK | os.X_OK)
         holds = counted(len(DailyLog(path).dates()), "day") if is_readable else "cannot be read"
     report.files.append(_row("daily log", path, None, holds))
+
+
+def _look_at_schedules(path: Path, report: Report) -> None:
+    now = utc_now()
+
+    def described() -> str:
+        known = parsed(files.read(path)).values()
+        for one in known:
+            _look_at_schedule(one, now, report)
+        paused = sum(one.is_paused for one in known)
+        return counted(len(known), "schedule") + (f", {paused} of them paused" if paused else "")
+
+    _look_at_file("schedules", path, described, report)
+
+
+def _look_at_schedule(one: Schedule, now: datetime, report: Report) -> None:
+    name = f"the schedule {one.name or one.id}"
+    last = seen(one.runs[-1], now) if one.runs else None
+    if last and last.state in UNHAPPY:
+        why = last.error or last.state
+        report.warning(f"the last run of {name} (due {to_iso(last.due)}): {last.state}; {why}")
+    if one.next_due and one.is_due(now - LATE) and not one.is_running(now):
+        program = "turnleaf slack" if one.kind == "slack" else "turnleaf serve"
+        report.warning(
+            f"{name} is due since {to_iso(one.next_due)}, but no program runs it; start {program}"
+        )
 
 
 def _look_at_changes(path: Path, report: Report) -> None:

@@ -6,13 +6,15 @@ Any number of programs may have one over the same file: each run is claimed by o
 from __future__ import annotations
 
 import logging
+import time
 from contextlib import contextmanager
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Protocol, Self
 
+from turnleaf.assistant import Done
 from turnleaf.core.keys import schedule_key
 from turnleaf.core.schedules import LEASE
-from turnleaf.errors import InvalidInput, TurnleafError
+from turnleaf.errors import Conflict, InvalidInput, TurnleafError
 from turnleaf.store import files
 
 if TYPE_CHECKING:
@@ -23,8 +25,10 @@ if TYPE_CHECKING:
 
 EVERY_SECONDS = 1.0
 SIGN_SECONDS = LEASE.total_seconds() / 4
-STOP_SECONDS = 5.0
+STOP_SECONDS = 2.0
 MOST_AT_ONCE = 4
+LATEST_DAYS = 2
+"""A run is not tried again for so long that its result could stand in an older log."""
 
 log = logging.getLogger("turnleaf")
 
@@ -32,7 +36,7 @@ log = logging.getLogger("turnleaf")
 class Deliver(Protocol):
     """Brings a result to where a schedule wants it; a run that is tried again comes once."""
 
-    def __call__(self, schedule: Schedule, run: Run, text: str) -> None:
+    def __call__(self, schedule: Schedule, run: Run, text: str, /) -> None:
         """Deliver, or raise a TurnleafError that says why not."""
 
 
@@ -52,7 +56,7 @@ class Runner:
         self._every_seconds = every_seconds
         self._stop = Event()
         self._guard = Lock()
-        self._running: set[Thread] = set()
+        self._running: dict[Thread, tuple[Schedule, Run]] = {}
         self._thread: Thread | None = None
 
     def __enter__(self) -> Self:
@@ -62,38 +66,84 @@ class Runner:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
+    @property
+    def kinds(self) -> frozenset[str]:
+        """Where results can go from here."""
+        return frozenset(self._deliver)
+
     def start(self) -> None:
         """Begin to look."""
         self._thread = Thread(target=self._look, name="turnleaf-schedules", daemon=True)
         self._thread.start()
 
-    def stop(self) -> None:
-        """Look no more; a run that takes longer is tried again by whoever is next."""
+    def stop(self, seconds: float = STOP_SECONDS) -> None:
+        """Look no more; a run that takes longer than this is left to whoever is next."""
         self._stop.set()
+        end = time.monotonic() + seconds
+        if self._thread:
+            self._thread.join(STOP_SECONDS)
         with self._guard:
-            threads = [*self._running, *filter(None, [self._thread])]
-        for thread in threads:
-            thread.join(STOP_SECONDS / len(threads))
+            running = dict(self._running)
+        for thread in running:
+            thread.join(max(0.0, end - time.monotonic()))
+        for schedule, run in (running[thread] for thread in running if thread.is_alive()):
+            self._give_back(schedule, run)
+
+    def begin(self, schedule_id: str) -> Run:
+        """Make a run now, in the background; raise Conflict while that is not possible."""
+        self._delivery(self._store.get(schedule_id))
+        with self._guard:
+            if len(self._running) >= MOST_AT_ONCE:
+                message = f"{MOST_AT_ONCE} schedules are running already; wait until one is done"
+                raise Conflict(message)
+        schedule, run = self._store.begin(schedule_id)
+        self._begin(schedule, run)
+        return run
+
+    def run(self, schedule_id: str) -> str:
+        """Make a run now and give what it gave; raise what went wrong, which is on record."""
+        self._delivery(self._store.get(schedule_id))
+        return self.make(*self._store.begin(schedule_id))
 
     def make_due(self) -> int:
         """Make all runs that are due now, one after the other; give how many."""
         claimed = self._store.claim(self._deliver)
         for schedule, run in claimed:
-            self.make(schedule, run)
+            self._attempt(schedule, run)
         return len(claimed)
 
-    def make(self, schedule: Schedule, run: Run) -> str | None:
-        """Make one run; give what it gave, or None when it failed, which is on record."""
-        with self._alive(schedule, run):
-            try:
-                text = self._own.reply(schedule_key(schedule.id), schedule.prompt).text
-                self._delivery(schedule)(schedule, run, text)
-            except TurnleafError as error:
-                log.warning("the schedule %s failed: %s", schedule.id, error)
-                self._store.finish(schedule.id, run, error=str(error))
-                return None
+    def make(self, schedule: Schedule, run: Run) -> str:
+        """Make a run and give what it gave; raise what went wrong, which is on record."""
+        text = None
+        try:
+            with self._alive(schedule, run):
+                text = self._answer(schedule, run)
+                self._bring(schedule, run, text)
+        except Exception as error:
+            self._store.finish(schedule.id, run, result=text, error=_reason(error))
+            raise
+        except KeyboardInterrupt:
+            self._store.finish(schedule.id, run, result=text, error="it was stopped by Ctrl-C")
+            raise
         self._store.finish(schedule.id, run, result=text)
         return text
+
+    def _answer(self, schedule: Schedule, run: Run) -> str:
+        key = schedule_key(schedule.id)
+        stream = self._own.stream(key, schedule.prompt, again=self._was_answered(key, run))
+        return next(event.reply.text for event in stream if isinstance(event, Done))
+
+    def _was_answered(self, key: str, run: Run) -> bool:
+        """Tell whether an earlier attempt came as far as the conversation."""
+        said = [one for one in self._own.conversations.get_history(key) if one.role == "user"]
+        last = said[-1].timestamp if said else None
+        return bool(run.attempts > 1 and last and run.started_at and last >= run.started_at)
+
+    def _bring(self, schedule: Schedule, run: Run, text: str) -> None:
+        if not self._store.hold(schedule.id, run):
+            message = "the schedule was removed, or somebody else makes this run by now"
+            raise Conflict(message)
+        self._delivery(schedule)(schedule, run, text)
 
     def _look(self) -> None:
         said = ""
@@ -111,15 +161,29 @@ class Runner:
     def _begin(self, schedule: Schedule, run: Run) -> None:
         def work() -> None:
             try:
-                self.make(schedule, run)
+                self._attempt(schedule, run)
             finally:
                 with self._guard:
-                    self._running.discard(thread)
+                    del self._running[thread]
 
         thread = Thread(target=work, name="turnleaf-run", daemon=True)
         with self._guard:
-            self._running.add(thread)
+            self._running[thread] = schedule, run
         thread.start()
+
+    def _attempt(self, schedule: Schedule, run: Run) -> None:
+        """Make a run; there is nobody who could be told of a failure but the log."""
+        try:
+            self.make(schedule, run)
+        except Exception as error:
+            is_surprise = not isinstance(error, TurnleafError | OSError)
+            log.warning("the schedule %s failed: %s", schedule.id, error, exc_info=is_surprise)
+
+    def _give_back(self, schedule: Schedule, run: Run) -> None:
+        try:
+            self._store.give_back(schedule.id, run)
+        except TurnleafError as error:
+            log.warning("the schedule %s is tried again in a while: %s", schedule.id, error)
 
     @contextmanager
     def _alive(self, schedule: Schedule, run: Run) -> Iterator[None]:
@@ -127,8 +191,11 @@ class Runner:
         over = Event()
 
         def give_signs() -> None:
-            while not over.wait(SIGN_SECONDS) and self._store.hold(schedule.id, run):
-                pass
+            while not over.wait(SIGN_SECONDS):
+                try:
+                    self._store.hold(schedule.id, run)
+                except TurnleafError as error:
+                    log.warning("the schedule %s gave no sign of life: %s", schedule.id, error)
 
         signs = Thread(target=give_signs, name="turnleaf-signs", daemon=True)
         signs.start()
@@ -146,19 +213,24 @@ class Runner:
 
     def _to_log(self, schedule: Schedule, run: Run, text: str) -> None:
         daily = self._own.daily
-        if any(run.id in daily.read(day) for day in daily.dates()[-2:]):
-            return
-        daily.append(told(schedule, run, text), source=schedule_key(schedule.id))
+        if not any(run.id in daily.read(day) for day in daily.dates()[-LATEST_DAYS:]):
+            daily.append(told(schedule, run, text), source=schedule_key(schedule.id))
 
     def _to_file(self, schedule: Schedule, run: Run, text: str) -> None:
-        name = schedule.deliver.partition(":")[2]
-        path = self._own.folder.results / name
+        path = self._own.folder.results / schedule.deliver.partition(":")[2]
         files.make_folder(path.parent)
         with files.locked(path) as file:
-            if run.id.encode() not in (file.read() or b""):
-                file.append(f"{told(schedule, run, text)}\n\n".encode())
+            before = file.read() or b""
+            if run.id.encode() not in before:
+                # What a kill leaves half of would be taken for delivered.
+                file.replace(before + f"{told(schedule, run, text)}\n\n".encode())
 
 
 def told(schedule: Schedule, run: Run, text: str) -> str:
     """Give a result as it is delivered, under the run's id."""
     return f"{schedule.name or schedule.id} ({run.id}): {text}"
+
+
+def _reason(error: Exception) -> str:
+    is_ours = isinstance(error, TurnleafError)
+    return str(error) if is_ours else f"something unexpected: {type(error).__name__}: {error}"

@@ -1,152 +1,370 @@
-"""The tools over MCP: a real server process, asked by the official client."""
+"""The tools over MCP: real server processes, asked by the official client."""
 
 from __future__ import annotations
 
 import json
+import os
+import select
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import anyio
+import jsonschema  # type: ignore[import-untyped]
 import pytest
-from mcp import Client, StdioServerParameters
-from mcp_types import CallToolResult
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from mcp import Client, MCPError, StdioServerParameters
+from mcp_types import TextResourceContents
 
-from turnleaf import DailyLog, MemoryStore
-from turnleaf.tools import SPECS
-
-T = TypeVar("T")
+from turnleaf import DailyLog, MemoryStore, ScheduleStore
+from turnleaf.store import files
+from turnleaf.tools import SPECS, stdio_command
 
 MEMORY = "prompts/memory/MEMORY.md"
+SECONDS = 60
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "c", "version": "1"},
+    },
+}
+INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
 
-def served(folder: Path, *options: str, **variables: str) -> StdioServerParameters:
+def served(folder: Path, *options: str) -> StdioServerParameters:
+    command, *arguments = stdio_command(folder)
     return StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "turnleaf", "--data-dir", str(folder), "mcp", *options],
-        env={"EMBEDDINGS": "off", **variables},
-        cwd="/",
+        command=command, args=[*arguments, *options], env={"EMBEDDINGS": "off"}, cwd=folder
     )
 
 
-def asked(server: StdioServerParameters, talk: Callable[[Client], Awaitable[T]]) -> T:
-    async def session() -> T:
-        async with Client(server) as client:
-            return await talk(client)
+@dataclass(frozen=True)
+class Talk:
+    """A client that is connected, asked from a test that does not wait by itself."""
 
-    return anyio.run(session)
+    folder: Path
+    client: Client
+    portal: BlockingPortal
+
+    @property
+    def memory(self) -> MemoryStore:
+        return MemoryStore(self.folder / MEMORY)
+
+    def tools(self) -> dict[str, Any]:
+        return {tool.name: tool for tool in self.portal.call(self.client.list_tools).tools}
+
+    def call(self, name: str, /, **arguments: object) -> dict[str, Any]:
+        result = self.portal.call(self.client.call_tool, name, arguments)
+        record: dict[str, Any] = result.structured_content
+        assert [json.loads(part.text) for part in result.content if part.type == "text"] == [record]
+        assert result.is_error is not record["success"]
+        return record
+
+    def read(self, uri: str) -> str:
+        (content,) = self.portal.call(self.client.read_resource, uri).contents
+        assert (content.uri, content.mime_type) == (uri, "text/markdown")
+        assert isinstance(content, TextResourceContents)
+        return content.text
 
 
-def called(server: StdioServerParameters, name: str, **arguments: object) -> dict[str, Any]:
-    async def talk(client: Client) -> CallToolResult:
-        return await client.call_tool(name, arguments)
-
-    result = asked(server, talk)
-    record: dict[str, Any] = result.structured_content
-    assert [json.loads(part.text) for part in result.content if part.type == "text"] == [record]
-    assert result.is_error is not record["success"]
-    return record
+@contextmanager
+def talking(folder: Path, *options: str) -> Iterator[Talk]:
+    with (
+        start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(Client(served(folder, *options))) as client,
+    ):
+        yield Talk(folder, client, portal)
 
 
-def test_it_offers_the_whole_table(tmp_path: Path) -> None:
-    async def talk(client: Client) -> list[Any]:
-        return (await client.list_tools()).tools
+@pytest.fixture(scope="module")
+def talk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Talk]:
+    """One server for all tests that leave no fact behind, in a folder with modules of its own."""
+    folder = tmp_path_factory.mktemp("talk")
+    for name in ("json", "click", "turnleaf"):
+        (folder / f"{name}.py").write_text("raise SystemExit('this is another one')\n", "utf-8")
+    with talking(folder, "--conversation", "slack:1.5") as talk:
+        yield talk
 
-    tools = asked(served(tmp_path), talk)
-    assert [(tool.name, tool.description) for tool in tools] == [
+
+def test_it_starts_in_a_folder_whose_files_are_named_like_its_modules(talk: Talk) -> None:
+    assert "this is another one" in (talk.folder / "json.py").read_text("utf-8")
+    assert talk.call("read_memory")["success"]
+
+
+def test_it_offers_the_whole_table(talk: Talk) -> None:
+    assert [(tool.name, tool.description) for tool in talk.tools().values()] == [
         (spec.name, spec.description) for spec in SPECS
     ]
-    assert {tool.name for tool in tools if tool.annotations.read_only_hint} == {
-        "read_memory", "search_memory",
-    }  # fmt: skip
+
+
+def test_what_each_tool_does_to_the_memory_is_told(talk: Talk) -> None:
+    hints = {name: tool.annotations for name, tool in talk.tools().items()}
+    reading = {name for name, hint in hints.items() if hint.read_only_hint}
+    assert reading == {"read_memory", "search_memory"}
+    destroying = {name for name, hint in hints.items() if hint.destructive_hint}
+    assert destroying == {"manage_memory", "manage_schedule"}
+    adding = {name for name, hint in hints.items() if hint.idempotent_hint is False}
+    assert adding == {"append_daily_log", "manage_schedule"}
+    assert not any(hint.open_world_hint for hint in hints.values())
 
 
 @pytest.mark.scenario("001.decision-6-mcp")
-def test_manage_memory_works_on_the_store_without_home_assistant(tmp_path: Path) -> None:
-    saved = called(served(tmp_path), "manage_memory", action="save", content="客廳的燈叫做小明")
-    assert saved["success"] is True
-    memory = MemoryStore(tmp_path / MEMORY)
-    assert [(one.id, one.content) for one in memory.get_all()] == [
+def test_manage_memory_works_on_the_store_without_home_assistant(talk: Talk) -> None:
+    saved = talk.call("manage_memory", action="save", content="客廳的燈叫做小明")
+    assert [(one.id, one.content) for one in talk.memory.get_all()] == [
         (saved["id"], "客廳的燈叫做小明")
     ]
-    assert called(served(tmp_path), "manage_memory", action="delete", id=saved["id"])["success"]
-    assert memory.get_all() == []
+    assert talk.call("manage_memory", action="delete", id=saved["id"])["success"]
+    assert talk.memory.get_all() == []
 
 
-def test_each_tool_answers(tmp_path: Path) -> None:
-    server = served(tmp_path, "--conversation", "slack:1.5")
-    assert called(server, "append_memory", fact="我住在台北", category="家")["success"]
-    assert called(server, "append_daily_log", entry="換了燈泡")["success"]
-    assert "我住在台北" in called(server, "read_memory")["content"]
-    found = called(server, "search_memory", query="台北")["results"]
-    assert [one["text"] for one in found] == ["我住在台北"]
-    assert len(DailyLog(tmp_path / "prompts/memory/daily").dates()) == 1
-    source = MemoryStore(tmp_path / MEMORY).changes()[0].source
+def test_each_tool_answers_as_its_schema_says(talk: Talk) -> None:
+    schemas = {name: tool.output_schema for name, tool in talk.tools().items()}
+
+    def told(name: str, /, **arguments: object) -> dict[str, Any]:
+        # Of what succeeds the client sees to it; of what fails it does not.
+        result = talk.call(name, **arguments)
+        jsonschema.validate(result, schemas[name])
+        return result
+
+    saved = told("append_memory", fact="我住在台北", category="家")
+    assert "already" in told("append_memory", fact="我住在台北")["note"]
+    assert told("append_daily_log", entry="換了燈泡")["saved"] == "換了燈泡"
+    assert "我住在台北" in told("read_memory")["content"]
+    assert [one["text"] for one in told("search_memory", query="台北")["results"]] == ["我住在台北"]
+    assert len(told("search_memory", query="燈泡")["results"]) == 1
+    assert [one["id"] for one in told("manage_memory", action="list")["memories"]] == [saved["id"]]
+    assert told("manage_memory", action="search", search="台北")["memories"]
+    assert told("manage_memory", action="update", id=saved["id"], content="我住在高雄")["success"]
+    assert told("manage_memory", action="delete", id=saved["id"])["deleted"]
+    for name, wrong in (
+        ("read_memory", {"x": "y"}),
+        ("append_memory", {}),
+        ("search_memory", {"query": 7}),
+        ("append_daily_log", {"entry": ""}),
+        ("manage_memory", {"action": "delete", "id": "nobody"}),
+        ("manage_schedule", {"action": "add", "prompt": "x", "timing": "later"}),
+    ):
+        assert told(name, **wrong)["success"] is False
+    source = talk.memory.changes()[-1].source
     assert source is not None
     assert source.conversation == "slack:1.5"
 
 
-def test_what_failed_is_an_error_to_the_client(tmp_path: Path) -> None:
-    result = called(served(tmp_path), "manage_memory", action="delete", id="nobody")
-    assert result == {
+def test_manage_schedule_adds_changes_and_removes(talk: Talk) -> None:
+    def told(action: str, /, **arguments: object) -> dict[str, Any]:
+        return talk.call("manage_schedule", action=action, **arguments)
+
+    made = told("add", prompt="今天有什麼事？", timing="0 9 * * 1-5", timezone="Asia/Taipei")
+    store = ScheduleStore(talk.folder / "schedules.json")
+    assert [(one.id, one.prompt) for one in store.get_all()] == [(made["id"], "今天有什麼事？")]
+    store.begin(made["id"])
+    assert told("runs", id=made["id"])["runs"][0]["state"] == "running"
+    assert told("pause", id=made["id"])["paused"] is True
+    assert told("resume", id=made["id"])["paused"] is False
+    assert told("update", id=made["id"], name="早報")["name"] == "早報"
+    assert [one["name"] for one in told("list")["schedules"]] == ["早報"]
+    assert told("remove", id=made["id"])["removed"] is True
+    assert store.get_all() == []
+
+
+def test_the_memory_and_the_days_can_be_read_by_their_addresses(talk: Talk) -> None:
+    fact = talk.memory.add("客廳的燈叫做小明", "家")
+    daily = DailyLog(
+        talk.folder / "prompts/memory/daily", now=lambda: datetime(2026, 1, 2).astimezone()
+    )
+    daily.append("種了樹")
+    assert "## 家\n\n- 客廳的燈叫做小明\n" in talk.read("memory://main")
+    assert "種了樹" in talk.read("memory://daily/2026-01-02")
+    today = datetime.now().astimezone().date()
+    listed = [one.uri for one in talk.portal.call(talk.client.list_resources).resources]
+    assert listed == ["memory://main", f"memory://daily/{today}", "memory://daily/2026-01-02"]
+    (template,) = talk.portal.call(talk.client.list_resource_templates).resource_templates
+    assert template.uri_template == "memory://daily/{date}"
+    talk.memory.delete(fact.id)
+
+
+@pytest.mark.parametrize(
+    ("uri", "said"),
+    [
+        ("memory://daily/2020-02-30", "'2020-02-30' is no date; write it as 2026-11-15"),
+        ("memory://daily/2020-01-01", "there are no notes of 2020-01-01"),
+        ("memory://daily/../MEMORY", "'../MEMORY' is no date"),
+        ("memory://daily/%2e%2e%2fMEMORY", "is no date"),
+        ("memory://daily/今天", "'今天' is no date"),
+        ("memory://daily/", "'' is no date"),
+        ("memory://main/..", "there is nothing at 'memory://main/..'; read memory://main"),
+        ("file:///etc/passwd", "there is nothing at 'file:///etc/passwd'"),
+    ],
+)
+def test_an_address_with_nothing_at_it_is_told(talk: Talk, uri: str, said: str) -> None:
+    with pytest.raises(MCPError, match=said.replace("(", r"\(")):
+        talk.read(uri)
+
+
+def test_what_failed_is_an_error_to_the_client(talk: Talk) -> None:
+    assert talk.call("manage_memory", action="delete", id="nobody") == {
         "success": False,
         "error": "no fact has the id 'nobody'; list gives the ids",
     }
-    assert called(served(tmp_path), "no_such_tool")["success"] is False
+    assert talk.call("no_such_tool")["success"] is False
 
 
-def test_a_fact_added_elsewhere_is_seen_by_a_running_server(tmp_path: Path) -> None:
-    async def talk(client: Client) -> tuple[Any, Any]:
-        before = await client.call_tool("read_memory")
-        MemoryStore(tmp_path / MEMORY).add("我女兒叫小安")
-        return before, await client.call_tool("search_memory", {"query": "小安"})
-
-    before, after = asked(served(tmp_path), talk)
-    assert "小安" not in before.structured_content["content"]
-    assert [one["text"] for one in after.structured_content["results"]] == ["我女兒叫小安"]
-
-
-def test_calls_at_once_are_all_done(tmp_path: Path) -> None:
-    async def talk(client: Client) -> None:
-        async with anyio.create_task_group() as group:
-            for number in range(20):
-                fact = {"fact": f"房間{number}的密鑰匙在第{number}個抽屜"}
-                group.start_soon(client.call_tool, "append_memory", fact)
-
-    asked(served(tmp_path), talk)
-    assert len(MemoryStore(tmp_path / MEMORY).get_all()) == 20
+def test_a_fact_added_elsewhere_is_seen_by_a_running_server(talk: Talk) -> None:
+    assert "小安" not in talk.call("read_memory")["content"]
+    fact = talk.memory.add("我女兒叫小安")
+    found = talk.call("search_memory", query="小安")["results"]
+    assert [one["text"] for one in found] == ["我女兒叫小安"]
+    talk.memory.delete(fact.id)
 
 
 def test_beside_a_document_what_is_saved_waits(tmp_path: Path) -> None:
-    server = served(tmp_path, "--document", "page.html")
-    assert called(server, "append_memory", fact="My bank is Evil Bank")["success"]
-    assert MemoryStore(tmp_path / MEMORY).get_all() == []
+    with talking(tmp_path, "--document", "page.html") as talk:
+        assert talk.call("append_memory", fact="My bank is Evil Bank")["success"]
+        assert not talk.call(
+            "manage_schedule", action="add", prompt="Pay Evil Bank", timing="@daily"
+        )["success"]
+        assert talk.memory.get_all() == []
+
+
+WRITING = """
+import sys
+from turnleaf import Assistant
+with Assistant(sys.argv[1]) as assistant:
+    for number in range(20):
+        assistant.reply("cli:session-1", f"記住我的第{number}本書叫做書{number}")
+        assistant.conversations.clear("cli:session-1")
+"""
+
+
+def test_two_servers_and_a_chat_that_write_at_once_lose_nothing(
+    talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def write(client: Client, who: str) -> None:
+        async with anyio.create_task_group() as group:
+            for number in range(20):
+                fact = {"fact": f"{who}的第{number}把鑰匙在抽屜{number}"}
+                group.start_soon(client.call_tool, "append_memory", fact)
+
+    async def chat() -> None:
+        await anyio.run_process([sys.executable, "-c", WRITING, str(talk.folder)])
+
+    async def all_at_once() -> None:
+        async with (
+            Client(served(talk.folder)) as other,
+            anyio.create_task_group() as group,
+        ):
+            group.start_soon(chat)
+            group.start_soon(write, talk.client, "小明")
+            group.start_soon(write, other, "小華")
+
+    monkeypatch.setenv("EMBEDDINGS", "off")
+    monkeypatch.setenv("TURNLEAF_MODEL", "recall")
+    talk.portal.call(all_at_once)
+    facts = talk.memory.get_all()
+    for who in ("小明的", "小華的", "我的"):
+        assert sum(fact.content.startswith(who) for fact in facts) == 20
+    assert len({fact.content for fact in facts}) == 60
+    for fact in facts:
+        talk.memory.delete(fact.id)
+
+
+# A client that disappears.
+
+LEAVING = """
+import json, subprocess, sys
+requests, command = json.loads(sys.argv[1]), sys.argv[2:]
+server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+for request in requests:
+    server.stdin.write(json.dumps(request).encode() + b"\\n")
+server.stdin.flush()
+server.stdout.readline()
+print(server.pid, flush=True)
+server.wait()
+"""
+
+
+def called(number: int, name: str, **arguments: str) -> dict[str, object]:
+    params = {"name": name, "arguments": arguments}
+    return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
+
+
+def test_a_client_that_disappears_in_the_middle_of_a_call_leaves_the_memory_whole(
+    tmp_path: Path,
+) -> None:
+    memory = MemoryStore(tmp_path / MEMORY)
+    memory.add("我住在台北")
+    requests = [INITIALIZE, INITIALIZED, called(2, "append_memory", fact="客廳的燈叫做小明")]
+    command = [sys.executable, "-c", LEAVING, json.dumps(requests), *stdio_command(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as client:
+        # Whoever writes has to wait, so that the call is under way when the client goes.
+        with files.locked(memory.location):
+            assert client.stdout is not None
+            server = os.pidfd_open(int(client.stdout.readline()))
+            client.kill()
+            client.wait(SECONDS)
+        ended, _, _ = select.select([server], [], [], SECONDS)
+        os.close(server)
+    assert ended
+    contents = [one.content for one in memory.get_all()]
+    assert contents in (["我住在台北"], ["我住在台北", "客廳的燈叫做小明"])
+    memory.add("我女兒叫小安")
+    assert len(memory.get_all()) == len(contents) + 1
+
+
+# Standard output.
+
+NOISY = """
+import logging, os, sys, warnings
+from turnleaf.faces.cli import main
+
+def noisy(event, arguments):
+    if event == "open" and str(arguments[0]).endswith("MEMORY.md"):
+        print("a library prints")
+        os.write(1, b"and one in C\\n")
+        warnings.warn("a warning")
+        logging.getLogger("some.library").error("a library logs")
+        os.write(1, sys.stdin.read().encode())
+
+sys.addaudithook(noisy)
+sys.exit(main(["--data-dir", sys.argv[1], "mcp"]))
+"""
 
 
 def test_only_the_protocol_is_on_standard_output(tmp_path: Path) -> None:
     (tmp_path / "prompts/memory").mkdir(parents=True)
     (tmp_path / "prompts/memory/changes.jsonl").write_text("damaged\n", "utf-8")
-    command = [sys.executable, "-m", "turnleaf", "--data-dir", str(tmp_path), "mcp"]
-    client = {"protocolVersion": "2025-06-18", "capabilities": {},
-              "clientInfo": {"name": "c", "version": "1"}}  # fmt: skip
     requests = [
-        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client},
-        {"jsonrpc": "2.0", "method": "notifications/initialized"},
-        {"jsonrpc": "2.0", "id": 2, "method": "tools/call",
-         "params": {"name": "append_memory", "arguments": {"fact": "tea"}}},
+        INITIALIZE, INITIALIZED, called(2, "append_memory", fact="tea"), called(3, "read_memory"),
     ]  # fmt: skip
     with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", NOISY, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     ) as server:
         assert server.stdin is not None
         assert server.stdout is not None
+        assert server.stderr is not None
         for request in requests:
             server.stdin.write(json.dumps(request) + "\n")
         server.stdin.flush()
-        answers = [json.loads(server.stdout.readline()) for _ in range(2)]
+        answers = [json.loads(server.stdout.readline()) for _ in range(3)]
         server.stdin.close()
         assert server.stdout.read() == ""
-    assert [answer["id"] for answer in answers] == [1, 2]
+        said = server.stderr.read()
+    assert {answer["id"] for answer in answers} == {1, 2, 3}
+    assert [answer["id"] for answer in answers if "error" in answer] == []
+    for noise in ("a library prints", "and one in C", "a warning", "a library logs", "warning: /"):
+        assert noise in said
     assert server.returncode == 0

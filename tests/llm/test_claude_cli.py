@@ -105,7 +105,7 @@ def fake(tmp_path: Path, environ: dict[str, str]) -> Make:
 
 
 def real(environ: Mapping[str, str], model: str | None = None, seconds: float = 60) -> ClaudeCli:
-    assert PROGRAM.exists(), "run scripts/claude-program first"
+    assert PROGRAM.exists(), "run scripts/prepare-tests first"
     return ClaudeCli(model, timeout_seconds=seconds, program=str(PROGRAM), environ=environ)
 
 

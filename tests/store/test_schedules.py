@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
-import signal
+import random
+import time
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
-from turnleaf.core.schedules import GRACE, KEPT_RUNS, LEASE, MOST_ATTEMPTS, Run
-from turnleaf.errors import InvalidInput, NotFound
-from turnleaf.store.schedules import ScheduleStore
+from turnleaf.core.schedules import (
+    GRACE,
+    KEPT_RUNS,
+    LEASE,
+    MOST_ATTEMPTS,
+    Run,
+    Schedule,
+    claimed,
+    finished,
+)
+from turnleaf.errors import Conflict, InvalidInput, NotFound, StorageError
+from turnleaf.store.schedules import MAX_SCHEDULES, ScheduleStore
+from turnleaf.store.timing import next_due
 
 START = datetime(2026, 11, 16, 8, 0, tzinfo=UTC)
 PROMPT = "早安，今天有什麼事？"
@@ -187,16 +200,150 @@ def test_a_paused_schedule_rests_and_makes_up_for_nothing(
     assert len(store.claim()) == 1
 
 
+def test_a_paused_schedule_tries_nothing_again(
+    opened: Callable[[], ScheduleStore], clock: Clock
+) -> None:
+    made = opened().add(PROMPT, "every 15m", zone="UTC")
+    clock.pass_time(minutes=15)
+    ((_, run),) = opened().claim()
+    opened().pause(made.id)
+    clock.pass_time(seconds=LEASE.total_seconds())
+    assert opened().claim() == []
+    opened().resume(made.id)
+    ((_, again),) = opened().claim()
+    assert again.id == run.id
+
+
+def test_to_resume_what_does_not_rest_skips_nothing(store: ScheduleStore, clock: Clock) -> None:
+    made = store.add(PROMPT, "every 15m", zone="UTC")
+    clock.pass_time(minutes=16)
+    store.resume(made.id)
+    assert len(store.claim()) == 1
+
+
+def test_a_moment_that_passed_meanwhile_cannot_be_resumed(
+    store: ScheduleStore, clock: Clock
+) -> None:
+    made = store.add(PROMPT, "2026-11-16 20:00", zone="UTC")
+    store.pause(made.id)
+    clock.pass_time(days=1)
+    with pytest.raises(InvalidInput, match="choose another time"):
+        store.resume(made.id)
+    store.update(made.id, timing="2026-11-18 20:00")
+    assert not store.resume(made.id).is_paused
+
+
 def test_a_schedule_can_be_run_at_once_and_not_twice_at_a_time(
     store: ScheduleStore, clock: Clock
 ) -> None:
     made = store.add(PROMPT, "0 9 * * *", zone="UTC")
     due = made.next_due
     _, run = store.begin(made.id)
-    with pytest.raises(InvalidInput, match="running already"):
+    with pytest.raises(Conflict, match="running already"):
         store.begin(made.id)
     store.finish(made.id, run, result="now")
     assert store.get(made.id).next_due == due
+
+
+def test_to_run_at_once_ends_what_was_interrupted_before(
+    opened: Callable[[], ScheduleStore], clock: Clock
+) -> None:
+    made = opened().add(PROMPT, "every 1h", zone="UTC")
+    opened().begin(made.id)
+    clock.pass_time(seconds=LEASE.total_seconds())
+    store = opened()
+    _, run = store.begin(made.id)
+    store.finish(made.id, run)
+    assert states(store, made.id) == ["interrupted", "done"]
+    assert store.claim() == []
+
+
+def test_a_run_that_is_given_back_is_tried_by_another_at_once(
+    opened: Callable[[], ScheduleStore], clock: Clock
+) -> None:
+    first, second = opened(), opened()
+    made = first.add(PROMPT, "every 1h", zone="UTC")
+    clock.pass_time(hours=1)
+    ((_, run),) = first.claim()
+    assert first.give_back(made.id, run)
+    assert states(first, made.id) == ["interrupted"]
+    ((_, again),) = second.claim()
+    assert (again.id, again.attempts, again.started_at) == (run.id, 2, run.started_at)
+    assert not first.give_back(made.id, run)
+    assert not first.finish(made.id, run, result="too late")
+
+
+def test_the_same_process_is_not_taken_for_its_own_later_attempt(
+    store: ScheduleStore, clock: Clock
+) -> None:
+    made = store.add(PROMPT, "every 1h", zone="UTC")
+    clock.pass_time(hours=1)
+    ((_, slept),) = store.claim()
+    clock.pass_time(seconds=LEASE.total_seconds())
+    ((_, again),) = store.claim()
+    assert not store.hold(made.id, slept)
+    assert not store.finish(made.id, slept, result="late")
+    assert store.finish(made.id, again, result="好")
+
+
+def test_a_run_of_a_removed_schedule_has_no_holder(store: ScheduleStore) -> None:
+    made = store.add(PROMPT, "every 1h", zone="UTC")
+    _, run = store.begin(made.id)
+    store.remove(made.id)
+    assert not store.hold(made.id, run)
+    assert not store.finish(made.id, run, result="ok")
+    assert store.get_all() == []
+
+
+def test_what_cannot_be_delivered_here_is_left_to_others_until_it_is_too_late(
+    store: ScheduleStore, clock: Clock
+) -> None:
+    made = store.add(PROMPT, "0 9 * * *", zone="UTC", deliver="slack:C012AB3CD")
+    clock.pass_time(hours=1)
+    assert store.claim(["log", "file"]) == []
+    assert store.get(made.id).next_due == clock.now
+    clock.pass_time(seconds=GRACE.total_seconds() + 1)
+    assert store.claim(["log", "file"]) == []
+    (run,) = store.get(made.id).runs
+    assert (run.state, run.due) == ("missed", START + timedelta(hours=1))
+    assert "no program" in (run.error or "")
+    assert store.get(made.id).next_due == datetime(2026, 11, 17, 9, tzinfo=UTC)
+
+
+def test_a_timing_that_somebody_spoilt_in_the_file_stops_no_other_schedule(
+    store: ScheduleStore, clock: Clock, path: Path
+) -> None:
+    spoilt = store.add(PROMPT, "0 9 * * *", zone="UTC")
+    good = store.add(PROMPT, "0 9 * * *", zone="Asia/Taipei")
+    path.write_text(path.read_text("utf-8").replace('"UTC"', '"Mars/Olympus"'), "utf-8")
+    clock.now = datetime(2026, 11, 17, 9, tzinfo=UTC)
+    store.claim()
+    clock.now = datetime(2026, 11, 18, 1, tzinfo=UTC)
+    ((schedule, _),) = store.claim()
+    assert schedule.id == good.id
+    (run,) = store.get(spoilt.id).runs
+    assert run.state == "failed"
+    assert "Mars/Olympus" in (run.error or "")
+    assert store.update(spoilt.id, name="壞了").name == "壞了"
+    assert store.update(spoilt.id, zone="UTC").next_due == datetime(2026, 11, 18, 9, tzinfo=UTC)
+
+
+def test_an_edit_that_cannot_be_made_whole_is_not_made_in_part(
+    store: ScheduleStore, clock: Clock
+) -> None:
+    made = store.add(PROMPT, "2026-11-16 20:00", zone="UTC")
+    resting = store.pause(made.id)
+    clock.pass_time(days=1)
+    with pytest.raises(InvalidInput):
+        store.update(made.id, name="晚安", is_paused=False)
+    assert store.get(made.id) == resting
+
+
+def test_an_empty_name_takes_the_name_away(store: ScheduleStore) -> None:
+    made = store.add(PROMPT, "every 1h", zone="UTC", name=" 早  安\n")
+    assert made.name == "早 安"
+    assert store.update(made.id, prompt="吃什麼？").name == "早 安"
+    assert store.update(made.id, name="").name is None
 
 
 def test_an_edit_changes_what_is_given_and_times_it_anew(
@@ -230,11 +377,18 @@ def test_a_removed_schedule_is_gone(store: ScheduleStore) -> None:
         {"zone": "Mars/Olympus"},
         {"deliver": "mail"},
         {"deliver": "slack:"},
+        {"deliver": "file:../x.md"},
+        {"deliver": "file:.x.md"},
+        {"deliver": f"file:{'字' * 90}.md"},
         {"timing": "2020-01-01 09:00"},
+        {"timing": ""},
+        {"zone": ""},
+        {"prompt": "長" * 20_001},
+        {"name": "長" * 101},
     ],
 )
 def test_what_cannot_be_taken_is_refused_and_changes_nothing(
-    store: ScheduleStore, path: Path, change: dict[str, str]
+    store: ScheduleStore, path: Path, change: dict[str, Any]
 ) -> None:
     made = store.add(PROMPT, "every 1h", zone="UTC")
     before = path.read_bytes()
@@ -255,11 +409,62 @@ def test_only_the_newest_runs_are_kept(store: ScheduleStore, clock: Clock) -> No
     assert [run.result for run in runs] == [str(number) for number in range(5, KEPT_RUNS + 5)]
 
 
-def test_a_damaged_file_is_moved_aside_and_named(store: ScheduleStore, path: Path) -> None:
-    path.write_text('[{"id": "a"', encoding="utf-8")
+RECORD = json.dumps(
+    {
+        "id": "a",
+        "prompt": PROMPT,
+        "timing": "every 1h",
+        "timezone": "UTC",
+        "createdAt": "2026-11-16T08:00:00.000Z",
+    }
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"id": "a"',
+        '{"id": "a"}',
+        "[1]",
+        "null",
+        f"[{RECORD}, {RECORD}]",
+        f"[{RECORD}]".replace("every 1h", "\\ud800"),
+        f"[{RECORD}]".replace("2026-11-16", "9999-12-31"),
+        "<<<<<<< HEAD\n[]\n",
+    ],
+)
+def test_a_damaged_file_is_moved_aside_and_named(
+    store: ScheduleStore, path: Path, text: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    path.write_text(text, encoding="utf-8")
+    for _ in range(2):
+        with pytest.raises(NotFound):
+            store.pause("a")
     assert store.get_all() == []
     (aside,) = path.parent.glob("schedules.json.corrupt-*")
-    assert aside.read_text("utf-8") == '[{"id": "a"'
+    assert aside.read_text("utf-8") == text
+    assert aside.name in caplog.text
+
+
+def test_what_a_person_leaves_out_has_its_default(store: ScheduleStore, path: Path) -> None:
+    path.write_text(f"[{RECORD}]", encoding="utf-8")
+    (one,) = store.get_all()
+    assert (one.name, one.deliver, one.is_paused, one.runs) == (None, "log", False, ())
+
+
+def test_where_nothing_can_be_written_the_error_says_why(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("a file")
+    store = ScheduleStore(tmp_path / "data" / "schedules.json")
+    with pytest.raises(StorageError, match="not a folder"):
+        store.add(PROMPT, "every 1h")
+
+
+def test_there_is_room_for_so_many_and_no_more(store: ScheduleStore, path: Path) -> None:
+    one = json.loads(RECORD)
+    many = [{**one, "id": str(number)} for number in range(MAX_SCHEDULES)]
+    path.write_text(json.dumps(many), "utf-8")
+    with pytest.raises(InvalidInput, match="remove some first"):
+        store.add(PROMPT, "every 1h")
 
 
 def test_nothing_is_written_while_nothing_is_due(store: ScheduleStore, path: Path) -> None:
@@ -269,51 +474,67 @@ def test_nothing_is_written_while_nothing_is_due(store: ScheduleStore, path: Pat
     assert path.stat().st_mtime_ns == before
 
 
-def claims(path: Path, moment: datetime, out: multiprocessing.Queue[list[str]]) -> None:
-    store = ScheduleStore(path, now=lambda: moment)
-    out.put([run.id for _ in range(20) for _, run in store.claim()])
+def test_a_change_by_another_process_is_seen_however_long_nothing_changed(
+    opened: Callable[[], ScheduleStore], clock: Clock, path: Path
+) -> None:
+    looking, other = opened(), opened()
+    looking.init()
+    long_ago = time.time() - 3600
+    os.utime(path, (long_ago, long_ago))
+    assert looking.claim() == []
+    other.add(PROMPT, "every 15m", zone="UTC")
+    os.utime(path, (long_ago, long_ago))
+    assert looking.claim() == []
+    clock.pass_time(minutes=15)
+    assert len(looking.claim()) == 1
 
 
-def test_two_runners_on_one_file_share_the_runs_and_make_none_twice(
+def test_two_changes_in_one_tick_of_the_disk_are_both_seen(
     store: ScheduleStore, clock: Clock, path: Path
 ) -> None:
-    for number in range(20):
-        store.add(f"{PROMPT}{number}", "every 1h", zone="UTC")
-    clock.pass_time(hours=1)
-    context = multiprocessing.get_context("spawn")
-    out: multiprocessing.Queue[list[str]] = context.Queue()
-    runners = [context.Process(target=claims, args=(path, clock.now, out)) for _ in range(2)]
-    for runner in runners:
-        runner.start()
-    taken = [run for _ in runners for run in out.get(timeout=60)]
-    for runner in runners:
-        runner.join(60)
-    assert len(taken) == len(set(taken)) == 20
-
-
-def die_in_the_middle(path: Path, moment: datetime, out: multiprocessing.Queue[Run]) -> None:
-    ((_, run),) = ScheduleStore(path, now=lambda: moment).claim()
-    out.put(run)
-    out.close()
-    out.join_thread()
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def test_what_a_killed_process_had_begun_is_done_by_another(
-    store: ScheduleStore, clock: Clock, path: Path
-) -> None:
-    made = store.add(PROMPT, "every 1h", zone="UTC")
-    clock.pass_time(hours=1)
-    context = multiprocessing.get_context("spawn")
-    out: multiprocessing.Queue[Run] = context.Queue()
-    runner = context.Process(target=die_in_the_middle, args=(path, clock.now, out))
-    runner.start()
-    begun = out.get(timeout=60)
-    runner.join(60)
-    assert runner.exitcode == -signal.SIGKILL
+    store.add(PROMPT, "every 15m", zone="UTC")
+    tick = path.stat().st_mtime_ns
     assert store.claim() == []
-    clock.pass_time(seconds=LEASE.total_seconds())
-    ((_, again),) = store.claim()
-    assert again.id == begun.id
-    store.finish(made.id, again, result="done by another")
-    assert states(store, made.id) == ["done"]
+    path.write_text(path.read_text("utf-8").replace("T08:15", "T08:00"), "utf-8")
+    os.utime(path, ns=(tick, tick))
+    assert len(store.claim()) == 1
+
+
+@pytest.mark.parametrize(
+    ("zone", "wall"),
+    [
+        ("Asia/Taipei", (9, 0)),
+        ("Europe/Vienna", (2, 15)),
+        ("Australia/Lord_Howe", (1, 45)),
+        ("Australia/Lord_Howe", (2, 15)),
+    ],
+)
+def test_through_a_whole_year_each_due_time_is_claimed_once(
+    zone: str, wall: tuple[int, int]
+) -> None:
+    place, choice = ZoneInfo(zone), random.Random(1)
+    first = datetime(2026, 1, 1, tzinfo=place).astimezone(UTC)
+    last = datetime(2027, 1, 1, tzinfo=place).astimezone(UTC)
+    timing = f"{wall[1]} {wall[0]} * * *"
+    schedule = Schedule("s", PROMPT, timing, zone, first, first)
+    schedule = replace(schedule, next_due=next_due(schedule, first))
+    now, made = first, []
+    while now < last + GRACE:
+        now += timedelta(minutes=choice.randrange(1, 100))
+        new = Run(str(now), now, "running", holder="one")
+        schedule, run = claimed(schedule, now, next_due, new)
+        if run:
+            made.append(run.due)
+            assert claimed(schedule, now, next_due, replace(new, id="two"))[1] is None
+            schedule = finished(schedule, run, now) or schedule
+    days = [date(2026, 1, 1) + timedelta(days=number) for number in range(365)]
+    assert [due for due in made if due < last] == [first_shown(day, wall, place) for day in days]
+
+
+def first_shown(day: date, wall: tuple[int, int], place: ZoneInfo) -> datetime:
+    """Find the first minute of a day at which the clock shows a time, or later than that."""
+    shown = datetime(day.year, day.month, day.day, *wall)  # noqa: DTZ001 - as a clock shows it
+    moment = shown.replace(tzinfo=place).astimezone(UTC) - timedelta(hours=1)
+    while moment.astimezone(place).replace(tzinfo=None) < shown:
+        moment += timedelta(minutes=15)
+    return moment

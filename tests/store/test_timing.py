@@ -11,11 +11,18 @@ import pytest
 
 from turnleaf.core.schedules import Schedule
 from turnleaf.errors import InvalidInput
-from turnleaf.store.timing import checked_timing, next_due
+from turnleaf.store.timing import checked_timing, in_words, next_due, upcoming
 
 YEAR = 2026
 # No summer time; one of the north; one of the south, where the year ends in summer.
 ZONES = ("Asia/Taipei", "America/New_York", "Australia/Lord_Howe")
+# Days on which clocks are changed.
+CHANGES = [
+    ("Europe/Vienna", 3, 29),
+    ("Europe/Vienna", 10, 25),
+    ("Australia/Lord_Howe", 4, 5),
+    ("Australia/Lord_Howe", 10, 4),
+]
 
 
 def schedule(timing: str, zone: str = "UTC", created: datetime | None = None) -> Schedule:
@@ -56,11 +63,12 @@ def test_a_time_in_the_hours_of_change_comes_once_a_day_all_year(zone: str, hour
     assert all((moment.hour, moment.minute) in {(hour + 1, 0), (hour, 30)} for moment in late)
 
 
-@pytest.mark.parametrize("zone", ZONES)
-@pytest.mark.parametrize("month", [3, 4, 10, 11])
-def test_every_half_hour_by_cron_never_rests_and_never_doubles(zone: str, month: int) -> None:
-    first = datetime(YEAR, month, 1, tzinfo=UTC)
-    found = list(times("*/30 * * * *", zone, first, first + timedelta(days=30)))
+@pytest.mark.parametrize(("zone", "month", "day"), CHANGES)
+def test_every_half_hour_by_cron_never_rests_and_never_doubles(
+    zone: str, month: int, day: int
+) -> None:
+    first = datetime(YEAR, month, day, tzinfo=UTC) - timedelta(days=1)
+    found = list(times("*/30 * * * *", zone, first, first + timedelta(days=2)))
     steps = {later - earlier for earlier, later in pairwise(found)}
     assert steps == {timedelta(minutes=30)}
 
@@ -140,3 +148,49 @@ def test_what_is_no_time_is_refused_with_examples_of_one(timing: str) -> None:
 def test_what_is_no_zone_is_refused_with_an_example_of_one(zone: str) -> None:
     with pytest.raises(InvalidInput, match="Asia/Taipei"):
         checked_timing("0 9 * * *", zone)
+
+
+@pytest.mark.parametrize(("zone", "month", "day"), CHANGES)
+def test_what_comes_every_hour_comes_whenever_the_clock_shows_its_minute(
+    zone: str, month: int, day: int
+) -> None:
+    place = ZoneInfo(zone)
+    first = datetime(YEAR, month, day, tzinfo=UTC) - timedelta(days=1)
+    minutes = [first + timedelta(minutes=number) for number in range(2 * 24 * 60)]
+    for minute in (0, 30, 45):
+        shown = [moment for moment in minutes if moment.astimezone(place).minute == minute]
+        found = times(f"{minute} * * * *", zone, first - timedelta(minutes=1), minutes[-1])
+        assert list(found) == shown[: -1 if shown[-1] == minutes[-1] else None]
+
+
+@pytest.mark.parametrize("timing", ["every 2 months", "every 5 mice", "every 1 y", "every 3 hello"])
+def test_an_interval_in_something_else_is_not_taken_for_minutes(timing: str) -> None:
+    with pytest.raises(InvalidInput, match="every 15m"):
+        checked_timing(timing, "UTC")
+
+
+@pytest.mark.parametrize("timing", ["9999-12-31 23:59", "0001-01-01", "3000-01-01 09:00"])
+def test_a_moment_that_no_file_could_hold_is_refused(timing: str) -> None:
+    with pytest.raises(InvalidInput, match="too far away"):
+        checked_timing(timing, "America/New_York")
+
+
+@pytest.mark.parametrize(
+    ("timing", "words"),
+    [
+        ("0 9 * * 1-5", "at 09:00 on Monday through Friday"),
+        ("@daily", "at 00:00 every day"),
+        ("every 2 Hours", "every 2 hours"),
+        ("2026-12-24T18:00+08:00", "once on 2026-12-24 at 18:00"),
+        ("每天", "每天"),
+    ],
+)
+def test_a_timing_is_said_in_words_where_that_is_easy(timing: str, words: str) -> None:
+    assert in_words(timing) == words
+
+
+def test_the_next_times_are_told_before_a_schedule_is_made() -> None:
+    now = datetime(YEAR, 12, 23, tzinfo=UTC)
+    found = upcoming("0 18 * * *", "Asia/Taipei", now, 2)
+    assert found == [datetime(YEAR, 12, day, 10, tzinfo=UTC) for day in (23, 24)]
+    assert len(upcoming("2026-12-24 18:00", "Asia/Taipei", now, 5)) == 1

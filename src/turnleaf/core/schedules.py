@@ -247,7 +247,7 @@ def to_json(schedule: Schedule) -> dict[str, Any]:
         "createdAt": to_iso(schedule.created_at),
         "updatedAt": to_iso(schedule.updated_at),
         "nextRun": schedule.next_due and to_iso(schedule.next_due),
-        "runs": [_run_to_json(run) for run in schedule.runs],
+        "runs": [run_to_json(run) for run in schedule.runs],
     }
     return {key: value for key, value in record.items() if value is not None}
 
@@ -271,7 +271,8 @@ def from_json(record: Mapping[str, Any]) -> Schedule:
     )
 
 
-def _run_to_json(run: Run) -> dict[str, Any]:
+def run_to_json(run: Run) -> dict[str, Any]:
+    """Give the form that schedules.json holds of a run."""
     record = {
         "id": run.id,
         "due": to_iso(run.due),

@@ -6,7 +6,7 @@ import json
 import os
 import re
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from turnleaf.core import schedules
@@ -35,6 +35,8 @@ EMPTY = "[]\n"
 MAX_SCHEDULES = 200
 MAX_PROMPT_CHARS = 20_000
 MAX_NAME_CHARS = 100
+MAX_BYTES = 200
+QUIET = timedelta(seconds=2)
 KINDS = ("log", "slack", "file")
 """Where a result can go."""
 _PLACES = {
@@ -78,7 +80,7 @@ class ScheduleStore:
     ) -> Schedule:
         """Have something asked at a time; raise InvalidInput for a time that never comes."""
         now = self._moment()
-        zone = zone or local_zone()
+        zone = local_zone() if zone is None else zone
         wanted = Schedule("", _checked(prompt), checked_timing(timing, zone), zone, now, now)
         wanted = replace(wanted, name=_named(name or ""), deliver=checked_deliver(deliver))
 
@@ -94,17 +96,11 @@ class ScheduleStore:
 
     def get_all(self) -> list[Schedule]:
         """Give every schedule, in the order in which they were made."""
-        looks = files.identity_if_any(self.location), files.modified(self.location)
-        if self._known is None or self._known[0] != looks:
-            self._known = looks, self._read()
-        return list(self._known[1])
-
-    def _read(self) -> list[Schedule]:
         try:
-            return list(_parsed(files.read(self.location)).values())
+            return list(parsed(files.read(self.location)).values())
         except CorruptFile:
             self.init()
-            return list(_parsed(files.read(self.location)).values())
+            return list(parsed(files.read(self.location)).values())
 
     def get(self, schedule_id: str) -> Schedule:
         """Give the schedule of that id; raise NotFound when there is none."""
@@ -119,6 +115,7 @@ class ScheduleStore:
         zone: str | None = None,
         name: str | None = None,
         deliver: str | None = None,
+        is_paused: bool | None = None,
     ) -> Schedule:
         """Change what is given of a schedule; an empty name takes its name away."""
 
@@ -126,29 +123,29 @@ class ScheduleStore:
             new = replace(
                 old,
                 prompt=old.prompt if prompt is None else _checked(prompt),
+                timing=old.timing if timing is None else timing,
                 zone=old.zone if zone is None else zone,
                 name=old.name if name is None else _named(name),
                 deliver=old.deliver if deliver is None else checked_deliver(deliver),
+                is_paused=old.is_paused if is_paused is None else is_paused,
             )
-            wanted = old.timing if timing is None else timing
-            new = replace(new, timing=checked_timing(wanted, new.zone))
-            is_retimed = (new.timing, new.zone) != (old.timing, old.zone)
-            return _timed(new, self._moment()) if is_retimed else new
+            return self._retimed(old, new)
 
         return self._changed(schedule_id, change)
+
+    def _retimed(self, old: Schedule, new: Schedule) -> Schedule:
+        if (new.timing, new.zone) != (old.timing, old.zone):
+            new = replace(new, timing=checked_timing(new.timing, new.zone))
+            return _timed(new, self._moment())
+        return _timed(new, self._moment()) if old.is_paused and not new.is_paused else new
 
     def pause(self, schedule_id: str) -> Schedule:
         """Let a schedule rest; a run that is under way goes on."""
-        return self._changed(schedule_id, lambda one: replace(one, is_paused=True))
+        return self.update(schedule_id, is_paused=True)
 
     def resume(self, schedule_id: str) -> Schedule:
         """Let a schedule go on; what it missed meanwhile is not made up for."""
-        now = self._moment()
-
-        def change(old: Schedule) -> Schedule:
-            return _timed(replace(old, is_paused=False), now) if old.is_paused else old
-
-        return self._changed(schedule_id, change)
+        return self.update(schedule_id, is_paused=False)
 
     def remove(self, schedule_id: str) -> Schedule:
         """Remove a schedule and the record of its runs."""
@@ -176,9 +173,20 @@ class ScheduleStore:
                     known[one.id], run = self._claimed(one, now, can_deliver=one.kind in kinds)
                     taken.extend([(known[one.id], run)] if run else [])
 
-        if any(schedules.is_to_do(one, now) for one in self.get_all()):
+        if any(schedules.is_to_do(one, now) for one in self._seen()):
             self._change(edit)
         return taken
+
+    def _seen(self) -> list[Schedule]:
+        """Give every schedule; a file that nobody has changed lately is not read every second."""
+        looks = files.identity_if_any(self.location), files.modified(self.location)
+        if self._known is None or self._known[0] != looks:
+            known = self.get_all()
+            # Two changes in one tick of the disk's clock look like one.
+            is_quiet = datetime.now(UTC) - looks[1] > QUIET
+            self._known = (looks, known) if is_quiet else None
+            return known
+        return self._known[1]
 
     def _claimed(
         self, one: Schedule, now: datetime, *, can_deliver: bool
@@ -250,10 +258,11 @@ class ScheduleStore:
         with files.locked(self.location) as file:
             data = file.read()
             try:
-                known = _parsed(data)
+                known = parsed(data)
             except CorruptFile as problem:
                 file.move_aside(str(problem))
-                data, known = None, {}
+                data, known = EMPTY.encode(), {}
+                file.replace(data)
             result = edit(known)
             written = _written(known)
             if written != data:
@@ -268,10 +277,11 @@ def checked_deliver(deliver: str) -> str:
     """Refuse a place where no result can go."""
     wanted = checked_text(deliver, "a place for results").strip()
     kind, _, rest = wanted.partition(":")
-    if wanted != "log" and not (kind in _PLACES and _PLACES[kind].fullmatch(rest)):
+    is_known = kind in _PLACES and _PLACES[kind].fullmatch(rest) and len(rest.encode()) < MAX_BYTES
+    if wanted != "log" and not is_known:
         message = (
-            f"{deliver!r:.80} is no place for results; use log, slack:CHANNEL with the channel's id,"
-            " or file:NAME with a name such as news.md"
+            f"{deliver!r:.80} is no place for results; use log, slack:CHANNEL with the id of the"
+            " channel, or file:NAME with a short name such as news.md"
         )
         raise InvalidInput(message)
     return wanted
@@ -316,7 +326,8 @@ def _found(known: dict[str, Schedule], schedule_id: str) -> Schedule:
     return known[schedule_id]
 
 
-def _parsed(data: bytes | None) -> dict[str, Schedule]:
+def parsed(data: bytes | None) -> dict[str, Schedule]:
+    """Read the schedules of a file by their ids; raise CorruptFile if it holds none."""
     try:
         records = json.loads((data or EMPTY.encode()).decode("utf-8-sig"))
         known = {one.id: one for one in map(schedules.from_json, records)}

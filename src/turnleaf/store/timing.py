@@ -8,7 +8,8 @@ that comes twice happens once, unless it happens every hour anyway.
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
+from itertools import count
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import tzlocal
@@ -77,16 +78,15 @@ def next_due(schedule: Schedule, after: datetime) -> datetime | None:
     if _MOMENT.fullmatch(timing):
         moment = _moment(timing, zone)
         return moment.astimezone(UTC) if moment > after else None
-    found = next(_cron(timing, after.astimezone(zone)), None)
-    return found.astimezone(UTC) if found else None
+    return _next_by_cron(timing, after.astimezone(zone), zone)
 
 
-def upcoming(timing: str, zone: str, after: datetime, count: int) -> list[datetime]:
+def upcoming(timing: str, zone: str, after: datetime, most: int) -> list[datetime]:
     """Give the next times of a timing, fewer when there are no more."""
     wanted = Schedule("", "", checked_timing(timing, zone), zone, after, after)
     found: list[datetime] = []
     due = next_due(wanted, after)
-    while due and len(found) < count:
+    while due and len(found) < most:
         found.append(due)
         due = next_due(wanted, due)
     return found
@@ -114,6 +114,37 @@ def _cron(expression: str, after: datetime) -> CronSim:
     except CronSimError as error:
         message = f"{expression!r:.80} says no time ({error}); write it as {EXAMPLES}"
         raise InvalidInput(message) from None
+
+
+def _next_by_cron(timing: str, after: datetime, zone: ZoneInfo) -> datetime | None:
+    steps = _cron(timing, after)
+    found = next(steps, None)
+    is_moved = found is not None and found.utcoffset() != after.utcoffset()
+    if found and is_moved and any(part.startswith("*") for part in steps.parts[1:3]):
+        # It would step over a change of half an hour, for what comes every hour.
+        change = _change_of_clock(after, zone)
+        before = next(_cron(timing, after.astimezone(_fixed(after))))
+        last = (change - SHORTEST).astimezone(_fixed(change.astimezone(zone)))
+        found = before if before < change else next(_cron(timing, last), None)
+    return found.astimezone(UTC) if found else None
+
+
+def _change_of_clock(after: datetime, zone: ZoneInfo) -> datetime:
+    """Find the first minute after a moment at which the clock of a zone is put elsewhere."""
+
+    def is_moved(moment: datetime) -> bool:
+        return moment.astimezone(zone).utcoffset() != after.utcoffset()
+
+    early = after.astimezone(UTC).replace(second=0, microsecond=0)
+    days = (early + timedelta(days=number) for number in count(1))
+    early = next(day for day in days if is_moved(day)) - timedelta(days=1)
+    minutes = (early + timedelta(minutes=number) for number in count(1))
+    return next(minute for minute in minutes if is_moved(minute))
+
+
+def _fixed(moment: datetime) -> timezone:
+    """Give the zone of a clock that nobody puts forward or back."""
+    return timezone(moment.utcoffset() or timedelta())
 
 
 def _interval(timing: str) -> timedelta:

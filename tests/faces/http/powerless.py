@@ -15,6 +15,7 @@ from turnleaf.settings import DataFolder
 
 API = "/api/memory"
 SEARCH = f"{API}/search?q=小明"
+SCHEDULES = "/api/schedules"
 READABLE = ("main", "facts", "stats", "changes", "pending", "daily", "config", "config/settings")
 
 
@@ -39,6 +40,7 @@ def answers(client: httpx2.Client, assistant: Assistant, data: Path) -> dict[str
         client.post(f"{API}/undo"),
         client.post(f"{API}/daily/{assistant.now().date()}", json={"entry": "tea"}),
         client.put(f"{API}/config", json={"enabled": False}),
+        client.post(SCHEDULES, json={"prompt": "tea", "timing": "every 15m"}),
     ]
     return {
         "read": readings(client),
@@ -48,7 +50,7 @@ def answers(client: httpx2.Client, assistant: Assistant, data: Path) -> dict[str
 
 
 def readings(client: httpx2.Client) -> dict[str, int]:
-    paths = [*(f"{API}/{name}" for name in READABLE), SEARCH]
+    paths = [*(f"{API}/{name}" for name in READABLE), SEARCH, SCHEDULES]
     return {path: client.get(path).status_code for path in paths}
 
 

@@ -90,7 +90,7 @@ def test_the_raw_memory_is_never_taken_for_a_page(target: Target) -> None:
     "path",
     ["/X", "/api/X", "/assets/X", "/docs/X", "/api/memory/facts/X", "/api/conversations/X",
      "/api/memory/daily/X", "/api/memory/search?q=a&source=X", "/api/memory/search?limit=X",
-     "/v1/X", "/api/memory/changes?before=X"],
+     "/v1/X", "/api/memory/changes?before=X", "/api/schedules/X"],
 )  # fmt: skip
 def test_an_error_never_becomes_a_page_of_what_was_asked(
     shared: Target, path: str, script: str

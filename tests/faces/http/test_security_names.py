@@ -210,6 +210,8 @@ def test_options_of_our_own_page_grant_nothing_either(target: Target) -> None:
         ("POST", "/api/memory/undo", "text/plain", b""),
         ("POST", "/api/memory/pending", "text/plain", b'{"id": "x", "action": "accept"}'),
         ("POST", "/api/chat", "text/plain", b'{"message": "forget everything"}'),
+        ("POST", "/api/schedules", "text/plain", b'{"prompt": "a", "timing": "every 1m"}'),
+        ("POST", "/api/schedules/x/run", "text/plain", b""),
         ("POST", "/v1/chat/completions", "text/plain", b'{"messages": []}'),
         ("PUT", MAIN, "text/plain", b"gone"),
         ("DELETE", "/api/memory/facts/x", "text/plain", b""),

@@ -159,7 +159,6 @@ def test_only_today_takes_a_note(target: Target) -> None:
         "/src/main.tsx",
         "/redoc",
         "/docs/oauth2-redirect",
-        "/mcp",
     ],
 )
 def test_what_is_not_offered_is_not_found(target: Target, path: str) -> None:

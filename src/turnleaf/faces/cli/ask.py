@@ -50,7 +50,7 @@ def ask(
     no_memory: bool,
     as_json: bool,
 ) -> None:
-    r"""Ask the assistant something, and show its answer.
+    """Ask the assistant something, and show its answer.
 
     Without TEXT, or with -, the question is what is piped in. It goes on with the latest
     conversation of the command line, unless that is more than an hour old.
@@ -58,7 +58,7 @@ def ask(
     \b
     turnleaf ask What is the lamp in the living room called?
     turnleaf ask --file notes.txt What did we decide?
-    """
+    """  # noqa: D301 - click reads the character, not its name
     documents = [_document(file) for file in files]
     text = given_text(words)
     if not text.strip():

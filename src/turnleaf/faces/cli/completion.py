@@ -21,13 +21,13 @@ INSTALL = {
 @click.argument("shell", type=click.Choice(list(INSTALL)))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
-    r"""Print the script that completes commands and options in your SHELL.
+    """Print the script that completes commands and options in your SHELL.
 
     \b
     bash: eval "$(turnleaf completion bash)"     in ~/.bashrc
     zsh:  eval "$(turnleaf completion zsh)"      in ~/.zshrc, after compinit
     fish: turnleaf completion fish > ~/.config/fish/completions/turnleaf.fish
-    """
+    """  # noqa: D301 - click reads the character, not its name
     made = get_completion_class(shell)
     if made is None:  # pragma: no cover - the choices above are click's own
         raise click.UsageError(shell)

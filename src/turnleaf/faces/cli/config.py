@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def config(
     place: Place, key: str | None, value: str | None, unset: str | None, *, as_json: bool
 ) -> None:
-    r"""Show the settings, or the one called KEY; with a VALUE, change it.
+    """Show the settings, or the one called KEY; with a VALUE, change it.
 
     Changes are written to memory-config.json in the data folder. What the environment sets
     holds before the file.
@@ -35,7 +35,7 @@ def config(
     \b
     turnleaf config model ollama:qwen3
     turnleaf config --unset model
-    """
+    """  # noqa: D301 - click reads the character, not its name
     if unset is not None and key is not None:
         message = "give KEY and VALUE or --unset KEY, not both"
         raise InvalidInput(message)

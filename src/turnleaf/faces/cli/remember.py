@@ -16,14 +16,14 @@ from turnleaf.faces.cli.place import Place, pass_place
 @as_json
 @pass_place
 def remember(place: Place, words: tuple[str, ...], category: str | None, *, as_json: bool) -> None:
-    r"""Remember TEXT as a fact.
+    """Remember TEXT as a fact.
 
     Without TEXT, or with -, the fact is what is piped in.
 
     \b
     turnleaf remember The living room lamp is called Ming
     turnleaf remember --category home 客廳的燈叫做小明
-    """
+    """  # noqa: D301 - click reads the character, not its name
     memory = place.memory.add(given_text(words), category)
     if as_json:
         say_json(to_json(memory))

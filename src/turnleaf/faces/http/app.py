@@ -11,6 +11,7 @@ from fastapi import FastAPI
 
 from turnleaf import __version__
 from turnleaf.errors import TurnleafError
+from turnleaf.faces.delivery import deliveries
 from turnleaf.faces.http import (
     changes,
     chat,
@@ -20,13 +21,16 @@ from turnleaf.faces.http import (
     daily,
     facts,
     feed,
+    mcp,
     memory,
     page,
     pending,
     problems,
     prompts,
+    schedules,
     status,
 )
+from turnleaf.scheduling import Runner
 from turnleaf.watcher import Watcher
 
 if TYPE_CHECKING:
@@ -44,14 +48,15 @@ THREADS = 12
 log = logging.getLogger("turnleaf")
 
 PARTS = (
-    memory, facts, daily, config, pending, changes, chat, conversations, prompts, feed, status,
-    completions, page,
+    memory, facts, daily, config, pending, changes, chat, conversations, prompts, schedules, feed,
+    status, completions, mcp, page,
 )  # fmt: skip
 
 
 def make_app(assistant: Assistant) -> FastAPI:
     """Serve an assistant's memory; the app watches its files for as long as it runs."""
     told = feed.Feed(assistant)
+    runner = Runner(assistant, deliveries(assistant.settings))
 
     @asynccontextmanager
     async def running(_app: FastAPI) -> AsyncIterator[None]:
@@ -61,7 +66,7 @@ def make_app(assistant: Assistant) -> FastAPI:
         except TurnleafError as error:
             # What can be read can be served.
             log.warning("nothing can be written: %s", error)
-        with told, Watcher(assistant.index, progress=told.index_progress):
+        with told, Watcher(assistant.index, progress=told.index_progress), runner:
             yield
 
     app = FastAPI(
@@ -77,6 +82,7 @@ def make_app(assistant: Assistant) -> FastAPI:
     )
     app.state.assistant = assistant
     app.state.feed = told
+    app.state.runner = runner
     app.state.routes = [route for part in PARTS for route in part.router.routes]
     problems.handle_in(app)
     for part in PARTS:

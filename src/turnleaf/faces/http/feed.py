@@ -157,10 +157,10 @@ class Feed:
                 self._attempt(name, look)
 
     def _look_at_file(self, name: str) -> None:
-        news = {"memory": self._memory, "pending": self._pending, "settings": dict}
+        news = {"memory": self._memory, "pending": self._pending}
         state = _looks(self._watched()[name])
         if state != self._seen[name]:
-            self.publish(name, news[name]())
+            self.publish(name, news[name]() if name in news else {})
             self._seen[name] = state
 
     def _look_at_days(self) -> None:
@@ -194,6 +194,7 @@ class Feed:
             "memory": own.memory.location,
             "pending": own.pending.location,
             "settings": own.folder.config,
+            "schedules": own.schedules.location,
         }
 
     def _memory(self) -> dict[str, Any]:
@@ -264,7 +265,7 @@ router = APIRouter(tags=["talking"])
 EVENTS = (
     "Events: `hello`, `memory` (its file changed, whoever changed it), `pending`, `daily` (the"
     " notes of the day that `date` names, or of several), `index` (its progress), `learnt` (in the"
-    " background), `problem`, `settings`."
+    " background), `problem`, `settings`, `schedules` (one was changed, or runs)."
 )
 
 

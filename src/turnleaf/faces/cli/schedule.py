@@ -1,0 +1,290 @@
+"""`schedule`: what is asked by the clock."""
+
+from __future__ import annotations
+
+import shlex
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+import click
+
+from turnleaf.core.schedules import seen, to_json
+from turnleaf.errors import InvalidInput, NotFound
+from turnleaf.faces.cli.arguments import TEXT, as_json, given_text
+from turnleaf.faces.cli.output import note, one_line, say, say_json
+from turnleaf.faces.cli.place import Place, pass_place
+from turnleaf.faces.cli.tables import show as show_table
+from turnleaf.faces.cli.talking import patience, talking
+from turnleaf.faces.delivery import deliveries
+from turnleaf.scheduling import Runner
+from turnleaf.store.schedules import ScheduleStore
+from turnleaf.store.timing import in_words, local_zone
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from turnleaf.core.schedules import Run, Schedule
+
+NOTHING_YET = (
+    "Nothing is asked by the clock yet."
+    " Try: turnleaf schedule add --when '0 8 * * *' What should I know today?"
+)
+WHO_RUNS_IT = "turnleaf serve or turnleaf slack must be running at that time"
+
+zone_option = click.option(
+    "--zone", metavar="ZONE", type=TEXT, help="The time zone, such as Asia/Taipei."
+)
+to_option = click.option(
+    "--to", metavar="PLACE", type=TEXT, help="Where results go: log, file:NAME or slack:CHANNEL."
+)
+name_option = click.option("--name", metavar="NAME", type=TEXT, help="What to call it.")
+id_argument = click.argument("wanted", metavar="ID", type=TEXT)
+
+
+@click.group(invoke_without_command=True)
+@click.pass_context
+def schedule(ctx: click.Context) -> None:
+    """Have the assistant asked something by the clock.
+
+    TIMING is cron (minute, hour, day, month, day of the week; 0 and 7 are Sunday), an interval
+    or one moment. turnleaf serve and turnleaf slack run what is due.
+
+    \b
+    turnleaf schedule add --when '0 8 * * 1-5' What should I know today?
+    turnleaf schedule add --when 'every 2h' --to file:news.md What is new?
+    turnleaf schedule add --when '2026-12-24 18:00' 提醒我打電話給媽媽
+    """  # noqa: D301 - click's mark for lines that stay as they are
+    if ctx.invoked_subcommand is None:
+        say(ctx.get_help())
+
+
+@schedule.command()
+@click.argument("words", metavar="PROMPT...", nargs=-1, type=TEXT)
+@click.option("--when", metavar="TIMING", required=True, type=TEXT, help="When to ask it.")
+@zone_option
+@name_option
+@to_option
+@as_json
+@pass_place
+def add(
+    place: Place,
+    words: tuple[str, ...],
+    when: str,
+    zone: str | None,
+    name: str | None,
+    to: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Have PROMPT asked at the times that --when names."""
+    made = _store(place).add(
+        given_text(words), when, zone=zone, name=name, deliver="log" if to is None else to
+    )
+    _report("added", made, as_json=as_json)
+    note(WHO_RUNS_IT)
+
+
+@schedule.command("list")
+@as_json
+@pass_place
+def list_(place: Place, *, as_json: bool) -> None:
+    """List what is asked by the clock, when it is next, and how it went last."""
+    known = _store(place).get_all()
+    if as_json:
+        say_json([to_json(one) for one in known])
+    elif known:
+        rows = [
+            (one.id, one.name or "", in_words(one.timing), _next(one), _last(one), one.prompt)
+            for one in known
+        ]
+        headings = ("ID", "Name", "When", "Next", "Last", "Prompt")
+        show_table(headings, rows, wrapped={"Name", "When", "Last"})
+    else:
+        note(NOTHING_YET)
+
+
+@schedule.command()
+@id_argument
+@as_json
+@pass_place
+def show(place: Place, wanted: str, *, as_json: bool) -> None:
+    """Show a schedule and what came of its runs, the newest first."""
+    one = _found(place, wanted)
+    if as_json:
+        say_json(to_json(one))
+        return
+    say(one_line(one.name or one.id))
+    for title, value in (
+        ("id", one.id),
+        ("prompt", one.prompt),
+        ("when", f"{in_words(one.timing)} ({one.timing}, {one.zone})"),
+        ("next", _next(one)),
+        ("results", one.deliver),
+    ):
+        say(f"  {title:<9}{one_line(value)}")
+    _show_runs(one)
+
+
+@schedule.command()
+@id_argument
+@click.argument("words", metavar="[PROMPT]...", nargs=-1, type=TEXT)
+@click.option("--when", metavar="TIMING", type=TEXT, help="When to ask it.")
+@zone_option
+@name_option
+@to_option
+@as_json
+@pass_place
+def edit(
+    place: Place,
+    wanted: str,
+    words: tuple[str, ...],
+    when: str | None,
+    zone: str | None,
+    name: str | None,
+    to: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Change what is given of a schedule; --name '' takes its name away."""
+    if not words and {when, zone, name, to} == {None}:
+        message = "say what is to change: a PROMPT, --when, --zone, --name or --to"
+        raise InvalidInput(message)
+    changed = _store(place).update(
+        _found(place, wanted).id,
+        prompt=given_text(words) if words else None,
+        timing=when,
+        zone=zone,
+        name=name,
+        deliver=to,
+    )
+    _report("changed", changed, as_json=as_json)
+
+
+@schedule.command()
+@id_argument
+@as_json
+@pass_place
+def pause(place: Place, wanted: str, *, as_json: bool) -> None:
+    """Let a schedule rest until it is resumed."""
+    _report("paused", _store(place).pause(_found(place, wanted).id), as_json=as_json)
+
+
+@schedule.command()
+@id_argument
+@as_json
+@pass_place
+def resume(place: Place, wanted: str, *, as_json: bool) -> None:
+    """Let a schedule go on; what it missed is not made up for."""
+    _report("resumed", _store(place).resume(_found(place, wanted).id), as_json=as_json)
+
+
+@schedule.command()
+@id_argument
+@pass_place
+def run(place: Place, wanted: str) -> None:
+    """Run a schedule now, deliver the result, and print it."""
+    one = _found(place, wanted)
+    with talking(place, flush=False) as assistant, patience("asking …"):
+        say(Runner(assistant, deliveries(place.settings)).run(one.id))
+
+
+@schedule.command()
+@id_argument
+@as_json
+@pass_place
+def remove(place: Place, wanted: str, *, as_json: bool) -> None:
+    """Remove a schedule, and say how it can be made again.
+
+    What it said stays in the log, the files and the channels, and in its conversation.
+    """
+    gone = _store(place).remove(_found(place, wanted).id)
+    if as_json:
+        say_json(to_json(gone))
+    else:
+        say(f"removed {gone.id}: {one_line(gone.prompt)}")
+    note(f"this makes it again: {_as_command(gone)}")
+
+
+def _store(place: Place) -> ScheduleStore:
+    return ScheduleStore(place.folder.schedules)
+
+
+def _found(place: Place, wanted: str) -> Schedule:
+    """Give the schedule that was meant: by its id, the beginning of it, or its name."""
+    known = _store(place).get_all()
+    exact = [one for one in known if one.id == wanted]
+    found = exact or [
+        one for one in known if wanted and (one.id.startswith(wanted) or one.name == wanted)
+    ]
+    if not found:
+        message = (
+            f'no schedule has the id or the name "{one_line(wanted)}"; see turnleaf schedule list'
+        )
+        raise NotFound(message)
+    if len(found) > 1:
+        message = f'{len(found)} schedules are meant by "{one_line(wanted)}"; give the id of one'
+        raise InvalidInput(message)
+    return found[0]
+
+
+def _report(done: str, one: Schedule, *, as_json: bool) -> None:
+    if as_json:
+        say_json(to_json(one))
+        return
+    say(f"{done} {one.id}: {one_line(one.name or one.prompt)}")
+    say(f"  {in_words(one.timing)}; next: {_next(one)}")
+
+
+def _next(one: Schedule) -> str:
+    if one.is_paused:
+        return "paused"
+    if one.next_due is None:
+        return "never"
+    is_late = one.next_due < datetime.now(UTC)
+    return f"{'due since ' if is_late else ''}{_time(one.next_due, one)}"
+
+
+def _last(one: Schedule) -> str:
+    return _told(one.runs[-1], one) if one.runs else ""
+
+
+def _told(run: Run, one: Schedule) -> str:
+    state = seen(run, datetime.now(UTC)).state
+    return f"{state} {_time(run.finished_at or run.started_at or run.due, one)}"
+
+
+def _time(moment: datetime, one: Schedule) -> str:
+    """Give a time in the schedule's zone, which is named where it is not this machine's."""
+    try:
+        local = moment.astimezone(ZoneInfo(one.zone))
+    except (ValueError, OSError, LookupError):
+        local = moment.astimezone()
+    zone = "" if one.zone == local_zone() else f" {one.zone}"
+    return f"{local:%Y-%m-%d %H:%M}{zone}"
+
+
+def _show_runs(one: Schedule) -> None:
+    rows = [
+        (
+            run.id,
+            _time(run.due, one),
+            seen(run, datetime.now(UTC)).state,
+            str(run.attempts),
+            run.error or run.result or "",
+        )
+        for run in reversed(one.runs)
+    ]
+    if rows:
+        say()
+        show_table(("Run", "Due", "State", "Attempts", "Result"), rows)
+
+
+def _as_command(one: Schedule) -> str:
+    options: Sequence[str] = (
+        *("--when", one.timing),
+        *("--zone", one.zone),
+        *(("--name", one.name) if one.name else ()),
+        *(("--to", one.deliver) if one.deliver != "log" else ()),
+    )
+    return f"turnleaf schedule add {shlex.join((*options, '--', one.prompt))}"

@@ -1,0 +1,172 @@
+"""The server: the tools and the resources, on standard input and output or one HTTP request."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from threading import Lock
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import anyio
+import anyio.to_thread
+import mcp_types as types
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.shared.exceptions import MCPError
+
+from turnleaf import __version__
+from turnleaf.errors import InvalidInput, NotFound, TurnleafError
+from turnleaf.faces.mcp import resources
+from turnleaf.faces.mcp.shapes import HINTS, RESULTS
+from turnleaf.tools import SPECS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from mcp.server import ServerRequestContext
+    from starlette.types import Receive, Scope, Send
+
+    from turnleaf.core.dialogue import ToolSpec
+    from turnleaf.faces.mcp.resources import Resource
+    from turnleaf.tools import MemoryTools
+
+    Context = ServerRequestContext[Any]
+    Paging = types.PaginatedRequestParams | None
+
+T = TypeVar("T")
+
+NAME = "turnleaf"
+INSTRUCTIONS = (
+    "The user's long-term memory and daily log. Search it before you answer what may have come up "
+    "before; save what will still matter in a later conversation."
+)
+
+TEMPLATE = types.ResourceTemplate(
+    name="daily",
+    title="A day's notes",
+    uri_template=f"{resources.DAILY}{{date}}",
+    description="The daily log of a date, such as 2026-11-15.",
+    mime_type=resources.MARKDOWN,
+)
+
+
+class Served:
+    """The tools of a table, offered to clients."""
+
+    def __init__(self, open_tools: Callable[[], MemoryTools]) -> None:
+        self._server = make_server(_once(open_tools))
+
+    def on_stdio(self) -> None:
+        """Serve on standard input and output until the client goes away."""
+        anyio.run(self._on_stdio)
+        # Threads that tidy up may still say something, and the client may still read.
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+
+    async def on_request(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one HTTP request, with nothing kept for the next: a restart strands nobody."""
+        manager = StreamableHTTPSessionManager(self._server, json_response=True, stateless=True)
+        async with manager.run():
+            await manager.handle_request(scope, receive, send)
+
+    async def _on_stdio(self) -> None:
+        async with stdio_server() as (read, write):
+            options = self._server.create_initialization_options()
+            await self._server.run(read, write, options)
+
+
+def make_server(tools: Callable[[], MemoryTools]) -> Server[Any]:
+    """Offer tools and resources; each call runs on a thread of its own."""
+
+    async def list_tools(_context: Context, _params: Paging) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[_described(spec) for spec in SPECS])
+
+    async def call_tool(
+        _context: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        arguments: Mapping[str, Any] = params.arguments or {}
+        return _result(await _done(lambda: tools().call(params.name, arguments)))
+
+    async def list_resources(_context: Context, _params: Paging) -> types.ListResourcesResult:
+        found = await _done(lambda: resources.known(tools()))
+        return types.ListResourcesResult(resources=[_listed(one) for one in found])
+
+    async def list_templates(
+        _context: Context, _params: Paging
+    ) -> types.ListResourceTemplatesResult:
+        return types.ListResourceTemplatesResult(resource_templates=[TEMPLATE])
+
+    async def read_resource(
+        _context: Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        text = await _done(lambda: resources.read(tools(), params.uri))
+        contents = types.TextResourceContents(
+            uri=params.uri, mime_type=resources.MARKDOWN, text=text
+        )
+        return types.ReadResourceResult(contents=[contents])
+
+    return Server(
+        NAME,
+        version=__version__,
+        title="Turnleaf",
+        instructions=INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        on_list_resources=list_resources,
+        on_list_resource_templates=list_templates,
+        on_read_resource=read_resource,
+    )
+
+
+def _described(spec: ToolSpec) -> types.Tool:
+    return types.Tool(
+        name=spec.name,
+        title=HINTS[spec.name]["title"],
+        description=spec.description,
+        input_schema=dict(spec.parameters),
+        output_schema=RESULTS[spec.name],
+        annotations=types.ToolAnnotations(**HINTS[spec.name]),
+    )
+
+
+def _result(text: str) -> types.CallToolResult:
+    result = json.loads(text)
+    return types.CallToolResult(
+        content=[types.TextContent(text=text)],
+        structured_content=result,
+        is_error=not result["success"],
+    )
+
+
+def _listed(found: Resource) -> types.Resource:
+    return types.Resource(
+        uri=found.uri,
+        name=found.name,
+        description=found.description,
+        mime_type=resources.MARKDOWN,
+    )
+
+
+def _once(make: Callable[[], T]) -> Callable[[], T]:
+    """Make a thing when it is first needed, whichever thread needs it."""
+    guard = Lock()
+    made: list[T] = []
+
+    def get() -> T:
+        with guard:
+            if not made:
+                made.append(make())
+            return made[0]
+
+    return get
+
+
+async def _done(work: Callable[[], T]) -> T:
+    """Do something on a thread; what it cannot do is told in its own sentence."""
+    try:
+        return await anyio.to_thread.run_sync(work)
+    except TurnleafError as error:
+        is_theirs = isinstance(error, InvalidInput | NotFound)
+        code = types.INVALID_PARAMS if is_theirs else types.INTERNAL_ERROR
+        raise MCPError(code, str(error)) from error
