@@ -7,17 +7,21 @@ from importlib.resources import files
 from playwright.sync_api import Page
 
 AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
-RUN = "async () => (await axe.run({resultTypes: ['violations']})).violations"
+RUN = """async rules => {
+    const chosen = rules && {runOnly: {type: 'rule', values: rules}};
+    return (await axe.run({resultTypes: ['violations'], ...chosen})).violations;
+}"""
+COLOURS = ["color-contrast", "link-in-text-block"]
 TOO_WIDE = "document.scrollingElement.scrollWidth > document.scrollingElement.clientWidth"
 
 
-def complaints(page: Page) -> list[str]:
-    """Give all that is wrong with what is shown."""
+def complaints(page: Page, *, only_of_colours: bool = False) -> list[str]:
+    """Give all that is wrong with what is shown, or only with its colours."""
     if page.evaluate("typeof axe === 'undefined'"):
         page.evaluate(AXE)
     found = [
         f"{rule['id']}: {node['target']} {node['failureSummary']}"
-        for rule in page.evaluate(RUN)
+        for rule in page.evaluate(RUN, COLOURS if only_of_colours else None)
         for node in rule["nodes"]
     ]
     return [*found, "one has to scroll sideways"] if is_too_wide(page) else found

@@ -21,6 +21,7 @@ from turnleaf.store.conversations import ConversationStore
 from turnleaf.store.daily import DailyLog
 from turnleaf.store.memories import MemoryStore
 from turnleaf.store.pending import PendingStore
+from turnleaf.store.schedules import ScheduleStore
 
 SECONDS = 60.0
 """How long anything is waited for; a busy machine is no failure."""
@@ -66,6 +67,11 @@ class Served:
         return ConversationStore(self.folder.conversations(Settings()))
 
     @property
+    def schedules(self) -> ScheduleStore:
+        """The schedules, as another process sees them."""
+        return ScheduleStore(self.folder.schedules)
+
+    @property
     def file(self) -> str:
         """What MEMORY.md says, with our comments."""
         return self.memory.location.read_text("utf-8")
@@ -95,6 +101,18 @@ class Served:
             kind = answer.headers.get("content-type", "")
             return answer.json() if answer.content and "json" in kind else answer.text
 
+    @contextmanager
+    def listening(self) -> Iterator[Iterator[dict[str, Any]]]:
+        """Hear what the server tells from now on."""
+        url = f"http://127.0.0.1:{self.port}/api/events"
+        with (
+            httpx2.Client(timeout=SECONDS, trust_env=False, verify=NO_TLS) as client,
+            client.stream("GET", url) as line,
+        ):
+            told = (json.loads(one[5:]) for one in line.iter_lines() if one.startswith("data:"))
+            next(told)
+            yield told
+
     def begin_again(self) -> None:
         """Leave nothing of what a test before has said and written."""
         self.configure()
@@ -102,6 +120,8 @@ class Served:
             self.ask("DELETE", f"api/conversations/{one['key']}")
         for one in self.pending.get_all():
             self.pending.reject(one.id)
+        for schedule in self.schedules.get_all():
+            self.schedules.remove(schedule.id)
         for day in self.folder.daily.glob("*.md"):
             day.unlink()
         for month in self.conversations.location.parent.glob("archive/*.jsonl"):

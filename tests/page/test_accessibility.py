@@ -22,6 +22,7 @@ from tests.page.judging import complaints, is_too_wide
 from tests.page.serving import Served
 from turnleaf.core.changes import Source
 
+NEVER = "0 9 1 1 *"
 LONG = "https://example.org/" + "a-very-long-address-without-any-space/" * 5
 ANSWER = f"""\
 ## 關於小明
@@ -51,6 +52,10 @@ def full(server: Served) -> Served:
     server.daily.append(f"小明換了燈泡，見 {LONG}")
     server.ask("POST", "api/chat", {"message": "我住在花蓮", "key": "web:learning"})
     server.conversations.add_exchange("web:lamps", f"What about 小明? {LONG}", ANSWER)
+    for result, error in ((ANSWER, None), (None, f"the model does not answer at {LONG}")):
+        asked, run = server.schedules.begin(server.schedules.add(f"小明？{LONG}", NEVER).id)
+        server.schedules.finish(asked.id, run, result=result, error=error)
+        server.schedules.pause(asked.id)
     return server
 
 
@@ -83,6 +88,7 @@ def all_closed(page: Page) -> None:
 
 
 def private_conversation(page: Page) -> None:
+    all_closed(page)
     go(page, "#/chat?private=1")
     expect(page.get_by_text("nothing is learnt or kept")).to_be_visible()
 
@@ -104,6 +110,7 @@ def prompt(page: Page) -> None:
 
 
 def facts(page: Page) -> None:
+    all_closed(page)
     go(page, "#/memory")
     expect(fact(page, "小明0")).to_be_visible()
 
@@ -117,8 +124,6 @@ def deleted(page: Page) -> None:
     page.keyboard.press("Escape")
     fact(page, "小明0").get_by_role("button", name="Delete").click()
     expect(page.locator(".toast")).to_be_visible()
-    page.locator(".toast").get_by_role("button", name="Undo").click()
-    expect(fact(page, "小明0")).to_be_visible()
 
 
 def results(page: Page) -> None:
@@ -142,6 +147,19 @@ def learnt(page: Page) -> None:
     expect(page.get_by_role("list", name="Learnt recently")).to_contain_text("花蓮")
 
 
+def schedules(page: Page) -> None:
+    go(page, "#/schedules")
+    page.get_by_role("button", name="Past runs").first.click()
+    expect(page.get_by_role("region", name="Past runs").get_by_role("table")).to_be_visible()
+
+
+def scheduling(page: Page) -> None:
+    page.get_by_role("article").last.get_by_role("button", name="Edit").click()
+    expect(page.get_by_role("complementary").get_by_role("listitem")).to_have_count(5)
+    page.get_by_role("button", name="New schedule").click()
+    expect(page.get_by_role("form", name="New schedule")).to_be_visible()
+
+
 def settings(page: Page) -> None:
     go(page, "#/settings")
     expect(page.get_by_role("textbox", name="Number of facts")).to_be_visible()
@@ -153,20 +171,24 @@ def status(page: Page) -> None:
 
 
 VIEWS: list[Callable[[Page], None]] = [
-    chat, past_conversation, drawer, erasing, all_closed, private_conversation, answered, prompt,
-    all_closed, facts, editing, deleted, results, file, days, learnt, settings, status,
+    chat, past_conversation, drawer, erasing, private_conversation, answered, prompt, facts,
+    editing, deleted, results, file, days, learnt, schedules, scheduling, settings, status,
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("colours", "size"), [("light", WIDE), ("dark", WIDE), ("light", PHONE)])
+@pytest.mark.parametrize(("size", "others"), [(WIDE, ["dark"]), (PHONE, [])])
 def test_axe_has_nothing_to_complain_of_and_nothing_is_cut_off(
-    full: Served, visits: Visiting, colours: Colours, size: tuple[int, int]
+    full: Served, visits: Visiting, size: tuple[int, int], others: list[Colours]
 ) -> None:
-    page = connected(visits(colours=colours, size=size).open("#/status"))
+    page = connected(visits(size=size).open("#/status"))
     found = {}
     for view in VIEWS:
         view(page)
         found[view.__name__] = complaints(page)
+        for colours in others:
+            page.emulate_media(color_scheme=colours)
+            found[f"{view.__name__}, {colours}"] = complaints(page, only_of_colours=True)
+        page.emulate_media(color_scheme="light")
     assert {name: told for name, told in found.items() if told} == {}
 
 
@@ -187,7 +209,7 @@ def test_nothing_is_wider_than_a_phone_in_chinese(full: Served, visits: Visiting
     page = visits(language="zh-TW", size=PHONE).open("#/status")
     for view in (
         "status", "settings", "chat", "chat/web%3Alamps", "memory", "memory?q=小明",
-        "memory/file", "memory/daily", "memory/learnt",
+        "memory/file", "memory/daily", "memory/learnt", "schedules",
     ):  # fmt: skip
         go(page, f"#/{view}")
         expect(page.get_by_role("heading", level=1)).to_be_visible()

@@ -53,7 +53,7 @@ def test_a_chinese_browser_gets_a_chinese_page(
     expect(page.get_by_role("heading", name="記憶", exact=True)).to_be_visible()
     expect(page.get_by_role("list", name=re.compile("：家$"))).to_contain_text("客廳的燈叫做小明")
     expect(page).to_have_title("記憶 · Turnleaf")
-    for view in ("對話", "狀態", "設定"):
+    for view in ("對話", "排程", "狀態", "設定"):
         page.get_by_role("link", name=view, exact=True).click()
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         shown = page.get_by_role("main").inner_text()

@@ -42,11 +42,12 @@ def test_the_first_step_leads_past_the_navigation(visit: Visit, server: Served) 
     page = visit.open("#/memory")
     expect(page.get_by_role("heading", name="Memory", exact=True)).to_be_visible()
     order = []
-    for _ in range(6):
+    for _ in range(7):
         page.keyboard.press("Tab")
         order.append(focused(page))
         assert outline(page), order
-    assert order == ["Skip to the content", "Turnleaf", "Chat", "Memory", "Status", "Settings"]
+    views = ["Chat", "Memory", "Schedules", "Status", "Settings"]
+    assert order == ["Skip to the content", "Turnleaf", *views]
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Settings", exact=True)).to_be_visible()
     page.reload()
@@ -89,6 +90,33 @@ def test_the_file_is_saved(visit: Visit, server: Served) -> None:
     page.keyboard.press("Control+s")
     expect(page.locator(".toast")).to_contain_text("Saved")
     assert server.contents() == [LAMP]
+
+
+def test_a_schedule_is_made_paused_deleted_and_brought_back(visit: Visit, server: Served) -> None:
+    page = visit.open("#/schedules")
+    expect(page.get_by_role("button", name="New schedule")).to_be_enabled()
+    tab_to(page, "New schedule")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("textbox", name="What to ask")).to_be_focused()
+    page.keyboard.insert_text("客廳的燈叫什麼？")
+    tab_to(page, "When")
+    page.keyboard.insert_text("every 2h")
+    page.keyboard.press("Enter")
+    made = page.get_by_role("article", name="客廳的燈叫什麼？")
+    expect(made.get_by_role("heading")).to_be_focused()
+    tab_to(page, "Pause")
+    page.keyboard.press("Space")
+    expect(made.get_by_role("button", name="Resume")).to_be_focused()
+    assert [one.is_paused for one in server.schedules.get_all()] == [True]
+    tab_to(page, "Delete")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="New schedule")).to_be_focused()
+    expect(page.locator(".toast")).to_be_visible()
+    assert server.schedules.get_all() == []
+    tab_to(page, "Undo")
+    page.keyboard.press("Enter")
+    expect(made.get_by_text("Paused")).to_be_visible()
+    assert [one.timing for one in server.schedules.get_all()] == ["every 2h"]
 
 
 def test_a_fact_is_deleted_and_brought_back(visit: Visit, server: Served) -> None:

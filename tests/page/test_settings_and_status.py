@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.page.browsing import Visit, connected
+from tests.page.browsing import Visit, connected, toast
 from tests.page.serving import Served
 
 
@@ -32,6 +32,11 @@ def test_a_setting_holds_at_once_and_can_be_as_it_was(visit: Visit, server: Serv
     expect(share.get_by_role("slider")).to_have_value("60")
     expect(share.get_by_role("status")).to_have_text("Saved")
     assert server.configured()["flushThreshold"] == 0.6
+    people = page.get_by_role("region", name="Slack").get_by_role("textbox").first
+    people.fill("U012AB3CD, W45")
+    people.press("Enter")
+    expect(people).to_have_value("U012AB3CD,W45")
+    assert server.configured()["slackAllowedUsers"] == "U012AB3CD,W45"
 
 
 def test_a_refused_value_is_told_beside_it_and_changes_nothing(
@@ -43,6 +48,7 @@ def test_a_refused_value_is_told_beside_it_and_changes_nothing(
     for name, value, told in (
         ("Number of facts", "0", "a whole number of at least 1"),
         ("Model that answers", "不存在", "must be recall"),
+        ("Channels where it answers everybody", "客廳", "ids as Slack shows them"),
         ("The model's address", "http://192.0.2.7/v1", "TURNLEAF_ALLOWED_URLS"),
     ):
         row = setting(page, name)
@@ -50,6 +56,28 @@ def test_a_refused_value_is_told_beside_it_and_changes_nothing(
         page.keyboard.press("Enter")
         expect(row.get_by_role("alert")).to_contain_text(told)
     assert server.configured() == before
+
+
+def test_another_provider_is_not_asked_at_the_address_of_the_one_before(
+    visit: Visit, server: Served
+) -> None:
+    address = "http://127.0.0.1:11434/v1"
+    server.configure(model="ollama:qwen3", modelUrl=address)
+    page = connected(visit.open("#/settings"))
+    model = page.get_by_role("combobox", name="Model that answers")
+    url = page.get_by_role("textbox", name="The model's address")
+    for name, left in (("recall", address), ("openai:gpt-5", "")):
+        page.reload()
+        expect(url).to_have_value(address)
+        with page.expect_response(lambda answer: answer.request.method == "PUT"):
+            model.fill(name)
+            model.press("Enter")
+        expect(url).to_have_value(left)
+        assert server.configured().get("modelUrl") == (left or None)
+    undo = toast(page, f"{address} was cleared").get_by_role("button", name="Undo")
+    undo.click()
+    expect(url).to_have_value(address)
+    assert server.configured()["model"] == "recall"
 
 
 def test_the_status_tells_the_model_and_what_needs_a_look(visit: Visit, server: Served) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Request, expect
+from playwright.sync_api import Request, Route, expect
 
 from tests.page.browsing import Visit, answers, connected, conversation, fact, say
 from tests.page.serving import Served
@@ -35,6 +35,26 @@ def test_many_tabs_hear_of_everything_over_one_line(visit: Visit, server: Served
     tab.get_by_role("link", name="Chat", exact=True).click()
     expect(say(tab, "客廳的燈叫什麼？")).to_contain_text(LAMP)
     assert len(lines) == 2, "the tab that listened is gone, so one other listens"
+
+
+def test_what_changed_before_the_line_was_open_is_shown(visit: Visit, server: Served) -> None:
+    held: list[Route] = []
+
+    def hold(line: Route) -> None:
+        held.append(line)
+
+    visit.context.route("**/api/events", hold)
+    first, second = visit.open("#/memory"), visit.open("#/memory")
+    for tab in (first, second):
+        expect(tab.get_by_text("Nothing is remembered yet")).to_be_visible()
+    with server.listening() as told:
+        server.memory.add(LAMP)
+        next(one for one in told if one.get("facts") == 1)
+    expect(fact(first, LAMP)).to_have_count(0)
+    [line] = held
+    line.continue_()
+    for tab in (first, second):
+        expect(fact(tab, LAMP)).to_be_visible()
 
 
 def test_what_failed_is_asked_again_after_what_was_said_since(

@@ -229,8 +229,51 @@ export interface LearntLater {
   change: number | null;
 }
 
+export type RunState = "running" | "done" | "failed" | "interrupted" | "missed";
+
+/** One time that a schedule was due, and what came of it. */
+export interface Run {
+  id: string;
+  due: string;
+  state: RunState;
+  startedAt: string | null;
+  finishedAt: string | null;
+  attempts: number;
+  result: string | null;
+  error: string | null;
+}
+
+/** What somebody wants of a schedule. */
+export interface Wanted {
+  prompt: string;
+  timing: string;
+  timezone: string;
+  name: string | null;
+  /** Where results go: log, slack:CHANNEL or file:NAME. */
+  deliver: string;
+}
+
+export interface Schedule extends Wanted {
+  id: string;
+  paused: boolean;
+  nextRun: string | null;
+  createdAt: string;
+  updatedAt: string;
+  running: boolean;
+  lastRun: Run | null;
+}
+
+export interface Schedules {
+  schedules: Schedule[];
+  /** The zone of the server's machine. */
+  timezone: string;
+  /** Whether results can go to Slack from here. */
+  channels: boolean;
+}
+
 export interface ServerEvents {
-  hello: { version: string };
+  /** The line is open: what may have changed before is to be looked at again. */
+  hello: { version?: string };
   memory: { etag: string; facts: number };
   pending: { count: number };
   daily: { date?: string };
@@ -238,6 +281,7 @@ export interface ServerEvents {
   learnt: { facts: LearntLater[] };
   problem: { message: string };
   settings: Record<string, never>;
+  schedules: Record<string, never>;
 }
 
 export type ServerEvent = EventOf<ServerEvents>;
@@ -458,6 +502,11 @@ async function* eventsOf(response: Response, isAlive?: () => void): AsyncGenerat
 // The API
 
 const MEMORY = "api/memory";
+const SCHEDULES = "api/schedules";
+
+function scheduleAt(id: string): string {
+  return `${SCHEDULES}/${encodeURIComponent(id)}`;
+}
 
 export const api = {
   main: (signal?: AbortSignal) => ask<MainMemory>(`${MEMORY}/main`, { signal }),
@@ -525,6 +574,22 @@ export const api = {
   /** Erase a conversation, even if the page is closed at this moment. */
   deleteConversation: (key: string) =>
     ask<void>(`api/conversations/${encodeURIComponent(key)}`, { method: "DELETE", keepalive: true }),
+
+  schedules: (signal?: AbortSignal) => ask<Schedules>(SCHEDULES, { signal }),
+  /** Give the runs of a schedule, the newest first. */
+  runs: async (id: string, signal?: AbortSignal) =>
+    (await ask<Schedule & { runs: Run[] }>(scheduleAt(id), { signal })).runs,
+  addSchedule: (wanted: Wanted) => ask<Schedule>(SCHEDULES, { method: "POST", body: wanted }),
+  changeSchedule: (id: string, part: Partial<Wanted> & { paused?: boolean }) =>
+    ask<Schedule>(scheduleAt(id), { method: "PATCH", body: part }),
+  deleteSchedule: (id: string) => ask<{ deleted: Schedule }>(scheduleAt(id), { method: "DELETE" }),
+  /** Begin a run at once; it goes on in the background. */
+  runSchedule: (id: string) => ask<Run>(`${scheduleAt(id)}/run`, { method: "POST" }),
+  /** Tell when a timing is due next; a timing that says no time is a Problem with 422. */
+  times: async (timing: string, timezone: string, signal?: AbortSignal) => {
+    const body = { timing, timezone: timezone || undefined };
+    return (await ask<{ times: string[] }>(`${SCHEDULES}/preview`, { method: "POST", body, signal })).times;
+  },
 
   /** Ask, and read the answer's events as they come; abort the signal to stop the model. */
   async *chat(request: ChatRequest, signal?: AbortSignal): AsyncGenerator<ChatEvent> {

@@ -13,11 +13,12 @@ import { go, to, useRoute } from "./route";
 import { useNeedsLogin } from "./token";
 import { Icon, type IconName, Logo, Skeleton, ToastProvider } from "./ui";
 
-type Page = "chat" | "memory" | "status" | "settings";
+type Page = "chat" | "memory" | "schedules" | "status" | "settings";
 
 const PAGES: Record<Page, { icon: IconName; View: ComponentType }> = {
   chat: { icon: "chat", View: lazy(() => import("./chat/ChatPage")) },
   memory: { icon: "leaf", View: lazy(() => import("./memory/MemoryPage")) },
+  schedules: { icon: "clock", View: lazy(() => import("./schedules/SchedulesPage")) },
   status: { icon: "pulse", View: lazy(() => import("./status/StatusPage")) },
   settings: { icon: "settings", View: lazy(() => import("./settings/SettingsPage")) },
 };

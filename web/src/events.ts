@@ -20,12 +20,13 @@ export function connect(): () => void {
 }
 
 function hear(told: Told): void {
-  if (told.kind === "connection") return become(told.connection);
   if (told.kind === "alive") return;
-  const { event } = told;
-  const isFirst = event.name === "hello" && connection === "connecting";
-  become("live");
-  if (!isFirst) tell(event.name, event.data as never);
+  const wasLive = connection === "live";
+  const event = told.kind === "event" ? told.event : null;
+  become(told.kind === "connection" ? told.connection : "live");
+  // A tab that comes later hears of the line from another one, and no greeting.
+  if (!wasLive && connection === "live" && event?.name !== "hello") tell("hello", {});
+  if (event) tell(event.name, event.data as never);
 }
 
 function become(next: Connection): void {
@@ -39,8 +40,8 @@ function tell<Key extends Name>(name: Key, data: ServerEvents[Key]): void {
 }
 
 /**
- * Call the handler for each such event while the component is shown. `hello` is told only after
- * a lost connection: reload then what may have changed meanwhile.
+ * Call the handler for each such event while the component is shown. `hello` is told whenever the
+ * line opens: reload then what was loaded before, for nobody told what changed since.
  */
 export function useServerEvent<Key extends Name>(
   name: Key,

@@ -90,6 +90,10 @@ export interface Format {
   /** 14:05 */
   time: (iso: string) => string;
   dateTime: (iso: string) => string;
+  /** Tue, 17 Nov, 09:00, by the clock of a zone, and the year if it is another one. */
+  due: (iso: string, zone: string) => string;
+  /** In 5 minutes, tomorrow, in 3 days, by the calendar of a zone. */
+  until: (iso: string, zone: string) => string;
   /** 5 minutes ago; after a week the date. */
   ago: (iso: string) => string;
 }
@@ -100,6 +104,7 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
   ["minute", 60],
 ];
 const WEEK_S = 7 * 86_400;
+const DAY_S = 86_400;
 
 /** Read a time, or a day without one, which is a day here and not in Greenwich. */
 function moment(iso: string): Date {
@@ -111,8 +116,8 @@ function formatFor(language: Language): Format {
   const percent = new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 0 });
   const date = new Intl.DateTimeFormat(language, { dateStyle: "long" });
   const shortDate = new Intl.DateTimeFormat(language, { dateStyle: "medium" });
-  const time = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit", hour12: false });
-  const dateTime = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short", hour12: false });
+  const time = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+  const dateTime = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short", hourCycle: "h23" });
   const relative = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
   const kilobytes = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
   const ago = (iso: string): string => {
@@ -120,6 +125,11 @@ function formatFor(language: Language): Format {
     if (Math.abs(seconds) > WEEK_S) return date.format(moment(iso));
     const step = STEPS.find(([, length]) => Math.abs(seconds) >= length);
     return step ? relative.format(-Math.trunc(seconds / step[1]), step[0]) : relative.format(0, "second");
+  };
+  const until = (iso: string, zone: string): string => {
+    const then = moment(iso);
+    const seconds = (then.getTime() - Date.now()) / 1_000;
+    return seconds < DAY_S ? ago(iso) : relative.format(daysUntil(then, zone), "day");
   };
   return {
     number: (value) => number.format(value),
@@ -129,6 +139,42 @@ function formatFor(language: Language): Format {
     shortDate: (iso) => shortDate.format(moment(iso)),
     time: (iso) => time.format(moment(iso)),
     dateTime: (iso) => dateTime.format(moment(iso)),
+    due: (iso, zone) => {
+      const then = moment(iso);
+      const isThisYear = then.getFullYear() === new Date().getFullYear();
+      return inZone(language, { ...DUE, year: isThisYear ? undefined : "numeric" }, zone).format(then);
+    },
+    until,
     ago,
   };
+}
+
+/** Count the midnights until then. */
+function daysUntil(then: Date, zone: string): number {
+  const day = inZone("en-CA", { dateStyle: "short" }, zone); // 2026-11-17
+  const [from, to] = [new Date(), then].map((one) => Date.parse(day.format(one)));
+  return Math.round((to! - from!) / (DAY_S * 1_000));
+}
+
+const DUE: Intl.DateTimeFormatOptions = {
+  weekday: "short",
+  day: "numeric",
+  month: "short",
+  hour: "2-digit",
+  minute: "2-digit",
+  hourCycle: "h23",
+};
+
+function inZone(locale: string, shown: Intl.DateTimeFormatOptions, timeZone: string): Intl.DateTimeFormat {
+  try {
+    return new Intl.DateTimeFormat(locale, { ...shown, timeZone });
+  } catch {
+    return new Intl.DateTimeFormat(locale, shown); // a zone that this browser does not know
+  }
+}
+
+/** Tell whether a zone is the reader's own, by whatever name. */
+export function isOwnZone(zone: string): boolean {
+  const [its, own] = [inZone("en", {}, zone), new Intl.DateTimeFormat("en")];
+  return its.resolvedOptions().timeZone === own.resolvedOptions().timeZone;
 }

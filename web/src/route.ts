@@ -3,7 +3,7 @@
 import { useSyncExternalStore } from "react";
 
 export interface Route {
-  /** The first part: chat, memory, status or settings. */
+  /** The first part: chat, memory, schedules, status or settings. */
   page: string;
   /** What follows it. */
   parts: string[];

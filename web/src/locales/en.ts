@@ -1,6 +1,7 @@
 import type { ProblemCode } from "../api";
 import { en as chat } from "../chat/en";
 import { en as memory } from "../memory/en";
+import { en as schedules } from "../schedules/en";
 import { en as settings } from "../settings/en";
 import { en as status } from "../status/en";
 
@@ -35,6 +36,7 @@ export const en = {
     label: "Turnleaf",
     chat: "Chat",
     memory: "Memory",
+    schedules: "Schedules",
     status: "Status",
     settings: "Settings",
     waiting: (count: number) => `${count} waiting for you`,
@@ -68,6 +70,7 @@ export const en = {
   },
   chat,
   memory,
+  schedules,
   settings,
   status,
 };

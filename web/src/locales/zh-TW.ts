@@ -1,6 +1,7 @@
 import type { ProblemCode } from "../api";
 import { zhTW as chat } from "../chat/zh-TW";
 import { zhTW as memory } from "../memory/zh-TW";
+import { zhTW as schedules } from "../schedules/zh-TW";
 import { zhTW as settings } from "../settings/zh-TW";
 import { zhTW as status } from "../status/zh-TW";
 import type { en } from "./en";
@@ -67,6 +68,7 @@ export const zhTW: typeof en = {
     label: "Turnleaf",
     chat: "對話",
     memory: "記憶",
+    schedules: "排程",
     status: "狀態",
     settings: "設定",
     waiting: (count) => `${count} 則等你確認`,
@@ -103,6 +105,7 @@ export const zhTW: typeof en = {
   },
   chat,
   memory,
+  schedules,
   settings,
   status,
 };

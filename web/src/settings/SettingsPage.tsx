@@ -5,24 +5,29 @@ import { useI18n, useWords } from "../i18n";
 import { useLoaded } from "../loading";
 import { LanguageChoice, ThemeChoice } from "../Preferences";
 import { useRoute } from "../route";
-import { Icon, PageHead, ProblemNotice, Skeleton } from "../ui";
+import { Icon, PageHead, ProblemNotice, Skeleton, useToasts } from "../ui";
 import { FIRST, grouped } from "./groups";
+import { leftBehind } from "./providers";
 import { type Save, SettingRow } from "./SettingRow";
 import "./settings.css";
 
 /** Everything that can be set, each with its meaning; what is changed holds at once. */
 export default function SettingsPage() {
   const words = useWords();
+  const toasts = useToasts();
   const { value, problem, reload, set } = useLoaded((signal) => api.settings(signal), []);
   useServerEvent("settings", reload);
   useServerEvent("hello", reload);
 
   const save = useCallback<Save>(
     async (key: string, changed: SettingValue) => {
-      await api.configure({ [key]: changed });
+      const left = key === "model" ? leftBehind(value?.settings ?? [], changed) : null;
+      await api.configure({ [key]: changed, ...(left && { modelUrl: null }) });
       set(await api.settings());
+      if (!left) return;
+      toasts.show({ text: words.settings.addressCleared(left.modelUrl), undo: () => api.configure({ ...left }) });
     },
-    [set],
+    [set, value, words, toasts],
   );
 
   return (

@@ -120,6 +120,15 @@ const fields: Record<string, FieldWords> = {
     label: "Conversations file",
     meaning: "Where conversations lie, if not in the data folder.",
   },
+  slackAllowedUsers: {
+    label: "People it answers",
+    meaning:
+      "The ids of Slack members, such as U012AB3CD, separated by commas. All of them share this memory; to anybody else the bot says no, and it learns nothing from them.",
+  },
+  slackAllowedChannels: {
+    label: "Channels where it answers everybody",
+    meaning: "The ids of channels, such as C012AB3CD, separated by commas. Whoever can write there shares this memory.",
+  },
 };
 
 export const en = {
@@ -132,6 +141,7 @@ export const en = {
     model: { title: "Model", text: "Who answers you in the chat." },
     search: { title: "Search", text: "How something is found again." },
     conversations: { title: "Conversations", text: "How long what was said is kept." },
+    slack: { title: "Slack", text: "With whom the bot shares this memory." },
     other: { title: "More", text: "" },
   },
   fields,
@@ -151,4 +161,5 @@ export const en = {
   wholeNumber: "This must be a whole number of at least 1.",
   share: "This must be a number from 0 to 100.",
   percent: "percent",
+  addressCleared: (address: string) => `The model's address ${address} was cleared: it belongs to another provider.`,
 };

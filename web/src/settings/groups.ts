@@ -1,6 +1,6 @@
 import type { Setting } from "../api";
 
-export type Group = "learning" | "memory" | "model" | "search" | "conversations" | "other";
+export type Group = "learning" | "memory" | "model" | "search" | "conversations" | "slack" | "other";
 
 /** Has its own place at the top of the page. */
 export const FIRST = "autoExtract";
@@ -18,6 +18,7 @@ const KEYS: Record<Exclude<Group, "other">, string[]> = {
     "conversationArchiveMaxAgeDays",
     "conversationsLocation",
   ],
+  slack: ["slackAllowedUsers", "slackAllowedChannels"],
 };
 
 /** What may be meant; anything else can be typed. */

@@ -113,6 +113,15 @@ const fields: Record<string, FieldWords> = {
     label: "對話檔案",
     meaning: "對話存放的位置；沒有設定就放在資料夾裡。",
   },
+  slackAllowedUsers: {
+    label: "回答哪些人",
+    meaning:
+      "Slack 成員的 ID，例如 U012AB3CD，用逗號分隔。他們共用這份記憶；對其他人，機器人會婉拒，也不會從他們的話裡學習。",
+  },
+  slackAllowedChannels: {
+    label: "在哪些頻道回答所有人",
+    meaning: "頻道的 ID，例如 C012AB3CD，用逗號分隔。能在那裡發言的人都共用這份記憶。",
+  },
 };
 
 export const zhTW: typeof en = {
@@ -125,6 +134,7 @@ export const zhTW: typeof en = {
     model: { title: "模型", text: "在對話中由誰回答你。" },
     search: { title: "搜尋", text: "怎麼把記過的事找回來。" },
     conversations: { title: "對話", text: "說過的話要留多久。" },
+    slack: { title: "Slack", text: "機器人和誰共用這份記憶。" },
     other: { title: "其他", text: "" },
   },
   fields,
@@ -143,4 +153,5 @@ export const zhTW: typeof en = {
   wholeNumber: "請填 1 以上的整數。",
   share: "請填 0 到 100 之間的數字。",
   percent: "百分比",
+  addressCleared: (address) => `已清除模型的網址 ${address}，因為它屬於另一家供應者。`,
 };

@@ -19,6 +19,7 @@ export default function StatusPage() {
   useServerEvent("settings", reload);
   useServerEvent("problem", reload);
   useServerEvent("learnt", reload);
+  useServerEvent("schedules", reload);
 
   const again = (
     <Button icon="refresh" busy={isLoading && value !== null} onClick={reload}>

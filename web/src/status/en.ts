@@ -42,6 +42,7 @@ export const en = {
     memory: "Memory",
     "daily log": "Daily notes",
     conversations: "Conversations",
+    schedules: "Schedules",
     "search index": "Search index",
     settings: "Settings",
     learning: "To be learnt from",

@@ -15,24 +15,26 @@ type Where = HitSource | "everywhere";
 export function SearchResults({ query }: { query: string }) {
   const words = useWords().memory.search;
   const [where, setWhere] = useState<Where>("everywhere");
-  const source = where === "everywhere" ? undefined : where;
+  const places = usePlaces();
+  const source = places.find((place) => place === where);
   const options = { limit: LIMIT, source, explain: true };
   const found = useLoaded((signal) => api.search(query, options, signal), [query, source]);
   useServerEvent("memory", found.reload);
+  useServerEvent("settings", found.reload);
   useServerEvent("index", ({ done, total }) => {
     if (done === total) found.reload();
   });
 
   const choices: { value: Where; label: string }[] = [
     { value: "everywhere", label: words.everywhere },
-    ...(Object.keys(ICONS) as HitSource[]).map((value) => ({ value, label: words.sources[value] })),
+    ...places.map((value) => ({ value, label: words.sources[value] })),
   ];
   const results = found.value?.results ?? [];
   const count = results.length === LIMIT ? words.most(LIMIT) : words.found(results.length);
   return (
     <section className="results" aria-label={words.results} aria-busy={found.isLoading}>
       <div className="results-head">
-        <Segmented label={words.where} choices={choices} value={where} onChange={setWhere} />
+        <Segmented label={words.where} choices={choices} value={source ?? "everywhere"} onChange={setWhere} />
         <p role="status">{found.value && words.summary(count, words.modes[found.value.mode])}</p>
       </div>
       {found.problem && <ProblemNotice problem={found.problem} onRetry={found.reload} />}
@@ -53,6 +55,15 @@ export function SearchResults({ query }: { query: string }) {
       )}
     </section>
   );
+}
+
+/** Where can be searched: conversations only while an archive of them is kept. */
+function usePlaces(): HitSource[] {
+  const config = useLoaded((signal) => api.config(signal), []);
+  useServerEvent("settings", config.reload);
+  useServerEvent("hello", config.reload);
+  const all = Object.keys(ICONS) as HitSource[];
+  return config.value?.conversationArchive ? all : all.filter((place) => place !== "conversations");
 }
 
 function Result({ hit }: { hit: Hit }) {

@@ -1,0 +1,260 @@
+import { type FormEvent, type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
+import { api, type Schedule, type Schedules, type Wanted } from "../api";
+import { useWords } from "../i18n";
+import { Button, Field, FieldError, Input, ProblemText, Segmented, TextArea } from "../ui";
+import { deliverOf, type Kind, type Place, placeOf } from "./places";
+import { nameOf } from "./ScheduleCard";
+import { Times } from "./Times";
+
+type Draft = Omit<Wanted, "deliver" | "name"> & { name: string; place: Place };
+
+/** A new schedule that was begun and not finished: whoever looks elsewhere finds it again. */
+let unfinished: Wanted | null = null;
+
+/** Begin a new schedule with this. */
+export function begin(wanted: Wanted): void {
+  unfinished = wanted;
+}
+
+/** Tell whether a new schedule was begun and not finished. */
+export function isBegun(): boolean {
+  return unfinished !== null;
+}
+
+function draftOf({ name, deliver, ...rest }: Wanted): Draft {
+  return { ...rest, name: name ?? "", place: placeOf(deliver) };
+}
+
+const EMPTY: Wanted = { prompt: "", timing: "", timezone: "", name: null, deliver: "log" };
+
+interface ScheduleFormProps {
+  known: Schedules;
+  /** What is edited; without it a new one is made. */
+  schedule?: Schedule;
+  onCancel: () => void;
+  onSaved: (schedule: Schedule) => void;
+}
+
+/** Says what to ask and when; the next times are shown while that is written. */
+export function ScheduleForm({ known, schedule, onCancel, onSaved }: ScheduleFormProps) {
+  const words = useWords();
+  const own = words.schedules.form;
+  const id = useId();
+  const form = useRef<HTMLFormElement>(null);
+  const first = useRef<HTMLTextAreaElement>(null);
+  const [draft, setDraft] = useState(() => draftOf(schedule ?? unfinished ?? EMPTY));
+  const [isSaving, setSaving] = useState(false);
+  const [error, setError] = useState<ReactNode>(null);
+  const zone = draft.timezone.trim() || known.timezone;
+
+  useEffect(() => {
+    first.current?.focus();
+  }, []);
+
+  const change = (part: Partial<Draft>) => {
+    const next = { ...draft, ...part };
+    setDraft(next);
+    setError(null);
+    if (!schedule) unfinished = wantedOf(next, next.timezone);
+  };
+  const save = async (event: FormEvent) => {
+    event.preventDefault();
+    if (isSaving) return;
+    const lacking = lack(draft);
+    if (lacking) return setError(own[lacking]);
+    setSaving(true);
+    try {
+      const wanted = wantedOf(draft, zone);
+      const saving = schedule ? api.changeSchedule(schedule.id, changed(schedule, wanted)) : api.addSchedule(wanted);
+      const saved = await saving;
+      if (!schedule) unfinished = null;
+      onSaved(saved);
+    } catch (problem) {
+      setError(<ProblemText problem={problem} />);
+      setSaving(false);
+    }
+  };
+  const cancel = () => {
+    if (!schedule) unfinished = null;
+    onCancel();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.current?.requestSubmit();
+  };
+  return (
+    <form ref={form} className="card schedule-form" aria-labelledby={id} onSubmit={(event) => void save(event)}>
+      <h2 id={id}>{schedule ? own.editTitle(nameOf(schedule)) : own.addTitle}</h2>
+      <Field label={own.prompt}>
+        {(ids) => (
+          <TextArea
+            {...ids}
+            ref={first}
+            rows={2}
+            placeholder={own.promptHint}
+            value={draft.prompt}
+            onKeyDown={onKeyDown}
+            onChange={(event) => change({ prompt: event.target.value })}
+          />
+        )}
+      </Field>
+      <When timing={draft.timing} onChange={(timing) => change({ timing })} />
+      <Times timing={draft.timing} zone={zone} />
+      <Field label={own.zone} hint={own.zoneHint(known.timezone)}>
+        {(ids) => (
+          <Zone
+            ids={ids}
+            value={draft.timezone}
+            placeholder={known.timezone}
+            onChange={(timezone) => change({ timezone })}
+          />
+        )}
+      </Field>
+      <Where place={draft.place} hasSlack={known.channels} onChange={(place) => change({ place })} />
+      <Field label={own.name} hint={own.nameHint}>
+        {(ids) => (
+          <Input
+            {...ids}
+            autoComplete="off"
+            value={draft.name}
+            onChange={(event) => change({ name: event.target.value })}
+          />
+        )}
+      </Field>
+      <div className="schedule-form-end">
+        {error !== null && <FieldError>{error}</FieldError>}
+        <Button tone="quiet" disabled={isSaving} onClick={cancel}>
+          {words.common.cancel}
+        </Button>
+        <Button tone="primary" type="submit" busy={isSaving}>
+          {schedule ? words.common.save : own.create}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function lack({ prompt, timing, place }: Draft): "emptyPrompt" | "emptyTiming" | "emptyPlace" | null {
+  if (!prompt.trim()) return "emptyPrompt";
+  if (!timing.trim()) return "emptyTiming";
+  return place.kind !== "log" && !place.name.trim() ? "emptyPlace" : null;
+}
+
+function wantedOf({ prompt, timing, name, place }: Draft, timezone: string): Wanted {
+  return { prompt, timing, timezone, name: name.trim() || null, deliver: deliverOf(place) };
+}
+
+/** Give only what is other than before: somebody else may have changed the rest. */
+function changed(before: Schedule, wanted: Wanted): Partial<Wanted> {
+  const keys = Object.keys(wanted) as (keyof Wanted)[];
+  return Object.fromEntries(keys.filter((key) => wanted[key] !== before[key]).map((key) => [key, wanted[key]]));
+}
+
+function When({ timing, onChange }: { timing: string; onChange: (timing: string) => void }) {
+  const words = useWords().schedules;
+  const choices: [string, string][] = [...words.choices, [words.once, tomorrow()]];
+  return (
+    <div className="schedule-timing">
+      <Field label={words.form.timing} hint={words.form.timingHint}>
+        {(ids) => (
+          <Input
+            {...ids}
+            className="schedule-cron"
+            autoComplete="off"
+            autoCapitalize="off"
+            spellCheck={false}
+            value={timing}
+            onChange={(event) => onChange(event.target.value)}
+          />
+        )}
+      </Field>
+      <div className="schedule-choices" role="group" aria-label={words.form.examples}>
+        {choices.map(([label, its]) => (
+          <button key={label} type="button" aria-pressed={its === timing} onClick={() => onChange(its)}>
+            {label}
+          </button>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+/** Give tomorrow at nine, to be corrected. */
+function tomorrow(): string {
+  const day = new Date(Date.now() + 86_400_000);
+  const two = (number: number) => String(number).padStart(2, "0");
+  return `${day.getFullYear()}-${two(day.getMonth() + 1)}-${two(day.getDate())} 09:00`;
+}
+
+interface ZoneProps {
+  ids: object;
+  value: string;
+  placeholder: string;
+  onChange: (zone: string) => void;
+}
+
+function Zone({ ids, value, placeholder, onChange }: ZoneProps) {
+  const list = useId();
+  const [zones] = useState(() => ["UTC", ...Intl.supportedValuesOf("timeZone")]);
+  return (
+    <>
+      <Input
+        {...ids}
+        list={list}
+        autoComplete="off"
+        spellCheck={false}
+        placeholder={placeholder}
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+      />
+      <datalist id={list}>
+        {zones.map((zone) => (
+          <option key={zone} value={zone} />
+        ))}
+      </datalist>
+    </>
+  );
+}
+
+interface WhereProps {
+  place: Place;
+  hasSlack: boolean;
+  onChange: (place: Place) => void;
+}
+
+function Where({ place, hasSlack, onChange }: WhereProps) {
+  const words = useWords().schedules.form;
+  const kinds: Kind[] = ["log", "slack", "file"];
+  const isSlack = place.kind === "slack";
+  return (
+    <div className="schedule-place">
+      <span className="field-label" aria-hidden="true">
+        {words.place}
+      </span>
+      <Segmented
+        label={words.place}
+        choices={kinds.map((value) => ({ value, label: words[value] }))}
+        value={place.kind}
+        onChange={(kind) => onChange({ kind, name: "" })}
+      />
+      {place.kind === "log" ? (
+        <p className="field-hint">{words.logHint}</p>
+      ) : (
+        <Field
+          label={isSlack ? words.channel : words.fileName}
+          hint={isSlack ? `${words.channelHint}${hasSlack ? "" : ` ${words.noSlack}`}` : words.fileHint}
+        >
+          {(ids) => (
+            <Input
+              {...ids}
+              autoComplete="off"
+              autoCapitalize="off"
+              spellCheck={false}
+              value={place.name}
+              onChange={(event) => onChange({ ...place, name: event.target.value })}
+            />
+          )}
+        </Field>
+      )}
+    </div>
+  );
+}

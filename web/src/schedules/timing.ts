@@ -1,0 +1,70 @@
+/** What a timing says, as far as it can be said simply; the server decides when it is due. */
+
+import type { Language } from "../i18n";
+import type { en } from "./en";
+
+type Words = (typeof en)["timing"];
+type Unit = keyof Words["units"];
+
+const NAMED: Record<string, string> = {
+  "@hourly": "0 * * * *",
+  "@daily": "0 0 * * *",
+  "@midnight": "0 0 * * *",
+  "@weekly": "0 0 * * 0",
+  "@monthly": "0 0 1 * *",
+};
+const DAYS = 7;
+const WORKDAYS = "1,2,3,4,5";
+const MOMENT = /^\d{4}-\d\d-\d\d[T ]/;
+
+/** Say when a schedule is due; what is too special for that is given as it is. */
+export function spoken(timing: string, words: Words, language: Language): string {
+  const interval = /^every\s+(\d+)\s*([smhdw])[a-z]*$/i.exec(timing.trim());
+  if (interval) return words.every(Number(interval[1]), words.units[interval[2]!.toLowerCase() as Unit]);
+  if (MOMENT.test(timing)) return words.once(written(timing, language));
+  return ofCron(NAMED[timing.toLowerCase()] ?? timing, words) ?? timing;
+}
+
+/** Write a moment by the clock that its schedule goes by, which may not be the reader's. */
+function written(timing: string, language: Language): string {
+  const there = new Date(`${timing.slice(0, 16).replace(" ", "T")}Z`);
+  const format = { dateStyle: "medium", timeStyle: "short", hourCycle: "h23", timeZone: "UTC" } as const;
+  return Number.isNaN(there.getTime()) ? timing : new Intl.DateTimeFormat(language, format).format(there);
+}
+
+function ofCron(timing: string, words: Words): string | null {
+  const [minute = "", hour = "", day = "", month = "", weekday = "", ...more] = timing.trim().split(/\s+/);
+  if (more.length || month !== "*") return null;
+  const isDaily = day === "*" && weekday === "*";
+  const step = /^\*\/(\d+)$/.exec(minute)?.[1];
+  if (step && hour === "*" && isDaily) return words.every(Number(step), words.units.m);
+  if (!isNumber(minute, 59)) return null;
+  if (hour === "*" && isDaily) return words.hourly(two(minute));
+  if (!isNumber(hour, 23)) return null;
+  const time = `${two(hour)}:${two(minute)}`;
+  if (isDaily) return words.daily(time);
+  if (weekday === "*") return isNumber(day, 31) ? words.monthly(Number(day), time) : null;
+  const days = day === "*" ? weekdays(weekday) : null;
+  if (!days) return null;
+  return days.join() === WORKDAYS ? words.workdays(time) : words.weekly(days.map((one) => words.weekdays[one]!), time);
+}
+
+/** Read days of the week, of which 0 and 7 are Sunday. */
+function weekdays(field: string): number[] | null {
+  const parts = field.split(",").map((part) => /^([0-7])(?:-([0-7]))?$/.exec(part));
+  const days = parts.flatMap((part) => (part ? upTo(Number(part[1]), Number(part[2] ?? part[1])) : []));
+  if (parts.includes(null) || !days.length) return null;
+  return [...new Set(days.map((day) => day % DAYS))].sort((one, other) => one - other);
+}
+
+function upTo(first: number, last: number): number[] {
+  return Array.from({ length: Math.max(last - first + 1, 0) }, (_, at) => first + at);
+}
+
+function isNumber(field: string, most: number): boolean {
+  return /^\d{1,2}$/.test(field) && Number(field) <= most;
+}
+
+function two(number: string): string {
+  return number.padStart(2, "0");
+}
