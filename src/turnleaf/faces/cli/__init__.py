@@ -23,6 +23,8 @@ COMMANDS = {
         "ask": ("ask", "ask", "Ask the assistant one thing."),
         "serve": ("serve", "serve", "Serve the page, in your browser, and the HTTP API."),
         "mcp": ("mcp", "mcp", "Serve the memory to Claude Code and other MCP clients."),
+        "slack": ("slack", "slack", "Answer in Slack."),
+        "schedule": ("schedule", "schedule", "Have something asked by the clock."),
     },
     "Remember": {
         "remember": ("remember", "remember", "Remember a fact."),

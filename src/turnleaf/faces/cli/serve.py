@@ -7,17 +7,16 @@ import os
 import sys
 import threading
 import webbrowser
-from contextlib import closing, contextmanager
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import click
 
-from turnleaf.assistant import Assistant
 from turnleaf.errors import TurnleafError
-from turnleaf.faces.allocator import give_back_memory
 from turnleaf.faces.cli.arguments import TEXT
-from turnleaf.faces.cli.output import note, one_line, say
+from turnleaf.faces.cli.output import note, say
 from turnleaf.faces.cli.place import Place, pass_place
+from turnleaf.faces.cli.running import running
 from turnleaf.llm.models import describe
 from turnleaf.settings import in_home_assistant
 
@@ -41,19 +40,16 @@ except ModuleNotFoundError as error:
     raise TurnleafError(message) from error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
+    from turnleaf.assistant import Assistant
     from turnleaf.faces.http.access import Token
-    from turnleaf.settings import DataFolder
 
 HOST = "127.0.0.1"
 PORT = 8793
 LARGEST_PORT = 65535
 INGRESS = Limits(head_seconds=30.0, idle_seconds=30)
 """Home Assistant keeps a connection for 15 seconds; it must not send into one that we close."""
-LEARNING_SECONDS = 3.0
-"""How long the end waits for what is being learnt; the rest is learnt another time."""
 
 
 @click.command()
@@ -83,7 +79,6 @@ def serve(
     Only this machine can reach it, unless --host says otherwise: then whoever asks needs the
     token that is made and shown at the first start. Ctrl-C ends it.
     """
-    give_back_memory()
     allowed = tuple(allowed_host(name) for name in (*allow_host, *_allowed_by_environment()))
     if verbose:
         _show_requests()
@@ -94,7 +89,7 @@ def serve(
         supervisor = trusted_supervisor()
         access = Access(bound, its_port, token and token.value, allowed, supervisor)
         limits = INGRESS if supervisor else Limits()
-        with _assistant(place.folder) as assistant:
+        with running(place.folder) as assistant:
 
             def ready() -> None:
                 _greet(assistant, address_of(listener), token)
@@ -145,26 +140,3 @@ def _tell_token(path: Path, address: str, token: Token) -> None:
 def _open(address: str) -> None:
     """Open the page; a browser that takes its time keeps nobody waiting."""
     threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
-
-
-@contextmanager
-def _assistant(folder: DataFolder) -> Iterator[Assistant]:
-    """Give the assistant; afterwards let it learn from what waits, but not for long."""
-    assistant = Assistant(folder)
-    try:
-        yield assistant
-    finally:
-        end = threading.Thread(target=_close, args=[assistant], daemon=True)
-        end.start()
-        end.join(LEARNING_SECONDS)
-        if end.is_alive():
-            note("What is not learnt yet stays queued, and is learnt the next time.")
-
-
-def _close(assistant: Assistant) -> None:
-    try:
-        assistant.close()
-    except TurnleafError as error:
-        note(f"warning: {error}")
-    for problem in assistant.problems():
-        note(f"warning: {one_line(problem)}")

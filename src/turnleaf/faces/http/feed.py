@@ -16,10 +16,10 @@ from fastapi import APIRouter, Depends, Request
 from turnleaf import __version__
 from turnleaf.core.secrets import masked
 from turnleaf.errors import TurnleafError
-from turnleaf.faces.http.places import harmless
 from turnleaf.faces.http.problems import Refused
 from turnleaf.faces.http.shapes import Fact
 from turnleaf.faces.http.streams import EventStream, event, log
+from turnleaf.faces.places import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

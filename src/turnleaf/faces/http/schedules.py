@@ -15,9 +15,9 @@ from turnleaf.core.schedules import State
 from turnleaf.core.times import to_iso
 from turnleaf.faces.http.bodies import JSON_ONLY
 from turnleaf.faces.http.given import Given
-from turnleaf.faces.http.places import harmless
 from turnleaf.faces.http.problems import documented
 from turnleaf.faces.http.shapes import Body, Shape, Time, Words
+from turnleaf.faces.places import harmless
 from turnleaf.scheduling import Runner
 from turnleaf.store.timing import local_zone, upcoming
 

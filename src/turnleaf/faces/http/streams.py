@@ -19,8 +19,8 @@ from starlette.responses import StreamingResponse
 from turnleaf.core.jsontext import dumps
 from turnleaf.errors import TurnleafError
 from turnleaf.faces.http import problems
-from turnleaf.faces.http.places import harmless
 from turnleaf.faces.http.problems import Refused
+from turnleaf.faces.places import harmless
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Generator

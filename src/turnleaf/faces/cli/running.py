@@ -1,0 +1,44 @@
+"""What `serve` and `slack` share, which run for weeks: the assistant, and an end within seconds."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from threading import Thread
+from typing import TYPE_CHECKING
+
+from turnleaf.assistant import Assistant
+from turnleaf.errors import TurnleafError
+from turnleaf.faces.allocator import give_back_memory
+from turnleaf.faces.cli.output import note, one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from turnleaf.settings import DataFolder
+
+LEARNING_SECONDS = 3.0
+"""How long the end waits for what is being learnt; the rest is learnt another time."""
+
+
+@contextmanager
+def running(folder: DataFolder) -> Iterator[Assistant]:
+    """Give the assistant; afterwards let it learn from what waits, but not for long."""
+    give_back_memory()
+    assistant = Assistant(folder)
+    try:
+        yield assistant
+    finally:
+        end = Thread(target=_close, args=[assistant], daemon=True)
+        end.start()
+        end.join(LEARNING_SECONDS)
+        if end.is_alive():
+            note("What is not learnt yet stays queued, and is learnt the next time.")
+
+
+def _close(assistant: Assistant) -> None:
+    try:
+        assistant.close()
+    except TurnleafError as error:
+        note(f"warning: {error}")
+    for problem in assistant.problems():
+        note(f"warning: {one_line(problem)}")

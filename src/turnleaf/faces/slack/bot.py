@@ -1,0 +1,297 @@
+"""The bot: what people say to it becomes turns of the assistant, one at a time in each thread."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from http.client import HTTPException
+from threading import Event
+from typing import TYPE_CHECKING, Any
+
+from turnleaf.assistant import Done
+from turnleaf.core.dialogue import Text, ToolCall
+from turnleaf.core.keys import slack_key
+from turnleaf.core.languages import is_chinese
+from turnleaf.core.secrets import masked
+from turnleaf.core.times import to_millisecond
+from turnleaf.errors import TurnleafError
+from turnleaf.faces.places import harmless
+from turnleaf.faces.slack import notes
+from turnleaf.faces.slack.answers import Answer, Place, post
+from turnleaf.faces.slack.lanes import Lanes, attempt
+from turnleaf.faces.slack.people import People
+from turnleaf.faces.slack.reading import mentions, readable, speaks_to_another
+from turnleaf.faces.slack.recent import Recent
+from turnleaf.faces.slack.writing import escaped, literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from slack_sdk import WebClient
+
+    from turnleaf.assistant import Assistant
+    from turnleaf.faces.slack.client import Identity
+
+STOP_SECONDS = 3.0
+PAUSES_SECONDS = (1.0, 5.0, 30.0, 120.0)
+"""After which an answer that did not reach Slack is sent again."""
+MOST_SEEN = 5000
+MOST_THREADS = 1000
+SAID = (None, "file_share", "thread_broadcast")
+"""The subtypes of what a person says; all others tell of something else."""
+ENGLISH = {
+    "refused": (
+        "Sorry, I only answer people on my list, because all who talk to me share one memory."
+        " Your id is {}; whoever runs me can add it."
+    ),
+    "empty": "I am here. Tell me what you would like to know, or what to remember.",
+    "files": "I read only text, so I did not look at: {}",
+    "silent": "I have nothing to say to that.",
+    "failed": "I could not answer: {}",
+    "broken": "Something went wrong in me; whoever runs me finds it in my log.",
+    "stopped": "(I was stopped here.)",
+    "stopping": "I am being stopped. Please say that again when I am back.",
+}
+CHINESE = {
+    "refused": (
+        "抱歉，和我說話的人共用同一份記憶，所以我只回答名單上的人。"
+        "你的 id 是 {}，請管理我的人加上它。"
+    ),
+    "empty": "我在。請告訴我你想知道什麼，或要我記住什麼。",
+    "files": "我只讀文字，所以沒有看：{}",
+    "silent": "我沒有什麼可以說的。",
+    "failed": "我沒辦法回答：{}",
+    "broken": "我出了問題，管理我的人可以在記錄裡看到。",
+    "stopped": "（我在這裡被停下來了。）",
+    "stopping": "我正要停止。等我回來後請再說一次。",
+}
+
+log = logging.getLogger("turnleaf")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Something that a person said."""
+
+    channel: str
+    user: str
+    team: str
+    text: str
+    ts: str
+    thread: str | None
+    is_direct: bool
+    files: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """The conversation that it belongs to."""
+        return slack_key(self.ts, self.thread)
+
+    @property
+    def place(self) -> Place:
+        """Where it is answered."""
+        return Place(self.channel, self.thread or self.ts, self.user, self.team)
+
+    def words(self, name: str, *given: str) -> str:
+        """Say something in the language in which it was said."""
+        return _words(self.text)[name].format(*given)
+
+
+class Bot:
+    """Answers in Slack. Whoever hears an event tells it, and need not wait."""
+
+    def __init__(self, assistant: Assistant, client: WebClient, me: Identity) -> None:
+        self._own = assistant
+        self._client = client
+        self._me = me
+        self._people = People(client, me, lambda: assistant.settings)
+        self._lanes = Lanes()
+        self._heard = Recent[str](MOST_SEEN)
+        self._refused = Recent[str](MOST_SEEN)
+        self._places = Recent[Place](MOST_THREADS)
+        self._notes = Recent[list[dict[str, Any]]](MOST_THREADS)
+        self._stop = Event()
+
+    # What is heard.
+
+    def hear(self, event: Mapping[str, Any]) -> None:
+        """Take an event of Slack; the same message is taken once."""
+        said = _said(event, self._me)
+        if said is None or not self._heard.add((said.channel, said.ts), said.ts):
+            return
+        if not self._lanes.do(said.key, partial(self._take, said)):
+            log.warning("too much waits to be answered in Slack; a message was left out")
+
+    def press(self, body: Mapping[str, Any]) -> None:
+        """Take the press of a button under a note."""
+        lane = str(body.get("container", {}).get("message_ts", ""))
+        self._lanes.do(lane, partial(self._pressed, body))
+
+    def tell_news(self) -> None:
+        """Tell each thread what was learnt from it in the background."""
+        attempt(self._tell_news)
+
+    def _tell_news(self) -> None:
+        for problem in self._own.problems():
+            log.warning("in the background: %s", masked(problem))
+        learnt = self._own.learnt()
+        if not learnt:
+            return
+        found = notes.of_learnt(learnt, self._own.memory.changes(), self._own.pending.changes())
+        for key, lines in found.items():
+            place = self._places.get(key)
+            if place:
+                self._lanes.do(key, partial(self._note, place, lines))
+
+    def hush(self) -> None:
+        """Begin no answer any more, and end those under way with what was said so far."""
+        self._stop.set()
+
+    def stop(self) -> None:
+        """End all answers, and keep what was said."""
+        self.hush()
+        self.wait(STOP_SECONDS)
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until all that was heard is dealt with; False when it takes longer."""
+        return self._lanes.wait(seconds)
+
+    # What is said.
+
+    def _take(self, said: Said) -> None:
+        is_called = said.is_direct or mentions(said.text, self._me.user)
+        if not self._concerns_us(said, is_called=is_called):
+            return
+        if self._people.is_allowed(said.user, said.channel):
+            self._answer(said)
+        elif is_called:
+            self._refuse(said)
+
+    def _concerns_us(self, said: Said, *, is_called: bool) -> bool:
+        if not is_called and (said.thread is None or speaks_to_another(said.text, self._me.user)):
+            return False
+        if said.thread is not None and is_called:
+            return True
+        is_known = bool(self._own.conversations.get_history(said.key))
+        # What begins a thread that we know was answered before, and came again after a restart.
+        return is_known if said.thread is not None else not is_known
+
+    def _refuse(self, said: Said) -> None:
+        """Say politely that somebody is not on the list, once a day."""
+        today = self._own.now().date()
+        if self._refused.add((said.user, said.channel, today), said.ts):
+            self._tell(said, said.words("refused", said.user))
+
+    def _answer(self, said: Said) -> None:
+        if self._stop.is_set():
+            self._tell(said, said.words("stopping"))
+            return
+        if said.files:
+            self._tell(said, said.words("files", ", ".join(said.files)))
+        text = readable(said.text, own=self._me.user, name_of=self._people.name_of)
+        if text:
+            self._turn(said, text)
+        elif not said.files:
+            self._tell(said, said.words("empty"))
+
+    def _turn(self, said: Said, text: str) -> None:
+        started = to_millisecond(self._own.now())
+        self._places.add(said.key, said.place)
+        answer = Answer(self._client, said.place)
+        answer.think()
+        try:
+            self._stream(said, text, answer)
+            if not answer.said.strip():
+                answer.remark(said.words("silent"))
+        except TurnleafError as error:
+            answer.remark(said.words("failed", harmless(str(error), self._own)))
+        except Exception:
+            answer.remark(said.words("broken"))
+            raise
+        finally:
+            self._end(answer)
+        lines = notes.of_turn(self._own.memory.changes(), said.key, started)
+        if lines:
+            self._note(said.place, lines)
+
+    def _stream(self, said: Said, text: str, answer: Answer) -> None:
+        with closing(self._own.stream(said.key, text)) as events:
+            for event in events:
+                if isinstance(event, Text):
+                    answer.add(event.text)
+                elif isinstance(event, ToolCall):
+                    answer.show()
+                if self._stop.is_set() and not isinstance(event, Done):
+                    answer.remark(said.words("stopped"))
+                    return
+
+    def _end(self, answer: Answer) -> None:
+        """Show the whole answer, if need be when the network is back."""
+        for pause in PAUSES_SECONDS:
+            try:
+                answer.end()
+            except (OSError, HTTPException):
+                self._stop.wait(pause)
+            else:
+                return
+        answer.end()
+
+    def _tell(self, said: Said, text: str) -> None:
+        post(self._client, said.channel, said.place.thread, escaped(text))
+
+    # What was learnt.
+
+    def _note(self, place: Place, lines: Sequence[notes.Line]) -> None:
+        self._client.chat_postMessage(
+            channel=place.channel,
+            thread_ts=place.thread,
+            text=notes.fallback(lines),
+            blocks=notes.blocks(lines),
+            unfurl_links=False,
+            unfurl_media=False,
+        )
+
+    def _pressed(self, body: Mapping[str, Any]) -> None:
+        user, channel, message = body["user"]["id"], body["channel"]["id"], body["message"]
+        if not self._people.is_allowed(user, channel):
+            self._client.chat_postEphemeral(
+                channel=channel,
+                user=user,
+                thread_ts=message.get("thread_ts"),
+                text=_words(str(message.get("text")))["refused"].format(user),
+            )
+            return
+        for action in body["actions"]:
+            text = notes.take_back(self._own.memory, str(action.get("value", "")))
+            note = channel, message["ts"]
+            before = self._notes.get(note) or message.get("blocks", ())
+            shown = notes.pressed(before, action["block_id"], text)
+            self._notes.add(note, shown)
+            self._client.chat_update(
+                channel=channel, ts=message["ts"], text=literal(text), blocks=shown
+            )
+
+
+def _words(text: str) -> dict[str, str]:
+    return CHINESE if is_chinese(text) else ENGLISH
+
+
+def _said(event: Mapping[str, Any], me: Identity) -> Said | None:
+    """Give what a person said; None when it was a program, ourselves, or no message."""
+    user = event.get("user")
+    is_human = user and not event.get("bot_id") and user not in {me.user, "USLACKBOT"}
+    if not is_human or event.get("subtype") not in SAID or not event.get("ts"):
+        return None
+    thread = event.get("thread_ts") or None
+    return Said(
+        channel=str(event.get("channel")),
+        user=str(user),
+        team=str(event.get("team") or me.team),
+        text=str(event.get("text") or ""),
+        ts=str(event["ts"]),
+        thread=thread if thread != event["ts"] else None,
+        is_direct=event.get("channel_type") == "im" or str(event.get("channel")).startswith("D"),
+        files=tuple(str(one.get("name") or one.get("id")) for one in event.get("files") or ()),
+    )

@@ -1,0 +1,92 @@
+"""Who may talk to the bot: those on the list, and members in the channels on the list."""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from turnleaf.faces.slack.client import TROUBLE, reason
+from turnleaf.faces.slack.recent import Recent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from slack_sdk import WebClient
+
+    from turnleaf.faces.slack.client import Identity
+    from turnleaf.settings import Settings
+
+KNOWN_SECONDS = 600.0
+MOST_KNOWN = 1000
+_NO_MEMBER = ("deleted", "is_bot", "is_restricted", "is_ultra_restricted", "is_stranger")
+
+log = logging.getLogger("turnleaf")
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody in Slack; a member belongs to our workspace and is no guest."""
+
+    name: str
+    is_member: bool
+    known_until: float = 0.0
+
+
+class People:
+    """Asks Slack about people, and keeps what it says for a while."""
+
+    def __init__(
+        self,
+        client: WebClient,
+        me: Identity,
+        settings: Callable[[], Settings],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._client = client
+        self._me = me
+        self._settings = settings
+        self._clock = clock
+        self._known = Recent[Person](MOST_KNOWN)
+
+    def is_allowed(self, user: str, channel: str) -> bool:
+        """Tell whether somebody may talk to us there, by the settings that hold now."""
+        settings = self._settings()
+        if user in _ids(settings.slack_allowed_users):
+            return True
+        return channel in _ids(settings.slack_allowed_channels) and self._person(user).is_member
+
+    def name_of(self, user: str) -> str:
+        """Give the name that people see."""
+        return self._person(user).name
+
+    def _person(self, user: str) -> Person:
+        known = self._known.get(user)
+        if known and known.known_until > self._clock():
+            return known
+        try:
+            found = self._client.users_info(user=user)["user"]
+        except TROUBLE as error:
+            log.warning("Slack did not say who %s is: %s", user, reason(error))
+            return Person(user, is_member=False)
+        person = self._described(user, found)
+        self._known.add(user, person)
+        return person
+
+    def _described(self, user: str, found: Mapping[str, Any]) -> Person:
+        profile = found.get("profile") or {}
+        organisation = (found.get("enterprise_user") or {}).get("enterprise_id")
+        is_ours = found.get("team_id") == self._me.team or (
+            organisation is not None and organisation == self._me.organisation
+        )
+        return Person(
+            profile.get("display_name") or found.get("real_name") or found.get("name") or user,
+            is_member=is_ours and not any(found.get(flag) for flag in _NO_MEMBER),
+            known_until=self._clock() + KNOWN_SECONDS,
+        )
+
+
+def _ids(listed: str | None) -> list[str]:
+    return listed.split(",") if listed else []

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from slack_sdk import WebClient
+
+from tests.standins.scripted import ScriptedModel
+from tests.standins.slack_api import APP_TOKEN, BOT_TOKEN, SECONDS, SlackApi
+from turnleaf import Assistant
+from turnleaf.core.dialogue import Model
+from turnleaf.faces.slack.bot import Bot
+from turnleaf.faces.slack.client import identity, make_client
+from turnleaf.faces.slack.line import Line
+from turnleaf.settings import SETTINGS
+
+
+class Switch:
+    """Lets the bot of the test that runs hear what comes over one line for all tests."""
+
+    bot: Bot
+
+    def hear(self, event: Mapping[str, Any]) -> None:
+        self.bot.hear(event)
+
+    def press(self, body: Mapping[str, Any]) -> None:
+        self.bot.press(body)
+
+
+class World:
+    """A workspace, and a bot in it over a folder of its own."""
+
+    def __init__(self, slack: SlackApi, client: WebClient, switch: Switch, folder: Path) -> None:
+        self.slack = slack
+        self.client = client
+        self.folder = folder
+        self._switch = switch
+        self.model = ScriptedModel()
+        self.allow(slackAllowedUsers="U01")
+        self.start(self.model)
+
+    def allow(self, **settings: str) -> None:
+        """Let other settings hold."""
+        config = self.folder / "memory-config.json"
+        config.write_text(json.dumps(settings), "utf-8")
+
+    def start(self, model: Model) -> None:
+        """Start the bot, which knows nothing but what is on disk."""
+        self.assistant = Assistant(self.folder, model=model)
+        self.assistant.init()
+        self.bot = self._switch.bot = Bot(self.assistant, self.client, identity(self.client))
+
+    def restart(self) -> None:
+        self.assistant.close(flush=False)
+        self.start(self.model)
+
+    def settle(self) -> None:
+        """Wait until the bot has nothing left to do."""
+        assert self.bot.wait(SECONDS)
+
+    def said(self, ts: str) -> list[str]:
+        """Give what a thread shows once all is done."""
+        self.settle()
+        return self.slack.texts(ts)
+
+    def asked(self) -> list[str]:
+        """Give what the model was asked."""
+        self.settle()
+        return [prompt.question for prompt in self.model.prompts]
+
+    def remembered(self) -> list[str]:
+        return [memory.content for memory in self.assistant.memory.get_all()]
+
+    def history(self, ts: str) -> list[str]:
+        return [one.text for one in self.assistant.conversations.get_history(f"slack:{ts}")]
+
+
+@pytest.fixture(scope="module")
+def linked() -> Iterator[tuple[SlackApi, WebClient, Switch]]:
+    """Connect once for many tests, with the real library."""
+    switch = Switch()
+    with SlackApi() as slack, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SLACK_API_URL", slack.url)
+        client = make_client(BOT_TOKEN)
+        line = Line(switch, client, APP_TOKEN)
+        line.open()
+        yield slack, client, switch
+        line.close()
+
+
+@pytest.fixture
+def world(
+    linked: tuple[SlackApi, WebClient, Switch], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[World]:
+    slack, client, switch = linked
+    for setting in SETTINGS:
+        monkeypatch.delenv(setting.variable, raising=False)
+    monkeypatch.setenv("EMBEDDINGS", "off")
+    slack.calls.clear()
+    slack.refused.clear()
+    slack.people.clear()
+    one = World(slack, client, switch, tmp_path)
+    yield one
+    one.settle()
+    one.assistant.close(flush=False)

@@ -1,0 +1,506 @@
+"""The bot in a workspace on loopback, with the real library between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from threading import Barrier, Event
+from typing import Any
+
+import pytest
+
+from tests.faces.slack.conftest import World
+from tests.standins.chat_api import ChatApi
+from tests.standins.scripted import learnt
+from tests.standins.slack_api import BOT, SECONDS
+from turnleaf.core.dialogue import Prompt, Text, Toolbox
+from turnleaf.errors import ModelError
+from turnleaf.llm.api import ApiModel
+from turnleaf.store.memories import MemoryStore
+
+LAMP = "客廳的燈叫做小明"
+
+
+class GatedModel:
+    """Begins an answer, and goes on when it is let."""
+
+    name = "gated"
+
+    def __init__(self, gate: Event | Barrier) -> None:
+        self.begun = Event()
+        self.asked: list[str] = []
+        self._gate = gate
+
+    def stream(self, prompt: Prompt, _tools: Toolbox | None = None) -> Iterator[Text]:
+        self.asked.append(prompt.question)
+        yield Text("One ")
+        self.begun.set()
+        self._gate.wait(SECONDS)
+        yield Text("two.")
+
+    def structured(self, _system: str, _text: str, _schema: Mapping[str, Any]) -> str:
+        return '{"facts": []}'
+
+
+class BrokenModel(GatedModel):
+    """Has a fault."""
+
+    def __init__(self) -> None:
+        super().__init__(Event())
+
+    def stream(self, _prompt: Prompt, _tools: Toolbox | None = None) -> Iterator[Text]:
+        message = "a bug"
+        raise RuntimeError(message)
+
+
+# Being called
+
+
+def test_a_mention_is_answered_once_in_its_thread_though_slack_tells_of_it_twice(
+    world: World,
+) -> None:
+    world.model.turns = [["你好，", "**世界**"]]
+    ts = world.slack.mention("你好")
+    assert world.said(ts) == ["你好，**世界**"]
+    assert world.asked() == ["你好"]
+    assert world.history(ts) == ["你好", "你好，**世界**"]
+    (status,) = world.slack.called("assistant.threads.setStatus")
+    assert (status["channel_id"], status["thread_ts"]) == ("C01", ts)
+
+
+def test_what_slack_delivers_again_is_not_answered_again(world: World) -> None:
+    ts = world.slack.mention("Hello")
+    world.slack.mention("Hello", ts=ts)
+    more = world.slack.mention("And now?", thread_ts=ts)
+    world.slack.mention("And now?", thread_ts=ts, ts=more)
+    assert world.said(ts) == ["Fine.", "Fine."]
+
+
+def test_what_it_answered_before_it_was_started_anew_is_not_answered_again(world: World) -> None:
+    ts = world.slack.mention("Hello")
+    assert world.said(ts) == ["Fine."]
+    world.restart()
+    world.slack.mention("Hello", ts=ts)
+    assert world.said(ts) == ["Fine."]
+
+
+def test_a_direct_message_needs_no_mention(world: World) -> None:
+    ts = world.slack.direct("你好嗎")
+    assert world.said(ts) == ["Fine."]
+    assert world.asked() == ["你好嗎"]
+
+
+def test_a_thread_that_it_took_part_in_goes_on_without_a_mention_also_after_a_restart(
+    world: World,
+) -> None:
+    ts = world.slack.mention("我住在台北")
+    world.slack.say("那裡常下雨", thread_ts=ts)
+    assert world.said(ts) == ["Fine.", "Fine."]
+    world.restart()
+    world.slack.say("所以要帶傘", thread_ts=ts)
+    assert world.said(ts) == ["Fine.", "Fine.", "Fine."]
+    assert world.history(ts)[::2] == ["我住在台北", "那裡常下雨", "所以要帶傘"]
+
+
+def test_in_a_thread_what_is_said_to_somebody_else_is_not_answered(world: World) -> None:
+    ts = world.slack.mention("Hello")
+    world.slack.say("<@U02> have you seen this?", thread_ts=ts)
+    assert world.said(ts) == ["Fine."]
+
+
+def test_in_a_channel_and_in_threads_of_others_it_is_silent(world: World) -> None:
+    ts = world.slack.say("Good morning, all")
+    world.slack.say("Good morning", thread_ts=ts)
+    world.settle()
+    assert world.slack.calls == [call for call in world.slack.calls if call.method == "auth.test"]
+    assert world.asked() == []
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"user": BOT},
+        {"bot_id": "B1", "user": BOT},
+        {"bot_id": "B9", "user": "U09"},
+        {"bot_id": "B9", "user": "U01"},
+        {"subtype": "bot_message", "bot_id": "B9"},
+        {"user": "USLACKBOT"},
+        {"subtype": "message_changed", "message": {"text": f"<@{BOT}> hi", "user": "U01"}},
+        {"subtype": "message_deleted", "deleted_ts": "1.2"},
+        {"subtype": "channel_join"},
+        {"subtype": "channel_topic"},
+        {"user": None},
+    ],
+)
+def test_itself_other_bots_edits_and_notices_are_ignored(
+    world: World, event: dict[str, Any]
+) -> None:
+    ts = world.slack.say(f"<@{BOT}> hello", **({"channel": "D1", "channel_type": "im"} | event))
+    assert world.said(ts) == []
+    assert world.asked() == []
+
+
+def test_the_model_reads_what_people_see(world: World) -> None:
+    world.slack.people["U02"] = {"profile": {"display_name": "小安"}}
+    world.slack.mention("ask <@U02> in <#C09|home> about a &lt; b &amp; <https://x.example/a|this>")
+    assert world.asked() == ["ask @小安 in #home about a < b & this (https://x.example/a)"]
+
+
+def test_a_mention_without_words_is_greeted(world: World) -> None:
+    ts = world.slack.mention("")
+    assert world.said(ts) == [
+        "I am here. Tell me what you would like to know, or what to remember."
+    ]
+    assert world.asked() == []
+
+
+def test_files_are_not_read_and_it_says_so(world: World) -> None:
+    files = [{"name": "燈.png"}, {"id": "F2"}]
+    ts = world.slack.direct("看這個", subtype="file_share", files=files)
+    assert world.said(ts) == ["我只讀文字，所以沒有看：燈.png, F2", "Fine."]
+    ts = world.slack.direct("", subtype="file_share", files=files)
+    assert world.said(ts) == ["I read only text, so I did not look at: 燈.png, F2"]
+
+
+# One memory
+
+
+def test_what_it_is_asked_to_remember_and_to_forget_is_done_and_can_be_taken_back(
+    world: World,
+) -> None:
+    ts = world.slack.mention(f"記住{LAMP}")
+    assert world.said(ts) == [f"已記住：{LAMP}\n\nFine."]
+    assert world.remembered() == [LAMP]
+    (note,) = world.slack.notes(ts)
+    assert note.lines == [f"學到：{LAMP}"]
+    world.slack.say("忘掉客廳的燈", thread_ts=ts)
+    world.settle()
+    assert world.remembered() == []
+    forgotten = world.slack.notes(ts)[1]
+    assert forgotten.lines == [f"忘掉：{LAMP}"]
+    world.slack.press(forgotten)
+    world.settle()
+    assert world.remembered() == [LAMP]
+    assert forgotten.lines == [f"已復原：{LAMP}"]
+
+
+def test_what_another_program_remembered_is_in_the_next_prompt(world: World) -> None:
+    MemoryStore(world.assistant.memory.location).add(LAMP)
+    world.slack.mention("燈叫什麼？")
+    world.settle()
+    assert LAMP in world.model.prompts[0].system
+
+
+def test_what_was_said_is_shown_while_a_tool_is_used(world: World) -> None:
+    world.model.turns = [["我找找。", ("search_memory", {"query": "燈"}), "沒有。"]]
+    ts = world.slack.mention("燈叫什麼？")
+    assert world.said(ts) == ["我找找。沒有。"]
+    (begun,) = world.slack.called("chat.startStream")
+    assert begun["markdown_text"] == "我找找。"
+    assert (begun["recipient_user_id"], begun["recipient_team_id"]) == ("U01", "T1")
+
+
+def test_what_a_tool_saved_is_noted(world: World) -> None:
+    world.model.turns = [[("append_memory", {"fact": LAMP}), "好"]]
+    ts = world.slack.mention("燈有名字了")
+    assert world.said(ts) == ["好"]
+    (note,) = world.slack.notes(ts)
+    assert note.lines == [f"學到：{LAMP}"]
+    assert len(note.buttons) == 1
+
+
+# Learning
+
+
+def taught(world: World, *facts: str) -> str:
+    """Have something said and learnt in the background; give the thread."""
+    said = "。".join(facts)
+    world.model.facts = [[learnt(fact) for fact in facts]]
+    ts = world.slack.mention(said)
+    world.settle()
+    world.assistant.flush(f"slack:{ts}")
+    world.bot.tell_news()
+    world.settle()
+    return ts
+
+
+def test_what_was_learnt_later_is_noted_in_the_thread_that_it_came_from(world: World) -> None:
+    other = world.slack.mention("Hello")
+    ts = taught(world, "我喜歡茶", "我住在台北")
+    assert [note.lines for note in world.slack.notes(ts)] == [
+        ["學到：我喜歡茶", "學到：我住在台北"]
+    ]
+    assert world.slack.notes(other) == []
+    world.slack.press(world.slack.notes(ts)[0], number=1)
+    world.settle()
+    assert world.remembered() == ["我喜歡茶"]
+    assert world.slack.notes(ts)[0].lines == ["學到：我喜歡茶", "已復原：我住在台北"]
+    assert len(world.slack.notes(ts)[0].buttons) == 1
+
+
+def test_what_was_taken_back_already_and_what_changed_since_is_said(world: World) -> None:
+    ts = taught(world, "我喜歡茶", "我住在台北")
+    (note,) = world.slack.notes(ts)
+    tea, home = world.assistant.memory.get_all()
+    world.assistant.memory.undo()
+    world.assistant.memory.update(tea.id, "我喜歡綠茶")
+    world.slack.press(note, number=1)
+    world.settle()
+    world.slack.press(note, number=0)
+    world.settle()
+    assert note.lines == ["後來改過了，所以保留：我喜歡茶", f"之前就復原過了：{home.content}"]
+    assert world.remembered() == ["我喜歡綠茶"]
+
+
+def test_two_buttons_pressed_at_once_both_say_what_came_of_them(world: World) -> None:
+    (note,) = world.slack.notes(taught(world, "我喜歡茶", "我住在台北"))
+    as_seen = deepcopy(note)
+    world.slack.press(as_seen, number=0)
+    world.slack.press(as_seen, number=1)
+    world.settle()
+    assert note.lines == ["已復原：我喜歡茶", "已復原：我住在台北"]
+    assert world.remembered() == []
+
+
+def test_a_fact_that_took_the_place_of_another_is_noted_with_it(world: World) -> None:
+    world.assistant.memory.add("我的貓叫小白")
+    ts = world.slack.mention("記住不是小白，我的貓叫小黑")
+    world.settle()
+    known = world.remembered()
+    (note,) = world.slack.notes(ts)
+    assert len(known) == 1
+    assert "小黑" in note.lines[0]
+    assert "（原本：我的貓叫小白）" in note.lines[0]
+    world.slack.press(note)
+    world.settle()
+    assert world.remembered() == ["我的貓叫小白"]
+
+
+def test_a_long_fact_is_shown_short(world: World) -> None:
+    ts = world.slack.mention("remember " + "tea and cake " * 300)
+    world.settle()
+    (note,) = world.slack.notes(ts)
+    world.slack.press(note)
+    world.settle()
+    assert note.lines[0].startswith("taken back: tea and cake tea")
+    assert len(note.lines[0]) < 400
+    assert world.remembered() == []
+
+
+def test_the_button_of_another_memory_takes_nothing_back(world: World) -> None:
+    ts = taught(world, "我喜歡茶")
+    (note,) = world.slack.notes(ts)
+    number, _, _ = note.buttons[0]["accessory"]["value"].partition(":")
+    note.buttons[0]["accessory"]["value"] = f"{number}:another"
+    world.slack.press(note)
+    world.settle()
+    assert world.remembered() == ["我喜歡茶"]
+
+
+def test_a_stranger_cannot_take_anything_back(world: World) -> None:
+    ts = taught(world, "我喜歡茶")
+    world.slack.press(world.slack.notes(ts)[0], user="U09")
+    world.settle()
+    assert world.remembered() == ["我喜歡茶"]
+    (told,) = [post for post in world.slack.thread(ts) if post.only_for]
+    assert told.only_for == "U09"
+    assert "名單" in told.text
+
+
+def test_a_long_note_is_kept_short(world: World) -> None:
+    facts = [f"第{number}間房間的鑰匙在第{number}個抽屜" for number in range(12)]
+    (note,) = world.slack.notes(taught(world, *facts))
+    assert len(note.buttons) == 10
+    assert note.lines[-1] == "……還有 2 件"
+
+
+# Who may talk
+
+
+def test_a_stranger_is_refused_politely_once_a_day_and_nothing_is_kept(world: World) -> None:
+    first = world.slack.mention(f"記住{LAMP}", user="U09")
+    second = world.slack.say(f"<@{BOT}> 請記住", user="U09", thread_ts=first)
+    third = world.slack.mention("Hello?", user="U09")
+    (told,) = world.said(first)
+    assert "只回答名單上的人" in told
+    assert "U09" in told
+    assert world.said(second) == world.said(third) == []
+    assert world.remembered() == world.asked() == world.history(first) == []
+    assert world.assistant.learning.backlog() == {}
+
+
+def test_a_stranger_who_does_not_call_it_is_left_alone(world: World) -> None:
+    ts = world.slack.mention("Hello")
+    world.slack.say("Who is this?", user="U09", thread_ts=ts)
+    assert world.said(ts) == ["Fine."]
+
+
+def test_with_nobody_on_the_list_everybody_is_refused(world: World) -> None:
+    world.allow()
+    ts = world.slack.direct("Hello")
+    (told,) = world.said(ts)
+    assert told.startswith("Sorry, I only answer people on my list")
+    assert world.asked() == []
+
+
+def test_a_change_of_the_list_holds_at_once(world: World) -> None:
+    world.allow(slackAllowedUsers="U02,U03")
+    assert len(world.said(world.slack.mention("Hello"))) == 1
+    assert world.said(world.slack.mention("Hello", user="U03")) == ["Fine."]
+    world.allow(slackAllowedUsers="U01")
+    assert world.said(world.slack.mention("Hello")) == ["Fine."]
+
+
+@pytest.mark.parametrize(
+    ("person", "is_answered"),
+    [
+        ({}, True),
+        ({"team_id": "T9", "enterprise_user": {"enterprise_id": "E1"}}, True),
+        ({"is_restricted": True}, False),
+        ({"is_ultra_restricted": True}, False),
+        ({"is_stranger": True, "team_id": "T9"}, False),
+        ({"team_id": "T9"}, False),
+        ({"is_bot": True}, False),
+        (None, False),
+    ],
+)
+def test_in_a_channel_on_the_list_members_are_answered_and_guests_are_not(
+    world: World, person: dict[str, Any] | None, *, is_answered: bool
+) -> None:
+    world.allow(slackAllowedChannels="C07")
+    if person is not None:
+        world.slack.people["U05"] = person
+    ts = world.slack.mention("Hello", user="U05", channel="C07")
+    assert (world.said(ts) == ["Fine."]) is is_answered
+    assert bool(world.asked()) is is_answered
+    elsewhere = world.slack.mention("Hello", user="U05", channel="C08")
+    assert world.said(elsewhere) != ["Fine."]
+
+
+# One at a time
+
+
+def test_in_a_thread_one_message_waits_for_the_other(world: World) -> None:
+    gate = Event()
+    model = GatedModel(gate)
+    world.start(model)
+    ts = world.slack.mention("first")
+    world.slack.say("second", thread_ts=ts)
+    world.slack.mention("third", thread_ts=ts)
+    assert model.begun.wait(SECONDS)
+    assert model.asked == ["first"]
+    gate.set()
+    assert world.said(ts) == ["One two."] * 3
+    assert model.asked == ["first", "second", "third"]
+
+
+def test_different_threads_are_answered_at_the_same_time(world: World) -> None:
+    world.start(GatedModel(Barrier(2)))
+    first, second = world.slack.mention("one"), world.slack.mention("two")
+    assert world.said(first) == world.said(second) == ["One two."]
+
+
+def test_when_it_is_stopped_what_was_said_is_kept_and_who_waits_is_told(world: World) -> None:
+    gate = Event()
+    model = GatedModel(gate)
+    world.start(model)
+    ts = world.slack.mention("first")
+    assert model.begun.wait(SECONDS)
+    world.slack.say("等一下", thread_ts=ts)
+    world.bot.hush()
+    gate.set()
+    assert world.said(ts) == [
+        "One two.\n\n(I was stopped here.)",
+        "我正要停止。等我回來後請再說一次。",
+    ]
+    assert world.history(ts) == ["first", "One two."]
+
+
+def test_a_model_that_keeps_silent_is_stopped_and_what_it_said_is_kept(world: World) -> None:
+    with ChatApi() as api:
+        api.stall("One ")
+        world.start(ApiModel("openai", "gpt", url=api.url))
+        ts = world.slack.mention("first")
+        assert api.stalled.wait(SECONDS)
+        world.bot.hush()
+        assert world.said(ts) == ["One \n\n(I was stopped here.)"]
+        assert world.history(ts) == ["first", "One "]
+
+
+# What goes wrong
+
+
+def test_a_model_that_fails_says_so_in_the_thread(world: World) -> None:
+    world.model.turns = [[ModelError("the model is asleep; wake it")], ["半個", ModelError("no")]]
+    ts = world.slack.mention("Hello")
+    assert world.said(ts) == ["I could not answer: the model is asleep; wake it"]
+    ts = world.slack.mention("你好")
+    assert world.said(ts) == ["半個\n\n我沒辦法回答：no"]
+    assert world.history(ts) == ["你好", "半個"]
+
+
+def test_a_fault_of_ours_is_told_and_logged_and_ends_nothing(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.start(BrokenModel())
+    ts = world.slack.mention("你好")
+    assert world.said(ts) == ["我出了問題，管理我的人可以在記錄裡看到。"]
+    assert "RuntimeError: a bug" in caplog.text
+    world.restart()
+    assert world.said(world.slack.mention("Hello")) == ["Fine."]
+
+
+def test_an_event_that_makes_no_sense_is_logged_and_ends_nothing(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.slack.direct("Hello", files=["no file"])
+    assert "something went wrong in Slack" in caplog.text
+    assert world.said(world.slack.mention("Hello")) == ["Fine."]
+
+
+def test_a_model_that_says_nothing_is_not_silent_in_slack(world: World) -> None:
+    world.slack.refused["assistant.threads.setStatus"] = "not_allowed"
+    world.model.turns = [[]]
+    assert world.said(world.slack.mention("你好")) == ["我沒有什麼可以說的。"]
+
+
+def test_a_failure_shows_no_key_and_no_folder(world: World) -> None:
+    key = "sk-proj-" + "a1B2" * 8
+    world.model.turns = [[ModelError(f"{world.folder}/x refused {key}")]]
+    (told,) = world.said(world.slack.mention("Hello"))
+    assert key not in told
+    assert str(world.folder) not in told
+
+
+def test_when_slack_asks_to_wait_it_waits(world: World) -> None:
+    world.slack.once("chat.postMessage", "429:0", times=2)
+    ts = world.slack.mention("Hello")
+    assert world.said(ts) == ["Fine."]
+    assert len(world.slack.called("chat.postMessage")) == 3
+
+
+def test_an_answer_comes_when_the_network_is_back(world: World) -> None:
+    world.slack.once("chat.postMessage", "gone", times=2)
+    ts = world.slack.mention("Hello")
+    assert world.said(ts) == ["Fine."]
+
+
+def test_what_slack_does_not_take_ends_nothing(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.slack.mention("Hello", channel="C0NONE")
+    world.settle()
+    assert "channel_not_found" in caplog.text
+    assert world.said(world.slack.mention("Hello")) == ["Fine."]
+
+
+def test_nobody_is_called_by_what_a_model_or_a_memory_says(world: World) -> None:
+    evil = "<!channel> <!here|x> <@U02> <#C01> @everyone &lt;!channel&gt;"
+    world.model.turns = [[evil]]
+    world.assistant.memory.add("old")
+    ts = world.slack.mention(f"remember {evil}")
+    world.settle()
+    for post in world.slack.thread(ts):
+        assert "<" not in post.text
+        assert "@everyone" not in post.text
+        assert all(block["text"]["type"] == "plain_text" for block in post.blocks)

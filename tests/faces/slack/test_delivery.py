@@ -1,0 +1,82 @@
+"""Results of schedules in a channel."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from tests.standins.slack_api import BOT_TOKEN, SlackApi
+from turnleaf.core.schedules import Run, Schedule
+from turnleaf.errors import TurnleafError
+from turnleaf.faces.slack.delivery import to_slack
+from turnleaf.settings import Settings
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+SCHEDULE = Schedule(
+    "s1", "天氣如何？", "@daily", "UTC", NOON, NOON, name="早安", deliver="slack:C05"
+)
+RUN = Run("run-1", NOON, "running")
+
+
+@pytest.fixture
+def slack(monkeypatch: pytest.MonkeyPatch) -> Iterator[SlackApi]:
+    with SlackApi() as one:
+        monkeypatch.setenv("SLACK_API_URL", one.url)
+        yield one
+
+
+def deliver(text: str, schedule: Schedule = SCHEDULE, run: Run = RUN) -> None:
+    brings = to_slack(Settings(slack_bot_token=BOT_TOKEN))
+    assert brings is not None
+    brings(schedule, run, text)
+
+
+def test_a_result_begins_with_the_name_and_carries_the_runs_id(slack: SlackApi) -> None:
+    deliver("晴天 <!channel>")
+    (post,) = slack.posts
+    assert (post.channel, post.thread) == ("C05", None)
+    assert post.text == "早安\n\n晴天 &lt;!channel&gt;\n\n`run-1`"
+    assert post.metadata["event_payload"] == {"schedule": "s1", "run": "run-1"}
+
+
+def test_a_long_result_goes_on_below_its_beginning(slack: SlackApi) -> None:
+    deliver("晴天。" * 2000)
+    first, *others = slack.posts
+    assert len(others) == 2
+    assert {post.thread for post in others} == {first.ts}
+    assert others[-1].text.endswith("`run-1`")
+
+
+def test_a_run_that_is_tried_again_comes_once(slack: SlackApi) -> None:
+    again = replace(RUN, attempts=2)
+    deliver("晴天", run=again)
+    deliver("晴天", run=again)
+    deliver("晴天", run=replace(again, id="run-2"))
+    assert [post.text.split("`")[1] for post in slack.posts] == ["run-1", "run-2"]
+
+
+def test_a_channel_that_it_is_not_in_is_told(slack: SlackApi) -> None:
+    with pytest.raises(TurnleafError) as told:
+        deliver("晴天", replace(SCHEDULE, deliver="slack:C0NONE"))
+    assert str(told.value) == (
+        "Slack did not take it for C0NONE (channel_not_found); is the bot in there?"
+    )
+
+
+def test_without_a_token_nothing_is_brought_to_slack() -> None:
+    assert to_slack(Settings()) is None
+
+
+def test_without_the_package_nothing_is_brought_to_slack() -> None:
+    code = (
+        "import sys; sys.modules['slack_sdk'] = None\n"
+        "from turnleaf.faces.slack.delivery import to_slack\n"
+        "from turnleaf.settings import Settings\n"
+        "sys.exit(to_slack(Settings(slack_bot_token='xoxb-1')) is not None)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], timeout=60, check=False).returncode == 0

@@ -1,0 +1,143 @@
+"""What people write in Slack is read as they meant it, and Markdown becomes what Slack takes."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from turnleaf.faces.slack.reading import mentions, readable, speaks_to_another
+from turnleaf.faces.slack.writing import (
+    ENOUGH,
+    LONGEST,
+    escaped,
+    first_message,
+    literal,
+    messages,
+    settled,
+)
+
+NAMES = {"U01": "小安", "U02": "Bo"}
+HOSTILE = st.lists(
+    st.sampled_from(
+        ["<", ">", "&", "@", "!", "channel", "here", "everyone", "lt;", "#x3c;", "|", " ", "\n",
+         "茶", "https://", "```", "U01", "<!", "<@", "subteam^S1", "*", "`"]
+    ),
+    max_size=40,
+).map("".join)  # fmt: skip
+
+
+def read(text: str) -> str:
+    return readable(text, own="UBOT", name_of=lambda user: NAMES.get(user, user))
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("<@UBOT> 記住我喜歡茶", "記住我喜歡茶"),
+        ("<@UBOT>, hello", "hello"),
+        ("<@UBOT|turnleaf>：你好", "你好"),
+        ("hello <@UBOT> there", "hello there"),
+        ("one\n<@UBOT> two", "one\n two"),
+        ("<@UBOT>", ""),
+        ("ask <@U01> and <@U09> and <@U02|bobby>", "ask @小安 and @U09 and @bobby"),
+        ("in <#C01|general> or <#C02> or <#C03|>", "in #general or #C02 or #C03"),
+        ("<!here> <!channel|channel> <!subteam^S1|@team>", "@here channel @team"),
+        ("<!date^1392734382^{date}|2014-02-18>", "2014-02-18"),
+        ("see <https://a.example/x?y=1&amp;z=2>", "see https://a.example/x?y=1&z=2"),
+        ("see <https://a.example/|the page>", "see the page (https://a.example/)"),
+        ("see <http://a.example|a.example>", "see http://a.example"),
+        ("<mailto:a@b.example|a@b.example> <tel:+88612|+88612>", "a@b.example +88612"),
+        ("a &lt; b &amp;&amp; c &gt; d", "a < b && c > d"),
+        ("&lt;@U01&gt; and &amp;lt;", "<@U01> and &lt;"),
+        ("1 < 2 and 3 > 2", "1 < 2 and 3 > 2"),
+    ],
+)
+def test_marks_and_escapes_are_read_as_people_see_them(text: str, meant: str) -> None:
+    assert read(text) == meant
+
+
+def test_who_is_spoken_to_is_told_by_the_mentions() -> None:
+    assert mentions("hi <@UBOT>", "UBOT")
+    assert mentions("hi <@UBOT|x>", "UBOT")
+    assert not mentions("hi <@UBOT2> &lt;@UBOT&gt;", "UBOT")
+    assert speaks_to_another(" <@U01> hi <@UBOT>", "UBOT")
+    assert not speaks_to_another("<@UBOT> hi <@U01>", "UBOT")
+    assert not speaks_to_another("hi <@U01>", "UBOT")
+
+
+@pytest.mark.parametrize(
+    ("markdown", "sent"),
+    [
+        ("**bold** _it_ `a<b`", "**bold** _it_ `a&lt;b`"),
+        ("> quoted\n>> twice\n  > so", "> quoted\n>> twice\n  > so"),
+        ("a > b -> c", "a &gt; b -&gt; c"),
+        ("<!channel> <@U01>", "&lt;!channel&gt; &lt;@U01&gt;"),
+        ("<https://a.example/x?y=1&z=2>", "https://a.example/x?y=1&z=2"),
+        ("[x](https://a.example/?a=1&b=2)", "[x](https://a.example/?a=1&b=2)"),
+        ("R&D, 5 & 6, &lt; &amp; &#x3c;", "R&D, 5 & 6, &amp;lt; &amp;amp; &amp;#x3c;"),
+        ("@everyone @Here的 @channels", "@\u200beveryone @\u200bHere的 @channels"),
+    ],
+)  # fmt: skip
+def test_markdown_holds_none_of_slacks_own_marks(markdown: str, sent: str) -> None:
+    assert escaped(markdown) == sent
+
+
+def test_a_plain_field_holds_none_either() -> None:
+    assert literal("<!here> & > @everyone") == "&lt;!here&gt; &amp; &gt; @\u200beveryone"
+
+
+@settings(deadline=None, max_examples=50)
+@given(HOSTILE)
+def test_no_text_calls_anybody(text: str) -> None:
+    for sent in (escaped(text), literal(text)):
+        assert "<" not in sent
+        assert not any(f"@{name}" in sent for name in ("here ", "channel ", "everyone "))
+
+
+@settings(deadline=None, max_examples=50)
+@given(HOSTILE, HOSTILE)
+def test_what_is_shown_early_stays_as_it_is(first: str, more: str) -> None:
+    assert escaped(first + more).startswith(escaped(settled(first)))
+
+
+@settings(deadline=None, max_examples=10)
+@given(st.text("ab 。\n`~", min_size=ENOUGH, max_size=3 * LONGEST))
+def test_messages_hold_all_of_a_text_and_are_never_too_long(text: str) -> None:
+    parts = messages(text)
+    assert all(len(part) <= LONGEST + 50 and len(escaped(part)) <= 12_000 for part in parts)
+    there = iter("".join(parts))
+    assert all(character in there for character in text if character in "ab。")
+
+
+@pytest.mark.parametrize("character", "<&@>茶")
+def test_the_longest_message_fits_when_it_is_escaped(character: str) -> None:
+    first, rest = first_message(character * LONGEST * 2)
+    assert len(escaped(first)) <= 12_000
+    assert len(first) + len(rest) == LONGEST * 2
+
+
+def test_a_text_is_cut_between_paragraphs_or_lines_or_sentences_or_words() -> None:
+    head = "x" * ENOUGH
+    assert first_message(f"{head}\n\n{'y' * LONGEST}")[0] == head
+    assert first_message(f"{head}\n{'y' * LONGEST}")[0] == head
+    assert first_message(f"{'茶' * ENOUGH}。{'茶' * LONGEST}")[0] == "茶" * ENOUGH + "。"
+    assert first_message(f"{head} {'y' * LONGEST}")[0] == head
+    assert first_message("y" * LONGEST * 2)[0] == "y" * LONGEST
+
+
+def test_a_code_block_that_is_cut_is_closed_and_goes_on() -> None:
+    code = "\n".join(f"print({number})  # <{number}>" for number in range(400))
+    text = f"Here:\n\n```python\n{code}\n```\n\nDone."
+    parts = messages(text)
+    assert len(parts) > 2
+    assert all(part.count("```") == 2 for part in parts)
+    assert all(part.startswith("```python\n") for part in parts[1:])
+    inner = [part.split("```python\n")[1].split("\n```")[0] for part in parts]
+    assert "\n".join(inner) == code
+    assert parts[-1].endswith("\n```\n\nDone.")
+
+
+def test_a_fence_of_any_length_is_cut_in_the_end() -> None:
+    assert len(messages("```" + "x" * 10_000)) == 4
+    assert len(messages("~~~ a\n" + "x\n" * 5000 + "~~~\n")) < 6
