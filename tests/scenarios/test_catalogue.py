@@ -2,7 +2,7 @@
 
 The ids are in the `.toml` files beside this one. A test carries its id by
 `@pytest.mark.scenario("000.trim-by-turns")`; the tests are read, not run, so that this holds
-for any selection of them. What later work will bring is marked `awaited` in the catalogue.
+for any selection of them.
 """
 
 from __future__ import annotations
@@ -25,11 +25,6 @@ TESTS = HERE.parent
 SCENARIOS = {"000": 14, "001": 20, "002": 16, "003": 24, "004": 12}
 """How many the requirements have: none may disappear from the catalogue."""
 
-AWAITED = {"000": 0, "001": 1, "002": 0, "003": 0, "004": 0}
-"""How many have no test yet: lower a number when one gets its test, and never raise it."""
-
-AWAITED_PARTS = {"faces"}
-
 
 class Scenario(NamedTuple):
     """One entry of the catalogue."""
@@ -37,7 +32,6 @@ class Scenario(NamedTuple):
     id: str
     title: str
     must: str
-    awaited: str | None = None
 
 
 class Carried(NamedTuple):
@@ -117,9 +111,9 @@ def _id(mark: ast.Call, place: str) -> str:
 
 
 def without_a_test(scenarios: Iterable[Scenario], carried: Iterable[Carried]) -> list[str]:
-    """Give the ids that are not awaited and that no test carries."""
+    """Give the ids that no test carries."""
     tested = {mark.id for mark in carried}
-    return [each.id for each in scenarios if not each.awaited and each.id not in tested]
+    return [each.id for each in scenarios if each.id not in tested]
 
 
 def not_in_the_catalogue(scenarios: Iterable[Scenario], carried: Iterable[Carried]) -> list[str]:
@@ -128,31 +122,16 @@ def not_in_the_catalogue(scenarios: Iterable[Scenario], carried: Iterable[Carrie
     return [f"{mark.id} ({mark.test})" for mark in carried if mark.id not in known]
 
 
-def awaited_no_longer(scenarios: Iterable[Scenario], carried: Iterable[Carried]) -> list[str]:
-    """Give the awaited ids that a test carries."""
-    tested = {mark.id for mark in carried}
-    return [each.id for each in scenarios if each.awaited and each.id in tested]
-
-
 def per_document(scenarios: Iterable[Scenario]) -> dict[str, int]:
     return dict(Counter(each.id.partition(".")[0] for each in scenarios))
 
 
-def test_each_scenario_that_is_not_awaited_is_carried_by_a_test() -> None:
+def test_each_scenario_is_carried_by_a_test() -> None:
     assert without_a_test(catalogue(), carried_by_our_tests()) == []
 
 
 def test_each_mark_names_a_scenario_of_the_catalogue() -> None:
     assert not_in_the_catalogue(catalogue(), carried_by_our_tests()) == []
-
-
-def test_a_scenario_that_a_test_carries_is_no_longer_awaited() -> None:
-    assert awaited_no_longer(catalogue(), carried_by_our_tests()) == []
-
-
-def test_the_awaited_are_exactly_as_many_as_are_allowed() -> None:
-    awaited = per_document(each for each in catalogue() if each.awaited)
-    assert awaited == {document: count for document, count in AWAITED.items() if count}
 
 
 def test_the_catalogue_holds_every_scenario_of_every_document() -> None:
@@ -170,7 +149,6 @@ def test_an_entry_says_what_it_is(scenario: Scenario) -> None:
     assert re.fullmatch(r"\d{3}\.[a-z0-9]+(-[a-z0-9]+)*", scenario.id)
     assert scenario.title.strip()
     assert scenario.must.endswith(".")
-    assert scenario.awaited is None or scenario.awaited in AWAITED_PARTS
 
 
 @pytest.mark.parametrize("path", sorted(HERE.glob("*.toml")), ids=lambda path: path.stem)
@@ -179,17 +157,13 @@ def test_a_file_holds_the_scenarios_of_its_own_document(path: Path) -> None:
     assert {entry["id"].partition(".")[0] for entry in entries} == {path.stem}
 
 
-KNOWN = [
-    Scenario("000.tested", "…", "It holds."),
-    Scenario("000.later", "…", "It will hold.", awaited="assistant"),
-]
+KNOWN = [Scenario("000.tested", "…", "It holds.")]
 TESTED = Carried("000.tested", "test_it.py")
 
 
 def test_a_catalogue_in_order_has_nothing_to_report() -> None:
     assert without_a_test(KNOWN, [TESTED]) == []
     assert not_in_the_catalogue(KNOWN, [TESTED]) == []
-    assert awaited_no_longer(KNOWN, [TESTED]) == []
 
 
 def test_a_scenario_without_a_test_is_found() -> None:
@@ -200,10 +174,6 @@ def test_a_mark_with_an_unknown_id_is_found() -> None:
     assert not_in_the_catalogue(KNOWN, [Carried("000.tset", "test_it.py")]) == [
         "000.tset (test_it.py)"
     ]
-
-
-def test_an_awaited_scenario_that_has_its_test_is_found() -> None:
-    assert awaited_no_longer(KNOWN, [TESTED, Carried("000.later", "test_it.py")]) == ["000.later"]
 
 
 def ids_in(source: str) -> list[str]:
