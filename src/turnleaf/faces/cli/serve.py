@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from turnleaf.errors import TurnleafError
 from turnleaf.faces.cli.arguments import TEXT
 from turnleaf.faces.cli.output import note, say
 from turnleaf.faces.cli.place import Place, pass_place
 from turnleaf.faces.cli.running import running
+from turnleaf.faces.extras import needing
 from turnleaf.llm.models import describe
 from turnleaf.settings import in_home_assistant
 
-try:
+with needing("server"):
     from turnleaf.faces.http.access import (
         Access,
         allowed_host,
@@ -32,12 +32,6 @@ try:
     from turnleaf.faces.http.app import make_app
     from turnleaf.faces.http.limits import Limits
     from turnleaf.faces.http.serving import Server, address_of, listen
-except ModuleNotFoundError as error:
-    package = (error.name or "").partition(".")[0]
-    if package == "turnleaf":
-        raise
-    message = f"the package {package} is missing; pip install 'turnleaf[server]' brings it"
-    raise TurnleafError(message) from error
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,26 +10,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from turnleaf.errors import TurnleafError
 from turnleaf.faces.cli.output import note, say, say_json
 from turnleaf.faces.cli.place import Place, pass_place
 from turnleaf.faces.cli.running import running
+from turnleaf.faces.extras import needing
 from turnleaf.llm.models import describe
 from turnleaf.scheduling import Runner
 from turnleaf.watcher import Watcher
 
-try:
+with needing("slack"):
     from turnleaf.faces.slack.bot import Bot
     from turnleaf.faces.slack.client import checked_token, identity, make_client
     from turnleaf.faces.slack.delivery import to_slack
     from turnleaf.faces.slack.line import Line
     from turnleaf.faces.slack.manifest import MANIFEST
-except ModuleNotFoundError as error:
-    package = (error.name or "").partition(".")[0]
-    if package == "turnleaf":
-        raise
-    message = f"the package {package} is missing; pip install 'turnleaf[slack]' brings it"
-    raise TurnleafError(message) from error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

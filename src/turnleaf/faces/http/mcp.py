@@ -9,9 +9,10 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from turnleaf.assistant import Assistant
+from turnleaf.faces.extras import MissingPackage
 from turnleaf.faces.http.given import Current
 from turnleaf.faces.http.problems import Refused
-from turnleaf.faces.mcp import MissingPackage, offer
+from turnleaf.faces.mcp import offer
 from turnleaf.tools import MemoryTools
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from turnleaf.errors import TurnleafError
+from turnleaf.faces.extras import needing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,11 +17,7 @@ if TYPE_CHECKING:
     from turnleaf.faces.mcp.server import Served
     from turnleaf.tools import MemoryTools
 
-__all__ = ["MissingPackage", "offer"]
-
-
-class MissingPackage(TurnleafError):
-    """The SDK is not installed."""
+__all__ = ["offer"]
 
 
 def offer(open_tools: Callable[[], MemoryTools]) -> Served:
@@ -29,13 +25,7 @@ def offer(open_tools: Callable[[], MemoryTools]) -> Served:
 
     Without the SDK, raise MissingPackage.
     """
-    try:
+    with needing("mcp"):
         server = import_module("turnleaf.faces.mcp.server")
-    except ModuleNotFoundError as error:
-        package = (error.name or "").partition(".")[0]
-        if package == "turnleaf":
-            raise
-        message = f"the package {package} is missing; pip install 'turnleaf[mcp]' brings it"
-        raise MissingPackage(message) from error
     served: Served = server.Served(open_tools)
     return served
