@@ -102,8 +102,11 @@ def test_with_nobody_on_the_list_it_says_how_to_put_somebody_on_it(cli: Cli) -> 
 @pytest.mark.parametrize(
     ("environ", "told"),
     [
-        ({}, "SLACK_BOT_TOKEN is not set; docs/slack.md says where Slack shows it"),
-        ({"SLACK_BOT_TOKEN": BOT_TOKEN}, "SLACK_APP_TOKEN is not set; docs/slack.md says where"),
+        ({}, "SLACK_BOT_TOKEN is not set; Slack shows it on your app's page under OAuth"),
+        (
+            {"SLACK_BOT_TOKEN": BOT_TOKEN},
+            "SLACK_APP_TOKEN is not set; Slack shows it on your app's page under Basic",
+        ),
         (
             {"SLACK_BOT_TOKEN": APP_TOKEN, "SLACK_APP_TOKEN": BOT_TOKEN},
             "SLACK_BOT_TOKEN must begin with xoxb-; copy it again from Slack",

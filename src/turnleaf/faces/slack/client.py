@@ -25,6 +25,10 @@ LONGEST_WAIT_SECONDS = 60
 MOST_WAITS = 3
 TOO_MANY = 429
 KINDS = {"SLACK_BOT_TOKEN": "xoxb-", "SLACK_APP_TOKEN": "xapp-"}
+PLACES = {
+    "SLACK_BOT_TOKEN": "OAuth & Permissions",
+    "SLACK_APP_TOKEN": "Basic Information, App-Level Tokens",
+}
 WRONG_TOKEN = {
     "account_inactive", "invalid_auth", "not_allowed_token_type", "not_authed", "token_expired",
     "token_revoked",
@@ -93,7 +97,10 @@ def make_client(token: str, stop: Event | None = None) -> WebClient:
 def checked_token(variable: str, token: str | None) -> str:
     """Give a token, or say what is wrong with it; it is never shown."""
     if not token:
-        message = f"{variable} is not set; docs/slack.md says where Slack shows it"
+        message = (
+            f"{variable} is not set; Slack shows it on your app's page under {PLACES[variable]},"
+            " and turnleaf slack manifest prints what such an app is made of"
+        )
         raise SettingsError(message)
     if not token.startswith(KINDS[variable]):
         message = f"{variable} must begin with {KINDS[variable]}; copy it again from Slack"
