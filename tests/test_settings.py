@@ -59,6 +59,8 @@ def test_each_setting_comes_from_the_environment_before_the_file(
     in_file, written, meant = KINDS[type(setting.default)]
     if setting.field in {"model", "extract_model"}:
         in_file, written, meant = "recall", "openai:gpt", "openai:gpt"
+    if setting.field.startswith("slack_"):
+        in_file, written, meant = "U012", "U01, U02", "U01,U02"
     write(tmp_path, {setting.key: in_file})
     from_file = Settings.load(tmp_path, {})
     assert getattr(from_file, setting.field) == in_file
