@@ -212,7 +212,6 @@ def test_a_fact_saved_in_slack_is_known_everywhere_and_forgotten_once_it_is_forg
             "schedule": programs.by_the_clock(address),
             "mcp": mcp,
         }
-        assert {name for name, ask in interfaces.items() if LAMP in ask()} == set()
         slack(f"記住{LAMP}")
         assert {name for name, ask in interfaces.items() if LAMP not in ask()} == set()
         chat(f"忘掉{LAMP}")

@@ -25,7 +25,7 @@ FAULTS = {
     "EACCES": (*NAMING, "openat"),
     "EMFILE": ("openat",),
 }
-STEPS = 10 if LONG else 3
+STEPS = 10 if LONG else 2
 
 
 def bad_manners(hits: Sequence[Hit]) -> dict[str, list[str]]:
@@ -42,7 +42,7 @@ def bad_manners(hits: Sequence[Hit]) -> dict[str, list[str]]:
 def sampled(counted: Sequence[Nth]) -> list[Nth]:
     """Every call that changes something; in the short form, of the others only some."""
     reading = [nth for nth in counted if nth.call in READING or not nth.changes]
-    return [nth for nth in counted if nth not in reading] + reading[:: 1 if LONG else 5]
+    return [nth for nth in counted if nth not in reading] + reading[:: 1 if LONG else 8]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -26,8 +26,8 @@ CALLS = (
     "openat",
     "mkdir",
 )
-ROUNDS = 200 if LONG else 6
-STEPS = 12 if LONG else 4
+ROUNDS = 200 if LONG else 4
+STEPS = 12 if LONG else 3
 FIRST_KILLS = 4
 
 
