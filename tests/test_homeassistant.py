@@ -126,6 +126,13 @@ def test_the_documentation_tells_of_every_option() -> None:
     assert [option for option in SCHEMA if f"`{option}`" not in text] == []
 
 
+@pytest.mark.parametrize("page", [FOLDER / "DOCS.md", ROOT / "docs/home-assistant.md"])
+def test_the_documentation_does_not_take_a_hidden_panel_for_protection(page: Path) -> None:
+    text = page.read_text("utf-8")
+    assert re.search(r"\*\*(Every user|All users) of Home Assistant\b", text)
+    assert "log of the first start" not in text
+
+
 @pytest.mark.parametrize(("name", "size"), [("icon", (128, 128)), ("logo", (250, 100))])
 def test_its_pictures_have_the_sizes_that_are_asked_for(name: str, size: tuple[int, int]) -> None:
     head = (FOLDER / f"{name}.png").read_bytes()[:24]
@@ -197,6 +204,30 @@ def test_what_is_not_chosen_is_left_to_the_page() -> None:
 def test_a_choice_that_cannot_hold_is_named() -> None:
     with pytest.raises(SettingsError, match='the option "model" must be recall'):
         variables({"model": "小明"})
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("allowed_hosts", ["homeassistant.local", "http://bad"], "names of a server such as"),
+        ("allowed_urls", ["nope"], "addresses such as http://192.168.1.5:11434, not 'nope'"),
+        ("model_url", "http://x y", "an address such as http://"),
+        ("embeddings_url", "客廳", "an address such as http://"),
+        ("slack_allowed_users", ["小明"], "ids as Slack shows them"),
+        ("slack_allowed_users", [None], "is no text"),
+        ("allowed_hosts", [None], "is no text"),
+        ("model", {"name": "x"}, "is no text"),
+        ("openai_api_key", "sk-s3cret\0", "is no text"),
+        ("slack_bot_token", "xoxb-s3cret\ud800", "is no text"),
+    ],
+)
+def test_what_no_program_could_take_is_named_before_one_starts(
+    option: str, value: object, said: str
+) -> None:
+    with pytest.raises(SettingsError, match=f'the option "{option}"') as raised:
+        variables({**GOOD, option: value})
+    assert said in str(raised.value)
+    assert "s3cret" not in str(raised.value)
 
 
 @pytest.mark.parametrize("text", [None, "{", "[]", '{"model": "\\ud8'])

@@ -14,6 +14,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from tests.standins.hardened import directives
+from turnleaf.settings import data_folder
 
 SECONDS = 60
 LAMP = "客廳的燈叫做小明"
@@ -55,6 +56,33 @@ def test_both_units_forbid_the_same() -> None:
     differing = {name for name in server | bot if server.get(name) != bot.get(name)}
     assert differing == {"Description", "ExecStart", "EnvironmentFile"}
     assert server["EnvironmentFile"] == f"-{bot['EnvironmentFile']}"
+
+
+def test_a_folder_named_data_at_home_is_not_taken_for_the_memory(home: Path) -> None:
+    (home / "data").mkdir()
+    for unit in (SERVER, BOT):
+        # For a user's unit %t is $XDG_RUNTIME_DIR.
+        place = Path(directives(unit)["WorkingDirectory"].replace("%t", str(home / "run")))
+        assert data_folder(None, {}, place).path != home / "data"
+
+
+def test_what_fails_again_and_again_rests_before_the_limit_forgets() -> None:
+    said = directives(BOT)
+    hours = int(said["StartLimitIntervalSec"].removesuffix("h"))
+    slowest_start = 20
+    tries = int(said["StartLimitBurst"])
+    assert tries * (int(said["RestartSec"]) + slowest_start) < hours * 3600
+    assert tries * int(said["RestartSec"]) >= 15 * 60, "a network may come later than we do"
+
+
+def test_the_documentation_installs_every_part_and_both_units() -> None:
+    page = (UNITS.parent / "docs/systemd.md").read_text("utf-8")
+    makefile = (UNITS.parent / "Makefile").read_text("utf-8")
+    [extras] = re.findall(r"^EXTRAS := (\S+)$", makefile, re.MULTILINE)
+    assert f"pipx install 'turnleaf[{extras}]'" in page
+    for unit in (SERVER, BOT):
+        assert f"cp systemd/{unit.name} ~/.config/systemd/user/\n" in page
+        assert f"systemctl --user enable --now {unit.stem}\n" in page
 
 
 def test_the_server_works_under_what_its_unit_forbids(tmp_path: Path) -> None:

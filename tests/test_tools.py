@@ -112,7 +112,7 @@ def test_manage_schedule_keeps_what_it_was_given(tools: MemoryTools) -> None:
         "id": made["id"],
         "name": "天氣",
         "prompt": "今天的天氣如何？",
-        "timing": "2099-12-24T18:00+08:00",
+        "timing": "2099-12-24T18:00",
         "timezone": "Asia/Taipei",
         "deliver": "file:天氣.md",
         "paused": False,
@@ -144,11 +144,45 @@ def test_manage_schedule_pauses_and_shows_what_runs_gave(tools: MemoryTools) -> 
     assert tools.schedules.get_all() == []
 
 
-def test_a_schedule_makes_no_others(tools: MemoryTools) -> None:
-    inside = replace(tools, turn=Turn("schedule:k7m2xq9r4t"))
-    refused = used(inside, "manage_schedule", action="add", prompt="再一個", timing="every 1m")
-    assert "makes no others" in refused["error"]
-    assert tools.schedules.get_all() == []
+@pytest.mark.parametrize("action", ["add", "update", "pause", "resume", "remove"])
+def test_a_schedule_makes_no_others_and_changes_none(tools: MemoryTools, action: str) -> None:
+    known = tools.schedules.add("早安", "0 9 * * *")
+    inside = in_turn(tools, conversation=f"schedule:{known.id}")
+    fields = {"action": action, "id": known.id, "prompt": "再一個", "timing": "every 1m"}
+    assert "makes no others" in used(inside, "manage_schedule", **fields)["error"]
+    assert tools.schedules.get_all() == [known]
+    assert used(inside, "manage_schedule", action="list")["success"] is True
+
+
+@pytest.mark.parametrize("deliver", ["slack:C0SECRET", " slack:C0SECRET "])
+def test_results_go_to_no_channel_that_is_not_on_the_list(tools: MemoryTools, deliver: str) -> None:
+    given = {"prompt": "早安", "timing": "@daily", "deliver": deliver}
+    for listed in ({}, {"slackAllowedChannels": "C012AB3CD,C0SECRETS"}):
+        (tools.data_dir / "memory-config.json").write_text(json.dumps(listed), "utf-8")
+        refused = used(tools, "manage_schedule", action="add", **given)
+        assert "C0SECRET is not on the list slackAllowedChannels" in refused["error"]
+    listed = {"slackAllowedChannels": "C012AB3CD,C0SECRET"}
+    made = used(tools, "manage_schedule", action="add", **{**given, "deliver": "log"})
+    refused = used(tools, "manage_schedule", action="update", id=made["id"], deliver=deliver)
+    assert refused["success"] is False
+    assert [one.deliver for one in tools.schedules.get_all()] == ["log"]
+    (tools.data_dir / "memory-config.json").write_text(json.dumps(listed), "utf-8")
+    changed = used(tools, "manage_schedule", action="update", id=made["id"], deliver=deliver)
+    assert changed["deliver"] == "slack:C0SECRET"
+
+
+def test_of_many_long_runs_a_model_reads_the_newest_and_no_folders(tools: MemoryTools) -> None:
+    store = tools.schedules
+    one = store.add("早安", "@daily")
+    for number in range(7):
+        _, run = store.begin(one.id)
+        place = tools.data_dir / "results/天氣.md"
+        error = f"{place}: no space; see /home/ming/.claude/log.txt"
+        store.finish(one.id, run, result=f"{number}{'燈' * 2000}", error=error)
+    runs = used(tools, "manage_schedule", action="runs", id=one.id)["runs"]
+    assert [run["result"][0] for run in runs] == ["6", "5", "4", "3", "2"]
+    assert {len(run["result"]) for run in runs} == {302}
+    assert {run["error"] for run in runs} == {"results/天氣.md: no space; see log.txt"}
 
 
 def test_the_description_teaches_when_to_schedule() -> None:
@@ -227,6 +261,22 @@ def test_what_cannot_be_done_is_reported_as_failed(
     assert tools.schedules.get_all() == []
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("長" * 9000, {}),
+        ("read_memory", {"長" * 9000: "x"}),
+        ("manage_memory", {"action": "長" * 9000}),
+        ("manage_memory", {"action": "delete", "id": "長" * 9000}),
+        ("manage_schedule", {"action": "remove", "id": "長" * 9000}),
+    ],
+)
+def test_what_is_wrong_is_not_repeated_at_length(
+    tools: MemoryTools, name: str, arguments: dict[str, object]
+) -> None:
+    assert len(used(tools, name, **arguments)["error"]) < 300
+
+
 def test_a_full_memory_is_reported_as_failed(tmp_path: Path) -> None:
     for tools in opened(tmp_path, memory_max_items=1):
         assert used(tools, "append_memory", fact="one")["success"] is True
@@ -242,6 +292,7 @@ def test_a_file_that_cannot_be_written_is_reported_as_failed(
     result = used(tools, "append_memory", fact="coffee")
     assert result["success"] is False
     assert "MEMORY.md" in result["error"]
+    assert str(tmp_path) not in result["error"]
 
 
 def test_the_same_fact_is_saved_once(tools: MemoryTools) -> None:
@@ -273,6 +324,12 @@ def test_a_secret_is_masked(tools: MemoryTools, tmp_path: Path, name: str, field
 def test_a_masked_secret_is_told(tools: MemoryTools) -> None:
     result = used(tools, "append_memory", fact="密碼是 tr0ub4dor&3")
     assert result["note"] == "a secret in it was masked"
+    text = "我的密碼是 tr0ub4dor&3"
+    made = used(tools, "manage_schedule", action="add", prompt=text, timing="@daily")
+    assert made["note"] == "a secret in it was masked"
+    changed = {"action": "update", "id": made["id"]}
+    assert used(tools, "manage_schedule", **changed, name=text)["note"]
+    assert "note" not in used(tools, "manage_schedule", **changed, name="早安")
 
 
 def in_turn(tools: MemoryTools, **turn: Any) -> MemoryTools:  # noqa: ANN401

@@ -14,12 +14,14 @@ from turnleaf.core import memories, schedules
 from turnleaf.core.candidates import Candidate
 from turnleaf.core.changes import Source
 from turnleaf.core.dialogue import ToolSpec
+from turnleaf.core.folders import without_folders
 from turnleaf.core.jsontext import dumps
 from turnleaf.core.keys import schedule_key
 from turnleaf.core.reconciling import judged, repeats
 from turnleaf.core.secrets import masked
 from turnleaf.errors import InvalidInput, NotFound, TurnleafError
-from turnleaf.store.schedules import NAME, ScheduleStore
+from turnleaf.settings import Settings
+from turnleaf.store.schedules import NAME, ScheduleStore, checked_deliver
 from turnleaf.store.timing import local_zone
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
     from turnleaf.core.hits import Hit
     from turnleaf.core.memories import Memory
-    from turnleaf.core.schedules import Schedule
+    from turnleaf.core.schedules import Run, Schedule
     from turnleaf.store.daily import DailyLog
     from turnleaf.store.index import Index
     from turnleaf.store.memories import MemoryStore
@@ -39,8 +41,13 @@ if TYPE_CHECKING:
 
 ORIGIN = "tool"
 MOST_RESULTS = 10
+SHOWN_RUNS = 5
+RUN_CHARS = 300
+"""How much of a run's result is shown: a model reads every word."""
+FACT_KEYS = ("id", "content", "category", "updatedAt")
 SCHEDULE_KEYS = ("id", "name", "prompt", "timing", "timezone", "deliver", "paused", "nextRun")
 RUN_KEYS = ("id", "due", "state", "startedAt", "finishedAt", "attempts", "result", "error")
+MASKED = "a secret in it was masked"
 WORTH_KEEPING = (
     "Keep what will still matter in a later conversation: names, preferences, nicknames of "
     "devices and rooms, habits, places, relationships, decisions, corrections. Do not keep small "
@@ -145,7 +152,7 @@ SPECS = (
                 "name": _text("A short name for it."),
                 "deliver": _text(
                     "Where the answer goes: log (the daily log; the default), file:NAME.md, or "
-                    "slack:CHANNEL with the id of a channel."
+                    "slack:CHANNEL with the id of a channel in which the bot answers everybody."
                 ),
             },
             "action",
@@ -205,11 +212,11 @@ class MemoryTools:
         try:
             tool = TOOLS.get(name)
             if tool is None:
-                message = f"there is no tool {name!r}; there are {', '.join(TOOLS)}"
+                message = f"there is no tool {name!r:.80}; there are {', '.join(TOOLS)}"
                 raise NotFound(message)
             return dumps({"success": True, **tool(self, _checked(name, arguments))})
         except TurnleafError as error:
-            return dumps({"success": False, "error": str(error)})
+            return dumps({"success": False, "error": self._harmless(str(error))})
 
     def read(self, _: Arguments) -> Result:
         """Give the whole memory."""
@@ -272,18 +279,19 @@ class MemoryTools:
         return {"id": memory_id, "deleted": True}
 
     def manage_schedule(self, arguments: Arguments) -> Result:
-        """Do what the action says."""
-        return SCHEDULING[arguments["action"]](self, arguments)
+        """Do what the action says; whatever changes a schedule is for the user to ask."""
+        action = arguments["action"]
+        if action not in LOOKING:
+            self._refuse_beside_documents("no schedule is made or changed")
+            self._refuse_in_a_schedule()
+        return SCHEDULING[action](self, arguments)
 
     def add_schedule(self, arguments: Arguments) -> Result:
         """Have something asked at a time."""
-        self._refuse_beside_documents("nothing is scheduled")
-        if (self.turn.conversation or "").startswith(schedule_key("")):
-            message = "a schedule makes no others; let the user ask for it"
-            raise InvalidInput(message)
         for key in ("prompt", "timing"):
             _needed(arguments, key)
-        return _of_schedule(self.schedules.add(**self._schedule_given(arguments)))
+        given = self._schedule_given(arguments)
+        return {**_of_schedule(self.schedules.add(**given)), **_noted(arguments, given)}
 
     def list_schedules(self, _: Arguments) -> Result:
         """Give every schedule."""
@@ -292,33 +300,30 @@ class MemoryTools:
 
     def update_schedule(self, arguments: Arguments) -> Result:
         """Let a schedule ask something else, or at another time."""
-        self._refuse_beside_documents("no schedule is changed")
         given = self._schedule_given(arguments)
         if not given:
             message = f"there is nothing to change; give some of {', '.join(CHANGEABLE)}"
             raise InvalidInput(message)
-        return self._on_schedule(arguments, lambda one: self.schedules.update(one, **given))
+        changed = self._on_schedule(arguments, lambda one: self.schedules.update(one, **given))
+        return {**changed, **_noted(arguments, given)}
 
     def pause_schedule(self, arguments: Arguments) -> Result:
         """Let a schedule rest."""
-        self._refuse_beside_documents("no schedule is paused")
         return self._on_schedule(arguments, self.schedules.pause)
 
     def resume_schedule(self, arguments: Arguments) -> Result:
         """Let a schedule go on."""
-        self._refuse_beside_documents("no schedule is resumed")
         return self._on_schedule(arguments, self.schedules.resume)
 
     def remove_schedule(self, arguments: Arguments) -> Result:
         """Remove a schedule."""
-        self._refuse_beside_documents("no schedule is removed")
         return {**self._on_schedule(arguments, self.schedules.remove), "removed": True}
 
     def schedule_runs(self, arguments: Arguments) -> Result:
-        """Give what came of a schedule's runs, the newest first."""
+        """Give what came of a schedule's newest runs, the last one first."""
         schedule = _existing(_needed(arguments, "id"), self.schedules.get)
-        record = schedules.to_json(schedule)
-        return {"id": schedule.id, "runs": [_of_run(run) for run in reversed(record["runs"])]}
+        newest = reversed(schedule.runs[-SHOWN_RUNS:])
+        return {"id": schedule.id, "runs": [self._of_run(run) for run in newest]}
 
     def _schedule_given(self, arguments: Arguments) -> dict[str, Any]:
         """Give what a schedule is to be like, under the store's names, without secrets.
@@ -326,10 +331,25 @@ class MemoryTools:
         A model leaves out what it does not want to say, or says nothing in it.
         """
         given = {key: arguments[key] for key in CHANGEABLE if arguments.get(key)}
+        if "deliver" in given:
+            self._refuse_other_channels(given["deliver"])
         return {CHANGEABLE[key]: masked(text, self.turn.said) for key, text in given.items()}
 
     def _on_schedule(self, arguments: Arguments, act: Callable[[str], Schedule]) -> Result:
         return _of_schedule(_existing(_needed(arguments, "id"), act))
+
+    def _of_run(self, run: Run) -> Result:
+        record = schedules.run_to_json(run)
+        if run.error:
+            record["error"] = self._harmless(run.error)
+        if run.result:
+            record["result"] = _shortened(run.result)
+        return {key: record[key] for key in RUN_KEYS if key in record}
+
+    def _harmless(self, problem: str) -> str:
+        """Take secrets and the folders of files out of a sentence."""
+        places = (self.memory.location.parent, self.data_dir)
+        return masked(without_folders(problem, places))
 
     def _save(self, text: str, category: str | None, tool: str) -> Result:
         said = self.turn.said
@@ -345,7 +365,7 @@ class MemoryTools:
         memory = self.memory.add(content, heading, origin=ORIGIN, source=source)
         self.index.sync()
         result = _of_memory(memory)
-        return result if content == text else {**result, "note": "a secret in it was masked"}
+        return result if content == text else {**result, "note": MASKED}
 
     def _known(self, content: str) -> Memory | None:
         """Find the fact that says the same, or that was saved at the user's request just now."""
@@ -358,6 +378,25 @@ class MemoryTools:
     def _refuse_beside_documents(self, what: str) -> None:
         if self.turn.documents:
             message = f"while a document is attached {what}, which may be what it asks for"
+            raise InvalidInput(message)
+
+    def _refuse_in_a_schedule(self) -> None:
+        """Keep what a run reads from asking by the clock for ever."""
+        if (self.turn.conversation or "").startswith(schedule_key("")):
+            message = "a schedule makes no others and changes none; let the user ask for it"
+            raise InvalidInput(message)
+
+    def _refuse_other_channels(self, deliver: str) -> None:
+        """Let results go only where the memory is shared already; a user may name any place."""
+        kind, _, channel = checked_deliver(deliver).partition(":")
+        if kind != "slack":
+            return
+        listed = Settings.load(self.data_dir).slack_allowed_channels or ""
+        if channel not in listed.split(","):
+            message = (
+                f"{channel} is not on the list slackAllowedChannels, so nothing is sent there;"
+                " only the user can choose it, on the page or by turnleaf schedule"
+            )
             raise InvalidInput(message)
 
     def _source(self, tool: str) -> Source:
@@ -395,6 +434,8 @@ SCHEDULING: dict[str, Callable[[MemoryTools, Arguments], Result]] = {
     "remove": MemoryTools.remove_schedule,
     "runs": MemoryTools.schedule_runs,
 }
+LOOKING = ("list", "runs")
+"""What changes no schedule."""
 CHANGEABLE = {
     "prompt": "prompt",
     "timing": "timing",
@@ -420,13 +461,13 @@ def _checked(name: str, arguments: Arguments) -> Arguments:
     given = {key: value for key, value in arguments.items() if value is not None}
     for key, value in given.items():
         if key not in known:
-            message = f"{name} takes no {key!r}; it takes {', '.join(known) or 'nothing'}"
+            message = f"{name} takes no {key!r:.80}; it takes {', '.join(known) or 'nothing'}"
             raise InvalidInput(message)
         if not isinstance(value, str):
             message = f"{key} is text, not {type(value).__name__}"
             raise InvalidInput(message)
         if value not in known[key].get("enum", [value]):
-            message = f"{key} is one of {', '.join(known[key]['enum'])}, not {value!r}"
+            message = f"{key} is one of {', '.join(known[key]['enum'])}, not {value!r:.80}"
             raise InvalidInput(message)
     for key in schema["required"]:
         _needed(given, key)
@@ -442,19 +483,19 @@ def _needed(arguments: Arguments, key: str) -> str:
 
 
 def _unknown(memory_id: str) -> NotFound:
-    return NotFound(f"no fact has the id {memory_id!r}; list gives the ids")
+    return NotFound(f"no fact has the id {memory_id!r:.80}; list gives the ids")
 
 
 def _of_memory(memory: Memory) -> Result:
     record = memories.to_json(memory)
-    return {key: record[key] for key in ("id", "content", "category", "updatedAt") if key in record}
+    return {key: record[key] for key in FACT_KEYS if key in record}
 
 
 def _existing(schedule_id: str, act: Callable[[str], Schedule]) -> Schedule:
     try:
         return act(schedule_id)
     except NotFound:
-        message = f"no schedule has the id {schedule_id!r}; list gives the ids"
+        message = f"no schedule has the id {schedule_id!r:.80}; list gives the ids"
         raise NotFound(message) from None
 
 
@@ -463,8 +504,15 @@ def _of_schedule(schedule: Schedule) -> Result:
     return {key: record[key] for key in SCHEDULE_KEYS if key in record}
 
 
-def _of_run(record: Mapping[str, Any]) -> Result:
-    return {key: record[key] for key in RUN_KEYS if key in record}
+def _noted(arguments: Arguments, given: Mapping[str, str]) -> Result:
+    """Tell a model that it does not read again all that it wrote."""
+    kept = {key: given[ours] for key, ours in CHANGEABLE.items() if ours in given}
+    is_masked = any(arguments[key] != text for key, text in kept.items())
+    return {"note": MASKED} if is_masked else {}
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= RUN_CHARS else f"{text[:RUN_CHARS]} …"
 
 
 def _of_hit(hit: Hit) -> Result:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import re
 import signal
 import socket
@@ -125,23 +126,48 @@ def test_two_servers_share_one_folder(cli: Cli) -> None:
     assert cli.contents() == ["客廳的燈叫做小明"]
 
 
-def test_elsewhere_it_needs_a_token_that_is_shown_once(cli: Cli) -> None:
+def test_elsewhere_it_needs_a_token_that_comes_into_no_log(cli: Cli) -> None:
     path = cli.data / "http-token"
     with served("--host", "0.0.0.0") as server:  # noqa: S104 - that is what is tested
         token = path.read_text("utf-8").strip()
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
-        assert f"#token={token}" in server.said
+        assert f"token        in {path}\n" in server.said
+        assert token not in server.said
         with pytest.raises(HTTPError, match="401"):
             server.ask("api/memory/facts")
         assert json.loads(server.ask("api/memory/facts", Authorization=f"Bearer {token}"))
         _, out, err = server.end()
         assert "no TLS" in err
         assert token not in out + err
-    with served("--host", "0.0.0.0") as server:  # noqa: S104
-        assert str(path) in server.said
-        assert token not in server.said
-        assert token not in "".join(server.end()[1:])
     assert path.read_text("utf-8").strip() == token
+
+
+def test_in_a_terminal_the_token_is_shown_once(cli: Cli) -> None:
+    path = cli.data / "http-token"
+    first, later = shown_in_a_terminal(), shown_in_a_terminal()
+    token = path.read_text("utf-8").strip()
+    assert f"#token={token} " in first
+    assert token not in later
+    assert str(path) in first
+    assert str(path) in later
+
+
+def shown_in_a_terminal() -> str:
+    """Run a server that needs its token until it has greeted, and give what it showed."""
+    command = [sys.executable, "-m", "turnleaf", "serve", "--port", "0", "--host", "0.0.0.0"]  # noqa: S104
+    ours, its = pty.openpty()
+    with subprocess.Popen(command, stdout=its, stderr=subprocess.DEVNULL) as process:
+        os.close(its)
+        guard = threading.Timer(SECONDS, process.kill)
+        guard.start()
+        shown = b""
+        while LAST_LINE.encode() not in shown:
+            shown += os.read(ours, 4096)
+        process.terminate()
+        process.wait()
+        guard.cancel()
+    os.close(ours)
+    return shown.decode()
 
 
 def test_names_are_allowed_by_option_and_by_the_environment(cli: Cli) -> None:

@@ -7,6 +7,7 @@ import os
 import select
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -114,7 +115,7 @@ def test_what_each_tool_does_to_the_memory_is_told(talk: Talk) -> None:
     assert destroying == {"manage_memory", "manage_schedule"}
     adding = {name for name, hint in hints.items() if hint.idempotent_hint is False}
     assert adding == {"append_daily_log", "manage_schedule"}
-    assert not any(hint.open_world_hint for hint in hints.values())
+    assert {name for name, hint in hints.items() if hint.open_world_hint} == {"manage_schedule"}
 
 
 @pytest.mark.scenario("001.decision-6-mcp")
@@ -343,8 +344,9 @@ sys.exit(main(["--data-dir", sys.argv[1], "mcp"]))
 def test_only_the_protocol_is_on_standard_output(tmp_path: Path) -> None:
     (tmp_path / "prompts/memory").mkdir(parents=True)
     (tmp_path / "prompts/memory/changes.jsonl").write_text("damaged\n", "utf-8")
+    half = {"fact": "小明\ud83d和\\ud83d\U0001f4a1"}
     requests = [
-        INITIALIZE, INITIALIZED, called(2, "append_memory", fact="tea"), called(3, "read_memory"),
+        INITIALIZE, INITIALIZED, called(2, "append_memory", **half), called(3, "read_memory"),
     ]  # fmt: skip
     with subprocess.Popen(
         [sys.executable, "-c", NOISY, str(tmp_path)],
@@ -356,15 +358,22 @@ def test_only_the_protocol_is_on_standard_output(tmp_path: Path) -> None:
         assert server.stdin is not None
         assert server.stdout is not None
         assert server.stderr is not None
-        for request in requests:
-            server.stdin.write(json.dumps(request) + "\n")
+        guard = threading.Timer(SECONDS, server.kill)
+        guard.start()
+        lines = [*map(json.dumps, requests), "", "garbage", '{"method": 7}']
+        server.stdin.write("".join(f"{line}\n" for line in lines))
         server.stdin.flush()
-        answers = [json.loads(server.stdout.readline()) for _ in range(3)]
+        answers = [json.loads(server.stdout.readline()) for _ in range(5)]
         server.stdin.close()
         assert server.stdout.read() == ""
         said = server.stderr.read()
-    assert {answer["id"] for answer in answers} == {1, 2, 3}
-    assert [answer["id"] for answer in answers if "error" in answer] == []
+        guard.cancel()
+    refused = {answer["error"]["code"] for answer in answers if answer["id"] is None}
+    assert refused == {-32700, -32600}
+    done = {answer["id"]: answer["result"] for answer in answers if answer["id"]}
+    assert done.keys() == {1, 2, 3}
+    assert done[2]["structuredContent"]["content"] == "小明\ufffd和\\ud83d\U0001f4a1"
+    assert said.count("a line that is no message") == 2
     for noise in ("a library prints", "and one in C", "a warning", "a library logs", "warning: /"):
         assert noise in said
     assert server.returncode == 0

@@ -49,7 +49,7 @@ def test_a_client_is_told_which_program_to_start_over_which_folder(cli: Cli, cli
     [
         ((), "http://127.0.0.1:8793/mcp"),
         (("http://[::1]:9000/",), "http://[::1]:9000/mcp"),
-        (("http://localhost:9000/mcp",), "http://localhost:9000/mcp"),
+        (("HTTP://LocalHost:9000/mcp",), "http://localhost:9000/mcp"),
     ],
 )
 def test_a_server_on_this_machine_needs_no_token(
@@ -59,6 +59,14 @@ def test_a_server_on_this_machine_needs_no_token(
     server = told(client, result.out)
     assert server["url"] == url
     assert "oken" not in result.out + result.err
+
+
+def test_a_server_on_this_machine_that_has_a_token_may_need_it(cli: Cli) -> None:
+    cli.data.mkdir()
+    (cli.data / "http-token").write_text("s3cret" * 10, "utf-8")
+    result = cli("mcp", "config", "--client", "codex", "--http")
+    assert told("codex", result.out)["bearer_token_env_var"] == VARIABLE
+    assert str(cli.data / "http-token") in result.err
 
 
 @pytest.mark.parametrize(
@@ -91,12 +99,21 @@ def test_the_token_of_another_machine_is_named_and_not_shown(
         (["--client", "claude-desktop", "--http"], "claude-desktop takes no address"),
         (["--client", "codex", "--http", "localhost:8793"], "'localhost:8793' is no address"),
         (["--client", "codex", "--http", "file:///etc"], "write it as http://127.0.0.1:8793"),
+        *(
+            (["--client", "codex", "--http", address], "is no address of a server")
+            for address in (
+                "http://user:pw@host:1/", "http://user:1@host/", "http://user@host",
+                "http://127.0.0.1:8793foo", "http://127.0.0.1:99999999", "http://127.0.0.1:65536",
+                "http://127.0.0.1:0", "http://127.0.0.1:8793/a b", "http://127.0.0.1:",
+            )
+        ),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_told_is_said(cli: Cli, options: list[str], said: str) -> None:
     result = cli("mcp", "config", *options)
     assert (result.code, result.out) == (2, "")
     assert said in result.err
+    assert "this goes into" not in result.err
 
 
 def test_a_setting_that_only_the_environment_has_is_named(

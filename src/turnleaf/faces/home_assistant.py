@@ -9,17 +9,20 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from turnleaf.errors import SettingsError
 from turnleaf.faces.cli.output import complain, note
+from turnleaf.faces.http.access import named
+from turnleaf.faces.http.allowed import origin
 from turnleaf.settings import KEYS, SETTINGS, checked, default_data_dir, in_home_assistant
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
 PORT = 8099
@@ -39,6 +42,24 @@ GRACE_SECONDS = 8.0
 """How long the bot has when the app stops."""
 
 
+class Form(NamedTuple):
+    """What each text of an option must be like."""
+
+    read: Callable[[str], object]
+    expected: str
+
+
+_ADDRESS = Form(
+    re.compile(r"https?://[^\s/]\S*").fullmatch, "an address such as http://192.168.1.5:11434/v1"
+)
+FORMS = {
+    "model_url": _ADDRESS,
+    "embeddings_url": _ADDRESS,
+    "allowed_hosts": Form(named, "names of a server such as homeassistant.local"),
+    "allowed_urls": Form(origin, "addresses such as http://192.168.1.5:11434"),
+}
+
+
 def read_options(path: Path) -> dict[str, Any]:
     """Read what was chosen on the app's page in Home Assistant."""
     try:
@@ -53,20 +74,43 @@ def read_options(path: Path) -> dict[str, Any]:
 
 
 def variables(options: Mapping[str, object]) -> dict[str, str]:
-    """Give the variables that say what the options say."""
-    given = {name: _text(value) for name, value in options.items() if name in VARIABLES}
+    """Give the variables that say what the options say; name an option that cannot hold."""
+    texts = {name: _texts(name, value) for name, value in options.items() if name in VARIABLES}
+    given = {name: ",".join(some) for name, some in texts.items() if some}
     for name, text in given.items():
-        if text and name in BY_FIELD:
+        _check_form(name, texts[name])
+        if name in BY_FIELD:
             checked(BY_FIELD[name], text, f'the option "{name}"')
-    return {VARIABLES[name]: text for name, text in given.items() if text}
+    return {VARIABLES[name]: text for name, text in given.items()}
 
 
-def _text(value: object) -> str:
+def _texts(name: str, value: object) -> list[str]:
+    if value is None:
+        return []
     if isinstance(value, bool):
-        return "on" if value else "off"
-    if isinstance(value, list):
-        return ",".join(map(str, value))
-    return "" if value is None else str(value).strip()
+        return ["on" if value else "off"]
+    given = [_text(name, one) for one in (value if isinstance(value, list) else [value])]
+    return [text for text in given if text]
+
+
+def _text(name: str, value: object) -> str:
+    """Refuse what no variable can hold; it may be a key, so it is not shown."""
+    text = str(value).strip() if isinstance(value, str | int | float) else "\0"
+    if not text.isprintable():
+        message = f'the option "{name}" holds something that is no text; change it or remove it'
+        raise SettingsError(message)
+    return text
+
+
+def _check_form(name: str, texts: Sequence[str]) -> None:
+    form = FORMS.get(name)
+    wrong = [text for text in texts if form and not form.read(text)]
+    if form and wrong:
+        message = (
+            f'the option "{name}" must be {form.expected}, not {wrong[0]!r:.80};'
+            " change it or remove it"
+        )
+        raise SettingsError(message)
 
 
 def page_command(options: Mapping[str, object]) -> list[str]:

@@ -1,16 +1,14 @@
-"""Where files lie on this machine, which nobody else is told."""
+"""What goes wrong, told to those who are not at this machine."""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from turnleaf.core.folders import without_folders
 from turnleaf.core.secrets import masked
 
 if TYPE_CHECKING:
     from turnleaf.assistant import Assistant
-
-_PATH = re.compile(r"(?<![\w:/.])/(?:[^\s/:;,'\"()]+/)+")
 
 
 def harmless(problem: str, assistant: Assistant) -> str:
@@ -20,6 +18,4 @@ def harmless(problem: str, assistant: Assistant) -> str:
         assistant.conversations.location.parent,
         assistant.folder.path,
     )
-    for place in places:
-        problem = problem.replace(f"{place}/", "")
-    return masked(_PATH.sub("", problem))
+    return masked(without_folders(problem, places))

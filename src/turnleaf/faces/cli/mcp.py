@@ -11,7 +11,7 @@ from turnleaf.errors import InvalidInput
 from turnleaf.faces.cli.arguments import TEXT
 from turnleaf.faces.cli.output import note, say
 from turnleaf.faces.cli.place import Place, pass_place
-from turnleaf.faces.mcp import offer
+from turnleaf.faces.mcp import check_installed, offer
 from turnleaf.faces.mcp.clients import CLIENTS, TOKEN_VARIABLE, address_of
 from turnleaf.search import open_index
 from turnleaf.settings import SETTINGS
@@ -61,15 +61,17 @@ def mcp(
 def config(place: Place, client: str, http: str | None) -> None:
     """Print what to tell a client so that it finds this memory, wherever it starts."""
     wanted = CLIENTS[client]
-    note(wanted.place)
     if http is None:
+        check_installed()
+        note(wanted.place)
         say(wanted.by_command(stdio_command(place.folder.path)))
         _tell_variables(place)
         return
     if wanted.by_address is None:
         message = f"{client} takes no address in its file; leave --http out"
         raise InvalidInput(message)
-    server = address_of(http)
+    server = address_of(http, has_token=place.folder.token.exists())
+    note(wanted.place)
     say(wanted.by_address(server))
     if server.needs_token:
         _tell_token(place, client)

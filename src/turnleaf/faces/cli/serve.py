@@ -71,7 +71,7 @@ def serve(
     """Serve the page, the HTTP API and an OpenAI-compatible API.
 
     Only this machine can reach it, unless --host says otherwise: then whoever asks needs the
-    token that is made and shown at the first start. Ctrl-C ends it.
+    token that is made at the first start; what it prints says where it lies. Ctrl-C ends it.
     """
     allowed = tuple(allowed_host(name) for name in (*allow_host, *_allowed_by_environment()))
     if verbose:
@@ -119,7 +119,7 @@ def _greet(assistant: Assistant, address: str, token: Token | None) -> None:
 
 def _tell_token(path: Path, address: str, token: Token) -> None:
     say(f"  token        in {path}")
-    if token.is_new:
+    if token.is_new and sys.stdout.isatty():  # Anywhere else it would be kept in a log.
         say(f"  log in       {address}#token={token.value} (this is shown only once)")
     if in_home_assistant():
         say("  open it      from Home Assistant's sidebar; there it needs no token")

@@ -7,6 +7,7 @@ imported when somebody is served, and by nobody else.
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from turnleaf.faces.extras import needing
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from turnleaf.faces.mcp.server import Served
     from turnleaf.tools import MemoryTools
 
-__all__ = ["offer"]
+__all__ = ["check_installed", "offer"]
 
 
 def offer(open_tools: Callable[[], MemoryTools]) -> Served:
@@ -29,3 +30,10 @@ def offer(open_tools: Callable[[], MemoryTools]) -> Served:
         server = import_module("turnleaf.faces.mcp.server")
     served: Served = server.Served(open_tools)
     return served
+
+
+def check_installed() -> None:
+    """Raise MissingPackage without the SDK; to look for it takes no time."""
+    with needing("mcp"):
+        if find_spec("mcp") is None:
+            raise ModuleNotFoundError(name="mcp")

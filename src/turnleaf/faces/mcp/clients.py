@@ -19,9 +19,11 @@ PATH = "mcp"
 TOKEN_VARIABLE = "TURNLEAF_HTTP_TOKEN"  # noqa: S105 - the name of it
 TOKEN_INPUT = "turnleaf-token"  # noqa: S105
 _ADDRESS = re.compile(
-    r"(?P<server>https?://(?P<host>[\w.-]+|\[[0-9a-f:.]+\])(?::\d+)?)(?P<path>/[^?#\s\"]*)?.*",
+    r"(?P<server>https?://(?P<host>[\w.-]+|\[[0-9a-f:.]+\])(?::(?P<port>[0-9]{1,5}))?)"
+    r"(?P<path>/[^?#\s\"]*)?(?:[?#].*)?",
     re.IGNORECASE,
 )
+LARGEST_PORT = 65535
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +43,19 @@ class Client:
     by_address: Callable[[Address], str] | None
 
 
-def address_of(text: str) -> Address:
-    """Read the address of a server, as it was printed or with the path of MCP."""
+def address_of(text: str, *, has_token: bool = False) -> Address:
+    """Read the address of a server, as it was printed or with the path of MCP.
+
+    One that has a token may ask for it on this machine, too: that depends on how it was started.
+    """
     found = _ADDRESS.fullmatch(text.strip())
-    if found is None:
-        message = f"{text!r} is no address of a server; write it as http://127.0.0.1:8793"
+    if found is None or int(found["port"] or 1) not in range(1, LARGEST_PORT + 1):
+        message = f"{text!r:.80} is no address of a server; write it as http://127.0.0.1:8793"
         raise InvalidInput(message)
     path = (found["path"] or "").rstrip("/").removesuffix(f"/{PATH}")
-    host = found["host"].strip("[]")
-    return Address(f"{found['server']}{path}/{PATH}", needs_token=not _is_local(host))
+    host = found["host"].lower().strip("[]")
+    needs_token = has_token or not _is_local(host)
+    return Address(f"{found['server'].lower()}{path}/{PATH}", needs_token)
 
 
 def _is_local(host: str) -> bool:

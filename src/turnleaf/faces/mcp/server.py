@@ -15,10 +15,12 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
 
 from turnleaf import __version__
 from turnleaf.errors import InvalidInput, NotFound, TurnleafError
 from turnleaf.faces.mcp import resources
+from turnleaf.faces.mcp.mending import hear, receiving
 from turnleaf.faces.mcp.shapes import HINTS, RESULTS
 from turnleaf.tools import SPECS
 
@@ -68,12 +70,14 @@ class Served:
         """Answer one HTTP request, with nothing kept for the next: a restart strands nobody."""
         manager = StreamableHTTPSessionManager(self._server, json_response=True, stateless=True)
         async with manager.run():
-            await manager.handle_request(scope, receive, send)
+            await manager.handle_request(scope, receiving(receive), send)
 
     async def _on_stdio(self) -> None:
-        async with stdio_server() as (read, write):
-            options = self._server.create_initialization_options()
-            await self._server.run(read, write, options)
+        options = self._server.create_initialization_options()
+        passed, heard = anyio.create_memory_object_stream[SessionMessage | Exception]()
+        async with stdio_server() as (read, write), anyio.create_task_group() as group:
+            group.start_soon(hear, read, passed, write)
+            await self._server.run(heard, write, options)
 
 
 def make_server(tools: Callable[[], MemoryTools]) -> Server[Any]:

@@ -4,16 +4,38 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from turnleaf.core.schedules import STATES
+from turnleaf.tools import FACT_KEYS, RUN_KEYS, SCHEDULE_KEYS
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     Schema = dict[str, Any]
 
 TEXT = {"type": "string"}
 FLAG = {"type": "boolean"}
 MOMENT = {"type": "string", "format": "date-time"}
-FACT: Mapping[str, Schema] = {"id": TEXT, "content": TEXT, "category": TEXT, "updatedAt": MOMENT}
-SAVED = {**FACT, "note": {**TEXT, "description": "What else there is to know of it."}}
+KINDS: Mapping[str, Schema] = {
+    "updatedAt": MOMENT,
+    "paused": FLAG,
+    "nextRun": MOMENT,
+    "due": MOMENT,
+    "state": {"enum": list(STATES)},
+    "startedAt": MOMENT,
+    "finishedAt": MOMENT,
+    "attempts": {"type": "integer"},
+}
+"""What a key holds, where it is no text."""
+
+
+def _shape(keys: Sequence[str]) -> dict[str, Schema]:
+    return {key: KINDS.get(key, TEXT) for key in keys}
+
+
+FACT = _shape(FACT_KEYS)
+SCHEDULE = _shape(SCHEDULE_KEYS)
+RUN = _shape(RUN_KEYS)
+NOTE: Mapping[str, Schema] = {"note": {**TEXT, "description": "What else there is to know of it."}}
 HIT: Mapping[str, Schema] = {
     "text": TEXT,
     "source": {"enum": ["memory", "daily", "conversations"]},
@@ -22,26 +44,6 @@ HIT: Mapping[str, Schema] = {
     "conversation": TEXT,
     "speaker": TEXT,
     "score": {"type": "number"},
-}
-SCHEDULE: Mapping[str, Schema] = {
-    "id": TEXT,
-    "name": TEXT,
-    "prompt": TEXT,
-    "timing": TEXT,
-    "timezone": TEXT,
-    "deliver": TEXT,
-    "paused": FLAG,
-    "nextRun": MOMENT,
-}
-RUN: Mapping[str, Schema] = {
-    "id": TEXT,
-    "due": MOMENT,
-    "state": {"enum": ["running", "done", "failed", "interrupted", "missed"]},
-    "startedAt": MOMENT,
-    "finishedAt": MOMENT,
-    "attempts": {"type": "integer"},
-    "result": TEXT,
-    "error": TEXT,
 }
 
 
@@ -71,15 +73,21 @@ def _some(properties: Mapping[str, Schema], *required: str) -> Schema:
 
 RESULTS: Mapping[str, Schema] = {
     "read_memory": _result({"content": TEXT}),
-    "append_memory": _result(SAVED),
+    "append_memory": _result({**FACT, **NOTE}),
     "search_memory": _result({"results": _some(HIT, "text", "source", "score")}),
     "append_daily_log": _result({"saved": TEXT}),
     "manage_memory": _result(
-        {**SAVED, "deleted": FLAG, "memories": _some(FACT, "id", "content", "updatedAt")}
+        {
+            **FACT,
+            **NOTE,
+            "deleted": FLAG,
+            "memories": _some(FACT, "id", "content", "updatedAt"),
+        }
     ),
     "manage_schedule": _result(
         {
             **SCHEDULE,
+            **NOTE,
             "removed": FLAG,
             "schedules": _some(SCHEDULE, "id", "prompt", "timing", "timezone", "deliver", "paused"),
             "runs": _some(RUN, "id", "due", "state", "attempts"),
@@ -90,14 +98,19 @@ RESULTS: Mapping[str, Schema] = {
 
 
 def _hints(
-    title: str, *, reads: bool = False, destroys: bool = False, repeats: bool = False
+    title: str,
+    *,
+    reads: bool = False,
+    destroys: bool = False,
+    repeats: bool = False,
+    sends: bool = False,
 ) -> dict[str, Any]:
     return {
         "title": title,
         "read_only_hint": reads,
         "destructive_hint": destroys,
         "idempotent_hint": not repeats,
-        "open_world_hint": False,
+        "open_world_hint": sends,
     }
 
 
@@ -107,6 +120,6 @@ HINTS: Mapping[str, dict[str, Any]] = {
     "search_memory": _hints("Search the memory", reads=True),
     "append_daily_log": _hints("Note something in the daily log", repeats=True),
     "manage_memory": _hints("Manage the memory", destroys=True),
-    "manage_schedule": _hints("Manage the schedules", destroys=True, repeats=True),
+    "manage_schedule": _hints("Manage the schedules", destroys=True, repeats=True, sends=True),
 }
-"""What each tool does to what there is: only reads it, destroys some, adds more when repeated."""
+"""What each tool does: only reads, destroys some, adds more when repeated, sends to others."""
