@@ -127,3 +127,13 @@ def test_a_run_is_begun_and_what_came_of_it_is_read(
     expect(lamp).to_contain_text(re.compile("Failed.*Incorrect API key", re.DOTALL))
     lamp.get_by_role("link", name="Daily notes").click()
     expect(page.get_by_role("tabpanel").get_by_role("strong")).to_have_text("小明")
+
+
+def test_a_time_is_put_into_words_only_where_they_are_true(visit: Visit, server: Served) -> None:
+    server.schedules.add("甲", "*/45 * * * *", name="uneven")
+    server.schedules.add("乙", "*/15 * * * *", name="even")
+    server.schedules.add("丙", "2099-01-01T09:00+08:00", name="elsewhere", zone="America/New_York")
+    page = visit.open("#/schedules")
+    expect(card(page, "uneven")).to_contain_text("*/45 * * * *")
+    expect(card(page, "elsewhere")).to_contain_text("Dec 31, 2098, 20:00")
+    expect(page.get_by_text("Every 15 minutes")).to_be_visible()

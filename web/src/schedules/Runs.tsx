@@ -73,7 +73,7 @@ function Outcome({ run }: { run: Run }) {
     <>
       {run.error && <p className="schedule-error">{run.error}</p>}
       {run.result && <Markdown text={run.result} />}
-      {run.result?.length === KEPT_CHARS && <p className="schedule-none">{words.runs.cut}</p>}
+      {[...(run.result ?? "")].length === KEPT_CHARS && <p className="schedule-none">{words.runs.cut}</p>}
       {!run.error && !run.result && <p>{words.runs.nothing}</p>}
     </>
   );

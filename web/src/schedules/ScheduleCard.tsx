@@ -80,7 +80,7 @@ export function ScheduleCard({ schedule, isOpen, onChanged, onReload, onEdit, on
           <p className="schedule-when">
             <Icon name="clock" />
             <span>
-              {spoken(schedule.timing, own.timing, language)}{" "}
+              {spoken(schedule.timing, schedule.timezone, own.timing, language)}{" "}
               {!isOwnZone(schedule.timezone) && <span className="schedule-zone">{schedule.timezone}</span>}
             </span>
           </p>

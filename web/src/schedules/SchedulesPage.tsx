@@ -146,7 +146,7 @@ function Nothing({ onTry }: { onTry: () => void }) {
       <p>{own.emptyText}</p>
       <figure className="card schedule-example">
         <blockquote>{example.prompt}</blockquote>
-        <figcaption>{spoken(example.timing, timing, language)}</figcaption>
+        <figcaption>{spoken(example.timing, "UTC", timing, language)}</figcaption>
       </figure>
     </EmptyState>
   );

@@ -26,7 +26,7 @@ export function Times({ timing, zone }: { timing: string; zone: string }) {
         {isWrong && <Icon name="alert" />}
         <span>
           {problem && <ToldText {...own.noTime(capitalised(problem.message))} />}
-          {!problem && (isPast ? own.past : spoken(of.timing, words.schedules.timing, language) || own.noTimes)}
+          {!problem && (isPast ? own.past : spoken(of.timing, of.zone, words.schedules.timing, language) || own.noTimes)}
         </span>
       </p>
       <ol role="list">

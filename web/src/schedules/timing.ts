@@ -14,22 +14,32 @@ const NAMED: Record<string, string> = {
   "@monthly": "0 0 1 * *",
 };
 const DAYS = 7;
+const HOUR = 60;
 const WORKDAYS = "1,2,3,4,5";
 const MOMENT = /^\d{4}-\d\d-\d\d[T ]/;
+const OFFSET = /(Z|[+-]\d\d:?\d\d)$/i;
 
 /** Say when a schedule is due; what is too special for that is given as it is. */
-export function spoken(timing: string, words: Words, language: Language): string {
-  const interval = /^every\s+(\d+)\s*([smhdw])[a-z]*$/i.exec(timing.trim());
-  if (interval) return words.every(Number(interval[1]), words.units[interval[2]!.toLowerCase() as Unit]);
-  if (MOMENT.test(timing)) return words.once(written(timing, language));
+export function spoken(timing: string, zone: string, words: Words, language: Language): string {
+  const interval = /^every\s+(\d*)\s*([smhdw])[a-z]*$/i.exec(timing.trim());
+  if (interval) return words.every(Number(interval[1] || 1), words.units[interval[2]!.toLowerCase() as Unit]);
+  if (MOMENT.test(timing)) return words.once(written(timing, zone, language));
   return ofCron(NAMED[timing.toLowerCase()] ?? timing, words) ?? timing;
 }
 
 /** Write a moment by the clock that its schedule goes by, which may not be the reader's. */
-function written(timing: string, language: Language): string {
-  const there = new Date(`${timing.slice(0, 16).replace(" ", "T")}Z`);
-  const format = { dateStyle: "medium", timeStyle: "short", hourCycle: "h23", timeZone: "UTC" } as const;
-  return Number.isNaN(there.getTime()) ? timing : new Intl.DateTimeFormat(language, format).format(there);
+function written(timing: string, zone: string, language: Language): string {
+  const moment = timing.replace(" ", "T");
+  const hasOffset = OFFSET.test(moment);
+  const there = new Date(hasOffset ? moment : `${moment}Z`);
+  const timeZone = hasOffset ? zone : "UTC";
+  const format = { dateStyle: "medium", timeStyle: "short", hourCycle: "h23", timeZone } as const;
+  try {
+    return new Intl.DateTimeFormat(language, format).format(there);
+  } catch {
+    // No such day, or a zone of which half is written.
+    return timing;
+  }
 }
 
 function ofCron(timing: string, words: Words): string | null {
@@ -37,7 +47,7 @@ function ofCron(timing: string, words: Words): string | null {
   if (more.length || month !== "*") return null;
   const isDaily = day === "*" && weekday === "*";
   const step = /^\*\/(\d+)$/.exec(minute)?.[1];
-  if (step && hour === "*" && isDaily) return words.every(Number(step), words.units.m);
+  if (step && HOUR % Number(step) === 0 && hour === "*" && isDaily) return words.every(Number(step), words.units.m);
   if (!isNumber(minute, 59)) return null;
   if (hour === "*" && isDaily) return words.hourly(two(minute));
   if (!isNumber(hour, 23)) return null;
