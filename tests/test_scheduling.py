@@ -3,30 +3,42 @@
 from __future__ import annotations
 
 import logging
+import os
+import signal
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from threading import Event
+from select import select
+from threading import Barrier, BrokenBarrierError, Event
+from typing import Self
 
 import pytest
 
 from tests.standins.scripted import ScriptedModel
+from tests.torture.editors import until
 from turnleaf.assistant import Assistant
 from turnleaf.core import dialogue
 from turnleaf.core.dialogue import Prompt, Text, Toolbox
 from turnleaf.core.keys import schedule_key
 from turnleaf.core.schedules import Run, Schedule
 from turnleaf.errors import Conflict, InvalidInput, ModelError
+from turnleaf.llm.claude_cli import ClaudeCli
 from turnleaf.llm.recall import RecallModel
 from turnleaf.scheduling import MOST_AT_ONCE, Runner, told
 from turnleaf.settings import DataFolder
 from turnleaf.store import files
 from turnleaf.store.backup import backup, restore
+from turnleaf.store.daily import DailyLog
+from turnleaf.store.schedules import ScheduleStore
 
 START = datetime(2026, 11, 16, 8, 0, tzinfo=UTC)
 PROMPT = "早安，客廳的燈叫什麼？"
 LAMP = "客廳的燈叫做小明"
 DEADLINE_SECONDS = 30.0
+MEETING_SECONDS = 0.3
 
 
 class Clock:
@@ -58,6 +70,51 @@ class Patient:
 
     def structured(self, *_: object) -> str:
         return '{"facts": []}'
+
+
+class Sleeper:
+    """A `claude` that never answers."""
+
+    def __init__(self, folder: Path) -> None:
+        self.program, pipe = folder / "claude", folder / "started"
+        os.mkfifo(pipe)
+        self.program.write_text(f"#!/bin/sh\necho $$ > '{pipe}'\nexec sleep 237\n")
+        self.program.chmod(0o755)
+        self._pipe = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        self._pid = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._pipe)
+        if self.is_alive():
+            os.kill(self._pid, signal.SIGKILL)
+
+    def wait_for_start(self) -> None:
+        assert select([self._pipe], [], [], DEADLINE_SECONDS)[0]
+        self._pid = int(os.read(self._pipe, 20))
+
+    def is_alive(self) -> bool:
+        with suppress(ProcessLookupError):
+            os.kill(self._pid or 2**22, 0)
+            return True
+        return False
+
+
+class Meeting:
+    """A clock at which two who look at once meet; who comes alone goes on after a while."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._barrier = Barrier(2)
+        self.is_on = False
+
+    def __call__(self) -> datetime:
+        with suppress(BrokenBarrierError):
+            if self.is_on:
+                self._barrier.wait(MEETING_SECONDS)
+        return self._clock()
 
 
 class Channel:
@@ -97,6 +154,12 @@ def own(folder: DataFolder, model: ScriptedModel, clock: Clock) -> Iterator[Assi
 
 def day_of(assistant: Assistant) -> str:
     return assistant.daily.read(assistant.now().date())
+
+
+def wait_for_runs() -> None:
+    for thread in threading.enumerate():
+        if thread.name == "turnleaf-run":
+            thread.join(DEADLINE_SECONDS)
 
 
 def only_run(assistant: Assistant) -> Run:
@@ -145,7 +208,7 @@ def test_results_can_be_brought_elsewhere(own: Assistant, clock: Clock) -> None:
     made = own.schedules.add(PROMPT, "every 15m", deliver="slack:C012AB3CD")
     clock.pass_time(minutes=15)
     assert Runner(own).make_due() == 0
-    with pytest.raises(InvalidInput, match="slack"):
+    with pytest.raises(InvalidInput, match=r"SLACK_BOT_TOKEN .*turnleaf\[slack\]"):
         Runner(own).begin(made.id)
     assert Runner(own, {"slack": channel}).make_due() == 1
     assert channel.got == [(made.id, only_run(own).id, "Fine.")]
@@ -258,8 +321,8 @@ def test_a_schedule_that_is_removed_while_it_runs_delivers_nothing(
         assert model.asked.wait(DEADLINE_SECONDS)
         own.schedules.remove(made.id)
         model.may_answer.set()
+        assert model.has_answered.wait(DEADLINE_SECONDS)
         runner.stop(DEADLINE_SECONDS)
-        assert model.has_answered.is_set()
         assert day_of(own) == ""
         assert own.schedules.get_all() == []
 
@@ -283,7 +346,92 @@ def test_a_run_that_takes_too_long_at_the_end_is_given_back(
         assert only_run(own).attempts == 2
 
 
-def test_where_the_schedules_cannot_be_read_that_is_said_once_and_they_are_looked_at_again(
+def test_a_program_that_is_stopped_ends_the_model_and_gives_the_run_back(
+    folder: DataFolder, clock: Clock, tmp_path: Path
+) -> None:
+    with Sleeper(tmp_path) as claude:
+        model = ClaudeCli(None, timeout_seconds=DEADLINE_SECONDS, program=str(claude.program))
+        own = Assistant(folder, model=model, now=clock)
+        made = own.schedules.add(PROMPT, "every 15m")
+        runner = Runner(own)
+        run = runner.begin(made.id)
+        claude.wait_for_start()
+        runner.stop(DEADLINE_SECONDS)
+        assert not claude.is_alive()
+        own.close(flush=False)
+    kept = only_run(own)
+    assert (kept.state, kept.holder, kept.held_until) == ("interrupted", None, None)
+    assert [again.id for _, again in own.schedules.claim()] == [run.id]
+
+
+def test_what_was_said_before_a_stop_is_replaced_by_whoever_takes_the_run_up(
+    folder: DataFolder, model: ScriptedModel, clock: Clock
+) -> None:
+    patient = Patient()
+    with Assistant(folder, model=patient, now=clock) as own:
+        made = own.schedules.add(PROMPT, "every 15m")
+        runner = Runner(own)
+        runner.begin(made.id)
+        assert patient.asked.wait(DEADLINE_SECONDS)
+        runner.stop(0)
+        patient.may_answer.set()
+        wait_for_runs()
+        key = schedule_key(made.id)
+        assert [one.text for one in own.conversations.get_history(key)] == [PROMPT, "好的。"]
+        with Assistant(folder, model=model, now=clock) as other:
+            assert Runner(other).make_due() == 1
+        assert [one.text for one in own.conversations.get_history(key)] == [PROMPT, "Fine."]
+        assert day_of(own).count("Fine.") == 1
+
+
+def test_a_place_outside_that_somebody_wrote_into_the_file_gets_nothing(
+    own: Assistant, folder: DataFolder, model: ScriptedModel, clock: Clock
+) -> None:
+    made = own.schedules.add(PROMPT, "every 15m", deliver="file:x.md")
+    text = folder.schedules.read_text("utf-8")
+    folder.schedules.write_text(text.replace("file:x.md", "file:../../x.md"), "utf-8")
+    with pytest.raises(InvalidInput, match="no place for results"):
+        Runner(own).run(made.id)
+    clock.pass_time(minutes=15)
+    Runner(own).make_due()
+    run = only_run(own)
+    assert (run.state, "no place for results" in (run.error or "")) == ("failed", True)
+    assert model.prompts == []
+    assert not list(folder.path.parent.rglob("x.md"))
+
+
+def test_a_conversation_that_is_erased_while_it_runs_leaves_nothing(
+    folder: DataFolder, clock: Clock
+) -> None:
+    model = Patient()
+    with Assistant(folder, model=model, now=clock) as own:
+        made = own.schedules.add(PROMPT, "every 15m")
+        Runner(own).begin(made.id)
+        assert model.asked.wait(DEADLINE_SECONDS)
+        assert own.erase_conversation(schedule_key(made.id))
+        model.may_answer.set()
+        wait_for_runs()
+        run = only_run(own)
+        assert (run.state, run.result, run.error) == (
+            "interrupted",
+            None,
+            "its conversation was erased",
+        )
+        assert day_of(own) == ""
+        assert own.schedules.claim() == []
+
+
+def test_what_runs_said_is_erased_with_their_conversation(own: Assistant, clock: Clock) -> None:
+    made = own.schedules.add(PROMPT, "every 15m")
+    clock.pass_time(minutes=15)
+    Runner(own).make_due()
+    own.conversations.clear(schedule_key(made.id))
+    assert own.erase_conversation(schedule_key(made.id))
+    assert (only_run(own).state, only_run(own).result) == ("done", None)
+    assert not own.erase_conversation(schedule_key(made.id))
+
+
+def test_where_the_schedules_cannot_be_read_that_is_said_once_each_time_it_begins(
     own: Assistant, folder: DataFolder, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
     looks, channel, log = Looks(), Channel(), logging.getLogger("turnleaf")
@@ -295,8 +443,13 @@ def test_where_the_schedules_cannot_be_read_that_is_said_once_and_they_are_looke
         own.schedules.add(PROMPT, "every 15m", deliver="slack:C012AB3CD")
         clock.pass_time(minutes=15)
         assert channel.arrived.wait(DEADLINE_SECONDS)
+        wait_for_runs()
+        assert caplog.text.count("could not be looked at") == 1
+        looks.complained.clear()
+        folder.schedules.unlink()
+        folder.schedules.mkdir()
+        assert looks.complained.wait(DEADLINE_SECONDS)
     log.removeHandler(looks)
-    assert caplog.text.count("could not be looked at") == 1
 
 
 class Looks(logging.Handler):
@@ -342,9 +495,56 @@ def test_only_so_many_run_at_once(folder: DataFolder, clock: Clock) -> None:
         with pytest.raises(Conflict, match="wait until one is done"):
             runner.begin(made[-1].id)
         model.may_answer.set()
-        runner.stop(DEADLINE_SECONDS)
+        wait_for_runs()
         assert [len(one.runs) for one in own.schedules.get_all()] == [1, 1, 1, 1, 0]
         assert day_of(own).count("好的。") == MOST_AT_ONCE
+
+
+def test_what_was_missed_is_marked_while_others_take_all_the_room(
+    folder: DataFolder, clock: Clock
+) -> None:
+    model = Patient()
+    with Assistant(folder, model=model, now=clock) as own:
+        made = [own.schedules.add(PROMPT, "0 9 * * *", zone="UTC") for _ in range(MOST_AT_ONCE)]
+        with Runner(own, every_seconds=0.001) as runner:
+            for one in made:
+                runner.begin(one.id)
+            late = own.schedules.add(PROMPT, "0 9 * * *", zone="UTC").id
+            clock.pass_time(hours=3, seconds=1)
+            until(lambda: bool(own.schedules.get(late).runs), DEADLINE_SECONDS)
+            model.may_answer.set()
+        assert [run.state for run in own.schedules.get(late).runs] == ["missed"]
+
+
+def test_two_who_ask_at_once_do_not_get_the_same_room(folder: DataFolder, clock: Clock) -> None:
+    model = Patient()
+    with Assistant(folder, model=model, now=clock) as own:
+        meeting = Meeting(clock)
+        own.schedules = ScheduleStore(folder.schedules, now=meeting)
+        made = [own.schedules.add(PROMPT, "every 1h").id for _ in range(MOST_AT_ONCE + 1)]
+        runner = Runner(own)
+        for one in made[2:]:
+            runner.begin(one)
+        meeting.is_on = True
+        with ThreadPoolExecutor() as pool:
+            begun = [pool.submit(runner.begin, one) for one in made[:2]]
+        assert [type(one.exception()) for one in begun].count(Conflict) == 1
+        model.may_answer.set()
+        wait_for_runs()
+
+
+def test_two_who_deliver_the_same_run_at_once_note_it_once(own: Assistant, clock: Clock) -> None:
+    own.schedules.add(PROMPT, "every 15m")
+    clock.pass_time(minutes=15)
+    ((schedule, run),) = own.schedules.claim()
+    meeting = Meeting(clock)
+    own.daily = DailyLog(own.daily.location, now=meeting)
+    runner = Runner(own)
+    meeting.is_on = True
+    with ThreadPoolExecutor() as pool:
+        for _ in range(2):
+            pool.submit(runner.make, schedule, run)
+    assert day_of(own).count(run.id) == 1
 
 
 # Keeping.

@@ -199,7 +199,11 @@ class Assistant:
         for turn in under_way:
             turn.discard()
         was_kept = erasure.erase_conversation(
-            key, conversations=self.conversations, index=self.index, learning=self.learning
+            key,
+            conversations=self.conversations,
+            schedules=self.schedules,
+            index=self.index,
+            learning=self.learning,
         )
         return was_private or was_kept or bool(under_way)
 

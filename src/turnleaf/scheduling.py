@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import logging
 import time
-from contextlib import contextmanager
-from threading import Event, Lock, Thread
+from contextlib import closing, contextmanager
+from threading import Event, RLock, Thread
 from typing import TYPE_CHECKING, Protocol, Self
 
 from turnleaf.assistant import Done
@@ -16,6 +16,7 @@ from turnleaf.core.keys import schedule_key
 from turnleaf.core.schedules import LEASE
 from turnleaf.errors import Conflict, InvalidInput, TurnleafError
 from turnleaf.store import files
+from turnleaf.store.schedules import checked_deliver
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,12 +26,20 @@ if TYPE_CHECKING:
 
 EVERY_SECONDS = 1.0
 SIGN_SECONDS = LEASE.total_seconds() / 4
-STOP_SECONDS = 2.0
+STOP_SECONDS = 5.0
+"""A model may take its time to end; who runs on when we are gone must not be one."""
 MOST_AT_ONCE = 4
 LATEST_DAYS = 2
 """A run is not tried again for so long that its result could stand in an older log."""
 
+TAKES = {"slack": "SLACK_BOT_TOKEN in the environment, and pip install 'turnleaf[slack]'"}
+"""What a program must have to bring results there."""
+
 log = logging.getLogger("turnleaf")
+
+
+class Stopped(TurnleafError):
+    """A run was stopped, and is left to whoever is next."""
 
 
 class Deliver(Protocol):
@@ -55,7 +64,7 @@ class Runner:
         self._deliver = {"log": self._to_log, "file": self._to_file, **(deliver or {})}
         self._every_seconds = every_seconds
         self._stop = Event()
-        self._guard = Lock()
+        self._guard = RLock()
         self._running: dict[Thread, tuple[Schedule, Run]] = {}
         self._thread: Thread | None = None
 
@@ -77,7 +86,7 @@ class Runner:
         self._thread.start()
 
     def stop(self, seconds: float = STOP_SECONDS) -> None:
-        """Look no more; a run that takes longer than this is left to whoever is next."""
+        """Look no more, and stop the models; what they were asked is left to whoever is next."""
         self._stop.set()
         end = time.monotonic() + seconds
         if self._thread:
@@ -96,8 +105,8 @@ class Runner:
             if len(self._running) >= MOST_AT_ONCE:
                 message = f"{MOST_AT_ONCE} schedules are running already; wait until one is done"
                 raise Conflict(message)
-        schedule, run = self._store.begin(schedule_id)
-        self._begin(schedule, run)
+            schedule, run = self._store.begin(schedule_id)
+            self._begin(schedule, run)
         return run
 
     def run(self, schedule_id: str) -> str:
@@ -116,9 +125,14 @@ class Runner:
         """Make a run and give what it gave; raise what went wrong, which is on record."""
         text = None
         try:
+            deliver = self._delivery(schedule)
             with self._alive(schedule, run):
                 text = self._answer(schedule, run)
-                self._bring(schedule, run, text)
+                self._check_held(schedule, run)
+                deliver(schedule, run, text)
+        except Stopped:
+            self._give_back(schedule, run)
+            raise
         except Exception as error:
             self._store.finish(schedule.id, run, result=text, error=_reason(error))
             raise
@@ -131,7 +145,14 @@ class Runner:
     def _answer(self, schedule: Schedule, run: Run) -> str:
         key = schedule_key(schedule.id)
         stream = self._own.stream(key, schedule.prompt, again=self._was_answered(key, run))
-        return next(event.reply.text for event in stream if isinstance(event, Done))
+        with closing(stream):
+            for event in stream:
+                if isinstance(event, Done):
+                    return event.reply.text
+                if self._stop.is_set():
+                    break
+        message = f"the run of {schedule.id} was stopped; turnleaf serve or slack takes it up"
+        raise Stopped(message)
 
     def _was_answered(self, key: str, run: Run) -> bool:
         """Tell whether an earlier attempt came as far as the conversation."""
@@ -139,24 +160,27 @@ class Runner:
         last = said[-1].timestamp if said else None
         return bool(run.attempts > 1 and last and run.started_at and last >= run.started_at)
 
-    def _bring(self, schedule: Schedule, run: Run, text: str) -> None:
+    def _check_held(self, schedule: Schedule, run: Run) -> None:
         if not self._store.hold(schedule.id, run):
             message = "the schedule was removed, or somebody else makes this run by now"
             raise Conflict(message)
-        self._delivery(schedule)(schedule, run, text)
 
     def _look(self) -> None:
         said = ""
         while not self._stop.wait(self._every_seconds):
             try:
-                with self._guard:
-                    room = MOST_AT_ONCE - len(self._running)
-                for schedule, run in self._store.claim(self._deliver, most=room) if room else ():
-                    self._begin(schedule, run)
+                self._take_what_is_due()
+                said = ""
             except Exception as error:  # noqa: BLE001 - nobody would notice that it has ended
                 if str(error) != said:
                     log.warning("the schedules could not be looked at: %s", error)
                 said = str(error)
+
+    def _take_what_is_due(self) -> None:
+        with self._guard:
+            room = MOST_AT_ONCE - len(self._running)
+            for schedule, run in self._store.claim(self._deliver, most=room):
+                self._begin(schedule, run)
 
     def _begin(self, schedule: Schedule, run: Run) -> None:
         def work() -> None:
@@ -175,6 +199,8 @@ class Runner:
         """Make a run; there is nobody who could be told of a failure but the log."""
         try:
             self.make(schedule, run)
+        except Stopped as stopped:
+            log.info("%s", stopped)
         except Exception as error:
             is_surprise = not isinstance(error, TurnleafError | OSError)
             log.warning("the schedule %s failed: %s", schedule.id, error, exc_info=is_surprise)
@@ -206,15 +232,20 @@ class Runner:
             signs.join()
 
     def _delivery(self, schedule: Schedule) -> Deliver:
+        # Whoever wrote it into the file may have named a place outside of ours.
+        checked_deliver(schedule.deliver)
         if schedule.kind not in self._deliver:
-            message = f"results cannot go to {schedule.kind} here; start the program that knows it"
+            message = f"results cannot go to {schedule.kind} here; it takes {TAKES[schedule.kind]}"
             raise InvalidInput(message)
         return self._deliver[schedule.kind]
 
     def _to_log(self, schedule: Schedule, run: Run, text: str) -> None:
         daily = self._own.daily
-        if not any(run.id in daily.read(day) for day in daily.dates()[-LATEST_DAYS:]):
-            daily.append(told(schedule, run, text), source=schedule_key(schedule.id))
+        daily.init()
+        # A day is locked while it is written; here looking at it and writing are one step.
+        with files.locked(daily.location / "results"):
+            if not any(run.id in daily.read(day) for day in daily.dates()[-LATEST_DAYS:]):
+                daily.append(told(schedule, run, text), source=schedule_key(schedule.id))
 
     def _to_file(self, schedule: Schedule, run: Run, text: str) -> None:
         path = self._own.folder.results / schedule.deliver.partition(":")[2]

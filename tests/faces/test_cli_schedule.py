@@ -1,13 +1,18 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.faces.conftest import Cli
+from tests.test_scheduling import DEADLINE_SECONDS, Sleeper
 from turnleaf.core.keys import schedule_key
 from turnleaf.store.schedules import ScheduleStore
 from turnleaf.store.timing import local_zone
@@ -67,6 +72,14 @@ def test_what_is_added_is_said_and_listed_in_its_time_zone(cli: Cli) -> None:
 
 def test_without_a_zone_it_is_that_of_the_machine(cli: Cli) -> None:
     assert add(cli, "--when", "every 15m")["timezone"] == local_zone()
+    assert cli("schedule", "add", "--when", "every 15m", PROMPT).out.endswith(f" {local_zone()}\n")
+
+
+def test_a_machine_whose_zone_has_no_name_is_asked_for_one(cli: Cli) -> None:
+    words = ("schedule", "add", "--when", "0 8 * * *", PROMPT)
+    result = cli.process(*words, environ={"TZ": "XYZ-5:17"})
+    assert (result.code, "name a time zone" in result.err) == (2, True)
+    assert cli("schedule", "list", "--json").json == []
 
 
 def test_what_is_asked_can_be_piped_in(cli: Cli) -> None:
@@ -102,6 +115,15 @@ def test_the_command_alone_shows_what_it_can_do(cli: Cli) -> None:
     assert "\n  turnleaf schedule add --when 'every 2h'" in shown.out
 
 
+def test_every_example_has_one_prompt_that_no_shell_takes_for_something_else(cli: Cli) -> None:
+    said = cli("schedule").out + cli("schedule", "list").err
+    examples = [line for line in said.splitlines() if "turnleaf schedule add" in line]
+    assert len(examples) == 4
+    for example in examples:
+        prompt = shlex.split(example)[-1]
+        assert example.endswith(f" '{prompt}'")
+
+
 # Changing.
 
 
@@ -113,6 +135,9 @@ def test_an_edit_changes_what_is_given_and_nothing_else(cli: Cli) -> None:
     assert (changed["prompt"], changed["name"]) == (PROMPT, "早安")
     cli("schedule", "edit", "早安", "--name", "", "吃什麼？")
     assert (only(cli)["prompt"], "name" in only(cli)) == ("吃什麼？", False)
+    cli("schedule", "edit", made["id"], "--when", "2036-12-24 6:00", "--zone", "Asia/Taipei")
+    moved = cli("schedule", "edit", made["id"], "--zone", "Europe/Vienna").out
+    assert "once on 2036-12-24 at 06:00; next: 2036-12-24 06:00 Europe/Vienna\n" in moved
     nothing = cli("schedule", "edit", made["id"])
     assert (nothing.code, "what is to change" in nothing.err) == (2, True)
 
@@ -144,6 +169,7 @@ def test_a_schedule_that_is_not_there_matches_nothing(cli: Cli, command: str) ->
         result = cli("schedule", command, wanted, *more)
         assert (result.code, result.out) == (3, "")
         assert "turnleaf schedule list" in result.err
+    assert len(cli("schedule", command, "長" * 1000, *more).err) < 200
 
 
 def test_two_of_one_name_are_told_apart_by_their_ids(cli: Cli) -> None:
@@ -189,10 +215,14 @@ def test_a_run_that_fails_says_why_and_keeps_the_answer(cli: Cli) -> None:
 
 
 def test_a_channel_that_nobody_set_up_is_no_place_for_a_run(cli: Cli) -> None:
-    made = add(cli, *DAILY, "--to", "slack:C012AB3CD")
-    result = cli("schedule", "run", made["id"])
-    assert (result.code, "slack" in result.err) == (2, True)
+    added = cli("schedule", "add", *DAILY, "--to", "slack:C012AB3CD", PROMPT)
+    result = cli("schedule", "run", only(cli)["id"])
+    assert (added.code, result.code) == (0, 2)
+    for said in (added.err, result.err):
+        assert "SLACK_BOT_TOKEN" in said
+        assert "turnleaf[slack]" in said
     assert only(cli)["runs"] == []
+    assert "SLACK" not in cli("schedule", "edit", only(cli)["id"], "--to", "log").err
 
 
 def test_a_run_that_somebody_else_makes_is_not_made_twice(cli: Cli) -> None:
@@ -201,6 +231,36 @@ def test_a_run_that_somebody_else_makes_is_not_made_twice(cli: Cli) -> None:
     result = cli("schedule", "run", made["id"])
     assert (result.code, "running already" in result.err) == (1, True)
     assert "running" in cli("schedule", "list").out
+
+
+def test_a_run_in_front_that_is_terminated_ends_the_model_and_is_left_to_others(
+    cli: Cli, tmp_path: Path
+) -> None:
+    made = add(cli)
+    command = [sys.executable, "-m", "turnleaf", "schedule", "run", made["id"]]
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    environ = {**os.environ, "TURNLEAF_MODEL": "claude-cli", "PATH": path}
+    with (
+        Sleeper(tmp_path) as claude,
+        subprocess.Popen(command, env=environ, stderr=subprocess.PIPE, text=True) as program,
+    ):
+        claude.wait_for_start()
+        program.terminate()
+        _, said = program.communicate(timeout=DEADLINE_SECONDS)
+        assert not claude.is_alive()
+    assert (program.returncode, "was stopped" in said) == (1, True)
+    (run,) = only(cli)["runs"]
+    assert (run["state"], "holder" in run) == ("interrupted", False)
+
+
+def test_what_came_from_a_schedule_is_erased_from_the_record_of_its_runs_too(cli: Cli) -> None:
+    cli.remember(LAMP)
+    made = add(cli)
+    cli("schedule", "run", made["id"])
+    assert LAMP in cli.folder.schedules.read_text("utf-8")
+    assert cli("forget", "--source", schedule_key(made["id"]), "--yes").code == 0
+    assert LAMP not in cli.folder.schedules.read_text("utf-8")
+    assert (only(cli)["prompt"], only(cli)["runs"][0]["state"]) == (PROMPT, "done")
 
 
 # What the doctor finds.

@@ -30,6 +30,7 @@ from turnleaf.store.erasure import Erasable, Erased, erase
 from turnleaf.store.index import Index
 from turnleaf.store.memories import MemoryStore
 from turnleaf.store.pending import PendingStore
+from turnleaf.store.schedules import ScheduleStore
 
 START = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)
 TALK, SLACK, TOOL, DOCUMENT = (
@@ -86,6 +87,7 @@ class Stores:
             pending=self.pending,
             daily=self.daily,
             conversations=self.conversations,
+            schedules=ScheduleStore(self.folder / "schedules.json"),
             index=self.index,
             learning=self.learning,
         )

@@ -31,6 +31,7 @@ from turnleaf.core.changes import Source
 from turnleaf.core.messages import Message
 from turnleaf.errors import Conflict, InvalidInput
 from turnleaf.store.memories import MemoryStore
+from turnleaf.store.schedules import ScheduleStore
 
 FORMATS = (".md", ".json")
 LONG_AGO = (0, 0)
@@ -633,3 +634,27 @@ def test_messages_of_a_conversation_are_counted_in_the_archive_too(pages: Stores
         pages.conversations.add_messages(TALK, [said_by(number)])
     assert pages.erase(TALK).messages == 9
     assert pages.conversations.get_history(TALK) == []
+
+
+# Schedules
+
+
+def test_no_byte_of_what_a_schedule_said_stays(pages: Stores) -> None:
+    path = pages.folder / "schedules.json"
+    store = ScheduleStore(path)
+    made = store.add("今天有什麼動物？", "every 1h", zone="UTC")
+    _, run = store.begin(made.id)
+    store.finish(made.id, run, result="斑馬")
+    unfinished, copy = (
+        path.with_name(".schedules.json.tmp"),
+        "schedules.json.corrupt-20260301T083000Z",
+    )
+    shutil.copy(path, unfinished)
+    shutil.copy(path, path.with_name(copy))
+    pages.index.sync()
+    erased = pages.erase(f"schedule:{made.id}")
+    assert erased.messages == 1
+    assert [one.name for one in erased.copies] == [copy]
+    assert "斑馬" not in path.read_text("utf-8")
+    assert not unfinished.exists()
+    assert [one.prompt for one in store.get_all()] == ["今天有什麼動物？"]

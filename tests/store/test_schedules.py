@@ -178,6 +178,111 @@ def test_a_run_that_is_interrupted_again_and_again_is_given_up(
     assert "3 times" in (run.error or "")
 
 
+def test_who_waited_longest_is_first_where_there_is_no_room_for_all(
+    store: ScheduleStore, clock: Clock
+) -> None:
+    made = [store.add(PROMPT, "every 1m", zone="UTC").id for _ in range(3)]
+    order = []
+    for _ in range(6):
+        clock.pass_time(minutes=1)
+        ((schedule, run),) = store.claim(most=1)
+        store.finish(schedule.id, run)
+        order.append(schedule.id)
+    assert order == made * 2
+
+
+def test_none_is_always_first_of_those_that_wait_equally_long(
+    store: ScheduleStore, clock: Clock
+) -> None:
+    made = [store.add(PROMPT, "every 1m", zone="UTC").id for _ in range(2)]
+    first = []
+    for _ in range(30):
+        clock.pass_time(minutes=1)
+        runs = store.claim()
+        first.append(runs[0][0].id)
+        for schedule, run in runs:
+            store.finish(schedule.id, run)
+    assert set(first) == set(made)
+
+
+def test_what_was_missed_is_marked_although_there_is_no_room(
+    store: ScheduleStore, clock: Clock
+) -> None:
+    made = store.add(PROMPT, "0 9 * * *", zone="UTC")
+    clock.pass_time(hours=1)
+    assert store.claim(most=0) == []
+    assert states(store, made.id) == []
+    clock.pass_time(seconds=GRACE.total_seconds() + 1)
+    assert store.claim(most=0) == []
+    assert states(store, made.id) == ["missed"]
+
+
+def test_a_run_that_somebody_holds_for_ever_is_taken_up(
+    store: ScheduleStore, clock: Clock, path: Path
+) -> None:
+    made = store.add(PROMPT, "every 1h", zone="UTC")
+    clock.pass_time(hours=1)
+    ((_, run),) = store.claim()
+    text = path.read_text("utf-8")
+    held = json.loads(text)[0]["runs"][0]["heldUntil"]
+    path.write_text(text.replace(held, "2999-01-01T00:00:00.000Z"), "utf-8")
+    assert not store.get(made.id).is_running(clock.now)
+    ((_, again),) = store.claim()
+    assert (again.id, again.attempts) == (run.id, 2)
+
+
+def test_whoever_read_the_clock_a_little_earlier_takes_no_run_from_its_holder(
+    opened: Callable[[], ScheduleStore], clock: Clock
+) -> None:
+    opened().add(PROMPT, "every 1h", zone="UTC")
+    clock.pass_time(hours=1, seconds=1)
+    assert len(opened().claim()) == 1
+    clock.pass_time(seconds=-1)
+    assert opened().claim() == []
+
+
+def test_what_is_far_behind_is_marked_without_a_walk_through_all_its_times() -> None:
+    asked = []
+
+    def counted(schedule: Schedule, after: datetime) -> datetime | None:
+        asked.append(after)
+        return next_due(schedule, after)
+
+    schedule = Schedule("s", PROMPT, "* 8-12 * * *", "UTC", START, START, next_due=START)
+    now = datetime(2027, 11, 16, 20, tzinfo=UTC)
+    schedule, run = claimed(schedule, now, counted, Run("r", now, "running", holder="one"))
+    assert run is None
+    assert [(one.state, one.due) for one in schedule.runs] == [("missed", START)]
+    assert schedule.next_due == datetime(2027, 11, 17, 8, tzinfo=UTC)
+    assert len(asked) == 2
+
+
+def test_what_runs_said_can_be_erased_and_that_they_were_made_stays(
+    store: ScheduleStore, clock: Clock, path: Path
+) -> None:
+    first, second = (store.add(PROMPT, "every 1h", zone="UTC").id for _ in range(2))
+    for one in (first, second):
+        for said in ({"result": "燈叫做小明"}, {"error": "小明壞了"}):
+            store.finish(one, store.begin(one)[1], **said)
+    assert store.erase(f"schedule:{second}") == 1
+    other, erased = (one.runs for one in store.get_all())
+    assert [(run.state, run.result, run.error) for run in erased] == [
+        ("done", None, None),
+        ("failed", None, None),
+    ]
+    assert [run.result or run.error for run in other] == ["燈叫做小明", "小明壞了"]
+    before = path.read_bytes()
+    assert store.erase(f"schedule:{second}") == store.erase("cli:session-1") == 0
+    assert path.read_bytes() == before
+
+
+def test_where_there_are_no_schedules_erasing_makes_no_file(
+    store: ScheduleStore, path: Path
+) -> None:
+    assert store.erase("schedule:s") == 0
+    assert not path.exists()
+
+
 def test_a_run_that_failed_says_why(store: ScheduleStore, clock: Clock) -> None:
     made = store.add(PROMPT, "every 1h", zone="UTC")
     clock.pass_time(hours=1)
@@ -231,6 +336,23 @@ def test_a_moment_that_passed_meanwhile_cannot_be_resumed(
         store.resume(made.id)
     store.update(made.id, timing="2026-11-18 20:00")
     assert not store.resume(made.id).is_paused
+
+
+def test_a_moment_that_is_over_cannot_be_resumed(store: ScheduleStore, clock: Clock) -> None:
+    made = store.add(PROMPT, "2026-11-16 20:00", zone="UTC")
+    clock.pass_time(hours=12)
+    ((_, run),) = store.claim()
+    store.finish(made.id, run)
+    with pytest.raises(InvalidInput, match="choose another time"):
+        store.resume(made.id)
+    assert store.update(made.id, name="晚安").name == "晚安"
+
+
+def test_a_moment_moves_with_its_zone(store: ScheduleStore) -> None:
+    made = store.add(PROMPT, "2026-12-24 18:00", zone="Asia/Taipei")
+    assert made.next_due == datetime(2026, 12, 24, 10, tzinfo=UTC)
+    moved = store.update(made.id, zone="Europe/Vienna")
+    assert moved.next_due == datetime(2026, 12, 24, 17, tzinfo=UTC)
 
 
 def test_a_schedule_can_be_run_at_once_and_not_twice_at_a_time(
@@ -430,6 +552,11 @@ RECORD = json.dumps(
         f"[{RECORD}, {RECORD}]",
         f"[{RECORD}]".replace("every 1h", "\\ud800"),
         f"[{RECORD}]".replace("2026-11-16", "9999-12-31"),
+        f"[{RECORD}]".replace(
+            "}",
+            ', "runs": [{"id": "r", "due": "2026-11-16T08:00:00Z",'
+            ' "state": "done", "attempts": 1e999}]}',
+        ),
         "<<<<<<< HEAD\n[]\n",
     ],
 )
@@ -450,6 +577,40 @@ def test_what_a_person_leaves_out_has_its_default(store: ScheduleStore, path: Pa
     path.write_text(f"[{RECORD}]", encoding="utf-8")
     (one,) = store.get_all()
     assert (one.name, one.deliver, one.is_paused, one.runs) == (None, "log", False, ())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (RECORD.replace("createdAt", "created"), "schedule number 2 has no 'createdAt'"),
+        (RECORD.replace("2026-11-16T", "yesterday "), "schedule number 2 cannot be read"),
+    ],
+)
+def test_what_is_wrong_with_which_schedule_is_said(
+    store: ScheduleStore, path: Path, caplog: pytest.LogCaptureFixture, wrong: str, said: str
+) -> None:
+    path.write_text(f"[{RECORD}, {wrong}]", encoding="utf-8")
+    assert store.get_all() == []
+    assert said in caplog.text
+
+
+def test_a_schedule_that_a_person_writes_without_its_next_time_is_run(
+    store: ScheduleStore, path: Path, clock: Clock
+) -> None:
+    path.write_text(f"[{RECORD}]", encoding="utf-8")
+    assert store.get("a").next_due == START + timedelta(hours=1)
+    clock.pass_time(hours=1)
+    assert [one.id for one, _ in store.claim()] == ["a"]
+
+
+def test_a_timing_that_a_person_misspells_is_on_record_once(
+    store: ScheduleStore, path: Path
+) -> None:
+    path.write_text(f"[{RECORD}]".replace("every 1h", "每小時"), encoding="utf-8")
+    for _ in range(2):
+        assert store.claim() == []
+    (run,) = store.get("a").runs
+    assert (run.state, "每小時" in (run.error or "")) == ("failed", True)
 
 
 def test_where_nothing_can_be_written_the_error_says_why(tmp_path: Path) -> None:

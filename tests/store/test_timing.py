@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
 from zoneinfo import ZoneInfo
@@ -11,7 +13,14 @@ import pytest
 
 from turnleaf.core.schedules import Schedule
 from turnleaf.errors import InvalidInput
-from turnleaf.store.timing import checked_timing, in_words, next_due, upcoming
+from turnleaf.store.timing import (
+    assumed_zone,
+    checked_timing,
+    in_words,
+    local_zone,
+    next_due,
+    upcoming,
+)
 
 YEAR = 2026
 # No summer time; one of the north; one of the south, where the year ends in summer.
@@ -126,7 +135,10 @@ def test_one_moment_comes_once_in_its_zone() -> None:
         ("@daily", "@daily"),
         ("every 15m", "every 15m"),
         ("every 2 hours", "every 2 hours"),
-        ("2026-12-24 18:00", "2026-12-24T18:00+00:00"),
+        ("2026-12-24 18:00", "2026-12-24T18:00"),
+        ("2026-12-24 6:00", "2026-12-24T06:00"),
+        ("2026-12-24T18:00Z", "2026-12-24T18:00+00:00"),
+        ("every day", "every day"),
         ("2026-12-24T18:00:00+08:00", "2026-12-24T18:00+08:00"),
     ],
 )
@@ -181,12 +193,59 @@ def test_a_moment_that_no_file_could_hold_is_refused(timing: str) -> None:
         ("0 9 * * 1-5", "at 09:00 on Monday through Friday"),
         ("@daily", "at 00:00 every day"),
         ("every 2 Hours", "every 2 hours"),
-        ("2026-12-24T18:00+08:00", "once on 2026-12-24 at 18:00"),
+        ("2026-12-24T18:00", "once on 2026-12-24 at 18:00"),
+        ("2026-12-24T18:00+00:00", "once on 2026-12-25 at 02:00"),
+        ("2026-12-24 6:00", "once on 2026-12-24 at 06:00"),
         ("每天", "每天"),
     ],
 )
 def test_a_timing_is_said_in_words_where_that_is_easy(timing: str, words: str) -> None:
-    assert in_words(timing) == words
+    assert in_words(timing, "Asia/Taipei") == words
+
+
+def test_a_moment_in_a_zone_that_somebody_spoilt_is_given_as_it_is() -> None:
+    assert in_words("2026-12-24T18:00", "Mars/Olympus") == "2026-12-24T18:00"
+
+
+@pytest.mark.parametrize(("timing", "hours"), [("every hour", 1), ("Every Day", 24)])
+def test_an_interval_of_one_needs_no_number(timing: str, hours: int) -> None:
+    created = datetime(YEAR, 3, 1, 8, 7, tzinfo=UTC)
+    assert next_due(schedule(timing, "UTC", created), created) == created + timedelta(hours=hours)
+
+
+def test_a_moment_goes_by_the_clock_on_the_wall_of_its_zone_unless_an_offset_was_typed() -> None:
+    now = datetime(YEAR, 12, 1, tzinfo=UTC)
+    wall, fixed = schedule("2026-12-24 18:00"), schedule("2026-12-24T18:00+08:00")
+    found = [next_due(replace(one, zone="Europe/Vienna"), now) for one in (wall, fixed)]
+    assert found == [datetime(YEAR, 12, 24, hour, tzinfo=UTC) for hour in (17, 10)]
+
+
+@pytest.mark.parametrize(
+    "timing", ["0 9 * * " + ",".join("1" * 200), "2026-12-24 18:00" + "0" * 200]
+)
+def test_a_timing_that_goes_on_and_on_is_refused_and_not_repeated(timing: str) -> None:
+    with pytest.raises(InvalidInput, match="too long for a time; write it as") as refused:
+        checked_timing(timing, "UTC")
+    assert len(str(refused.value)) < 250
+
+
+@pytest.fixture
+def _posix_clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "XYZ-5:17")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.usefixtures("_posix_clock")
+def test_a_machine_whose_clock_goes_by_no_known_zone_is_not_taken_for_another() -> None:
+    with pytest.raises(InvalidInput, match="name a time zone"):
+        assumed_zone()
+
+
+def test_the_zone_of_the_machine_is_meant_where_none_is_given() -> None:
+    assert assumed_zone() == local_zone()
 
 
 def test_the_next_times_are_told_before_a_schedule_is_made() -> None:

@@ -29,6 +29,7 @@ State = Literal["running", "done", "failed", "interrupted", "missed"]
 STATES: tuple[State, ...] = ("running", "done", "failed", "interrupted", "missed")
 BEGUN = ("running", "interrupted")
 INTERRUPTED = "interrupted"
+ERASED = "its conversation was erased"
 MISSED = "no program that could run it was running in time"
 Next = Callable[["Schedule", datetime], datetime | None]
 """When a schedule is due next after a moment."""
@@ -52,7 +53,8 @@ class Run:
 
     def is_held(self, now: datetime) -> bool:
         """Tell whether somebody runs it, who gave a sign of life not long ago."""
-        return self.held_until is not None and self.held_until > now
+        # Of two programs that look at once, one may have read the clock a little earlier.
+        return self.held_until is not None and now < self.held_until <= now + 2 * LEASE
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,11 @@ class Schedule:
         """The run that is under way, or was interrupted and may be tried again."""
         begun = (run for run in reversed(self.runs) if run.state in BEGUN)
         return next((run for run in begun if run.finished_at is None), None)
+
+    @property
+    def waits_since(self) -> datetime | None:
+        """When the run was due that is to be made next."""
+        return self.unfinished.due if self.unfinished else self.next_due
 
     def is_due(self, now: datetime) -> bool:
         """Tell whether it is to run, and does not rest."""
@@ -195,6 +202,17 @@ def broken(schedule: Schedule, now: datetime, new: Run, error: str) -> Schedule:
     return _with(stopped, _ended(failed, "failed", now, error=error))
 
 
+def erased(schedule: Schedule, now: datetime) -> Schedule:
+    """Take away what runs said; the result of one that is under way goes nowhere."""
+    runs = (
+        _ended(run, "interrupted", now, error=ERASED)
+        if run.state == "running"
+        else replace(run, result=None, error=None)
+        for run in schedule.runs
+    )
+    return replace(schedule, runs=tuple(runs))
+
+
 def _ended(
     run: Run, state: State, now: datetime, *, result: str | None = None, error: str | None = None
 ) -> Run:
@@ -213,8 +231,9 @@ def _newest_due(schedule: Schedule, now: datetime, next_of: Next) -> datetime:
     """Find the last time that it was due: of several that were missed, one is made up for."""
     due = schedule.next_due or now
     recent = next_of(schedule, now - GRACE)
-    if recent and due < recent <= now:
-        due = recent
+    if recent is None or recent > now:
+        return due
+    due = max(due, recent)
     while (following := next_of(schedule, due)) and following <= now:
         due = following
     return due

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from turnleaf.store.index import Index
     from turnleaf.store.memories import MemoryStore
     from turnleaf.store.pending import PendingStore
+    from turnleaf.store.schedules import ScheduleStore
 
 NO_CONVERSATIONS = ("tool:", "document:")
 
@@ -48,15 +49,21 @@ class Erased:
 
 
 def erase_conversation(
-    key: str, *, conversations: ConversationStore, index: Index, learning: Erasable | None
+    key: str,
+    *,
+    conversations: ConversationStore,
+    schedules: ScheduleStore,
+    index: Index,
+    learning: Erasable | None,
 ) -> bool:
     """Erase a conversation; what was learnt from it stays. Tell whether there was one."""
     was_queued = learning is not None and learning.erase(key=key) > 0
+    was_told = schedules.erase(key) > 0
     was_kept = conversations.clear(key)
     if was_kept and conversations.has_archive and index.location.exists():
         # The archive is searched, and only a file that is made anew holds no byte of it.
         index.rebuild()
-    return was_kept or was_queued
+    return was_kept or was_queued or was_told
 
 
 def erase(
@@ -66,6 +73,7 @@ def erase(
     pending: PendingStore,
     daily: DailyLog,
     conversations: ConversationStore,
+    schedules: ScheduleStore,
     index: Index | None,
     learning: Erasable | None = None,
 ) -> Erased:
@@ -75,11 +83,14 @@ def erase(
     if learning:
         learning.erase(key=name) if is_conversation else learning.erase(source=name)
     messages = _clear(conversations, name) if is_conversation else 0
+    # What a run said is one of the messages, and on record when that has expired.
+    messages = max(messages, schedules.erase(name))
     notes = daily.erase(name)
     facts = memory.erase(name, elsewhere=pending.changes())
     facts += pending.erase(name, elsewhere=memory.changes())
     archive = conversations.location.parent / ARCHIVE
-    places = (memory.location.parent, daily.location, archive.parent, archive)
+    stores = (memory.location, conversations.location, schedules.location)
+    places = (*(one.parent for one in stores), daily.location, archive)
     copies = [copy for place in dict.fromkeys(places) for copy in _tidy(place)]
     if index and index.location.exists():
         # Only a file that is made anew holds no byte of it.

@@ -7,9 +7,11 @@ import os
 import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from itertools import count
+from typing import TYPE_CHECKING, Any
 
 from turnleaf.core import schedules
+from turnleaf.core.keys import schedule_key
 from turnleaf.core.memories import checked_text, unique_id
 from turnleaf.core.schedules import Run, Schedule
 from turnleaf.core.times import to_millisecond
@@ -17,7 +19,7 @@ from turnleaf.errors import Conflict, CorruptFile, InvalidInput, NotFound
 from turnleaf.settings import default_data_dir
 from turnleaf.store import files
 from turnleaf.store.memories import random_id
-from turnleaf.store.timing import checked_timing, local_zone, next_due
+from turnleaf.store.timing import assumed_zone, checked_timing, next_due
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -43,7 +45,7 @@ _PLACES = {
     "slack": re.compile(r"[A-Z][A-Z0-9]{2,}"),
     "file": re.compile(r"[^\W_.][\w .-]{0,99}\.(md|txt)"),
 }
-_PROBLEMS = (AttributeError, KeyError, TypeError, ValueError, RecursionError)
+_PROBLEMS = (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError)
 
 
 class ScheduleStore:
@@ -80,7 +82,7 @@ class ScheduleStore:
     ) -> Schedule:
         """Have something asked at a time; raise InvalidInput for a time that never comes."""
         now = self._moment()
-        zone = local_zone() if zone is None else zone
+        zone = assumed_zone() if zone is None else zone
         wanted = Schedule("", _checked(prompt), checked_timing(timing, zone), zone, now, now)
         wanted = replace(wanted, name=_named(name or ""), deliver=checked_deliver(deliver))
 
@@ -129,15 +131,17 @@ class ScheduleStore:
                 deliver=old.deliver if deliver is None else checked_deliver(deliver),
                 is_paused=old.is_paused if is_paused is None else is_paused,
             )
-            return self._retimed(old, new)
+            is_resumed = is_paused is False and (old.is_paused or old.next_due is None)
+            return self._retimed(old, new, is_resumed=is_resumed)
 
         return self._changed(schedule_id, change)
 
-    def _retimed(self, old: Schedule, new: Schedule) -> Schedule:
+    def _retimed(self, old: Schedule, new: Schedule, *, is_resumed: bool) -> Schedule:
         if (new.timing, new.zone) != (old.timing, old.zone):
             new = replace(new, timing=checked_timing(new.timing, new.zone))
-            return _timed(new, self._moment())
-        return _timed(new, self._moment()) if old.is_paused and not new.is_paused else new
+        elif not is_resumed:
+            return new
+        return _timed(new, self._moment())
 
     def pause(self, schedule_id: str) -> Schedule:
         """Let a schedule rest; a run that is under way goes on."""
@@ -146,6 +150,17 @@ class ScheduleStore:
     def resume(self, schedule_id: str) -> Schedule:
         """Let a schedule go on; what it missed meanwhile is not made up for."""
         return self.update(schedule_id, is_paused=False)
+
+    def erase(self, key: str) -> int:
+        """Take away what runs said in the conversation of a schedule; give how many."""
+        now = self._moment()
+
+        def edit(known: dict[str, Schedule]) -> int:
+            found = [one for one in known.values() if schedule_key("") + one.id == key]
+            known |= {one.id: schedules.erased(one, now) for one in found}
+            return sum(run.result is not None for one in found for run in one.runs)
+
+        return self._change(edit) if self.location.exists() else 0
 
     def remove(self, schedule_id: str) -> Schedule:
         """Remove a schedule and the record of its runs."""
@@ -168,10 +183,11 @@ class ScheduleStore:
         taken: Claimed = []
 
         def edit(known: dict[str, Schedule]) -> None:
-            for one in list(known.values()):
-                if len(taken) < most:
-                    known[one.id], run = self._claimed(one, now, can_deliver=one.kind in kinds)
-                    taken.extend([(known[one.id], run)] if run else [])
+            # Who waited longest is first; what is too late is marked, whether there is room or not.
+            for one in sorted(known.values(), key=_turn):
+                can_deliver = len(taken) < most and one.kind in kinds
+                known[one.id], run = self._claimed(one, now, can_deliver=can_deliver)
+                taken.extend([(known[one.id], run)] if run else [])
 
         if any(schedules.is_to_do(one, now) for one in self._seen()):
             self._change(edit)
@@ -287,11 +303,16 @@ def checked_deliver(deliver: str) -> str:
     return wanted
 
 
+def _turn(one: Schedule) -> tuple[datetime, str]:
+    """Give what schedules take turns by; among those that wait equally long it is chance."""
+    return one.waits_since or one.created_at, one.runs[-1].id if one.runs else ""
+
+
 def _timed(schedule: Schedule, now: datetime) -> Schedule:
     """Set when it is due first; refuse a time that never comes."""
     timed = _next(schedule, now)
     if timed.next_due is None:
-        message = f"{schedule.timing!r} lies in the past or never comes; choose another time"
+        message = f"{schedule.timing!r:.80} lies in the past or never comes; choose another time"
         raise InvalidInput(message)
     return timed
 
@@ -330,7 +351,7 @@ def parsed(data: bytes | None) -> dict[str, Schedule]:
     """Read the schedules of a file by their ids; raise CorruptFile if it holds none."""
     try:
         records = json.loads((data or EMPTY.encode()).decode("utf-8-sig"))
-        known = {one.id: one for one in map(schedules.from_json, records)}
+        known = {one.id: one for one in map(_read, count(1), records)}
     except _PROBLEMS as error:
         message = f"it holds no schedules: {error}"
         raise CorruptFile(message) from error
@@ -338,6 +359,25 @@ def parsed(data: bytes | None) -> dict[str, Schedule]:
         message = "two of its schedules have the same id"
         raise CorruptFile(message)
     return known
+
+
+def _read(number: int, record: dict[str, Any]) -> Schedule:
+    try:
+        one = schedules.from_json(record)
+    except _PROBLEMS as error:
+        wrong = f"has no {error}" if isinstance(error, KeyError) else f"cannot be read ({error})"
+        message = f"its schedule number {number} {wrong}"
+        raise CorruptFile(message) from error
+    return one if one.next_due or one.runs else replace(one, next_due=_first_due(one))
+
+
+def _first_due(one: Schedule) -> datetime | None:
+    """Tell when a schedule is due that somebody wrote into the file."""
+    try:
+        return next_due(one, one.created_at)
+    except InvalidInput:
+        # Whoever claims it puts on record what is wrong with it.
+        return one.created_at
 
 
 def _written(known: dict[str, Schedule]) -> bytes:

@@ -23,6 +23,8 @@ FIRST_YEAR = 1970
 LAST_YEAR = 2999
 LONGEST = timedelta(days=366)
 SHORTEST = timedelta(minutes=1)
+HALF_A_YEAR = timedelta(days=182)
+MAX_CHARS = 200
 UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 EXAMPLES = "'0 9 * * 1-5', 'every 15m' or '2026-12-24 18:00'"
 NAMES = {
@@ -32,21 +34,26 @@ NAMES = {
 }  # fmt: skip
 
 _EVERY = re.compile(
-    r"every\s+(\d{1,6})\s*"
+    r"every\s+(\d{1,6})?\s*"
     r"(?:(s)(?:ec|econd)?|(m)(?:in|inute)?|(h)(?:our)?|(d)(?:ay)?|(w)(?:eek)?)s?",
     re.IGNORECASE,
 )
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{1,2}:\d{2}.*)?")
+_ONE_DIGIT = re.compile(r"(?<=[T ])(?=\d:)")
 
 
 def checked_timing(timing: str, zone: str) -> str:
     """Give a timing as it is kept; refuse what is none."""
     wanted = " ".join(timing.split())
     place = checked_zone(zone)
+    if len(wanted) > MAX_CHARS:
+        message = f"{wanted!r:.80} … is too long for a time; write it as {EXAMPLES}"
+        raise InvalidInput(message)
     if wanted.lower().startswith("every"):
         _interval(wanted)
     elif _MOMENT.fullmatch(wanted):
-        return _moment(wanted, place).isoformat(timespec="minutes")
+        # Without an offset it goes by the clock on the wall, also when the zone is changed.
+        return _moment(wanted).isoformat(timespec="minutes")
     else:
         _cron(wanted, datetime(2000, 1, 1, tzinfo=place))
     return wanted
@@ -69,6 +76,20 @@ def local_zone() -> str:
         return "UTC"
 
 
+def assumed_zone() -> str:
+    """Name the zone that is meant where none is given; refuse to guess it."""
+    zone = local_zone()
+    place, now = checked_zone(zone), datetime.now(UTC)
+    for moment in (now, now + HALF_A_YEAR):
+        if moment.astimezone().utcoffset() != moment.astimezone(place).utcoffset():
+            message = (
+                f"the clock of this machine does not go by {zone}; name a time zone,"
+                " such as --zone Asia/Taipei"
+            )
+            raise InvalidInput(message)
+    return zone
+
+
 def next_due(schedule: Schedule, after: datetime) -> datetime | None:
     """Tell when a schedule is due next after a moment; never, when that lies behind it."""
     timing = schedule.timing
@@ -76,7 +97,7 @@ def next_due(schedule: Schedule, after: datetime) -> datetime | None:
         return _next_step(schedule.created_at, _interval(timing), after)
     zone = checked_zone(schedule.zone)
     if _MOMENT.fullmatch(timing):
-        moment = _moment(timing, zone)
+        moment = _in_zone(_moment(timing), zone)
         return moment.astimezone(UTC) if moment > after else None
     return _next_by_cron(timing, after.astimezone(zone), zone)
 
@@ -92,14 +113,14 @@ def upcoming(timing: str, zone: str, after: datetime, most: int) -> list[datetim
     return found
 
 
-def in_words(timing: str) -> str:
+def in_words(timing: str, zone: str) -> str:
     """Say in English what a timing means, or give it as it is where that is not easy."""
-    moment = re.match(r"(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2})", timing)
-    if moment:
-        return f"once on {moment[1]} at {moment[2]}"
     if timing.lower().startswith("every"):
         return timing.lower()
     try:
+        if _MOMENT.fullmatch(timing):
+            place = checked_zone(zone)
+            return f"{_in_zone(_moment(timing), place).astimezone(place):once on %Y-%m-%d at %H:%M}"
         words = _cron(timing, datetime(2000, 1, 1, tzinfo=UTC)).explain()
     except InvalidInput:
         return timing
@@ -150,7 +171,7 @@ def _fixed(moment: datetime) -> timezone:
 def _interval(timing: str) -> timedelta:
     found = _EVERY.fullmatch(timing)
     unit = found and found[found.lastindex or 0].lower()
-    step = timedelta(**{UNITS[unit]: int(found[1])}) if found and unit else timedelta()
+    step = timedelta(**{UNITS[unit]: int(found[1] or 1)}) if found and unit else timedelta()
     if not SHORTEST <= step <= LONGEST:
         message = (
             f"{timing!r:.80} says no interval between a minute and a year; write it as every 15m"
@@ -163,13 +184,17 @@ def _next_step(start: datetime, step: timedelta, after: datetime) -> datetime:
     return start + step * max((after - start) // step + 1, 1)
 
 
-def _moment(text: str, zone: ZoneInfo) -> datetime:
+def _moment(text: str) -> datetime:
     try:
-        moment = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(_ONE_DIGIT.sub("0", text))
     except ValueError:
         message = f"{text!r:.80} is no time; write it as 2026-12-24 18:00"
         raise InvalidInput(message) from None
     if not FIRST_YEAR <= moment.year <= LAST_YEAR:
         message = f"{text!r:.80} is too far away; write it as 2026-12-24 18:00"
         raise InvalidInput(message)
+    return moment
+
+
+def _in_zone(moment: datetime, zone: ZoneInfo) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=zone)

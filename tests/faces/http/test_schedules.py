@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from threading import Event
 from typing import Any
 
@@ -14,8 +16,11 @@ import pytest
 from tests.faces.http.conftest import DEADLINE_SECONDS, Serve, Served, calling
 from tests.faces.http.listening import Told, listening, one
 from turnleaf import __version__
+from turnleaf.assistant import Assistant
 from turnleaf.core import dialogue
 from turnleaf.core.dialogue import Prompt, Text, Toolbox
+from turnleaf.core.schedules import Run
+from turnleaf.faces.http.schedules import Schedule as ScheduleShape
 from turnleaf.store.schedules import ScheduleStore
 from turnleaf.store.timing import local_zone
 
@@ -79,6 +84,7 @@ def test_without_more_it_goes_to_the_log_in_the_zone_of_the_machine(
 ) -> None:
     one = made(visitor)
     assert (one["name"], one["timezone"], one["deliver"]) == (None, local_zone(), "log")
+    assert made(visitor, timezone="")["timezone"] == local_zone()
 
 
 def test_a_change_changes_what_is_given(visitor: httpx2.Client) -> None:
@@ -199,6 +205,23 @@ def test_what_went_wrong_is_told_without_secrets_and_places(
     assert "x.md" in error
     assert str(shared.folder) not in error
     assert "a" * 90 not in error
+
+
+def test_a_list_of_schedules_takes_no_longer_for_many_runs(tmp_path: Path) -> None:
+    readings: list[datetime] = []
+
+    def clock() -> datetime:
+        readings.append(datetime.now(UTC))
+        return readings[-1]
+
+    with Assistant(tmp_path, now=clock) as own:
+        one = own.schedules.add(PROMPT, "every 1h")
+        done = [Run(str(number), one.created_at, "done") for number in range(50)]
+        one = replace(one, runs=tuple(done))
+        readings.clear()
+        last = ScheduleShape.of(one, own).last_run
+        assert last is not None
+        assert (last.id, len(readings)) == ("49", 2)
 
 
 def test_a_run_whose_program_ended_is_told_as_interrupted(

@@ -42,7 +42,9 @@ class TextType(click.ParamType[str]):
         try:
             return os.fsencode(text).decode()
         except UnicodeError:
-            self.fail(f"{text!a} is not UTF-8; pipe the text in after converting it", param, ctx)
+            self.fail(
+                f"{text!a:.80} is not UTF-8; pipe the text in after converting it", param, ctx
+            )
 
 
 TEXT = TextType()

@@ -27,6 +27,7 @@ def erase_conversation(place: Place, key: str, *, yes: bool, as_json: bool) -> N
         is_erased = erasure.erase_conversation(
             key,
             conversations=place.conversations,
+            schedules=place.schedules,
             index=open_index(place.folder, place.settings),
             learning=place.learning,
         )
@@ -50,6 +51,7 @@ def erase_source(place: Place, source: str, *, yes: bool, as_json: bool) -> None
         pending=place.pending,
         daily=place.daily,
         conversations=place.conversations,
+        schedules=place.schedules,
         index=open_index(place.folder, place.settings),
         learning=place.learning,
     )

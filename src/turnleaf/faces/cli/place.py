@@ -12,6 +12,7 @@ from turnleaf.store.daily import DailyLog
 from turnleaf.store.learning import LearningStore
 from turnleaf.store.memories import MemoryStore
 from turnleaf.store.pending import PendingStore
+from turnleaf.store.schedules import ScheduleStore
 
 
 class Place:
@@ -56,6 +57,11 @@ class Place:
     @cached_property
     def _learning(self) -> LearningStore:
         return LearningStore(self.folder.learning)
+
+    @cached_property
+    def schedules(self) -> ScheduleStore:
+        """What is asked by the clock."""
+        return ScheduleStore(self.folder.schedules)
 
     @cached_property
     def daily(self) -> DailyLog:

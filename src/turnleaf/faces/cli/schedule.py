@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+import signal
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -17,18 +19,17 @@ from turnleaf.faces.cli.place import Place, pass_place
 from turnleaf.faces.cli.tables import show as show_table
 from turnleaf.faces.cli.talking import patience, talking
 from turnleaf.faces.delivery import deliveries
-from turnleaf.scheduling import Runner
-from turnleaf.store.schedules import ScheduleStore
+from turnleaf.scheduling import TAKES, Runner
 from turnleaf.store.timing import in_words, local_zone
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from turnleaf.core.schedules import Run, Schedule
 
 NOTHING_YET = (
     "Nothing is asked by the clock yet."
-    " Try: turnleaf schedule add --when '0 8 * * *' What should I know today?"
+    " Try: turnleaf schedule add --when '0 8 * * *' 'What should I know today?'"
 )
 WHO_RUNS_IT = "turnleaf serve or turnleaf slack must be running at that time"
 
@@ -51,9 +52,9 @@ def schedule(ctx: click.Context) -> None:
     or one moment. turnleaf serve and turnleaf slack run what is due.
 
     \b
-    turnleaf schedule add --when '0 8 * * 1-5' What should I know today?
-    turnleaf schedule add --when 'every 2h' --to file:news.md What is new?
-    turnleaf schedule add --when '2026-12-24 18:00' 提醒我打電話給媽媽
+    turnleaf schedule add --when '0 8 * * 1-5' 'What should I know today?'
+    turnleaf schedule add --when 'every 2h' --to file:news.md 'What is new?'
+    turnleaf schedule add --when '2026-12-24 18:00' '提醒我打電話給媽媽'
     """  # noqa: D301 - click's mark for lines that stay as they are
     if ctx.invoked_subcommand is None:
         say(ctx.get_help())
@@ -78,11 +79,12 @@ def add(
     as_json: bool,
 ) -> None:
     """Have PROMPT asked at the times that --when names."""
-    made = _store(place).add(
+    made = place.schedules.add(
         given_text(words), when, zone=zone, name=name, deliver="log" if to is None else to
     )
     _report("added", made, as_json=as_json)
     note(WHO_RUNS_IT)
+    _hint(place, made)
 
 
 @schedule.command("list")
@@ -90,12 +92,12 @@ def add(
 @pass_place
 def list_(place: Place, *, as_json: bool) -> None:
     """List what is asked by the clock, when it is next, and how it went last."""
-    known = _store(place).get_all()
+    known = place.schedules.get_all()
     if as_json:
         say_json([to_json(one) for one in known])
     elif known:
         rows = [
-            (one.id, one.name or "", in_words(one.timing), _next(one), _last(one), one.prompt)
+            (one.id, one.name or "", _when(one), _next(one), _last(one), one.prompt)
             for one in known
         ]
         headings = ("ID", "Name", "When", "Next", "Last", "Prompt")
@@ -118,7 +120,7 @@ def show(place: Place, wanted: str, *, as_json: bool) -> None:
     for title, value in (
         ("id", one.id),
         ("prompt", one.prompt),
-        ("when", f"{in_words(one.timing)} ({one.timing}, {one.zone})"),
+        ("when", f"{_when(one)} ({one.timing}, {one.zone})"),
         ("next", _next(one)),
         ("results", one.deliver),
     ):
@@ -150,7 +152,7 @@ def edit(
     if not words and {when, zone, name, to} == {None}:
         message = "say what is to change: a PROMPT, --when, --zone, --name or --to"
         raise InvalidInput(message)
-    changed = _store(place).update(
+    changed = place.schedules.update(
         _found(place, wanted).id,
         prompt=given_text(words) if words else None,
         timing=when,
@@ -159,6 +161,7 @@ def edit(
         deliver=to,
     )
     _report("changed", changed, as_json=as_json)
+    _hint(place, changed)
 
 
 @schedule.command()
@@ -167,7 +170,7 @@ def edit(
 @pass_place
 def pause(place: Place, wanted: str, *, as_json: bool) -> None:
     """Let a schedule rest until it is resumed."""
-    _report("paused", _store(place).pause(_found(place, wanted).id), as_json=as_json)
+    _report("paused", place.schedules.pause(_found(place, wanted).id), as_json=as_json)
 
 
 @schedule.command()
@@ -176,7 +179,7 @@ def pause(place: Place, wanted: str, *, as_json: bool) -> None:
 @pass_place
 def resume(place: Place, wanted: str, *, as_json: bool) -> None:
     """Let a schedule go on; what it missed is not made up for."""
-    _report("resumed", _store(place).resume(_found(place, wanted).id), as_json=as_json)
+    _report("resumed", place.schedules.resume(_found(place, wanted).id), as_json=as_json)
 
 
 @schedule.command()
@@ -186,7 +189,9 @@ def run(place: Place, wanted: str) -> None:
     """Run a schedule now, deliver the result, and print it."""
     one = _found(place, wanted)
     with talking(place, flush=False) as assistant, patience("asking …"):
-        say(Runner(assistant, deliveries(place.settings)).run(one.id))
+        runner = Runner(assistant, deliveries(place.settings))
+        with _stopped_by_sigterm(runner):
+            say(runner.run(one.id))
 
 
 @schedule.command()
@@ -198,7 +203,7 @@ def remove(place: Place, wanted: str, *, as_json: bool) -> None:
 
     What it said stays in the log, the files and the channels, and in its conversation.
     """
-    gone = _store(place).remove(_found(place, wanted).id)
+    gone = place.schedules.remove(_found(place, wanted).id)
     if as_json:
         say_json(to_json(gone))
     else:
@@ -206,20 +211,32 @@ def remove(place: Place, wanted: str, *, as_json: bool) -> None:
     note(f"this makes it again: {_as_command(gone)}")
 
 
-def _store(place: Place) -> ScheduleStore:
-    return ScheduleStore(place.folder.schedules)
+@contextmanager
+def _stopped_by_sigterm(runner: Runner) -> Iterator[None]:
+    """Let SIGTERM end the model as well; the second one does not wait."""
+
+    def stop(*_: object) -> None:
+        signal.signal(signal.SIGTERM, before)
+        runner.stop(0)
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _found(place: Place, wanted: str) -> Schedule:
     """Give the schedule that was meant: by its id, the beginning of it, or its name."""
-    known = _store(place).get_all()
+    known = place.schedules.get_all()
     exact = [one for one in known if one.id == wanted]
     found = exact or [
         one for one in known if wanted and (one.id.startswith(wanted) or one.name == wanted)
     ]
     if not found:
         message = (
-            f'no schedule has the id or the name "{one_line(wanted)}"; see turnleaf schedule list'
+            f'no schedule has the id or the name "{one_line(wanted):.80}";'
+            " see turnleaf schedule list"
         )
         raise NotFound(message)
     if len(found) > 1:
@@ -233,16 +250,27 @@ def _report(done: str, one: Schedule, *, as_json: bool) -> None:
         say_json(to_json(one))
         return
     say(f"{done} {one.id}: {one_line(one.name or one.prompt)}")
-    say(f"  {in_words(one.timing)}; next: {_next(one)}")
+    say(f"  {_when(one)}; next: {_next(one, is_zone_named=True)}")
 
 
-def _next(one: Schedule) -> str:
+def _hint(place: Place, one: Schedule) -> None:
+    """Say what is missing here for results to arrive."""
+    if one.kind in TAKES and one.kind not in deliveries(place.settings):
+        note(f"to bring results to {one.kind}, that program needs {TAKES[one.kind]}")
+
+
+def _when(one: Schedule) -> str:
+    return in_words(one.timing, one.zone)
+
+
+def _next(one: Schedule, *, is_zone_named: bool = False) -> str:
     if one.is_paused:
         return "paused"
     if one.next_due is None:
         return "never"
     is_late = one.next_due < datetime.now(UTC)
-    return f"{'due since ' if is_late else ''}{_time(one.next_due, one)}"
+    time = _time(one.next_due, one, is_zone_named=is_zone_named)
+    return f"{'due since ' if is_late else ''}{time}"
 
 
 def _last(one: Schedule) -> str:
@@ -254,13 +282,13 @@ def _told(run: Run, one: Schedule) -> str:
     return f"{state} {_time(run.finished_at or run.started_at or run.due, one)}"
 
 
-def _time(moment: datetime, one: Schedule) -> str:
-    """Give a time in the schedule's zone, which is named where it is not this machine's."""
+def _time(moment: datetime, one: Schedule, *, is_zone_named: bool = False) -> str:
+    """Give a time in the schedule's zone, which is always named if it is not this machine's."""
     try:
         local = moment.astimezone(ZoneInfo(one.zone))
     except (ValueError, OSError, LookupError):
         local = moment.astimezone()
-    zone = "" if one.zone == local_zone() else f" {one.zone}"
+    zone = f" {one.zone}" if is_zone_named or one.zone != local_zone() else ""
     return f"{local:%Y-%m-%d %H:%M}{zone}"
 
 

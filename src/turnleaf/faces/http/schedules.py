@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Annotated, Self
 from urllib.parse import quote
@@ -19,7 +20,7 @@ from turnleaf.faces.http.problems import documented
 from turnleaf.faces.http.shapes import Body, Shape, Time, Words
 from turnleaf.faces.places import harmless
 from turnleaf.scheduling import Runner
-from turnleaf.store.timing import local_zone, upcoming
+from turnleaf.store.timing import assumed_zone, local_zone, upcoming
 
 router = APIRouter(prefix="/api/schedules", tags=["schedules"], dependencies=[JSON_ONLY])
 
@@ -77,15 +78,15 @@ class Schedule(Shape):
     last_run: Run | None = None
 
     @classmethod
-    def of(cls, one: schedules.Schedule, assistant: Assistant) -> Self:
-        """Give a schedule's form as it is now."""
-        runs = [Run.of(run, assistant) for run in reversed(one.runs)]
+    def of(cls, one: schedules.Schedule, assistant: Assistant, **more: object) -> Self:
+        """Give a schedule's form as it is now, with `more` than every form has."""
+        last = [Run.of(run, assistant) for run in one.runs[-1:]]
         return cls.model_validate(
             {
-                **schedules.to_json(one),
+                **schedules.to_json(replace(one, runs=())),
                 "running": one.is_running(assistant.now()),
-                "last_run": runs[0] if runs else None,
-                "runs": runs,
+                "last_run": last[0] if last else None,
+                **more,
             }
         )
 
@@ -166,7 +167,7 @@ def add_schedule(assistant: Given, wanted: NewSchedule, response: Response) -> S
     made = assistant.schedules.add(
         wanted.prompt,
         wanted.timing,
-        zone=wanted.timezone,
+        zone=wanted.timezone or None,
         name=wanted.name,
         deliver=wanted.deliver,
     )
@@ -177,7 +178,7 @@ def add_schedule(assistant: Given, wanted: NewSchedule, response: Response) -> S
 @router.post("/preview", operation_id="previewTiming", summary="Tell when a timing would be")
 def preview_timing(assistant: Given, wanted: Wanted) -> Times:
     """Give the next times; what says no time answers 422 with a sentence for who types it."""
-    zone = wanted.timezone or local_zone()
+    zone = wanted.timezone or assumed_zone()
     times = upcoming(wanted.timing, zone, assistant.now(), MOST_PREVIEWED)
     return Times(times=[to_iso(one) for one in times], timezone=zone)
 
@@ -190,7 +191,9 @@ def preview_timing(assistant: Given, wanted: Wanted) -> Times:
 )
 def get_schedule(assistant: Given, schedule_id: Id) -> WithRuns:
     """Give a schedule with the record of its runs, newest first."""
-    return WithRuns.of(assistant.schedules.get(schedule_id), assistant)
+    one = assistant.schedules.get(schedule_id)
+    runs = [Run.of(run, assistant) for run in reversed(one.runs)]
+    return WithRuns.of(one, assistant, runs=runs)
 
 
 @router.patch(
