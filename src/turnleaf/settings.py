@@ -319,7 +319,7 @@ SETTINGS = (
         "SLACK_ALLOWED_CHANNELS",
         "slackAllowedChannels",
         _ids,
-        "in which channels it answers everybody, by their ids",
+        "in which channels it answers every member of the workspace, by their ids",
     ),
 )
 

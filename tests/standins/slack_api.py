@@ -15,6 +15,7 @@ import hashlib
 import json
 import socket
 import struct
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -91,6 +92,7 @@ class SlackApi(ThreadingHTTPServer):
         self._links: list[_Answering] = []
         self._changed = Condition()
         self._numbers = count(100)
+        self._newest = 0.0
 
     @property
     def url(self) -> str:
@@ -238,6 +240,7 @@ class SlackApi(ThreadingHTTPServer):
             "chat.appendStream": self._append,
             "chat.stopStream": lambda body: self._append(body, is_over=True),
             "conversations.history": self._history,
+            "conversations.replies": self._replies,
         }  # fmt: skip
         if method not in does:
             raise Refusal("unknown_method")
@@ -287,8 +290,13 @@ class SlackApi(ThreadingHTTPServer):
         return {"ts": post.ts}
 
     def _history(self, body: Body) -> Body:
-        there = [one for one in self.posts if one.channel == body["channel"]]
+        """Give what stands in a channel, without what is below it in threads."""
+        there = [one for one in self.posts if (one.channel, one.thread) == (body["channel"], None)]
         return {"messages": [{"ts": one.ts, "metadata": one.metadata} for one in there[::-1]]}
+
+    def _replies(self, body: Body) -> Body:
+        there = [one for one in self.posts if body["ts"] in {one.ts, one.thread}]
+        return {"messages": [{"ts": one.ts, "metadata": one.metadata} for one in there]}
 
     def _found(self, body: Body) -> Post:
         found = [
@@ -299,7 +307,9 @@ class SlackApi(ThreadingHTTPServer):
         return found[0]
 
     def _ts(self) -> str:
-        return f"1790000000.{next(self._numbers):06}"
+        """Name a message by its time, as Slack does; no two have the same."""
+        self._newest = max(self._newest + 1e-6, time.time())
+        return f"{self._newest:.6f}"
 
     def __enter__(self) -> Self:
         Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()

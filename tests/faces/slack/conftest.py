@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from turnleaf.faces.slack.bot import Bot
 from turnleaf.faces.slack.client import identity, make_client
 from turnleaf.faces.slack.line import Line
 from turnleaf.settings import SETTINGS
+from turnleaf.store.daily import local_now
 
 
 class Switch:
@@ -38,6 +40,9 @@ class World:
         self.client = client
         self.folder = folder
         self._switch = switch
+        self.waits: list[float] = []
+        """How long the bot waited, or would have."""
+        self.later = timedelta()
         self.model = ScriptedModel()
         self.allow(slackAllowedUsers="U01")
         self.start(self.model)
@@ -49,9 +54,14 @@ class World:
 
     def start(self, model: Model) -> None:
         """Start the bot, which knows nothing but what is on disk."""
-        self.assistant = Assistant(self.folder, model=model)
+        self.assistant = Assistant(self.folder, model=model, now=self.now)
         self.assistant.init()
-        self.bot = self._switch.bot = Bot(self.assistant, self.client, identity(self.client))
+        me = identity(self.client)
+        self.bot = Bot(self.assistant, self.client, me, wait=self.waits.append)
+        self._switch.bot = self.bot
+
+    def now(self) -> datetime:
+        return local_now() + self.later
 
     def restart(self) -> None:
         self.assistant.close(flush=False)
@@ -85,7 +95,7 @@ def linked() -> Iterator[tuple[SlackApi, WebClient, Switch]]:
     with SlackApi() as slack, pytest.MonkeyPatch.context() as patch:
         patch.setenv("SLACK_API_URL", slack.url)
         client = make_client(BOT_TOKEN)
-        line = Line(switch, client, APP_TOKEN)
+        line = Line(switch, client, identity(client), APP_TOKEN)
         line.open()
         yield slack, client, switch
         line.close()

@@ -51,6 +51,9 @@ def test_a_quick_answer_is_one_message(scene: Scene) -> None:
     scene.answer.end()
     assert scene.shown == ["你好！"]
     assert scene.methods == ["threads.setStatus", "postMessage"]
+    status, sent = scene.slack.calls
+    assert status.body["status"] == "is thinking…"
+    assert (sent.body["unfurl_links"], sent.body["unfurl_media"]) == (False, False)
 
 
 def test_a_slow_answer_is_streamed(scene: Scene) -> None:
@@ -96,10 +99,46 @@ def test_a_stream_that_slack_ended_goes_on_by_editing(scene: Scene, method: str)
 
 def test_a_piece_that_was_lost_on_the_way_is_not_shown_twice(scene: Scene) -> None:
     scene.add("One, ")
-    scene.slack.once("chat.appendStream", "gone", times=2)
+    scene.slack.once("chat.appendStream", "gone")
     scene.add("two, ", "three.")
     scene.answer.end()
     assert scene.shown == ["One, two, three."]
+
+
+def test_a_stream_that_could_not_be_ended_is_ended_before_the_message_is_edited(
+    scene: Scene,
+) -> None:
+    scene.add("One, ")
+    for method in ("chat.appendStream", "chat.stopStream", "chat.stopStream"):
+        scene.slack.once(method, "fatal_error")
+    scene.add("two, ", "three.")
+    assert scene.shown == ["One, "]
+    scene.answer.end()
+    assert scene.shown == ["One, two, three."]
+    assert not scene.slack.posts[-1].is_streaming
+    assert scene.methods[-2:] == ["stopStream", "update"]
+
+
+def test_while_it_is_too_quick_what_comes_meanwhile_is_left_out(scene: Scene) -> None:
+    scene.slack.once("assistant.threads.setStatus", "429:9")
+    scene.answer.think()
+    assert scene.shown == []
+    scene.slack.once("chat.startStream", "429:9")
+    scene.add("One, ")
+    assert scene.shown == []
+    scene.add("two, ")
+    scene.slack.once("chat.appendStream", "429:9")
+    scene.add("three, ")
+    assert scene.shown == ["One, two, "]
+    scene.slack.once("chat.stopStream", "429:9")
+    with pytest.raises(SlackApiError):
+        scene.answer.end()
+    scene.answer.end()
+    assert scene.shown == ["One, two, three, "]
+    assert scene.methods == [
+        "threads.setStatus", "startStream", "startStream", "appendStream", "stopStream",
+        "stopStream",
+    ]  # fmt: skip
 
 
 def test_while_slack_takes_nothing_the_answer_goes_on(scene: Scene) -> None:

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.faces.conftest import Cli
-from tests.standins.slack_api import APP_TOKEN, BOT_TOKEN, SlackApi
+from tests.standins.slack_api import APP_TOKEN, BOT_TOKEN, Body, SlackApi
 from turnleaf.faces.slack.manifest import EVENTS, SCOPES
 from turnleaf.store.schedules import ScheduleStore
 
@@ -97,6 +97,20 @@ def test_with_nobody_on_the_list_it_says_how_to_put_somebody_on_it(cli: Cli) -> 
         code, _, err = bot.end(signal.SIGTERM)
     assert code == 0
     assert "turnleaf config slackAllowedUsers U012AB3CD" in err
+    assert "turnleaf config slackAllowedChannels C012AB3CD" in err
+
+
+def test_it_can_be_ended_while_it_connects(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Ending(SlackApi):
+        def answer(self, method: str, body: Body, token: str) -> tuple[str, Body]:
+            if method == "apps.connections.open":
+                os.kill(os.getpid(), signal.SIGINT)
+            return super().answer(method, body, token)
+
+    with Ending() as slack:
+        for variable, value in {"SLACK_API_URL": slack.url, **TOKENS}.items():
+            monkeypatch.setenv(variable, value)
+        assert cli("slack").code == 0
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.faces.slack.conftest import World
-from turnleaf.faces.slack.client import identity
+from turnleaf.faces.slack.client import Patience, identity
 from turnleaf.faces.slack.people import KNOWN_SECONDS, People
 from turnleaf.settings import Settings
 
@@ -13,7 +13,8 @@ from turnleaf.settings import Settings
 def test_a_person_is_asked_for_once_in_a_while(world: World) -> None:
     now = 0.0
     settings = Settings(slack_allowed_channels="C07,C08")
-    people = People(world.client, identity(world.client), lambda: settings, clock=lambda: now)
+    me, patiently = identity(world.client), Patience(world.waits.append)
+    people = People(world.client, me, lambda: settings, patiently, clock=lambda: now)
     world.slack.people["U05"] = {"real_name": "王小安"}
     assert people.is_allowed("U05", "C07")
     assert people.is_allowed("U05", "C08")
@@ -28,7 +29,8 @@ def test_whom_slack_does_not_describe_is_let_in_by_the_list_alone(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
     settings = Settings(slack_allowed_users="U06", slack_allowed_channels="C07")
-    people = People(world.client, identity(world.client), lambda: settings)
+    me, patiently = identity(world.client), Patience(world.waits.append)
+    people = People(world.client, me, lambda: settings, patiently)
     world.slack.refused["users.info"] = "missing_scope"
     assert people.is_allowed("U06", "C01")
     assert not people.is_allowed("U05", "C07")

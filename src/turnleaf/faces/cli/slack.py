@@ -37,7 +37,8 @@ NEWS_SECONDS = 2.0
 """How long it waits for Slack to take the news of what was learnt at the end."""
 NOBODY = (
     "Nobody is on the list yet, so it answers nobody. Put your Slack id on it:"
-    " turnleaf config slackAllowedUsers U012AB3CD (write to the bot, and it tells you your id)"
+    " turnleaf config slackAllowedUsers U012AB3CD (write to the bot, and it tells you your id),"
+    " or a channel for all its members: turnleaf config slackAllowedChannels C012AB3CD"
 )
 
 
@@ -65,20 +66,20 @@ def _run(place: Place) -> None:
     bot_token = checked_token("SLACK_BOT_TOKEN", settings.slack_bot_token)
     app_token = checked_token("SLACK_APP_TOKEN", settings.slack_app_token)
     stop = Event()
-    client = make_client(bot_token, stop)
+    client = make_client(bot_token)
     me = identity(client)
     with running(place.folder) as assistant:
         assistant.init()
         bot = Bot(assistant, client, me)
-        line = Line(bot, client, app_token)
-        deliver = to_slack(settings)
+        line = Line(bot, client, me, app_token)
+        deliver = to_slack(settings, stop)
         with ExitStack() as parts:
             parts.callback(bot.stop)
             parts.callback(line.close)
             parts.enter_context(Watcher(assistant.index))
             parts.enter_context(Runner(assistant, {"slack": deliver} if deliver else None))
-            line.open()
             parts.enter_context(_ended_by_signals(stop))
+            line.open()
             _greet(assistant, me)
             while not stop.wait(EVERY_SECONDS):
                 bot.tell_news()

@@ -7,7 +7,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from turnleaf.faces.slack.client import TROUBLE
+from slack_sdk.errors import SlackClientError
+
+from turnleaf.faces.slack.client import is_limited, passes
 from turnleaf.faces.slack.writing import LONGEST, escaped, first_message, settled
 
 if TYPE_CHECKING:
@@ -54,9 +56,10 @@ class Answer:
             self._client.assistant_threads_setStatus(
                 channel_id=self._place.channel, thread_ts=self._place.thread, status=THINKING
             )
-        except TROUBLE:
-            with suppress(*TROUBLE):
-                self._message.post(PLACEHOLDER)
+        except SlackClientError as error:
+            if not is_limited(error):
+                with suppress(SlackClientError):
+                    self._message.post(PLACEHOLDER)
 
     def add(self, text: str) -> None:
         """Take a piece, and show it soon."""
@@ -72,7 +75,7 @@ class Answer:
 
     def show(self) -> None:
         """Show what came so far; what cannot be shown now is shown later, or at the end."""
-        with suppress(*TROUBLE):
+        with suppress(SlackClientError):
             self._show_left()
             self._message.show(escaped(settled(self._text)))
         self._shown_at = self._clock()
@@ -110,6 +113,8 @@ class Message:
         self._place = place
         self._ts: str | None = None
         self._shown = ""
+        self._is_open = False
+        """Whether there is a stream that nobody has ended yet."""
 
     def post(self, text: str) -> None:
         """Show a first text that will be another."""
@@ -132,10 +137,11 @@ class Message:
         try:
             if self._ts is None:
                 self._ts = self._start(text)
+                self._is_open = True
             else:
                 self._client.chat_appendStream(**self._here, markdown_text=self._more(text))
-        except TROUBLE:
-            self._give_up_stream()
+        except SlackClientError as error:
+            self._give_up_stream(error)
             return False
         self._shown = text
         return True
@@ -153,26 +159,40 @@ class Message:
     def _end_stream(self, text: str) -> bool:
         try:
             self._client.chat_stopStream(**self._here, markdown_text=self._more(text) or None)
-        except TROUBLE:
-            self._give_up_stream()
+        except SlackClientError as error:
+            self._give_up_stream(error)
             return False
+        self._is_open = False
         self._shown = text
         return True
 
-    def _give_up_stream(self) -> None:
-        """Go on by editing: not every place has streams, and Slack ends one after some minutes."""
+    def _give_up_stream(self, error: SlackClientError) -> None:
+        """Go on by editing: not every place has streams, and Slack ends one after some minutes.
+
+        Where we were only too quick it goes on as it is.
+        """
+        if is_limited(error):
+            raise error
         self.streams = False
-        if self._ts is not None:
-            self._shown = ""
-            with suppress(*TROUBLE):
-                self._client.chat_stopStream(**self._here)
+        self._shown = ""
 
     def _edit(self, text: str) -> None:
+        self._close_stream()
         if self._ts is None:
             self._ts = post(self._client, self._place.channel, self._place.thread, text)
         else:
             self._client.chat_update(**self._here, markdown_text=text)
         self._shown = text
+
+    def _close_stream(self) -> None:
+        """End a stream that we gave up; until Slack has heard of that it takes no edit."""
+        if self._is_open:
+            try:
+                self._client.chat_stopStream(**self._here)
+            except SlackClientError as error:
+                if passes(error):
+                    raise
+            self._is_open = False
 
     def _more(self, text: str) -> str:
         return text[len(self._shown) :]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
-from http.client import HTTPException
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from turnleaf.errors import TurnleafError
 from turnleaf.faces.places import harmless
 from turnleaf.faces.slack import notes
 from turnleaf.faces.slack.answers import Answer, Place, post
+from turnleaf.faces.slack.client import Patience
 from turnleaf.faces.slack.lanes import Lanes, attempt
 from turnleaf.faces.slack.people import People
 from turnleaf.faces.slack.reading import mentions, readable, speaks_to_another
@@ -27,7 +28,7 @@ from turnleaf.faces.slack.recent import Recent
 from turnleaf.faces.slack.writing import escaped, literal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from slack_sdk import WebClient
 
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
     from turnleaf.faces.slack.client import Identity
 
 STOP_SECONDS = 3.0
-PAUSES_SECONDS = (1.0, 5.0, 30.0, 120.0)
-"""After which an answer that did not reach Slack is sent again."""
 MOST_SEEN = 5000
 MOST_THREADS = 1000
 SAID = (None, "file_share", "thread_broadcast")
@@ -52,6 +51,7 @@ ENGLISH = {
     "failed": "I could not answer: {}",
     "broken": "Something went wrong in me; whoever runs me finds it in my log.",
     "stopped": "(I was stopped here.)",
+    "busy": "Too much waits for me just now. Please say that again in a while.",
     "stopping": "I am being stopped. Please say that again when I am back.",
 }
 CHINESE = {
@@ -65,6 +65,7 @@ CHINESE = {
     "failed": "我沒辦法回答：{}",
     "broken": "我出了問題，管理我的人可以在記錄裡看到。",
     "stopped": "（我在這裡被停下來了。）",
+    "busy": "現在等我回答的太多了，請過一會兒再說一次。",
     "stopping": "我正要停止。等我回來後請再說一次。",
 }
 
@@ -81,8 +82,8 @@ class Said:
     text: str
     ts: str
     thread: str | None
-    is_direct: bool
-    files: tuple[str, ...] = ()
+    is_called: bool
+    files: tuple[str, ...]
 
     @property
     def key(self) -> str:
@@ -94,6 +95,11 @@ class Said:
         """Where it is answered."""
         return Place(self.channel, self.thread or self.ts, self.user, self.team)
 
+    @property
+    def time(self) -> datetime:
+        """When it was said, by Slack's clock."""
+        return datetime.fromtimestamp(float(self.ts), UTC)
+
     def words(self, name: str, *given: str) -> str:
         """Say something in the language in which it was said."""
         return _words(self.text)[name].format(*given)
@@ -102,32 +108,49 @@ class Said:
 class Bot:
     """Answers in Slack. Whoever hears an event tells it, and need not wait."""
 
-    def __init__(self, assistant: Assistant, client: WebClient, me: Identity) -> None:
+    def __init__(
+        self,
+        assistant: Assistant,
+        client: WebClient,
+        me: Identity,
+        *,
+        wait: Callable[[float], object] | None = None,
+    ) -> None:
         self._own = assistant
         self._client = client
         self._me = me
-        self._people = People(client, me, lambda: assistant.settings)
+        self._began = assistant.now()
+        self._stop = Event()
+        self._patiently = Patience(wait or self._stop.wait)
+        self._people = People(client, me, lambda: assistant.settings, self._patiently)
         self._lanes = Lanes()
+        self._asides = Lanes(1)
         self._heard = Recent[str](MOST_SEEN)
         self._refused = Recent[str](MOST_SEEN)
         self._places = Recent[Place](MOST_THREADS)
         self._notes = Recent[list[dict[str, Any]]](MOST_THREADS)
-        self._stop = Event()
 
     # What is heard.
 
     def hear(self, event: Mapping[str, Any]) -> None:
         """Take an event of Slack; the same message is taken once."""
         said = _said(event, self._me)
-        if said is None or not self._heard.add((said.channel, said.ts), said.ts):
+        if said is None or self._is_chatter(said):
             return
-        if not self._lanes.do(said.key, partial(self._take, said)):
+        message = said.channel, said.ts
+        if not self._heard.add(message, said.ts):
+            return
+        if not self._lanes.do(said.key, partial(self._take, said), said.user):
             log.warning("too much waits to be answered in Slack; a message was left out")
+            self._heard.remove(message)
+            self._turn_away(said)
 
     def press(self, body: Mapping[str, Any]) -> None:
         """Take the press of a button under a note."""
         lane = str(body.get("container", {}).get("message_ts", ""))
-        self._lanes.do(lane, partial(self._pressed, body))
+        user = str(body.get("user", {}).get("id", ""))
+        if not self._lanes.do(lane, partial(self._pressed, body), user):
+            log.warning("too much waits to be answered in Slack; a press of a button was left out")
 
     def tell_news(self) -> None:
         """Tell each thread what was learnt from it in the background."""
@@ -142,8 +165,8 @@ class Bot:
         found = notes.of_learnt(learnt, self._own.memory.changes(), self._own.pending.changes())
         for key, lines in found.items():
             place = self._places.get(key)
-            if place:
-                self._lanes.do(key, partial(self._note, place, lines))
+            if place and not self._lanes.do(key, partial(self._note, place, lines)):
+                log.warning("too much waits in Slack; a note of what was learnt was left out")
 
     def hush(self) -> None:
         """Begin no answer any more, and end those under way with what was said so far."""
@@ -156,27 +179,45 @@ class Bot:
 
     def wait(self, seconds: float) -> bool:
         """Wait until all that was heard is dealt with; False when it takes longer."""
-        return self._lanes.wait(seconds)
+        return self._lanes.wait(seconds) and self._asides.wait(seconds)
 
     # What is said.
 
-    def _take(self, said: Said) -> None:
-        is_called = said.is_direct or mentions(said.text, self._me.user)
-        if not self._concerns_us(said, is_called=is_called):
-            return
-        if self._people.is_allowed(said.user, said.channel):
-            self._answer(said)
-        elif is_called:
-            self._refuse(said)
+    def _is_chatter(self, said: Said) -> bool:
+        """Tell whether it is plain at once that nobody speaks to us."""
+        is_elsewhere = said.thread is None or speaks_to_another(said.text, self._me.user)
+        return is_elsewhere and not said.is_called
 
-    def _concerns_us(self, said: Said, *, is_called: bool) -> bool:
-        if not is_called and (said.thread is None or speaks_to_another(said.text, self._me.user)):
+    def _turn_away(self, said: Said) -> None:
+        """Say that there is too much to do, once a minute and without waiting for a lane."""
+        minute = self._own.now().replace(second=0, microsecond=0)
+        if said.is_called and self._refused.add((said.user, said.channel, minute), said.ts):
+            self._asides.do(said.channel, partial(self._tell, said, said.words("busy")), said.user)
+
+    def _take(self, said: Said) -> None:
+        try:
+            if not (said.is_called or self._takes_part(said)):
+                return
+            if self._people.is_allowed(said.user, said.channel):
+                self._answer(said)
+            elif said.is_called:
+                self._refuse(said)
+        except TurnleafError:
+            if said.is_called:
+                self._tell(said, said.words("broken"))
+            raise
+
+    def _takes_part(self, said: Said) -> bool:
+        """Tell whether we answered there; after a restart only what is kept of it tells."""
+        return bool(self._places.get(said.key) or self._own.conversations.get_history(said.key))
+
+    def _was_answered(self, said: Said, text: str) -> bool:
+        """Tell whether it comes again, and was answered before we were started."""
+        if said.time >= self._began:
             return False
-        if said.thread is not None and is_called:
-            return True
-        is_known = bool(self._own.conversations.get_history(said.key))
-        # What begins a thread that we know was answered before, and came again after a restart.
-        return is_known if said.thread is not None else not is_known
+        kept = self._own.conversations.get_history(said.key)
+        times = [one.timestamp for one in kept if one.role == "user" and one.text == text]
+        return any(time and said.time <= time < self._began for time in times)
 
     def _refuse(self, said: Said) -> None:
         """Say politely that somebody is not on the list, once a day."""
@@ -185,20 +226,22 @@ class Bot:
             self._tell(said, said.words("refused", said.user))
 
     def _answer(self, said: Said) -> None:
+        self._places.add(said.key, said.place)
         if self._stop.is_set():
             self._tell(said, said.words("stopping"))
             return
-        if said.files:
-            self._tell(said, said.words("files", ", ".join(said.files)))
         text = readable(said.text, own=self._me.user, name_of=self._people.name_of)
+        if self._was_answered(said, text):
+            return
         if text:
             self._turn(said, text)
-        elif not said.files:
+        if said.files:
+            self._tell(said, said.words("files", ", ".join(said.files)))
+        elif not text:
             self._tell(said, said.words("empty"))
 
     def _turn(self, said: Said, text: str) -> None:
         started = to_millisecond(self._own.now())
-        self._places.add(said.key, said.place)
         answer = Answer(self._client, said.place)
         answer.think()
         try:
@@ -211,7 +254,10 @@ class Bot:
             answer.remark(said.words("broken"))
             raise
         finally:
-            self._end(answer)
+            self._patiently(answer.end)
+        attempt(partial(self._note_turn, said, started))
+
+    def _note_turn(self, said: Said, started: datetime) -> None:
         lines = notes.of_turn(self._own.memory.changes(), said.key, started)
         if lines:
             self._note(said.place, lines)
@@ -227,24 +273,15 @@ class Bot:
                     answer.remark(said.words("stopped"))
                     return
 
-    def _end(self, answer: Answer) -> None:
-        """Show the whole answer, if need be when the network is back."""
-        for pause in PAUSES_SECONDS:
-            try:
-                answer.end()
-            except (OSError, HTTPException):
-                self._stop.wait(pause)
-            else:
-                return
-        answer.end()
-
     def _tell(self, said: Said, text: str) -> None:
-        post(self._client, said.channel, said.place.thread, escaped(text))
+        place = said.place
+        self._patiently(lambda: post(self._client, place.channel, place.thread, escaped(text)))
 
     # What was learnt.
 
     def _note(self, place: Place, lines: Sequence[notes.Line]) -> None:
-        self._client.chat_postMessage(
+        send = partial(
+            self._client.chat_postMessage,
             channel=place.channel,
             thread_ts=place.thread,
             text=notes.fallback(lines),
@@ -252,6 +289,7 @@ class Bot:
             unfurl_links=False,
             unfurl_media=False,
         )
+        self._patiently(send)
 
     def _pressed(self, body: Mapping[str, Any]) -> None:
         user, channel, message = body["user"]["id"], body["channel"]["id"], body["message"]
@@ -269,9 +307,8 @@ class Bot:
             before = self._notes.get(note) or message.get("blocks", ())
             shown = notes.pressed(before, action["block_id"], text)
             self._notes.add(note, shown)
-            self._client.chat_update(
-                channel=channel, ts=message["ts"], text=literal(text), blocks=shown
-            )
+            show = partial(self._client.chat_update, text=literal(text), blocks=shown)
+            self._patiently(partial(show, channel=channel, ts=message["ts"]))
 
 
 def _words(text: str) -> dict[str, str]:
@@ -284,14 +321,16 @@ def _said(event: Mapping[str, Any], me: Identity) -> Said | None:
     is_human = user and not event.get("bot_id") and user not in {me.user, "USLACKBOT"}
     if not is_human or event.get("subtype") not in SAID or not event.get("ts"):
         return None
+    channel, text = str(event.get("channel")), str(event.get("text") or "")
     thread = event.get("thread_ts") or None
+    is_direct = event.get("channel_type") == "im" or channel.startswith("D")
     return Said(
-        channel=str(event.get("channel")),
+        channel=channel,
         user=str(user),
         team=str(event.get("team") or me.team),
-        text=str(event.get("text") or ""),
+        text=text,
         ts=str(event["ts"]),
         thread=thread if thread != event["ts"] else None,
-        is_direct=event.get("channel_type") == "im" or str(event.get("channel")).startswith("D"),
+        is_called=is_direct or mentions(text, me.user),
         files=tuple(str(one.get("name") or one.get("id")) for one in event.get("files") or ()),
     )

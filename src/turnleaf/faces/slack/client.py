@@ -6,24 +6,28 @@ import logging
 import os
 from dataclasses import dataclass
 from http.client import HTTPException
-from threading import Event
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError, SlackClientError
-from slack_sdk.http_retry import ConnectionErrorRetryHandler, RetryHandler
 
 from turnleaf.errors import SettingsError, TurnleafError
 
 if TYPE_CHECKING:
-    from slack_sdk.http_retry import HttpRequest, HttpResponse, RetryState
+    from collections.abc import Callable
 
-TROUBLE = (SlackClientError, OSError, HTTPException)
-"""What a call raises that did not work."""
+    from slack_sdk.web import SlackResponse
+
+T = TypeVar("T")
+
 TIMEOUT_SECONDS = 30
-LONGEST_WAIT_SECONDS = 60
-MOST_WAITS = 3
+PAUSES_SECONDS = (1.0, 5.0, 30.0, 120.0)
+"""After which what did not reach Slack is sent again; Slack may ask for longer ones."""
+LONGEST_PAUSE_SECONDS = 120.0
 TOO_MANY = 429
+SERVER_FAULT = 500
+PASSING = {"fatal_error", "internal_error", "request_timeout", "service_unavailable"}
+"""What Slack says when it may take the same a little later."""
 KINDS = {"SLACK_BOT_TOKEN": "xoxb-", "SLACK_APP_TOKEN": "xapp-"}
 PLACES = {
     "SLACK_BOT_TOKEN": "OAuth & Permissions",
@@ -48,49 +52,64 @@ class Identity:
     name: str
     team: str
     team_name: str
-    organisation: str | None = None
 
 
-class Patience(RetryHandler):
-    """Waits as long as Slack asks when we were too quick, if that is not too long."""
-
-    def __init__(self, stop: Event) -> None:
-        super().__init__(max_retry_count=MOST_WAITS)
-        self._stop = stop
-
-    def _can_retry(
-        self,
-        *,
-        state: RetryState,  # noqa: ARG002 - the library's signature
-        request: HttpRequest,  # noqa: ARG002
-        response: HttpResponse | None = None,
-        error: Exception | None = None,  # noqa: ARG002
-    ) -> bool:
-        is_limited = response is not None and response.status_code == TOO_MANY
-        return is_limited and _seconds(response) <= LONGEST_WAIT_SECONDS and not self._stop.is_set()
-
-    def prepare_for_next_attempt(
-        self,
-        *,
-        state: RetryState,
-        request: HttpRequest,  # noqa: ARG002 - the library's signature
-        response: HttpResponse | None = None,
-        error: Exception | None = None,  # noqa: ARG002
-    ) -> None:
-        """Wait."""
-        self._stop.wait(_seconds(response))
-        state.next_attempt_requested = True
-        state.increment_current_attempt()
+class Unreachable(SlackClientError):
+    """No answer came from Slack."""
 
 
-def make_client(token: str, stop: Event | None = None) -> WebClient:
-    """Make what asks Slack; once `stop` is set it waits for nothing any more."""
-    return WebClient(
+class Client(WebClient):
+    """Slack's own client, of which all that can go wrong is a SlackClientError."""
+
+    def api_call(self, api_method: str, **given: Any) -> SlackResponse:  # noqa: ANN401 - Slack's
+        """Ask; a fault of the network is no fault of our own files."""
+        try:
+            return super().api_call(api_method, **given)
+        except (OSError, HTTPException) as error:
+            raise Unreachable(reason(error)) from error
+
+
+class Patience:
+    """Says again what Slack did not take for now, after a pause."""
+
+    def __init__(self, wait: Callable[[float], object]) -> None:
+        self._wait = wait
+
+    def __call__(self, say: Callable[[], T]) -> T:
+        """Give what came of it; what Slack will never take is raised at once."""
+        for pause in PAUSES_SECONDS:
+            try:
+                return say()
+            except SlackClientError as error:
+                if not passes(error):
+                    raise
+                self._wait(min(max(pause, _seconds(error)), LONGEST_PAUSE_SECONDS))
+        return say()
+
+
+def passes(error: SlackClientError) -> bool:
+    """Tell whether the same may be taken later."""
+    if not isinstance(error, SlackApiError):
+        return isinstance(error, Unreachable)
+    is_faulty = int(error.response.status_code) >= SERVER_FAULT
+    return is_faulty or is_limited(error) or error.response.get("error") in PASSING
+
+
+def is_limited(error: SlackClientError) -> bool:
+    """Tell whether we were too quick, so that nothing was done."""
+    if not isinstance(error, SlackApiError):
+        return False
+    return int(error.response.status_code) == TOO_MANY or reason(error) == "ratelimited"
+
+
+def make_client(token: str) -> WebClient:
+    """Make what asks Slack, once each time: whoever has patience knows what may be said twice."""
+    return Client(
         token=token,
         base_url=_base_url(),
         timeout=TIMEOUT_SECONDS,
         logger=silent,
-        retry_handlers=[ConnectionErrorRetryHandler(), Patience(stop or Event())],
+        retry_handlers=[],
     )
 
 
@@ -112,14 +131,13 @@ def identity(client: WebClient) -> Identity:
     """Ask Slack who we are; say in a sentence what keeps us from knowing."""
     try:
         found = client.auth_test()
-    except TROUBLE as error:
+    except SlackClientError as error:
         raise explained(error, "SLACK_BOT_TOKEN") from None
     return Identity(
         user=str(found["user_id"]),
         name=str(found.get("user", "")),
         team=str(found["team_id"]),
         team_name=str(found.get("team", "")),
-        organisation=found.get("enterprise_id"),
     )
 
 
@@ -142,14 +160,14 @@ def reason(error: Exception) -> str:
     return f"{code}: {needed}" if needed else code
 
 
-def _seconds(response: HttpResponse | None) -> float:
+def _seconds(error: SlackClientError) -> float:
     """Tell how long Slack wants us to wait."""
-    headers = response.headers if response else {}
+    headers = error.response.headers if isinstance(error, SlackApiError) else {}
     given = [value for name, value in headers.items() if name.lower() == "retry-after"]
     try:
-        return float(given[0][0])
+        return float(given[0])
     except (IndexError, ValueError):
-        return 1.0
+        return 0.0
 
 
 def _base_url() -> str:

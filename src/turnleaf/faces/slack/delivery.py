@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import count
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.errors import TurnleafError
 from turnleaf.faces.slack.writing import escaped, messages
 
 try:
+    from slack_sdk.errors import SlackClientError
+
     from turnleaf.faces.slack.answers import post
-    from turnleaf.faces.slack.client import TROUBLE, make_client, reason
+    from turnleaf.faces.slack.client import Patience, make_client, reason
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] == "turnleaf":
         raise
@@ -18,7 +24,10 @@ else:
     IS_THERE = True
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from slack_sdk import WebClient
+    from slack_sdk.web import SlackResponse
 
     from turnleaf.core.schedules import Run, Schedule
     from turnleaf.scheduling import Deliver
@@ -28,48 +37,65 @@ EVENT_TYPE = "turnleaf_run"
 MOST_LOOKED_AT = 100
 
 
-def to_slack(settings: Settings) -> Deliver | None:
-    """Give what brings results to Slack, or nothing without its package or a token."""
+def to_slack(settings: Settings, stop: Event | None = None) -> Deliver | None:
+    """Give what brings results to Slack, or nothing without its package or a token.
+
+    Once `stop` is set it waits for nothing any more.
+    """
     if not IS_THERE or not settings.slack_bot_token:
         return None
     client = make_client(settings.slack_bot_token)
+    patiently = Patience((stop or Event()).wait)
 
     def deliver(schedule: Schedule, run: Run, text: str) -> None:
+        channel = Channel(client, schedule.deliver.partition(":")[2])
+        attempts = count(run.attempts)
         try:
-            if run.attempts == 1 or not _was_delivered(client, schedule, run):
-                _post(client, schedule, run, text)
-        except TROUBLE as error:
-            channel = _channel(schedule)
-            message = f"Slack did not take it for {channel} ({reason(error)}); is the bot in there?"
-            raise TurnleafError(message) from None
+            patiently(lambda: channel.bring(schedule, replace(run, attempts=next(attempts)), text))
+        except SlackClientError as error:
+            told = f"Slack did not take it for {channel.id} ({reason(error)}); is the bot in there?"
+            raise TurnleafError(told) from None
 
     return deliver
 
 
-def _post(client: WebClient, schedule: Schedule, run: Run, text: str) -> None:
-    """Send a result under the schedule's name; what one message does not hold goes below it."""
-    name = " ".join((schedule.name or schedule.id).split())
-    first, *others = messages(f"{name}\n\n{text.strip()}\n\n`{run.id}`")
-    payload = {"schedule": schedule.id, "run": run.id}
-    metadata = {"event_type": EVENT_TYPE, "event_payload": payload}
-    channel = _channel(schedule)
-    thread = post(client, channel, None, escaped(first), metadata=metadata)
-    for other in others:
-        post(client, channel, thread, escaped(other))
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """Where a result is brought to."""
 
+    client: WebClient
+    id: str
 
-def _was_delivered(client: WebClient, schedule: Schedule, run: Run) -> bool:
-    """Look for the run in the channel: it was interrupted, but perhaps after it was sent."""
-    found = client.conversations_history(
-        channel=_channel(schedule),
-        oldest=str(run.due.timestamp()),
-        limit=MOST_LOOKED_AT,
-        include_all_metadata=True,
-    )
-    sent: list[dict[str, Any]] = found.get("messages", [])
-    payloads = [one.get("metadata", {}).get("event_payload", {}) for one in sent]
-    return any(payload.get("run") == run.id for payload in payloads)
+    def bring(self, schedule: Schedule, run: Run, text: str) -> None:
+        """Send a result under the schedule's name; what one message does not hold goes below it.
 
+        What was tried before may have been sent, or some parts of it: only the others are.
+        """
+        name = " ".join((schedule.name or schedule.id).split())
+        parts = messages(f"{name}\n\n{text.strip()}\n\n`{run.id}`")
+        sent = self._sent(run) if run.attempts > 1 else {}
+        for number, part in enumerate(parts):
+            if number not in sent:
+                payload = {"schedule": schedule.id, "run": run.id, "part": number}
+                metadata = {"event_type": EVENT_TYPE, "event_payload": payload}
+                thread, shown = sent.get(0), escaped(part)
+                sent[number] = post(self.client, self.id, thread, shown, metadata=metadata)
 
-def _channel(schedule: Schedule) -> str:
-    return schedule.deliver.partition(":")[2]
+    def _sent(self, run: Run) -> dict[int, str]:
+        """Give the parts that are there, by their numbers."""
+        look = partial(self._look, run)
+        oldest = str(run.due.timestamp())
+        first = look(partial(self.client.conversations_history, oldest=oldest))
+        if not first:
+            return {}
+        return first | look(partial(self.client.conversations_replies, ts=first[0]))
+
+    def _look(self, run: Run, ask: Callable[..., SlackResponse]) -> dict[int, str]:
+        found = ask(channel=self.id, limit=MOST_LOOKED_AT, include_all_metadata=True)
+        there: list[dict[str, Any]] = found.get("messages", [])
+        payloads = [(one, one.get("metadata", {}).get("event_payload", {})) for one in there]
+        return {
+            int(payload.get("part", 0)): str(one["ts"])
+            for one, payload in payloads
+            if payload.get("run") == run.id
+        }

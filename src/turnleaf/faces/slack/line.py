@@ -8,14 +8,17 @@ import socket
 import time
 from contextlib import suppress
 from functools import partial
+from http.client import HTTPException
 from typing import TYPE_CHECKING, Any, Protocol
 
 from slack_bolt import App
 from slack_bolt.adapter.socket_mode.internals import run_bolt_app, send_response
+from slack_bolt.authorization import AuthorizeResult
+from slack_sdk.errors import SlackClientError
 from slack_sdk.socket_mode.builtin import SocketModeClient
 
 from turnleaf.errors import SettingsError
-from turnleaf.faces.slack.client import TROUBLE, explained, silent
+from turnleaf.faces.slack.client import explained, silent
 from turnleaf.faces.slack.lanes import attempt
 from turnleaf.faces.slack.notes import UNDO
 
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
     from slack_sdk import WebClient
     from slack_sdk.socket_mode.client import BaseSocketModeClient
     from slack_sdk.socket_mode.request import SocketModeRequest
+
+    from turnleaf.faces.slack.client import Identity
 
 PING_SECONDS = 5.0
 """How often the line is looked at, and made anew if it is broken."""
@@ -52,6 +57,7 @@ class Line(SocketModeClient):
         self,
         listener: Listener,
         client: WebClient,
+        me: Identity,
         app_token: str,
         *,
         ping_seconds: float = PING_SECONDS,
@@ -64,7 +70,7 @@ class Line(SocketModeClient):
             receive_buffer_size=RECEIVED_BYTES,
             concurrency=1,
         )
-        self._app = _application(listener, client)
+        self._app = _application(listener, client, me)
         self._was_connected = True
         self.socket_mode_request_listeners.append(self._dispatch)
 
@@ -72,7 +78,7 @@ class Line(SocketModeClient):
         """Connect for the first time; say in a sentence what keeps us from it."""
         try:
             self.connect()
-        except TROUBLE as error:
+        except (SlackClientError, OSError, HTTPException) as error:
             raise explained(error, "SLACK_APP_TOKEN") from None
 
     def connect(self) -> None:
@@ -142,10 +148,11 @@ class _Ending:
         return getattr(self._connection, name)
 
 
-def _application(listener: Listener, client: WebClient) -> App:
+def _application(listener: Listener, client: WebClient, me: Identity) -> App:
     """Let somebody hear what people say and which buttons they press.
 
-    Both only queue something, so they are done before Slack is told that we have it.
+    Both only queue something, so they are done before Slack is told that we have it. Who we are is
+    known, and not asked with the first event, which would be lost if that failed.
     """
     if {"SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET"} <= os.environ.keys():
         message = (
@@ -153,9 +160,10 @@ def _application(listener: Listener, client: WebClient) -> App:
             " an app for many workspaces; unset them"
         )
         raise SettingsError(message)
-    app = App(
-        client=client, logger=silent, token_verification_enabled=False, process_before_response=True
+    known = AuthorizeResult(
+        enterprise_id=None, team_id=me.team, bot_user_id=me.user, bot_token=client.token
     )
+    app = App(client=client, logger=silent, authorize=lambda: known, process_before_response=True)
 
     def hear(event: dict[str, Any]) -> None:
         attempt(partial(listener.hear, event))

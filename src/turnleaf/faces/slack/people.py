@@ -7,7 +7,9 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from turnleaf.faces.slack.client import TROUBLE, reason
+from slack_sdk.errors import SlackClientError
+
+from turnleaf.faces.slack.client import reason
 from turnleaf.faces.slack.recent import Recent
 
 if TYPE_CHECKING:
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
     from slack_sdk import WebClient
 
-    from turnleaf.faces.slack.client import Identity
+    from turnleaf.faces.slack.client import Identity, Patience
     from turnleaf.settings import Settings
 
 KNOWN_SECONDS = 600.0
@@ -42,12 +44,14 @@ class People:
         client: WebClient,
         me: Identity,
         settings: Callable[[], Settings],
+        patiently: Patience,
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._client = client
         self._me = me
         self._settings = settings
+        self._patiently = patiently
         self._clock = clock
         self._known = Recent[Person](MOST_KNOWN)
 
@@ -67,8 +71,8 @@ class People:
         if known and known.known_until > self._clock():
             return known
         try:
-            found = self._client.users_info(user=user)["user"]
-        except TROUBLE as error:
+            found = self._patiently(lambda: self._client.users_info(user=user))["user"]
+        except SlackClientError as error:
             log.warning("Slack did not say who %s is: %s", user, reason(error))
             return Person(user, is_member=False)
         person = self._described(user, found)
@@ -77,10 +81,7 @@ class People:
 
     def _described(self, user: str, found: Mapping[str, Any]) -> Person:
         profile = found.get("profile") or {}
-        organisation = (found.get("enterprise_user") or {}).get("enterprise_id")
-        is_ours = found.get("team_id") == self._me.team or (
-            organisation is not None and organisation == self._me.organisation
-        )
+        is_ours = found.get("team_id") == self._me.team
         return Person(
             profile.get("display_name") or found.get("real_name") or found.get("name") or user,
             is_member=is_ours and not any(found.get(flag) for flag in _NO_MEMBER),

@@ -32,3 +32,8 @@ class Recent(Generic[V]):
         """Give the value of a name, if it is still known."""
         with self._guard:
             return self._kept.get(name)
+
+    def remove(self, name: Hashable) -> None:
+        """Forget a name."""
+        with self._guard:
+            self._kept.pop(name, None)

@@ -14,9 +14,12 @@ ENOUGH = 2200
 _ADDRESS = re.compile(r"<(https?://[!-;=?-{}~]+)>")
 _ENTITY = re.compile(r"&(?=#?[A-Za-z0-9]{1,31};)")
 _GREATER = re.compile(r"(?P<quote>^(?:[ \t]*>)+)|>", re.MULTILINE)
-_CALL = re.compile(r"@(?=(?:channel|here|everyone)(?![A-Za-z0-9_]))", re.IGNORECASE)
+_CALL = re.compile(
+    r"(?<![A-Za-z0-9])@(?=(?:channel|here|everyone)(?!_?[A-Za-z0-9]))", re.IGNORECASE
+)
 _UNFINISHED = re.compile(r"[<@&][!-~]*\Z")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
+_FENCE = re.compile(r"([ \t>]{0,40})(`{3,20}(?=[^`]*\Z)|~{3,20}(?!~))(.*)")
+"""A line that begins or ends a code block, also in a list or a quote; longer ones are text."""
 _INFO_CHARS = 20
 _BREAKS = (re.compile(r"\n"), re.compile(r"(?<=[。！？；])|[ \t]+"))
 _ZERO_WIDTH = "\u200b"
@@ -57,8 +60,9 @@ def first_message(text: str) -> tuple[str, str]:
     fence = _open_fence(head)
     if fence is None:
         return head, rest.lstrip("\n")
-    mark, info = fence
-    return f"{head}\n{mark}", f"{mark}{info[:_INFO_CHARS]}\n{rest.removeprefix(chr(10))}"
+    indent, mark, info = fence
+    begins = f"{indent}{mark}{info[:_INFO_CHARS]}"
+    return f"{head}\n{indent}{mark}", f"{begins}\n{rest.removeprefix(chr(10))}"
 
 
 def _place(text: str) -> int:
@@ -74,13 +78,13 @@ def _place(text: str) -> int:
     return LONGEST
 
 
-def _open_fence(text: str) -> tuple[str, str] | None:
-    """Give the marks of the code block that is still open at the end of a text."""
-    opened: tuple[str, str] | None = None
+def _open_fence(text: str) -> tuple[str, str, str] | None:
+    """Give what stands before, in and after the fence of a code block that is open at the end."""
+    opened: tuple[str, str, str] | None = None
     for line in text.split("\n"):
         found = _FENCE.fullmatch(line)
         if found and opened is None:
-            opened = found[1], found[2].strip()
-        elif found and opened and found[1].startswith(opened[0]) and not found[2].strip():
+            opened = found[1], found[2], found[3].strip()
+        elif found and opened and found[2].startswith(opened[1]) and not found[3].strip():
             opened = None
     return opened
