@@ -63,6 +63,7 @@ def test_a_save_is_taken_back_to_the_byte(visit: Visit, server: Served) -> None:
 def test_what_is_not_saved_stays_until_it_is_discarded(visit: Visit, server: Served) -> None:
     server.write(TWO)
     page = visit.open("#/memory/file")
+    page.clock.set_fixed_time("2026-11-16T08:00:00Z")  # all of it within the same moment
     write_below(page, "- 還沒寫完")
     page.get_by_role("tab", name="Facts").click()
     expect(page.get_by_role("tab", name="MEMORY.md")).to_contain_text("Unsaved changes")

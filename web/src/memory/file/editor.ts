@@ -1,6 +1,6 @@
 /** The editor of a Markdown file: how it looks, what its keys do. */
 
-import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
+import { defaultKeymap, history, historyKeymap, isolateHistory } from "@codemirror/commands";
 import { markdown, markdownLanguage } from "@codemirror/lang-markdown";
 import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
 import { diff } from "@codemirror/merge";
@@ -119,7 +119,9 @@ export function replaceText(view: EditorView, text: string, { undoable = false }
     to: change.toA,
     insert: next.slice(change.fromB, change.toB),
   }));
-  view.dispatch({ changes, annotations: Transaction.addToHistory.of(undoable) });
+  // What was typed just before must not be taken back together with it.
+  const annotations = [Transaction.addToHistory.of(undoable), isolateHistory.of("full")];
+  view.dispatch({ changes, annotations });
 }
 
 // The line that somebody was looking for
