@@ -19,9 +19,9 @@ LONG = os.environ.get("TORTURE") == "long"
 MOMENT = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)
 
 # The same examples in every ordinary run; `TORTURE=long` looks for new ones.
-thorough = settings(max_examples=3000 if LONG else 200, deadline=None, derandomize=not LONG)
+thorough = settings(max_examples=3000 if LONG else 120, deadline=None, derandomize=not LONG)
 brief = settings(
-    max_examples=600 if LONG else 50,
+    max_examples=600 if LONG else 30,
     deadline=None,
     derandomize=not LONG,
     # Each example that uses a store begins by emptying its folder.

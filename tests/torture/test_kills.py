@@ -26,8 +26,8 @@ CALLS = (
     "openat",
     "mkdir",
 )
-ROUNDS = 200 if LONG else 4
-STEPS = 12 if LONG else 3
+ROUNDS = 200 if LONG else 3
+STEPS = 12 if LONG else 2
 FIRST_KILLS = 4
 
 

@@ -16,7 +16,7 @@ from tests.torture.plan import Writer
 from tests.torture.rig import KEPT, LONG, check, copies, report
 from tests.torture.trace import Call
 
-STEPS = 30 if LONG else 3
+STEPS = 30 if LONG else 2
 KILLS = 1000 if LONG else 2
 
 
