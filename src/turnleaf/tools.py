@@ -152,7 +152,7 @@ SPECS = (
                 "name": _text("A short name for it."),
                 "deliver": _text(
                     "Where the answer goes: log (the daily log; the default), file:NAME.md, or "
-                    "slack:CHANNEL with the id of a channel in which the bot answers everybody."
+                    "slack:CHANNEL with the id of a channel in which the bot answers every member."
                 ),
             },
             "action",

@@ -48,7 +48,7 @@ def test_a_refused_value_is_told_beside_it_and_changes_nothing(
     for name, value, told in (
         ("Number of facts", "0", "a whole number of at least 1"),
         ("Model that answers", "不存在", "must be recall"),
-        ("Channels where it answers everybody", "客廳", "ids as Slack shows them"),
+        ("Channels where it answers every member", "客廳", "ids as Slack shows them"),
         ("The model's address", "http://192.0.2.7/v1", "TURNLEAF_ALLOWED_URLS"),
     ):
         row = setting(page, name)

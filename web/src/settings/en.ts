@@ -126,8 +126,9 @@ const fields: Record<string, FieldWords> = {
       "The ids of Slack members, such as U012AB3CD, separated by commas. All of them share this memory; to anybody else the bot says no, and it learns nothing from them.",
   },
   slackAllowedChannels: {
-    label: "Channels where it answers everybody",
-    meaning: "The ids of channels, such as C012AB3CD, separated by commas. Whoever can write there shares this memory.",
+    label: "Channels where it answers every member",
+    meaning:
+      "The ids of channels, such as C012AB3CD, separated by commas. Every member of the workspace who can write there shares this memory; guests only if they are listed above.",
   },
 };
 

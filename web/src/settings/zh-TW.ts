@@ -119,8 +119,8 @@ const fields: Record<string, FieldWords> = {
       "Slack 成員的 ID，例如 U012AB3CD，用逗號分隔。他們共用這份記憶；對其他人，機器人會婉拒，也不會從他們的話裡學習。",
   },
   slackAllowedChannels: {
-    label: "在哪些頻道回答所有人",
-    meaning: "頻道的 ID，例如 C012AB3CD，用逗號分隔。能在那裡發言的人都共用這份記憶。",
+    label: "在哪些頻道回答所有成員",
+    meaning: "頻道的 ID，例如 C012AB3CD，用逗號分隔。能在那裡發言的工作區成員都共用這份記憶；訪客要列在上面才算。",
   },
 };
 

@@ -147,7 +147,8 @@ def explained(error: Exception, variable: str) -> TurnleafError:
     if code in WRONG_TOKEN:
         return SettingsError(f"Slack does not accept {variable} ({code}); copy it again from Slack")
     if isinstance(error, SlackApiError):
-        return TurnleafError(f"Slack refused {variable} ({code}); docs/slack.md says what it needs")
+        message = f"Slack refused {variable} ({code}); turnleaf slack manifest names what it needs"
+        return TurnleafError(message)
     return TurnleafError(f"Slack cannot be reached ({code}); check the network and try again")
 
 
