@@ -119,6 +119,14 @@ def test_summaries_tell_what_there_is_newest_first(place: Place) -> None:
     assert (first.created_at, first.updated_at) == (START, START + timedelta(hours=2))
 
 
+def test_the_newest_is_first_when_all_were_added_to_within_one_millisecond(place: Place) -> None:
+    store = place.open()
+    for key in ("一", "b", "三", "a", "b", "一"):
+        store.add_exchange(key, "hello", "hi")
+    assert [one.key for one in store.summaries()] == ["一", "b", "a", "三"]
+    assert [one.key for one in place.open().summaries()] == ["一", "b", "a", "三"]
+
+
 def test_a_conversation_is_titled_by_the_beginning_of_its_first_question(place: Place) -> None:
     store = place.open()
     store.add_exchange("long", "  客廳的燈\n叫做小明 " * 20, "A")

@@ -65,7 +65,7 @@ SUMMARIES = f"""
     FROM conversations LEFT JOIN messages AS first ON first.n = (
         SELECT n FROM messages WHERE conversation = id AND role = 'user' ORDER BY n LIMIT 1
     )
-    ORDER BY updated_at DESC
+    ORDER BY updated_at DESC, (SELECT max(n) FROM messages WHERE conversation = id) DESC
 """  # noqa: S608 - of constants
 MAX_N = 2**62
 LONG_AGO = datetime.fromtimestamp(0, UTC)

@@ -46,7 +46,9 @@ class JsonShelf:
             if limits.drop and len(kept) < len(messages):
                 limits.drop(key, messages[: len(messages) - len(kept)])
             created = old.created_at if old else limits.now
-            self._write(file, conversations | {key: shelf.dump(Record(created, limits.now, kept))})
+            others = {one: body for one, body in conversations.items() if one != key}
+            # At the end, because two additions within one millisecond differ in nothing else.
+            self._write(file, others | {key: shelf.dump(Record(created, limits.now, kept))})
 
     def read(self, key: str) -> list[Message]:
         """Give a conversation's messages."""
@@ -89,7 +91,7 @@ class JsonShelf:
                 records = _loaded(self._checked(file))
         rows = [
             (key, len(one.messages), one.created_at, one.updated_at, _question(one.messages))
-            for key, one in records.items()
+            for key, one in reversed(records.items())
         ]
         return sorted(rows, key=lambda row: row[3], reverse=True)
 
