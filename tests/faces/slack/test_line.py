@@ -13,6 +13,7 @@ from turnleaf.errors import SettingsError, TurnleafError
 from turnleaf.faces.slack.client import Identity, checked_token, identity, make_client
 from turnleaf.faces.slack.line import Line
 
+SOON_SECONDS = 0.5  # Slack's library takes a line for dead that was silent for six times as long
 ME = Identity(BOT, "turnleaf", TEAM, "Home")
 
 
@@ -43,7 +44,7 @@ def heard() -> Heard:
 
 @pytest.fixture
 def line(slack: SlackApi, heard: Heard) -> Iterator[Line]:
-    one = Line(heard, make_client(BOT_TOKEN), ME, APP_TOKEN, ping_seconds=0.1)
+    one = Line(heard, make_client(BOT_TOKEN), ME, APP_TOKEN, ping_seconds=SOON_SECONDS)
     one.open()
     yield one
     one.close()
@@ -52,7 +53,7 @@ def line(slack: SlackApi, heard: Heard) -> Iterator[Line]:
 def test_a_line_that_is_cut_is_made_anew(slack: SlackApi, line: Line, heard: Heard) -> None:
     slack.say("before")
     slack.drop()
-    slack.wait_for(lambda: slack.connections == 2)
+    slack.wait_for(lambda: slack.connections >= 2)
     slack.say("after")
     assert heard.texts == ["before", "after"]
 
@@ -89,7 +90,7 @@ def test_a_line_that_slack_wants_to_renew_is_renewed(
     slack: SlackApi, line: Line, heard: Heard
 ) -> None:
     slack.ask_to_reconnect()
-    slack.wait_for(lambda: slack.connections == 2)
+    slack.wait_for(lambda: slack.connections >= 2)
     slack.say("你好" * 10_000)
     assert heard.texts == ["你好" * 10_000]
 
@@ -102,7 +103,7 @@ def test_when_the_network_is_gone_it_tries_until_it_is_back(
     slack.wait_for(lambda: len(slack.called("apps.connections.open")) > 3)
     line.look()
     slack.refused.clear()
-    slack.wait_for(lambda: slack.connections == 2)
+    slack.wait_for(lambda: slack.connections >= 2)
     slack.say("after")
     line.look()
     line.look()
