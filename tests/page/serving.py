@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import os
 import re
+import socket
 import ssl
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from random import SystemRandom
 from typing import Any
 
 import httpx2
@@ -151,6 +153,15 @@ def served(data: Path, *options: str, environ: Mapping[str, str] | None = None) 
             yield Served(_address(process), data, process)
         finally:
             process.kill()
+
+
+def lasting_port() -> int:
+    """Choose a free port that the system gives to nobody, so that a server finds it free again."""
+    given_out = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text("ascii").split()
+    while True:
+        port = SystemRandom().randrange(10_000, int(given_out[0]))
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 def _silent(home: Path) -> dict[str, str]:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from playwright.sync_api import expect
+from playwright.sync_api import Request, expect
 
-from tests.page.browsing import PHONE, UNREACHABLE, connected, fact, say
+from tests.page.browsing import PHONE, UNREACHABLE, Visit, connected, fact, say
 from tests.page.conftest import OTHER_NAME, Visiting
 from tests.page.judging import complaints
 from tests.page.proxying import PREFIX, proxied
-from tests.page.serving import Served, served
+from tests.page.serving import Served, lasting_port, served
 
 LAMP = "客廳的燈叫做小明"
+STATUS_CODE = re.compile(r"/assets/StatusPage-[^/]+\.js$")
+MARK = "() => { window.isTheSame = true; }"
+IS_MARKED = "() => window.isTheSame === true"
 EVERYWHERE = ("--host", "0.0.0.0")  # noqa: S104 - that is what is tested
 
 
@@ -72,8 +75,8 @@ def test_it_works_below_a_prefix(server: Served, visits: Visiting) -> None:
 def test_a_server_that_was_away_is_told_and_taken_up_again(
     tmp_path: Path, visits: Visiting
 ) -> None:
-    data = tmp_path / "data"
-    with served(data) as server:
+    data, port = tmp_path / "data", str(lasting_port())
+    with served(data, "--port", port) as server:
         visit = visits(server.address, is_patient=False)
         visit.expected.add(UNREACHABLE)
         page = connected(visit.open("#/memory"))
@@ -84,9 +87,63 @@ def test_a_server_that_was_away_is_told_and_taken_up_again(
     page.get_by_role("button", name="Add fact").click()
     expect(page.get_by_role("alert")).to_contain_text("The server does not answer.")
     server.memory.add(LAMP)
-    with served(data, "--port", str(server.port)):
+    with served(data, "--port", port):
         connected(page)
         expect(fact(page, LAMP)).to_be_visible()
         page.get_by_role("button", name="Add fact").click()
         expect(fact(page, "我早上喝烏龍茶")).to_be_visible()
         assert server.contents() == [LAMP, "我早上喝烏龍茶"]
+
+
+def test_a_view_opened_while_the_server_is_away_comes_when_it_is_back(
+    tmp_path: Path, visits: Visiting
+) -> None:
+    data, port = tmp_path / "data", str(lasting_port())
+    with served(data, "--port", port) as server:
+        visit = visits(server.address, is_patient=False, size=PHONE)
+        visit.expected.add(UNREACHABLE)
+        page = connected(visit.open())
+        page.evaluate(MARK)
+        server.end()
+    main = page.get_by_role("main")
+    expect(page.get_by_text("Not connected. Trying again …")).to_be_attached()
+    page.get_by_role("link", name="Memory", exact=True).click()
+    expect(main.get_by_role("status")).to_have_text("Not connected. Trying again …")
+    server.memory.add(LAMP)
+    with served(data, "--port", port):
+        expect(fact(page, LAMP)).to_be_visible()
+        assert page.evaluate(IS_MARKED)
+        page.context.close()
+
+
+def test_a_page_older_than_its_server_is_loaded_again_once_nothing_would_be_lost(
+    visit: Visit,
+) -> None:
+    visit.expected.add(404)
+    page = connected(visit.open())
+    page.evaluate(MARK)
+    page.route(STATUS_CODE, lambda route: route.fulfill(status=404))
+    box = page.get_by_role("textbox", name="Message", exact=True)
+    box.fill("客廳的燈叫什麼？")
+    page.get_by_role("link", name="Status", exact=True).click()
+    expect(page.get_by_text("Save or send what you have written first")).to_be_visible()
+    page.get_by_role("link", name="Chat", exact=True).click()
+    expect(box).to_have_value("客廳的燈叫什麼？")
+    assert page.evaluate(IS_MARKED)
+    box.fill("")
+    page.unroute(STATUS_CODE)
+    page.get_by_role("link", name="Status", exact=True).click()
+    expect(page.get_by_role("heading", name="Status", level=1)).to_be_visible()
+    assert not page.evaluate(IS_MARKED)
+
+
+def test_a_page_whose_file_is_missing_is_loaded_again_only_once(visit: Visit) -> None:
+    visit.expected.add(404)
+    page = connected(visit.open())
+    loads: list[Request] = []
+    page.on("request", lambda one: loads.append(one) if one.is_navigation_request() else None)
+    page.route(STATUS_CODE, lambda route: route.fulfill(status=404))
+    page.get_by_role("link", name="Status", exact=True).click()
+    expect(page.get_by_text("This view stopped working")).to_be_visible()
+    expect(page.get_by_role("button", name="Load again")).to_be_visible()
+    assert len(loads) == 1

@@ -15,7 +15,8 @@ export class Boundary extends Component<{ children: ReactNode }, { isBroken: boo
   }
 }
 
-function Broken() {
+/** Says that only loading the page again can help. */
+export function Broken() {
   const words = useWords();
   const reload = (
     <Button tone="primary" icon="refresh" onClick={() => location.reload()}>

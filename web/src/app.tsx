@@ -1,6 +1,6 @@
 /** The shell: where one can go, and what is shown there. */
 
-import { type ComponentType, lazy, Suspense, useEffect, useRef } from "react";
+import { type ComponentType, Suspense, useEffect, useRef } from "react";
 import { api } from "./api";
 import { Boundary } from "./Boundary";
 import { connect, useConnection, useServerEvent } from "./events";
@@ -11,16 +11,17 @@ import { News } from "./News";
 import { LanguageChoice, ThemeChoice } from "./Preferences";
 import { go, to, useRoute } from "./route";
 import { useNeedsLogin } from "./token";
-import { Icon, type IconName, Logo, Skeleton, ToastProvider } from "./ui";
+import { Icon, type IconName, Logo, ToastProvider } from "./ui";
+import { Coming, lazyView } from "./views";
 
 type Page = "chat" | "memory" | "schedules" | "status" | "settings";
 
 const PAGES: Record<Page, { icon: IconName; View: ComponentType }> = {
-  chat: { icon: "chat", View: lazy(() => import("./chat/ChatPage")) },
-  memory: { icon: "leaf", View: lazy(() => import("./memory/MemoryPage")) },
-  schedules: { icon: "clock", View: lazy(() => import("./schedules/SchedulesPage")) },
-  status: { icon: "pulse", View: lazy(() => import("./status/StatusPage")) },
-  settings: { icon: "settings", View: lazy(() => import("./settings/SettingsPage")) },
+  chat: { icon: "chat", View: lazyView("chat", () => import("./chat/ChatPage")) },
+  memory: { icon: "leaf", View: lazyView("memory", () => import("./memory/MemoryPage")) },
+  schedules: { icon: "clock", View: lazyView("schedules", () => import("./schedules/SchedulesPage")) },
+  status: { icon: "pulse", View: lazyView("status", () => import("./status/StatusPage")) },
+  settings: { icon: "settings", View: lazyView("settings", () => import("./settings/SettingsPage")) },
 };
 const NAMES = Object.keys(PAGES) as Page[];
 
@@ -57,7 +58,7 @@ function Shell() {
       <Side current={page ?? "chat"} />
       <main ref={main} className="main" id="main" tabIndex={-1} key={page}>
         <Boundary>
-          <Suspense fallback={<Coming />}>
+          <Suspense fallback={<ComingPage />}>
             <View />
           </Suspense>
         </Boundary>
@@ -110,10 +111,10 @@ function useWaiting(): number {
   return value ?? 0;
 }
 
-function Coming() {
+function ComingPage() {
   return (
     <div className="page">
-      <Skeleton lines={4} />
+      <Coming lines={4} />
     </div>
   );
 }

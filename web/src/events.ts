@@ -62,6 +62,19 @@ function subscribe(watcher: () => void): () => void {
   return () => watchers.delete(watcher);
 }
 
+/** Wait until the server is back, if it is known to be away. */
+export function untilBack(): Promise<void> {
+  return new Promise((resolve) => {
+    const look = () => {
+      if (connection === "away") return;
+      watchers.delete(look);
+      resolve();
+    };
+    watchers.add(look);
+    look();
+  });
+}
+
 /** Tell whether news from the server arrive. */
 export function useConnection(): Connection {
   return useSyncExternalStore(subscribe, () => connection);

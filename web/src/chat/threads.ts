@@ -5,6 +5,7 @@
 
 import { useSyncExternalStore } from "react";
 import { api, asProblem, type Document, type Problem, type ServerEvents, unreachable } from "../api";
+import { askBeforeReload } from "../unsaved";
 import {
   heard,
   isUnderWay,
@@ -77,6 +78,18 @@ function alterTurn(key: string, id: number, next: (turn: Turn) => Turn): void {
   const turns = thread.turns.map((turn) => (turn.id === id ? next(turn) : turn));
   threads.set(key, { ...thread, turns });
   changedSoon();
+}
+
+askBeforeReload(
+  () =>
+    [...drafts.values()].some(({ text, documents }) => text !== "" || documents.length > 0) ||
+    [...threads.values()].some(isLostByReload),
+);
+
+/** Whether it is nowhere but here: private, being answered, or not taken by the server. */
+function isLostByReload({ isPrivate, turns }: Thread): boolean {
+  const last = turns.at(-1);
+  return last !== undefined && (isPrivate || isUnderWay(last) || last.state === "failed");
 }
 
 // Which conversation

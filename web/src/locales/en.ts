@@ -67,6 +67,10 @@ export const en = {
     crashTitle: "This view stopped working",
     crashText: "Your memory is safe: it is in files, and this is only their picture. Load the page again.",
     reload: "Load again",
+    missingTitle: "This view could not be loaded",
+    missingText: "It opens by itself as soon as the server answers.",
+    missingUnsaved:
+      "To open it, the page has to be loaded again. Save or send what you have written first, or it will be lost.",
   },
   chat,
   memory,

@@ -1,20 +1,21 @@
 /** The memory: its facts, its file, its days, and what was learnt. */
 
-import { lazy, Suspense, useEffect } from "react";
+import { Suspense, useEffect } from "react";
 import { api } from "../api";
 import { useServerEvent } from "../events";
 import { useWords } from "../i18n";
 import { useLoaded } from "../loading";
 import { go, to, useRoute } from "../route";
-import { PageHead, Skeleton, Tabs } from "../ui";
+import { PageHead, Tabs } from "../ui";
+import { Coming, lazyView } from "../views";
 import { FactsView } from "./facts/FactsView";
 import { useUnsaved } from "./file/draft";
 import { LearningSwitch } from "./LearningSwitch";
 import { LearntView } from "./learnt/LearntView";
 import "./memory.css";
 
-const FileView = lazy(() => import("./file/FileView"));
-const DailyView = lazy(() => import("./daily/DailyView"));
+const FileView = lazyView("memory file", () => import("./file/FileView"));
+const DailyView = lazyView("daily notes", () => import("./daily/DailyView"));
 
 const VIEWS = ["facts", "file", "daily", "learnt"] as const;
 type View = (typeof VIEWS)[number];
@@ -45,7 +46,7 @@ export default function MemoryPage() {
       </PageHead>
       <div className="memory-views">
         <Tabs label={words.views} tabs={tabs} value={view} onChange={(next) => go(addressOf(next))}>
-          <Suspense fallback={<Skeleton lines={6} />}>
+          <Suspense fallback={<Coming lines={6} />}>
             {view === "facts" && <FactsView />}
             {view === "file" && <FileView />}
             {view === "daily" && <DailyView />}

@@ -1,12 +1,13 @@
-import { lazy, type ReactNode, Suspense, useState } from "react";
+import { type ReactNode, Suspense, useState } from "react";
 import { api, type RunState, type Schedule } from "../api";
 import { isOwnZone, useI18n } from "../i18n";
 import { go, to } from "../route";
-import { Badge, Button, Icon, IconButton, Skeleton, Spinner, useToasts } from "../ui";
+import { Badge, Button, Icon, IconButton, Spinner, useToasts } from "../ui";
+import { Coming, lazyView } from "../views";
 import { placeOf } from "./places";
 import { spoken } from "./timing";
 
-const Runs = lazy(() => import("./Runs"));
+const Runs = lazyView("runs", () => import("./Runs"));
 
 const TITLE_CHARS = 80;
 
@@ -113,7 +114,7 @@ export function ScheduleCard({ schedule, isOpen, onChanged, onReload, onEdit, on
         </Button>
       </div>
       {isOpen && (
-        <Suspense fallback={<Skeleton lines={3} />}>
+        <Suspense fallback={<Coming lines={3} />}>
           <Runs schedule={schedule} />
         </Suspense>
       )}

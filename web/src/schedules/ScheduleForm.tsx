@@ -2,6 +2,7 @@ import { type FormEvent, type KeyboardEvent, type ReactNode, useEffect, useId, u
 import { api, type Schedule, type Schedules, type Wanted } from "../api";
 import { useWords } from "../i18n";
 import { Button, Field, FieldError, Input, ProblemText, Segmented, TextArea } from "../ui";
+import { askBeforeReload } from "../unsaved";
 import { deliverOf, type Kind, type Place, placeOf } from "./places";
 import { nameOf } from "./ScheduleCard";
 import { Times } from "./Times";
@@ -10,6 +11,8 @@ type Draft = Omit<Wanted, "deliver" | "name"> & { name: string; place: Place };
 
 /** A new schedule that was begun and not finished: whoever looks elsewhere finds it again. */
 let unfinished: Wanted | null = null;
+
+askBeforeReload(isBegun);
 
 /** Begin a new schedule with this. */
 export function begin(wanted: Wanted): void {

@@ -2,6 +2,7 @@
 
 import type { EditorState } from "@codemirror/state";
 import { useSyncExternalStore } from "react";
+import { askBeforeReload } from "../../unsaved";
 
 export interface Draft {
   state: EditorState;
@@ -12,6 +13,8 @@ export interface Draft {
 
 let draft: Draft | null = null;
 const listeners = new Set<() => void>();
+
+askBeforeReload(() => draft !== null);
 
 /** Give what is not saved yet. */
 export function unsaved(): Draft | null {
