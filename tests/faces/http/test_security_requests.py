@@ -185,6 +185,13 @@ def test_headers_that_are_too_long_are_refused(small: Target, lines: list[str]) 
     refused(small.send(head("GET", MAIN, *lines)[:-2]), 431)
 
 
+def test_whole_headers_that_are_too_long_are_refused_by_the_usual_limit(target: Target) -> None:
+    many = [f"X-{number}: {'a' * 1000}" for number in range(40)]
+    for lines in ([f"X-A: {'a' * 33_000}"], many):
+        refused(target.send(head("GET", "/healthz", *lines)), 431)
+    assert target.send(head("GET", "/healthz", f"X-A: {'a' * 30_000}")).status == 200
+
+
 def test_an_endless_request_line_is_refused(small: Target) -> None:
     refused(small.send(b"GET /" + b"a" * 5000), 431)
 

@@ -32,7 +32,7 @@ from turnleaf.faces.http.limits import (
     Gone,
     Limits,
     Room,
-    check_line,
+    check_head,
     drain,
     with_whole_body,
 )
@@ -214,7 +214,7 @@ def guarded(app: ASGIApp, access: Access, limits: Limits | None = None) -> ASGIA
             frames = FRAMES_IN_INGRESS if access.is_ingress(scope) else FRAMES
             answer = line.noting(_protected(send, frames))
             try:
-                check_line(scope, kept)
+                check_head(scope, kept)
                 check(scope, access, wrong)
                 whole = await with_whole_body(scope, receive, kept, take)
             except Refused as refused:

@@ -71,11 +71,15 @@ class Room:
             self._left += taken
 
 
-def check_line(scope: Scope, limits: Limits) -> None:
-    """Refuse another protocol, and an address that is too long or no path."""
+def check_head(scope: Scope, limits: Limits) -> None:
+    """Refuse another protocol, headers that are too long, and an address that is so or no path."""
     if scope["http_version"] not in VERSIONS:
         detail = "this server speaks HTTP/1.1; ask in that version"
         raise Refused(HTTPStatus.HTTP_VERSION_NOT_SUPPORTED, detail)
+    # The parser stops reading a head only while it is incomplete; one that comes at once is whole.
+    if sum(len(name) + len(value) for name, value in scope["headers"]) > limits.head_bytes:
+        detail = f"the headers have more than {limits.head_bytes} bytes; send less in them"
+        raise Refused(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, detail)
     if len(scope["raw_path"]) + len(scope["query_string"]) > limits.url_bytes:
         detail = f"the address has more than {limits.url_bytes} bytes; send less in it"
         raise Refused(HTTPStatus.REQUEST_URI_TOO_LONG, detail)
