@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 
 from turnleaf.errors import InvalidInput
+
+_ESCAPES = re.compile(
+    rb"\\\\"
+    rb"|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    rb"|(?P<half>\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
+)
+_REPLACEMENT = rb"\ufffd"
 
 
 def dumps(value: object) -> str:
@@ -24,3 +32,13 @@ def is_text(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def has_half_character(data: bytes) -> bool:
+    """Whether a JSON text escapes a lone surrogate, which is no character and no text."""
+    return any(found["half"] for found in _ESCAPES.finditer(data))
+
+
+def replace_half_characters(data: bytes) -> bytes:
+    """Return a JSON text with U+FFFD in the place of every escaped lone surrogate."""
+    return _ESCAPES.sub(lambda found: _REPLACEMENT if found["half"] else found[0], data)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import select
 import socket
 from collections.abc import Callable, Coroutine, Iterator
@@ -529,6 +530,22 @@ def test_a_wish_for_another_protocol_is_not_granted(target: Target) -> None:
 def test_json_that_cannot_be_taken_is_refused(target: Target, body: bytes) -> None:
     answer = target.ask("POST", FACTS, body)
     refused(answer, 422)
+
+
+@pytest.mark.parametrize("body", [b'{"id": "\\ud800", "action": "accept"}', b'{"\\uDC00": 1}'])
+def test_half_a_character_is_refused_wherever_json_is_taken(target: Target, body: bytes) -> None:
+    paths = target.ask("GET", "/openapi.json").json["paths"]
+    taking = [
+        (method.upper(), path)
+        for path, methods in paths.items()
+        for method, operation in methods.items()
+        if "application/json" in operation.get("requestBody", {}).get("content", {})
+    ]
+    assert ("POST", "/api/memory/pending") in taking
+    before = target.files()
+    for method, path in taking:
+        refused(target.ask(method, re.sub("{.*?}", "2026-11-15", path), body), 422)
+    assert target.files() == before
 
 
 def test_of_a_key_that_is_given_twice_the_last_one_counts_or_none(target: Target) -> None:

@@ -10,6 +10,7 @@ from fastapi import Depends, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 
+from turnleaf.core.jsontext import has_half_character
 from turnleaf.errors import InvalidInput
 from turnleaf.faces.http.problems import Refused
 from turnleaf.faces.http.shapes import Body
@@ -26,13 +27,20 @@ class Whole(Body):
 
 
 async def _json_only(request: Request) -> None:
-    if await request.body() and not _is_json(_described(request).get_content_type()):
+    data = await request.body()
+    if data and not _is_json(_described(request).get_content_type()):
         message = "send the body as JSON, with the header Content-Type: application/json"
         raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, message)
+    if has_half_character(data):
+        message = "the body holds half a character (a lone surrogate such as \\ud800); remove it"
+        raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, message, code="unreadable-body")
 
 
 JSON_ONLY = Depends(_json_only)
-"""Refuse any other body: a form of another site can send one, and JSON it cannot."""
+"""Refuse any other body: a form of another site can send one, and JSON it cannot.
+
+JSON can also escape half a character, which no file, database or answer can hold.
+"""
 
 
 async def _received(request: Request) -> str:
