@@ -360,20 +360,21 @@ def test_only_the_protocol_is_on_standard_output(tmp_path: Path) -> None:
         assert server.stderr is not None
         guard = threading.Timer(SECONDS, server.kill)
         guard.start()
-        lines = [*map(json.dumps, requests), "", "garbage", '{"method": 7}']
+        wrong = [f'{{"jsonrpc": "2.0", "id": {one}, "method": "ping"}}' for one in ("null", "1.5")]
+        lines = [*wrong, *map(json.dumps, requests), "", "garbage", '{"method": 7}', *wrong]
         server.stdin.write("".join(f"{line}\n" for line in lines))
         server.stdin.flush()
-        answers = [json.loads(server.stdout.readline()) for _ in range(5)]
+        answers = [json.loads(server.stdout.readline()) for _ in range(9)]
         server.stdin.close()
         assert server.stdout.read() == ""
         said = server.stderr.read()
         guard.cancel()
-    refused = {answer["error"]["code"] for answer in answers if answer["id"] is None}
-    assert refused == {-32700, -32600}
+    refused = sorted(answer["error"]["code"] for answer in answers if answer["id"] is None)
+    assert refused == [-32700, *[-32600] * 5]
     done = {answer["id"]: answer["result"] for answer in answers if answer["id"]}
     assert done.keys() == {1, 2, 3}
     assert done[2]["structuredContent"]["content"] == "小明\ufffd和\\ud83d\U0001f4a1"
-    assert said.count("a line that is no message") == 2
+    assert said.count("a line that is no message") == 6
     for noise in ("a library prints", "and one in C", "a warning", "a library logs", "warning: /"):
         assert noise in said
     assert server.returncode == 0

@@ -140,6 +140,18 @@ def test_what_is_no_message_is_an_error_of_the_protocol(
     assert answer.json()["error"]["code"] in {-32700, -32600, -32602}
 
 
+@pytest.mark.parametrize("wrong", ["null", "1.5", "1.0", "true", "[1]", "{}", "1e400"])
+def test_a_request_whose_id_is_neither_text_nor_a_whole_number_is_an_error_of_the_protocol(
+    client: httpx2.Client, wrong: str
+) -> None:
+    body = json.dumps(message("tools/list")).replace('"id": 1', f'"id": {wrong}')
+    answer = client.post("/mcp", content=body, headers={"Content-Type": "application/json"})
+    assert answer.status_code == 400
+    assert answer.json()["id"] is None
+    assert answer.json()["error"]["code"] == -32600
+    assert given(client.post("/mcp", json=message("tools/list")))["tools"]
+
+
 def test_half_a_character_does_not_keep_a_fact_from_being_saved(
     server: Served, client: httpx2.Client
 ) -> None:

@@ -1,20 +1,29 @@
 """Messages that the SDK cannot read: mended where that is possible, answered where it is not.
 
-What JavaScript makes of half an emoji is JSON that Python's readers refuse. Nobody would answer
-such a request, and its client would wait for ever.
+What JavaScript makes of half an emoji is JSON that Python's readers refuse, and a request with an
+id that the protocol does not allow is taken for a notification. Nobody would answer either of them,
+and its client would wait for ever.
 """
 
 from __future__ import annotations
 
 import logging
-import re
+import os
+import sys
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
+import anyio
 import mcp_types as types
 from mcp.shared.message import SessionMessage
-from pydantic import ValidationError
+from pydantic import BaseModel, StrictInt, StrictStr, ValidationError
+from starlette.responses import Response
+
+from turnleaf.core.jsontext import replace_half_characters
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from anyio.abc import ObjectSendStream
     from mcp.shared._stream_protocols import ReadStream, WriteStream
     from starlette.types import Message, Receive
@@ -23,27 +32,66 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("turnleaf")
 
-_HALVES = re.compile(
-    rb"\\\\"
-    rb"|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
-    rb"|(?P<half>\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
+NO_MESSAGE = "{}"
+"""A line that the SDK refuses."""
+ADVICE = (
+    "this is no message of MCP; send JSON-RPC 2.0, over stdio each message on a line, and give"
+    " each request an id that is text or a whole number"
 )
-REPLACEMENT = rb"\ufffd"
 
 
-def mended(text: bytes) -> bytes:
-    """Put U+FFFD in the place of every half character that is written as an escape."""
-    return _HALVES.sub(lambda found: REPLACEMENT if found["half"] else found[0], text)
+class _Request(BaseModel):
+    """What tells a request from other messages; without an id it is a notification."""
+
+    method: object
+    id: StrictInt | StrictStr = 0
 
 
-def receiving(receive: Receive) -> Receive:
-    """Mend what a request brings; its body comes in one part, as the server has read it whole."""
+def has_wrong_id(message: str | bytes) -> bool:
+    """Whether a request has an id that the protocol does not allow, such as null or 1.5."""
+    try:
+        _Request.model_validate_json(message)
+    except ValidationError as error:
+        wrong = {one["loc"][0] for one in error.errors(include_input=False) if one["loc"]}
+        return wrong == {"id"}
+    return False
 
-    async def mending() -> Message:
-        message = await receive()
-        return {**message, "body": mended(message["body"])} if message.get("body") else message
 
-    return mending
+class StandardInput:
+    """The lines of standard input, which nothing else in the process can read from then on."""
+
+    def __init__(self) -> None:
+        wire = os.dup(sys.stdin.fileno())
+        with open(os.devnull, "rb") as nothing:  # noqa: PTH123 - a device
+            os.dup2(nothing.fileno(), sys.stdin.fileno())
+        # At the end a thread may still wait for a line, so the descriptor must stay.
+        self._lines = open(wire, encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        """Yield each line; in the place of a request with a wrong id, one that is refused."""
+        async for line in anyio.wrap_file(self._lines):
+            yield NO_MESSAGE if has_wrong_id(line) else line
+
+
+async def read_body(receive: Receive) -> tuple[bytes, Receive]:
+    """Return the body of a request, mended, and what gives it to the next reader.
+
+    It comes in one part, as the server has read it whole.
+    """
+    first = await receive()
+    body = replace_half_characters(first.get("body", b""))
+    messages: list[Message] = [{**first, "body": body}]
+
+    async def again() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return body, again
+
+
+def refusal() -> Response:
+    """Return the answer over HTTP to what is no request."""
+    body = _error(types.INVALID_REQUEST).model_dump_json(by_alias=True)
+    return Response(body, HTTPStatus.BAD_REQUEST, media_type="application/json")
 
 
 async def hear(
@@ -57,7 +105,8 @@ async def hear(
                 await heard.send(again)
             elif again is not None:
                 log.warning("the client sent a line that is no message of MCP")
-                await write.send(SessionMessage(_refusal(again)))
+                code = types.INVALID_REQUEST if _is_json(again) else types.PARSE_ERROR
+                await write.send(SessionMessage(_error(code)))
 
 
 def _read_again(problem: ValidationError) -> Heard | None:
@@ -67,8 +116,9 @@ def _read_again(problem: ValidationError) -> Heard | None:
     line: str = problem.errors()[0]["input"]
     if not line.strip():
         return None
+    text = replace_half_characters(line.encode())
     try:
-        message = types.jsonrpc_message_adapter.validate_json(mended(line.encode()), by_name=False)
+        message = types.jsonrpc_message_adapter.validate_json(text, by_name=False)
     except ValidationError as error:
         return error
     return SessionMessage(message)
@@ -78,9 +128,6 @@ def _is_json(problem: Exception) -> bool:
     return isinstance(problem, ValidationError) and problem.errors()[0]["type"] != "json_invalid"
 
 
-def _refusal(problem: Exception) -> types.JSONRPCError:
-    error = types.ErrorData(
-        code=types.INVALID_REQUEST if _is_json(problem) else types.PARSE_ERROR,
-        message="this line is no message of MCP; send JSON-RPC 2.0, each message on a line",
-    )
+def _error(code: int) -> types.JSONRPCError:
+    error = types.ErrorData(code=code, message=ADVICE)
     return types.JSONRPCError(jsonrpc="2.0", id=None, error=error)

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import anyio
 import anyio.to_thread
@@ -20,7 +20,7 @@ from mcp.shared.message import SessionMessage
 from turnleaf import __version__
 from turnleaf.errors import InvalidInput, NotFound, TurnleafError
 from turnleaf.faces.mcp import resources
-from turnleaf.faces.mcp.mending import hear, receiving
+from turnleaf.faces.mcp.mending import StandardInput, has_wrong_id, hear, read_body, refusal
 from turnleaf.faces.mcp.shapes import HINTS, RESULTS
 from turnleaf.tools import SPECS
 
@@ -68,14 +68,19 @@ class Served:
 
     async def on_request(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request, with nothing kept for the next: a restart strands nobody."""
+        body, again = await read_body(receive)
+        if has_wrong_id(body):
+            await refusal()(scope, again, send)
+            return
         manager = StreamableHTTPSessionManager(self._server, json_response=True, stateless=True)
         async with manager.run():
-            await manager.handle_request(scope, receiving(receive), send)
+            await manager.handle_request(scope, again, send)
 
     async def _on_stdio(self) -> None:
         options = self._server.create_initialization_options()
         passed, heard = anyio.create_memory_object_stream[SessionMessage | Exception]()
-        async with stdio_server() as (read, write), anyio.create_task_group() as group:
+        lines = cast("anyio.AsyncFile[str]", StandardInput())
+        async with stdio_server(lines) as (read, write), anyio.create_task_group() as group:
             group.start_soon(hear, read, passed, write)
             await self._server.run(heard, write, options)
 
