@@ -285,6 +285,39 @@ def test_a_full_memory_is_reported_as_failed(tmp_path: Path) -> None:
         assert "the memory is full" in result["error"]
 
 
+SECRET = "My key is sk-ant-api03-" + "aB3" * 20
+LONG = SECRET + " 客廳的燈叫做小明" * 2000
+
+
+def test_a_fact_that_no_memory_has_room_for_is_refused_before_anything_reads_it(
+    tools: MemoryTools,
+) -> None:
+    known = tools.memory.add("我住在台北")
+    told = f"{len(LONG)} characters of 10000 (MEMORY_MAX_CHARS)"
+    assert told in used(tools, "append_memory", fact=LONG)["error"]
+    assert told in used(tools, "manage_memory", action="save", content=LONG)["error"]
+    changing = {"action": "update", "content": LONG}
+    assert told in used(tools, "manage_memory", id=known.id, **changing)["error"]
+    assert "no fact has the id" in used(tools, "manage_memory", id="none", **changing)["error"]
+    assert tools.memory.get_all() == [known]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("append_memory", {"fact": "x", "category": "家" * 100_001}),
+        ("append_daily_log", {"entry": "家" * 100_001}),
+        ("search_memory", {"query": "家" * 100_001}),
+        ("manage_schedule", {"action": "add", "timing": "every 1h", "prompt": "家" * 100_001}),
+    ],
+)
+def test_an_argument_of_more_than_a_hundred_thousand_characters_is_refused(
+    tools: MemoryTools, name: str, arguments: dict[str, str]
+) -> None:
+    error = used(tools, name, **arguments)["error"]
+    assert "may have 100,000 characters, this has 100,001" in error
+
+
 def test_a_file_that_cannot_be_written_is_reported_as_failed(
     tools: MemoryTools, tmp_path: Path
 ) -> None:

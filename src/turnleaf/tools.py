@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 
 ORIGIN = "tool"
 MOST_RESULTS = 10
+MOST_CHARS = 100_000
+"""How long an argument may be: to look for secrets in much more would keep everybody waiting."""
+LIMITED_BY_THE_MEMORY = ("fact", "content")
 SHOWN_RUNS = 5
 RUN_CHARS = 300
 """How much of a run's result is shown: a model reads every word."""
@@ -259,8 +262,13 @@ class MemoryTools:
     def update(self, arguments: Arguments) -> Result:
         """Let a fact say something else."""
         self._refuse_beside_documents("no fact is changed")
-        memory_id = _needed(arguments, "id")
-        text = masked(_needed(arguments, "content"), self.turn.said)
+        memory_id, content = _needed(arguments, "id"), _needed(arguments, "content")
+        before = self.memory.get(memory_id)
+        if before is None:
+            raise _unknown(memory_id)
+        if len(content) > len(before.content):
+            self.memory.check_room_for(content)
+        text = masked(content, self.turn.said)
         source = self._source("manage_memory")
         memory = self.memory.update(memory_id, text, origin=ORIGIN, source=source)
         if memory is None:
@@ -353,6 +361,7 @@ class MemoryTools:
 
     def _save(self, text: str, category: str | None, tool: str) -> Result:
         said = self.turn.said
+        self.memory.check_room_for(text)
         content = masked(memories.checked_content(text), said)
         heading = category and masked(category, said)
         known = self._known(content)
@@ -465,6 +474,9 @@ def _checked(name: str, arguments: Arguments) -> Arguments:
             raise InvalidInput(message)
         if not isinstance(value, str):
             message = f"{key} is text, not {type(value).__name__}"
+            raise InvalidInput(message)
+        if len(value) > MOST_CHARS and key not in LIMITED_BY_THE_MEMORY:
+            message = f"{key} may have {MOST_CHARS:,} characters, this has {len(value):,}"
             raise InvalidInput(message)
         if value not in known[key].get("enum", [value]):
             message = f"{key} is one of {', '.join(known[key]['enum'])}, not {value!r:.80}"

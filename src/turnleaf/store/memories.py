@@ -146,6 +146,13 @@ class MemoryStore:
         self._ready()
         return self._file.change(edit, origin, source)
 
+    def check_room_for(self, content: str) -> None:
+        """Raise MemoryFull when even an empty memory has no room for a fact.
+
+        It only counts, so whoever has to read a text before it is added asks this first.
+        """
+        check_capacity([content], 1, self._settings.memory_max_chars)
+
     def get_all(self) -> list[Memory]:
         """Give every fact, in the file's order."""
         self._look()
