@@ -34,10 +34,29 @@ class Known:
     """All that should be known of one conversation."""
 
     waiting: dict[str, str | None] = field(default_factory=dict)
-    held: tuple[str, datetime] | None = None
+    attempts: Counter[str] = field(default_factory=Counter)
+    aside: dict[str, str | None] = field(default_factory=dict)
+    held: tuple[Batch, datetime] | None = None
+    holder: LearningStore | None = None
     extracted_at: datetime | None = None
     cycle: str = "idle"
     flush_began_at: datetime = START
+
+    def set_aside(self) -> None:
+        """Take out what was cut off twice."""
+        for text in [one for one in self.waiting if self.attempts[one] == 2]:
+            self.aside[text] = self.waiting.pop(text)
+
+    def taken(self) -> list[str]:
+        """Give what is learnt from at once: after a cut, one message."""
+        return [one for one in self.waiting if self.attempts[one]][:1] or list(self.waiting)
+
+    def let_wait(self) -> None:
+        """Let what is held wait again, as if it had not been tried."""
+        if self.held:
+            for one in self.held[0].messages:
+                del self.attempts[one.message.text]
+        self.held = None
 
 
 class Orders(RuleBasedStateMachine):
@@ -70,7 +89,7 @@ class Orders(RuleBasedStateMachine):
 
     def is_live(self, batch: Batch) -> bool:
         held = self.of(batch.key).held
-        return held is not None and held[0] == batch.token
+        return held is not None and held[0].token == batch.token
 
     # Messages
 
@@ -88,11 +107,15 @@ class Orders(RuleBasedStateMachine):
         known = self.of(key)
         since = known.held[1] if known.held else None
         is_held = since is not None and self.now - since < timedelta(seconds=LEASE_SECONDS)
+        if not is_held:
+            known.set_aside()
         assert (batch is None) == (is_held or not known.waiting)
         if batch is not None:
             texts = [one.message.text for one in batch.messages]
-            assert texts == list(known.waiting)
-            known.held = (batch.token, self.now)
+            assert texts == known.taken()
+            assert batch.has_more == (len(texts) < len(known.waiting))
+            known.attempts.update(texts)
+            known.held, known.holder = (batch, self.now), self.store(which)
             self.batches.append(batch)
 
     @precondition(lambda self: self.batches)
@@ -127,7 +150,8 @@ class Orders(RuleBasedStateMachine):
         self.store(which).release(batch, f"of {batch.token}")
         if was_live:
             known = self.of(batch.key)
-            known.held, known.extracted_at = None, self.now
+            known.let_wait()
+            known.extracted_at = self.now
             self.problems = {batch.key: f"of {batch.token}"}
 
     @precondition(lambda self: self.decided)
@@ -182,7 +206,13 @@ class Orders(RuleBasedStateMachine):
 
     @rule(which=any_one)
     def a_process_ends(self, which: int) -> None:
+        """It gives back what it holds, unless it was at it for so long that it hung."""
         self.store(which).close()
+        for known in self.known.values():
+            if known.held and known.holder is self.store(which):
+                known.holder = None
+                if self.now - known.held[1] < timedelta(seconds=LEASE_SECONDS):
+                    known.let_wait()
 
     @rule(key=keys, which=any_one)
     def a_conversation_is_erased(self, key: str, which: int) -> None:
@@ -203,8 +233,10 @@ class Orders(RuleBasedStateMachine):
         self.problems = {k: text for k, text in self.problems.items() if k not in held_it}
         for known in self.known.values():
             left = {text: of for text, of in known.waiting.items() if of != source}
-            if len(left) < len(known.waiting):
-                known.waiting, known.held = left, None
+            aside = {text: of for text, of in known.aside.items() if of != source}
+            if len(left) + len(aside) < len(known.waiting) + len(known.aside):
+                known.let_wait()
+            known.waiting, known.aside = left, aside
         self.decided = {each: one for each, one in self.decided.items() if one[2] != source}
 
     # What always holds
@@ -216,6 +248,11 @@ class Orders(RuleBasedStateMachine):
         assert all(times == 1 for times in self.completed.values())
         waiting = {text for known in self.known.values() for text in known.waiting}
         assert not waiting & set(self.completed)
+
+    @invariant()
+    def what_was_cut_off_twice_is_kept_and_not_tried_again(self) -> None:
+        aside = {(key, text) for key, known in self.known.items() for text in known.aside}
+        assert {(one.key, one.queued.message.text) for one in self.store(1).set_aside()} == aside
 
     @invariant()
     def what_was_decided_is_given_until_it_is_carried_out(self) -> None:

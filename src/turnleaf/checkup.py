@@ -302,6 +302,7 @@ def _look_at_learning(path: Path, report: Report) -> None:
         calls = sum(store.spent(local_now().date()).values())
         problems = sorted({one.problem for one in store.outbox() if one.problem})
         error = store.last_error()
+        aside = store.set_aside()
     except (StorageError, CorruptFile) as unreadable:
         report.error(str(unreadable))
         return
@@ -311,6 +312,12 @@ def _look_at_learning(path: Path, report: Report) -> None:
     report.files.append(_row("learning", path, path.stat().st_size, holds))
     most = report.settings.extract_daily_calls
     report.learning = f"{counted(calls, 'call')} of a model today, {most:,} at most"
+    for one in aside:
+        said = one.queued.message.timestamp
+        report.warning(
+            f"a message of {one.key}{f' ({to_iso(said)})' if said else ''} was set aside: learning"
+            " from it was cut off twice; turnleaf forget --conversation erases it with the rest"
+        )
     for problem in problems:
         report.warning(f"something was learnt and could not be kept: {problem}")
     if error:

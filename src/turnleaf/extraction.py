@@ -88,17 +88,25 @@ class Extraction:
 
         A model that fails leaves everything queued: raise its ModelError.
         """
-        first = self.settle()
-        batch = self.learning.claim(key)
-        if batch is None:
-            return first + Outcome((), first.problems, is_held=self.learning.waiting(key) > 0)
+        outcome = self.settle()
+        has_more = True
+        while has_more:
+            batch = self.learning.claim(key)
+            if batch is None:
+                is_held = self.learning.waiting(key) > 0
+                return outcome + Outcome((), outcome.problems, is_held=is_held)
+            outcome += self._learn_from(batch, settings, model)
+            has_more = batch.has_more
+        return outcome
+
+    def _learn_from(self, batch: Batch, settings: Settings, model: Model | None) -> Outcome:
         try:
             decisions = self._decisions(batch, self._proposals(batch, settings, model))
         except BaseException as error:
             self.learning.release(batch, str(error) or type(error).__name__)
             raise
         self.learning.complete(batch, decisions)
-        return first + self.settle()
+        return self.settle()
 
     def settle(self) -> Outcome:
         """Write to the memory what was found and is not written yet."""

@@ -285,6 +285,86 @@ def test_a_completed_extraction_of_any_conversation_clears_the_error(store: Lear
     assert store.last_error() is None
 
 
+# What was cut off
+
+
+def cut_off(place: Place, key: str = KEY) -> list[str]:
+    """Take what waits and come to no end with it; give what that was."""
+    taken = texts(claimed(place.open(), key))
+    place.pass_time(LEASE_SECONDS)
+    return taken
+
+
+def test_after_a_cut_messages_are_taken_one_by_one_and_later_ones_together(place: Place) -> None:
+    store = place.open()
+    store.enqueue(KEY, said("一", "二"))
+    assert cut_off(place) == ["一", "二"]
+    store.enqueue(KEY, said("三", "四"))
+    taken = []
+    for _ in range(3):
+        batch = claimed(store)
+        taken.append((texts(batch), batch.has_more))
+        assert store.complete(batch, [])
+    assert taken == [(["一"], True), (["二"], True), (["三", "四"], False)]
+    assert store.set_aside() == []
+
+
+def test_a_message_that_was_cut_off_twice_is_set_aside_and_the_others_go_on(
+    place: Place, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = place.open()
+    store.enqueue(KEY, said("一", "二", "三"))
+    assert cut_off(place) == ["一", "二", "三"]
+    complete(store)
+    assert cut_off(place) == ["二"]
+    assert caplog.text == ""
+    assert texts(claimed(store)) == ["三"]
+    assert f"a message of {KEY} was set aside" in caplog.text
+    assert "二" not in caplog.text
+    assert [(one.key, one.queued) for one in place.open().set_aside()] == [(KEY, said("二")[0])]
+    assert (store.waiting(KEY), store.backlog(), len(store.queued(KEY))) == (1, {KEY: 1}, 1)
+    assert store.erase(KEY) == 2
+    assert store.set_aside() == []
+
+
+def test_a_single_message_is_tried_again_after_one_cut_and_not_after_two(place: Place) -> None:
+    place.open().enqueue(KEY, said("一"))
+    assert [cut_off(place), cut_off(place)] == [["一"], ["一"]]
+    assert place.open().claim(KEY) is None
+    assert len(place.open().set_aside()) == 1
+
+
+def test_what_the_user_asked_to_forget_is_known_to_each_attempt(place: Place) -> None:
+    store = place.open()
+    wish = Queued(Message("user", "forget that", START), is_settled=True)
+    store.enqueue(KEY, [*said("一", "二"), wish])
+    cut_off(place)
+    for text in ("一", "二"):
+        batch = claimed(store)
+        assert texts(batch) == [text, "forget that"]
+        assert store.complete(batch, [])
+    cut_off(place)
+    assert texts(claimed(store)) == ["forget that"]
+
+
+def test_a_failure_that_was_told_and_an_end_in_order_do_not_count(place: Place) -> None:
+    store = place.open()
+    store.enqueue(KEY, said("一", "二"))
+    for _ in range(3):
+        store.release(claimed(store), "no answer")
+        assert texts(claimed(store)) == ["一", "二"]
+        store.close()
+
+
+def test_a_program_that_hung_counts_although_it_ends_in_order(place: Place) -> None:
+    store = place.open()
+    store.enqueue(KEY, said("一", "二"))
+    claimed(store)
+    place.pass_time(LEASE_SECONDS)
+    store.close()
+    assert texts(claimed(store)) == ["一"]
+
+
 # The outbox
 
 

@@ -8,6 +8,7 @@ is one of them. It says of each message when it is queued, and goes on until it 
 from __future__ import annotations
 
 import random
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -16,11 +17,15 @@ from itertools import count
 from pathlib import Path
 
 from tests.torture.rig import ENVIRONMENT, LONG, ROOT
+from turnleaf import Assistant
+from turnleaf.checkup import checkup
 from turnleaf.core.messages import Message
 from turnleaf.core.throttle import LEASE_SECONDS
+from turnleaf.settings import data_folder
 from turnleaf.store.learning import LearningStore, Queued
 
 START = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)
+LEASE = timedelta(seconds=LEASE_SECONDS)
 KEYS = ("one", "二")
 ROUNDS = 150 if LONG else 8
 MOST_LINES = 40
@@ -77,16 +82,57 @@ def test_killed_processes_lose_no_message_and_learn_from_none_twice(ground: Path
         queued += killed(path, number, choice)
         store = opened(path, number + 1)
         learnt = Counter(one.decision["add"] for one in store.outbox())
-        batches = [store.claim(key) for key in KEYS]
-        waiting = Counter(one.message.text for each in batches if each for one in each.messages)
-        for batch in filter(None, batches):
-            store.release(batch, "only looking")
+        waiting = Counter(one.message.text for key in KEYS for one in store.queued(key))
+        waiting.update(one.queued.message.text for one in store.set_aside())
         store.close()
         assert max((learnt + waiting).values()) == 1
         assert set(queued) <= set(learnt + waiting)
     assert len(queued) > 2 * ROUNDS
     assert learnt
     assert not list(ground.glob("*.corrupt-*"))
+
+
+DEADLY = """
+import os, signal, sys
+from datetime import datetime
+from tests.standins.scripted import ScriptedModel
+from turnleaf import Assistant
+
+class DeadlyModel(ScriptedModel):
+    def structured(self, system, text, schema):
+        if "poison" in text:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().structured(system, text, schema)
+
+now = datetime.fromisoformat(sys.argv[2])
+with Assistant(sys.argv[1], model=DeadlyModel(), now=lambda: now) as assistant:
+    assistant.flush()
+"""
+
+
+def test_a_message_that_kills_whoever_learns_from_it_is_set_aside(ground: Path) -> None:
+    said = ["我住在台北", "the poison", "我女兒叫小安"]
+    queue = LearningStore(ground / "learning.db", now=lambda: START)
+    queue.enqueue("cli:1", [Queued(Message("user", text, START)) for text in said])
+    queue.close()
+    ended = [
+        subprocess.run(
+            [sys.executable, "-c", DEADLY, str(ground), str(START + number * LEASE)],
+            cwd=ROOT,
+            env=ENVIRONMENT | {"EMBEDDINGS": "off"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        for number in range(4)
+    ]
+    assert [one.returncode for one in ended] == [-signal.SIGKILL, -signal.SIGKILL, 0, 0]
+    assert ["was set aside" in one.stderr for one in ended] == [False, False, True, False]
+    facts = [one.content for one in Assistant(ground).memory.get_all()]
+    assert any("台北" in fact for fact in facts)
+    assert any("小安" in fact for fact in facts)
+    problems = [one["message"] for one in checkup(data_folder(ground))["problems"]]
+    assert [one for one in problems if "cli:1 (2026-03-01T08:30:00.000Z) was set aside" in one]
 
 
 def main() -> None:

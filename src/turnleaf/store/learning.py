@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 TRUSTS = ("user", "tool", "document", "stranger", "assistant")
 KEPT_ANSWERS = 50
 LONG_AGO = datetime.fromtimestamp(0, UTC)
+MOST_ATTEMPTS = 2
+"""After so many that nobody finished, the second at it alone, a message is set aside."""
+ATTEMPTS = "attempts"
+SET_ASIDE = "set-aside"
+"""In the place of a token: nobody takes the message any more."""
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS queue (
@@ -97,11 +102,24 @@ class Queued:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """All that waited of one conversation, held by whoever has the token."""
+    """What is learnt from at once of one conversation, held by whoever has the token.
+
+    That is all that waited, unless an attempt was cut off: then messages are taken one by one,
+    with the requests that were acted on beside them, and `has_more` tells that others wait.
+    """
 
     key: str
     token: str
     messages: tuple[Queued, ...]
+    has_more: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """A message of a conversation that is not learnt from any more."""
+
+    key: str
+    queued: Queued
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +153,16 @@ class LearningStore:
         self.location = files.real(location)
         self._now = now
         self._database = Database(self.location, FORM)
+        self._held: set[str] = set()
 
     def close(self) -> None:
-        """Let go of the open database; the next call opens it again."""
+        """Let go of the open database; the next call opens it again.
+
+        What is still held waits again, and the attempt does not count: the program ends in order.
+        """
+        held, self._held, now = self._held, set(), self._now()
+        if held:
+            self._database.write(lambda database: _return(database, held, now))
         self._database.close()
 
     # The queue
@@ -151,22 +176,32 @@ class LearningStore:
 
     def waiting(self, key: str) -> int:
         """Count a conversation's messages that no completed extraction had."""
-        query = "SELECT count(*) FROM queue WHERE key = ?"
-        values = (checked_key(key),)
+        query = "SELECT count(*) FROM queue WHERE key = ? AND token IS NOT ?"
+        values = (checked_key(key), SET_ASIDE)
         count: int = self._database.read(lambda database: database.execute(query, values).get)
         return count
 
     def queued(self, key: str) -> list[Queued]:
         """Give a conversation's messages that no completed extraction had, whoever holds them."""
-        query = "SELECT record FROM queue WHERE key = ? ORDER BY n"
-        values = (checked_key(key),)
+        query = "SELECT record FROM queue WHERE key = ? AND token IS NOT ? ORDER BY n"
+        values = (checked_key(key), SET_ASIDE)
         rows = self._database.read(lambda database: list(database.execute(query, values)))
         return [one for (data,) in rows if (one := _queued(data)) is not None]
 
+    def set_aside(self) -> list[SetAside]:
+        """Return the messages that are not tried again, because they ended whoever tried."""
+        query = "SELECT CAST(key AS BLOB), record FROM queue WHERE token = ? ORDER BY n"
+        rows = self._database.read(lambda database: list(database.execute(query, (SET_ASIDE,))))
+        found = ((_text(key), _queued(data)) for key, data in rows)
+        return [SetAside(key, one) for key, one in found if one is not None]
+
     def backlog(self) -> dict[str, int]:
         """Count the messages that no completed extraction had, by conversation."""
-        query = "SELECT CAST(key AS BLOB), count(*) FROM queue GROUP BY key ORDER BY min(n)"
-        rows = self._database.read(lambda database: list(database.execute(query)))
+        query = """
+            SELECT CAST(key AS BLOB), count(*) FROM queue WHERE token IS NOT ?
+            GROUP BY key ORDER BY min(n)
+        """
+        rows = self._database.read(lambda database: list(database.execute(query, (SET_ASIDE,))))
         return {_text(key): count for key, count in rows}
 
     def is_due(self, key: str, *, interval_seconds: float, min_messages: int) -> bool:
@@ -181,12 +216,16 @@ class LearningStore:
         )
 
     def claim(self, key: str) -> Batch | None:
-        """Take all that waits of a conversation; None when nothing does or another holds it."""
+        """Take what waits of a conversation; None when nothing does or another holds it.
+
+        The attempt is counted before it begins: whoever is killed at it can count no more.
+        """
+        checked_key(key)
         token, now = secrets.token_hex(16), self._now()
-        found = self._database.write(
-            lambda database: _leased(database, checked_key(key), token, now)
-        )
-        return Batch(key, token, tuple(found)) if found else None
+        batch = self._database.write(lambda database: _leased(database, key, token, now))
+        if batch is not None:
+            self._held.add(token)
+        return batch
 
     def complete(self, batch: Batch, decisions: Sequence[Mapping[str, Any]]) -> bool:
         """Put what was decided in the place of the messages, in one step.
@@ -196,7 +235,9 @@ class LearningStore:
         """
         records = [_bytes(dict(decision)) for decision in decisions]
         stamp = to_iso(self._now())
-        return self._database.write(lambda database: _complete(database, batch, records, stamp))
+        is_done = self._database.write(lambda database: _complete(database, batch, records, stamp))
+        self._held.discard(batch.token)
+        return is_done
 
     def release(self, batch: Batch, error: str) -> None:
         """Let the messages wait again, and keep what went wrong."""
@@ -204,6 +245,7 @@ class LearningStore:
         stamp = to_iso(self._now())
         data = _bytes({"time": stamp, "text": error, "sources": sources})
         self._database.write(lambda database: _release(database, batch, data, stamp))
+        self._held.discard(batch.token)
 
     def last_error(self) -> Problem | None:
         """Tell what went wrong last, unless an extraction was completed since."""
@@ -347,17 +389,65 @@ def _extracted_at(database: Connection, key: str) -> datetime | None:
     return _moment(database.execute(query, (key,)).get)
 
 
-def _leased(database: Connection, key: str, token: str, now: datetime) -> list[Queued]:
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A message as it lies in the queue."""
+
+    n: int
+    record: dict[str, Any]
+    queued: Queued
+
+    @property
+    def attempts(self) -> int:
+        """How many attempts at it were begun and not finished."""
+        count = self.record.get(ATTEMPTS, 0)
+        return count if isinstance(count, int) else 0
+
+    @property
+    def is_suspect(self) -> bool:
+        """Whether it may have ended an attempt; a request that was acted on has proved harmless."""
+        return self.attempts > 0 and not self.queued.is_settled
+
+    def counted(self, attempts: int) -> bytes:
+        """Return the record with another count."""
+        return _bytes({**self.record, ATTEMPTS: attempts})
+
+
+def _leased(database: Connection, key: str, token: str, now: datetime) -> Batch | None:
     query = "SELECT CAST(leased_at AS BLOB) FROM queue WHERE key = ? AND token IS NOT NULL"
     if any(is_held(_moment(stamp), now) for (stamp,) in database.execute(query, (key,))):
-        return []
-    rows = database.execute("SELECT n, record FROM queue WHERE key = ? ORDER BY n", (key,))
-    found = {n: one for n, data in rows if (one := _queued(data)) is not None}
+        return None
+    waiting = _without_dangerous(database, key, _waiting_rows(database, key))
+    suspect = next((row for row in waiting if row.is_suspect), None)
+    taken = waiting if suspect is None else [suspect]
     database.executemany(
-        "UPDATE queue SET token = ?, leased_at = ? WHERE n = ?",
-        [(token, to_iso(now), n) for n in found],
+        "UPDATE queue SET token = ?, leased_at = ?, record = ? WHERE n = ?",
+        [(token, to_iso(now), row.counted(row.attempts + 1), row.n) for row in taken],
     )
-    return list(found.values())
+    # What the user has asked to forget must be known of, whichever message is learnt from.
+    read = [row.queued for row in waiting if row.queued.is_settled or row in taken]
+    return Batch(key, token, tuple(read), len(taken) < len(waiting)) if taken else None
+
+
+def _waiting_rows(database: Connection, key: str) -> list[_Row]:
+    query = "SELECT n, record FROM queue WHERE key = ? AND token IS NOT ? ORDER BY n"
+    rows = list(database.execute(query, (key, SET_ASIDE)))
+    return [
+        _Row(n, json.loads(data), queued)
+        for n, data in rows
+        if (queued := _queued(data)) is not None
+    ]
+
+
+def _without_dangerous(database: Connection, key: str, waiting: Sequence[_Row]) -> list[_Row]:
+    """Set aside what ended whoever tried to learn from it, and return the rest."""
+    dangerous = [row for row in waiting if row.is_suspect and row.attempts >= MOST_ATTEMPTS]
+    query = "UPDATE queue SET token = ?, leased_at = NULL WHERE n = ?"
+    database.executemany(query, [(SET_ASIDE, row.n) for row in dangerous])
+    for row in dangerous:
+        told = "a message of %s was set aside: learning from it was cut off %d times"
+        files.log.warning(told, key, row.attempts)
+    return [row for row in waiting if row not in dangerous]
 
 
 def _complete(database: Connection, batch: Batch, records: Iterable[bytes], stamp: str) -> bool:
@@ -384,13 +474,42 @@ def _tried(database: Connection, key: str, stamp: str) -> None:
 
 
 def _release(database: Connection, batch: Batch, problem: bytes, stamp: str) -> None:
-    query = "UPDATE queue SET token = NULL, leased_at = NULL WHERE key = ? AND token = ?"
-    database.execute(query, (batch.key, batch.token))
-    if database.changes():
+    if _let_wait(database, batch.token):
         database.execute("DELETE FROM problems")
         values = (batch.key, problem)
         database.execute("INSERT INTO problems (key, record) VALUES (?, ?)", values)
         _tried(database, batch.key, stamp)
+
+
+def _return(database: Connection, tokens: Iterable[str], now: datetime) -> None:
+    """Let messages wait again, but for those at which somebody was for so long that it hung."""
+    query = "SELECT CAST(leased_at AS BLOB) FROM queue WHERE token = ?"
+    for token in tokens:
+        stamps = list(database.execute(query, (token,)))
+        if all(is_held(_moment(stamp), now) for (stamp,) in stamps):
+            _let_wait(database, token)
+
+
+def _let_wait(database: Connection, token: str) -> bool:
+    """Let the messages of a batch wait again, uncounted; False when there are none any more."""
+    rows = list(database.execute("SELECT n, record FROM queue WHERE token = ?", (token,)))
+    query = "UPDATE queue SET token = NULL, leased_at = NULL, record = ? WHERE n = ?"
+    database.executemany(query, [(_uncounted(data), n) for n, data in rows])
+    return bool(rows)
+
+
+def _let_all_wait(database: Connection, keys: Iterable[str]) -> None:
+    """Let all that is held of some conversations wait again."""
+    query = "SELECT DISTINCT token FROM queue WHERE key = ? AND token IS NOT NULL AND token <> ?"
+    for key in keys:
+        for (token,) in list(database.execute(query, (key, SET_ASIDE))):
+            _let_wait(database, token)
+
+
+def _uncounted(data: bytes) -> bytes:
+    """Return a record without the count of attempts: one that was given up did no harm."""
+    record = json.loads(data)
+    return _bytes({name: value for name, value in record.items() if name != ATTEMPTS})
 
 
 def _cycle(database: Connection, key: str) -> Cycle:
@@ -422,8 +541,7 @@ def _erase(database: Connection, key: str | None, source: str | None) -> int:
             n: of for n, of, data in rows if _text(of) == key or _comes_from(_record(data), names)
         }
         if table == "queue":
-            query = "UPDATE queue SET token = NULL, leased_at = NULL WHERE key = ?"
-            database.executemany(query, [(_text(of),) for of in set(doomed.values())])
+            _let_all_wait(database, {_text(of) for of in doomed.values()})
         database.executemany(f"DELETE FROM {table} WHERE n = ?", [(n,) for n in doomed])  # noqa: S608
         erased += len(doomed)
     database.execute("DELETE FROM conversations WHERE key = ?", (key,))
