@@ -329,6 +329,9 @@ class TestRequests:
             ("請記住客廳的燈叫做小明", "客廳的燈叫做小明", "已記住：客廳的燈叫做小明"),
             ("Remember that my dog is called Rex", "my dog is called Rex",
              "Remembered: my dog is called Rex"),
+            ("请记住客厅的灯叫做小明", "客厅的灯叫做小明", "已记住：客厅的灯叫做小明"),
+            ("Remember that 小明 is my brother", "小明 is my brother",
+             "Remembered: 小明 is my brother"),
         ],
     )  # fmt: skip
     def test_what_is_to_be_remembered_is_saved_and_confirmed(
@@ -360,6 +363,26 @@ class TestRequests:
         assert reply.text.startswith(confirmed)
         assert [memory.content for memory in reply.removed] == [fact]
         assert fact not in model.prompts[0].system
+
+    def test_a_request_that_is_the_same_in_both_scripts_is_confirmed_as_memory_is_written(
+        self, opened: Opened
+    ) -> None:
+        assistant = opened()
+        assert assistant.reply(KEY, "忘掉我的生日").text.startswith("我不記得這樣的事")
+        assistant.memory.add("我女儿五岁")
+        assert assistant.reply(KEY, "忘掉我的生日").text.startswith("我不记得这样的事")
+
+    @pytest.mark.parametrize(
+        "text", ["明日の会議を覚えておいて", "要記入の書類があります", "客廳の燈を忘れて"]
+    )
+    def test_a_message_in_japanese_is_left_to_the_model(
+        self, opened: Opened, model: ScriptedModel, text: str
+    ) -> None:
+        assistant = opened()
+        assistant.memory.add("客廳の燈")
+        assert assistant.reply(KEY, text).text == "Fine."
+        assert contents(assistant) == ["客廳の燈"]
+        assert model.prompts[0].question == text
 
     def test_nothing_is_forgotten_while_it_is_not_clear_what(self, opened: Opened) -> None:
         assistant = opened()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from turnleaf.core import rules
 from turnleaf.core.candidates import Candidate
 from turnleaf.core.changes import Source
-from turnleaf.core.languages import is_chinese
+from turnleaf.core.languages import choose_words
 from turnleaf.core.memories import Memory
 from turnleaf.core.reconciling import judged
 from turnleaf.core.requests import meant, request_in
@@ -18,7 +18,7 @@ from turnleaf.core.secrets import masked
 from turnleaf.errors import Conflict, MemoryFull
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from turnleaf.core.requests import Request
     from turnleaf.store.learning import LearningStore, Outgoing
@@ -86,10 +86,14 @@ def obey(
     text: str, memory: MemoryStore, learning: LearningStore, *, key: str, now: datetime
 ) -> Obeyed:
     """Act on a message that begins with a request, one after the other if there are several."""
-    words = CHINESE if is_chinese(text) else ENGLISH
+    requests = requests_in(text)
+    if not requests:
+        return Obeyed()
+    earlier = (fact.content for fact in memory.get_all())
+    words = choose_words(text, ENGLISH, CHINESE, earlier=earlier)
     source = Source(quote=masked(text), conversation=key, message_time=now, trust="user")
     desk = _Desk(memory, learning, source, words)
-    done = [desk.act(request) for request in requests_in(text)]
+    done = [desk.act(request) for request in requests]
     return Obeyed(
         "\n".join(one.confirmation for one in done),
         tuple(memory for one in done for memory in one.saved),
@@ -114,7 +118,7 @@ def refusal(text: str) -> str:
     """Say that a request is not acted on, if a message is one: the conversation is private."""
     if request_in(text) is None:
         return ""
-    return (CHINESE if is_chinese(text) else ENGLISH)["private"]
+    return choose_words(text, ENGLISH, CHINESE)["private"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +128,7 @@ class _Desk:
     memory: MemoryStore
     learning: LearningStore
     source: Source
-    words: dict[str, str]
+    words: Mapping[str, str]
 
     def act(self, request: Request) -> Obeyed:
         """Do what one request says."""

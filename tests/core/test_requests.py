@@ -20,6 +20,7 @@ REMEMBER = [
     ("Please remember my wife is called Anna!", "my wife is called Anna"),
     ("remember: the bins go out on Tuesday", "the bins go out on Tuesday"),
     ("Remember, I am allergic to nuts", "I am allergic to nuts"),
+    ("Remember: 明日の会議は3時です", "明日の会議は3時です"),
     ("remember - the boiler is serviced in May", "the boiler is serviced in May"),
     ("Remember this: my locker is number 12", "my locker is number 12"),
     ("remember the following facts: A and B", "A and B"),
@@ -96,6 +97,7 @@ REMEMBER = [
     ("记住我喜欢喝茶", "我喜欢喝茶"),
     ("请帮我记住客厅的灯叫小明", "客厅的灯叫小明"),
     ("別忘了：\n一、關窗\n二、鎖門", "一、關窗\n二、鎖門"),
+    ("記住：明日の会議は3時です", "明日の会議は3時です"),
 ]
 FORGET = [
     ("forget that I like tea", "I like tea"),
@@ -207,6 +209,11 @@ NEITHER = [
     "記錄顯示溫度過高",
     "記不記得我的名字",
     "請忘記我剛剛說的",
+    "明日の会議を覚えておいて",
+    "記録：明日は十時に歯医者",
+    "要記入の書類があります",
+    "先記の通り",
+    "忘却の彼方に",
     "把燈關掉",
     "刪掉那封信",
     "刪掉昨天的通話記錄",

@@ -636,6 +636,11 @@ def test_simplified_chinese_says_the_same(message: str) -> None:
     assert simplified.attribute == traditional.attribute
 
 
+def test_nothing_is_read_in_japanese_and_the_chinese_beside_it_is() -> None:
+    assert contents("我叫田中です、よろしくお願いします。我喜歡喝茶。") == ["我喜歡喝茶"]
+    assert contents("我喜歡ラーメン") == ["我喜歡ラーメン"]
+
+
 def test_a_capital_makes_an_english_word_in_a_chinese_clause_a_name() -> None:
     (song,) = claims_of("我最愛的歌是 Love Story")
     assert song.value == "love story"

@@ -30,6 +30,25 @@ def test_a_fact_is_quoted_with_where_it_stands_and_since_when() -> None:
     assert "關於這件事，我記得：\n- 客廳的燈叫做小明 (記憶, 2026-11-16, MEMORY.md:3)" in told
 
 
+def test_a_question_in_simplified_characters_is_answered_in_them() -> None:
+    told = answer("小明是什么?", FACT)
+    assert "关于这件事，我记得：\n- 客廳的燈叫做小明 (记忆, 2026-11-16, MEMORY.md:3)" in told
+    assert "还没有设置模型" in told
+
+
+def test_chinese_that_is_the_same_in_both_scripts_is_answered_as_what_was_said_before() -> None:
+    before = (Message("user", "我女儿五岁"), Message("assistant", "記住了"))
+    assert "关于这件事，我记得：" in answer("小明是何人?", FACT, history=before)
+    assert "關於這件事，我記得：" in answer("小明是何人?", FACT)
+
+
+@pytest.mark.parametrize("question", ["小明とは何ですか？", "소명이 뭐예요?"])
+def test_a_question_in_a_language_that_we_do_not_speak_is_answered_in_english(
+    question: str,
+) -> None:
+    assert answer(question, FACT).startswith("This is remembered about it:")
+
+
 def test_notes_and_messages_are_quoted_with_date_and_source() -> None:
     told = answer("what about the boiler?", NOTE, SAID)
     assert "- 09:30 boiler serviced (daily log, 2026-11-10, 2026-11-10.md:5)" in told

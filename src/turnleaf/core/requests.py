@@ -13,6 +13,7 @@ from functools import cache
 from operator import or_
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from turnleaf.core.languages import has_chinese_words, is_japanese
 from turnleaf.core.terms import fold, simplify, terms
 
 if TYPE_CHECKING:
@@ -184,7 +185,7 @@ def request_in(text: str) -> Request | None:
     wishes = _WISHES if plain[start : start + 1].isascii() else _HAN_WISHES
     for action, wish in wishes:
         if match := _compiled(wish).match(plain, start):
-            content = _content(text, action, match)
+            content = "" if _is_misread(text, match) else _content(text, action, match)
             return Request(action, content) if content else None
     return None
 
@@ -198,6 +199,12 @@ def meant(wanted: str, memories: Sequence[Memory]) -> list[Memory]:
     spoken = [*_spoken(folded)]
     literal = [memory for memory in memories if _holds(fold(memory.content), spoken)]
     return literal or [memory for memory in memories if _is_about(fold(memory.content), folded)]
+
+
+def _is_misread(text: str, match: re.Match[str]) -> bool:
+    """Whether it is Japanese that only looks like a wish in Chinese: 要記入の書類があります."""
+    wish = match[0]
+    return not (wish[:1].isascii() or has_chinese_words(wish)) and is_japanese(text)
 
 
 @cache

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from turnleaf.core.candidates import Candidate
+from turnleaf.core.languages import is_japanese
 from turnleaf.core.rules_chinese import CHINESE
 from turnleaf.core.rules_clauses import (
     MAX_MESSAGE_CHARS,
@@ -158,9 +159,11 @@ class _Reading:
     is_changing: bool = False
 
     def facts(self) -> list[_Fact]:
-        """Read every sentence."""
+        """Read every sentence that is in a language whose grammar we have."""
         found: list[_Fact] = []
         for sentence in sentences(self.plain):
+            if is_japanese(self.text[sentence.start : sentence.end]):
+                continue
             said = self.plain[sentence.start : sentence.end]
             self.is_corrected = self.is_corrected or _WRONG.search(said) is not None
             self.subject = ""

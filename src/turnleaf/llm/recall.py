@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from turnleaf.core import rules
 from turnleaf.core.dialogue import Text
-from turnleaf.core.languages import is_chinese
+from turnleaf.core.languages import choose_words
 from turnleaf.core.memories import Memory
 from turnleaf.core.requests import meant, request_in
 from turnleaf.core.terms import parse_query, terms
@@ -71,7 +71,8 @@ class RecallModel:
 
     def stream(self, prompt: Prompt, tools: Toolbox | None = None) -> Iterator[Text]:  # noqa: ARG002 - the protocol's
         """Quote what was found, with dates and sources."""
-        words = CHINESE if is_chinese(prompt.question) else ENGLISH
+        earlier = [one.text for one in prompt.messages[:-1] if one.role == "user"]
+        words = choose_words(prompt.question, ENGLISH, CHINESE, earlier=earlier)
         lines = _quoted(prompt, words)
         if lines:
             yield Text("\n".join([words["found"], *lines]))

@@ -268,6 +268,21 @@ def test_what_it_is_asked_to_remember_and_to_forget_is_done_and_can_be_taken_bac
     assert forgotten.lines == [f"已復原：{LAMP}"]
 
 
+def test_it_speaks_simplified_chinese_with_those_who_write_it(world: World) -> None:
+    ts = world.slack.mention("记住客厅的灯叫做小明")
+    assert world.said(ts) == ["已记住：客厅的灯叫做小明\n\nFine."]
+    (note,) = world.slack.notes(ts)
+    assert note.lines == ["学到：客厅的灯叫做小明"]
+    world.slack.press(note)
+    world.settle()
+    assert note.lines == ["已撤销：客厅的灯叫做小明"]
+
+
+def test_it_speaks_english_with_those_whose_language_it_does_not_know(world: World) -> None:
+    ts = world.slack.mention("これを読んで", files=[{"id": "F2"}])
+    assert world.said(ts)[-1] == "I read only text, so I did not look at: F2"
+
+
 def test_what_another_program_remembered_is_in_the_next_prompt(world: World) -> None:
     MemoryStore(world.assistant.memory.location).add(LAMP)
     world.slack.mention("燈叫什麼？")

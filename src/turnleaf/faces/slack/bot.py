@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from turnleaf.assistant import Done
 from turnleaf.core.dialogue import Text, ToolCall
 from turnleaf.core.keys import slack_key
-from turnleaf.core.languages import is_chinese
+from turnleaf.core.languages import choose_words
 from turnleaf.core.secrets import masked
 from turnleaf.core.times import to_millisecond
 from turnleaf.errors import TurnleafError
@@ -311,8 +311,8 @@ class Bot:
             self._patiently(partial(show, channel=channel, ts=message["ts"]))
 
 
-def _words(text: str) -> dict[str, str]:
-    return CHINESE if is_chinese(text) else ENGLISH
+def _words(text: str) -> Mapping[str, str]:
+    return choose_words(text, ENGLISH, CHINESE)
 
 
 def _said(event: Mapping[str, Any], me: Identity) -> Said | None:

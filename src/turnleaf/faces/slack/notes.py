@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from turnleaf.core.languages import is_chinese
+from turnleaf.core.languages import choose_words
 from turnleaf.errors import Conflict, NotFound
 from turnleaf.faces.slack.writing import literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
     from turnleaf.assistant import Learnt
@@ -63,9 +63,9 @@ class Line:
         return told.format(_short(self.content), _short(self.before))
 
 
-def words(text: str) -> dict[str, str]:
-    """Give what we say, in the language of a text."""
-    return CHINESE if is_chinese(text) else ENGLISH
+def words(text: str) -> Mapping[str, str]:
+    """Return what we say, in the language of a text."""
+    return choose_words(text, ENGLISH, CHINESE)
 
 
 def of_turn(changes: Iterable[Change], key: str, started: datetime) -> list[Line]:
