@@ -815,6 +815,10 @@ def test_a_quote_is_part_of_the_message_whatever_it_is(text: str) -> None:
         fact.content.encode()
 
 
+def test_a_letter_that_only_looks_like_an_english_one_is_no_english_word() -> None:
+    assert [fact.content for fact in facts_in("ı 很累。我住在台北")] == ["我住在台北"]
+
+
 @pytest.mark.parametrize("scrap", HOSTILE)
 def test_long_hostile_text_takes_no_time(scrap: str) -> None:
     facts_in("my name is Ann. 我叫小美。")

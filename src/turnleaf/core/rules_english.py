@@ -1038,10 +1038,9 @@ ENGLISH = Grammar(
         r"|reminder|context|one thing|quick one|side note|edit)\b[\s,:.-]*)+"
     ),
     particle=_compile(
-        r"(?:[\s,:]*\b(?:btw|by the way|fyi|lol|haha|though|tbh|to be honest|thanks"
-        r"|thank you|you know"
-        r"|as you know|please|just so you know|just fyi|ok|okay)\b|[\s,;:.!~()-]+"
-        r"|[\u2600-\u27bf\U0001f300-\U0001faff\ufe0f\u200d]+|[:;]-?[()DP])+$"
+        r"(?:\b(?:btw|by the way|fyi|lol|haha|though|tbh|to be honest|thanks|thank you|you know"
+        r"|as you know|please|just so you know|just fyi|ok|okay)\b|[:;]-?[()DP]|[\s,;:.!~()-]"
+        r"|[\u2600-\u27bf\U0001f300-\U0001faff\ufe0f\u200d])++$"
     ),
     never=_compile(
         r"\?|\b(?:would|could|might|maybe|perhaps|wish|i think|i guess|i bet|probably"

@@ -33,7 +33,9 @@ class Vocabulary:
         self._spell = spell
         self._parts: dict[str, str] = {}
         for name, text in words.items():
-            self._parts[name] = f"(?:{'|'.join(text.split()).replace('_', ' ')})"
+            # Two spellings may become one; trying it twice doubles the work at every repetition.
+            spelt = dict.fromkeys(map(spell, text.split()))
+            self._parts[name] = f"(?:{'|'.join(spelt).replace('_', ' ')})"
 
     def define(self, parts: Mapping[str, str]) -> None:
         """Add patterns that are no mere lists of words."""

@@ -161,4 +161,5 @@ def glossed(clause: str) -> str:
 
 def _meaning(word: re.Match[str]) -> str:
     is_name = word[0][0].isupper() and word.start() > 0 and not _CAPITALS.match(word[0])
-    return word[0] if is_name else _GLOSSARY[word[0].lower()]
+    # Where case does not matter, letters such as "ı" count as ASCII ones.
+    return word[0] if is_name else _GLOSSARY.get(word[0].lower(), word[0])
