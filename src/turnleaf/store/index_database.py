@@ -12,6 +12,7 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
 import apsw
 import apsw.sqlite_extra
@@ -107,8 +108,17 @@ def tidy(database: apsw.Connection) -> None:
 
 
 def has_vectors() -> bool:
-    """Tell whether sqlite-vec is installed and works here."""
-    return _extension() is not None
+    """Whether sqlite-vec is installed and works here."""
+    return _find_extension().path is not None
+
+
+def find_vector_fault() -> str | None:
+    """Return why sqlite-vec, which is installed, does not work here, and what to do."""
+    fault = _find_extension().fault
+    return fault and (
+        f"sqlite-vec cannot be loaded ({fault}); reinstall it with pip install --force-reinstall "
+        "'turnleaf[vectors]', into a Python that has the module sqlite3"
+    )
 
 
 def _prepared(database: apsw.Connection) -> apsw.Connection:
@@ -129,26 +139,36 @@ def _prepared(database: apsw.Connection) -> apsw.Connection:
     ):
         database.pragma(pragma, value)
     _check(database)
-    extension = _extension()
+    extension = _find_extension().path
     if extension:
         _load(database, extension)
     return database
 
 
-def _extension() -> str | None:
-    if find_spec("sqlite_vec") is None:
-        return None
-    path = str(import_module("sqlite_vec").loadable_path())
-    return path if _is_loadable(path) else None
+class _Extension(NamedTuple):
+    """Where sqlite-vec is, or what is wrong with it; neither where it is not installed."""
+
+    path: str | None = None
+    fault: str | None = None
+
+
+def _find_extension() -> _Extension:
+    try:
+        if find_spec("sqlite_vec") is None:
+            return _Extension()
+        path = str(import_module("sqlite_vec").loadable_path())
+    except Exception as fault:  # noqa: BLE001 - it imports sqlite3, which some Pythons lack
+        return _Extension(fault=f"{type(fault).__name__}: {fault}")
+    return _try_loading(path)
 
 
 @cache
-def _is_loadable(path: str) -> bool:
+def _try_loading(path: str) -> _Extension:
     try:
         _load(apsw.Connection(":memory:"), path)
-    except apsw.ExtensionLoadingError:
-        return False
-    return True
+    except (apsw.Error, AttributeError) as fault:  # SQLite may have been built without extensions
+        return _Extension(fault=str(fault))
+    return _Extension(path)
 
 
 def _load(database: apsw.Connection, extension: str) -> None:
