@@ -150,7 +150,8 @@ def _look_at_memory(path: Path, report: Report) -> None:
         return
 
     def described() -> str:
-        facts = form.parse(_text(path), files.modified(path)).facts
+        text = _text(path, files.MAX_PAGE_BYTES)
+        facts = form.parse(text, files.modified(path)).facts
         chars = sum(len(fact.memory.content) for fact in facts)
         return f"{counted(len(facts), 'fact')}, {counted(chars, 'character')}"
 
@@ -250,8 +251,8 @@ def _look_at_file(name: str, path: Path, count: Callable[[], str], report: Repor
     report.files.append(_row(name, path, size, holds))
 
 
-def _text(path: Path) -> str:
-    return (files.read(path) or b"").decode("utf-8-sig")
+def _text(path: Path, max_bytes: int | None = None) -> str:
+    return (files.read(path, max_bytes) or b"").decode("utf-8-sig")
 
 
 def _refuse_odd(path: Path) -> None:

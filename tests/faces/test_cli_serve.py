@@ -101,6 +101,25 @@ def test_it_says_where_it_is_and_ends_in_peace_with_a_stream_open(
     assert not (cli.data / "http-token").exists()
 
 
+def test_a_memory_that_is_too_large_is_a_clear_problem_and_the_server_lives(cli: Cli) -> None:
+    cli.remember("我吃素")
+    page = cli.memory.location
+    text = page.read_bytes()
+    with served() as server:
+        os.truncate(page, 200_000_000)
+        for path, body in (("api/memory/main", None), ("api/chat", {"message": "hello"})):
+            with pytest.raises(HTTPError) as refused:
+                server.ask(path, body)
+            problem = json.loads(refused.value.read())
+            assert (problem["status"], problem["code"]) == (503, "storage")
+            assert "200,000,000 bytes; the limit is 8,000,000" in problem["detail"]
+        assert json.loads(server.ask("healthz")) == {"status": "ok"}
+        assert "too large" in server.ask("api/status")
+        page.write_bytes(text)
+        assert json.loads(server.ask("api/memory/main"))["content"] == text.decode()
+        server.ask("api/chat", {"message": "hello"})
+
+
 def test_what_was_said_is_learnt_before_it_ends(cli: Cli) -> None:
     with served() as server:
         server.ask("api/chat", {"message": "我住在台北"})

@@ -254,3 +254,12 @@ def test_a_pipe_or_a_device_is_not_replaced(cli: Cli, tmp_path: Path, force: lis
     )
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"leave it out to write to stdout" in done.stderr
+
+
+def test_a_file_that_is_too_large_is_not_imported(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "huge.json"
+    file.touch()
+    os.truncate(file, 200_000_000)
+    refused = cli("import", str(file))
+    assert (refused.code, refused.out) == (1, "")
+    assert "200,000,000 bytes; the limit is 8,000,000" in refused.err

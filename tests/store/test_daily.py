@@ -253,3 +253,24 @@ def test_erasing_while_others_write_loses_none_of_their_notes(log: DailyLog) -> 
     lines = log.read(DAY).splitlines()
     assert erased == 20
     assert len(set(lines)) == len(lines) == 42
+
+
+def test_a_day_that_is_too_large_is_refused_unread(log: DailyLog) -> None:
+    log.append("tea", source="tool:kettle")
+    path = log.location / f"{DAY}.md"
+    os.truncate(path, 200_000_000)
+    for call in (
+        lambda: log.read(DAY),
+        lambda: log.append("coffee"),
+        lambda: log.erase("tool:kettle"),
+    ):
+        with pytest.raises(StorageError, match="the limit is 8,000,000"):
+            call()
+    assert path.stat().st_size == 200_000_000
+
+
+def test_a_note_that_would_make_a_day_too_large_is_refused(log: DailyLog) -> None:
+    log.append("tea")
+    with pytest.raises(StorageError, match="the limit is 8,000,000"):
+        log.append("x" * 8_000_000)
+    assert log.read(DAY) == "# 2026-11-15\n\n- 23:59 tea\n"

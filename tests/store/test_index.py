@@ -164,6 +164,19 @@ def test_a_touched_file_gives_the_answers_of_a_rebuilt_index(index: Index, notes
     assert index.search("tea") == before
 
 
+def test_a_page_that_is_too_large_is_searched_as_it_was_before(
+    index: Index, notes: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    page = write(notes / "MEMORY.md", "- green tea\n")
+    assert len(index.search("tea")) == 1
+    os.truncate(page, 200_000_000)
+    assert len(index.search("tea")) == 1
+    assert "the limit is 8,000,000" in caplog.text
+    write(page, "- black coffee\n")
+    assert index.search("tea") == []
+    assert len(index.search("coffee")) == 1
+
+
 def test_an_unreadable_file_keeps_its_place(index: Index, notes: Path) -> None:
     write(notes / "a.md", "- green tea\n")
     (notes / "loop.md").symlink_to("loop.md")

@@ -26,6 +26,7 @@ from turnleaf.core.memories import Memory, content_id
 from turnleaf.errors import Conflict, InvalidInput, MemoryFull, SettingsError, StorageError
 from turnleaf.settings import Settings
 from turnleaf.store.memories import MemoryStore
+from turnleaf.store.pending import PendingStore
 
 START = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)
 FORMATS = (".json", ".md")
@@ -994,3 +995,51 @@ def test_facts_go_from_json_to_markdown_and_back_without_a_loss(
 
 def by_id(memory: Memory) -> str:
     return memory.id
+
+
+def test_a_page_that_is_too_large_is_refused_unread_and_used_again_when_it_is_small(
+    place: Place,
+) -> None:
+    store = place.open()
+    store.add("tea")
+    page = place.path.read_bytes()
+    os.truncate(place.path, 200_000_000)
+    calls: list[Callable[[], object]] = [
+        store.get_all,
+        store.text,
+        store.version,
+        store.reconcile,
+        lambda: store.add("coffee"),
+        lambda: store.write("[]\n"),
+        lambda: store.erase("document:notes.md"),
+        place.open,
+    ]
+    for call in calls:
+        with pytest.raises(
+            StorageError, match=r"200,000,000 bytes; the limit is 8,000,000"
+        ) as told:
+            call()
+        assert str(place.path) in str(told.value)
+    assert place.path.stat().st_size == 200_000_000
+    place.path.write_bytes(page)
+    assert [memory.content for memory in store.get_all()] == ["tea"]
+    store.add("coffee")
+
+
+def test_a_page_never_grows_beyond_what_can_be_read(place: Place) -> None:
+    store = place.open(memory_max_chars=100_000_000)
+    store.add("tea")
+    before = place.path.read_bytes()
+    with pytest.raises(StorageError, match="the limit is 8,000,000"):
+        store.add("x" * 8_000_000)
+    assert place.path.read_bytes() == before
+    assert [memory.content for memory in store.get_all()] == ["tea"]
+    assert [change.op for change in store.changes()][-1] == "add"
+
+
+def test_what_waits_is_refused_unread_when_it_is_too_large(tmp_path: Path) -> None:
+    waiting = PendingStore(MemoryStore(tmp_path / "MEMORY.md"))
+    waiting.add("tea")
+    os.truncate(waiting.location, 200_000_000)
+    with pytest.raises(StorageError, match="the limit is 8,000,000"):
+        waiting.get_all()

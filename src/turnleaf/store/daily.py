@@ -53,14 +53,17 @@ class DailyLog:
         now = self._now()
         self.init()
         with files.locked(self._path(now.date())) as file:
-            title = "" if file.read() else f"# {now.date()}\n\n"
+            before = file.read(files.MAX_PAGE_BYTES) or b""
+            title = "" if before else f"# {now.date()}\n\n"
             lines = _with_source(bullets.encode(f"{now:%H:%M} {text}"), source)
-            file.append((title + "".join(f"{line}\n" for line in lines)).encode())
+            note = (title + "".join(f"{line}\n" for line in lines)).encode()
+            files.check_size(file.path, len(before) + len(note))
+            file.append(note)
 
     def read(self, day: date | str) -> str:
         """Give a day's notes as a person reads them; nothing when there are none."""
         path = self._path(_checked(day))
-        data = files.read(path) or b""
+        data = files.read(path, files.MAX_PAGE_BYTES) or b""
         data = data[: len(data) - files.torn_bytes(data)]
         try:
             return markdown.without_comments(data.decode("utf-8-sig"))
@@ -98,7 +101,7 @@ def _erase(path: Path, source: str) -> int:
     removed = 0
     with files.locked(path) as file:
         for _ in range(TRIES):
-            data = file.read() or b""
+            data = file.read(files.MAX_PAGE_BYTES) or b""
             count, kept = _without(data, source)
             if not count:
                 break

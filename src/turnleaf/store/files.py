@@ -33,6 +33,11 @@ FILE_MODE = 0o600
 FOLDER_MODE = 0o700
 NAME_BYTES = 255
 """How long a name may be on the usual file systems."""
+MAX_PAGE_BYTES = 8_000_000
+"""How large a page of memory may be: four times what the HTTP API takes, and some seconds to parse.
+
+Parsing takes many times a page's size in memory, so one that is larger is not even read.
+"""
 MADE_BY_US = 3
 """How many folders above a store's own we may have made ourselves."""
 
@@ -73,13 +78,23 @@ def version(data: bytes | None) -> str:
     return "" if data is None else hashlib.sha256(data).hexdigest()[:32]
 
 
-def read(path: Path) -> bytes | None:
+def read(path: Path, max_bytes: int | None = None) -> bytes | None:
     """Read a whole file, or None when there is none; unreadable is an error, never empty."""
     with _explained("read", path):
-        data = _read(path)
+        data = _read(path, max_bytes)
         if _is_written_in_place(path):
-            data = _read_settled(path)
+            data = _read_settled(path, max_bytes)
         return data
+
+
+def check_size(path: Path, size: int, max_bytes: int = MAX_PAGE_BYTES) -> None:
+    """Raise StorageError when a file is, or would become, larger than it may be."""
+    if size > max_bytes:
+        message = (
+            f"{path} is too large ({size:,} bytes; the limit is {max_bytes:,}) and was left "
+            "as it is; shorten it or move it away"
+        )
+        raise StorageError(message)
 
 
 def modified(path: Path) -> datetime:
@@ -118,9 +133,9 @@ class Held:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def read(self) -> bytes | None:
+    def read(self, max_bytes: int | None = None) -> bytes | None:
         """Read the whole file, or None when there is none."""
-        return read_raw(self.path)
+        return read_raw(self.path, max_bytes)
 
     def replace(self, data: bytes) -> None:
         """Put new content into the file."""
@@ -252,10 +267,10 @@ def previous_path(path: Path) -> Path:
     return _beside(path, "previous")
 
 
-def read_raw(path: Path) -> bytes | None:
+def read_raw(path: Path, max_bytes: int | None = None) -> bytes | None:
     """Read a file inside its lock; None when there is none."""
     with _explained("read", path):
-        return _read(path)
+        return _read(path, max_bytes)
 
 
 def drop_previous(path: Path) -> None:
@@ -377,16 +392,19 @@ def _free_name(path: Path, suffix: str) -> Path:
     return candidate
 
 
-def _read(path: Path) -> bytes | None:
+def _read(path: Path, max_bytes: int | None = None) -> bytes | None:
     try:
         # A pipe would else wait for somebody at its other end.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     except FileNotFoundError:
         return None
     with os.fdopen(descriptor, "rb", buffering=0) as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
             message = "it is no ordinary file"
             raise ValueError(message)
+        if max_bytes is not None:
+            check_size(path, found.st_size, max_bytes)
         return file.readall()
 
 
@@ -505,11 +523,11 @@ def _finish_in_place(path: Path) -> None:
         redo.replace(_beside(path, "in-place"))
 
 
-def _read_settled(path: Path) -> bytes | None:
+def _read_settled(path: Path, max_bytes: int | None) -> bytes | None:
     descriptor = os.open(_beside(path, "lock"), os.O_RDWR | os.O_CREAT, FILE_MODE)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH)
         redone = _read(_beside(path, "redo"))
-        return _read(path) if redone is None else redone
+        return _read(path, max_bytes) if redone is None else redone
     finally:
         os.close(descriptor)

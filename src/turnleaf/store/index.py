@@ -33,7 +33,7 @@ from turnleaf.store.index_database import (
 )
 from turnleaf.store.index_reading import Floors, Narrowing
 from turnleaf.store.index_writing import Found, signature
-from turnleaf.store.sources import KINDS, Source, Store, source_of
+from turnleaf.store.sources import KINDS, Source, Store, max_bytes, source_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -440,7 +440,7 @@ def _read(database: apsw.Connection, source: Source, name: str) -> Found | None:
     if looks is None:
         return None
     try:
-        data = files.read(path) or b""
+        data = files.read(path, max_bytes(source, path)) or b""
     except StorageError as error:
         # What cannot be read is not gone: what was found in it before can still be found.
         files.log.warning("%s; what it held before is still found", error)

@@ -59,7 +59,7 @@ class MemoryFile:
         """Make the file where it is missing, and mend it where it is not."""
         files.make_folder(self.path.parent)
         with files.locked(self.path) as file:
-            if file.read() is None:
+            if _read(file.path) is None:
                 file.replace(self._empty.encode())
         self.mend()
 
@@ -173,7 +173,7 @@ class MemoryFile:
         with suppress(StorageError):
             last = self.journal.last()
             late = self._late_save(last) if last else None
-            if last is None or (late is None and files.version(file.read()) == last.new):
+            if last is None or (late is None and files.version(_read(file.path)) == last.new):
                 return None
             for _ in range(CHANGE_TRIES):
                 with suppress(files.Overtaken):
@@ -196,7 +196,7 @@ class MemoryFile:
 
     def data(self) -> bytes:
         """Read the file's bytes."""
-        data = files.read(self.path)
+        data = files.read(self.path, files.MAX_PAGE_BYTES)
         if data is None:
             raise files.gone(self.path)
         return data
@@ -210,7 +210,7 @@ class MemoryFile:
 
     def needs_mending(self) -> bool:
         """Tell whether somebody else saved the file since our last look, and left it quiet."""
-        data = files.read(self.path)
+        data = files.read(self.path, files.MAX_PAGE_BYTES)
         last = self.journal.last()
         if data is None or last is None:
             return False
@@ -225,7 +225,7 @@ class MemoryFile:
 
         `replaced` is what our last change replaced, while that is still known.
         """
-        data = file.read()
+        data = _read(file.path)
         if data is None:
             raise files.gone(self.path)
         last = self._last_made(journal, data)
@@ -241,14 +241,14 @@ class MemoryFile:
             file.move_aside(str(problem))
             draft = self._draft(self._empty)
             draft.mend(changes.lost(self.journal.read()))
-            return _Opened(draft, file.read() or b"", is_unrecorded=True)
+            return _Opened(draft, _read(file.path) or b"", is_unrecorded=True)
 
     def _last_made(self, journal: HeldJournal, data: bytes) -> Change | None:
         """Give the newest change, having struck out one that a kill kept from being made."""
         last = self.journal.last()
         if last is None or last.old == last.new or files.version(data) != last.old:
             return last
-        before = files.read_raw(files.previous_path(self.path))
+        before = _read(files.previous_path(self.path))
         if files.version(before) != last.old and journal.strike_out(last):
             return self.journal.last()
         return last
@@ -294,7 +294,7 @@ class MemoryFile:
 
     def _late_save(self, last: Change) -> bytes | None:
         """Give what somebody wrote into the file that our last change replaced."""
-        before = files.read_raw(files.previous_path(self.path))
+        before = _read(files.previous_path(self.path))
         version = files.version(before)
         if before is None or version in {last.old, last.new}:
             return None
@@ -328,6 +328,7 @@ class MemoryFile:
     ) -> None:
         """Record the changes, then make them; what cannot be made is not on record either."""
         data = opened.draft.text.encode()
+        files.check_size(self.path, len(data))
         old, new = files.version(opened.on_disk), files.version(data)
         before = self.journal.last()
         template = self._change(old, new, opened.draft, origin, source, opened.removed)
@@ -344,7 +345,7 @@ class MemoryFile:
     def _is_current(self, opened: _Opened, before: Change | None) -> bool:
         """Tell whether nobody has saved anything since the file was opened."""
         late = self._late_save(before) if before else None
-        return files.read_raw(self.path) == opened.on_disk and late in {None, opened.late}
+        return _read(self.path) == opened.on_disk and late in {None, opened.late}
 
     def _change(
         self,
@@ -395,16 +396,20 @@ def _decoded(data: bytes) -> str:
         raise CorruptFile(message) from error
 
 
+def _read(path: Path) -> bytes | None:
+    return files.read_raw(path, files.MAX_PAGE_BYTES)
+
+
 def _settled(path: Path) -> bytes:
     """Read a file when it is at rest: an editor may be in the middle of its save.
 
     One that saves in place empties the file first, so an empty one is waited for longest.
     """
-    data = files.read_raw(path)
+    data = _read(path)
     for attempt in range(EMPTY_TRIES):
         age = time.time() - files.modified(path).timestamp()
         if data and (attempt >= SETTLE_TRIES or not 0 <= age < SETTLE_SECONDS):
             break
         time.sleep(SETTLE_SECONDS)
-        data = files.read_raw(path)
+        data = _read(path)
     return data or b""

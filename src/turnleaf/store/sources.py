@@ -94,6 +94,12 @@ class Files:
             return "memory", []
 
 
+def max_bytes(source: Source, path: Path) -> int | None:
+    """Return how large a file may be to be searched; an archive may grow without end."""
+    is_page = isinstance(source, Files) and not _MONTH.fullmatch(path.name)
+    return files.MAX_PAGE_BYTES if is_page else None
+
+
 def source_of(thing: object) -> Source:
     """Take a path, a folder or a store for the source that it is."""
     if isinstance(thing, ConversationStore):

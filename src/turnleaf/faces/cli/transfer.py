@@ -83,6 +83,7 @@ def _read(file: str) -> tuple[str, datetime]:
         return piped(), datetime.now(UTC)
     # The path as it was given: what it leads to may be a pipe, which has no name of its own.
     path = Path(file)
+    files.check_size(path, path.stat().st_size)
     return decoded(path.read_bytes(), file), files.modified(path)
 
 
