@@ -462,10 +462,26 @@ class TestRequests:
 
     def test_a_secret_in_it_is_masked_and_the_reply_says_so(self, opened: Opened) -> None:
         assistant = opened()
-        reply = assistant.reply(KEY, "Remember that my password is hunter2!x")
-        assert "hunter2" not in assistant.memory.text()
+        reply = assistant.reply(KEY, "Remember that I am bob on the NAS, password: hunter2!x")
+        assert contents(assistant) == ["I am bob on the NAS, password: [password]"]
         assert "Secrets are not kept" in reply.text
         assert assistant.conversations.get_history(KEY)[0].text.endswith("hunter2!x")
+
+    @pytest.mark.parametrize(
+        ("said", "told"),
+        [
+            ("Remember my wifi password is hunter2", "Secrets such as passwords and keys are not"),
+            ("記住我家的 wifi 密碼是 hunter2", "密碼、金鑰等機密不會保留"),
+        ],
+    )
+    def test_one_that_says_nothing_but_a_secret_is_refused_in_words_and_learnt_by_nobody(
+        self, opened: Opened, said: str, told: str
+    ) -> None:
+        assistant = opened()
+        reply = assistant.reply(KEY, said)
+        assistant.flush()
+        assert told in reply.text
+        assert contents(assistant) == []
 
     @pytest.mark.parametrize(
         ("known", "said", "after"),
@@ -702,8 +718,8 @@ class TestLearning:
     def test_a_secret_is_masked_in_what_is_learnt_and_in_its_quote(
         self, opened: Opened, model: ScriptedModel
     ) -> None:
-        said = "My router's password is tr0ub4dor&3"
-        model.facts = [[learnt("The router's password is tr0ub4dor&3", said)]]
+        said = "The router stands in the cellar, and its password is tr0ub4dor&3"
+        model.facts = [[learnt(said, said)]]
         assistant = opened()
         self.talk(assistant, said)
         assistant.flush()

@@ -348,14 +348,14 @@ def test_facts_that_share_words_are_all_saved(tools: MemoryTools) -> None:
 )
 def test_a_secret_is_masked(tools: MemoryTools, tmp_path: Path, name: str, field: str) -> None:
     more = {"action": "add", "timing": "@daily"} if name == "manage_schedule" else {}
-    used(tools, name, **{field: "My password is tr0ub4dor&3 for the router"}, **more)
+    used(tools, name, **{field: "The router is in the cellar, its password is tr0ub4dor&3"}, **more)
     kept = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     assert b"router" in kept
     assert b"tr0ub4dor" not in kept
 
 
 def test_a_masked_secret_is_told(tools: MemoryTools) -> None:
-    result = used(tools, "append_memory", fact="密碼是 tr0ub4dor&3")
+    result = used(tools, "append_memory", fact="路由器放在地下室，密碼是 tr0ub4dor&3")
     assert result["note"] == "a secret in it was masked"
     text = "我的密碼是 tr0ub4dor&3"
     made = used(tools, "manage_schedule", action="add", prompt=text, timing="@daily")
@@ -363,6 +363,16 @@ def test_a_masked_secret_is_told(tools: MemoryTools) -> None:
     changed = {"action": "update", "id": made["id"]}
     assert used(tools, "manage_schedule", **changed, name=text)["note"]
     assert "note" not in used(tools, "manage_schedule", **changed, name="早安")
+
+
+@pytest.mark.parametrize("secret", ["密碼是 tr0ub4dor&3", "My wifi password is tr0ub4dor&3"])
+def test_what_says_nothing_but_a_secret_is_refused(tools: MemoryTools, secret: str) -> None:
+    known = used(tools, "append_memory", fact="The router is in the cellar")
+    for given in ({"action": "save"}, {"action": "update", "id": known["id"]}):
+        result = used(tools, "manage_memory", content=secret, **given)
+        assert not result["success"]
+        assert "secrets are not kept" in result["error"]
+    assert [memory.content for memory in tools.memory.get_all()] == ["The router is in the cellar"]
 
 
 def in_turn(tools: MemoryTools, **turn: Any) -> MemoryTools:  # noqa: ANN401
@@ -463,10 +473,16 @@ def test_a_secret_that_the_user_said_is_masked_however_it_is_worded(
 ) -> None:
     own = in_turn(tools, said="My wifi password is hunter2banana")
     saved = used(
-        own, "append_memory", fact="Wi-Fi at home: hunter2banana", category="hunter2banana"
+        own, "append_memory", fact="hunter2banana opens the Wi-Fi at home", category="hunter2banana"
     )
     used(own, "append_daily_log", entry="hunter2banana works")
-    used(own, "manage_memory", action="update", id=saved["id"], content="Wi-Fi: hunter2banana!")
+    used(
+        own,
+        "manage_memory",
+        action="update",
+        id=saved["id"],
+        content="The guests' Wi-Fi wants hunter2banana!",
+    )
     kept = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     assert b"Wi-Fi" in kept
     assert b"hunter2banana" not in kept

@@ -24,6 +24,7 @@ from turnleaf.core.extracting import (
     transcript,
     without_repeats,
 )
+from turnleaf.core.masked_facts import mask_fact
 from turnleaf.core.memories import Memory
 from turnleaf.core.reconciling import concerns, judged, repeats
 from turnleaf.core.requests import meant, request_in
@@ -277,7 +278,7 @@ def _decision(
     known: Sequence[Memory],
     waiting: Sequence[Memory],
 ) -> Decision | None:
-    """Decide what becomes of a proposal; None when it is known already."""
+    """Decide what becomes of a proposal; None when it is known already or only a secret."""
     candidate = proposal.candidate
     trusted = proposal.trust == "user"
     verdict = judged(candidate, known if trusted else [*known, *waiting])
@@ -285,12 +286,15 @@ def _decision(
         return None
     target = verdict.target if verdict.kind == "supersedes" else _named(proposal, known)
     said = queued.message
+    content = mask_fact(candidate.content, said.text)
+    if not content:
+        return None
     return {
         "id": random_id(),
         "action": "add" if trusted else "wait",
         "target": target.id if target and trusted else None,
         "expected": target.content if target and trusted else None,
-        "content": masked(candidate.content, said.text),
+        "content": content,
         "category": candidate.category and masked(candidate.category, said.text),
         "quote": masked(candidate.quote, said.text),
         "conversation": key,

@@ -11,6 +11,7 @@ from turnleaf.core import rules
 from turnleaf.core.candidates import Candidate
 from turnleaf.core.changes import Source
 from turnleaf.core.languages import choose_words
+from turnleaf.core.masked_facts import mask_fact
 from turnleaf.core.memories import Memory
 from turnleaf.core.reconciling import judged
 from turnleaf.core.requests import meant, request_in
@@ -38,6 +39,8 @@ ENGLISH = {
     "saved": "Remembered: {}",
     "known": "I remember that already: {}",
     "masked": "(Secrets are not kept; `turnleaf remember` keeps a text exactly as it is.)",
+    "secret": "Secrets such as passwords and keys are not kept, so nothing was saved. "
+    "(`turnleaf remember` keeps a text exactly as it is.)",
     "full": "I could not remember that: {}",
     "removed": "Forgotten: {}",
     "none": "I remember nothing like that, so nothing was forgotten: {}",
@@ -52,6 +55,8 @@ CHINESE = {
     "saved": "已記住：{}",
     "known": "我已經記得：{}",
     "masked": "（密碼等機密不會保留；用 `turnleaf remember` 可以原樣保留。）",
+    "secret": "密碼、金鑰等機密不會保留，所以這次沒有記下任何內容。"
+    "（用 `turnleaf remember` 可以原樣保留。）",
     "full": "沒辦法記住：{}",
     "removed": "已忘掉：{}",
     "none": "我不記得這樣的事，所以沒有忘掉什麼：{}",
@@ -137,7 +142,9 @@ class _Desk:
         return self._forgotten(*_first_sentence(request.content))
 
     def _remembered(self, asked: str) -> Obeyed:
-        content = masked(asked)
+        content = mask_fact(asked)
+        if not content:
+            return Obeyed(self._said("secret"))
         note = f" {self.words['masked']}" if content != asked else ""
         known = self.memory.get_all()
         same = judged(Candidate(content, content), known)

@@ -17,6 +17,7 @@ from turnleaf.core.dialogue import ToolSpec
 from turnleaf.core.folders import without_folders
 from turnleaf.core.jsontext import dumps
 from turnleaf.core.keys import schedule_key
+from turnleaf.core.masked_facts import mask_fact
 from turnleaf.core.reconciling import judged, repeats
 from turnleaf.core.secrets import masked
 from turnleaf.errors import InvalidInput, NotFound, TurnleafError
@@ -51,6 +52,7 @@ FACT_KEYS = ("id", "content", "category", "updatedAt")
 SCHEDULE_KEYS = ("id", "name", "prompt", "timing", "timezone", "deliver", "paused", "nextRun")
 RUN_KEYS = ("id", "due", "state", "startedAt", "finishedAt", "attempts", "result", "error")
 MASKED = "a secret in it was masked"
+ONLY_SECRET = "it says nothing but a secret, and secrets are not kept; tell the user so"  # noqa: S105
 WORTH_KEEPING = (
     "Keep what will still matter in a later conversation: names, preferences, nicknames of "
     "devices and rooms, habits, places, relationships, decisions, corrections. Do not keep small "
@@ -268,7 +270,7 @@ class MemoryTools:
             raise _unknown(memory_id)
         if len(content) > len(before.content):
             self.memory.check_room_for(content)
-        text = masked(content, self.turn.said)
+        text = self._fact(content)
         source = self._source("manage_memory")
         memory = self.memory.update(memory_id, text, origin=ORIGIN, source=source)
         if memory is None:
@@ -362,7 +364,7 @@ class MemoryTools:
     def _save(self, text: str, category: str | None, tool: str) -> Result:
         said = self.turn.said
         self.memory.check_room_for(text)
-        content = masked(memories.checked_content(text), said)
+        content = self._fact(text)
         heading = category and masked(category, said)
         known = self._known(content)
         if known:
@@ -375,6 +377,13 @@ class MemoryTools:
         self.index.sync()
         result = _of_memory(memory)
         return result if content == text else {**result, "note": MASKED}
+
+    def _fact(self, text: str) -> str:
+        """Return a fact without its secrets; refuse one that says nothing else."""
+        content = mask_fact(memories.checked_content(text), self.turn.said)
+        if not content:
+            raise InvalidInput(ONLY_SECRET)
+        return content
 
     def _known(self, content: str) -> Memory | None:
         """Find the fact that says the same, or that was saved at the user's request just now."""

@@ -113,6 +113,12 @@ BY_SHAPE = [
     ("Taiwan ID", "a123456789"),
     ("Taiwan ID", "A800000014"),
     ("Chinese ID", "11010519491231002X"),
+    ("Bitcoin key", "5HueCGU8rMjxEXxiPuD5BDku4MkFqeZyd4dZ1jvhTVqvbTLvyTJ"),
+    ("Bitcoin key", "KwdMAjGmerYanjeui5SHS7JkmpZvVipYvB2LJGU1ZxJwYvP98617"),
+    ("password hash", f"$apr1${made(8)}${made(22)}"),
+    ("password hash", f"$2y$10${made(53)}"),
+    ("password hash", f"$6$rounds=5000${made(16)}${made(86)}"),
+    ("password hash", f"{{SHA}}{made(27, BASE64)}="),
 ]
 AROUND = [
     "{}",
@@ -180,6 +186,7 @@ BY_NAME = [
     "My PIN is ⟦PIN:4711⟧",
     "PIN: ⟦PIN:0000⟧, as always",
     "PIN ⟦PIN:4711⟧",
+    "My PIN is ⟦PIN:4711⟧. Nobody knows it",
     "the pin code for the gate is ⟦PIN:8642⟧",
     "PIN碼是⟦PIN:4711⟧",
     "CVV ⟦CVV:123⟧",
@@ -224,6 +231,18 @@ BY_NAME = [
     "WIFI:T:WPA;S:Home;P:⟦password:hunter2⟧;;",
     f"the long-lived access token of Home Assistant is ⟦JSON web token:{JWT}⟧",
     "my SSN is ⟦SSN:123-45-6789⟧",
+    f"https://x.blob.core.windows.net/f?se=2026-12-01&sig=⟦Azure SAS:{made(40)}%3D⟧",
+    f"SharedAccessSignature sr=x&sig=⟦Azure SAS:{made(43)}=⟧&se=1772697600&skn=root",
+    "DB_PASS=⟦password:hunter2⟧",
+    "export SMTP_PASS='⟦password:hunter2⟧'",
+    "dbpass: ⟦password:hunter2⟧",
+    "PGPASSWORD=⟦password:hunter2⟧ psql -h db",
+    "MYSQL_PWD=⟦password:hunter2⟧ mysql -u root",
+    "mysql -u root -p⟦password:Secret⟧ shop",
+    "mysql -p⟦password:hunter2⟧ -u root",
+    "mysqldump --user=root -p'⟦password:hunter⟧' shop > shop.sql",
+    f"bob:⟦password hash:$apr1${made(8)}${made(22)}⟧",
+    f"alice:⟦password hash:{{SHA}}{made(27, BASE64)}=⟧",
 ]
 
 HARMLESS = [
@@ -303,6 +322,7 @@ HARMLESS = [
     "sk-learn is how I call scikit-learn",
     "pin the note to the wall",
     "pin 13 is the LED",
+    "PIN is 1234.5",
     "the pin is 5 mm long",
     "my zip code is 10617",
     "error code is 404",
@@ -322,6 +342,19 @@ HARMLESS = [
     "timestamp 1772697600000000000",
     "客廳的燈叫做小明",
     "我的電話是0912-345-678",
+    "mysql -u root -p shop",
+    "mysql -h db -P 3306 -u root",
+    "docker run --name mysql -p3306:3306 -d image",
+    "MySQL is old -perhaps too old",
+    "two_pass=true and render_pass: 2",
+    "the tests say pass=12 fail=0",
+    "5HueCGU8rMjxEXxiPuD5BDku4MkFqeZyd4dZ1jvhTVqvbTLvyTK fails the checksum",
+    "KeinHaeuserMeerAllesWasIchSageIstEinLangesWortXyzabc",
+    "the jacket costs $2 and the cap $1",
+    "sig=short and signature=none",
+    "{SHA} is an old scheme of htpasswd",
+    "a family 👨\u200d👩\u200d👧 and a soft\u00adhyphen",
+    "零寬\u200b字元",
     "[password]",
     "my password is [password]",
     "",
@@ -396,6 +429,17 @@ def test_an_account_number_ends_where_its_country_says() -> None:
 def test_a_key_of_putty_gives_way() -> None:
     text = f"PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-Lines: 2\n{lines(2)}\nPrivate-MAC: 1"
     assert lines(1) not in masked(text)
+
+
+@pytest.mark.parametrize("invisible", [*"\u200b\u200c\u200d\u2060\ufeff\xad"])
+def test_a_secret_that_invisible_characters_split_gives_way_whole(invisible: str) -> None:
+    token = f"ghp_{made(36)}"
+    split_up = invisible.join(token[place : place + 5] for place in range(0, len(token), 5))
+    assert masked(f"前{invisible}面 {split_up}, ok{invisible}") == (
+        f"前{invisible}面 [GitHub token], ok{invisible}"
+    )
+    assert masked(f"it is {token}", f"look: {split_up}") == "it is [GitHub token]"
+    assert masked(f"my password is hun{invisible}ter2") == "my password is [password]"
 
 
 def test_a_long_password_leaves_no_end_behind() -> None:

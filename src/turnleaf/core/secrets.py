@@ -7,9 +7,10 @@ the sentence around it stays as it was.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from operator import mul
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 _SHORTEST_SECRET = 4
+_INVISIBLE: dict[int, None] = dict.fromkeys(map(ord, "\xad\u200b\u200c\u200d\u2060\ufeff"))
+"""What people do not see between the characters of a secret."""
+_FEWEST_DIGITS = 9
+"""How many digits there are at least in a number that has a checksum."""
 
 _W = "[A-Za-z0-9_-]"
 _A = "[A-Za-z0-9]"
@@ -74,6 +79,7 @@ _SHAPES = {
         rf"eyJ(?<!{_W}eyJ){_W}{{8,}}+\.(?:eyJ{_W}{{8,}}(?:\.{_W}+)?"
         rf"|{_W}*\.{_W}+\.{_W}+\.{_W}+)"
     ),
+    "Bitcoin key": rf"[5KLc9][1-9A-HJ-NP-Za-km-z]{{50,51}}(?!{_A})",
 }
 
 # How a name is joined to what it names: "is", "=", 是, 改成, with what may stand before and after.
@@ -91,7 +97,7 @@ _QUOTE = f"(?P<quote>[{''.join(_QUOTES)}]?)"
 _HAN = "\0\u2e80-\u9fff\uf900-\ufaff\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
 _MAX_SEEN = 128
 _WIDE = (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))
-_NARROW = {code: code - 0xFEE0 for code in _WIDE}
+_SEEN: dict[int, int | None] = {code: code - 0xFEE0 for code in _WIDE} | _INVISIBLE
 _RUN = re.compile(f"[^\\s{_HAN}]+")
 # What is looked at and not taken can itself hold the name of the next secret.
 _ANY = rf"(?=(?P<secret>[^\s{_HAN}]{{1,{_MAX_SEEN}}}|(?<=[「『“])[^\0」』”\n]{{1,99}}(?=[」』”])))"
@@ -138,6 +144,14 @@ _BACKUP_CODES = r"(?:(?:backup|recovery) codes?|(?:备用|复原|恢复|救援)�
 _SSN = r"(?:(?<![a-z])ssn(?![a-z])|social security(?: (?:number|no\.?))?)"
 _SCHEME = r"authorization[\"']?\s?[:=]\s?[\"']?(?:bearer|basic|token|digest|apikey)?\s{0,4}"
 _COOKIE = r"(?<![a-z])(?:session(?:_?id)?|sid|phpsessid|jsessionid|csrftoken)="
+_MYSQL = r"(?<![\w-])(?:mysql|mariadb)[a-z-]{0,10}+\s(?:[^\n;|]{0,200}?\s)??(?-i:-p)[\"']?"
+_LOGINS = "db|database|smtp|mysql|postgres|pg|user|root|admin|ftp|redis|mongo|mail|login|auth|wifi"
+_PASS = rf"(?:(?-i:(?<=[A-Z0-9]_)PASS)|(?<![a-z])(?:{_LOGINS})_?pass)"
+_HASH = (
+    r"\$apr1\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}|\$2[abxy]\$\d\d\$[./A-Za-z0-9]{53}"
+    r"|\$[156]\$(?:rounds=\d{1,9}\$)?[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{22,86}"
+    r"|\{S?SHA\}[A-Za-z0-9+/]{27,64}={0,2}"
+)
 _CURL = r"(?<!\w)curl\b[^\n]{0,300}?\s(?:-u|--user)[ =][\"']?[^\s:\"']{1,60}:"
 
 _BASE32 = r"(?P<secret>[A-Z2-7]{16,}+|[A-Z2-7]{4}(?:[ -][A-Z2-7]{4}){3,})(?![A-Za-z0-9])"
@@ -159,16 +173,16 @@ _PEM_TAIL = r"(?:[A-Za-z0-9+/=]{16,80}\s{1,2}){1,99}+(?:[A-Za-z0-9+/=]{1,80}\s{1
 _PEM_REST = r"(?:(?:\s|\\r|\\n){0,4}[A-Za-z0-9+/]{1,80}=*+(?=\s*(?:\Z|-----)))?"
 
 _MEASURE = re.compile(
-    r"[ -]*(?:(?:characters?|chars?|digits?|letters?|symbols?|words?|bits?|bytes?|days?|weeks?"
+    r"[ -]*+(?:(?:characters?|chars?|digits?|letters?|symbols?|words?|bits?|bytes?|days?|weeks?"
     r"|months?|years?|times?|hours?|minutes?|attempts?|people|users?|accounts?|percent"
     r"|or (?:more|fewer))\b|[%％年月日天次个位码字元分秒点岁人笔组种到至])",
     re.IGNORECASE,
 )
 _MEASURED = re.compile(
-    r"\d+(?:-\d+)?-(?:digit|char(?:acter)?|letter|day|word|bit)s?", re.IGNORECASE
+    r"\d++(?:-\d++)?-(?:digit|char(?:acter)?|letter|day|word|bit)s?", re.IGNORECASE
 )
 _CLAUSE_END = re.compile(
-    r"[\"'`*”’」』]*\s*(?:\Z|[\n.,;!?)\]，。；！？、）」』|]|(?:and|but|or|so)\b|[喔哦啦唷耶呀吧])"
+    r"[\"'`*”’」』]*+[^\S\n]*+(?:\Z|[\n.,;!?)\]，。；！？、）」』|]|(?:and|but|or|so)\b|[喔哦啦唷耶呀吧])"
 )
 _PROSE_WORDS = """
     a about again all also always an another any at available back bad basically because blank both
@@ -197,6 +211,7 @@ _NEXT_FIELD = re.compile(r"</|[&;][A-Za-z_][\w .-]{0,40}=|;[\"'`]|[\"'`]\s*[,}]"
 _CLOSING = ".,;:!?)]}>\"'`*”’」』…"
 _GRAMMAR = "a an the is are was in on of to my your our and or for with it"
 _FUNCTION_WORDS = frozenset(_GRAMMAR.split())
+_LOGIN_OPTION = re.compile(r"\s-(?:u|h|-user|-host)")
 _PEM_BODY = re.compile("[A-Za-z0-9+/]{16}")
 _IBANS = """
     NO15 BE16 DK18 FI18 FO18 GL18 NL18 MK19 SI19 AT20 BA20 EE20 KZ20 LT20 LU20 XK20 CH21 HR21 LI21
@@ -207,6 +222,9 @@ _IBANS = """
     """
 _IBAN_LENGTHS = {each[:2]: int(each[2:]) for each in _IBANS.split()}
 _TAIWAN_AREAS = "ABCDEFGHJKLMNPQRSTUVXYWZIO"
+_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+_WIF_BYTES = 39
+_NEAR = 40
 _MIN_TELLING = 4
 _MIN_TELLING_ALONE = 6
 _MIN_WORD = 3
@@ -223,10 +241,15 @@ class _Kind:
     """What a text holds, one at least, that has such a secret; looking for it takes no time."""
     pattern: str
     cut: _Cut
+    is_number: bool = False
 
 
 def _kind(name: str, hints: str, pattern: str, cut: _Cut) -> _Kind:
     return _Kind(name, tuple(hints.split()) or ("",), pattern, cut)
+
+
+def _number(name: str, hints: str, pattern: str, cut: _Cut) -> _Kind:
+    return _Kind(name, tuple(hints.split()) or ("",), pattern, cut, is_number=True)
 
 
 @cache
@@ -246,6 +269,7 @@ def masked(text: str, said: str = "") -> str:
     return _masked(text, {})
 
 
+@lru_cache(maxsize=16)
 def _secrets_in(text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     _masked(text, found)
@@ -262,18 +286,37 @@ def _masked(text: str, secrets: dict[str, str]) -> str:
 def _masked_once(text: str, secrets: dict[str, str]) -> str:
     plain = _plain(text)
     hint = plain.lower()
+    has_digits = sum(map(plain.count, "0123456789")) >= _FEWEST_DIGITS
     for kind in _KINDS:
-        if any(map(hint.__contains__, kind.hints)) and (found := [*_found(kind, plain)]):
-            secrets |= {text[start:end]: f"[{name}]" for start, end, name in found}
+        is_possible = has_digits or not kind.is_number
+        if is_possible and any(map(hint.__contains__, kind.hints)):
+            found = [*_in_place(_found(kind, plain), text)]
+            secrets |= _with_marks(text, found)
             text = _replaced(text, found)
-            plain = _plain(text)
+            plain = _plain(text) if found else plain
     return text
 
 
+def _with_marks(text: str, found: Iterable[tuple[int, int, str]]) -> dict[str, str]:
+    """Return each secret as it stands, and without what nobody sees, with its mark."""
+    marks = {text[start:end]: f"[{name}]" for start, end, name in found}
+    return marks | {secret.translate(_INVISIBLE): mark for secret, mark in marks.items()}
+
+
 def _plain(text: str) -> str:
-    """Give what is looked at, of the same length: marks hidden, characters simplified."""
-    hidden = _MARK.sub(lambda mark: "\0" * len(mark[0]), text)
-    return simplify(hidden).translate(_NARROW)
+    """Return what is looked at: marks hidden, characters simplified, invisible ones left out."""
+    hidden = _MARK.sub(lambda mark: "\0" * len(mark[0]), text) if "[" in text else text
+    return hidden if hidden.isascii() else simplify(hidden).translate(_SEEN)
+
+
+def _in_place(found: Iterable[tuple[int, int, str]], text: str) -> Iterator[tuple[int, int, str]]:
+    """Move what was found to where it stands in a text that may have invisible characters."""
+    if text.isascii() or not any(chr(code) in text for code in _INVISIBLE):
+        yield from found
+        return
+    places = [place for place, char in enumerate(text) if ord(char) not in _INVISIBLE]
+    for start, end, name in found:
+        yield places[start], places[end - 1] + 1, name
 
 
 def _found(kind: _Kind, plain: str) -> Iterator[tuple[int, int, str]]:
@@ -298,6 +341,21 @@ def _whole(match: re.Match[str]) -> str:
     return match["secret"] or match[0]
 
 
+def _shape(match: re.Match[str]) -> str:
+    is_word = _SHAPE_NAMES[match.lastgroup or ""] == "Bitcoin key" and not _is_wif(match[0])
+    return "" if is_word else match[0]
+
+
+def _is_wif(text: str) -> bool:
+    """Whether the checksum of a Bitcoin key in Wallet Import Format is right."""
+    number = 0
+    for char in text:
+        number = 58 * number + _BASE58.index(char)
+    data = number.to_bytes(_WIF_BYTES, "big")
+    body, checksum = data[:-4].lstrip(b"\0"), data[-4:]
+    return hashlib.sha256(hashlib.sha256(body).digest()).digest().startswith(checksum)
+
+
 def _value(match: re.Match[str]) -> str:
     """Give what a name names: to the closing quote, or to the end of the run without its stops."""
     start = match.start("secret")
@@ -318,9 +376,13 @@ def _password(match: re.Match[str]) -> str:
         return ""
     after = match.start("secret") + len(value)
     is_any = match["quote"] or match["sign"] or _is_telling(value, match.string, after)
-    if is_any or (_CLAUSE_END.match(match.string, after) and _is_word(value)):
+    if is_any or (_ends_clause(match.string, after) and _is_word(value)):
         return _whole_run(match, value)
     return ""
+
+
+def _ends_clause(text: str, after: int) -> bool:
+    return _CLAUSE_END.match(text, after, after + _NEAR) is not None
 
 
 def _password_alone(match: re.Match[str]) -> str:
@@ -341,7 +403,7 @@ def _password_first(match: re.Match[str]) -> str:
 
 def _is_telling(value: str, text: str, after: int) -> bool:
     """Tell whether a value is no word of a language and no number of something."""
-    if len(value) < _MIN_TELLING or _MEASURE.match(text, after) or _MEASURED.fullmatch(value):
+    if len(value) < _MIN_TELLING or _is_measure(text, after) or _MEASURED.fullmatch(value):
         return False
     is_mixed = any(map(str.isdigit, value)) or value.count("-") > 1
     return is_mixed or bool(_SYMBOL.search(value) or _CAMEL.search(value))
@@ -385,8 +447,20 @@ def _has_digit_and_letter(value: str) -> bool:
 
 def _digits(match: re.Match[str]) -> str:
     """Give a named number, unless it counts something."""
-    is_count = _MEASURE.match(match.string, match.end("secret"))
-    return "" if is_count else match["secret"]
+    return "" if _is_measure(match.string, match.end("secret")) else match["secret"]
+
+
+def _is_measure(text: str, after: int) -> bool:
+    return _MEASURE.match(text, after, after + _NEAR) is not None
+
+
+def _mysql_password(match: re.Match[str]) -> str:
+    """Return what follows -p in a command; prose about MySQL may hold a dash, too."""
+    value = match["secret"]
+    before = match[0].removesuffix(value)
+    is_command = before.count(" ") == 1 or _LOGIN_OPTION.search(before)
+    is_port = ":" in value and value.replace(":", "").isdigit()
+    return value if (is_command or _has_digit_and_letter(value)) and not is_port else ""
 
 
 def _url_password(match: re.Match[str]) -> str:
@@ -460,7 +534,7 @@ _KINDS = (
         "",
         "",
         rf"(?-i:(?<![A-Za-z0-9])(?=[A-Za-z0-9_~./:+-]{{16}})(?P<secret>)(?:{_BY_SHAPE}))",
-        _whole,
+        _shape,
     ),
     _kind(
         "URL password",
@@ -486,7 +560,7 @@ _KINDS = (
         r"webhook\.office\.com/webhookb2/(?P<secret>[A-Za-z0-9_@/-]{30,})",
         _whole,
     ),
-    _kind(
+    _number(
         "Telegram token",
         ":",
         r"(?<!\d)(?P<secret>\d{8,10}:[A-Za-z0-9_-]{35})(?![A-Za-z0-9_-])",
@@ -496,6 +570,18 @@ _KINDS = (
         "Azure key",
         "accountkey= sharedaccesskey=",
         r"(?:AccountKey|SharedAccessKey)=(?P<secret>[A-Za-z0-9+/]{20,}={0,2})",
+        _whole,
+    ),
+    _kind(
+        "Azure SAS",
+        "sig=",
+        r"(?<![A-Za-z0-9_])sig=(?P<secret>[A-Za-z0-9%+/_-]{30,}+={0,2})",
+        _whole,
+    ),
+    _kind(
+        "password hash",
+        "$apr1$ $2 $1$ $5$ $6$ sha}",
+        rf"(?-i:(?<![A-Za-z0-9$])(?P<secret>{_HASH}))",
         _whole,
     ),
     _kind(
@@ -509,6 +595,12 @@ _KINDS = (
     ),
     _kind(
         "password", "wifi:", r"WIFI:[^\n]{0,200}?P:(?P<secret>(?:\\.|[^;\\\n\0]){1,100})", _whole
+    ),
+    _kind(
+        "password",
+        "mysql mariadb",
+        rf"{_MYSQL}(?P<secret>[^\s\"'\0]{{1,200}})",
+        _mysql_password,
     ),
     _kind("password", "curl", rf"{_CURL}(?P<secret>[^\s\"'\0]{{1,200}})", _url_password),
     _kind(
@@ -542,13 +634,19 @@ _KINDS = (
     ),
     _kind(
         "password",
+        "pass",
+        rf"{_PASS}[\"']?\s?(?P<sign>[:=])\s?{_QUOTE}{_ANY}",
+        _password,
+    ),
+    _kind(
+        "password",
         _HINTS,
         rf"{_PASSWORDS}(?:\s+(?:to|as)|请?用)?\s{{0,4}}(?P<sign>){_QUOTE}{_ANY}",
         _password_alone,
     ),
     _kind("password", _HINTS, f"{_PASSWORDS}{_IS}{_NUMERALS}", _whole),
     _kind("password", _HINTS, _FIRST, _password_first),
-    _kind("PIN", "pin", rf"{_PIN}{_OF}{_IS}{_QUOTE}(?P<secret>\d{{4,12}})(?![\d.])", _digits),
+    _kind("PIN", "pin", rf"{_PIN}{_OF}{_IS}{_QUOTE}(?P<secret>\d{{4,12}})(?!\d|\.\d)", _digits),
     _kind(
         "PIN",
         "pin",
@@ -576,20 +674,20 @@ _KINDS = (
     _kind("token", "token 权杖 令牌 存取码", rf"{_TOKENS}\s{{1,4}}{_QUOTE}{_LONG_OPAQUE}", _opaque),
     _kind("secret", "secret", f"{_SECRETS}{_OF}{_IS}{_QUOTE}{_OPAQUE}", _opaque),
     _kind("secret", "secret", rf"{_SECRETS}\s{{1,4}}{_QUOTE}{_LONG_OPAQUE}", _opaque),
-    _kind(
+    _number(
         "card number",
         "",
         rf"(?<![A-Za-z0-9_.-]){_CARD}(?![A-Za-z0-9_]|[.-][A-Za-z0-9])",
         _card,
     ),
-    _kind("IBAN", "", rf"(?-i:(?<![A-Za-z0-9]){_IBAN}(?![A-Za-z0-9]))", _iban),
-    _kind(
+    _number("IBAN", "", rf"(?-i:(?<![A-Za-z0-9]){_IBAN}(?![A-Za-z0-9]))", _iban),
+    _number(
         "Taiwan ID",
         "",
         r"(?-i:(?<![A-Za-z0-9])(?P<secret>[A-Za-z][1289]\d{8})(?![A-Za-z0-9_-]))",
         _taiwan_id,
     ),
-    _kind("Chinese ID", "", rf"(?<![A-Za-z0-9]){_CHINESE_ID}(?![A-Za-z0-9])", _chinese_id),
+    _number("Chinese ID", "", rf"(?<![A-Za-z0-9]){_CHINESE_ID}(?![A-Za-z0-9])", _chinese_id),
     _kind(
         "SSN",
         "ssn social",
@@ -601,4 +699,5 @@ _KINDS = (
 KINDS = (*_SHAPES, *dict.fromkeys(kind.name for kind in _KINDS if kind.name not in {"", *_SHAPES}))
 """What a mark may name."""
 
-_MARK = re.compile(rf"\[(?:{'|'.join(map(re.escape, KINDS))})\]")
+MARK = rf"\[(?:{'|'.join(map(re.escape, KINDS))})\]"
+_MARK = re.compile(MARK)

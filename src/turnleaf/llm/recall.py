@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from turnleaf.core import rules
 from turnleaf.core.dialogue import Text
 from turnleaf.core.languages import choose_words
+from turnleaf.core.masked_facts import mask_fact
 from turnleaf.core.memories import Memory
 from turnleaf.core.requests import meant, request_in
 from turnleaf.core.terms import parse_query, terms
@@ -28,8 +29,8 @@ MOST_LINES = 10
 FEWEST_SHARED = 3
 """A statement is about a question if it shares at least one in so many of its words."""
 _QUESTION = re.compile(
-    r"[?？]\s*$|[嗎吗呢]\s*[。！!]?\s*$|什麼|什么|誰|谁|哪[裡里個个些]|怎麼|怎么|為何"
-    r"|^\s*(?:what|who|whose|where|when|which|why|how|do|does|did|is|are|was|were|can|could|will)\b",
+    r"[?？]\s*+$|[嗎吗呢]\s*+(?:[。！!]\s*+)?$|什麼|什么|誰|谁|哪[裡里個个些]|怎麼|怎么|為何"
+    r"|^\s*+(?:what|who|whose|where|when|which|why|how|do|does|did|is|are|was|were|can|could|will)\b",
     re.IGNORECASE,
 )
 # Words of asking that say nothing about what is asked.
@@ -127,7 +128,8 @@ def _line(hit: Hit, words: Mapping[str, str]) -> str:
 def _without_anything(prompt: Prompt, words: Mapping[str, str]) -> str:
     if _QUESTION.search(prompt.question):
         return words["nothing"]
-    facts = [fact.content for fact in rules.facts_in(prompt.question)]
+    found = (fact.content for fact in rules.facts_in(prompt.question))
+    facts = [kept for content in found if (kept := mask_fact(content, prompt.question))]
     if facts and prompt.is_learnt:
         return "\n".join([words["noted"], *(f"- {fact}" for fact in facts)])
     return words["heard"]
