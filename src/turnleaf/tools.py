@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from turnleaf.core import memories, schedules
+from turnleaf.core import memories, neutral, schedules
 from turnleaf.core.candidates import Candidate
 from turnleaf.core.changes import Source
 from turnleaf.core.dialogue import ToolSpec
@@ -18,6 +18,7 @@ from turnleaf.core.folders import without_folders
 from turnleaf.core.jsontext import dumps
 from turnleaf.core.keys import schedule_key
 from turnleaf.core.masked_facts import mask_fact
+from turnleaf.core.prompts import page_text
 from turnleaf.core.reconciling import judged, repeats
 from turnleaf.core.secrets import masked
 from turnleaf.errors import InvalidInput, NotFound, TurnleafError
@@ -225,7 +226,7 @@ class MemoryTools:
 
     def read(self, _: Arguments) -> Result:
         """Give the whole memory."""
-        return {"content": self.memory.prompt_text()}
+        return {"content": page_text(self.memory.prompt_text())}
 
     def append(self, arguments: Arguments) -> Result:
         """Save a fact."""
@@ -509,6 +510,7 @@ def _unknown(memory_id: str) -> NotFound:
 
 def _of_memory(memory: Memory) -> Result:
     record = memories.to_json(memory)
+    record["content"] = neutral.passage(memory.content)
     return {key: record[key] for key in FACT_KEYS if key in record}
 
 
@@ -533,17 +535,18 @@ def _noted(arguments: Arguments, given: Mapping[str, str]) -> Result:
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= RUN_CHARS else f"{text[:RUN_CHARS]} …"
+    shown = text if len(text) <= RUN_CHARS else f"{text[:RUN_CHARS]} …"
+    return neutral.passage(shown)
 
 
 def _of_hit(hit: Hit) -> Result:
     record = {
-        "text": hit.text,
+        "text": neutral.passage(hit.text),
         "source": hit.source,
         "date": hit.date,
         "id": hit.id,
         "conversation": hit.conversation,
-        "speaker": hit.speaker,
+        "speaker": hit.speaker and neutral.passage(hit.speaker),
         "score": round(hit.score, 3),
     }
     return {key: value for key, value in record.items() if value is not None}

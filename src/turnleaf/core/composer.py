@@ -17,7 +17,14 @@ from typing import TYPE_CHECKING
 from turnleaf.core import neutral
 from turnleaf.core.dialogue import Prompt
 from turnleaf.core.messages import Message
-from turnleaf.core.prompts import MEMORY_TAG, block, build_prompt_with_history, memory_lines
+from turnleaf.core.prompts import (
+    MEMORY_TAG,
+    block,
+    build_prompt_with_history,
+    history_message,
+    memory_lines,
+    page_text,
+)
 from turnleaf.core.tokens import estimate, message_tokens
 from turnleaf.core.window import newest_within
 
@@ -158,7 +165,10 @@ class PromptComposer:
         )
         return Prompt(
             system=_joined(self._system_prompt, _memory_section(turn.remembered)),
-            messages=(*turn.history, Message("user", _joined(_context_section(turn), message))),
+            messages=(
+                *map(history_message, turn.history),
+                Message("user", _joined(_context_section(turn), message)),
+            ),
             instructions=self._system_prompt,
             text=_as_text(turn),
             question=message,
@@ -227,7 +237,7 @@ class PromptComposer:
         return documents + self._count(_context_section(replace(turn, documents=())))
 
     def _cost(self, message: Message) -> int:
-        return message_tokens(message, self._count)
+        return message_tokens(history_message(message), self._count)
 
     def _fitting(self, remembered: Remembered, room: int, kept_free: int) -> Remembered:
         """Leave out headings and prose, and then the facts that were not changed for longest."""
@@ -235,7 +245,7 @@ class PromptComposer:
             if self._count(_memory_section(whole)) <= room:
                 return whole
         newest = sorted(remembered.facts, key=lambda memory: memory.updated_at, reverse=True)
-        costs = [self._count(f"- {memory.content}\n") for memory in newest]
+        costs = [self._count(f"{line}\n") for line in memory_lines(newest)]
         room -= kept_free + self._count(_memory_frame(()))
         kept = {
             memory.id for memory, left in zip(newest, _left(costs, room), strict=True) if left >= 0
@@ -335,12 +345,7 @@ def _memory_frame(lines: Iterable[str]) -> str:
 def _memory_body(remembered: Remembered) -> tuple[str, ...]:
     if not remembered.page:
         return tuple(memory_lines(remembered.facts))
-    return (_from_first_line(remembered.page),)
-
-
-def _from_first_line(text: str) -> str:
-    """Make a text safe that begins a line, where it could pose as a speaker or a heading."""
-    return neutral.speech(f"\n{text}").removeprefix("\n")
+    return (page_text(remembered.page),)
 
 
 def _remembered(memories: Sequence[Memory], page: str) -> Remembered:
@@ -351,12 +356,13 @@ def _remembered(memories: Sequence[Memory], page: str) -> Remembered:
 def _is_plain(page: str) -> bool:
     """Tell whether a page is a title with a list: then its facts say all."""
     lines = [line for line in page.splitlines() if line.strip()]
-    return all(line.startswith("- ") for line in lines if not line.startswith("# "))
+    starts = ("- ", neutral.INDENT)
+    return all(line.startswith(starts) for line in lines if not line.startswith("# "))
 
 
 def _context_section(turn: Turn) -> str:
     """Give what holds for this turn only, which comes last so that the rest can be cached."""
-    notes = "\n".join(f"({neutral.speech(note)})" for note in turn.notes)
+    notes = "\n".join(f"({neutral.item(note)})" for note in turn.notes)
     found = _found_frame(map(_passage, turn.found)) if turn.found else ""
     return _joined(found, *map(_document, turn.documents), notes)
 
@@ -367,7 +373,7 @@ def _found_frame(lines: Iterable[str]) -> str:
 
 @lru_cache(maxsize=8)
 def _document(document: Document) -> str:
-    return block(DOCUMENT_TAG, [_from_first_line(f"{_title(document)}\n\n{document.text}")])
+    return block(DOCUMENT_TAG, [neutral.passage(f"{_title(document)}\n\n{document.text}")])
 
 
 def _passage(hit: Hit) -> str:

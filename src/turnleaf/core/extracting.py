@@ -111,7 +111,7 @@ class Proposal:
 
 def transcript(said: Sequence[Said], known: Sequence[Memory]) -> str:
     """Give what the model reads: the known facts, then the messages by number."""
-    facts = [f"- ({memory.id}) {neutral.item(memory.content)}" for memory in known]
+    facts = [f"- {neutral.item(f'({memory.id}) {memory.content}')}" for memory in known]
     lines = [f"[{_speaker(one)} {number}]: {_shown(one)}" for number, one in enumerate(said, 1)]
     parts = [block(MEMORY_TAG, facts)] if facts else []
     return "\n\n".join([*parts, block(TRANSCRIPT_TAG, lines)])
@@ -160,7 +160,7 @@ def _speaker(said: Said) -> str:
 
 def _shown(said: Said) -> str:
     text = said.text if len(said.text) <= MESSAGE_CHARS else f"{said.text[:MESSAGE_CHARS]} …"
-    shown = neutral.speech(f"\n{text}").removeprefix("\n")
+    shown = neutral.passage(text)
     return f"(saved already) {shown}" if said.is_settled else shown
 
 

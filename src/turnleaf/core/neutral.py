@@ -1,9 +1,10 @@
-"""Altering what could pose as a part of our prompts, and nothing else.
+"""Altering what could pose as a part of a prompt, and nothing else.
 
 A text is first folded to what a reader could take it for: compatibility forms, look-alikes,
-entities and invisible characters make no difference. Where one of our tags then begins, its
-bracket becomes a round one; where a line then begins like an item, a speaker or a heading of
-ours, it gets a backslash.
+entities and invisible characters make no difference. Where one of our tags or a mark of a model's
+chat template then begins, its bracket becomes a round one; where a line then begins like an item,
+a speaker, a heading or a note of ours, it gets a backslash. Characters that carry text which
+nobody sees are taken out.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,7 +25,45 @@ TAGS = (
     "attached_document",
 )
 SECTIONS = ("long[-_ ]*term memory", "relevant past context", "conversation history")
-ROLES = ("user", "assistant", "system", "developer", "tool", "human")
+ROLES = (
+    *("user", "assistant", "system", "developer", "tool", "human"),
+    *(
+        "使用者",
+        "用戶",
+        "用户",
+        "助理",
+        "助手",
+        "系統",
+        "系统",
+        "開發者",
+        "开发者",
+        "工具",
+        "人類",
+        "人类",
+    ),
+)
+NOTES = ("left out because", "today is", "the memory has acted", "saved already")
+"""How the notes begin that we put between parentheses."""
+TEMPLATE_TAGS = (
+    *("tool_calls?", "tool_results?", "tool_responses?", "tool_outputs?", "tool_use", "tool_code"),
+    *("function_calls?", "function_results?", "function_responses?", "thinking", "think"),
+    *("system_prompt", "system_message", "system_reminder", "start_of_turn", "end_of_turn"),
+)
+"""What stands between angle brackets in what models are told and say."""
+CLOSED_TAGS = ("s", "bos", "eos", "sys", "inst", "system")
+"""The same, where it takes the closing bracket to know it."""
+ROLE_TAGS = ("user", "assistant", "human", "developer", "system")
+"""These too, unless a word stands before them: then it is code such as `List<User>`."""
+TEMPLATE_TOKENS = (
+    *("im_start", "im_end", "im_sep", "eot_id", "eom_id", "start_header_id", "end_header_id"),
+    *("begin_of_text", "end_of_text", "endoftext", "endofprompt", "python_tag", "channel"),
+)
+"""What is known between `<|` and `|>` even where the end is missing."""
+SQUARE_MARKS = (
+    *("inst", "sys", "system_prompt", "available_tools", "tool_calls", "tool_results"),
+    "tool_content",
+)
+INDENT = "  "
 
 _LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 _BLANKS = frozenset("\u115f\u1160\u17b4\u17b5\u180e\u2800\u3164\uffa0")
@@ -32,6 +72,9 @@ _LOOKALIKES = {
     char: plain
     for plain, chars in {
         "<": "‹〈〈⟨❮❬❰⦑⧼˂ᐸ≺⋖«《⟪≪⋘︽︿ㄑ⟬⪡⩽≤",
+        ">": "›〉〉⟩❯❭❱⦒⧽˃ᐳ≻⋗»》⟫≫⋙︾﹀⟭⪢⩾≥",
+        "|": "│┃∣ǀ❘❙❚⎮︱丨¦",
+        "(": "❨❪⦅⸨",
         "/": "\\⁄∕⧸╱∖⧵⟋",
         "_": "‿⁀︳︴﹍﹎﹏ˍ‗",
         "[": "【〔〖〚⟦⁅﹇❲⦗⟬",
@@ -61,8 +104,23 @@ _LOOKALIKES = {
     }.items()
     for char in chars
 }
-_ENTITY = re.compile(r"&(?:#[xX]?0*[0-9a-fA-F]{1,7}|[a-zA-Z][a-zA-Z0-9]{1,31});?")
-_ZEROS = re.compile(r"(&#[xX]?)0+(?=[0-9a-fA-F])")
+# Python refuses to read a number of thousands of digits, and a reader sees no character in one.
+_ENTITY = re.compile(
+    r"&(?:#0*+[0-9]{1,7}+(?![0-9])|#[xX]0*+[0-9a-fA-F]{1,6}+(?![0-9a-fA-F])"
+    r"|[a-zA-Z][a-zA-Z0-9]{1,31}+);?"
+)
+# A flag of a part of Britain is written with tag characters, and a rare form of a Chinese
+# character with one variation selector. All else that is written so is text that nobody sees.
+_FLAGS = "|".join(
+    "".join(chr(0xE0000 + ord(letter)) for letter in name) for name in ("gbeng", "gbsct", "gbwls")
+)
+_HAN = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_SELECTORS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
+_HIDDEN = re.compile(
+    rf"(\U0001f3f4(?:{_FLAGS})\U000e007f|[{_HAN}][\U000e0100-\U000e01ef](?![{_SELECTORS}]))"
+    rf"|[\U000e0000-\U000e01ef]++|[{_SELECTORS}]{{2,}}+"
+)
+_ZEROS = re.compile(r"(&#[xX]?)0++(?=[0-9a-fA-F])")
 MAX_PASSES = 8
 
 
@@ -102,42 +160,78 @@ def _any(*patterns: str) -> str:
     return "|".join(map(_word, patterns))
 
 
+def _spelled(*names: str) -> str:
+    """Match names with any sign, or none, in the place of their underscores."""
+    return "|".join(r"[\s._▁-]{0,4}+".join(map(_word, name.split("_"))) for name in names)
+
+
 _TIGHT = _any(*(tag.replace("_", "_*") for tag in TAGS))
-_LOOSE = "|".join(r"[ \t._-]+".join(map(_word, tag.split("_"))) for tag in TAGS)
+_LOOSE = "|".join(r"[ \t._-]++".join(map(_word, tag.split("_"))) for tag in TAGS)
 _TAG = re.compile(
-    rf"<(?:!--)?[\s/!?|*.:-]*(?:\w{{1,40}}:)?(?:{_TIGHT})(?![a-z0-9_])"
-    rf"|<(?:\s*/\s*)?(?:{_LOOSE})(?![a-z0-9_])"
+    rf"<(?:!--)?[\s/!?|*.:-]*+(?:\w{{1,40}}+:)?(?:{_TIGHT})(?![a-z0-9_])"
+    rf"|<(?:\s*+/\s*+)?(?:{_LOOSE})(?![a-z0-9_])"
+)
+_WITHIN = rf"[^<>|{_LINE_ENDS}]"
+_MARK = re.compile(
+    rf"<\s*+\|(?:{_WITHIN}{{1,80}}+\|\s*+>|\s*+/?\s*+(?:{_spelled(*TEMPLATE_TOKENS)}))"
+    rf"|<[\s/|]*+(?:\w{{1,20}}+:)?(?:{_spelled(*TEMPLATE_TAGS)})(?![a-z0-9_-])(?:{_WITHIN}{{0,200}}+>)?"
+    rf"|<[\s/|]*+(?:{_any(*CLOSED_TAGS)})\s*+>"
+    rf"|<[\s|]*+/[\s/|]*+(?:{_any(*ROLE_TAGS)})\s*+>"
+    rf"|(?<!\w)<[\s/|]*+(?:{_any(*ROLE_TAGS)})(?:\s{_WITHIN}{{0,200}}+)?+>"
+    rf"|\[[\s/]*+(?:{_spelled(*SQUARE_MARKS)})\s*+\]"
 )
 _LINE = re.compile(rf"[^{_LINE_ENDS}]+")
-_DECORATION = r"[\s*_`~]*"
+_DECORATION = r"[\s*_`~]*+"
 # The zero and the one of a number are folded like all others.
-_ROLE = rf"(?:{_any(*ROLES)})(?:\s*[\dlo]{{1,6}})?"
-_SPEAKER = re.compile(rf"\s*[*_~`]*\[+\s*{_ROLE}\s*\]+(?:[*_~`]*\s*:|[ \t]+\S)")
-_ITEM = re.compile(r"\s*[-*+](?:\s|$)")
-_HEADING = re.compile(r"\s*(?:[-*+]\s+)*#{1,6}(?:\s|$)")
-_UNDERLINE = re.compile(r"\s*(?:=+|-+)\s*$")
+_ROLE = rf"(?:{_any(*ROLES)})(?:\s*+[\dlo]{{1,6}}+)?+"
+_SPEAKER = re.compile(rf"\s*+[*_~`]*+\[++\s*+{_ROLE}\s*+\]++(?:[*_~`]*+\s*+:|[ \t]++\S)")
+# Deeper than three spaces Markdown sees code, in which a key may be called like that.
+_VOICE = re.compile(rf"\s{{0,3}}+(?:\#{{1,6}}+\s*+)?[*_~`]*+(?:{_ROLE}|{_any('ai')})[*_~`]*+\s*+:")
+_NOTE = re.compile(rf"\s*+\(++\s*+(?:{_any(*NOTES)})")
+_PARENTHESIS = re.compile(r"\s*+\(")
+_ITEM = re.compile(r"\s*+[-*+](?:\s|$)")
+_NUMBER = re.compile(r"\s*+\d{1,9}+(?=[.)](?:\s|$)|[．）、])")
+_HEADING = re.compile(r"\s*+(?:[-*+]\s++)*+#{1,6}+(?:\s|$)")
+_UNDERLINE = re.compile(r"\s*+(?:=++|-++)\s*+$")
 _SECTION_NAME = re.compile(
     rf"{_DECORATION}(?:(?:{_any(*SECTIONS)})\b"
-    rf"|(?:{_any('system', 'system prompt', 'instructions?')})[\s*_`~:.#]*$)"
+    rf"|(?:{_any('system', 'system prompt', 'instructions?')})[\s*_`~:.#]*+$)"
 )
-_SECTION = re.compile(rf"\s*#+(?:{_DECORATION}(?:{_any(*SECTIONS)})\b|\s{_SECTION_NAME.pattern})")
+_SECTION = re.compile(rf"\s*+#++(?:{_DECORATION}(?:{_any(*SECTIONS)})\b|\s{_SECTION_NAME.pattern})")
 
 
 def item(text: str) -> str:
-    """Make a text safe as an item of a list."""
-    return _neutral(text, _marks_in_item)
+    """Return a text that is safe as an item of a list: its other lines are indented."""
+    first, *others = text.splitlines() or [""]
+    while others and not others[-1].strip():
+        others.pop()
+    return _neutral("\n".join([first, *map(_continuation, others)]), _marks_in_item)
 
 
+def _continuation(line: str) -> str:
+    number = _NUMBER.match(line)
+    if number:
+        line = f"{number[0]}\\{line[number.end() :]}"
+    return f"{INDENT}{line}" if line.strip() else ""
+
+
+@lru_cache(maxsize=256)
 def speech(text: str) -> str:
-    """Make a text safe as what somebody said, where lists and headings are ordinary."""
+    """Return a text that is safe as what somebody said, where lists and headings are ordinary."""
     return _neutral(text, _marks_in_speech)
+
+
+def passage(text: str) -> str:
+    """Return a text that is safe where it begins a line, as a page or a document does."""
+    return speech(f"\n{text}").removeprefix("\n")
 
 
 def _neutral(text: str, marks: Callable[[str], Iterator[int]]) -> str:
     """Alter a text until nothing in it poses as ours."""
+    text = _HIDDEN.sub(lambda found: found[1] or "", text)
     for _ in range(MAX_PASSES):
         seen = _seen(text)
-        if not _TAG.search(seen) and next(marks(seen), None) is None:
+        if not (_TAG.search(seen) or _MARK.search(seen)) and next(marks(seen), None) is None:
             break
         text = _altered(text, marks)
     return text
@@ -146,6 +240,10 @@ def _neutral(text: str, marks: Callable[[str], Iterator[int]]) -> str:
 def _altered(text: str, marks: Callable[[str], Iterator[int]]) -> str:
     seen, places = _seen_with_places(text)
     changes = {places[tag.start()]: "(" for tag in _TAG.finditer(seen)}
+    for mark in _MARK.finditer(seen):
+        changes[places[mark.start()]] = "("
+        if mark[0].endswith((">", "]")):
+            changes[places[mark.end() - 1]] = ")"
     changes |= {(places[mark][0], places[mark][0]): "\\" for mark in marks(seen)}
     pieces, position = [], 0
     for (start, end), new in sorted(changes.items()):
@@ -160,19 +258,25 @@ def _marks_in_item(seen: str) -> Iterator[int]:
     above = ""
     for line in _LINE.finditer(seen):
         is_first = line.start() == 0
-        starts = (_HEADING, _SECTION) if is_first else (_HEADING, _SECTION, _ITEM, _SPEAKER)
         is_underline = above.strip() and _UNDERLINE.match(line[0])
-        if is_underline or any(start.match(line[0]) for start in starts):
+        is_heading = _HEADING.match(line[0]) or _SECTION.match(line[0])
+        if is_underline or is_heading or (not is_first and _is_mark_in_item(line[0])):
             yield _first_visible(line)
         above = line[0]
 
 
+def _is_mark_in_item(line: str) -> bool:
+    starts = (_ITEM, _SPEAKER, _PARENTHESIS)
+    return bool(_VOICE.match(line.lstrip())) or any(start.match(line) for start in starts)
+
+
 def _marks_in_speech(seen: str) -> Iterator[int]:
-    """Find where a line begins like a turn, or like a heading that names a part of ours."""
+    """Find where a line begins like a turn or a note, or like a heading of a part of ours."""
     above = ""
     for line in _LINE.finditer(seen):
         is_underline = _SECTION_NAME.match(above) and _UNDERLINE.match(line[0])
-        is_mark = _SPEAKER.match(line[0]) or _SECTION.match(line[0]) or is_underline
+        starts = (_SPEAKER, _VOICE, _SECTION, _NOTE)
+        is_mark = is_underline or any(start.match(line[0]) for start in starts)
         if line.start() > 0 and is_mark:
             yield _first_visible(line)
         above = line[0]
@@ -193,7 +297,11 @@ def _seen(text: str) -> str:
 
 
 def _unescaped(text: str) -> str:
-    return html.unescape(_ZEROS.sub(r"\1", text)) if "&" in text else text
+    return _ENTITY.sub(lambda entity: _read(entity[0]), text) if "&" in text else text
+
+
+def _read(entity: str) -> str:
+    return html.unescape(_ZEROS.sub(r"\1", entity))
 
 
 def _seen_with_places(text: str) -> tuple[str, list[tuple[int, int]]]:
@@ -218,7 +326,7 @@ def _entities_read(
     for entity in _ENTITY.finditer(text):
         chars += text[position : entity.start()]
         new_places += places[position : entity.start()]
-        read = _unescaped(entity[0])
+        read = _read(entity[0])
         position = entity.end()
         if read == entity[0]:
             chars += read

@@ -5,18 +5,22 @@ Only what could be read as our own tags and marks is altered (see `neutral`).
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from turnleaf.core import neutral
+from turnleaf.core import markdown, neutral
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from turnleaf.core.memories import Memory
-    from turnleaf.core.messages import Message
+    from turnleaf.core.messages import Message, Part
 
 HISTORY_TAG = "conversation_history"
 MEMORY_TAG = "long_term_memory"
+_NEVER = datetime.min.replace(tzinfo=UTC)
 SPEAKERS = {"user": "User", "assistant": "Assistant", "tool": "Tool"}
 
 
@@ -36,8 +40,37 @@ def build_prompt_with_memory(memories: Sequence[Memory], prompt: str) -> str:
 
 
 def memory_lines(memories: Iterable[Memory]) -> list[str]:
-    """Give each memory as an item that cannot pose as anything else."""
+    """Return each memory as an item that cannot pose as anything else."""
     return [f"- {neutral.item(memory.content)}" for memory in memories]
+
+
+@lru_cache(maxsize=8)
+def page_text(page: str) -> str:
+    """Return a page of facts or notes, on which each fact is safe as an item is."""
+    parsed = markdown.parse(page, _NEVER)
+    pieces: list[str] = []
+    line = 0
+    for fact in parsed.facts:
+        pieces += parsed.lines[line : fact.start]
+        pieces.append(f"{fact.marker}{neutral.item(fact.memory.content)}\n")
+        line = fact.end
+    return neutral.passage("".join([*pieces, *parsed.lines[line:]]))
+
+
+def history_message(message: Message) -> Message:
+    """Return a message of a history as a model may be told it, whoever wrote it."""
+    content = message.content
+    if isinstance(content, str):
+        said = neutral.speech(content)
+        return message if said == content else replace(message, content=said)
+    if content is None:
+        return message
+    return replace(message, content=[_part(part) for part in content])
+
+
+def _part(part: Part) -> Part:
+    text = part.get("text")
+    return {**part, "text": neutral.speech(text)} if isinstance(text, str) else part
 
 
 def block(tag: str, lines: Iterable[str]) -> str:

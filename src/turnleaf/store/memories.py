@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, overload
 
-from turnleaf.core import changes, markdown
+from turnleaf.core import bullets, changes, markdown
 from turnleaf.core.memories import (
     Memory,
     check_capacity,
@@ -306,10 +306,12 @@ class MemoryStore:
         return text, files.version(text.encode())
 
     def prompt_text(self) -> str:
-        """Give the memory as a person reads it, without our comments."""
+        """Return the memory as a person reads it: Markdown, without our comments."""
         if self._file.format is markdown:
             return markdown.without_comments(self.text())
-        return "".join(f"- {memory.content}\n" for memory in self.get_all())
+        return "".join(
+            f"{line}\n" for one in self.get_all() for line in bullets.encode(one.content)
+        )
 
     def _ready(self) -> None:
         if not self._is_ready:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from turnleaf.core.prompts import page_text
 from turnleaf.errors import NotFound
 from turnleaf.store.daily import local_now
 
@@ -39,7 +40,7 @@ def known(tools: MemoryTools) -> list[Resource]:
 def read(tools: MemoryTools, uri: str) -> str:
     """Give what stands at an address; refuse one where nothing does."""
     if uri == MAIN:
-        return tools.memory.prompt_text()
+        return page_text(tools.memory.prompt_text())
     if not uri.startswith(DAILY):
         message = f"there is nothing at {uri!r}; read {MAIN}, or {DAILY} with a date"
         raise NotFound(message)
@@ -48,4 +49,4 @@ def read(tools: MemoryTools, uri: str) -> str:
     if not text and day != local_now().date().isoformat():
         message = f"there are no notes of {day}; resources/list names the newest days that have"
         raise NotFound(message)
-    return text
+    return page_text(text)
