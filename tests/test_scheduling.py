@@ -37,7 +37,7 @@ from turnleaf.store.schedules import ScheduleStore
 START = datetime(2026, 11, 16, 8, 0, tzinfo=UTC)
 PROMPT = "早安，客廳的燈叫什麼？"
 LAMP = "客廳的燈叫做小明"
-DEADLINE_SECONDS = 30.0
+DEADLINE_SECONDS = 60.0
 MEETING_SECONDS = 0.3
 
 

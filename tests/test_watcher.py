@@ -393,7 +393,7 @@ def test_a_failing_embedder_is_told_of_once_and_asked_again_later(
         watched.clock.wait_for(lambda: index.missing_vectors() == 0)
 
 
-def test_stop_does_not_wait_long_for_an_embedder(tmp_path: Path, notes: Path) -> None:
+def test_stop_does_not_wait_until_an_embedder_has_answered(tmp_path: Path, notes: Path) -> None:
     embedder = Slow()
     remember(notes, 3)
     index = Index(tmp_path / "index.db", [notes], embedder)
@@ -401,9 +401,8 @@ def test_stop_does_not_wait_long_for_an_embedder(tmp_path: Path, notes: Path) ->
     with watcher:
         assert embedder.is_asked.wait(DEADLINE_SECONDS)
         working = [each for each in threading.enumerate() if each.name == "turnleaf-watcher"]
-        started = time.monotonic()
         watcher.stop()
-        assert time.monotonic() - started < 5
+        assert any(each.is_alive() for each in working)
     embedder.may_go_on.set()
     for each in working:
         each.join(DEADLINE_SECONDS)

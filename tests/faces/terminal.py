@@ -10,7 +10,7 @@ import termios
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-SECONDS = 30
+SECONDS = 60
 
 
 class Terminal:

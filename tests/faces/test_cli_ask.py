@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.faces.conftest import Cli
-from tests.faces.terminal import terminal
+from tests.faces.terminal import SECONDS, terminal
 from tests.standins.chat_api import ChatApi
 from turnleaf.settings import Settings
 from turnleaf.store.conversations import ConversationStore
@@ -275,16 +275,19 @@ def test_an_answer_that_breaks_off_ends_its_line(cli: Cli, api: ChatApi) -> None
 
 def test_ctrl_c_stops_the_model(cli: Cli, api: ChatApi) -> None:
     api.stall("Half an ")
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-m", "turnleaf", "ask", "Hello"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=os.environ,
-    )
-    assert api.stalled.wait(30)
-    assert process.stdout is not None
-    assert process.stdout.read(4) == b"Half"
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
-    assert api.left.wait(30)
+    ) as process:
+        try:
+            assert api.stalled.wait(SECONDS)
+            assert process.stdout is not None
+            assert process.stdout.read(4) == b"Half"
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=SECONDS)
+        finally:
+            process.kill()
+    assert api.left.wait(SECONDS)
     assert (process.returncode, err) == (130, b"")

@@ -441,10 +441,10 @@ def test_ctrl_c_stops_the_answer_and_not_the_program(cli: Cli, api: ChatApi) -> 
     with chatting() as chat:
         chat.seen.type(f"Hello{ENTER}")
         chat.seen.wait_for("Half an")
-        assert api.stalled.wait(30)
+        assert api.stalled.wait(60)
         chat.seen.process.send_signal(signal.SIGINT)
         chat.wait_for_prompt()
-        assert api.left.wait(30)
+        assert api.left.wait(60)
         chat.say("Again")
         assert chat.leave() == 0
     assert "stopped" in chat.screen
@@ -567,7 +567,7 @@ def test_what_is_remembered_is_made_ready_for_the_search_before_anything_is_said
         monkeypatch.setenv("EMBEDDINGS_URL", f"http://127.0.0.1:{server.server_port}/v1")
         monkeypatch.setenv("EMBEDDINGS_MODEL", "test")
         with chatting() as chat:
-            assert _Embeddings.asked.wait(30)
+            assert _Embeddings.asked.wait(60)
             assert chat.leave() == 0
         server.shutdown()
 

@@ -398,8 +398,8 @@ def test_after_an_answer_nothing_is_left(
 
 def test_waiting_for_a_server_that_is_busy_says_so_in_the_end(fake: Make) -> None:
     retry = {"type": "system", "subtype": "api_retry", "error_status": 429, "error": "rate_limit"}
-    claude = fake(say(retry), "exec sleep 60", seconds=0.5)
-    assert "within 0.5 s (it waits because of: rate limit); try" in complaint(claude)
+    claude = fake(say(retry), "exec sleep 60", seconds=3)
+    assert "within 3 s (it waits because of: rate limit); try" in complaint(claude)
 
 
 def test_what_does_not_want_to_end_is_ended(fake: Make, environ: dict[str, str]) -> None:

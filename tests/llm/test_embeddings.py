@@ -198,10 +198,11 @@ def embedder(endpoint: Endpoint, waits: list[float]) -> EndpointEmbedder:
 
 
 @pytest.fixture
-def closed_url() -> str:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+def closed_url() -> Iterator[str]:
+    """Where nobody listens, and nobody else can."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
 
 
 def unpack(vector: bytes) -> tuple[float, ...]:

@@ -120,7 +120,7 @@ class SlowModel(ScriptedModel):
 
     def structured(self, system: str, text: str, schema: Mapping[str, Any]) -> str:
         self.begun.set()
-        assert self.may_go_on.wait(30)
+        assert self.may_go_on.wait(60)
         return super().structured(system, text, schema)
 
 
@@ -134,7 +134,7 @@ def test_extraction_runs_in_the_background_when_a_turn_is_idle(
     assistant = Assistant("data", model=slow)
     for text in (LAMP, "今天好冷"):
         assert assistant.reply(KEY, text).text == "Fine."
-    assert slow.begun.wait(30)
+    assert slow.begun.wait(60)
     assert LAMP not in page()
     slow.may_go_on.set()
     assistant.close()

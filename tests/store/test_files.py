@@ -19,7 +19,7 @@ from tests.strategies import brief
 from turnleaf.errors import StorageError
 from turnleaf.store import files
 
-BOUND_SECONDS = 30
+BOUND_SECONDS = 60
 
 
 def mode(path: Path) -> int:

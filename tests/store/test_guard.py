@@ -12,7 +12,7 @@ from turnleaf.core.memories import Memory
 from turnleaf.errors import StorageError
 from turnleaf.store import guard
 
-BOUND_SECONDS = 30
+BOUND_SECONDS = 60
 
 
 class Store:

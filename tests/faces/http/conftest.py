@@ -23,7 +23,7 @@ from turnleaf.faces.http.serving import Server, listen
 from turnleaf.settings import CONFIG_NAME, KEYS, SETTINGS, DataFolder
 
 LOOPBACK = "127.0.0.1"
-DEADLINE_SECONDS = 30.0
+DEADLINE_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
