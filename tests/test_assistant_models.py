@@ -16,6 +16,7 @@ from tests.standins import chat_api, messages_api
 from tests.standins.chat_api import ChatApi
 from tests.standins.messages_api import MessagesApi
 from turnleaf import Assistant
+from turnleaf.core.budgets import TOOLS_TOKENS
 from turnleaf.core.dialogue import Text
 from turnleaf.errors import ModelError
 
@@ -179,3 +180,87 @@ def test_the_stable_part_is_byte_identical_from_turn_to_turn(place: Place) -> No
         second.get("system") or second["messages"][0]
     )
     assert first["tools"] == second["tools"]
+
+
+@pytest.fixture
+def ollama(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+    with ChatApi() as api:
+        monkeypatch.setenv("EMBEDDINGS", "off")
+        monkeypatch.setenv("TURNLEAF_MODEL", f"ollama:{tmp_path.name}")
+        monkeypatch.setenv("TURNLEAF_MODEL_URL", api.url)
+        monkeypatch.setenv("TURNLEAF_EXTRACT_MODEL", "ollama:extractor")
+        monkeypatch.setenv("MEMORY_MIN_NEW_MESSAGES", "1000")
+        assistant = Assistant(tmp_path / "data")
+        yield Place("ollama", api, assistant)
+        assistant.close(flush=False)
+
+
+def loaded(name: str, tokens: int) -> dict[str, Any]:
+    return {"/api/ps": {"models": [{"name": name, "model": name, "context_length": tokens}]}}
+
+
+def extractions(api: ChatApi | MessagesApi) -> int:
+    return sum(one.body["model"] == "extractor" for one in api.requests)
+
+
+def test_at_75_percent_of_what_the_server_tells_memory_is_flushed_once_a_cycle(
+    ollama: Place, tmp_path: Path
+) -> None:
+    assert isinstance(ollama.api, ChatApi)
+    ollama.api.tells = loaded(tmp_path.name, 16_384)
+    for input_tokens, flushes in ((12_277, 0), (12_278, 1), (16_000, 1)):
+        ollama.api.answer("Yes.", input_tokens=input_tokens, output_tokens=10)
+        ollama.api.answer('{"facts": []}')
+        reply = ollama.assistant.reply(KEY, "我住在台北")
+        ollama.assistant.wait()
+        assert reply.usage is not None
+        assert reply.usage.context_window == 16_384
+        assert extractions(ollama.api) == flushes
+        ollama.api.replies.clear()
+    ollama.assistant.compaction_complete(KEY)
+    ollama.api.answer("Yes.", input_tokens=12_278, output_tokens=10)
+    ollama.api.answer('{"facts": []}')
+    ollama.assistant.reply(KEY, "我住在台南")
+    ollama.assistant.wait()
+    assert extractions(ollama.api) == 2
+
+
+def test_what_the_server_told_of_a_loaded_model_is_not_asked_again(
+    ollama: Place, tmp_path: Path
+) -> None:
+    assert isinstance(ollama.api, ChatApi)
+    ollama.api.tells = loaded(tmp_path.name, 16_384)
+    for asked in ([2, 2], [0, 0]):
+        ollama.api.asked.clear()
+        ollama.answer("Yes.")
+        ollama.assistant.reply(KEY, "早安")
+        paths = ("/v1/models", "/api/ps")
+        assert [ollama.api.asked.count(path) for path in paths] == asked
+
+
+def test_a_prompt_fits_into_the_context_with_room_for_tools_and_an_answer(
+    ollama: Place, tmp_path: Path
+) -> None:
+    assert isinstance(ollama.api, ChatApi)
+    for number in range(12):
+        ollama.assistant.memory.add(f"第{number}盞燈叫做{'小明' * 150}")
+    whole = ollama.assistant.preview(KEY, "Hello").explanation
+    ollama.api.tells = loaded(tmp_path.name, 4_096)
+    fitted = ollama.assistant.preview(KEY, "Hello").explanation
+    sizes = [sum(section.tokens for section in one.sections) for one in (whole, fitted)]
+    assert sizes[0] > 4_096 * 0.75 - TOOLS_TOKENS >= sizes[1] > 500
+
+
+def test_what_is_set_holds_whatever_the_server_tells(
+    ollama: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert isinstance(ollama.api, ChatApi)
+    ollama.api.tells = loaded(tmp_path.name, 4_096)
+    monkeypatch.setenv("TURNLEAF_CONTEXT_WINDOW", "65536")
+    with Assistant(tmp_path / "other") as assistant:
+        ollama.api.answer("Yes.")
+        reply = assistant.reply(KEY, "早安")
+        assert reply.usage is not None
+        assert reply.usage.context_window == 65_536
+        assert assistant.prompt_max_tokens == 32_000
+    assert ollama.api.asked == []

@@ -14,11 +14,12 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Self
 
 from turnleaf.core import events
+from turnleaf.core.budgets import prompt_budget
 from turnleaf.core.composer import Document, Explanation
 from turnleaf.core.keys import checked_key
 from turnleaf.core.memories import checked_text
 from turnleaf.core.times import to_millisecond
-from turnleaf.errors import EmbeddingError, InvalidInput, ModelError
+from turnleaf.errors import EmbeddingError, InvalidInput, ModelError, SettingsError
 from turnleaf.extraction import Extraction, Learnt, Outcome
 from turnleaf.llm.models import find_extractor, find_model
 from turnleaf.obeying import obey
@@ -125,6 +126,14 @@ class Assistant:
     def model(self) -> Model:
         """The model that answers."""
         return self._given_model or find_model(self.settings)
+
+    @property
+    def prompt_max_tokens(self) -> int:
+        """How many tokens a prompt may have: as set, and as fits into the model's context."""
+        window = None
+        with suppress(SettingsError):
+            window = getattr(self.model, "context_window", None)
+        return prompt_budget(self.settings.prompt_max_tokens, window)
 
     def now(self) -> datetime:
         """Read the clock."""

@@ -245,6 +245,13 @@ SETTINGS = (
         "where that model is served, if not at its usual place",
     ),
     Setting(
+        "context_window",
+        "TURNLEAF_CONTEXT_WINDOW",
+        "contextWindow",
+        _whole_number,
+        "how many tokens fit into the context of an API model, if not as many as its server says",
+    ),
+    Setting(
         "model_timeout_ms",
         "CLAUDE_TIMEOUT_MS",
         "claudeTimeoutMs",
@@ -344,6 +351,7 @@ class Settings:
     flush_threshold: float = 0.75
     model: str | None = None
     model_url: str | None = None
+    context_window: int | None = None
     model_timeout_ms: int = 180_000
     extract_model: str | None = None
     extract_daily_calls: int = 200

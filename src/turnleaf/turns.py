@@ -103,6 +103,10 @@ class Host(Protocol):
         """The model that answers."""
 
     @property
+    def prompt_max_tokens(self) -> int:
+        """How many tokens a prompt may have."""
+
+    @property
     def learns(self) -> bool:
         """Tell whether facts are learnt from what is said."""
 
@@ -194,7 +198,7 @@ class Turn:
             system = f"{system}\n\n{composing.WITH_TOOLS}"
         if self._instructions:
             system = f"{system}\n\n{self._instructions}"
-        return PromptComposer(system, max_tokens=settings.prompt_max_tokens)
+        return PromptComposer(system, max_tokens=self._own.prompt_max_tokens)
 
     def _prompt(self) -> Prompt:
         own = self._own

@@ -7,7 +7,7 @@
         api.requests[0].body["messages"]
 
 Each request to /v1/chat/completions gets the next of what was queued; with nothing left it gets
-a 400.
+a 400. What else the server tells stands in `tells`, by path.
 """
 
 from __future__ import annotations
@@ -73,6 +73,9 @@ class ChatApi(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Answering)
         self.requests: list[Received] = []
+        self.tells: dict[str, Any] = {}
+        self.asked: list[str] = []
+        """The paths that were asked for beside completions."""
         self.stalled = Event()
         """Set once an answer has stopped coming."""
         self.left = Event()
@@ -144,7 +147,7 @@ class _Answering(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if self.path != "/v1/chat/completions":
-            self.send(Raw(404, b"{}"))
+            self.tell()
             return
         headers = {name.lower(): value for name, value in self.headers.items()}
         self.server.requests.append(Received(headers, body))
@@ -157,6 +160,14 @@ class _Answering(BaseHTTPRequestHandler):
         else:
             message = _whole(reply, body["model"], self.server.numbers)
             self.send(Raw(200, json.dumps(message).encode()))
+
+    def do_GET(self) -> None:
+        self.tell()
+
+    def tell(self) -> None:
+        self.server.asked.append(self.path)
+        told = self.server.tells.get(self.path)
+        self.send(Raw(404, b"{}") if told is None else Raw(200, json.dumps(told).encode()))
 
     def send(self, raw: Raw) -> None:
         if raw.status:

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
-from turnleaf.core.dialogue import SILENCE_SECONDS, Silence
+from turnleaf.core.dialogue import SILENCE_SECONDS, Silence, Usage
 from turnleaf.errors import ModelError
 from turnleaf.llm.addresses import checked_key, checked_url
+from turnleaf.llm.context_windows import ASSUMED_TOKENS, Served
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Generator, Mapping
@@ -72,10 +73,13 @@ class ApiModel:
         api_key: str | None = None,
         url: str | None = None,
         timeout_seconds: float = 180.0,
+        context_window: int | None = None,
     ) -> None:
         address = _USUAL_URLS[provider] if url is None else _address(url, provider)
         key = checked_key(api_key, _VARIABLES[provider])
         self._endpoint = Endpoint(provider, model, address, key, timeout_seconds)
+        self._served = Served(address, model, key)
+        self._set_window = context_window
 
     @property
     def name(self) -> str:
@@ -96,10 +100,25 @@ class ApiModel:
         )
         return f"{endpoint.variable} is not set" if wants_key and not endpoint.api_key else None
 
+    @property
+    def context_window(self) -> int | None:
+        """How many tokens fit into its context; None where nobody but the library knows it."""
+        known = self._set_window or self._served.known_window
+        if known or not self._tells_window:
+            return known
+        return self._served.ask_window() or ASSUMED_TOKENS
+
+    @property
+    def _tells_window(self) -> bool:
+        """Whether it is its server that knows the context, since each gives it another one."""
+        provider = self._endpoint.provider
+        return provider == "ollama" or (provider == "openai" and not self._endpoint.is_usual)
+
     def stream(self, prompt: Prompt, tools: Toolbox | None = None) -> Generator[Event]:
         """Answer, piece by piece, using the tools; closing the iterator ends the request."""
         answer = self._calls().answer
-        yield from _handed_over(lambda: answer(self._endpoint, prompt, tools))
+        for event in _handed_over(lambda: answer(self._endpoint, prompt, tools)):
+            yield self._with_window(event) if isinstance(event, Usage) else event
 
     def structured(self, system: str, text: str, schema: Mapping[str, Any]) -> str:
         """Answer with JSON that should follow a schema; whoever asked checks it."""
@@ -107,6 +126,16 @@ class ApiModel:
         pieces = _handed_over(lambda: answer(self._endpoint, system, text, schema))
         [found] = (piece for piece in pieces if not isinstance(piece, Silence))
         return str(found)
+
+    def _with_window(self, usage: Usage) -> Usage:
+        """Tell how much fits into the context of the model that has just answered."""
+        known = self._set_window or self._served.known_window
+        if known is None:
+            asked = self._served.ask_window() if self._tells_window else usage.context_window
+            if asked:
+                self._served.keep_window(asked)
+            known = asked or ASSUMED_TOKENS
+        return replace(usage, context_window=known)
 
     def _calls(self) -> Any:  # noqa: ANN401 - a module
         if self.lack:

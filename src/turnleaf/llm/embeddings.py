@@ -18,11 +18,11 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from threading import Lock
 from typing import TYPE_CHECKING, Any
-from urllib.request import HTTPHandler, HTTPSHandler, OpenerDirector, ProxyHandler, Request
+from urllib.request import Request
 
 from turnleaf.core.vectors import pack
 from turnleaf.errors import EmbeddingError, SettingsError
-from turnleaf.llm.addresses import checked_key, checked_url, is_on_loopback
+from turnleaf.llm.addresses import checked_key, checked_url, make_opener
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -172,7 +172,7 @@ class EndpointEmbedder:
         # Only http and https pass checked_url.
         request = Request(f"{self._url}/embeddings", body, headers)  # noqa: S310
         try:
-            with _opener(self._url).open(request, timeout=timeout) as response:
+            with make_opener(self._url).open(request, timeout=timeout) as response:
                 after = response.headers.get("Retry-After")
                 data = self._read(response, timeout)
                 return _Reply(response.status, data, self._seconds(after))
@@ -292,15 +292,6 @@ def _explain_fault(fault: Exception) -> str:
 def _prepared(text: str) -> str:
     """Give the beginning of a text without lone surrogates, which no encoding has."""
     return text[:_MAX_CHARS].encode("utf-8", "ignore").decode()
-
-
-def _opener(url: str) -> OpenerDirector:
-    """Make what asks the endpoint: it follows no redirect, and no proxy stands before loopback."""
-    opener = OpenerDirector()
-    proxies = ProxyHandler({}) if is_on_loopback(url) else ProxyHandler()
-    for handler in (proxies, HTTPHandler(), HTTPSHandler()):
-        opener.add_handler(handler)
-    return opener
 
 
 def _reason(fault: BaseException) -> str:

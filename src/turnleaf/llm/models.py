@@ -93,6 +93,7 @@ def _named(name: str, settings: Settings, environ: Mapping[str, str]) -> Model:
             api_key=_key(provider, settings),
             url=_url(provider, settings, environ),
             timeout_seconds=seconds,
+            context_window=settings.context_window,
         )
     raise SettingsError(
         f"{name!r} is no model; set it to recall, claude-cli, claude-cli:NAME, anthropic:NAME,"

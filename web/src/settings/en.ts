@@ -67,6 +67,11 @@ const fields: Record<string, FieldWords> = {
     label: "The model's address",
     meaning: "Where the model is served, if not at its usual place.",
   },
+  contextWindow: {
+    label: "The model's context",
+    meaning: "How much fits into the context of an API model, such as num_ctx of Ollama. Empty asks its server.",
+    unit: "tokens",
+  },
   claudeTimeoutMs: {
     label: "Longest wait for an answer",
     meaning: "After that the model is stopped, and what it said so far is kept.",

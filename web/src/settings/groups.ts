@@ -8,7 +8,7 @@ export const FIRST = "autoExtract";
 const KEYS: Record<Exclude<Group, "other">, string[]> = {
   memory: ["enabled", "memoryMaxItems", "memoryMaxChars", "promptMaxTokens", "memoryLocation"],
   learning: ["extractIntervalSeconds", "minNewMessages", "flushThreshold", "extractModel", "extractDailyCalls"],
-  model: ["model", "modelUrl", "claudeTimeoutMs"],
+  model: ["model", "modelUrl", "contextWindow", "claudeTimeoutMs"],
   search: ["embeddings", "searchVectorWeight", "searchBm25Weight", "embeddingsUrl", "embeddingsModel"],
   conversations: [
     "conversationMaxTurns",

@@ -60,6 +60,11 @@ const fields: Record<string, FieldWords> = {
     label: "模型的網址",
     meaning: "模型不在預設的位置時才需要填。",
   },
+  contextWindow: {
+    label: "模型的上下文長度",
+    meaning: "透過 API 使用的模型一次能容納多少內容，例如 Ollama 的 num_ctx。留空則向模型的伺服器查詢。",
+    unit: "tokens",
+  },
   claudeTimeoutMs: {
     label: "等待回答的時間上限",
     meaning: "超過就停止，已經說出的部分會保留。",

@@ -120,7 +120,7 @@ def described(composed: Composed, assistant: Assistant) -> Preview:
         messages=[Spoken(role=one.role, content=one.text) for one in prompt.messages],
         text=prompt.text,
         tokens=sum(section.tokens for section in shaped.sections),
-        max_tokens=assistant.settings.prompt_max_tokens,
+        max_tokens=assistant.prompt_max_tokens,
         model=assistant.model.name,
     )
 

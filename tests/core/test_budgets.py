@@ -1,0 +1,24 @@
+"""A prompt has as many tokens as are set, and as fit into the model's context."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from turnleaf.core.budgets import TOOLS_TOKENS, prompt_budget
+from turnleaf.core.tokens import estimate
+from turnleaf.tools import SPECS
+
+
+@pytest.mark.parametrize(
+    ("window", "budget"),
+    [(None, 32_000), (200_000, 32_000), (8_192, 4_944), (4_096, 1_872), (1_024, 1)],
+)
+def test_a_prompt_leaves_room_for_tools_and_an_answer(window: int | None, budget: int) -> None:
+    assert prompt_budget(32_000, window) == budget
+
+
+def test_the_tools_take_no_more_than_is_kept_for_them() -> None:
+    described = [[spec.name, spec.description, dict(spec.parameters)] for spec in SPECS]
+    assert estimate(json.dumps(described)) <= TOOLS_TOKENS

@@ -1,0 +1,85 @@
+"""How many tokens fit into a model's context, as the servers that people run say it."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.standins.chat_api import ChatApi
+from turnleaf.llm.context_windows import ASSUMED_TOKENS, Served
+
+OTHER = {"id": "other", "name": "other", "model": "other", "context_length": 1}
+OLLAMA_SHOW = "/api/show"
+
+
+@pytest.fixture
+def api() -> Iterator[ChatApi]:
+    with ChatApi() as api:
+        yield api
+
+
+def running(**told: object) -> dict[str, Any]:
+    return {"/api/ps": {"models": [OTHER, {"name": "m:latest", "model": "m:latest", **told}]}}
+
+
+def shown(parameters: str | None, longest: int) -> dict[str, Any]:
+    told = {"model_info": {"general.architecture": "llama", "llama.context_length": longest}}
+    return {OLLAMA_SHOW: told if parameters is None else {**told, "parameters": parameters}}
+
+
+def listed(path: str, **told: object) -> dict[str, Any]:
+    return {path: {"object": "list", "data": [OTHER, {"id": "m", **told}]}}
+
+
+@pytest.mark.parametrize(
+    ("tells", "tokens"),
+    [
+        ({**running(context_length=16384), **shown("num_ctx 2048", 131072)}, 16384),
+        ({**running(), **shown("stop  x\nnum_ctx                        32768", 131072)}, 32768),
+        (shown(None, 131072), 4096),
+        (shown("temperature 0.7", 2048), 2048),
+        (listed("/v1/models", max_model_len=40960), 40960),
+        (listed("/v1/models", context_length=262144), 262144),
+        (listed("/v1/models", context_window=131072), 131072),
+        (listed("/api/v0/models", max_context_length=32768, loaded_context_length=4096), 4096),
+        (
+            {"/props": {"default_generation_settings": {"n_ctx": 12288}}, **shown(None, 12288)},
+            12288,
+        ),
+    ],
+    ids=[
+        *("Ollama, loaded", "Ollama, set", "Ollama", "Ollama, a small model", "vLLM", "OpenRouter"),
+        *("Groq", "LM Studio", "llama.cpp"),
+    ],
+)
+def test_the_server_says_it(api: ChatApi, tells: dict[str, Any], tokens: int) -> None:
+    api.tells = tells
+    assert Served(api.url, "m", None).ask_window() == tokens
+
+
+@pytest.mark.parametrize(
+    "tells",
+    [
+        {},
+        listed("/v1/models"),
+        listed("/api/v0/models", max_context_length=32768),
+        {"/v1/models": {"data": "m"}, "/api/ps": [1], "/props": {"default_generation_settings": 1}},
+        listed("/v1/models", context_length="many", max_model_len=True),
+        {OLLAMA_SHOW: {"parameters": "num_ctx 0", "model_info": None}},
+    ],
+)
+def test_a_small_one_is_assumed_where_the_server_does_not_say(
+    api: ChatApi, tells: dict[str, Any]
+) -> None:
+    api.tells = tells
+    assert Served(api.url, "m", None).ask_window() == ASSUMED_TOKENS
+
+
+def test_a_server_that_cannot_be_reached_says_nothing() -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{closed.getsockname()[1]}/v1"
+    assert Served(url, "m", None).ask_window() is None
