@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from turnleaf.core import rules
@@ -14,12 +15,13 @@ from turnleaf.core.languages import choose_words
 from turnleaf.core.masked_facts import mask_fact
 from turnleaf.core.memories import Memory
 from turnleaf.core.reconciling import judged
-from turnleaf.core.requests import meant, request_in
+from turnleaf.core.requests import may_ask, meant, request_in
 from turnleaf.core.secrets import masked
+from turnleaf.core.terms import simplify
 from turnleaf.errors import Conflict, MemoryFull
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from turnleaf.core.requests import Request
     from turnleaf.store.learning import LearningStore, Outgoing
@@ -28,7 +30,11 @@ if TYPE_CHECKING:
 ORIGIN = "request"
 MOST_NAMED = 10
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
-_CLAUSE_END = re.compile(r"[.](?=\s)|[,;!?\n，。；！？、]")
+MAX_REQUESTS = 20
+"""What one message may ask for; what it asks for beyond that stays in the words of the last."""
+_MAX_TRIED = 60
+_WISH_CHARS = 100
+_CLAUSE_ENDS = frozenset(",;!?\n，。；！？、")
 _EVERYTHING = re.compile(
     r"(?:everything|all)(?: of it| you know| about me)*|(?:一切|全部|所有)(?:的?事情?|的?記憶)?",
     re.IGNORECASE,
@@ -109,14 +115,19 @@ def obey(
 
 def requests_in(text: str) -> list[Request]:
     """Find the request that a message begins with, and those that follow it."""
-    request = request_in(text)
-    if request is None:
-        return []
-    for end in _CLAUSE_END.finditer(request.content):
-        others = requests_in(request.content[end.end() :].strip())
-        if others:
-            return [replace(request, content=request.content[: end.start()].strip()), *others]
-    return [request]
+    found: list[Request] = []
+    request, tried = request_in(text), 0
+    while request and len(found) < MAX_REQUESTS - 1:
+        for end in islice(_wishing_clauses(request.content), _MAX_TRIED - tried):
+            tried += 1
+            other = request_in(request.content[end + 1 :].strip())
+            if other:
+                found.append(replace(request, content=request.content[:end].strip()))
+                request = other
+                break
+        else:
+            break
+    return [*found, request] if request else []
 
 
 def refusal(text: str) -> str:
@@ -196,6 +207,15 @@ class _Desk:
 
     def _said(self, what: str, *texts: str) -> str:
         return self.words[what].format(*texts)
+
+
+def _wishing_clauses(text: str) -> Iterator[int]:
+    """Find the ends of clauses after which something may be asked for."""
+    plain = simplify(text)
+    for end, mark in enumerate(text):
+        is_end = mark in _CLAUSE_ENDS or (mark == "." and text[end + 1 : end + 2].isspace())
+        if is_end and may_ask(plain[end + 1 : end + _WISH_CHARS]):
+            yield end
 
 
 def _corrected(content: str, known: Sequence[Memory]) -> Memory | None:

@@ -1,4 +1,4 @@
-"""No text can freeze what reads it: anything repeated, in a process that can be killed."""
+"""No text freezes what reads it: anything repeated, in a process that can be killed."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ import pytest
 
 SECONDS = 60
 WORDS = """
-    哈 真的 很 都 跟 剛 剛剛 上週 每天 設在 喔對 早上一 我 甲、 ～ 、 。 「 😀
-    . - ~ ! : ^_^ 1 ( " ` <a ha
+    哈 真的 很 都 跟 剛 剛剛 上週 每天 設在 喔對 早上一 我 甲、 我， a我 請 把 刪掉 忘記
+    不用記得 記住甲， 謝謝 ～ 、 。 「 😀 . - ~ ! : ^_^ ? 1 ( " ` <a ha
 """
 UNITS = (
     *WORDS.split(),
     *(" ", "\n", "lol ", "ok ", "please ", "by the way ", "you know ", "a, ", "and ", "Ann "),
+    *("I like tea, ", "every day i ", "my 我 is ", "remember a, ", "forget it, ", "could you "),
 )
 FRAMES = (
     "{}",
@@ -25,41 +26,56 @@ FRAMES = (
     "I {} it",
     "I saw it {} and I live in Rome",
     "remember the door code{} is on the wall",
-    "My name is {}",
+    "忘記{}嗎？",
 )
-READERS = {
-    "facts": "from turnleaf.core.rules import facts_in as read",
-    "claim": "from turnleaf.core.rules import claim_of as read",
-    "gist": "from turnleaf.core.rules import gist as read",
-}
 CHILD = """
 import json, sys
+from datetime import UTC, datetime
+from turnleaf.core.extracting import Said, read_answer
+from turnleaf.core.memories import Memory
+from turnleaf.core.requests import meant
+from turnleaf.core.rules import claim_of, facts_in, gist
+from turnleaf.errors import ModelError
+from turnleaf.obeying import requests_in
+
+moment = datetime(2026, 11, 16, tzinfo=UTC)
+
+def read(text):
+    for reader in (facts_in, claim_of, gist, requests_in):
+        reader(text)
+    meant(text, [Memory("1", text[:100], moment, moment)])
+    try:
+        read_answer(f"```{text}", [Said(text, "user")])
+    except ModelError:
+        pass
+
 for line in sys.stdin:
-    text = json.loads(line)
     print(line, end="", flush=True)
-    read(text)
-print("read all")
+    read(json.loads(line))
+print("all read")
 """
 
 
-@pytest.mark.parametrize("reader", READERS)
-@pytest.mark.parametrize("count", [30, 180])
-def test_repeated_text_is_read_to_its_end(reader: str, count: int) -> None:
-    texts = [frame.format(unit * count) for unit in UNITS for frame in FRAMES]
-    assert _last_line_of_reading(reader, texts) == "read all"
+@pytest.mark.parametrize(
+    ("count", "frames"),
+    [(30, FRAMES), (180, FRAMES), (10_000, FRAMES[-2:-1])],
+    ids=["30", "180", "10000"],
+)
+def test_repeated_text_is_read_to_its_end(count: int, frames: tuple[str, ...]) -> None:
+    texts = [frame.format(unit * (count // len(unit))) for unit in UNITS for frame in frames]
+    assert _last_words_of_a_reader(texts) == "all read"
 
 
-def _last_line_of_reading(reader: str, texts: list[str]) -> str:
-    """Have a child read the texts; what it names last is where it was when its time was up."""
-    lines = "".join(f"{json.dumps(text)}\n" for text in texts)
+def _last_words_of_a_reader(texts: list[str]) -> str:
+    """Have a child read texts; it names each before reading it, so the last is the one to blame."""
     try:
         done = subprocess.run(
-            [sys.executable, "-c", f"{READERS[reader]}\n{CHILD}"],
-            input=lines.encode(),
+            [sys.executable, "-c", CHILD],
+            input="".join(f"{json.dumps(text)}\n" for text in texts).encode(),
             capture_output=True,
             timeout=SECONDS,
             check=False,
         )
     except subprocess.TimeoutExpired as expired:
-        return (expired.stdout or b"").decode().splitlines()[-1]
+        return (expired.stdout or b"").decode().splitlines()[-1][:200]
     return (done.stdout + done.stderr).decode().splitlines()[-1]

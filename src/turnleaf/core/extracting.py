@@ -7,8 +7,8 @@ far it is trusted is decided here, by where the quote stands, and never by the m
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass, replace
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.core import neutral
@@ -20,7 +20,7 @@ from turnleaf.core.terms import parse_query, terms
 from turnleaf.errors import ModelError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from turnleaf.core.memories import Memory
 
@@ -78,8 +78,7 @@ _RANK = ("document", "tool", "stranger", "assistant")
 
 _NOBODYS = frozenset(parse_query("user 用戶 使用者").terms)
 
-_FENCE = re.compile(r"\A\s*```[a-z]*\s*(.*?)\s*```\s*\Z", re.DOTALL)
-_SPACE = re.compile(r"\s+")
+_FENCE = "```"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,17 +134,23 @@ def read_answer(answer: str, said: Sequence[Said], known: Sequence[Memory] = ())
 
     A fact is left out whose quote nobody said, or which rests on what the assistant said.
     """
-    read = (_proposal(record, said) for record in _records(answer))
-    proposals = [_lowered(one, said, known) for one in read if one is not None]
+    texts = [_spaced(one.text) for one in said]
+    read = [*filter(None, (_proposal(record, said, texts) for record in _records(answer)))]
+    if not read:
+        return []
+    heard = _Heard.of(said, known)
+    proposals = (_lowered(one, said, heard) for one in read)
     return [one for one in proposals if one.trust != "assistant"]
 
 
 def without_repeats(proposals: Iterable[Proposal], said: Sequence[Said]) -> list[Proposal]:
     """Of several proposals that rest on the same words of a message, keep the first."""
+    texts = [_spaced(one.text) for one in said]
     kept: list[tuple[Proposal, int, int]] = []
     for one in proposals:
-        start = _spaced(said[one.message].text).find(_spaced(one.candidate.quote))
-        end = start + len(_spaced(one.candidate.quote))
+        quote = _spaced(one.candidate.quote)
+        start = texts[one.message].find(quote)
+        end = start + len(quote)
         if not any(
             other.message == one.message and start < last and first < end
             for other, first, last in kept
@@ -165,9 +170,8 @@ def _shown(said: Said) -> str:
 
 
 def _records(answer: str) -> list[dict[str, Any]]:
-    fenced = _FENCE.match(answer)
     try:
-        facts = json.loads(fenced[1] if fenced else answer)["facts"]
+        facts = json.loads(_unfenced(answer))["facts"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         message = f"the model's answer is not the JSON that it was asked for ({_short(answer)})"
         raise ModelError(message) from error
@@ -175,6 +179,14 @@ def _records(answer: str) -> list[dict[str, Any]]:
         message = f"the model's facts do not have the form that was asked for ({_short(answer)})"
         raise ModelError(message)
     return facts
+
+
+def _unfenced(answer: str) -> str:
+    """Return the JSON of an answer that stands in a fenced code block, or the answer."""
+    bare = answer.strip()
+    if len(bare) < 2 * len(_FENCE) or not (bare.startswith(_FENCE) and bare.endswith(_FENCE)):
+        return answer
+    return bare.removeprefix(_FENCE).removesuffix(_FENCE).lstrip(ascii_lowercase)
 
 
 def _is_fact(record: object) -> bool:
@@ -188,9 +200,11 @@ def _is_fact(record: object) -> bool:
     )
 
 
-def _proposal(record: dict[str, Any], said: Sequence[Said]) -> Proposal | None:
+def _proposal(
+    record: dict[str, Any], said: Sequence[Said], texts: Sequence[str]
+) -> Proposal | None:
     fact, quote = _line(record["fact"]), record["quote"].strip()
-    number = _place(quote, record.get("message"), said)
+    number = _place(quote, record.get("message"), said, texts)
     if number is None or not fact or not _is_kept(fact):
         return None
     category = _line(record.get("category") or "")
@@ -205,20 +219,38 @@ def _is_kept(text: str) -> bool:
     return is_text(text) and "\0" not in text
 
 
-def _place(quote: str, wanted: object, said: Sequence[Said]) -> int | None:
+def _place(quote: str, wanted: object, said: Sequence[Said], texts: Sequence[str]) -> int | None:
     """Find the message that holds the quote: the one that was named, or else any."""
+    spaced = _spaced(quote)
     wanted_first = sorted(range(len(said)), key=lambda number: number + 1 != wanted)
     return next(
         (
             number
             for number in wanted_first
-            if quote and said[number].is_source and _spaced(quote) in _spaced(said[number].text)
+            if quote and said[number].is_source and spaced in texts[number]
         ),
         None,
     )
 
 
-def _lowered(proposal: Proposal, said: Sequence[Said], known: Sequence[Memory]) -> Proposal:
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """The terms of a conversation: the user's own, those of known facts, those of each message."""
+
+    own: frozenset[str]
+    remembered: frozenset[str]
+    others: Mapping[int, frozenset[str]]
+
+    @classmethod
+    def of(cls, said: Sequence[Said], known: Sequence[Memory]) -> _Heard:
+        """Read each text once."""
+        heard = {number: frozenset(terms(one.text)) for number, one in enumerate(said)}
+        own = [heard.pop(number) for number, one in enumerate(said) if one.trust == "user"]
+        remembered = (terms(memory.content) for memory in known)
+        return cls(frozenset().union(*own), frozenset().union(*remembered), heard)
+
+
+def _lowered(proposal: Proposal, said: Sequence[Said], heard: _Heard) -> Proposal:
     """Trust a fact no more than whoever else said what the user did not: the lowest decides.
 
     A quote of the user does not vouch for words that only a page or the assistant brought, nor
@@ -226,24 +258,23 @@ def _lowered(proposal: Proposal, said: Sequence[Said], known: Sequence[Memory]) 
     """
     if proposal.trust != "user":
         return proposal
-    own = {term for one in said if one.trust == "user" for term in terms(one.text)}
-    remembered = {term for memory in known for term in terms(memory.content)}
     claimed = set(parse_query(proposal.candidate.content).terms) - _NOBODYS
+    foreign = claimed - heard.own - heard.remembered
     others = [
-        (_RANK.index(one.trust), number)
-        for number, one in enumerate(said)
-        if one.trust != "user" and (claimed - own - remembered).intersection(terms(one.text))
+        (_RANK.index(said[number].trust), number)
+        for number, words in heard.others.items()
+        if not foreign.isdisjoint(words)
     ]
     if others:
         _, number = min(others)
         return replace(proposal, trust=said[number].trust, source=number)
-    if len(claimed & own) < max(1, SUPPORTED_SHARE * len(claimed - remembered)):
+    if len(claimed & heard.own) < max(1, SUPPORTED_SHARE * len(claimed - heard.remembered)):
         return replace(proposal, trust="model")
     return proposal
 
 
 def _spaced(text: str) -> str:
-    return _SPACE.sub(" ", text).strip()
+    return " ".join(text.split())
 
 
 def _line(text: str) -> str:

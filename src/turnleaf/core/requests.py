@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
-from operator import or_
+from functools import cache, lru_cache
+from operator import add, or_
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from turnleaf.core.languages import has_chinese_words, is_japanese
 from turnleaf.core.terms import fold, simplify, terms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from turnleaf.core.memories import Memory
 
@@ -45,6 +45,7 @@ _OPENING = re.compile(
     re.IGNORECASE,
 )
 _MAX_OPENINGS = 5
+_OPENING_CHARS = 80
 
 _POLITE = (
     r"(?:(?P<asking>(?:can|could|would|will) you )|i(?: want|['’]d like| would like| need) you to "
@@ -102,7 +103,7 @@ _HAN_STORY = (
     "带|拿|买|关|锁|吃|去|打|跟|告诉|缴|付|充|写|做|设|说|问|回|寄|存|要|怎么|什么|密码|帐号|账号"
 )
 _HAN_DROPPING = (
-    rf"(?:忘掉|忘却|忘记(?!{_HAN_STORY})(?!.*了\W{{0,9}}\Z)"
+    rf"(?:忘掉|忘却|(?P<story>忘记)(?!{_HAN_STORY})"
     r"|(?P<over>(?:我?不(?:用|要|必|需要?)[你妳您]?|别)再?(?:帮我)?记[得住着]?)"
     r"|(?:删[掉除]|移除|清除)记忆(?=[：:]))"
 )
@@ -118,7 +119,8 @@ _HAN_TAKING_OUT = (
     rf"(?:忘[掉了记]|从{_HAN_MEMORY}(?:删[掉除]|移除|清除))"
 )
 
-_SENTENCE_END = re.compile(r"[.!。！\n]\s*")
+_STORY_END = re.compile(r"了\W{0,9}\Z")
+_SENTENCE_STOPS = ".!。！\n"
 _QUESTION = re.compile(
     r"(?:[?？]|吗|呢|什么|谁|哪里|哪|多少|怎么样?|几[个点岁号])\W{0,9}\Z", re.IGNORECASE
 )
@@ -135,29 +137,56 @@ _MAX_ENDINGS = 5
 _STOPS = " \t\r\n.。!！?？~～…,，;；"
 _ABBREVIATION = re.compile(r"(?:\b[A-Za-z](?:\.[A-Za-z])+|\b(?:etc|Jr|Sr|Inc|Ltd|Co|Corp|St|Dr))\Z")
 _NOTHING = re.compile(
-    r"(?:about )?(?:it(?: all)?|that|this|them|these|those|me|you|us|him|her|everyone|the above"
-    r"|what i (?:just )?(?:said|wrote)|i (?:ever )?(?:said|mentioned|asked)(?: \w+)?"
+    r"(?:(?:about )?(?:it(?: all)?|that|this|them|these|those|me|you|us|him|her|everyone|the above"
+    r"|what i (?:just )?(?:said|wrote)|i (?:ever )?(?:said|mentioned|asked)(?: \w{1,20})?"
     r"|(?:that|this) for (?:me|later)|[他她它我你妳您]们?"
-    r"|[这那](?:[个些件点]|[件个]?事情?|一?点)?|我?刚[刚才]?[说讲]?的?(?:话|那个|那件事|事)?|算|掉|了|啦)(?:[,，.。!！].*)?"
-    r"|(?:(?:all|any|the|your|my|of) ){0,3}(?:previous|prior|above|earlier|preceding)\b.*",
-    re.IGNORECASE | re.DOTALL,
+    r"|[这那](?:[个些件点]|[件个]?事情?|一?点)?|我?刚[刚才]?[说讲]?的?(?:话|那个|那件事|事)?|算|掉|了|啦)(?:[,，.。!！]|\Z)"
+    r"|(?:(?:all|any|the|your|my|of) ){0,3}(?:previous|prior|above|earlier|preceding)\b)",
+    re.IGNORECASE,
 )
+_NOTHING_CHARS = 80
 
 
-_WISHES: tuple[tuple[Action, str], ...] = (
-    ("forget", rf"{_POLITE}{_TAKING}"),
-    ("forget", rf"{_POLITE}{_DROPPING}{_THAT}"),
-    ("remember", rf"{_POLITE}{_KEEPING}{_THAT}"),
+_HEAD_CHARS = 150
+"""Within so many characters a wish says what it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """A way to ask, which has one of the words `any_of` in its head, and how far it may reach."""
+
+    action: Action
+    pattern: str
+    any_of: tuple[str, ...]
+    reach: int = _HEAD_CHARS
+
+    def match(self, plain: str) -> re.Match[str] | None:
+        """Match the beginning of a text in Simplified characters."""
+        if not _has_any(plain[:_HEAD_CHARS], self.any_of):
+            return None
+        match = _compiled(self.pattern).match(plain[: self.reach])
+        is_story = match and match.groupdict().get("story") and _STORY_END.search(plain[-10:])
+        return None if is_story else match
+
+
+_TAKING_WORDS = ("delete", "remove", "erase", "drop", "clear")
+_DROPPING_WORDS = ("forget", "remember", *_TAKING_WORDS)
+_KEEPING_WORDS = ("remember", "memor", "forget", "mind", "note", "down")
+_WISHES = (
+    _Wish("forget", rf"{_POLITE}{_TAKING}", _TAKING_WORDS, reach=700),
+    _Wish("forget", rf"{_POLITE}{_DROPPING}{_THAT}", _DROPPING_WORDS),
+    _Wish("remember", rf"{_POLITE}{_KEEPING}{_THAT}", _KEEPING_WORDS),
 )
-_HAN_WISHES: tuple[tuple[Action, str], ...] = (
-    ("forget", rf"{_HAN_POLITE}{{0,5}}{_HAN_DELETING}"),
-    ("forget", rf"{_HAN_POLITE}{{0,5}}{_HAN_TAKING_OUT}"),
-    ("forget", rf"{_HAN_POLITE}{{0,5}}{_HAN_DROPPING}{_HAN_THAT}"),
-    ("forget", rf"{_HAN_POLITE}{{1,5}}忘[了记]{_HAN_THAT}"),
-    ("remember", rf"{_HAN_POLITE}{{0,5}}{_HAN_TAKING_IN}{_HAN_THAT}"),
-    ("remember", rf"{_HAN_POLITE}{{0,5}}{_HAN_KEEPING}{_HAN_THAT}"),
-    ("remember", rf"{_HAN_POLITE}{{1,5}}记录?(?![不得忆]){_HAN_THAT}"),
+_HAN_WISHES = (
+    _Wish("forget", rf"{_HAN_POLITE}{{0,5}}{_HAN_DELETING}", (*"删移清抹",), reach=700),
+    _Wish("forget", rf"{_HAN_POLITE}{{0,5}}{_HAN_TAKING_OUT}", ("把",), reach=700),
+    _Wish("forget", rf"{_HAN_POLITE}{{0,5}}{_HAN_DROPPING}{_HAN_THAT}", (*"忘记",)),
+    _Wish("forget", rf"{_HAN_POLITE}{{1,5}}忘[了记]{_HAN_THAT}", ("忘",)),
+    _Wish("remember", rf"{_HAN_POLITE}{{0,5}}{_HAN_TAKING_IN}{_HAN_THAT}", ("把",), reach=2_200),
+    _Wish("remember", rf"{_HAN_POLITE}{{0,5}}{_HAN_KEEPING}{_HAN_THAT}", (*"记写忘",)),
+    _Wish("remember", rf"{_HAN_POLITE}{{1,5}}记录?(?![不得忆]){_HAN_THAT}", ("记",)),
 )
+_WISHING_WORDS = {word for wish in (*_WISHES, *_HAN_WISHES) for word in wish.any_of}
 
 # Words without which a fact is still the one that is meant.
 _GRAMMAR = """
@@ -175,6 +204,7 @@ _PERSONS = (("my", "user's"), ("我", "使用者"), ("我", "用户"))
 _NAME = {*terms("name")}
 _OWN_NAME = re.compile(r"(?:my|user(?:'s)?|i am|i'm|我的?|使用者的?|用户的?)?\s*name\b")
 _HAN_RUN = re.compile("[\u3400-\u9fff]+")
+_LATIN_RUN = re.compile("[a-z0-9]+")
 _NOT_WORD = re.compile(r"[\W_]+")
 
 
@@ -182,23 +212,52 @@ def request_in(text: str) -> Request | None:
     """Give the wish that a user's message begins with, if it begins with one."""
     plain = simplify(text)
     start = _after_opening(plain)
-    wishes = _WISHES if plain[start : start + 1].isascii() else _HAN_WISHES
-    for action, wish in wishes:
-        if match := _compiled(wish).match(plain, start):
-            content = "" if _is_misread(text, match) else _content(text, action, match)
-            return Request(action, content) if content else None
+    told = plain[start:]
+    for wish in _WISHES if told[:1].isascii() else _HAN_WISHES:
+        if match := wish.match(told):
+            is_misread = _is_misread(text, match)
+            content = "" if is_misread else _content(text[start:], wish.action, match)
+            return Request(wish.action, content) if content else None
     return None
+
+
+def may_ask(plain: str) -> bool:
+    """Whether a text in Simplified characters has a word in its head that wishes are made of."""
+    return _has_any(plain[:_HEAD_CHARS], _WISHING_WORDS)
 
 
 def meant(wanted: str, memories: Sequence[Memory]) -> list[Memory]:
     """Give the facts that somebody wants forgotten: those that say it, else those about it."""
-    folded = fold(wanted)
-    same = [memory for memory in memories if _bare(fold(memory.content)) == _bare(folded)]
-    if same or not (_words(folded) or _runs(folded)):
+    wish = _wanted(fold(wanted))
+    facts = [(memory, fold(memory.content)) for memory in memories]
+    same = [memory for memory, folded in facts if _bare(folded) == wish.bare]
+    if same or not (wish.words or wish.runs):
         return same
-    spoken = [*_spoken(folded)]
-    literal = [memory for memory in memories if _holds(fold(memory.content), spoken)]
-    return literal or [memory for memory in memories if _is_about(fold(memory.content), folded)]
+    literal = [memory for memory, folded in facts if _holds(folded, wish.spoken)]
+    return literal or [memory for memory, folded in facts if _is_about(folded, wish)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What somebody wants forgotten, in the forms in which facts are compared with it."""
+
+    bare: str
+    spoken: tuple[str, ...]
+    words: frozenset[str]
+    runs: tuple[str, ...]
+
+
+@lru_cache(maxsize=16)
+def _wanted(folded: str) -> _Wanted:
+    spoken = tuple(map(_marked, _spoken(folded)))
+    return _Wanted(
+        _bare(folded), spoken, frozenset(_words(folded)), (*dict.fromkeys(_runs(folded)),)
+    )
+
+
+def _has_any(plain: str, words: Iterable[str]) -> bool:
+    lower = plain.lower()
+    return any(word in lower for word in words)
 
 
 def _is_misread(text: str, match: re.Match[str]) -> bool:
@@ -215,9 +274,9 @@ def _compiled(wish: str) -> re.Pattern[str]:
 def _after_opening(plain: str) -> int:
     place = len(plain) - len(plain.lstrip())
     for _ in range(_MAX_OPENINGS):
-        if not (match := _OPENING.match(plain, place)):
+        if not (match := _OPENING.match(plain[place : place + _OPENING_CHARS])):
             break
-        place = match.end()
+        place += match.end()
     return place
 
 
@@ -245,11 +304,18 @@ def _told(text: str, *, is_asked: bool) -> str:
     if _is_question(told if _polite_end(text.rstrip(_STOPS)) else text):
         if is_asked:
             return _named(told.removesuffix("嗎").removesuffix("吗"))
-        ends = [end.end() for end in _SENTENCE_END.finditer(text)][-_MAX_ENDINGS:]
-        while ends and _is_question(text):
-            text = text[: ends.pop()]
+        for _ in range(_MAX_ENDINGS):
+            if not _is_question(text):
+                break
+            text = _without_last_sentence(text)
         told = "" if _is_question(text) else _trimmed(text)
     return _named(told)
+
+
+def _without_last_sentence(text: str) -> str:
+    bare = text.rstrip()
+    end = max(bare.rfind(stop, 0, len(bare) - 1) for stop in _SENTENCE_STOPS)
+    return text[: end + 1]
 
 
 def _is_question(text: str) -> bool:
@@ -285,7 +351,7 @@ def _unquoted(text: str) -> str:
 
 def _named(text: str) -> str:
     """Give what is named; a mere "it" names nothing."""
-    return "" if _NOTHING.fullmatch(simplify(text)) else text
+    return "" if _NOTHING.match(simplify(text[:_NOTHING_CHARS])) else text
 
 
 def _bare(folded: str) -> str:
@@ -301,17 +367,21 @@ def _spoken(folded: str) -> Iterator[str]:
             yield name + text.removeprefix(person)
 
 
+def _marked(folded: str) -> str:
+    """Mark where words in Latin letters begin and end, so that only whole ones are found."""
+    return _LATIN_RUN.sub("\x01\\g<0>\x02", folded)
+
+
 def _holds(folded: str, spoken: Sequence[str]) -> bool:
-    return any(
-        re.search(rf"(?<![a-z0-9]){re.escape(wanted)}(?![a-z0-9])", folded) for wanted in spoken
-    )
+    marked = _marked(folded)
+    return any(wanted in marked for wanted in spoken)
 
 
-def _is_about(folded: str, wanted: str) -> bool:
+def _is_about(folded: str, wanted: _Wanted) -> bool:
     """Tell whether a fact holds every word that says something of what is wanted."""
-    if _words(wanted) == _NAME and not _runs(wanted):
+    if wanted.words == _NAME and not wanted.runs:
         return _OWN_NAME.match(_NAMING.sub(" name ", folded)) is not None
-    return _words(wanted) <= _words(folded) and all(_covers(folded, run) for run in _runs(wanted))
+    return wanted.words <= _words(folded) and _covers(folded, wanted.runs)
 
 
 def _words(folded: str) -> set[str]:
@@ -323,8 +393,21 @@ def _runs(folded: str) -> list[str]:
     return [part for run in runs for part in _FUNCTION_CHARS.split(run) if part]
 
 
-def _covers(folded: str, run: str) -> bool:
-    """Tell whether each character of a run stands in a fact beside one of its neighbours."""
+def _covers(folded: str, runs: Sequence[str]) -> bool:
+    """Tell whether each character of the runs stands in a fact beside one of its neighbours."""
+    if not runs:
+        return True
     fact = f"{folded} {_FUNCTION_CHARS.sub('', folded)}"
-    pairs = [run[place : place + 2] in fact for place in range(len(run) - 1)]
-    return all(map(or_, [False, *pairs], [*pairs, False])) if pairs else run in fact
+    if max(map(len, runs)) > len(fact):
+        return False
+    known = {*_pairs(fact)}
+    return all(_is_covered(run, known) if len(run) > 1 else run in fact for run in runs)
+
+
+def _is_covered(run: str, known: set[str]) -> bool:
+    pairs = [pair in known for pair in _pairs(run)]
+    return all(map(or_, [False, *pairs], [*pairs, False]))
+
+
+def _pairs(text: str) -> Iterator[str]:
+    return map(add, text, text[1:])

@@ -15,7 +15,7 @@ from turnleaf.core.candidates import Candidate
 from turnleaf.core.languages import is_japanese
 from turnleaf.core.rules_chinese import CHINESE
 from turnleaf.core.rules_clauses import (
-    MAX_MESSAGE_CHARS,
+    HIDDEN,
     Sentence,
     one_spelling,
     plain_text,
@@ -30,6 +30,13 @@ if TYPE_CHECKING:
     from turnleaf.core.candidates import Claim
     from turnleaf.core.rules_grammar import Grammar
 
+MAX_FACT_CHARS = 2_000
+"""The length of a stored fact that is still read; a longer one is a text."""
+MAX_CLAUSE_CHARS = 200
+_MAX_JOINED_CHARS = 300
+"""What may be one clause although there is a gap in it."""
+_TOLD_CHARS = 100
+_TRIMMED_CHARS = 200
 _POSSESSIVES = frozenset({"his", "her", "its", "their"})
 _SHORT = {"i'm": "i am", "can't": "can not", "n't": " not", "'s ": " is ", "'ve": " have"} | {
     "favorite": "favourite",
@@ -118,21 +125,17 @@ def attribute_of(content: str) -> str | None:
     return next(filter(None, attributes), None)
 
 
-@lru_cache(maxsize=4096)
 def claims_of(content: str) -> list[Claim]:
     """Read a stored fact, whoever's words it is in."""
-    plain = _first_person(plain_text(content))
-    return [fact.claim for fact in _Reading(plain, plain).facts()]
+    return [fact.claim for fact in _stored(content)[1]] if len(content) <= MAX_FACT_CHARS else []
 
 
-@lru_cache(maxsize=4096)
 def claim_of(content: str) -> Claim | None:
     """Read a fact that is one claim and nothing else, whoever's words it is in."""
-    plain = _first_person(plain_text(content))
-    facts = _Reading(plain, plain).facts()
-    if len(content) > MAX_MESSAGE_CHARS or len(facts) != 1:
+    plain, facts = _stored(content) if len(content) <= MAX_FACT_CHARS else ("", [])
+    if len(facts) != 1:
         return None
-    said = _trimmed(plain, 0, len(plain), _grammar(plain))
+    said = _trimmed(plain, _grammar(plain))
     return facts[0].claim if (facts[0].start, facts[0].end) == said else None
 
 
@@ -140,11 +143,34 @@ def claim_of(content: str) -> Claim | None:
 def gist(content: str) -> str:
     """Give the words of a fact in one spelling, whoever's words they are."""
     plain = _first_person(one_spelling(content))
-    start, end = _trimmed(plain, 0, len(plain), _grammar(plain))
+    start, end = _trimmed(plain, _grammar(plain))
     words = fold(plain[start:end])
     for short, long in _SHORT.items():
         words = words.replace(short, long)
     return " ".join(_STOPS.sub(" ", words).split()) or content
+
+
+@lru_cache(maxsize=4096)
+def _stored(content: str) -> tuple[str, list[_Fact]]:
+    plain = _first_person(plain_text(content))
+    return plain, _Reading(plain, plain).facts()
+
+
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    """What a clause looks like, whatever went before it: where its statement is and begins with.
+
+    After one that `is_end` its sentence states nothing more.
+    """
+
+    start: int
+    end: int
+    is_end: bool
+    is_change: bool
+    is_bare: bool
+    subject_chars: int
+    pronoun: str | None
+    my: str
 
 
 @dataclass(slots=True)
@@ -174,53 +200,51 @@ class _Reading:
     def _in_sentence(self, sentence: Sentence, grammar: Grammar) -> list[_Fact]:
         found: list[_Fact] = []
         for start, end in _clauses(self.plain, sentence, grammar):
-            grammar = _grammar(self.plain[start:end])
-            if grammar.stop.search(grammar.gloss(self.plain[start:end])):
+            clause = _clause(self.plain[start:end])
+            if clause.is_end:
                 break
-            fact = self._in_clause(start, end, grammar)
+            fact = self._in_clause(start, clause)
             if fact and found and _corrects(found[-1], fact):
                 fact = self._joined(found.pop(), fact)
             found += [fact] if fact else []
         return found
 
-    def _in_clause(self, start: int, end: int, grammar: Grammar) -> _Fact | None:
-        changed = grammar.change.search(grammar.gloss(self.plain[start:end]))
-        is_changed = changed is not None or self.is_changing
-        start, end = _trimmed(self.plain, start, end, grammar)
-        said = self.plain[start:end]
-        for understood, rest in self._ways(said, grammar):
+    def _in_clause(self, offset: int, clause: _Clause) -> _Fact | None:
+        is_changed = clause.is_change or self.is_changing
+        start, end = offset + clause.start, offset + clause.end
+        for understood, rest in self._ways(self.plain[start:end], clause):
             claim = _claim(simplify(understood) + rest)
             if claim:
-                self._remember(start, end, claim, grammar)
+                self._remember(start, end, clause, claim)
                 content = understood + self.text[end - len(rest) : end]
                 if is_changed or self.is_corrected:
                     claim = replace(claim, is_correction=True)
                 return _Fact(start, end, content, claim)
         self.is_changing = is_changed
-        subject = grammar.subject.match(said)
-        self.subject = self.text[start : start + subject.end()] if subject else self.subject
+        self._take_subject(start, clause)
         return None
 
-    def _ways(self, said: str, grammar: Grammar) -> Iterator[tuple[str, str]]:
+    def _ways(self, said: str, clause: _Clause) -> Iterator[tuple[str, str]]:
         """Give the clause as it is, and with the subject that it leaves to be understood."""
-        pronoun = grammar.pronoun.match(said)
-        if pronoun is None:
+        if clause.pronoun is None:
             yield "", said
-        if pronoun and self.about:
-            owner = "'s" if pronoun[0].lower() in _POSSESSIVES else ""
-            yield self.about + owner, said[pronoun.end() :]
-        elif self.subject and grammar.bare.match(said):
+        if clause.pronoun is not None and self.about:
+            owner = "'s" if clause.pronoun.lower() in _POSSESSIVES else ""
+            yield self.about + owner, said[len(clause.pronoun) :]
+        elif self.subject and clause.is_bare:
             yield self.subject + ("" if _HAN.match(self.subject[-1]) else " "), said
 
-    def _remember(self, start: int, end: int, claim: Claim, grammar: Grammar) -> None:
+    def _remember(self, start: int, end: int, clause: _Clause, claim: Claim) -> None:
         """Keep whom the clause is about, in the letters that it was written in."""
-        subject = grammar.subject.match(self.plain, start, end)
-        if subject:
-            self.subject = self.text[start : subject.end()]
+        self._take_subject(start, clause)
         if claim.about:
             places = [(self.plain.find(name, start, end), len(name)) for name in claim.about]
             names = [self.text[at : at + size] for at, size in places if at >= 0]
-            self.about = _side_by_side(grammar.my, *names) if names else ""
+            self.about = _side_by_side(clause.my, *names) if names else ""
+
+    def _take_subject(self, start: int, clause: _Clause) -> None:
+        if clause.subject_chars:
+            self.subject = self.text[start : start + clause.subject_chars]
 
     def _joined(self, first: _Fact, second: _Fact) -> _Fact:
         content = first.content + self.text[first.end : second.end]
@@ -228,21 +252,48 @@ class _Reading:
 
 
 def _first_person(plain: str) -> str:
+    head, rest = plain[:_TOLD_CHARS], plain[_TOLD_CHARS:]
     for pattern, replacement in _grammar(plain).told:
-        plain = pattern.sub(replacement, plain)
-    return plain
+        head = pattern.sub(replacement, head)
+    return head + rest
 
 
 def _grammar(said: str) -> Grammar:
-    return CHINESE if _HAN.search(said) else ENGLISH
+    return CHINESE if not said.isascii() and _HAN.search(said) else ENGLISH
 
 
 def _claim(said: str) -> Claim | None:
+    """Read a clause, unless it is too long or holds what nobody said."""
+    return _read(said) if len(said) <= MAX_CLAUSE_CHARS and HIDDEN not in said else None
+
+
+@lru_cache(maxsize=2048)
+def _read(said: str) -> Claim | None:
     """Read a clause; one in both languages that begins in English may be English for the rest."""
     claim = _grammar(said).claim(said)
     if claim or not _LATIN.match(said) or _NO_ENGLISH.search(said):
         return claim
     return ENGLISH.claim(said) if _HAN.search(said) else None
+
+
+@lru_cache(maxsize=2048)
+def _clause(said: str) -> _Clause:
+    """Look at a clause; a text that repeats itself has few different ones."""
+    grammar = _grammar(said)
+    glossed = grammar.gloss(said)
+    start, end = _trimmed(said, grammar)
+    statement = said[start:end]
+    subject, pronoun = grammar.subject.match(statement), grammar.pronoun.match(statement)
+    return _Clause(
+        start,
+        end,
+        is_end=grammar.stop.search(glossed) is not None,
+        is_change=grammar.change.search(glossed) is not None,
+        is_bare=grammar.bare.match(statement) is not None,
+        subject_chars=subject.end() if subject else 0,
+        pronoun=pronoun[0] if pronoun else None,
+        my=grammar.my,
+    )
 
 
 def _side_by_side(*words: str) -> str:
@@ -252,35 +303,53 @@ def _side_by_side(*words: str) -> str:
 
 def _clauses(plain: str, sentence: Sentence, grammar: Grammar) -> list[tuple[int, int]]:
     """Cut a sentence into the clauses that state something, if any; the question is left out."""
+    said = plain[sentence.start : sentence.end]
     clauses: list[tuple[int, int]] = []
-    start = sentence.start
-    for gap in [*grammar.gap.finditer(plain, sentence.start, sentence.end), None]:
-        end = gap.start() if gap else sentence.end
-        if clauses and _belongs(plain, clauses[-1], end, grammar):
+    start = 0
+    for gap in [*grammar.gap.finditer(said), None]:
+        end = gap.start() if gap else len(said)
+        if clauses and _belongs(said, clauses[-1], end, grammar):
             clauses[-1] = (clauses[-1][0], end)
-        elif plain[start:end].strip():
+        elif said[start:end].strip():
             clauses.append((start, end))
         start = gap.end() if gap else end
-    if not sentence.asks:
-        return clauses
-    *others, (start, end) = clauses or [(0, 0)]
-    return others[:-1] if grammar.tag.fullmatch(plain[start:end].strip()) else others
+    if sentence.asks:
+        *clauses, (start, end) = clauses or [(0, 0)]
+        clauses = clauses[:-1] if grammar.tag.fullmatch(said[start:end].strip()) else clauses
+    return [(sentence.start + start, sentence.start + end) for start, end in clauses]
 
 
-def _belongs(plain: str, clause: tuple[int, int], end: int, grammar: Grammar) -> bool:
+def _belongs(said: str, clause: tuple[int, int], end: int, grammar: Grammar) -> bool:
     """Tell whether what comes up to `end` is still the same clause."""
     start, stop = clause
-    is_lead = grammar.lead.fullmatch(plain[start:stop].strip())
-    return bool(is_lead or grammar.ended.fullmatch(plain[start:end].strip()))
+    first, both = said[start:stop], said[start:end]
+    return len(both) <= _MAX_JOINED_CHARS and _is_one(first, both, is_chinese=grammar is CHINESE)
 
 
-def _trimmed(plain: str, start: int, end: int, grammar: Grammar) -> tuple[int, int]:
+@lru_cache(maxsize=2048)
+def _is_one(first: str, both: str, *, is_chinese: bool) -> bool:
+    grammar = CHINESE if is_chinese else ENGLISH
+    return bool(grammar.lead.fullmatch(first.strip()) or grammar.ended.fullmatch(both.strip()))
+
+
+def _trimmed(said: str, grammar: Grammar) -> tuple[int, int]:
     """Leave out what only leads to a statement or ends it, such as "by the way"."""
-    said = plain[start:end]
-    end -= len(said) - len(grammar.particle.sub("", said).rstrip())
-    start += len(said) - len(said.lstrip())
-    filler = grammar.filler.match(plain, start, end)
-    return (filler.end() if filler else start), end
+    end = _statement_end(said, grammar)
+    start = len(said) - len(said.lstrip())
+    filler = grammar.filler.match(said[start : min(end, start + _TRIMMED_CHARS)])
+    return start + (filler.end() if filler else 0), end
+
+
+def _statement_end(said: str, grammar: Grammar) -> int:
+    """Find where the words before the last particles end, without looking at all of them."""
+    end = len(said)
+    while end:
+        tail = said[max(0, end - _TRIMMED_CHARS) : end]
+        kept = grammar.particle.sub("", tail).rstrip()
+        if kept:
+            return end - len(tail) + len(kept)
+        end -= len(tail)
+    return end
 
 
 def _corrects(first: _Fact, second: _Fact) -> bool:

@@ -15,7 +15,8 @@ from turnleaf.core.terms import simplify
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MAX_MESSAGE_CHARS = 8_000
+MAX_MESSAGE_CHARS = 4_000
+"""What is read of a message; somebody who writes more than this has pasted it."""
 MAX_SENTENCES = 300
 MAX_SENTENCE_CHARS = 600
 
@@ -36,6 +37,7 @@ _NO_SPEECH = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _QUOTED = re.compile(r'"[^"\n]*(?:"|$)|「[^」]*(?:」|\Z)|『[^』]*(?:』|\Z)', re.MULTILINE)
+_QUOTES = frozenset('"「『')
 _WHOLE_CLAUSES = re.compile(r"[,。.!?;]|.{25}")
 _SENTENCE_END = re.compile(
     r"[。!?\n]+[。!?\s]*|\.{2,}|…+|(?<!\b[a-z])(?<!\b(?:mr|dr|ms|st|vs))(?<!\bmrs)\.(?=\s|$)",
@@ -60,8 +62,9 @@ def one_spelling(text: str) -> str:
 def plain_text(message: str) -> str:
     """Give a message in one spelling, with what is pasted or quoted in it hidden."""
     plain = one_spelling(message[:MAX_MESSAGE_CHARS])
-    plain = _NO_SPEECH.sub(_hidden, _FENCE.sub(_hidden, plain))
-    return _QUOTED.sub(_hidden_clauses, plain)
+    plain = _FENCE.sub(_hidden, plain) if "```" in plain else plain
+    plain = _NO_SPEECH.sub(_hidden, plain)
+    return _QUOTED.sub(_hidden_clauses, plain) if _QUOTES.intersection(plain) else plain
 
 
 def sentences(plain: str) -> Iterator[Sentence]:

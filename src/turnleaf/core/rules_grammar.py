@@ -8,13 +8,10 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from turnleaf.core.candidates import Claim
-from turnleaf.core.rules_clauses import HIDDEN
 from turnleaf.core.terms import date_terms, fold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-MAX_CLAUSE_CHARS = 200
 
 PERSON = "\ue000"
 """What stands in a clause for "my wife" and the like, as rules see it."""
@@ -131,8 +128,6 @@ class Grammar:
 
     def claim(self, said: str) -> Claim | None:
         """Read a clause; None when it states no lasting fact."""
-        if len(said) > MAX_CLAUSE_CHARS or HIDDEN in said:
-            return None
         said = self.gloss(said)
         if self.never.search(said):
             return None
