@@ -19,8 +19,8 @@ TAB = 4
 
 LINES = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 _FENCE = re.compile(r" {0,3}(?P<mark>`{3,}(?=[^`]*$)|~{3,})")
-_HEADING = re.compile(r" {0,3}(?P<mark>#{1,6})(?:[ \t]+(?P<text>.*?))??(?:[ \t]+#+)?[ \t]*$")
-_RULE = re.compile(r" {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$")
+_HEADING = re.compile(r" {0,3}(?P<mark>#{1,6})(?P<text>[ \t].*)?$")
+_RULE = re.compile(r" {0,3}([-*_])(?:[ \t]*+\1){2,}+[ \t]*+$")
 _BULLET = re.compile(r" {0,3}[-+*](?P<gap>[ \t]+|$)")
 _ORDERED = re.compile(r" {0,3}(?P<number>\d{1,9})[.)](?P<gap>[ \t]+|$)")
 _BEGINS_MORE = frozenset(["", " ", "\t", "\r", "\n", "-", "*", "_"])
@@ -85,10 +85,20 @@ def blocks(lines: list[str]) -> Iterator[Block]:
         else:
             heading = _HEADING.match(line)
             if heading:
-                level, text = len(heading["mark"]), heading["text"] or ""
-                yield Block(index, index + 1, index + 1, level=level, heading=text)
+                level = len(heading["mark"])
+                yield Block(
+                    index, index + 1, index + 1, level=level, heading=_heading_text(heading)
+                )
             in_paragraph = _continues_paragraph(line, in_paragraph=in_paragraph)
             index += 1
+
+
+def _heading_text(heading: re.Match[str]) -> str:
+    """Return the text of a heading, without the signs that may close it."""
+    text = (heading["text"] or "").strip(" \t")
+    unclosed = text.rstrip("#")
+    is_closed = not unclosed or unclosed.endswith((" ", "\t"))
+    return unclosed.rstrip(" \t") if is_closed else text
 
 
 def _is_one_line_fact(lines: list[str], index: int) -> bool:

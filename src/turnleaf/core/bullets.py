@@ -15,15 +15,15 @@ MARKER = "- "
 # Exactly these are read back: what else looks like an entity is the user's own text.
 _CODES = "9|10|13|32|38|42|45|60|95"
 _ENTITY = re.compile(rf"&#({_CODES});")
-_EDGE = re.compile(r"\A[ \t\n]+|[ \t\n]+\Z")
-_RULE_LIKE = re.compile(r"\A[-*_](?:[ \t]*[-*_])*[ \t]*(?:\n|\Z)")
+_EDGES = " \t\n"
+_RULE_LIKE = re.compile(r"\A[-*_](?:[ \t]*+[-*_])*+[ \t]*+(?:\n|\Z)")
 
 
 def encode(text: str, marker: str = MARKER) -> list[str]:
     """Give the lines of a bullet, without line endings, indented as its marker is wide."""
     safe = _ENTITY.sub(r"&#38;#\1;", text).replace("\r", "&#13;")
     safe = safe.replace(MARK, f"&#60;{MARK[1:]}")
-    safe = _EDGE.sub(lambda edge: "".join(map(_entity, edge[0])), safe)
+    safe = _escape_edges(safe)
     if _RULE_LIKE.match(safe):
         safe = _entity(safe[0]) + safe[1:]
     first, *others = safe.split("\n")
@@ -37,6 +37,15 @@ def decode(lines: list[str], width: int) -> str:
     others = [_outdented(line, width) for line in lines[1:]]
     text = "\n".join([first, *others]).strip(" \t\n")
     return _ENTITY.sub(lambda entity: chr(int(entity[1])), text)
+
+
+def _escape_edges(text: str) -> str:
+    """Write the white space that a text begins and ends with as entities."""
+    body = text.lstrip(_EDGES)
+    start = text[: len(text) - len(body)]
+    end = body[len(body.rstrip(_EDGES)) :]
+    inner = body[: len(body) - len(end)]
+    return "".join((*map(_entity, start), inner, *map(_entity, end)))
 
 
 def _entity(char: str) -> str:

@@ -32,7 +32,9 @@ BOM = "\ufeff"
 CATEGORY_LEVEL = 2
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
-_COMMENT = re.compile(r"[ \t]*" + re.escape(bullets.MARK) + r"(?P<fields>[^>]*?) ?-->")
+_COMMENT = re.compile(
+    rf"(?:(?<![ \t])[ \t]*+)?{re.escape(bullets.MARK)}(?P<fields>[^<>]*+)(?<=--)>"
+)
 
 
 class Fact(NamedTuple):
@@ -215,7 +217,7 @@ def _read_ours(text: str, width: int, category: str | None) -> Memory | None:
 
 def _read(text: str, width: int, category: str | None, unknown_time: datetime) -> Memory | None:
     comments = list(_COMMENT.finditer(text)) if bullets.MARK in text else []
-    fields = _fields(comments[-1]["fields"]) if comments else {}
+    fields = _fields(comments[-1]["fields"].removesuffix("--")) if comments else {}
     shown = [bare(line) for line in LINES.findall(without_comments(text))]
     content = bullets.decode(shown, width) if shown else ""
     if not content.strip():

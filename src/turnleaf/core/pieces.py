@@ -13,7 +13,7 @@ MOST_PIECES = 64
 CONTEXT_COLUMNS = 200
 
 _WIDE = re.compile("[\u2e80-\U000323af]")
-_SENTENCE = re.compile(r"[^\n。！？.!?]*(?:[\n。！？]+|[.!?]+|$)\s*")
+_SENTENCE = re.compile(r"[^\n。！？.!?]*+(?:[\n。！？]++|[.!?]++|$)\s*+")
 
 
 def embedded(text: str, before: str = "", after: str = "") -> list[str]:

@@ -23,6 +23,7 @@ _Resolver: TypeAlias = "Callable[[re.Match[str], date], _Days | None]"
 _MAX_CHARS = 2_000
 _MAX_YEARS = 8
 _FEW = 7
+_NEAR = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,9 +158,14 @@ def _days(days_of: _Resolver, match: re.Match[str], today: date) -> _Days | None
 
 def _opened(text: str, start: int, end: int, days: _Days | None, today: date) -> _Days | None:
     """Stretch "since Monday" to this day, and give nothing for "before Monday"."""
-    if days is None or _UNTIL.search(text, 0, start) or _HAN_UNTIL.match(text, end):
+    before = max(0, start - _NEAR)
+    if (
+        days is None
+        or _UNTIL.search(text, before, start)
+        or _HAN_UNTIL.match(text, end, end + _NEAR)
+    ):
         return None
-    if _SINCE.search(text, 0, start) or _HAN_SINCE.match(text, end):
+    if _SINCE.search(text, before, start) or _HAN_SINCE.match(text, end, end + _NEAR):
         return days[0], max(days[1], today)
     return days
 
@@ -199,7 +205,7 @@ def _rest(text: str, found: list[_Found]) -> str:
     done = 0
     for each in found:
         leading = _LEADING.search(plain, done, each.start)
-        trailing = _TRAILING.match(plain, each.end)
+        trailing = _TRAILING.match(plain, each.end, each.end + _NEAR)
         pieces.append(text[done : leading.start() if leading else each.start])
         done = trailing.end() if trailing else each.end
     tidy = _GAP.sub(_narrowed, "".join((*pieces, text[done:])))

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 TRIES = 100
 
-_SOURCE = re.compile(re.escape(bullets.MARK) + r"[^>]*?\bsource=([^ >]+)[^>]*-->")
+_SOURCE = re.compile(
+    rf"{re.escape(bullets.MARK)}(?:(?!\bsource=)[^<>])*+source=([^ <>]++)[^<>]*+(?<=--)>"
+)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 

@@ -24,8 +24,8 @@ _CALLED = re.compile(r"[@#]\S+")
 def readable(text: str, *, own: str, name_of: Callable[[str], str]) -> str:
     """Give a text without mentions of `own`, and names, links and signs as people read them."""
     mention = rf"<@{re.escape(own)}(?:\|[^<>]*)?>"
-    text = re.sub(rf"^\s*{mention}[\s,:，：、]*", "", text)
-    text = re.sub(rf"[ \t]*{mention}[ \t]*", " ", text)
+    text = re.sub(rf"^\s*+{mention}[\s,:，：、]*", "", text)
+    text = re.sub(rf"(?:(?<![ \t])[ \t]*+)?{mention}[ \t]*+", " ", text)
     named = _shown(text, lambda one, label: _token(label or name_of(one)) or one)
     bare = _shown(text, lambda one, _: one)
     return named if _asked(named) == _asked(bare) else bare

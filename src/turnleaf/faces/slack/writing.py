@@ -17,7 +17,7 @@ _GREATER = re.compile(r"(?P<quote>^(?:[ \t]*>)+)|>", re.MULTILINE)
 _CALL = re.compile(
     r"(?<![A-Za-z0-9])@(?=(?:channel|here|everyone)(?!_?[A-Za-z0-9]))", re.IGNORECASE
 )
-_UNFINISHED = re.compile(r"[<@&][!-~]*\Z")
+_UNFINISHED = re.compile(r"(?<![!-~])(?P<shown>[!-%'-;=-?A-~]*+)[<@&][!-~]*+\Z")
 _FENCE = re.compile(r"([ \t>]{0,40})(`{3,20}(?=[^`]*\Z)|~{3,20}(?!~))(.*)")
 """A line that begins or ends a code block, also in a list or a quote; longer ones are text."""
 _INFO_CHARS = 20
@@ -41,7 +41,7 @@ def literal(text: str) -> str:
 
 def settled(text: str) -> str:
     """Give what can be shown already of a text that grows: nothing of it will look different."""
-    return _UNFINISHED.sub("", text[:ENOUGH])
+    return _UNFINISHED.sub(r"\g<shown>", text[:ENOUGH])
 
 
 def messages(text: str) -> list[str]:

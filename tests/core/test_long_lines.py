@@ -1,0 +1,57 @@
+"""A long line of the same sign is read in linear time: a million of them end at once.
+
+In quadratic time a child would need hours; it is killed after a minute.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+SECONDS = 60
+IMPORTS = """
+import re
+from datetime import UTC, date, datetime
+from turnleaf.core import blocks, bullets, markdown, marks, pieces, secrets, spans, terms, tokens
+from turnleaf.faces.slack import reading, writing
+from turnleaf.llm import recall
+from turnleaf.store import daily
+N = 1_000_000
+MARK = bullets.MARK
+"""
+READ = {
+    "white space at the end of a fact": 'bullets.encode("a" + " " * N + "b")',
+    "white space in a heading": 'markdown.parse("# a" + " " * N + "b", datetime.now(UTC))',
+    "signs in a heading": 'markdown.parse("# " + " #" * N + "b", datetime.now(UTC))',
+    "a line of dashes": 'markdown.parse("-" * N + "b", datetime.now(UTC))',
+    "white space before a comment": 'markdown.without_comments(" " * N + MARK)',
+    "comments that do not end": "markdown.without_comments(MARK * (N // 10))",
+    "a source of a note that does not end": "daily._without((MARK + 'source=a' * N).encode(), 'b')",
+    "comments of notes": "daily._without((MARK * (N // 10)).encode(), 'b')",
+    "white space after a question": 'recall._QUESTION.search("嗎" + " " * N + "b")',
+    "white space before a mention": 'reading.readable(" " * N + "x", own="U1", name_of=str)',
+    "a name that does not end": 'writing.settled("<" * N)',
+    "secrets": 'secrets.masked("password is " * (N // 500) + " " * (N // 5))',
+    "invisible characters": 'secrets.masked("\\u200b" * (N // 5) + "password is hunter2")',
+    "accents": 'marks.marks("a" + "\\u0301" * N + "!", {"b"})',
+    "sentences": 'pieces.pieces("a" * N + "\\n" * N)',
+    "times": 'spans.span_in("since Monday " * 100 + " " * N, date(2026, 11, 16))',
+    "tokens": 'tokens.estimate("哈 " * (N // 5))',
+    "terms": 'terms.terms("a-" * N)',
+}
+
+
+def test_a_million_characters_are_read_to_their_end() -> None:
+    steps = "\n".join(f"print({what!r}, flush=True)\n{call}" for what, call in READ.items())
+    program = f"{IMPORTS}\n{steps}\nprint('all was read')"
+    assert _last_line(program) == "all was read"
+
+
+def _last_line(program: str) -> str:
+    """Run a program; what it names last is where it was when its time was up."""
+    call = [sys.executable, "-c", program]
+    try:
+        done = subprocess.run(call, capture_output=True, timeout=SECONDS, check=False)
+    except subprocess.TimeoutExpired as expired:
+        return (expired.stdout or b"").decode().splitlines()[-1]
+    return (done.stdout + done.stderr).decode().splitlines()[-1]
