@@ -423,6 +423,11 @@ class TestRequests:
     def test_a_wish_to_forget_what_is_not_known_says_so(self, opened: Opened) -> None:
         assert "nothing was forgotten" in opened().reply(KEY, "forget my cat's birthday").text
 
+    def test_a_long_wish_that_nothing_fits_is_not_repeated_whole(self, opened: Opened) -> None:
+        reply = opened().reply(KEY, f"forget my cat's {'very ' * 200}late birthday")
+        assert "my cat's very" in reply.text
+        assert "birthday" not in reply.text
+
     def test_the_tool_does_not_save_it_again_in_other_words(
         self, opened: Opened, model: ScriptedModel
     ) -> None:

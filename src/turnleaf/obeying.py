@@ -40,6 +40,7 @@ _EVERYTHING = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"(?<=\w)[.](?=\s+\S)|[。！？!?\n]")
+_MAX_REPEATED = 300
 
 ENGLISH = {
     "saved": "Remembered: {}",
@@ -202,7 +203,9 @@ class _Desk:
         facts = (Memory("", content, LONG_AGO, LONG_AGO) for content in said)
         unlearnt = meant(wanted, list(facts))
         return (
-            self._said("unlearnt", unlearnt[0].content) if unlearnt else self._said("none", wanted)
+            self._said("unlearnt", unlearnt[0].content)
+            if unlearnt
+            else self._said("none", _shortened(wanted))
         )
 
     def _said(self, what: str, *texts: str) -> str:
@@ -228,6 +231,10 @@ def _first_sentence(text: str) -> tuple[str, str]:
     """Cut a wish to forget off from what else is said: it names one thing."""
     end = _SENTENCE_END.search(text)
     return (text[: end.start()], text[end.end() :].strip()) if end else (text, "")
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _MAX_REPEATED else f"{text[:_MAX_REPEATED]} …"
 
 
 def _foreseen(outgoing: Outgoing) -> Memory:
