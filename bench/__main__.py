@@ -19,6 +19,7 @@ from bench import (
     memory,
     plot,
     reading,
+    repeated,
     search,
     server,
     start,
@@ -45,6 +46,7 @@ SUBJECTS: dict[str, Subject] = {
     "vectors": vectors.rows,
     "indexing": indexing.rows,
     "turn": turn.rows,
+    "repeated": repeated.rows,
     "server": server.rows,
 }
 
