@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 _SHORTEST_SECRET = 4
 _INVISIBLE: dict[int, None] = dict.fromkeys(map(ord, "\xad\u200b\u200c\u200d\u2060\ufeff"))
 """What people do not see between the characters of a secret."""
-_FEWEST_DIGITS = 9
-"""How many digits there are at least in a number that has a checksum."""
+_DIGITS = str.maketrans("123456789", "000000000")
+_FEWEST_DIGITS = "0000"
+"""So many digits stand side by side in every number that has a checksum."""
 
 _W = "[A-Za-z0-9_-]"
 _A = "[A-Za-z0-9]"
@@ -286,7 +287,7 @@ def _masked(text: str, secrets: dict[str, str]) -> str:
 def _masked_once(text: str, secrets: dict[str, str]) -> str:
     plain = _plain(text)
     hint = plain.lower()
-    has_digits = sum(map(plain.count, "0123456789")) >= _FEWEST_DIGITS
+    has_digits = _FEWEST_DIGITS in plain.translate(_DIGITS)
     for kind in _KINDS:
         is_possible = has_digits or not kind.is_number
         if is_possible and any(map(hint.__contains__, kind.hints)):
