@@ -25,6 +25,7 @@ from turnleaf.core.changes import Source
 from turnleaf.core.memories import Memory, content_id
 from turnleaf.errors import Conflict, InvalidInput, MemoryFull, SettingsError, StorageError
 from turnleaf.settings import Settings
+from turnleaf.store import files
 from turnleaf.store.memories import MemoryStore
 from turnleaf.store.pending import PendingStore
 
@@ -1043,3 +1044,53 @@ def test_what_waits_is_refused_unread_when_it_is_too_large(tmp_path: Path) -> No
     os.truncate(waiting.location, 200_000_000)
     with pytest.raises(StorageError, match="the limit is 8,000,000"):
         waiting.get_all()
+
+
+def changed_last(store: MemoryStore, how: str) -> None:
+    if how == "add":
+        store.add("喝咖啡", "家")
+    elif how == "update":
+        store.update("id1", "綠茶 and more")
+    elif how == "delete":
+        store.delete("id1")
+    elif how == "undo":
+        store.undo()
+    else:
+        store.write(store.text().replace("綠茶", "紅茶"))
+
+
+@pytest.mark.parametrize("how", ["add", "update", "delete", "undo", "write"])
+def test_a_previous_page_that_a_power_cut_cut_short_is_no_save_of_an_editor(
+    place: Place, how: str
+) -> None:
+    store = place.open()
+    store.add("綠茶")
+    store.add("住在台北")
+    changed_last(store, how)
+    page, facts = place.data(), store.get_all()
+    previous = files.previous_path(place.path)
+    whole = previous.read_bytes()
+    assert whole != page
+    for length in range(len(whole)):
+        previous.write_bytes(whole[:length])
+        os.utime(previous, LONG_AGO)
+        assert not store.needs_mending()
+    again = place.open()
+    assert (place.data(), again.get_all()) == (page, facts)
+    assert sorted(place.path.parent.glob("*.corrupt-*")) == []
+    again.add("one more")
+    assert sorted(said(again)) == sorted([*(fact.content for fact in facts), "one more"])
+
+
+def test_a_cut_text_of_a_change_that_was_never_made_brings_no_half_fact_in(page: Place) -> None:
+    page.open().add("綠茶")
+    old, record = page.data(), page.path.with_name("changes.jsonl")
+    page.open().add("喝咖啡", "家")
+    new, recorded = page.data(), record.read_bytes()
+    previous = files.previous_path(page.path)
+    for length in range(len(new) + 1):
+        page.edit(old)
+        record.write_bytes(recorded)
+        previous.write_bytes(new[:length])
+        os.utime(previous, LONG_AGO)
+        assert said(page.open()) == (["綠茶"] if new[:length] != old else ["綠茶", "喝咖啡"])

@@ -226,19 +226,32 @@ class Draft:
 
     def _as_saved(self, whole: Change, version: str, history: Sequence[Change]) -> str | None:
         """Give the text as a person saved it, all later changes taken back, if they are known."""
-        puts = {change.n for change in history if change.op == "put"}
         later = [one for one in history if one.n > whole.n and one.old != one.new]
         text: str | None = self.text
         while version != whole.new and text is not None:
             last = next((one for one in later if one.new == version), None)
             if last is None:
                 return None
-            for one in [one for one in reversed(later) if one.is_of_one_step(last)]:
-                is_whole = one.op == "put" or one.undoes in puts
-                text = self._without_splice(text, one, is_whole=is_whole)
+            text = self.text_before(last, history, text)
             later = [one for one in later if one.n < last.n]
             version = last.old
         return text
+
+    def text_before(
+        self, made: Change, history: Sequence[Change], text: str | None = None
+    ) -> str | None:
+        """Return the text without a change and all made with it, if that left this text."""
+        puts = {change.n for change in history if change.op == "put"}
+        text = self.text if text is None else text
+        for one in [one for one in reversed(history) if one.is_of_one_step(made)]:
+            is_whole = one.op == "put" or one.undoes in puts
+            text = self._without_splice(text, one, is_whole=is_whole)
+        return text
+
+    def text_after(self, made: Change, history: Sequence[Change]) -> str | None:
+        """Return the text with a change and all made with it, if they were made of this text."""
+        mirrored = [replace(one, took=one.put, put=one.took) for one in reversed(history)]
+        return self.text_before(made, mirrored)
 
     def _without_splice(self, text: str | None, change: Change, *, is_whole: bool) -> str | None:
         if text is None:

@@ -249,7 +249,12 @@ class MemoryFile:
         if last is None or last.old == last.new or files.version(data) != last.old:
             return last
         before = _read(files.previous_path(self.path))
+        history = self.journal.read()
         if files.version(before) != last.old and journal.strike_out(last):
+            with suppress(CorruptFile):
+                new = self._draft(_decoded(data)).text_after(last, history)
+                if before and _is_beginning(before, new, last.new):
+                    files.drop_previous(self.path)
             return self.journal.last()
         return last
 
@@ -299,7 +304,22 @@ class MemoryFile:
         if before is None or version in {last.old, last.new}:
             return None
         history = self.journal.read()
-        return None if any(version in {one.old, one.new} for one in history) else before
+        is_known = any(version in {one.old, one.new} for one in history)
+        return None if is_known or self._is_cut(before, last, history) else before
+
+    def _is_cut(self, before: bytes, last: Change, history: Sequence[Change]) -> bool:
+        """Whether what our last change replaced is only its beginning, as a power cut leaves it.
+
+        Taken for an editor's save, it would bring half a fact in and delete what stood below.
+        """
+        data = _read(self.path) or b""
+        if data.startswith(before):
+            return True
+        if files.version(data) == last.new:
+            with suppress(CorruptFile):
+                old = self._draft(_decoded(data)).text_before(last, history)
+                return _is_beginning(before, old, last.old)
+        return False
 
     def _judged(self, data: bytes) -> tuple[Draft, Repair]:
         draft = self._draft(_decoded(data))
@@ -394,6 +414,12 @@ def _decoded(data: bytes) -> str:
     except UnicodeDecodeError as error:
         message = f"it is not UTF-8 text: {error}"
         raise CorruptFile(message) from error
+
+
+def _is_beginning(part: bytes, text: str | None, version: str) -> bool:
+    """Whether a part is the beginning of a text that was told from the record, and rightly."""
+    whole = None if text is None else text.encode()
+    return whole is not None and files.version(whole) == version and whole.startswith(part)
 
 
 def _read(path: Path) -> bytes | None:
