@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from importlib.metadata import version
@@ -15,7 +16,13 @@ from turnleaf.core import shelf
 from turnleaf.core.schedules import seen
 from turnleaf.core.times import to_iso
 from turnleaf.core.wording import counted
-from turnleaf.errors import CorruptFile, InvalidInput, SettingsError, StorageError
+from turnleaf.errors import (
+    CorruptFile,
+    InvalidInput,
+    SettingsError,
+    StorageError,
+    TurnleafError,
+)
 from turnleaf.llm import embeddings, models
 from turnleaf.settings import CONFIG_NAME, SETTINGS, Settings
 from turnleaf.store import conversations_db, files, journal, vocabulary
@@ -26,6 +33,7 @@ from turnleaf.store.learning import LearningStore
 from turnleaf.store.memories import utc_now
 from turnleaf.store.memory_file import MemoryFile
 from turnleaf.store.schedules import parsed
+from turnleaf.store.unimported import describe_unimported
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,6 +110,7 @@ def _examined(folder: DataFolder) -> Report:
             look(path, report)
         except OSError as error:
             report.error(f"cannot read {path}: {error.strerror}; check its permissions")
+    _look_for_unimported(folder, report)
     return report
 
 
@@ -156,6 +165,13 @@ def _look_at_memory(path: Path, report: Report) -> None:
         return f"{counted(len(facts), 'fact')}, {counted(chars, 'character')}"
 
     _look_at_file("memory", path, described, report)
+
+
+def _look_for_unimported(folder: DataFolder, report: Report) -> None:
+    with suppress(TurnleafError, OSError):  # What cannot be read is reported where it is looked at.
+        notice = describe_unimported(folder, report.settings)
+        if notice:
+            report.warning(notice)
 
 
 def _look_at_conversations(path: Path, report: Report) -> None:

@@ -15,6 +15,7 @@ from tests.strategies import MOMENT, facts, texts, thorough
 from turnleaf.core import markdown
 from turnleaf.core.memories import Memory, from_json, to_json
 from turnleaf.faces.cli.transfer import FORMATS, rendered
+from turnleaf.store.memories import MemoryStore
 
 RECORDS = [
     {
@@ -263,3 +264,45 @@ def test_a_file_that_is_too_large_is_not_imported(cli: Cli, tmp_path: Path) -> N
     refused = cli("import", str(file))
     assert (refused.code, refused.out) == (1, "")
     assert "200,000,000 bytes; the limit is 8,000,000" in refused.err
+
+
+@pytest.mark.parametrize("name", ["memories.json", "memories/memories.json"])
+def test_facts_that_the_library_wrote_are_mentioned_until_they_are_imported(
+    cli: Cli, name: str
+) -> None:
+    cli.remember("我吃素")
+    library = MemoryStore(cli.data / name)
+    library.add("客廳的燈叫做小明")
+    library.add("我吃素")
+    told = cli("memories", "--json")
+    assert [one["content"] for one in told.json] == ["我吃素"]
+    assert f"{library.location} holds 1 fact that the memory lacks" in told.err
+    assert told.err.count("\n") == 1
+    command = f"import {library.location}"
+    assert command in told.err
+    (problem,) = cli("doctor", "--json").json["problems"]
+    assert (problem["level"], command in problem["message"]) == ("warning", True)
+    assert cli("import", str(library.location)).out == "1 added, 1 there already\n"
+    assert cli("import", str(library.location)).out == "0 added, 2 there already\n"
+    assert cli("memories").err == ""
+    cli("forget", "客廳的燈叫做小明", "--yes")
+    assert cli("doctor", "--json").json["problems"] == []
+    assert cli("memories").err == ""
+
+
+def test_a_fact_that_was_moved_under_another_heading_is_not_imported_again(
+    cli: Cli, tmp_path: Path
+) -> None:
+    file = write(tmp_path / "facts.json", RECORDS[:1])
+    cli("import", file)
+    page = cli.memory.location
+    page.write_text(page.read_text("utf-8").replace("## 家", "## 客廳"), "utf-8")
+    assert cli("import", file).out == "0 added, 1 there already\n"
+
+
+def test_a_memory_that_is_itself_the_librarys_file_is_not_mentioned(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TURNLEAF_MEMORY", str(cli.data / "memories.json"))
+    MemoryStore(cli.data / "memories.json").add("我吃素")
+    assert cli("memories").err == ""

@@ -392,6 +392,7 @@ def _unknown(incoming: Sequence[Memory], present: Sequence[Memory]) -> list[Memo
     """Leave out what is there already; give another id to another fact of a taken id."""
     contents = {(memory.content, memory.category) for memory in present}
     ids = {memory.id for memory in present}
+    same = {(memory.id, memory.content) for memory in present}
     new = []
     for memory in incoming:
         fact = replace(
@@ -400,7 +401,8 @@ def _unknown(incoming: Sequence[Memory], present: Sequence[Memory]) -> list[Memo
             content=checked_content(memory.content),
             category=checked_category(memory.category),
         )
-        if (fact.content, fact.category) not in contents:
+        is_there = (memory.id, memory.content) in same
+        if not is_there and (fact.content, fact.category) not in contents:
             contents.add((fact.content, fact.category))
             ids.add(fact.id)
             new.append(fact)

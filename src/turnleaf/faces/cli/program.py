@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,14 +14,18 @@ from click.shell_completion import CompletionItem, shell_complete
 from turnleaf import __version__
 from turnleaf.errors import InvalidInput, NotFound, StorageError, TurnleafError
 from turnleaf.faces.cli import COMMANDS, COMPLETION_VARIABLE, FAILED, overview
-from turnleaf.faces.cli.output import complain, one_line, showing_warnings
+from turnleaf.faces.cli.output import complain, note, one_line, showing_warnings
 from turnleaf.faces.cli.place import Place
+from turnleaf.store.unimported import describe_unimported
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 WRONG_USAGE = 2
 NOTHING_MATCHED = 3
+
+SILENT = {"completion", "doctor", "import"}
+"""What runs without a word about facts that were not imported, or says it by itself."""
 
 TABLE = {name: row for section in COMMANDS.values() for name, row in section.items()}
 
@@ -75,6 +80,15 @@ def program(ctx: click.Context, data_dir: str | None) -> None:
         message = "the folder that you are in is gone; change to another (cd) and try again"
         raise StorageError(message) from None
     ctx.obj = Place(data_dir)
+    if ctx.invoked_subcommand not in SILENT:
+        _mention_unimported(ctx.obj)
+
+
+def _mention_unimported(place: Place) -> None:
+    with suppress(TurnleafError, OSError):  # The command itself says what is wrong with them.
+        notice = describe_unimported(place.folder, place.settings)
+        if notice:
+            note(f"note: {notice}")
 
 
 def run(arguments: Sequence[str]) -> int:
