@@ -1094,3 +1094,57 @@ def test_a_cut_text_of_a_change_that_was_never_made_brings_no_half_fact_in(page:
         previous.write_bytes(new[:length])
         os.utime(previous, LONG_AGO)
         assert said(page.open()) == (["綠茶"] if new[:length] != old else ["綠茶", "喝咖啡"])
+
+
+def save(path: Path, text: str, seconds: int) -> None:
+    path.write_text(text, "utf-8")
+    os.utime(path, (seconds, seconds))
+
+
+def test_a_fact_typed_by_hand_was_created_when_it_was_first_seen(page: Place) -> None:
+    page.open()
+    save(page.path, "# Memory\n\n- 綠茶\n", 1_000_000_000)
+    first = page.open().get_all()[0].created_at
+    assert first == datetime.fromtimestamp(1_000_000_000, UTC)
+    text = "# Memory\n\n- coffee\n\n## Tea\n\n- 綠茶\n"
+    save(page.path, text, 1_200_000_000)
+    coffee, tea = page.open().get_all()
+    assert (coffee.created_at.year, tea.created_at) == (2008, first)
+    assert page.path.read_text("utf-8") == text
+    store = page.open()
+    store.add("another")
+    os.utime(page.path, (1_400_000_000, 1_400_000_000))
+    assert {one.content: one.created_at for one in page.open().get_all()}["綠茶"] == first
+    changed = store.update(tea.id, "紅茶")
+    assert changed
+    assert changed.created_at == first
+    assert page.open().get(tea.id) == changed
+
+
+def test_what_was_typed_keeps_its_time_when_our_own_change_is_the_first_to_see_it(
+    page: Place,
+) -> None:
+    page.open()
+    save(page.path, "# Memory\n\n- 綠茶\n", 1_000_000_000)
+    page.open().add("another")
+    times = {one.content: one.created_at for one in page.open().get_all()}
+    assert times["綠茶"] == datetime.fromtimestamp(1_000_000_000, UTC)
+
+
+def test_when_facts_were_first_seen_is_written_only_when_one_is_new(page: Place) -> None:
+    page.open()
+    save(page.path, "# Memory\n\n- 綠茶\n", 1_000_000_000)
+    page.open().get_all()
+    kept = files.seen_path(page.path)
+    before = kept.stat()
+    page.open().get_all()
+    assert (kept.stat().st_ino, kept.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    kept.write_text("{damaged", "utf-8")
+    assert said(page.open()) == ["綠茶"]
+
+
+def test_times_that_cannot_be_kept_are_those_of_the_page(page: Place) -> None:
+    store = page.open()
+    save(page.path, "# Memory\n\n- 綠茶\n", 1_000_000_000)
+    files.seen_path(page.path).mkdir()
+    assert store.get_all()[0].created_at == datetime.fromtimestamp(1_000_000_000, UTC)

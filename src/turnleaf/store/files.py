@@ -267,6 +267,11 @@ def previous_path(path: Path) -> Path:
     return _beside(path, "previous")
 
 
+def seen_path(path: Path) -> Path:
+    """Return where it is kept when the facts of a page were first seen."""
+    return _beside(path, "seen")
+
+
 def read_raw(path: Path, max_bytes: int | None = None) -> bytes | None:
     """Read a file inside its lock; None when there is none."""
     with _explained("read", path):

@@ -156,7 +156,7 @@ class MemoryStore:
     def get_all(self) -> list[Memory]:
         """Give every fact, in the file's order."""
         self._look()
-        return [fact.memory for fact in self._file.page().facts]
+        return self._file.date([fact.memory for fact in self._file.page().facts])
 
     def get(self, memory_id: str) -> Memory | None:
         """Give the fact of that id."""
@@ -198,7 +198,10 @@ class MemoryStore:
             if len(text) > len(before.content):
                 others = [one.content for one in draft.memories if one.id != memory_id]
                 self._check_room([*others, text], growing=False)
-            after = replace(before, content=text, updated_at=self._later(before))
+            created = self._file.date([before])[0].created_at
+            after = replace(
+                before, content=text, created_at=created, updated_at=self._later(before)
+            )
             draft.replace(after, "update")
             return after
 

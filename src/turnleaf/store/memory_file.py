@@ -12,6 +12,7 @@ from turnleaf.core.changes import Change, Repair
 from turnleaf.core.drafts import Draft, recorded
 from turnleaf.errors import Conflict, CorruptFile, InvalidInput, StorageError, TurnleafError
 from turnleaf.store import files
+from turnleaf.store.first_seen import FirstSeen
 from turnleaf.store.journal import HeldJournal, Journal
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class MemoryFile:
         self.path = path
         self.format = _format(path)
         self.journal = Journal(path)
+        self._first_seen = FirstSeen(path)
         self._now = now
         self._empty = title or self.format.EMPTY
 
@@ -148,6 +150,8 @@ class MemoryFile:
         for _ in range(CHANGE_TRIES):
             with suppress(files.Overtaken):
                 opened = self._open(file, journal)
+                # Our own change gives the page another time than what was typed was saved at.
+                self.date(opened.draft.memories)
                 try:
                     result = edit(opened.draft)
                 except TurnleafError:
@@ -181,6 +185,10 @@ class MemoryFile:
                     self._finish(file, journal, opened)
                     return opened
         return None
+
+    def date(self, memories: Sequence[Memory]) -> list[Memory]:
+        """Return facts of the page, what was typed by hand with the time it was first seen at."""
+        return self._first_seen.date(memories, files.modified(self.path))
 
     def page(self) -> Page:
         """Read the file as it is."""
