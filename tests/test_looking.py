@@ -99,3 +99,12 @@ def test_without_a_model_the_notes_of_that_time_are_listed(
     with Assistant(folder, model=RecallModel(), now=lambda: later) as assistant:
         told = assistant.reply("cli:session-2", "what did I note last week?").text
         assert "Nothing is remembered about that." in told
+
+
+@pytest.mark.parametrize("lines", ["{0}\n{1}", "{1}\n{0}"], ids=["asked last", "asked first"])
+def test_of_a_pasted_text_the_first_or_last_line_is_looked_for(
+    index: Index, daily: DailyLog, lines: str
+) -> None:
+    pasted = "".join(f"line {number} of the file\n" for number in range(900))
+    asked = lines.format(pasted, "what about the boiler?")
+    assert days(asked, index, daily) == ["2026-10-20", "2026-11-10", "2026-11-15"]

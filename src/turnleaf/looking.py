@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 MOST_HITS = 8
 MOST_ENTRIES = 20
 LONGEST_DAYS = 31
+QUERY_CHARS = 2000
+LINE_CHARS = 200
 # What is said around the thing that is asked about: "what did I note about …?"
 _AROUND = re.compile(
     simplify(
@@ -34,6 +36,11 @@ _AROUND = re.compile(
 
 def found(text: str, index: Index, daily: DailyLog, today: date) -> list[Hit]:
     """Find what fits a message, of the days that it names if it names any."""
+    if len(text) > QUERY_CHARS:
+        # Of a pasted text the last line asks about it, or else the first.
+        first, last = text.strip().partition("\n")[0], text.strip().rpartition("\n")[2]
+        lines = (last[-LINE_CHARS:], first[:LINE_CHARS])
+        return next(filter(None, (found(line, index, daily, today) for line in lines)), [])
     span = span_in(text, today)
     if span is None:
         return index.search(text, MOST_HITS)

@@ -311,34 +311,79 @@ def test_a_long_message_leaves_less_room_for_documents() -> None:
     assert 900 < counted <= 1030
 
 
-def test_the_message_stays_whole_whatever_the_budget() -> None:
-    message = LONG * 50
-    prompt = PromptComposer("S", max_tokens=10).compose(message, history=HISTORY)
-    assert said(prompt).endswith(message)
+@pytest.mark.parametrize(
+    "piece", ["{} The boiler hums, says the plumber. ", "{}客廳的燈叫做小明。"]
+)
+def test_a_message_that_does_not_fit_loses_its_middle(piece: str) -> None:
+    message = "".join(piece.format(number) for number in range(9000))
+    composer = PromptComposer("S", max_tokens=2000)
+    prompt = composer.compose(
+        message, memories=[fact("客廳的燈叫做小明")], history=HISTORY, notes=["Monday."]
+    )
+    before, gap, after = re.split(r"\n\n\[… about ([\d,]+) tokens left out …\]\n\n", said(prompt))
+    told = "Left out because the prompt was too long: the middle of the message"
+    beginning = before.rpartition(")\n\n")[2]
+    assert message.startswith(beginning)
+    assert message.endswith(after)
+    assert 1.5 < estimate(beginning) / estimate(after) < 2.5
+    left_out = estimate(message) - estimate(beginning) - estimate(after)
+    assert abs(int(gap.replace(",", "")) - left_out) < left_out * 0.05
+    assert told in before
+    assert composer.explain().left_out[0].startswith(told)
+    assert "promptMaxTokens" in composer.explain().left_out[0]
+    assert 1200 < next(s.tokens for s in composer.explain().sections if s.name == "Message") < 1900
+    assert composer.explain().memories == ("id0",)
+    assert prompt.question == message
+
+
+def test_the_message_is_heard_where_the_system_prompt_takes_all_the_room() -> None:
+    prompt = PromptComposer(LONG, max_tokens=20).compose("Is it cold?", history=HISTORY)
+    assert said(prompt).endswith("Is it cold?")
     assert "2 older messages" in said(prompt)
 
 
+def test_a_long_note_loses_its_middle() -> None:
+    prompt = PromptComposer().compose("Hi", notes=[f"Saved: {LONG * 90} Do not save it again."])
+    assert "Do not save it again.)" in said(prompt)
+    assert len(said(prompt)) < 1400
+
+
+def test_of_many_documents_without_room_only_some_are_named() -> None:
+    composer = PromptComposer("S", max_tokens=60)
+    composer.compose("Hi", documents=[Document(f"{n}.md", LONG) for n in range(90)])
+    assert composer.explain().left_out[0].endswith(": 0.md, 1.md, 2.md, 87 more documents.")
+
+
 @given(
-    st.integers(60, 3000),
+    st.integers(2, 3000),
+    st.text(max_size=300).map(lambda text: text * 9),
     st.lists(st.text(max_size=300), max_size=8),
     st.lists(st.text(max_size=300), max_size=8),
     st.integers(0, 6),
     st.lists(st.text(max_size=300).map(lambda text: text * 20), max_size=3),
 )
 def test_a_prompt_stays_within_its_budget(
-    budget: int, contents: list[str], passages: list[str], exchanges: int, attached: list[str]
+    budget: int,
+    message: str,
+    contents: list[str],
+    passages: list[str],
+    exchanges: int,
+    attached: list[str],
 ) -> None:
-    prompt = PromptComposer("S", max_tokens=budget).compose(
-        "Hi",
+    composer = PromptComposer("S", max_tokens=budget)
+    prompt = composer.compose(
+        message,
         memories=[fact(content, number) for number, content in enumerate(contents)],
         page="\n".join(f"- {content}" for content in contents),
         hits=[hit(text) for text in passages],
         history=HISTORY * exchanges,
         documents=[Document(f"{number}.md", text) for number, text in enumerate(attached)],
+        notes=["Today is Monday."],
     )
     counted = estimate(prompt.system) + sum(message_tokens(m, estimate) for m in prompt.messages)
-    # The sentence on what was left out, and rounding where texts are joined.
-    assert counted <= budget + 60
+    assert counted <= max(budget, 5)
+    assert estimate(prompt.instructions) + estimate(prompt.text) <= max(budget, 5)
+    assert sum(section.tokens for section in composer.explain().sections) <= max(budget, 5)
 
 
 def of_each_kind(text: str) -> Prompt:

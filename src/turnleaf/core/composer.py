@@ -4,8 +4,8 @@ When it is too much, what gives way is in this order: passages that were found, 
 first; history, the oldest first; the memory's headings and prose; its facts, those first that
 were not changed for longest; the ends of documents, which together never take more than
 `DOCUMENTS_SHARE`. Once facts give way, `FOUND_SHARE` of their room is for passages: so a fact that
-is asked about comes back as one. The system prompt and the message stay. The prompt says what
-was left out.
+is asked about comes back as one. A message that does not fit by itself loses its middle. The system
+prompt stays. The prompt says what was left out, and counts that too.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from turnleaf.core.prompts import (
     memory_lines,
     page_text,
 )
-from turnleaf.core.tokens import estimate, message_tokens
+from turnleaf.core.tokens import MESSAGE_TOKENS, ROLE_TOKENS, estimate, message_tokens
 from turnleaf.core.window import newest_within
 
 if TYPE_CHECKING:
@@ -44,6 +44,12 @@ PIECE_CHARS = 1024
 MAX_TOKENS = 32_000
 DOCUMENTS_SHARE = 0.6
 FOUND_SHARE = 0.15
+MESSAGE_SHARE = 0.8
+"""What a message that is too long takes of the room; the rest is for what is remembered."""
+FEWEST_TOKENS = 8
+JOIN_TOKENS = 4
+NOTE_CHARS = 1200
+MOST_NAMED = 3
 
 SYSTEM_PROMPT = """\
 You are a helpful assistant with a long-term memory. Your user can read and edit everything in it.
@@ -61,6 +67,8 @@ You can change the memory with your tools. Save what will still matter in a late
 one fact at a time; never save secrets, passing states or what is saved already. When a fact \
 turns out to be wrong, update or delete it. Say that something was saved only when the tool said \
 so."""
+
+LEFT_OUT = "Left out because the prompt was too long"
 
 SOURCES = {"memory": "memory", "daily": "daily log", "conversations": "conversation"}
 
@@ -152,36 +160,73 @@ class PromptComposer:
             tuple(hits),
             tuple(history),
             tuple(documents),
-            tuple(notes),
+            tuple(map(_shortened_note, notes)),
         )
-        turn = self._within_budget(whole)
-        left_out = _left_out(whole, turn)
-        turn = replace(turn, notes=(*turn.notes, *left_out))
+        turn, prompt = self._fitted(whole)
         self._explanation = Explanation(
             self._sections(turn),
             turn.found,
             tuple(memory.id for memory in turn.remembered.facts),
-            left_out,
+            _left_out(whole, turn),
         )
-        return Prompt(
-            system=_joined(self._system_prompt, _memory_section(turn.remembered)),
-            messages=(
-                *map(history_message, turn.history),
-                Message("user", _joined(_context_section(turn), message)),
-            ),
-            instructions=self._system_prompt,
-            text=_as_text(turn),
-            question=message,
-            found=tuple(hits),
-        )
+        return prompt
 
     def explain(self) -> Explanation:
         """Tell what went into the prompt composed last: tokens, hits with their scores, facts."""
         return self._explanation
 
-    def _within_budget(self, turn: Turn) -> Turn:
-        turn = replace(turn, documents=self._attached(turn))
-        room = self._max_tokens - self._fixed_tokens(turn)
+    @property
+    def _is_spent(self) -> bool:
+        """Whether the system prompt takes all the room; the user must be heard all the same."""
+        return self._count(self._system_prompt) >= self._max_tokens
+
+    def _fitted(self, whole: Turn) -> tuple[Turn, Prompt]:
+        """Compose within the budget; where it is tiny, notes give way too."""
+        for is_told, notes in ((True, whole.notes), (False, whole.notes), (False, ())):
+            limit = 0 if self._is_spent else self._max_tokens
+            while True:
+                turn = self._within(replace(whole, notes=notes), limit)
+                if is_told:
+                    turn = replace(turn, notes=(*notes, *_left_out(whole, turn)))
+                prompt = self._prompt(whole, turn)
+                excess = self._excess(turn, prompt)
+                if excess <= 0 or self._is_spent:
+                    return turn, prompt
+                if limit <= 0:
+                    break
+                # What is joined counts a little more than its parts, so go down by more.
+                limit -= excess + JOIN_TOKENS
+        return turn, prompt
+
+    def _prompt(self, whole: Turn, turn: Turn) -> Prompt:
+        return Prompt(
+            system=_joined(self._system_prompt, _memory_section(turn.remembered)),
+            messages=(
+                *map(history_message, turn.history),
+                Message("user", _joined(_context_section(turn), turn.message)),
+            ),
+            instructions=self._system_prompt,
+            text=_as_text(turn),
+            question=whole.message,
+            found=whole.found,
+        )
+
+    def _excess(self, turn: Turn, prompt: Prompt) -> int:
+        """Return by how many tokens a prompt is too long, in whichever of its forms is longer."""
+        total = sum(section.tokens for section in self._sections(turn))
+        slack = (4 + len(turn.history)) * 2 * JOIN_TOKENS
+        if total + slack <= self._max_tokens:
+            return 0
+        # These texts are new in every turn, so they must not fill the cache.
+        count = estimate if self._count is _estimated else self._count
+        as_messages = sum(message_tokens(one, count) for one in prompt.messages)
+        as_text = count(prompt.instructions) + count(prompt.text)
+        return max(total, count(prompt.system) + as_messages, as_text) - self._max_tokens
+
+    def _within(self, turn: Turn, limit: int) -> Turn:
+        turn = replace(turn, message=self._shortened(turn, limit))
+        turn = replace(turn, documents=self._attached(turn, limit))
+        room = limit - self._fixed_tokens(turn)
         kept_free = int(max(room, 0) * FOUND_SHARE) if turn.found else 0
         remembered = self._fitting(turn.remembered, room, kept_free)
         room -= self._count(_memory_section(remembered))
@@ -194,10 +239,27 @@ class PromptComposer:
         found = tuple(hit for hit, left in zip(hits, _left(costs, room), strict=True) if left >= 0)
         return replace(turn, remembered=remembered, history=history, found=found)
 
-    def _attached(self, turn: Turn) -> tuple[Document, ...]:
+    def _shortened(self, turn: Turn, limit: int) -> str:
+        """Return the message, without its middle if it does not fit by itself."""
+        alone = replace(turn, found=(), documents=())
+        room = max(limit - self._fixed_tokens(alone) + self._count(turn.message), 0)
+        room = self._max_tokens if self._is_spent else room
+        total = self._count(turn.message)
+        if total <= room:
+            return turn.message
+        room = int(room * MESSAGE_SHARE)
+        inside = room - self._count(_gap(total))
+        if inside < FEWEST_TOKENS:
+            return turn.message[: self._fitting_chars(turn.message, room, self._count)[0]]
+        head, before = self._fitting_chars(turn.message, inside * 2 // 3, self._count)
+        rest = turn.message[head:]
+        tail, after = self._fitting_chars(rest, inside - before, self._count, is_end=True)
+        return f"{turn.message[:head]}{_gap(total - before - after)}{rest[len(rest) - tail :]}"
+
+    def _attached(self, turn: Turn, limit: int) -> tuple[Document, ...]:
         """Cut documents at their end to what they may take together; a short one stays whole."""
-        room = self._max_tokens - self._fixed_tokens(replace(turn, documents=()))
-        room = max(0, min(room, int(self._max_tokens * DOCUMENTS_SHARE)))
+        room = limit - self._fixed_tokens(replace(turn, documents=()))
+        room = max(0, min(room, int(limit * DOCUMENTS_SHARE)))
         cut = [self._cut(one, room) for one in turn.documents]
         sizes = [size for _, size in cut]
         if sum(sizes) > room:
@@ -208,28 +270,40 @@ class PromptComposer:
     def _cut(self, document: Document, room: int) -> tuple[Document, int]:
         """Give as much of a document as there is room for, and its tokens: none if it is gone."""
         frame = self._count(_document(replace(document, text=""))) + self._count(_end_of(document))
-        text, tokens = self._beginning(document.text, room - frame)
+        chars, tokens = self._fitting_chars(document.text, room - frame, self._quoted_tokens)
+        text = document.text[:chars]
         is_gone = frame > room or bool(document.text and not text)
         return replace(document, text=text), 0 if is_gone else frame + tokens
 
-    def _beginning(self, text: str, room: int) -> tuple[str, int]:
-        """Cut a text where the room ends, which is found without looking at what follows."""
-        end = tokens = 0
+    def _fitting_chars(
+        self, text: str, room: int, cost: Count, *, is_end: bool = False
+    ) -> tuple[int, int]:
+        """Return how much of a text's beginning or end has room, and its tokens.
+
+        It is found without looking at the rest.
+        """
+        chars = tokens = 0
         step = PIECE_CHARS
-        while step and end < len(text):
-            cost = self._count(neutral.speech(f"\n{text[end : end + step]}"))
-            if tokens + cost <= room:
-                end += step
-                tokens += cost
+        while step and chars < len(text):
+            taken = min(chars + step, len(text))
+            piece = text[len(text) - taken : len(text) - chars] if is_end else text[chars:taken]
+            more = cost(piece)
+            if tokens + more <= room:
+                chars, tokens = taken, tokens + more
             else:
                 step //= 2
-        return text[:end], tokens
+        return chars, tokens
+
+    def _quoted_tokens(self, piece: str) -> int:
+        return self._count(neutral.passage(piece))
 
     def _fixed_tokens(self, turn: Turn) -> int:
         return (
             self._count(self._system_prompt)
             + self._context_tokens(replace(turn, found=()))
             + self._count(turn.message)
+            + MESSAGE_TOKENS
+            + ROLE_TOKENS
         )
 
     def _context_tokens(self, turn: Turn) -> int:
@@ -310,16 +384,33 @@ def _left_out(whole: Turn, turn: Turn) -> tuple[str, ...]:
     if whole.remembered.page and not turn.remembered.page:
         told.append("the headings and notes beside the remembered facts")
     told += _cut_documents(whole, turn)
-    return (f"Left out because the prompt was too long: {', '.join(told)}.",) if told else ()
+    if turn.message == whole.message:
+        return (f"{LEFT_OUT}: {', '.join(told)}.",) if told else ()
+    told.insert(0, "the middle of the message")
+    return (f"{LEFT_OUT}: {', '.join(told)}. The setting promptMaxTokens says how long it may be.",)
 
 
 def _cut_documents(whole: Turn, turn: Turn) -> list[str]:
     stayed, names = set(turn.documents), {one.name for one in turn.documents}
-    return [
+    cut = [
         _end_of(one) if one.name in names else _title(one)
         for one in whole.documents
         if one not in stayed
     ]
+    more = len(cut) - MOST_NAMED
+    return [*cut[:MOST_NAMED], f"{more} more documents"] if more > 0 else cut
+
+
+def _gap(tokens: int) -> str:
+    """Return what stands for a middle that was left out, with two digits of its length."""
+    about = round(tokens, 2 - len(str(tokens)))
+    return f"\n\n[… about {about:,} tokens left out …]\n\n"
+
+
+def _shortened_note(note: str) -> str:
+    if len(note) <= NOTE_CHARS:
+        return note
+    return f"{note[: NOTE_CHARS * 2 // 3]} … {note[-NOTE_CHARS // 3 :]}"
 
 
 def _end_of(document: Document) -> str:
