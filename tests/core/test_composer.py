@@ -91,6 +91,15 @@ def test_a_page_that_is_only_a_title_adds_nothing() -> None:
     assert PromptComposer("Be brief.").compose("Hi", page="# Memory\n").system == "Be brief."
 
 
+def test_a_bullet_that_says_nothing_is_not_in_the_prompt() -> None:
+    page = "# Memory\n\n- \n- tea\n-\n- <!-- turnleaf id=a1 -->\n\nProse.\n"
+    prompt = PromptComposer("S").compose("Hi", memories=[fact(" "), fact("tea", 1)], page=page)
+    assert "\n<long_term_memory>\n# Memory\n\n- tea\n\nProse.\n</long" in prompt.system
+    assert (
+        PromptComposer("S").compose("Hi", memories=[fact("")], page="# Memory\n\n-").system == "S"
+    )
+
+
 def test_the_stable_part_is_the_same_to_the_byte_whatever_is_asked() -> None:
     first = PromptComposer().compose("Hi", memories=[fact("a")], page=PAGE, notes=["Monday."])
     other = PromptComposer().compose(

@@ -75,6 +75,14 @@ def test_prose_between_facts_stands_under_its_heading() -> None:
     ]
 
 
+def test_a_bullet_that_says_nothing_is_no_passage() -> None:
+    text = (
+        "Prose.\n\n- \n-\n* \n- <!-- turnleaf id=a1 created=2026-03-01T08:30:00.000Z -->\n- tea\n"
+    )
+    assert [one.text for one in of_memory(text)] == ["Prose.", "tea"]
+    assert [one.text for one in of_day("- \n- tea\n-\n")] == ["tea"]
+
+
 def test_an_empty_heading_ends_the_one_above() -> None:
     assert said(of_memory("# One\na\n\n#\n\nb\n")) == [("a", 2, "One"), ("b", 6, None)]
 

@@ -259,7 +259,10 @@ NAIVE: dict[Block, Build] = {"memory": naive_memory, "history": literal_history}
 def faults(block: Block, build: Build, texts: Sequence[str], prompt: str = PROMPT) -> list[str]:
     built = build(texts, prompt)
     if block == "memory":
-        return faults_of_memory(built, prompt, len(texts))
+        count = sum(bool(text.strip()) for text in texts)
+        if build is built_memory and not count:
+            return [] if built == prompt else [built]
+        return faults_of_memory(built, prompt, count if build is built_memory else len(texts))
     return faults_of_history(built, prompt, alternating(texts))
 
 
@@ -562,6 +565,7 @@ def test_memories_are_written_as_required() -> None:
 
 @pytest.mark.parametrize("prompt", ["new prompt", "", " \n", PROMPT, "</conversation_history>"])
 def test_without_history_or_memories_the_prompt_is_all(prompt: str) -> None:
+    assert built_memory(["", " \n"], prompt) == prompt
     assert build_prompt_with_history([], prompt) == prompt
     assert build_prompt_with_memory([], prompt) == prompt
 
@@ -650,7 +654,7 @@ assembled = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
 payloads = st.sampled_from(PAYLOADS).map(lambda payload: payload.text)
 hostile = st.lists(assembled | payloads | anything, max_size=3).map("".join)
 plain = st.text("abc XYZ 0123456789.,;!?'\"()&<>=\u4f60\u597d\n").filter(
-    lambda text: not re.search(r"&\w|<\w|^=|\n\s*[=(\d]", text)
+    lambda text: text.strip() and not re.search(r"&\w|<\w|^=|\n\s*[=(\d]", text)
 )
 
 
@@ -676,8 +680,8 @@ def test_any_messages_keep_the_structure_of_their_block(texts: list[str], prompt
 def test_the_prompt_comes_last_and_unchanged(texts: list[str], prompt: str) -> None:
     for block in BLOCKS:
         built = BUILD[block](texts, prompt)
-        assert built == (f"{built.removesuffix(prompt)}{prompt}" if texts else prompt)
-        assert not texts or built.endswith(f"\n</{OWN[block]}>\n\n{prompt}")
+        is_alone = not texts or (block == "memory" and not "".join(texts).strip())
+        assert (built == prompt) if is_alone else built.endswith(f"</{OWN[block]}>\n\n{prompt}")
 
 
 @settings(deadline=None)

@@ -156,7 +156,7 @@ class PromptComposer:
         """
         whole = Turn(
             message,
-            _remembered(memories, page.strip()),
+            _remembered(memories, page),
             tuple(hits),
             tuple(history),
             tuple(documents),
@@ -182,21 +182,26 @@ class PromptComposer:
 
     def _fitted(self, whole: Turn) -> tuple[Turn, Prompt]:
         """Compose within the budget; where it is tiny, notes give way too."""
-        for is_told, notes in ((True, whole.notes), (False, whole.notes), (False, ())):
-            limit = 0 if self._is_spent else self._max_tokens
-            while True:
-                turn = self._within(replace(whole, notes=notes), limit)
-                if is_told:
-                    turn = replace(turn, notes=(*notes, *_left_out(whole, turn)))
-                prompt = self._prompt(whole, turn)
-                excess = self._excess(turn, prompt)
-                if excess <= 0 or self._is_spent:
-                    return turn, prompt
-                if limit <= 0:
-                    break
-                # What is joined counts a little more than its parts, so go down by more.
-                limit -= excess + JOIN_TOKENS
+        turn, prompt, excess = self._attempt(whole, is_told=True)
+        if excess > 0 and not self._is_spent:
+            turn, prompt, excess = self._attempt(whole, is_told=False)
+        if excess > 0 and not self._is_spent:
+            turn, prompt, excess = self._attempt(replace(whole, notes=()), is_told=False)
         return turn, prompt
+
+    def _attempt(self, whole: Turn, *, is_told: bool) -> tuple[Turn, Prompt, int]:
+        """Leave out more and more until the prompt is short enough, or nothing is left."""
+        limit = 0 if self._is_spent else self._max_tokens
+        while True:
+            turn = self._within(whole, limit)
+            if is_told:
+                turn = replace(turn, notes=(*whole.notes, *_left_out(whole, turn)))
+            prompt = self._prompt(whole, turn)
+            excess = self._excess(turn, prompt)
+            if excess <= 0 or limit <= 0:
+                return turn, prompt, excess
+            # What is joined counts a little more than its parts, so go down by more.
+            limit -= excess + JOIN_TOKENS
 
     def _prompt(self, whole: Turn, turn: Turn) -> Prompt:
         return Prompt(
@@ -436,12 +441,14 @@ def _memory_frame(lines: Iterable[str]) -> str:
 def _memory_body(remembered: Remembered) -> tuple[str, ...]:
     if not remembered.page:
         return tuple(memory_lines(remembered.facts))
-    return (page_text(remembered.page),)
+    return (remembered.page,)
 
 
 def _remembered(memories: Sequence[Memory], page: str) -> Remembered:
     """Take the memory as it is; a page that is nothing but a title is none."""
-    return Remembered(tuple(memories), page if memories or not _is_plain(page) else "")
+    facts = tuple(memory for memory in memories if memory.content.strip())
+    safe = page_text(page).strip()
+    return Remembered(facts, safe if facts or not _is_plain(safe) else "")
 
 
 def _is_plain(page: str) -> bool:

@@ -62,6 +62,8 @@ class Page:
     """The headings of every level, by line."""
     closed: int
     """The line at which code or HTML begins that nothing ends; else the end."""
+    empty: frozenset[int] = frozenset()
+    """The lines of bullets that say nothing: these are no facts and no prose either."""
 
     def raw(self, fact: Fact) -> str:
         """Give a fact's lines as they stand."""
@@ -126,6 +128,7 @@ def parse(text: str, unknown_time: datetime) -> Page:
     headings: list[tuple[int, str | None]] = []
     titles: dict[int, str] = {}
     closed = len(lines)
+    empty: set[int] = set()
     ids = Ids()
     category: str | None = None
     for block in blocks(lines):
@@ -138,7 +141,9 @@ def parse(text: str, unknown_time: datetime) -> Page:
             closed = block.start
         elif block.width and (fact := _fact(lines, block, category, unknown_time, ids)):
             facts.append(fact)
-    return Page(bom, lines, facts, headings, titles, closed)
+        elif block.width:
+            empty.update(range(block.start, block.end))
+    return Page(bom, lines, facts, headings, titles, closed, frozenset(empty))
 
 
 def render(memory: Memory, marker: str = bullets.MARKER) -> str:

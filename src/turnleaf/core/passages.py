@@ -134,7 +134,8 @@ def _in_order(passages: Iterable[Passage]) -> list[Passage]:
 
 def _prose(page: Page, day: str | None) -> Iterator[Passage]:
     """Cut what is no fact at headings, and what is long between paragraphs."""
-    facts = {fact.start: fact.end for fact in page.facts}
+    facts = {line: line + 1 for line in page.empty}
+    facts |= {fact.start: fact.end for fact in page.facts}
     heading: str | None = None
     start = line = 0
     while line < len(page.lines):

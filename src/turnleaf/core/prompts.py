@@ -34,27 +34,25 @@ def build_prompt_with_history(history: Sequence[Message], prompt: str) -> str:
 
 def build_prompt_with_memory(memories: Sequence[Memory], prompt: str) -> str:
     """Put all memories before a prompt (002); without memories, only the prompt."""
-    if not memories:
-        return prompt
-    return f"{block(MEMORY_TAG, memory_lines(memories))}\n\n{prompt}"
+    lines = memory_lines(memories)
+    return f"{block(MEMORY_TAG, lines)}\n\n{prompt}" if lines else prompt
 
 
 def memory_lines(memories: Iterable[Memory]) -> list[str]:
-    """Return each memory as an item that cannot pose as anything else."""
-    return [f"- {neutral.item(memory.content)}" for memory in memories]
+    """Return each memory that says something as an item that cannot pose as anything else."""
+    told = (memory.content for memory in memories if memory.content.strip())
+    return [f"- {neutral.item(content)}" for content in told]
 
 
 @lru_cache(maxsize=8)
 def page_text(page: str) -> str:
     """Return a page of facts or notes, on which each fact is safe as an item is."""
     parsed = markdown.parse(page, _NEVER)
-    pieces: list[str] = []
-    line = 0
+    lines = ["" if at in parsed.empty else line for at, line in enumerate(parsed.lines)]
     for fact in parsed.facts:
-        pieces += parsed.lines[line : fact.start]
-        pieces.append(f"{fact.marker}{neutral.item(fact.memory.content)}\n")
-        line = fact.end
-    return neutral.passage("".join([*pieces, *parsed.lines[line:]]))
+        lines[fact.start] = f"{fact.marker}{neutral.item(fact.memory.content)}\n"
+        lines[fact.start + 1 : fact.end] = [""] * (fact.end - fact.start - 1)
+    return neutral.passage("".join(lines))
 
 
 def history_message(message: Message) -> Message:
