@@ -137,6 +137,59 @@ def test_a_model_that_never_answers_does_not_keep_it_from_ending(cli: Cli) -> No
     assert "learnt the next time" in err
 
 
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("api/chat", {"message": "我住在台北"}),
+        (
+            "v1/chat/completions",
+            {"model": "turnleaf", "messages": [{"role": "user", "content": "我住在台北"}]},
+        ),
+    ],
+)
+def test_a_turn_whose_model_is_silent_does_not_keep_it_from_ending(
+    cli: Cli, path: str, body: dict[str, object]
+) -> None:
+    assert cli.data
+    with closing(socket.create_server(("127.0.0.1", 0))) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with served(TURNLEAF_MODEL="ollama:none", TURNLEAF_MODEL_URL=url) as server:
+            data = json.dumps(body).encode()
+            head = f"POST /{path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(data)}\r\n"
+            with closing(socket.create_connection(("127.0.0.1", server.port), SECONDS)) as asking:
+                asking.sendall(f"{head}Content-Type: application/json\r\n\r\n".encode() + data)
+                with silent.accept()[0]:
+                    # On a machine that is very busy it may be the last resort that ends it.
+                    assert server.end()[0] in {0, -signal.SIGKILL}
+
+
+HOLDING = """
+import re, sys, threading
+
+def hold():
+    open({!r}).read()
+    sys.setswitchinterval(1e6)
+    print("holding", flush=True)
+    re.match("(a+)+$", "a" * 64 + "b")
+
+threading.Thread(target=hold, daemon=True).start()
+"""
+
+
+def test_a_call_in_c_that_never_ends_does_not_keep_it_from_ending(cli: Cli, tmp_path: Path) -> None:
+    """The interpreter runs this module at its start, so the server itself needs no such door."""
+    door = tmp_path / "door"
+    os.mkfifo(door)
+    (tmp_path / "sitecustomize.py").write_text(HOLDING.format(str(door)), "utf-8")
+    with served(PYTHONPATH=str(tmp_path)) as server:
+        server.ask("api/memory/facts", {"content": "客廳的燈叫做小明"})
+        door.write_text("now", "utf-8")
+        assert server.process.stdout is not None
+        assert server.process.stdout.readline() == "holding\n"
+        assert server.end()[0] == -signal.SIGKILL
+    assert cli.contents() == ["客廳的燈叫做小明"]
+
+
 def test_two_servers_share_one_folder(cli: Cli) -> None:
     with served() as one, served() as other:
         one.ask("api/memory/facts", {"content": "客廳的燈叫做小明"})

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import signal
 import time
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from selectors import EVENT_READ, DefaultSelector
-from subprocess import PIPE, Popen, TimeoutExpired
+from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
 from tempfile import TemporaryDirectory, TemporaryFile
 from typing import IO, TYPE_CHECKING
 
@@ -112,8 +112,9 @@ def running(
             pass_fds=[file.fileno() for file in shared],
             start_new_session=True,
         )
-        with process:
+        with process, ExitStack() as after:
             try:
+                after.enter_context(_guarded(process.pid))
                 yield Running(process, stderr, seconds)
             finally:
                 _end(process)
@@ -126,6 +127,22 @@ def nameless_file(text: str) -> Iterator[IO[bytes]]:
         file.write(text.encode("utf-8", "replace"))
         file.seek(0)
         yield file
+
+
+@contextmanager
+def _guarded(group: int) -> Iterator[None]:
+    """Have a process group killed as soon as this process is gone, however it ended.
+
+    The shell waits on a pipe that nobody writes to and only we hold open.
+    """
+    command = ["/bin/sh", "-c", 'read -r _; kill -9 -"$0"', str(group)]
+    with Popen(  # noqa: S603 - no word of anybody else's is in it
+        command, stdin=PIPE, stdout=DEVNULL, stderr=DEVNULL, start_new_session=True
+    ) as guard:
+        try:
+            yield
+        finally:
+            guard.kill()
 
 
 def _end(process: Popen[bytes]) -> None:

@@ -10,13 +10,14 @@ from turnleaf.assistant import Assistant
 from turnleaf.errors import TurnleafError
 from turnleaf.faces.allocator import give_back_memory
 from turnleaf.faces.cli.output import note, one_line
+from turnleaf.faces.ending import watch_end
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from turnleaf.settings import DataFolder
 
-LEARNING_SECONDS = 3.0
+LEARNING_SECONDS = 2.0
 """How long the end waits for what is being learnt; the rest is learnt another time."""
 
 
@@ -24,6 +25,7 @@ LEARNING_SECONDS = 3.0
 def running(folder: DataFolder) -> Iterator[Assistant]:
     """Give the assistant; afterwards let it learn from what waits, but not for long."""
     give_back_memory()
+    watch_end()
     assistant = Assistant(folder)
     try:
         yield assistant
@@ -32,6 +34,7 @@ def running(folder: DataFolder) -> Iterator[Assistant]:
         end.start()
         end.join(LEARNING_SECONDS)
         if end.is_alive():
+            assistant.learning.close()
             note("What is not learnt yet stays queued, and is learnt the next time.")
 
 

@@ -13,6 +13,7 @@ import click
 from turnleaf.faces.cli.output import note, say, say_json
 from turnleaf.faces.cli.place import Place, pass_place
 from turnleaf.faces.cli.running import running
+from turnleaf.faces.ending import end_soon
 from turnleaf.faces.extras import needing
 from turnleaf.llm.models import describe
 from turnleaf.scheduling import Runner
@@ -111,13 +112,17 @@ def _ended_by_signals(stop: Event) -> Iterator[None]:
     """Take Ctrl-C and SIGTERM for a wish to stop; the second one does not wait."""
     before = {one: signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)}
 
-    def end(*_: object) -> None:
+    def end() -> None:
         stop.set()
         for one, handler in before.items():
             signal.signal(one, handler)
 
+    def end_on_signal(*_: object) -> None:
+        end_soon()
+        end()
+
     for one in before:
-        signal.signal(one, end)
+        signal.signal(one, end_on_signal)
     try:
         yield
     finally:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import errno
 import json
-import os
 import socket
 import struct
-import threading
 from contextlib import contextmanager
 from functools import partial
 from http import HTTPStatus
@@ -19,6 +17,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from turnleaf.errors import TurnleafError
+from turnleaf.faces.ending import end_soon
 from turnleaf.faces.http.access import HEADERS
 from turnleaf.faces.http.limits import Limits
 from turnleaf.faces.http.problems import MEDIA_TYPE, as_record
@@ -30,10 +29,8 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
     from uvicorn.protocols.http.h11_impl import RequestResponseCycle
 
-GRACE_SECONDS = 3
+GRACE_SECONDS = 2
 """How long requests that are being answered have when the server stops."""
-LAST_SECONDS = 30.0
-"""After so long the process ends, whatever still hangs; all that was acknowledged is on disk."""
 
 ADVICE = {
     errno.EADDRINUSE: "another program has that port; choose one with --port, 0 for any free one",
@@ -109,8 +106,6 @@ class Server(uvicorn.Server):
         super().__init__(config)
         self._listener = listener
         self._ready = ready
-        self._last = threading.Timer(LAST_SECONDS, os._exit, [1])
-        self._last.daemon = True
 
     def serve_forever(self) -> None:
         """Serve on this thread until `stop`, or a signal to the main thread."""
@@ -119,8 +114,6 @@ class Server(uvicorn.Server):
         except SystemExit:
             message = "the server could not start; the lines above say why"
             raise TurnleafError(message) from None
-        finally:
-            self._last.cancel()
 
     def stop(self) -> None:
         """Stop serving, soon."""
@@ -136,7 +129,7 @@ class Server(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop, and do not wait for ever for what hangs."""
         if not self.should_exit:
-            self._last.start()
+            end_soon()
         super().handle_exit(sig, frame)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
