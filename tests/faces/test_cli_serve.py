@@ -251,7 +251,9 @@ def test_names_are_allowed_by_option_and_by_the_environment(cli: Cli) -> None:
             server.ask("healthz", Host="two.example")
         _, out, err = server.end()
     assert out == ""
-    assert len(re.findall(r"^\S+ \S+ GET /healthz 200 \d+ ms$", err, re.MULTILINE)) == 3
+    assert (
+        len(re.findall(r"^\S+ \S+ GET /healthz 200 \d+ ms [0-9a-f]{16}$", err, re.MULTILINE)) == 3
+    )
     assert "secret" not in err
 
 

@@ -25,6 +25,7 @@ from turnleaf.errors import (
     StorageError,
     TurnleafError,
 )
+from turnleaf.faces.http.access import Access, guarded
 from turnleaf.faces.http.app import make_app
 from turnleaf.faces.http.problems import Code, Problem
 from turnleaf.settings import DataFolder
@@ -102,11 +103,27 @@ def test_what_nobody_foresaw_is_told_to_the_log_and_not_to_the_client(
 
     app = make_app(Assistant(DataFolder(data, "a test")))
     app.add_api_route("/failing", fail)
+    asked = guarded(app, Access("127.0.0.1", 80))
+    client = TestClient(asked, "http://127.0.0.1", raise_server_exceptions=False)
     with caplog.at_level(logging.ERROR, "turnleaf"):
-        answer = TestClient(app, raise_server_exceptions=False).get("/failing")
+        answer = client.get("/failing")
     assert (answer.status_code, problem(answer).code) == (500, "unexpected")
     assert "1234" not in answer.text
+    assert answer.json()["requestId"] == answer.headers["x-request-id"]
+    assert f"request {answer.headers['x-request-id']} failed\nTraceback" in caplog.text
     assert SAID in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("given", "is_taken"),
+    [("a1-B.2_c", True), ("a" * 64, True), ("a" * 65, False), ("a b", False), ("<b>", False)],
+)
+def test_an_id_that_a_client_gives_its_request_is_taken_if_it_is_short_and_plain(
+    visitor: httpx2.Client, given: str, *, is_taken: bool
+) -> None:
+    known = [visitor.get("/healthz", headers={"X-Request-ID": given}) for _ in range(2)]
+    ids = {answer.headers["x-request-id"] for answer in known}
+    assert ids == {given} if is_taken else len(ids - {given}) == 2
 
 
 @pytest.mark.parametrize("body", [b"{", b"\xff", b"[" * 100_000])

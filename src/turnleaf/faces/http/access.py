@@ -36,7 +36,7 @@ from turnleaf.faces.http.limits import (
     drain,
     with_whole_body,
 )
-from turnleaf.faces.http.problems import Refused
+from turnleaf.faces.http.problems import FAILED, REQUEST_ID, Refused
 from turnleaf.settings import in_home_assistant
 from turnleaf.store import files
 
@@ -80,6 +80,7 @@ _HOST = re.compile(r"([a-z0-9_][a-z0-9_.-]*|\[[0-9a-f:.]+\])(?::([0-9]{1,5}))?",
 _ORIGIN = re.compile(r"(https?)://([^/]+)")
 _PORTS = {"http": 80, "https": 443}
 _TOKEN = re.compile(r"[!-~]{32,}")
+_PLAIN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 TOKEN_BYTES = 32
 WRONG_TOKENS = 10
 """So many different ones in `WRONG_SECONDS`, and an address has to wait."""
@@ -210,9 +211,10 @@ def guarded(app: ASGIApp, access: Access, limits: Limits | None = None) -> ASGIA
             with _told("the server did not start or end well"):
                 await app(scope, receive, send)
             return
+        scope[REQUEST_ID] = _choose_request_id(Headers(scope=scope))
         with _Line(scope) as line, room.share() as take:
             frames = FRAMES_IN_INGRESS if access.is_ingress(scope) else FRAMES
-            answer = line.noting(_protected(send, frames))
+            answer = line.noting(_protected(send, frames, scope[REQUEST_ID]))
             try:
                 check_head(scope, kept)
                 check(scope, access, wrong)
@@ -227,6 +229,13 @@ def guarded(app: ASGIApp, access: Access, limits: Limits | None = None) -> ASGIA
                 await app(scope, whole, answer)
 
     return call
+
+
+def _choose_request_id(headers: Headers) -> str:
+    """Return the id that a client gave its request, if it is short and plain, or a new one."""
+    given = headers.getlist("x-request-id")
+    is_plain = len(given) == 1 and _PLAIN_ID.fullmatch(given[0])
+    return given[0] if is_plain else secrets.token_hex(8)
 
 
 def check(scope: Scope, access: Access, wrong: Wrong) -> None:
@@ -317,7 +326,7 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, refused: Refused) 
     await answer(scope, receive, send)
 
 
-def _protected(send: Send, frames: str) -> Send:
+def _protected(send: Send, frames: str, request_id: str) -> Send:
     """Add what every answer carries."""
 
     async def protected(message: Message) -> None:
@@ -327,6 +336,7 @@ def _protected(send: Send, frames: str) -> Send:
                 headers.setdefault(name, value)
             policy = headers["Content-Security-Policy"]
             headers["Content-Security-Policy"] = policy.replace(FRAMES, frames)
+            headers["X-Request-ID"] = request_id
         await send(message)
 
     return protected
@@ -342,7 +352,7 @@ def _told(what: str) -> Iterator[None]:
 
 
 class _Line:
-    """One request's line in the log: nothing in it was chosen by who asked, but the method."""
+    """One request's line in the log: who asks chooses only the method and a plain id."""
 
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
@@ -355,10 +365,11 @@ class _Line:
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         # The app has told already what it answered with 500.
         if isinstance(error, Exception) and self._status != HTTPStatus.INTERNAL_SERVER_ERROR:
-            log.error("a request failed", exc_info=error)
+            log.error(FAILED, self._scope[REQUEST_ID], exc_info=error)
         route = getattr(self._scope.get("route"), "path", "-")
         took = (time.perf_counter() - self._began) * 1000
-        log.info("%s %s %d %.0f ms", self._scope["method"], route, self._status, took)
+        method, request_id = self._scope["method"], self._scope[REQUEST_ID]
+        log.info("%s %s %d %.0f ms %s", method, route, self._status, took, request_id)
 
     def noting(self, send: Send) -> Send:
         """Note the status that is sent."""

@@ -90,6 +90,10 @@ ADVICE = {
 }
 UNREADABLE = "the body cannot be read as JSON in UTF-8; correct it and send it again"
 UNEXPECTED = "something went wrong in the server; its log says what"
+FAILED = "request %s failed"
+"""What the log says of such a request."""
+REQUEST_ID = "turnleaf.request_id"
+"""Under which name a request carries its id."""
 
 
 class Problem(BaseModel):
@@ -100,6 +104,12 @@ class Problem(BaseModel):
     status: int = Field(examples=[404])
     code: Code = Field(description="The kind of problem, for programs.", examples=["not-found"])
     detail: str = Field(examples=["there is no fact with the id b2c3d4f5g6"])
+    request_id: str | None = Field(
+        None,
+        alias="requestId",
+        description="By which the server's log tells more of what nobody foresaw.",
+        examples=["5f0c1d9a7be24c36"],
+    )
     errors: list[dict[str, str]] | None = Field(
         None, examples=[[{"where": "body.content", "message": "Field required"}]]
     )
@@ -225,8 +235,9 @@ def _answered(request: Request, error: Exception) -> JSONResponse:
             return _invalid(path, error)
         case HTTPException():
             return _http(request, error)
-    log.error("a request failed", exc_info=error)
-    return answer(path, HTTPStatus.INTERNAL_SERVER_ERROR, UNEXPECTED)
+    request_id = request.scope.get(REQUEST_ID)
+    log.error(FAILED, request_id, exc_info=error)
+    return answer(path, HTTPStatus.INTERNAL_SERVER_ERROR, UNEXPECTED, requestId=request_id)
 
 
 def _for_openai(status: HTTPStatus, detail: str) -> dict[str, Any]:
