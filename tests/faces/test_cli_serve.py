@@ -150,7 +150,6 @@ def test_a_model_that_never_answers_does_not_keep_it_from_ending(cli: Cli) -> No
 def test_a_turn_whose_model_is_silent_does_not_keep_it_from_ending(
     cli: Cli, path: str, body: dict[str, object]
 ) -> None:
-    assert cli.data
     with closing(socket.create_server(("127.0.0.1", 0))) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         with served(TURNLEAF_MODEL="ollama:none", TURNLEAF_MODEL_URL=url) as server:

@@ -18,9 +18,12 @@ KILL_SECONDS = 4.8
 
 _WATCH = """
 import os, select, signal, sys, time
-for one in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+stops = {signal.SIGINT, signal.SIGTERM}
+for one in (signal.SIGHUP, *stops):
     signal.signal(one, signal.SIG_IGN)
-if os.read(0, 1):
+while (told := os.read(0, 64)) and not stops & {*told}:
+    pass
+if told:
     end = time.monotonic() + float(sys.argv[2])
     while (left := end - time.monotonic()) > 0:
         if select.select([0], [], [], left)[0] and not os.read(0, 64):
@@ -37,7 +40,7 @@ def end_soon() -> None:
 
 
 def watch_end() -> Popen[bytes]:
-    """Start a process that kills this one if it does not end soon after a signal that it handles.
+    """Start a process that kills this one if it does not end soon after Ctrl-C or SIGTERM.
 
     A call in C that never comes back, such as a slow regular expression, keeps handlers, timers
     and threads from running. What still works is the interpreter's own handler, which writes the
