@@ -137,6 +137,7 @@ def test_a_model_that_never_answers_does_not_keep_it_from_ending(cli: Cli) -> No
     assert "learnt the next time" in err
 
 
+@pytest.mark.usefixtures("cli")
 @pytest.mark.parametrize(
     ("path", "body"),
     [
@@ -148,7 +149,7 @@ def test_a_model_that_never_answers_does_not_keep_it_from_ending(cli: Cli) -> No
     ],
 )
 def test_a_turn_whose_model_is_silent_does_not_keep_it_from_ending(
-    cli: Cli, path: str, body: dict[str, object]
+    path: str, body: dict[str, object]
 ) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import get_args
 
@@ -10,7 +12,7 @@ import httpx2
 import pytest
 from fastapi.testclient import TestClient
 
-from tests.faces.http.conftest import Served
+from tests.faces.http.conftest import Served, calling
 from turnleaf.assistant import Assistant
 from turnleaf.checkup import MOST_LINES, checkup
 from turnleaf.errors import (
@@ -26,9 +28,10 @@ from turnleaf.errors import (
     TurnleafError,
 )
 from turnleaf.faces.http.access import Access, guarded
-from turnleaf.faces.http.app import make_app
+from turnleaf.faces.http.app import THREADS, make_app
 from turnleaf.faces.http.problems import Code, Problem
 from turnleaf.settings import DataFolder
+from turnleaf.store import files
 
 SAID = "我的銀行密碼是 1234"
 
@@ -124,6 +127,26 @@ def test_an_id_that_a_client_gives_its_request_is_taken_if_it_is_short_and_plain
     known = [visitor.get("/healthz", headers={"X-Request-ID": given}) for _ in range(2)]
     ids = {answer.headers["x-request-id"] for answer in known}
     assert ids == {given} if is_taken else len(ids - {given}) == 2
+
+
+def test_a_sign_of_life_is_given_while_every_thread_is_at_work(server: Served) -> None:
+    facts = [f"第 {number} 盞燈" for number in range(THREADS + 1)]
+    with ThreadPoolExecutor(len(facts)) as pool, calling(server) as client:
+        with files.locked(server.memory):
+            asked = [pool.submit(add_fact, server, fact) for fact in facts]
+            while current_threads("AnyIO") < THREADS:
+                assert client.get("/healthz").status_code == 200
+            assert client.get("/healthz").status_code == 200
+        assert {one.result() for one in asked} == {201}
+
+
+def add_fact(server: Served, content: str) -> int:
+    with calling(server) as client:
+        return client.post("/api/memory/facts", json={"content": content}).status_code
+
+
+def current_threads(name: str) -> int:
+    return sum(name in one.name for one in threading.enumerate())
 
 
 @pytest.mark.parametrize("body", [b"{", b"\xff", b"[" * 100_000])

@@ -42,8 +42,8 @@ class Status(BaseModel):
 
 
 @router.get("/healthz", operation_id="health", summary="Tell whether the server lives")
-def health() -> Health:
-    """Answer."""
+async def health() -> Health:
+    """Answer without a thread, as all of them may be at work for others."""
     return Health()
 
 
