@@ -127,7 +127,7 @@ def test_the_day_is_told_in_local_time(opened: Opened, model: ScriptedModel) -> 
     assert "(Today is 2026-11-16, Monday.)" in model.prompts[0].messages[-1].text
 
 
-@pytest.mark.parametrize("text", ["", "  \n", "a\0b", "\ud800"])
+@pytest.mark.parametrize("text", ["", "a\0b", "\ud800"])
 def test_what_is_no_message_is_refused_before_anything_happens(
     opened: Opened, model: ScriptedModel, text: str
 ) -> None:
@@ -135,6 +135,15 @@ def test_what_is_no_message_is_refused_before_anything_happens(
     with pytest.raises(InvalidInput):
         assistant.reply(KEY, text)
     assert model.prompts == []
+
+
+def test_a_message_of_white_space_is_answered_without_the_model_and_not_kept(
+    opened: Opened, model: ScriptedModel
+) -> None:
+    assistant = opened()
+    assert assistant.reply(KEY, " \n\u3000").text == "There is no text in your message."
+    assert model.prompts == []
+    assert assistant.conversations.get_history(KEY) == []
 
 
 def test_a_model_that_fails_leaves_the_conversation_as_it_was(

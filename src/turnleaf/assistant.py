@@ -53,6 +53,7 @@ MOST_PRIVATE = 64
 EVERYTHING = ""
 """No conversation: all that was found and is not written yet."""
 LONGEST_DAYS = 36_500
+NOTHING_SAID = "There is no text in your message."
 EMBED_SECONDS = 2.0
 """For how long vectors of what was learnt are made; the rest is left to the next search."""
 
@@ -149,7 +150,12 @@ class Assistant:
         private: bool = False,
         documents: Sequence[Document] = (),
     ) -> Reply:
-        """Answer a message of a conversation."""
+        """Answer a message of a conversation.
+
+        One of white space alone is answered, but not by the model, and not kept.
+        """
+        if text.isspace():
+            return Reply(NOTHING_SAID)
         answer = self.stream(key, text, private=private, documents=documents)
         return next(event.reply for event in answer if isinstance(event, Done))
 
