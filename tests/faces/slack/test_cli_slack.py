@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from queue import SimpleQueue
 
 import pytest
 
@@ -41,7 +42,7 @@ class Running:
 
 
 @contextmanager
-def running(slack: SlackApi, **environ: str) -> Iterator[Running]:
+def started(slack: SlackApi, **environ: str) -> Iterator[subprocess.Popen[str]]:
     with subprocess.Popen(
         [sys.executable, "-W", "error", "-m", "turnleaf", "slack"],
         stdout=subprocess.PIPE,
@@ -52,10 +53,16 @@ def running(slack: SlackApi, **environ: str) -> Iterator[Running]:
         guard = threading.Timer(SECONDS, process.kill)
         guard.start()
         try:
-            yield Running(process)
+            yield process
         finally:
             guard.cancel()
             process.kill()
+
+
+@contextmanager
+def running(slack: SlackApi, **environ: str) -> Iterator[Running]:
+    with started(slack, **environ) as process:
+        yield Running(process)
 
 
 def test_it_answers_delivers_learns_and_ends_in_peace(cli: Cli) -> None:
@@ -100,17 +107,20 @@ def test_with_nobody_on_the_list_it_says_how_to_put_somebody_on_it(cli: Cli) -> 
     assert "turnleaf config slackAllowedChannels C012AB3CD" in err
 
 
-def test_it_can_be_ended_while_it_connects(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("cli")
+def test_it_can_be_ended_while_it_connects() -> None:
     class Ending(SlackApi):
+        bots: SimpleQueue[subprocess.Popen[str]] = SimpleQueue()
+
         def answer(self, method: str, body: Body, token: str) -> tuple[str, Body]:
             if method == "apps.connections.open":
-                os.kill(os.getpid(), signal.SIGINT)
+                self.bots.get(timeout=SECONDS).send_signal(signal.SIGINT)
             return super().answer(method, body, token)
 
-    with Ending() as slack:
-        for variable, value in {"SLACK_API_URL": slack.url, **TOKENS}.items():
-            monkeypatch.setenv(variable, value)
-        assert cli("slack").code == 0
+    with Ending() as slack, started(slack) as process:
+        slack.bots.put(process)
+        process.communicate(timeout=SECONDS)
+        assert process.returncode == 0
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from turnleaf.assistant import Assistant
 from turnleaf.errors import TurnleafError
 from turnleaf.faces.allocator import give_back_memory
 from turnleaf.faces.cli.output import note, one_line
-from turnleaf.faces.ending import watch_end
+from turnleaf.faces.ending import watched_end
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,17 +25,21 @@ LEARNING_SECONDS = 2.0
 def running(folder: DataFolder) -> Iterator[Assistant]:
     """Give the assistant; afterwards let it learn from what waits, but not for long."""
     give_back_memory()
-    watch_end()
-    assistant = Assistant(folder)
-    try:
-        yield assistant
-    finally:
-        end = Thread(target=_close, args=[assistant], daemon=True)
-        end.start()
-        end.join(LEARNING_SECONDS)
-        if end.is_alive():
-            assistant.learning.close()
-            note("What is not learnt yet stays queued, and is learnt the next time.")
+    with watched_end():
+        assistant = Assistant(folder)
+        try:
+            yield assistant
+        finally:
+            _end(assistant)
+
+
+def _end(assistant: Assistant) -> None:
+    end = Thread(target=_close, args=[assistant], daemon=True)
+    end.start()
+    end.join(LEARNING_SECONDS)
+    if end.is_alive():
+        assistant.learning.close()
+        note("What is not learnt yet stays queued, and is learnt the next time.")
 
 
 def _close(assistant: Assistant) -> None:
