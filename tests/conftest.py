@@ -1,8 +1,13 @@
-"""What holds for all tests, however they are started."""
+"""What holds for all tests, however and whenever they are started."""
 
 from __future__ import annotations
 
 import signal
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
 
 
 def pytest_configure() -> None:
@@ -11,3 +16,13 @@ def pytest_configure() -> None:
     A job that a script starts in the background ignores it, and so would every program below it.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def at_noon() -> Iterator[None]:
+    """Put the test into a zone where it is noon, so that its day does not end meanwhile."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TZ", f"Etc/GMT{datetime.now(UTC).hour - 12:+d}")
+        time.tzset()
+        yield
+    time.tzset()

@@ -10,6 +10,8 @@ import pytest
 from tests.faces.conftest import Cli
 from turnleaf.core.messages import Message
 
+pytestmark = pytest.mark.usefixtures("at_noon")
+
 
 def local_day() -> str:
     return datetime.now().astimezone().date().isoformat()

@@ -17,6 +17,8 @@ from turnleaf.store.conversations import ConversationStore
 from turnleaf.store.daily import local_now
 from turnleaf.store.learning import LearningStore, Queued
 
+pytestmark = pytest.mark.usefixtures("at_noon")
+
 MING = "客廳的燈叫做小明"
 
 

@@ -26,6 +26,8 @@ from turnleaf import DailyLog, MemoryStore, ScheduleStore
 from turnleaf.store import files
 from turnleaf.tools import SPECS, stdio_command
 
+pytestmark = pytest.mark.usefixtures("at_noon")
+
 MEMORY = "prompts/memory/MEMORY.md"
 SECONDS = 60
 INITIALIZE = {

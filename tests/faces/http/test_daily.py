@@ -10,6 +10,8 @@ import pytest
 from tests.faces.conftest import Cli
 from tests.faces.http.conftest import Served
 
+pytestmark = pytest.mark.usefixtures("at_noon")
+
 DAILY = "/api/memory/daily"
 BULB = "換了客廳的燈泡"
 

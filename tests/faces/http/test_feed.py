@@ -23,6 +23,8 @@ from turnleaf.errors import ModelError
 from turnleaf.faces.http.feed import MOST_SUBSCRIBERS, MOST_WAITING, Feed
 from turnleaf.settings import DataFolder
 
+pytestmark = pytest.mark.usefixtures("at_noon")
+
 
 @contextmanager
 def subscribed(server: Served) -> Iterator[Heard]:

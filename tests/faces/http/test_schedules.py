@@ -24,6 +24,8 @@ from turnleaf.faces.http.schedules import Schedule as ScheduleShape
 from turnleaf.store.schedules import ScheduleStore
 from turnleaf.store.timing import local_zone
 
+pytestmark = pytest.mark.usefixtures("at_noon")
+
 API = "/api/schedules"
 PROMPT = "客廳的燈叫什麼？"
 LAMP = "客廳的燈叫做小明"
