@@ -17,9 +17,8 @@ from turnleaf.core.dialogue import (
     ToolResult,
     Usage,
 )
-from turnleaf.errors import ModelError
 
-Step = str | Usage | ModelError | tuple[str, dict[str, Any]]
+Step = str | Usage | Exception | tuple[str, dict[str, Any]]
 """A piece of text, the use of the context, a failure, or a tool with its arguments."""
 
 
@@ -51,7 +50,7 @@ class ScriptedModel:
         """Go through the script of this turn."""
         self.prompts.append(prompt)
         for step in self.turns.pop(0) if self.turns else ["Fine."]:
-            if isinstance(step, ModelError):
+            if isinstance(step, Exception):
                 raise step
             if isinstance(step, str):
                 yield Text(step)

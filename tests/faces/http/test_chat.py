@@ -284,6 +284,16 @@ def test_what_fails_is_told_without_secrets_and_places(serve: Serve) -> None:
     assert detail.endswith("]; try again")
 
 
+def test_what_nobody_foresaw_in_a_turn_is_logged_under_the_id_of_its_request(
+    serve: Serve, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = serve(ScriptedModel(turns=[["小明", RuntimeError("it is so")]]))
+    with caplog.at_level(logging.ERROR, "turnleaf"):
+        told = said(server.url, "hello")[-1].data
+    assert (told["status"], told["code"]) == (500, "unexpected")
+    assert f"request {told['requestId']} failed\nTraceback" in caplog.text
+
+
 def test_a_turn_that_fails_after_nobody_listens_leaves_no_words_in_the_log(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

@@ -36,7 +36,7 @@ from turnleaf.faces.http.limits import (
     drain,
     with_whole_body,
 )
-from turnleaf.faces.http.problems import FAILED, REQUEST_ID, Refused
+from turnleaf.faces.http.problems import Refused, log_failure, request_id
 from turnleaf.settings import in_home_assistant
 from turnleaf.store import files
 
@@ -211,10 +211,10 @@ def guarded(app: ASGIApp, access: Access, limits: Limits | None = None) -> ASGIA
             with _told("the server did not start or end well"):
                 await app(scope, receive, send)
             return
-        scope[REQUEST_ID] = _choose_request_id(Headers(scope=scope))
+        request_id.set(_choose_request_id(Headers(scope=scope)))
         with _Line(scope) as line, room.share() as take:
             frames = FRAMES_IN_INGRESS if access.is_ingress(scope) else FRAMES
-            answer = line.noting(_protected(send, frames, scope[REQUEST_ID]))
+            answer = line.noting(_protected(send, frames))
             try:
                 check_head(scope, kept)
                 check(scope, access, wrong)
@@ -326,7 +326,7 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, refused: Refused) 
     await answer(scope, receive, send)
 
 
-def _protected(send: Send, frames: str, request_id: str) -> Send:
+def _protected(send: Send, frames: str) -> Send:
     """Add what every answer carries."""
 
     async def protected(message: Message) -> None:
@@ -336,7 +336,7 @@ def _protected(send: Send, frames: str, request_id: str) -> Send:
                 headers.setdefault(name, value)
             policy = headers["Content-Security-Policy"]
             headers["Content-Security-Policy"] = policy.replace(FRAMES, frames)
-            headers["X-Request-ID"] = request_id
+            headers["X-Request-ID"] = request_id.get() or ""
         await send(message)
 
     return protected
@@ -365,11 +365,11 @@ class _Line:
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         # The app has told already what it answered with 500.
         if isinstance(error, Exception) and self._status != HTTPStatus.INTERNAL_SERVER_ERROR:
-            log.error(FAILED, self._scope[REQUEST_ID], exc_info=error)
+            log_failure(error)
         route = getattr(self._scope.get("route"), "path", "-")
         took = (time.perf_counter() - self._began) * 1000
-        method, request_id = self._scope["method"], self._scope[REQUEST_ID]
-        log.info("%s %s %d %.0f ms %s", method, route, self._status, took, request_id)
+        method = self._scope["method"]
+        log.info("%s %s %d %.0f ms %s", method, route, self._status, took, request_id.get())
 
     def noting(self, send: Send) -> Send:
         """Note the status that is sent."""

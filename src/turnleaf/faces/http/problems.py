@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextvars import ContextVar
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -92,8 +93,8 @@ UNREADABLE = "the body cannot be read as JSON in UTF-8; correct it and send it a
 UNEXPECTED = "something went wrong in the server; its log says what"
 FAILED = "request %s failed"
 """What the log says of such a request."""
-REQUEST_ID = "turnleaf.request_id"
-"""Under which name a request carries its id."""
+request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
+"""The id of the request that is being answered."""
 
 
 class Problem(BaseModel):
@@ -235,9 +236,13 @@ def _answered(request: Request, error: Exception) -> JSONResponse:
             return _invalid(path, error)
         case HTTPException():
             return _http(request, error)
-    request_id = request.scope.get(REQUEST_ID)
-    log.error(FAILED, request_id, exc_info=error)
-    return answer(path, HTTPStatus.INTERNAL_SERVER_ERROR, UNEXPECTED, requestId=request_id)
+    return answer(path, HTTPStatus.INTERNAL_SERVER_ERROR, UNEXPECTED, **log_failure(error))
+
+
+def log_failure(error: Exception) -> dict[str, Any]:
+    """Log what nobody foresaw under the id of its request, and return that for the answer."""
+    log.error(FAILED, request_id.get(), exc_info=error)
+    return {"requestId": request_id.get()}
 
 
 def _for_openai(status: HTTPStatus, detail: str) -> dict[str, Any]:

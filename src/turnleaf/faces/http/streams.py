@@ -9,6 +9,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import asynccontextmanager, closing, suppress
+from contextvars import copy_context
+from functools import partial
 from http import HTTPStatus
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Protocol, TypeVar
@@ -71,8 +73,8 @@ def _problem(error: Exception, assistant: Assistant) -> dict[str, Any]:
     if isinstance(error, TurnleafError):
         record = problems.record_of(error)
         return record | {"detail": harmless(record["detail"], assistant)}
-    log.error("a turn failed", exc_info=error)
-    return problems.as_record(HTTPStatus.INTERNAL_SERVER_ERROR, problems.UNEXPECTED)
+    failure = problems.log_failure(error)
+    return problems.as_record(HTTPStatus.INTERNAL_SERVER_ERROR, problems.UNEXPECTED, **failure)
 
 
 class Running(Generic[T]):
@@ -86,7 +88,9 @@ class Running(Generic[T]):
         self._loop = asyncio.get_running_loop()
         self._pieces: asyncio.Queue[tuple[T] | BaseException | None] = asyncio.Queue()
         self._is_left = Event()
-        self._thread = Thread(target=self._run, name="turnleaf-turn", daemon=True)
+        # What the turn logs carries the id of its request.
+        run = partial(copy_context().run, self._run)
+        self._thread = Thread(target=run, name="turnleaf-turn", daemon=True)
 
     def start(self) -> None:
         """Begin."""
