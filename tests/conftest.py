@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
+from tzlocal import reload_localzone
 
 
 def pytest_configure() -> None:
@@ -23,6 +24,12 @@ def at_noon() -> Iterator[None]:
     """Put the test into a zone where it is noon, so that its day does not end meanwhile."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TZ", f"Etc/GMT{datetime.now(UTC).hour - 12:+d}")
-        time.tzset()
+        _take_zone()
         yield
+    _take_zone()
+
+
+def _take_zone() -> None:
+    """Have the process follow its variable TZ."""
     time.tzset()
+    reload_localzone()

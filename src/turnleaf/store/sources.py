@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 KINDS = ("memory", "daily", "conversations")
 
+MAX_NOTES_BYTES = 64_000_000
+"""How large a file of a folder may be that is only searched, and nobody's memory."""
+
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.md")
 _MONTH = re.compile(r"\d{4}-\d{2}\.jsonl")
 _PAGE = re.compile(r"[^.].*\.(?:md|markdown)", re.IGNORECASE)
@@ -96,8 +99,10 @@ class Files:
 
 def max_bytes(source: Source, path: Path) -> int | None:
     """Return how large a file may be to be searched; an archive may grow without end."""
-    is_page = isinstance(source, Files) and not _MONTH.fullmatch(path.name)
-    return files.MAX_PAGE_BYTES if is_page else None
+    if not isinstance(source, Files) or _MONTH.fullmatch(path.name):
+        return None
+    is_page = path == source.root or _DAY.fullmatch(path.name)
+    return files.MAX_PAGE_BYTES if is_page else MAX_NOTES_BYTES
 
 
 def source_of(thing: object) -> Source:

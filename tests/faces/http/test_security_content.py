@@ -190,7 +190,7 @@ def test_a_line_of_the_log_holds_nothing_of_what_was_said(
     assert LAMP not in caplog.text
     assert TOKEN not in caplog.text
     assert CANARY not in caplog.text
-    told = [re.sub(r":path}| \d+ ms", "", line) for line in lines]
+    told = [re.sub(r":path}| \d+ ms [0-9a-f]{16}$", "", line) for line in lines]
     assert told == [
         "GET /api/memory/search 200",
         "POST /api/memory/facts 201",

@@ -16,6 +16,7 @@ from turnleaf.errors import InvalidInput, NotFound, StorageError, TurnleafError
 from turnleaf.faces.cli import COMMANDS, COMPLETION_VARIABLE, FAILED, overview
 from turnleaf.faces.cli.output import complain, note, one_line, showing_warnings
 from turnleaf.faces.cli.place import Place
+from turnleaf.settings import Settings
 from turnleaf.store.unimported import describe_unimported
 
 if TYPE_CHECKING:
@@ -85,8 +86,9 @@ def program(ctx: click.Context, data_dir: str | None) -> None:
 
 
 def _mention_unimported(place: Place) -> None:
-    with suppress(TurnleafError, OSError):  # The command itself says what is wrong with them.
-        notice = describe_unimported(place.folder, place.settings)
+    # The command itself says what is wrong with them, and may change the settings that it reads.
+    with suppress(TurnleafError, OSError):
+        notice = describe_unimported(place.folder, Settings.load(place.folder.path))
         if notice:
             note(f"note: {notice}")
 
