@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.standins.chat_api import ChatApi
-from turnleaf.llm.context_windows import ASSUMED_TOKENS, Served
+from turnleaf.llm.context_windows import ASSUMED_HOSTED_TOKENS, ASSUMED_TOKENS, Served
 
 OTHER = {"id": "other", "name": "other", "model": "other", "context_length": 1}
 OLLAMA_SHOW = "/api/show"
@@ -76,6 +76,16 @@ def test_a_small_one_is_assumed_where_the_server_does_not_say(
 ) -> None:
     api.tells = tells
     assert Served(api.url, "m", None).ask_window() == ASSUMED_TOKENS
+
+
+def test_behind_https_more_is_assumed_than_of_a_server_at_home() -> None:
+    hosted, at_home = (
+        Served(f"{scheme}://127.0.0.1/v1", "m", None) for scheme in ("https", "http")
+    )
+    assert (hosted.assumed_window, at_home.assumed_window) == (
+        ASSUMED_HOSTED_TOKENS,
+        ASSUMED_TOKENS,
+    )
 
 
 def test_a_server_that_cannot_be_reached_says_nothing() -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 from turnleaf.core.dialogue import SILENCE_SECONDS, Silence, Usage
 from turnleaf.errors import ModelError
 from turnleaf.llm.addresses import checked_key, checked_url
-from turnleaf.llm.context_windows import ASSUMED_TOKENS, Served
+from turnleaf.llm.context_windows import Served
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Generator, Mapping
@@ -106,7 +106,7 @@ class ApiModel:
         known = self._set_window or self._served.known_window
         if known or not self._tells_window:
             return known
-        return self._served.ask_window() or ASSUMED_TOKENS
+        return self._served.ask_window() or self._served.assumed_window
 
     @property
     def _tells_window(self) -> bool:
@@ -134,7 +134,7 @@ class ApiModel:
             asked = self._served.ask_window() if self._tells_window else usage.context_window
             if asked:
                 self._served.keep_window(asked)
-            known = asked or ASSUMED_TOKENS
+            known = asked or self._served.assumed_window
         return replace(usage, context_window=known)
 
     def _calls(self) -> Any:  # noqa: ANN401 - a module

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 ASSUMED_TOKENS = 8192
 """The context of a model whose server does not tell: what small local models commonly get."""
+ASSUMED_HOSTED_TOKENS = 32_768
+"""The same for a server that is reached by https: who serves the public gives no less."""
 _OLLAMA_DEFAULT_TOKENS = 4096
 """What Ollama gives a model on a small machine, whatever the model could take."""
 _SECONDS = 2.0
@@ -52,13 +54,22 @@ class Served:
     def ask_window(self) -> int | None:
         """Ask the server, and assume a small one where it does not say; None if it is silent."""
         with suppress(OSError, HTTPException):
-            return next(filter(None, self._answers()), ASSUMED_TOKENS)
+            return next(filter(None, self._answers()), self.assumed_window)
         return None
+
+    @property
+    def assumed_window(self) -> int:
+        """What is assumed of it while nobody tells."""
+        return ASSUMED_TOKENS if self._is_plain_http else ASSUMED_HOSTED_TOKENS
+
+    @property
+    def _is_plain_http(self) -> bool:
+        return self.url.startswith("http://")
 
     def _answers(self) -> Iterator[int | None]:
         yield self._listed()
         # Who serves models to the public runs none of these.
-        if self.url.startswith("http://"):
+        if self._is_plain_http:
             root = self.url.removesuffix("/v1")
             yield self._loaded_by_ollama(root)
             yield self._loaded_by_lm_studio(root)
