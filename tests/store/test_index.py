@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -171,6 +172,10 @@ def test_a_page_that_is_too_large_is_searched_as_it_was_before(
     assert len(index.search("tea")) == 1
     os.truncate(page, 200_000_000)
     assert len(index.search("tea")) == 1
+    assert "the limit is 64,000,000" in caplog.text
+    os.truncate(page, 9_000_000)
+    with closing(Index(notes / ".index.db", [page])) as own:
+        own.sync()
     assert "the limit is 8,000,000" in caplog.text
     write(page, "- black coffee\n")
     assert index.search("tea") == []
