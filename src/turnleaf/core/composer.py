@@ -172,7 +172,7 @@ class PromptComposer:
         return prompt
 
     def explain(self) -> Explanation:
-        """Tell what went into the prompt composed last: tokens, hits with their scores, facts."""
+        """Return what went into the prompt composed last: tokens, hits with their scores, facts."""
         return self._explanation
 
     @property

@@ -228,7 +228,7 @@ def may_ask(plain: str) -> bool:
 
 def meant(wanted: str, memories: Sequence[Memory]) -> list[Memory]:
     """Give the facts that somebody wants forgotten: those that say it, else those about it."""
-    wish = _wanted(fold(wanted))
+    wish = _prepare_wish(fold(wanted))
     facts = [(memory, fold(memory.content)) for memory in memories]
     same = [memory for memory, folded in facts if _bare(folded) == wish.bare]
     if same or not (wish.words or wish.runs):
@@ -248,8 +248,8 @@ class _Wanted:
 
 
 @lru_cache(maxsize=16)
-def _wanted(folded: str) -> _Wanted:
-    spoken = tuple(map(_marked, _spoken(folded)))
+def _prepare_wish(folded: str) -> _Wanted:
+    spoken = tuple(map(_mark_words, _spoken(folded)))
     return _Wanted(
         _bare(folded), spoken, frozenset(_words(folded)), (*dict.fromkeys(_runs(folded)),)
     )
@@ -367,13 +367,13 @@ def _spoken(folded: str) -> Iterator[str]:
             yield name + text.removeprefix(person)
 
 
-def _marked(folded: str) -> str:
+def _mark_words(folded: str) -> str:
     """Mark where words in Latin letters begin and end, so that only whole ones are found."""
     return _LATIN_RUN.sub("\x01\\g<0>\x02", folded)
 
 
 def _holds(folded: str, spoken: Sequence[str]) -> bool:
-    marked = _marked(folded)
+    marked = _mark_words(folded)
     return any(wanted in marked for wanted in spoken)
 
 
@@ -394,7 +394,7 @@ def _runs(folded: str) -> list[str]:
 
 
 def _covers(folded: str, runs: Sequence[str]) -> bool:
-    """Tell whether each character of the runs stands in a fact beside one of its neighbours."""
+    """Whether each character of the runs stands in a fact beside one of its neighbours."""
     if not runs:
         return True
     fact = f"{folded} {_FUNCTION_CHARS.sub('', folded)}"

@@ -128,7 +128,7 @@ class ApiModel:
         return str(found)
 
     def _with_window(self, usage: Usage) -> Usage:
-        """Tell how much fits into the context of the model that has just answered."""
+        """Return the usage with the context window of the model that has just answered."""
         known = self._set_window or self._served.known_window
         if known is None:
             asked = self._served.ask_window() if self._tells_window else usage.context_window

@@ -67,30 +67,30 @@ class Served:
         return self.url.startswith("http://")
 
     def _answers(self) -> Iterator[int | None]:
-        yield self._listed()
+        yield self._read_model_list()
         # Who serves models to the public runs none of these.
         if self._is_plain_http:
             root = self.url.removesuffix("/v1")
-            yield self._loaded_by_ollama(root)
-            yield self._loaded_by_lm_studio(root)
-            yield self._started_by_llama_cpp(root)
+            yield self._read_ollama_loaded(root)
+            yield self._read_lm_studio_loaded(root)
+            yield self._read_llama_cpp_props(root)
             # The last, since llama.cpp answers it too, with another meaning.
-            yield self._set_in_ollama(root)
+            yield self._read_ollama_settings(root)
 
-    def _listed(self) -> int | None:
+    def _read_model_list(self) -> int | None:
         for entry in _entries(self._read(f"{self.url}/models"), "data"):
             if entry.get("id") == self.model:
                 return next(filter(None, (_tokens(entry.get(name)) for name in _LISTED_AS)), None)
         return None
 
-    def _loaded_by_ollama(self, root: str) -> int | None:
+    def _read_ollama_loaded(self, root: str) -> int | None:
         names = {self.model, f"{self.model}:latest"}
         for entry in _entries(self._read(f"{root}/api/ps"), "models"):
             if names & {entry.get("name"), entry.get("model")}:
                 return _tokens(entry.get("context_length"))
         return None
 
-    def _set_in_ollama(self, root: str) -> int | None:
+    def _read_ollama_settings(self, root: str) -> int | None:
         shown = self._read(f"{root}/api/show", {"model": self.model})
         if found := _NUM_CTX.search(str(_at(shown, "parameters"))):
             return int(found[1]) or None
@@ -100,13 +100,13 @@ class Served:
         longest = (_tokens(info[name]) for name in info if name.endswith(".context_length"))
         return min([_OLLAMA_DEFAULT_TOKENS, *filter(None, longest)])
 
-    def _loaded_by_lm_studio(self, root: str) -> int | None:
+    def _read_lm_studio_loaded(self, root: str) -> int | None:
         for entry in _entries(self._read(f"{root}/api/v0/models"), "data"):
             if entry.get("id") == self.model:
                 return _tokens(entry.get("loaded_context_length"))
         return None
 
-    def _started_by_llama_cpp(self, root: str) -> int | None:
+    def _read_llama_cpp_props(self, root: str) -> int | None:
         return _tokens(_at(self._read(f"{root}/props"), "default_generation_settings", "n_ctx"))
 
     def _read(self, url: str, question: dict[str, str] | None = None) -> object:

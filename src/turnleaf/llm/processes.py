@@ -114,7 +114,7 @@ def running(
         )
         with process, ExitStack() as after:
             try:
-                after.enter_context(_guarded(process.pid))
+                after.enter_context(_guard_group(process.pid))
                 yield Running(process, stderr, seconds)
             finally:
                 _end(process)
@@ -130,7 +130,7 @@ def nameless_file(text: str) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def _guarded(group: int) -> Iterator[None]:
+def _guard_group(group: int) -> Iterator[None]:
     """Have a process group killed as soon as this process is gone, however it ended.
 
     The shell waits on a pipe that nobody writes to and only we hold open.

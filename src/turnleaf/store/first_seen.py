@@ -39,7 +39,7 @@ class FirstSeen:
         times = {key: known.get(key, to_millisecond(page_time)) for key in typed}
         if not typed <= known.keys():
             self._write(times)
-        return [_dated(memory, times.get(memory.id)) for memory in memories]
+        return [_set_time(memory, times.get(memory.id)) for memory in memories]
 
     def _read(self) -> dict[str, datetime]:
         with suppress(StorageError, ValueError, TypeError, AttributeError, RecursionError):
@@ -58,5 +58,5 @@ def _is_typed(memory: Memory, page_time: datetime) -> bool:
     return memory.created_at == page_time and memory.id.startswith(content_id(memory.content))
 
 
-def _dated(memory: Memory, time: datetime | None) -> Memory:
+def _set_time(memory: Memory, time: datetime | None) -> Memory:
     return replace(memory, created_at=time, updated_at=time) if time else memory

@@ -156,13 +156,13 @@ class LearningStore:
         self._held: set[str] = set()
 
     def close(self) -> None:
-        """Let go of the open database; the next call opens it again.
+        """Close the database; the next call opens it again.
 
         What is still held waits again, and the attempt does not count: the program ends in order.
         """
         held, self._held, now = self._held, set(), self._now()
         if held:
-            self._database.write(lambda database: _return(database, held, now))
+            self._database.write(lambda database: _return_held(database, held, now))
         self._database.close()
 
     # The queue
@@ -417,7 +417,7 @@ def _leased(database: Connection, key: str, token: str, now: datetime) -> Batch 
     query = "SELECT CAST(leased_at AS BLOB) FROM queue WHERE key = ? AND token IS NOT NULL"
     if any(is_held(_moment(stamp), now) for (stamp,) in database.execute(query, (key,))):
         return None
-    waiting = _without_dangerous(database, key, _waiting_rows(database, key))
+    waiting = _set_dangerous_aside(database, key, _waiting_rows(database, key))
     suspect = next((row for row in waiting if row.is_suspect), None)
     taken = waiting if suspect is None else [suspect]
     database.executemany(
@@ -439,7 +439,7 @@ def _waiting_rows(database: Connection, key: str) -> list[_Row]:
     ]
 
 
-def _without_dangerous(database: Connection, key: str, waiting: Sequence[_Row]) -> list[_Row]:
+def _set_dangerous_aside(database: Connection, key: str, waiting: Sequence[_Row]) -> list[_Row]:
     """Set aside what ended whoever tried to learn from it, and return the rest."""
     dangerous = [row for row in waiting if row.is_suspect and row.attempts >= MOST_ATTEMPTS]
     query = "UPDATE queue SET token = ?, leased_at = NULL WHERE n = ?"
@@ -474,39 +474,39 @@ def _tried(database: Connection, key: str, stamp: str) -> None:
 
 
 def _release(database: Connection, batch: Batch, problem: bytes, stamp: str) -> None:
-    if _let_wait(database, batch.token):
+    if _requeue(database, batch.token):
         database.execute("DELETE FROM problems")
         values = (batch.key, problem)
         database.execute("INSERT INTO problems (key, record) VALUES (?, ?)", values)
         _tried(database, batch.key, stamp)
 
 
-def _return(database: Connection, tokens: Iterable[str], now: datetime) -> None:
-    """Let messages wait again, but for those at which somebody was for so long that it hung."""
+def _return_held(database: Connection, tokens: Iterable[str], now: datetime) -> None:
+    """Put messages back into the queue, except those at which a program hung."""
     query = "SELECT CAST(leased_at AS BLOB) FROM queue WHERE token = ?"
     for token in tokens:
         stamps = list(database.execute(query, (token,)))
         if all(is_held(_moment(stamp), now) for (stamp,) in stamps):
-            _let_wait(database, token)
+            _requeue(database, token)
 
 
-def _let_wait(database: Connection, token: str) -> bool:
-    """Let the messages of a batch wait again, uncounted; False when there are none any more."""
+def _requeue(database: Connection, token: str) -> bool:
+    """Put a batch back into the queue with its attempt uncounted; False when it is gone."""
     rows = list(database.execute("SELECT n, record FROM queue WHERE token = ?", (token,)))
     query = "UPDATE queue SET token = NULL, leased_at = NULL, record = ? WHERE n = ?"
-    database.executemany(query, [(_uncounted(data), n) for n, data in rows])
+    database.executemany(query, [(_reset_attempts(data), n) for n, data in rows])
     return bool(rows)
 
 
-def _let_all_wait(database: Connection, keys: Iterable[str]) -> None:
-    """Let all that is held of some conversations wait again."""
+def _requeue_all(database: Connection, keys: Iterable[str]) -> None:
+    """Put all that is held of some conversations back into the queue."""
     query = "SELECT DISTINCT token FROM queue WHERE key = ? AND token IS NOT NULL AND token <> ?"
     for key in keys:
         for (token,) in list(database.execute(query, (key, SET_ASIDE))):
-            _let_wait(database, token)
+            _requeue(database, token)
 
 
-def _uncounted(data: bytes) -> bytes:
+def _reset_attempts(data: bytes) -> bytes:
     """Return a record without the count of attempts: one that was given up did no harm."""
     record = json.loads(data)
     return _bytes({name: value for name, value in record.items() if name != ATTEMPTS})
@@ -541,7 +541,7 @@ def _erase(database: Connection, key: str | None, source: str | None) -> int:
             n: of for n, of, data in rows if _text(of) == key or _comes_from(_record(data), names)
         }
         if table == "queue":
-            _let_all_wait(database, {_text(of) for of in doomed.values()})
+            _requeue_all(database, {_text(of) for of in doomed.values()})
         database.executemany(f"DELETE FROM {table} WHERE n = ?", [(n,) for n in doomed])  # noqa: S608
         erased += len(doomed)
     database.execute("DELETE FROM conversations WHERE key = ?", (key,))
