@@ -186,8 +186,13 @@ def say(page: Page, text: str) -> Locator:
     page.get_by_role("textbox", name="Message", exact=True).fill(text)
     page.keyboard.press("Enter")
     answer = answers(page).nth(count)
-    expect(answer).to_have_attribute("aria-busy", "false")
+    wait_for_answer(answer)
     return answer
+
+
+def wait_for_answer(answer: Locator) -> None:
+    """Wait until an answer is whole, so that it is not stored in the midst of the next test."""
+    expect(answer).to_have_attribute("aria-busy", "false")
 
 
 def let_learn(page: Page, *, is_on: bool) -> None:

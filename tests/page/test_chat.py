@@ -6,7 +6,16 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.page.browsing import Visit, answers, connected, conversation, go, say, shaping
+from tests.page.browsing import (
+    Visit,
+    answers,
+    connected,
+    conversation,
+    go,
+    say,
+    shaping,
+    wait_for_answer,
+)
 from tests.page.serving import Served
 
 LAMP = "客廳的燈叫做小明"
@@ -93,6 +102,7 @@ def test_enter_sends_and_what_is_being_composed_is_not_sent(visit: Visit, server
     box.press("Enter")
     expect(conversation(page).get_by_text("小明\n是誰？")).to_be_visible()
     expect(box).to_have_value("")
+    wait_for_answer(answers(page))
 
 
 def test_a_past_conversation_is_reopened_gone_on_with_and_erased(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from tests.page.browsing import Visit, answers, editor, fact
+from tests.page.browsing import Visit, answers, editor, fact, wait_for_answer
 from tests.page.serving import Served
 
 LAMP = "客廳的燈叫做小明"
@@ -68,6 +68,7 @@ def test_a_message_is_sent(visit: Visit, server: Served) -> None:
     page.keyboard.insert_text("客廳的燈叫什麼？")
     page.keyboard.press("Enter")
     expect(answers(page)).to_contain_text(LAMP)
+    wait_for_answer(answers(page))
     expect(page.get_by_role("textbox", name="Message", exact=True)).to_be_focused()
     page.keyboard.press("ArrowUp")
     expect(page.get_by_role("textbox", name="Message", exact=True)).to_have_value(
