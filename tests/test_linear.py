@@ -23,7 +23,7 @@ SECONDS = 60
 CHARS = 20_000
 MOST_PER_CHARACTER = 20
 # A short message costs 62,000 at first and 2,000 later on; of a long one 37 patterns for times see
-# the first 2,000 characters, and some twenty for facts the first 8,000.
+# the first 2,000 characters, and some twenty for facts the first 4,000.
 ALLOWANCE = 300_000
 UNITS = (
     *(
