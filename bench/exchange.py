@@ -11,7 +11,7 @@ from random import Random
 from bench import samples
 from bench.samples import Exchange
 from bench.scale import Scale
-from bench.stores import Filled, filled, open_store
+from bench.stores import Filled, filled, filled_long, open_store
 from bench.timing import Aim, Batch, Row, Work, compare
 
 JSON_AIM = {100: Aim(cpu=3, wall=3)}
@@ -26,6 +26,17 @@ def rows(folder: Path, scale: Scale) -> Iterator[Row]:
         yield _row(folder, scale, ".json", count, JSON_AIM.get(count))
     yield _in_turn(folder, scale)
     yield _row(folder, scale, ".db", scale.database_conversations, DATABASE_AIM)
+    for exchanges in (samples.EXCHANGES, scale.long_conversation):
+        yield _long_row(folder, scale, exchanges)
+
+
+def _long_row(folder: Path, scale: Scale, exchanges: int) -> Row:
+    """Add to one conversation that has become longer and longer."""
+    with filled_long(folder, exchanges) as both:
+        ours = _batches(both, [_add_to(both)], scale.commits)
+        yardstick = _batches(both, [both.bare.add_exchange], scale.commits)
+        costs = compare(ours, yardstick, scale.rounds)
+    return Row(f"exchange added, .db, to {exchanges:,} others", *costs, DATABASE_AIM)
 
 
 def _row(folder: Path, scale: Scale, suffix: str, count: int, aim: Aim | None) -> Row:

@@ -1,4 +1,4 @@
-"""The last twenty messages of a conversation, against selecting their rows."""
+"""The last twenty messages of a conversation, and the list of all, against selecting rows."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
+from bench import samples
 from bench.scale import Scale
-from bench.stores import Filled, filled
+from bench.stores import Filled, filled, filled_long
 from bench.timing import Aim, Batch, Row, Work, compare
 
 DATABASE_AIM = Aim(cpu=2)
+LIST_AIM = Aim(seconds=0.02)
 CALLS = {".json": 20, ".db": 200}
 
 
@@ -20,6 +22,31 @@ def rows(folder: Path, scale: Scale) -> Iterator[Row]:
     for count in scale.json_conversations:
         yield _row(folder, scale, ".json", count, None)
     yield _row(folder, scale, ".db", scale.database_conversations, DATABASE_AIM)
+    yield _long_row(folder, scale)
+    yield _list_row(folder, scale)
+
+
+def _long_row(folder: Path, scale: Scale) -> Row:
+    """Read after an exchange was added: a window that nobody changed is not read again."""
+    key = samples.key(0)
+    with filled_long(folder, scale.long_conversation) as both:
+
+        def ours() -> list[Work]:
+            both.store.add_exchange(key, "Q", "A")
+            return [partial(both.store.get_history, key)]
+
+        yardstick: list[Work] = [partial(both.bare.last_messages, key)]
+        costs = compare(ours, lambda: yardstick, scale.rounds)
+    name = f"20 messages read, .db, of {2 * scale.long_conversation:,}"
+    return Row(name, *costs, DATABASE_AIM)
+
+
+def _list_row(folder: Path, scale: Scale) -> Row:
+    with filled(folder, ".db", scale.listed) as both:
+        ours: list[Work] = [both.store.summaries]
+        yardstick: list[Work] = [both.bare.conversations]
+        costs = compare(lambda: ours, lambda: yardstick, scale.rounds)
+    return Row(f"list of {scale.listed:,} conversations, .db", *costs, LIST_AIM)
 
 
 def _row(folder: Path, scale: Scale, suffix: str, count: int, aim: Aim | None) -> Row:

@@ -111,12 +111,21 @@ def read_only_conversations(location: Path) -> list[object]:
     return [tried, [message.text for message in store.get_history("key")]]
 
 
+def clear_all(location: Path, *keys: str) -> None:
+    store = ConversationStore(location, settings=PLENTY)
+    for key in keys:
+        sys.stdout.write(f"{key}\n")
+        sys.stdout.flush()
+        store.clear(key)
+
+
 DEEDS: dict[str, Callable[..., object]] = {
     deed.__name__: deed
     for deed in (
         add_facts,
         facts,
         add_exchanges,
+        clear_all,
         history,
         read_only_memories,
         read_only_conversations,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import shutil
 import stat
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -24,7 +23,6 @@ from turnleaf.core.tokens import content_chars
 from turnleaf.core.window import within_limits
 from turnleaf.errors import InvalidInput, SettingsError, StorageError
 from turnleaf.settings import Settings
-from turnleaf.store.archive import Archive
 from turnleaf.store.conversations import ConversationStore
 
 START = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)
@@ -43,10 +41,6 @@ class Place:
         store = ConversationStore(self.path, settings=Settings(**limits), now=lambda: self.now)
         store.init()
         return store
-
-    @property
-    def archive(self) -> Archive:
-        return Archive(self.path.parent / "archive")
 
 
 @pytest.fixture(params=KINDS)
@@ -138,11 +132,88 @@ def test_a_conversation_is_titled_by_the_beginning_of_its_first_question(place: 
     assert titles == {"long": ("客廳的燈 叫做小明 " * 20)[:80], "parts": "look at", "none": ""}
 
 
-def test_a_title_is_of_the_first_question_that_is_kept(place: Place) -> None:
-    store = place.open(conversation_max_turns=2)
+def test_a_title_is_of_the_first_question_that_a_file_still_has(file: Place) -> None:
+    store = file.open(conversation_max_turns=2)
     store.add_exchange(KEY, "dropped", "A")
     store.add_exchange(KEY, "kept", "A")
     assert [one.title for one in store.summaries()] == ["kept"]
+
+
+def test_one_summary_is_the_same_as_in_the_list(place: Place) -> None:
+    store = place.open()
+    for key in ("one", "客廳"):
+        store.add_exchange(key, f"about {key}", "A")
+    assert [store.summary(one.key) for one in store.summaries()] == store.summaries()
+    assert store.summary("nobody") is None
+
+
+def test_the_list_can_be_cut_and_searched(place: Place) -> None:
+    store = place.open()
+    store.add_exchange("tea", "Do you like TEA (100%)?", "Ja, Straße.")
+    shown: list[dict[str, Any]] = [{"type": "text", "text": 'a "quoted" 燈'}]
+    store.add_messages("light", [Message("user", shown), Message("assistant", "é\0after")])
+    store.add_exchange("other", "x", "y")
+
+    def found(query: str, limit: int | None = None) -> list[str]:
+        return [one.key for one in store.summaries(query, limit)]
+
+    assert [one.key for one in store.summaries(limit=2)] == ["other", "light"]
+    assert found("tea (100%)") == found("STRASSE") == ["tea"]
+    assert found('A "QUOTED" 燈') == found("É") == found("after") == ["light"]
+    assert found("%") == ["tea"]
+    assert found("") == ["other", "light", "tea"]
+    assert found("", 1) == ["other"]
+    assert found("nothing of this") == []
+
+
+def test_messages_are_given_in_pieces_from_the_end(place: Place) -> None:
+    store = place.open()
+    for number in range(4):
+        store.add_exchange(KEY, f"Q{number}", f"A{number}")
+    whole = store.messages(KEY)
+    assert [one.message for one in whole] == store.get_history(KEY)
+    assert sorted(one.id for one in whole) == [one.id for one in whole]
+    newest = store.messages(KEY, limit=3)
+    assert [one.message.text for one in newest] == ["A2", "Q3", "A3"]
+    before = store.messages(KEY, before=newest[0].id, limit=2)
+    assert [one.message.text for one in before] == ["A1", "Q2"]
+    assert store.messages(KEY, before=whole[0].id) == []
+    assert store.messages(KEY, limit=0) == []
+    assert store.messages("nobody") == []
+
+
+def test_stored_messages_say_whose_words_they_are_and_what_they_follow(place: Place) -> None:
+    store = place.open()
+    ids = store.add_messages(
+        KEY,
+        [
+            Message("user", "weather?"),
+            Message("assistant", None, tool_calls=[call("a")]),
+            Message("tool", "sunny", tool_call_id="a"),
+            Message("assistant", "It is sunny."),
+        ],
+    )
+    stored = store.messages(KEY)
+    assert [one.id for one in stored] == ids
+    assert [one.parent for one in stored] == [None, *ids[:-1]]
+    assert [one.trust for one in stored] == ["user", "assistant", "tool", "assistant"]
+    assert {(one.status, one.source, one.versions, one.is_hidden) for one in stored} == {
+        ("complete", None, (), False)
+    }
+    assert store.window(KEY) == stored
+    assert store.window("nobody") == []
+
+
+def test_figures_count_what_is_kept(place: Place) -> None:
+    store = place.open()
+    empty = store.figures()
+    assert (empty.conversations, empty.messages, empty.oldest) == (0, 0, None)
+    store.add_exchange("one", "Q", "A")
+    place.now += timedelta(hours=1)
+    store.add_exchange("two", "Q" * 10_000, "A")
+    figures = store.figures()
+    assert (figures.conversations, figures.messages, figures.oldest) == (2, 4, START)
+    assert figures.bytes > 10_000
 
 
 def test_a_message_that_has_a_time_keeps_it(place: Place) -> None:
@@ -291,32 +362,34 @@ def test_tool_calls_and_their_results_come_back(place: Place) -> None:
     assert place.open().get_history(KEY) == messages
 
 
+def stamped(messages: list[Message]) -> list[Message]:
+    return [
+        Message(one.role, one.content, START, one.tool_calls, one.tool_call_id) for one in messages
+    ]
+
+
+def cut(messages: list[Message], turns: int, chars: int) -> list[Message]:
+    return list(within_limits(messages, turns, chars, lambda one: content_chars(one.content)))
+
+
+ROUNDS = st.lists(conversations(), min_size=1, max_size=4)
+
+
 @brief
-@given(
-    st.lists(conversations(), min_size=1, max_size=4),
-    st.integers(1, 12),
-    st.integers(1, 3000),
-    st.booleans(),
-)
-def test_a_stored_conversation_is_what_trimming_leaves_of_it(
-    place: Place,
+@given(ROUNDS, st.integers(1, 12), st.integers(1, 3000), st.booleans())
+def test_a_file_holds_what_trimming_leaves_of_a_conversation(
+    file: Place,
     rounds: list[list[Message]],
     turns: int,
     chars: int,
     reopens: bool,  # noqa: FBT001
 ) -> None:
-    shutil.rmtree(place.path.parent, ignore_errors=True)
-    store = place.open(conversation_max_turns=turns, conversation_max_chars=chars)
+    file.path.unlink(missing_ok=True)
+    store = file.open(conversation_max_turns=turns, conversation_max_chars=chars)
     expected: list[Message] = []
-    for messages in rounds:
-        stamped = [
-            Message(one.role, one.content, START, one.tool_calls, one.tool_call_id)
-            for one in messages
-        ]
-        store.add_messages(KEY, stamped)
-        if stamped:
-            both = [*expected, *stamped]
-            expected = list(within_limits(both, turns, chars, lambda m: content_chars(m.content)))
+    for messages in map(stamped, rounds):
+        store.add_messages(KEY, messages)
+        expected = cut([*expected, *messages], turns, chars) if messages else expected
         if reopens:
             store.close()
     assert store.get_history(KEY) == expected
@@ -360,35 +433,58 @@ def test_a_result_keeps_the_call_that_it_answers_whatever_the_limit(place: Place
     assert said(store) == ["Q", None, "R"]
 
 
-def test_a_limit_that_became_smaller_holds_at_the_next_addition(place: Place) -> None:
-    store = place.open()
+def test_in_a_file_a_limit_that_became_smaller_holds_at_the_next_addition(file: Place) -> None:
+    store = file.open()
     for number in range(5):
         store.add_exchange(KEY, f"Q{number}", f"A{number}")
-    assert len(said(place.open(conversation_max_turns=2))) == 10
-    smaller = place.open(conversation_max_turns=2)
+    assert len(said(file.open(conversation_max_turns=2))) == 10
+    smaller = file.open(conversation_max_turns=2)
     smaller.add_exchange(KEY, "Q", "A")
     assert said(smaller) == ["Q", "A"]
+
+
+def test_what_a_file_trims_or_expires_is_gone(file: Place) -> None:
+    store = file.open(conversation_max_turns=2)
+    store.add_exchange(KEY, "Q1", "A1")
+    store.add_exchange(KEY, "Q2", "A2")
+    assert [one.message.text for one in store.messages(KEY)] == ["Q2", "A2"]
+    assert b"Q1" not in file.path.read_bytes()
+    file.now += timedelta(days=8)
+    assert file.open().summaries() == []
+    assert b"Q2" not in file.path.read_bytes()
+    assert sorted(path.name for path in file.path.parent.iterdir()) == [
+        ".conversations.json.lock",
+        "conversations.json",
+    ]
 
 
 # Age
 
 
-def test_what_is_too_old_goes_at_the_next_start(place: Place) -> None:
+def test_a_silence_of_many_days_ends_a_history(place: Place) -> None:
     place.open().add_exchange("old", "Q", "A")
     place.now += timedelta(days=6)
     place.open().add_exchange("young", "Q", "A")
     place.now = START + timedelta(days=7, seconds=1)
     store = place.open()
-    assert [one.key for one in store.summaries()] == ["young"]
     assert store.get_history("old") == []
+    assert said(store, "young") == ["Q", "A"]
 
 
-def test_cleanup_tells_how_many_went(place: Place) -> None:
-    store = place.open(conversation_max_age_days=1)
+def test_what_is_too_old_leaves_a_file_at_the_next_start(file: Place) -> None:
+    file.open().add_exchange("old", "Q", "A")
+    file.now += timedelta(days=6)
+    file.open().add_exchange("young", "Q", "A")
+    file.now = START + timedelta(days=7, seconds=1)
+    assert [one.key for one in file.open().summaries()] == ["young"]
+
+
+def test_cleaning_up_a_file_says_how_many_conversations_went(file: Place) -> None:
+    store = file.open(conversation_max_age_days=1)
     for key in ("one", "two"):
         store.add_exchange(key, "Q", "A")
     assert store.cleanup() == 0
-    place.now += timedelta(days=1, seconds=1)
+    file.now += timedelta(days=1, seconds=1)
     store.add_exchange("three", "Q", "A")
     assert store.cleanup() == 2
     assert store.cleanup() == 0
@@ -406,99 +502,24 @@ def test_age_counts_from_the_last_addition(place: Place) -> None:
 
 @pytest.mark.parametrize("days", [10**6, 10**9, 10**15])
 def test_very_many_days_are_for_ever(place: Place, days: int) -> None:
-    limits = {"conversation_max_age_days": days, "conversation_archive_max_age_days": days}
+    limits = {"conversation_max_age_days": days, "conversation_keep_days": days}
     place.open(**limits).add_exchange(KEY, "Q", "A")
     place.now += timedelta(days=10_000)
     assert said(place.open(**limits)) == ["Q", "A"]
 
 
-# The archive
+# Erasing
 
 
-def archived(place: Place) -> list[tuple[str, object]]:
-    return [(key, message.content) for key, message in place.archive.read()]
-
-
-def test_without_an_archive_what_is_trimmed_or_expires_is_gone(place: Place) -> None:
-    store = place.open(conversation_max_turns=2)
-    store.add_exchange(KEY, "Q1", "A1")
-    store.add_exchange(KEY, "Q2", "A2")
-    place.now += timedelta(days=8)
-    assert place.open().summaries() == []
-    assert archived(place) == []
-    assert not place.archive.folder.exists()
-
-
-def test_with_an_archive_what_is_trimmed_moves_there(place: Place) -> None:
-    store = place.open(conversation_max_turns=2, conversation_archive=True)
-    store.add_exchange(KEY, "Q1", "\ud800 \0")
-    store.add_exchange(KEY, "Q2", "A2")
-    assert said(store) == ["Q2", "A2"]
-    assert archived(place) == [(KEY, "Q1"), (KEY, "\ud800 \0")]
-    assert [path.name for path in sorted(place.archive.folder.glob("*.jsonl"))] == ["2026-03.jsonl"]
-
-
-def test_with_an_archive_what_expires_moves_there(place: Place) -> None:
-    place.open(conversation_archive=True).add_exchange(KEY, "Q", "A")
-    place.now += timedelta(days=8)
-    assert place.open(conversation_archive=True).summaries() == []
-    assert archived(place) == [(KEY, "Q"), (KEY, "A")]
-
-
-def test_a_message_is_archived_in_the_month_in_which_it_was_said(place: Place) -> None:
-    store = place.open(conversation_max_turns=2, conversation_archive=True)
-    store.add_exchange(KEY, "March", "March")
-    place.now = datetime(2026, 4, 1, tzinfo=UTC)
-    store.add_exchange(KEY, "April", "April")
-    place.now = datetime(2026, 4, 2, tzinfo=UTC)
-    store.add_exchange(KEY, "later", "later")
-    names = sorted(path.name for path in place.archive.folder.glob("*.jsonl"))
-    assert names == ["2026-03.jsonl", "2026-04.jsonl"]
-    assert [content for _, content in archived(place)] == ["March", "March", "April", "April"]
-
-
-def test_the_archive_keeps_a_message_for_its_own_number_of_days(place: Place) -> None:
-    keeping = {"conversation_archive": True, "conversation_archive_max_age_days": 30}
-    place.open(**keeping).add_exchange("old", "Q", "A")
-    place.now += timedelta(days=8)
-    place.open(**keeping).add_exchange("young", "Q", "A")
-    place.now += timedelta(days=8)
-    place.open(**keeping)
-    assert {key for key, _ in archived(place)} == {"old", "young"}
-    place.now = START + timedelta(days=31)
-    place.open(**keeping)
-    assert {key for key, _ in archived(place)} == {"young"}
-    place.now += timedelta(days=30)
-    place.open(**keeping)
-    assert archived(place) == []
-
-
-def test_clearing_erases_and_does_not_archive(place: Place) -> None:
-    store = place.open(conversation_archive=True)
+def test_a_cleared_conversation_is_gone(place: Place) -> None:
+    store = place.open()
     store.add_exchange(KEY, "secret", "secret")
+    store.add_exchange("other", "kept", "A")
     assert store.clear(KEY) is True
     assert store.get_history(KEY) == []
-    assert archived(place) == []
+    assert store.messages(KEY) == []
+    assert [one.key for one in store.summaries()] == ["other"]
     assert store.clear(KEY) is False
-
-
-def test_clearing_erases_in_the_archive_too(place: Place) -> None:
-    store = place.open(conversation_archive=True, conversation_max_turns=2)
-    for number in range(3):
-        store.add_exchange(KEY, f"secret {number}", "A")
-        store.add_exchange("other", f"kept {number}", "A")
-    store.clear(KEY)
-    assert {key for key, _ in archived(place)} == {"other"}
-    assert not any(b"secret" in path.read_bytes() for path in place.path.parent.rglob("*.jsonl"))
-    assert said(store, "other") == ["kept 2", "A"]
-
-
-def test_clearing_erases_what_is_only_in_the_archive(place: Place) -> None:
-    place.open(conversation_archive=True).add_exchange(KEY, "Q", "A")
-    place.now += timedelta(days=8)
-    store = place.open(conversation_archive=True)
-    store.clear(KEY)
-    assert archived(place) == []
 
 
 def test_what_is_cleared_leaves_no_byte(place: Place) -> None:
@@ -526,7 +547,7 @@ def test_two_processes_lose_nothing(place: Place) -> None:
     running = [others.start("add_exchanges", place.path, KEY, name, "25") for name in ("a", "b")]
     for process in running:
         others.finish(process)
-    found = cast("list[str]", said(place.open()))
+    found = [one.message.text for one in place.open().messages(KEY)]
     assert len(found) == 100
     assert found[1::2] == [f"re {text}" for text in found[::2]]
     for name in ("a", "b"):
@@ -564,9 +585,7 @@ def test_threads_with_one_store_lose_nothing(place: Place) -> None:
 def test_new_files_are_private(place: Place) -> None:
     old = os.umask(0)
     try:
-        store = place.open(conversation_archive=True, conversation_max_turns=2)
-        store.add_exchange(KEY, "Q", "A")
-        store.add_exchange(KEY, "Q", "A")
+        place.open().add_exchange(KEY, "Q", "A")
     finally:
         os.umask(old)
     modes = {
@@ -633,8 +652,7 @@ def test_a_path_that_no_system_has_is_refused() -> None:
         ("CONVERSATION_MAX_TURNS", "0"),
         ("CONVERSATION_MAX_CHARS", "-1"),
         ("CONVERSATION_MAX_AGE_DAYS", "a week"),
-        ("CONVERSATION_ARCHIVE", "maybe"),
-        ("CONVERSATION_ARCHIVE_MAX_AGE_DAYS", "1.5"),
+        ("CONVERSATION_KEEP_DAYS", "-1"),
     ],
 )
 def test_a_bad_setting_is_an_error_that_names_it(
@@ -742,10 +760,12 @@ def test_a_message_that_cannot_be_read_costs_none_of_the_others(
     [
         "UPDATE messages SET role = CAST(x'75ff' AS TEXT) WHERE n = 1",
         "UPDATE messages SET timestamp = CAST(x'32ff' AS TEXT) WHERE n = 1",
-        "UPDATE messages SET calls = CAST(x'5bff' AS TEXT) WHERE n = 1",
+        "UPDATE messages SET text = CAST(x'75ff' AS TEXT) WHERE n = 1",
+        "UPDATE messages SET shaped_by = CAST(x'5bff' AS TEXT) WHERE n = 2",
         "UPDATE conversations SET created_at = CAST(x'32ff' AS TEXT)",
         "UPDATE conversations SET updated_at = CAST(x'32ff' AS TEXT)",
-        "INSERT INTO conversations VALUES (99, CAST(x'6bff' AS TEXT), '2026', '2000')",
+        "UPDATE conversations SET title = CAST(x'32ff' AS TEXT)",
+        "INSERT INTO conversations (key, created_at, updated_at) VALUES (x'6bff', '2026', '2000')",
     ],
 )
 def test_a_damaged_character_anywhere_costs_none_of_the_others(

@@ -12,9 +12,10 @@ Allowed = dict[str, set[str | None]]
 
 ROUNDS: dict[str, tuple[Verb, ...]] = {
     "conversations": ("add", "add", "add", "add", "clear", "add"),
-    "archived": ("add", "add", "add", "add", "clear", "add"),
+    "whole": ("add", "add", "add", "add", "clear", "add"),
     "memories": ("add", "add", "update", "add", "delete"),
     "daily": ("add",),
+    "takeover": ("add",),
     "sample": ("add",),
 }
 ROOM = 20

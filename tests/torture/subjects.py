@@ -12,10 +12,10 @@ from tests.torture.plan import Step
 from tests.torture.samples import SAMPLES
 from turnleaf.core.messages import Message
 from turnleaf.settings import Settings
-from turnleaf.store.archive import Archive
 from turnleaf.store.conversations import ConversationStore
 from turnleaf.store.daily import DailyLog
 from turnleaf.store.memories import MemoryStore
+from turnleaf.store.takeover import take_over_older
 
 LOGGER = "turnleaf"
 TODAY = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -26,13 +26,7 @@ LIMITS = {
     "MEMORY_MAX_ITEMS": "1000000",
     "MEMORY_MAX_CHARS": "1000000000",
 }
-ONE_EXCHANGE = Settings(
-    conversation_max_turns=2,
-    conversation_max_chars=1_000_000,
-    conversation_max_age_days=36500,
-    conversation_archive=True,
-    conversation_archive_max_age_days=36500,
-)
+ONE_EXCHANGE = Settings(conversation_max_turns=2, conversation_max_age_days=36500)
 NAMES = {
     "conversations-json": "conversations.json",
     "conversations-db": "conversations.db",
@@ -41,7 +35,8 @@ NAMES = {
     "daily": "daily",
 }
 KINDS = tuple(NAMES)
-ARCHIVED = {"archived-json": "conversations.json", "archived-db": "conversations.db"}
+WHOLE = {"whole-db": "conversations.db"}
+TAKEOVER = {"takeover-db": "conversations.db"}
 
 
 class Subject(Protocol):
@@ -80,22 +75,30 @@ class Conversations:
         self.store.close()
 
 
-class Archived(Conversations):
-    """Conversations of one exchange each; what is older moves to the archive."""
+class Whole(Conversations):
+    """Conversations whose windows show one exchange each, and which keep all of them."""
 
     def __init__(self, path: Path) -> None:
         self.store = ConversationStore(path, settings=ONE_EXCHANGE)
         self.store.init()
 
     def texts(self) -> list[str]:
-        rooms: dict[str, dict[str, Message]] = {}
-        for room, message in Archive(self.store.location.parent / "archive").read():
-            rooms.setdefault(room, {})[str(message.content)] = message
-        for summary in self.store.summaries():
-            for message in self.store.get_history(summary.key):
-                rooms.setdefault(summary.key, {})[str(message.content)] = message
-        found = [exchanges(list(messages.values())) for _, messages in sorted(rooms.items())]
-        return [text for each in found for text in each]
+        """All that is kept, and that the feed knows as well."""
+        fed = {one.id for one in self.store.changes_since(None, limit=10**6).found}
+        rooms = sorted(summary.key for summary in self.store.summaries())
+        kept = [
+            [one.message for one in self.store.messages(room) if one.id in fed] for room in rooms
+        ]
+        return [text for messages in kept for text in exchanges(messages)]
+
+
+class TakenOver(Whole):
+    """Conversations in a database that takes over what an older version left beside it."""
+
+    def __init__(self, path: Path) -> None:
+        self.store = ConversationStore(path, settings=ONE_EXCHANGE)
+        take_over_older(path, self.store)
+        self.store.init()
 
 
 def exchanges(history: list[Message]) -> list[str]:
@@ -154,14 +157,15 @@ class Daily:
 
 OPENERS: dict[str, Callable[[Path], Subject]] = {
     "conversations": Conversations,
-    "archived": Archived,
+    "whole": Whole,
+    "takeover": TakenOver,
     "memories": Memories,
     "daily": Daily,
 }
 
 
 def location(kind: str, folder: Path) -> Path:
-    return folder / (NAMES | ARCHIVED).get(kind, "sample.txt")
+    return folder / (NAMES | WHOLE | TAKEOVER).get(kind, "sample.txt")
 
 
 def open_subject(kind: str, folder: Path) -> Subject:

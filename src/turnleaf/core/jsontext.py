@@ -34,6 +34,11 @@ def is_text(text: str) -> bool:
     return True
 
 
+def to_text(text: str) -> str:
+    """Return a text as UTF-8 can hold it, with a question mark for what it cannot."""
+    return text if is_text(text) else text.encode("utf-8", "replace").decode()
+
+
 def has_half_character(data: bytes) -> bool:
     """Whether a JSON text escapes a lone surrogate, which is no character and no text."""
     return any(found["half"] for found in _ESCAPES.finditer(data))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import deque
 from copy import deepcopy
 from dataclasses import dataclass
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from turnleaf.core.times import aware, from_iso, to_iso, to_millisecond
 from turnleaf.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
 ROLES = ("system", "developer", "user", "assistant", "tool")
@@ -72,13 +74,23 @@ _set_nothing = (_set["tool_calls"], _set["tool_call_id"], _set["name"])
 
 def as_stored(role: str, text: str, timestamp: datetime) -> Message:
     """Make a plain message of parts that were checked when they were stored."""
-    message = object.__new__(Message)
-    _set_role(message, role)
-    _set_content(message, text)
-    _set_timestamp(message, timestamp)
+    return many_as_stored((role,), (text,), (timestamp,))[0]
+
+
+def many_as_stored(
+    roles: Sequence[str], texts: Sequence[str], timestamps: Sequence[datetime]
+) -> list[Message]:
+    """Make plain messages of parts that were checked when they were stored."""
+    made = list(map(object.__new__, repeat(Message, len(roles))))
+    for set_part, parts in (
+        (_set_role, roles),
+        (_set_content, texts),
+        (_set_timestamp, timestamps),
+    ):
+        deque(map(set_part, made, parts), maxlen=0)
     for set_nothing in _set_nothing:
-        set_nothing(message, None)
-    return message
+        deque(map(set_nothing, made, repeat(None)), maxlen=0)
+    return made
 
 
 def to_json(message: Message) -> dict[str, Any]:

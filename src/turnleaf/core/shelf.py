@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from turnleaf.core.messages import Message
 
 VERSION = 1
-_HEAD = f'{{"version": {VERSION}, "conversations": {{'
-_FOOT = "}}"
-EMPTY = f"{_HEAD}\n{_FOOT}\n"
+HEAD = f'{{"version": {VERSION}, "conversations": {{'
+FOOT = "}}"
+EMPTY = f"{HEAD}\n{FOOT}\n"
 _PROBLEMS = (AttributeError, KeyError, TypeError, ValueError, RecursionError)
 
 
@@ -39,9 +39,9 @@ class Record:
 def parse(text: str) -> dict[str, str]:
     """Give each conversation's JSON by its key; raise CorruptFile when it is no such file."""
     lines = text.split("\n")
-    if lines[0] == _HEAD and lines[-2:] == [_FOOT, ""]:
+    if lines[0] == HEAD and lines[-2:] == [FOOT, ""]:
         try:
-            return dict(_split(line) for line in lines[1:-2])
+            return dict(split_line(line) for line in lines[1:-2])
         except ValueError as error:
             message = f"it is not valid JSON: {error}"
             raise CorruptFile(message) from error
@@ -58,8 +58,8 @@ def assembled(lines: Iterable[bytes]) -> bytes:
     parts = list(lines)
     if not parts:
         return EMPTY.encode()
-    parts[0] = f"{_HEAD}\n".encode() + parts[0]
-    parts[-1] += f"\n{_FOOT}\n".encode()
+    parts[0] = f"{HEAD}\n".encode() + parts[0]
+    parts[-1] += f"\n{FOOT}\n".encode()
     return b",\n".join(parts)
 
 
@@ -100,7 +100,8 @@ def updated_at(text: str) -> datetime:
 _decoder = json.JSONDecoder()
 
 
-def _split(line: str) -> tuple[str, str]:
+def split_line(line: str) -> tuple[str, str]:
+    """Return the key and the JSON of a conversation's line; raise ValueError for any other."""
     key, end = _decoder.raw_decode(line)
     if not isinstance(key, str) or line[end : end + 2] != ": ":
         message = f"a line does not begin with a conversation's name: {line[:40]!r}"

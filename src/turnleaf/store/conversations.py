@@ -2,74 +2,103 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
+from turnleaf.core.audiences import default_audience
 from turnleaf.core.keys import checked_key
 from turnleaf.core.messages import Message
+from turnleaf.core.stored_messages import (
+    ConversationSummary,
+    NewMessage,
+    StoredFigures,
+    make_title,
+)
+from turnleaf.core.times import to_millisecond
 from turnleaf.errors import InvalidInput, StorageError
-from turnleaf.settings import ARCHIVE, Settings, default_data_dir
+from turnleaf.settings import Settings, default_data_dir
 from turnleaf.store import files
-from turnleaf.store.archive import Archive
-from turnleaf.store.conversations_db import BEGINNING_CHARS, DatabaseShelf
+from turnleaf.store.conversations_db import DatabaseShelf
 from turnleaf.store.conversations_json import JsonShelf
-from turnleaf.store.limits import Drop, Limits
+from turnleaf.store.databases import COMPANIONS
+from turnleaf.store.limits import Addition, Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from pathlib import Path
 
+    from turnleaf.core.message_fates import Fates
     from turnleaf.core.messages import Content
+    from turnleaf.core.stored_messages import Cursor, Feed, StoredMessage
 
+__all__ = ["ConversationStore", "ConversationSummary"]
 
-TITLE_CHARS = 80
-
-
-@dataclass(frozen=True, slots=True)
-class ConversationSummary:
-    """A conversation without its messages; its title is how the first question kept begins."""
-
-    key: str
-    turns: int
-    created_at: datetime
-    updated_at: datetime
-    title: str
+CLEANUP_INTERVAL = timedelta(days=1)
 
 
 class Shelf(Protocol):
-    """Where conversations stand: a JSON file or a database.
+    """Where conversations stand: a JSON file or a database."""
 
-    What `append` and `expire` take away is first given to `drop`, if that is not None.
-    """
+    keeps_everything: bool
 
     def open(self) -> None:
         """Make it where missing."""
 
-    def append(self, key: str, new: Sequence[Message], limits: Limits) -> None:
-        """Add messages to a conversation and trim it, in one step."""
+    def append(
+        self,
+        key: str,
+        new: Sequence[Message | NewMessage],
+        limits: Limits,
+        now: datetime,
+        addition: Addition,
+    ) -> list[int]:
+        """Add messages to a conversation, in one step; return their ids."""
 
-    def read(self, key: str) -> list[Message]:
-        """Give a conversation's messages."""
+    def read(self, key: str, limits: Limits, now: datetime) -> list[Message]:
+        """Return the newest messages of a conversation within the limits."""
+
+    def window(
+        self, key: str, limits: Limits, now: datetime, *, resumed: bool
+    ) -> list[StoredMessage]:
+        """Return the same as stored messages."""
+
+    def messages(self, key: str, before: int | None, limit: int | None) -> list[StoredMessage]:
+        """Return the newest shown messages below an id, oldest first."""
+
+    def find(self, number: int) -> tuple[str, StoredMessage] | None:
+        """Return a message with its conversation's key."""
 
     def clear(self, key: str) -> bool:
         """Remove a conversation; False when there is none."""
 
-    def expire(self, before: datetime, drop: Drop | None) -> int:
-        """Remove conversations not added to since; give how many."""
+    def expire(self, limits: Limits, now: datetime) -> int:
+        """Remove what is too old; return how many conversations went."""
 
-    def summaries(self) -> list[tuple[str, int, datetime, datetime, str]]:
-        """Give key, messages, creation, last addition and first question, newest first."""
+    def summaries(self, query: str | None, limit: int | None) -> list[ConversationSummary]:
+        """Return what is known of each conversation, the newest first."""
+
+    def summary(self, key: str) -> ConversationSummary | None:
+        """Return what is known of one conversation."""
+
+    def figures(self) -> tuple[int, int, datetime | None]:
+        """Count conversations and messages; find when the oldest message was said."""
 
     def close(self) -> None:
         """Let go of what is open."""
 
 
-SHELVES: dict[str, Callable[[Path], Shelf]] = {".json": JsonShelf, ".db": DatabaseShelf}
+SHELVES: dict[str, Callable[[Path], JsonShelf | DatabaseShelf]] = {
+    ".json": JsonShelf,
+    ".db": DatabaseShelf,
+}
 
 
 class ConversationStore:
-    """Conversations by key. A location ending in `.db` is for thousands of them."""
+    """Conversations by key.
+
+    A location ending in `.db` keeps every message; one in `.json` keeps what its limits allow.
+    """
 
     def __init__(
         self,
@@ -80,15 +109,16 @@ class ConversationStore:
     ) -> None:
         self.location = _resolved(location)
         self._given_settings = settings
-        self._settings = settings or Settings()
+        self._limits = _limits(settings or Settings())
         self._now = now
-        self._shelf: Shelf = SHELVES[self.location.suffix](self.location)
-        self._archive = Archive(self.location.parent / ARCHIVE)
+        self._shelf = SHELVES[self.location.suffix](self.location)
         self._is_ready = False
+        self._cleaned_at = datetime.min.replace(tzinfo=UTC)
 
     def use(self, settings: Settings) -> None:
         """Let other limits hold from now on."""
-        self._given_settings = self._settings = settings
+        self._given_settings = settings
+        self._limits = _limits(settings)
 
     def init(self) -> None:
         """Make the folder and the file where missing, and clean up what has expired."""
@@ -99,67 +129,150 @@ class ConversationStore:
         self, conversation_id: str, user_message: Content, assistant_response: Content
     ) -> None:
         """Add what the user said and what the assistant answered, trim, and save."""
-        now = self._now()
+        now = to_millisecond(self._now())
         said = Message("user", user_message, now)
         self.add_messages(conversation_id, [said, Message("assistant", assistant_response, now)])
 
     def add_messages(
-        self, conversation_id: str, messages: Sequence[Message], *, again: str | None = None
-    ) -> None:
-        """Add messages, tool calls and their results among them, trim, and save.
+        self,
+        conversation_id: str,
+        messages: Sequence[Message | NewMessage],
+        *,
+        again: str | None = None,
+        after: int | None = None,
+        resumed: bool = False,
+        audience: str | None = None,
+    ) -> list[int]:
+        """Add messages, tool calls and their results among them; return their ids.
 
-        With `again` they replace an exchange at the end that began with that text.
+        With `again` they replace an exchange at the end that began with that text; with
+        `after` they follow that message (0: none). What stood there is kept as another version.
+        `resumed` says that the silence before them is no break.
         """
         key = checked_key(conversation_id)
         self._ready()
         now = self._now()
-        stamped = [one if one.timestamp else replace(one, timestamp=now) for one in messages]
-        limits = Limits(
-            now=now,
-            max_turns=self._settings.conversation_max_turns,
-            max_chars=self._settings.conversation_max_chars,
-            drop=self._drop(),
-            again=again,
-        )
-        if stamped:
-            self._shelf.append(key, stamped, limits)
+        if self.keeps_everything and self._limits.keep_days is not None:
+            self._clean_up_daily(now)
+        stamped = [_stamp(one, now) for one in messages]
+        if not stamped:
+            return []
+        addition = Addition(again, after, resumed, audience)
+        return self._shelf.append(key, stamped, self._limits, now, addition)
 
     def get_history(self, conversation_id: str) -> list[Message]:
-        """Give a conversation's messages, oldest first; none when there is no such."""
+        """Return the newest messages within the limits, oldest first; none when there are none."""
+        if not self._is_ready:
+            self._look()
+        return self._shelf.read(checked_key(conversation_id), self._limits, self._now())
+
+    def window(self, conversation_id: str, *, resumed: bool = False) -> list[StoredMessage]:
+        """Return what `get_history` does as stored messages; `resumed`: whatever their age."""
         self._look()
-        return self._shelf.read(checked_key(conversation_id))
+        key = checked_key(conversation_id)
+        return self._shelf.window(key, self._limits, self._now(), resumed=resumed)
+
+    def messages(
+        self, conversation_id: str, before: int | None = None, limit: int | None = None
+    ) -> list[StoredMessage]:
+        """Return the newest `limit` messages that are shown and whose ids are below `before`."""
+        self._look()
+        return self._shelf.messages(checked_key(conversation_id), before, limit)
+
+    def find_message(self, message_id: int) -> tuple[str, StoredMessage] | None:
+        """Return a message with the key of its conversation, also one that is not shown."""
+        self._look()
+        return self._shelf.find(message_id)
 
     def clear(self, conversation_id: str) -> bool:
-        """Erase a conversation, in the archive too; False when there is none."""
+        """Erase a conversation to the last byte; False when there is none."""
         key = checked_key(conversation_id)
         self._ready()
-        was_archived = self._archive.erase(key)
-        return self._shelf.clear(key) or was_archived
-
-    @property
-    def has_archive(self) -> bool:
-        """Tell whether messages were ever archived here."""
-        return self._archive.folder.exists()
+        return self._shelf.clear(key)
 
     def cleanup(self) -> int:
-        """Remove conversations that are too old; give how many."""
+        """Remove what is too old; return how many conversations went."""
         if not self._is_ready:
             self._open()
-        now = self._now()
-        settings = self._settings
-        removed = self._shelf.expire(
-            _days_before(now, settings.conversation_max_age_days), self._drop()
-        )
-        self._archive.expire(_days_before(now, settings.conversation_archive_max_age_days))
-        return removed
+        self._cleaned_at = self._now()
+        return self._shelf.expire(self._limits, self._cleaned_at)
 
-    def summaries(self) -> list[ConversationSummary]:
-        """Give what there is, the newest conversation first."""
+    def summaries(
+        self, query: str | None = None, limit: int | None = None
+    ) -> list[ConversationSummary]:
+        """Return what there is, the newest first; with `query`, whose title or text holds it."""
         self._look()
-        return [
-            ConversationSummary(key, turns, created, updated, _title(question))
-            for key, turns, created, updated, question in self._shelf.summaries()
-        ]
+        return self._shelf.summaries(query, limit)
+
+    def summary(self, conversation_id: str) -> ConversationSummary | None:
+        """Return what is known of one conversation."""
+        self._look()
+        return self._shelf.summary(checked_key(conversation_id))
+
+    def show_version(self, conversation_id: str, message_id: int) -> None:
+        """Show the path through a message and on to the newest of all that follow it."""
+        self._writable().show_version(checked_key(conversation_id), message_id)
+
+    def rename(self, conversation_id: str, title: str) -> None:
+        """Give a conversation a title; "" brings back that of its first question."""
+        self._writable().rename(checked_key(conversation_id), make_title(title))
+
+    def set_searched(self, conversation_id: str, searched: bool) -> None:  # noqa: FBT001 - a value
+        """Keep a conversation out of search and the prompts of others, or let it in."""
+        self._writable().set_searched(checked_key(conversation_id), is_searched=searched)
+
+    def hide(self, conversation_id: str, times: Collection[datetime], reason: str) -> list[int]:
+        """Hide what was said at these times, and answered, for a reason; return the ids."""
+        return self._writable().hide(checked_key(conversation_id), times, reason)
+
+    def show_again(self, reason: str) -> int:
+        """Show what was hidden for a reason and for no other; return how many messages."""
+        return self._writable().show_again(reason)
+
+    def accept(self, conversation_id: str, times: Collection[datetime]) -> int:
+        """Trust what others said at these times as the user's own words; return how many."""
+        return self._writable().accept(checked_key(conversation_id), times)
+
+    def settle(self, fates: Fates, state: str) -> None:
+        """Bring messages in line with what became of the facts that they gave."""
+        self._writable().settle(fates, state)
+
+    def settled_state(self) -> str:
+        """Return the state of the record that the messages are in line with."""
+        self._look()
+        return self._database().settled_state()
+
+    def audience(self, conversation_id: str) -> str:
+        """Return who may find what is said in a conversation, also in one that has not begun."""
+        known = self.summary(conversation_id) if self.keeps_everything else None
+        return known.audience if known else default_audience(conversation_id)
+
+    def take_over(
+        self, conversation_id: str, messages: Sequence[Message], *, title: str | None = None
+    ) -> int:
+        """Add messages of another file that are not there yet; return how many."""
+        key = checked_key(conversation_id)
+        return self._writable().take_over(key, messages, self._now(), title and make_title(title))
+
+    def begin_anew(self) -> None:
+        """Have whoever follows this store read all of it again, as after a restore."""
+        self._writable().begin_anew()
+
+    def figures(self) -> StoredFigures:
+        """Count what is kept, and find when the oldest message was said."""
+        self._look()
+        return StoredFigures(_size(self.location), *self._shelf.figures())
+
+    @property
+    def keeps_everything(self) -> bool:
+        """Whether every message is kept."""
+        return self._shelf.keeps_everything
+
+    def changes_since(self, cursor: Cursor | None, limit: int = 1000) -> Feed:
+        """Return what an index that has come to `cursor` must take in and let go of."""
+        shelf = self._database()
+        self._look()
+        return shelf.changes_since(cursor, limit)
 
     def close(self) -> None:
         """Let go of an open database; the next call opens it again."""
@@ -167,7 +280,7 @@ class ConversationStore:
         self._is_ready = False
 
     def _open(self) -> None:
-        self._settings = self._given_settings or Settings.load()
+        self._limits = _limits(self._given_settings or Settings.load())
         files.make_folder(self.location.parent)
         self._shelf.open()
         self._is_ready = True
@@ -175,6 +288,11 @@ class ConversationStore:
     def _ready(self) -> None:
         if not self._is_ready:
             self.init()
+
+    def _clean_up_daily(self, now: datetime) -> None:
+        """Clean up in programs that run for months, which open the store only once."""
+        if now - self._cleaned_at > CLEANUP_INTERVAL:
+            self.cleanup()
 
     def _look(self) -> None:
         """Be ready for reading; a file that is there can be read without the right to write."""
@@ -184,23 +302,43 @@ class ConversationStore:
             if not self.location.exists():
                 raise
 
-    def _drop(self) -> Drop | None:
-        if not self._settings.conversation_archive:
-            return None
-        now = self._now()
-        return lambda key, dropped: self._archive.append(key, dropped, now)
+    def _writable(self) -> DatabaseShelf:
+        shelf = self._database()
+        self._ready()
+        return shelf
+
+    def _database(self) -> DatabaseShelf:
+        if isinstance(self._shelf, DatabaseShelf):
+            return self._shelf
+        message = (
+            f"{self.location} keeps the newest messages only; only a location ending in .db can "
+            "do this: set conversationsLocation to one (turnleaf config --help)"
+        )
+        raise InvalidInput(message)
 
 
-def _title(question: str) -> str:
-    return " ".join(question[:BEGINNING_CHARS].split())[:TITLE_CHARS]
+def _limits(settings: Settings) -> Limits:
+    return Limits(
+        max_turns=settings.conversation_max_turns,
+        max_chars=settings.conversation_max_chars,
+        max_age_days=settings.conversation_max_age_days,
+        keep_days=settings.conversation_keep_days,
+    )
 
 
-def _days_before(now: datetime, days: int) -> datetime:
-    """Count back; so many days that there was no calendar yet are for ever."""
-    try:
-        return now - timedelta(days=days)
-    except OverflowError:
-        return datetime.min.replace(tzinfo=UTC)
+def _stamp(one: Message | NewMessage, now: datetime) -> Message | NewMessage:
+    """Give a message that has no time the present one."""
+    message = one.message if isinstance(one, NewMessage) else one
+    if message.timestamp:
+        return one
+    stamped = replace(message, timestamp=now)
+    return replace(one, message=stamped) if isinstance(one, NewMessage) else stamped
+
+
+def _size(path: Path) -> int:
+    """Count the bytes of a file and of what belongs to it."""
+    beside = [path.with_name(path.name + suffix) for suffix in ("", *COMPANIONS)]
+    return sum(one.stat().st_size for one in beside if one.exists())
 
 
 def _resolved(location: str | Path | None) -> Path:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
@@ -15,7 +16,7 @@ from urllib.parse import quote
 import apsw
 
 from turnleaf.errors import CorruptFile, StorageError
-from turnleaf.store import files
+from turnleaf.store import files, unused_space
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,6 +33,12 @@ COMPANIONS = (*LOGS, "-shm")
 PAGES_PER_STEP = 1000
 BUSY_MILLISECONDS = 30_000
 COPY_BUSY_MILLISECONDS = 10_000
+ERASING_BUSY_MILLISECONDS = 300
+"""How long others may have to wait because somebody else reads what is erased."""
+ERASING_TRIES = 20
+ERASING_PAUSE_SECONDS = 0.1
+UNFINISHED = 0x65726173
+"""Stands in a database's header from the moment that something is deleted to be erased."""
 SMALLEST = 512
 """SQLite takes a shorter file for an empty one, and writes over it."""
 
@@ -58,6 +65,24 @@ class Form:
     holds: str
     version: int
     schema: str
+    upgrade: Callable[[Connection, int], None] | None = None
+    """Makes what an older version wrote into this one; its number is 0 for an empty database."""
+
+    def make(self, database: Connection) -> None:
+        """Make the tables of this version, all of them or none."""
+        database.execute("BEGIN IMMEDIATE")
+        try:
+            # Another program may have made them meanwhile.
+            version: int = database.pragma("user_version")
+            if version < self.version and self.upgrade:
+                self.upgrade(database, version)
+            elif version < self.version:
+                database.execute(self.schema)
+            database.pragma("user_version", self.version)
+            database.execute("COMMIT")
+        except BaseException:
+            _roll_back(database)
+            raise
 
 
 class Database:
@@ -76,16 +101,53 @@ class Database:
         self.read(lambda _: None)
 
     def read(self, work: Callable[[apsw.Connection], T]) -> T:
-        """Look something up."""
-        return self._with_rescue(work, writing=False)
+        """Look something up, also where nobody may write."""
+        with self._one_at_a_time:
+            try:
+                return self._look(work)
+            except StorageError:
+                if _can_be_written(self._path):
+                    raise
+                return _read_as_it_is(self._path, self._form, work)
+
+    def _look(self, work: Callable[[apsw.Connection], T]) -> T:
+        try:
+            return work(self._opened())
+        except apsw.Error as problem:
+            return self._rescue(problem, work, writing=False)
 
     def write(self, work: Callable[[apsw.Connection], T]) -> T:
         """Change something, in one step that is durable when this returns."""
-        return self._with_rescue(work, writing=True)
+        with self._one_at_a_time:
+            try:
+                return self._do(work, writing=True)
+            except apsw.Error as problem:
+                return self._rescue(problem, work, writing=True)
 
-    def scrub(self) -> None:
-        """Write the file anew, so that no byte of anything that was ever deleted stays."""
-        self.read(self._scrub)
+    def erase(self, work: Callable[[apsw.Connection], T]) -> T:
+        """Delete something, so that no byte of it stays; a kill in between ends it later.
+
+        Where somebody reads for so long that the log cannot be emptied, the next opening does.
+        """
+
+        def mark_and_work(database: apsw.Connection) -> T:
+            database.pragma("application_id", UNFINISHED)
+            return work(database)
+
+        result = self.write(mark_and_work)
+        self.finish_erasing()
+        return result
+
+    def finish_erasing(self) -> None:
+        """Overwrite what deleted rows left behind, if there may be something."""
+        for _ in range(ERASING_TRIES):
+            if self.read(self._finish_erasing):
+                return
+            time.sleep(ERASING_PAUSE_SECONDS)
+        files.log.warning(
+            "%s is being read for long; what was erased stays in its log until it is opened again",
+            self._path,
+        )
 
     def close(self) -> None:
         """Close the database; the next call opens it again."""
@@ -94,24 +156,23 @@ class Database:
                 self._connection.close()
             self._connection = None
 
-    def _with_rescue(self, work: Callable[[apsw.Connection], T], *, writing: bool) -> T:
-        """Do some work; a damaged database is set aside first, and a new one made.
+    def _rescue(
+        self, problem: apsw.Error, work: Callable[[apsw.Connection], T], *, writing: bool
+    ) -> T:
+        """Do some work again; a damaged database is set aside first, and a new one made.
 
         SQLite also calls a database damaged when only the disk failed for a moment.
         """
-        with self._one_at_a_time, explained(self._path):
-            try:
-                return self._do(work, writing=writing)
-            except apsw.Error as problem:
-                if isinstance(problem, _LOST):
-                    self.close()
-                if not _tells_of_damage(problem):
-                    raise
-                with files.locked(self._path) as file:
-                    if _is_sound(self._path, self._form):
-                        raise
-                    file.set_aside(str(problem), companions=("-wal", "-shm"))
-                return self._do(work, writing=writing)
+        with explained(self._path):
+            if isinstance(problem, _LOST):
+                self.close()
+            if not _tells_of_damage(problem):
+                raise problem
+            with files.locked(self._path) as file:
+                if _is_sound(self._path, self._form):
+                    raise problem
+                file.set_aside(str(problem), companions=("-wal", "-shm"))
+            return self._do(work, writing=writing)
 
     def _do(self, work: Callable[[apsw.Connection], T], *, writing: bool) -> T:
         database = self._opened()
@@ -128,12 +189,9 @@ class Database:
                 raise
         return result
 
-    def _scrub(self, database: apsw.Connection) -> None:
-        # Cells that SQLite moves from page to page leave copies that secure_delete does not know.
+    def _finish_erasing(self, database: apsw.Connection) -> bool:
         with files.locked(self._path):
-            database.pragma("temp_store", "memory")
-            database.execute("VACUUM")
-            database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            return _overwrite_deleted(database, self._path)
 
     def _opened(self) -> apsw.Connection:
         if self._connection is not None and self._process == os.getpid():
@@ -153,7 +211,21 @@ class Database:
                 raise StorageError(message)
             self._connection = _connect(self._path, self._form)
             self._identity = files.identity(self._path)
+            _overwrite_deleted(self._connection, self._path)
         return self._connection
+
+
+def _can_be_written(path: Path) -> bool:
+    return not path.exists() or (files.is_writable(path) and os.access(path.parent, os.W_OK))
+
+
+def _read_as_it_is(path: Path, form: Form, look: Callable[[apsw.Connection], T]) -> T:
+    with explained(path), closing(apsw.Connection(_address(path), flags=_TO_READ)) as database:
+        database.set_busy_timeout(BUSY_MILLISECONDS)
+        if _version(database, path, form) < form.version:
+            message = f"{path} is of an older version; make it writable once, to have it upgraded"
+            raise StorageError(message)
+        return look(database)
 
 
 def examined(path: Path, form: Form, look: Callable[[apsw.Connection], T]) -> T:
@@ -205,6 +277,18 @@ def copied(path: Path) -> bytes | None:
     return data and data[:18] + b"\1\1" + data[20:]
 
 
+def edited(data: bytes, edit: Callable[[apsw.Connection], None]) -> bytes:
+    """Return the bytes of a database after an edit; as they are where it cannot be made."""
+    try:
+        with closing(apsw.Connection(":memory:")) as copy:
+            if not _holds(copy, data):
+                return data
+            edit(copy)
+            return copy.serialize("main")
+    except apsw.SQLError:
+        return data
+
+
 def put_inside(file: files.Held, data: bytes) -> bool:
     """Let SQLite replace what a database holds, for whoever has it open; tell whether it could.
 
@@ -244,13 +328,37 @@ def _connect(path: Path, form: Form) -> apsw.Connection:
             database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
         database.pragma("secure_delete", "on")
         if _version(database, path, form) < form.version:
-            database.execute(f"{form.schema}; PRAGMA user_version = {form.version}")
+            form.make(database)
         # SQLite does not mind when the name of its log could not be made durable; we do.
         files.sync_folder(path.parent)
     except BaseException:
         database.close()
         raise
     return database
+
+
+def _overwrite_deleted(database: apsw.Connection, path: Path) -> bool:
+    """Overwrite what deleted rows left in the file and its log; False while somebody reads."""
+    if database.pragma("application_id") != UNFINISHED:
+        return True
+    database.set_busy_timeout(ERASING_BUSY_MILLISECONDS)
+    try:
+        database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        if _pages(database) < unused_space.MAX_PAGES:
+            unused_space.overwrite_unused(path, _page_size(database))
+        else:
+            database.execute("VACUUM")
+            database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        # By another connection, so that this one reads its pages anew, too.
+        with closing(apsw.Connection(str(path))) as other:
+            other.set_busy_timeout(BUSY_MILLISECONDS)
+            other.pragma("synchronous", "full")
+            other.pragma("application_id", 0)
+    except apsw.BusyError:
+        return False
+    finally:
+        database.set_busy_timeout(BUSY_MILLISECONDS)
+    return True
 
 
 def _check_writable(database: apsw.Connection, path: Path) -> None:
@@ -283,8 +391,9 @@ def _is_sound(path: Path, form: Form) -> bool:
             database.set_busy_timeout(BUSY_MILLISECONDS)
             ours.execute(form.schema)
             has_whole_pages = path.stat().st_size % _page_size(database) == 0
-            is_ours = has_whole_pages and _columns(ours) <= _columns(database)
-            return is_ours and database.pragma("integrity_check") == "ok"
+            is_older = 0 < database.pragma("user_version") < form.version
+            is_ours = is_older or _columns(ours) <= _columns(database)
+            return has_whole_pages and is_ours and database.pragma("integrity_check") == "ok"
     except (apsw.Error, UnicodeDecodeError):
         return False
 

@@ -111,15 +111,18 @@ def locked(path: Path) -> Iterator[Held]:
 
     The lock is on a file of its own, because the file itself is replaced.
     """
-    with _explained("lock", path):
-        descriptor = os.open(_beside(path, "lock"), os.O_RDWR | os.O_CREAT, FILE_MODE)
+    descriptor = -1
     try:
-        with _explained("lock", path):
+        try:
+            descriptor = os.open(_beside(path, "lock"), os.O_RDWR | os.O_CREAT, FILE_MODE)
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             _finish_in_place(path)
+        except (OSError, ValueError) as error:
+            raise _explain("lock", path, error) from error
         yield Held(path)
     finally:
-        os.close(descriptor)
+        if descriptor >= 0:
+            os.close(descriptor)
 
 
 def was_locked(path: Path) -> bool:
@@ -209,6 +212,15 @@ class Held:
         with _explained("delete", self.path):
             for suffix in ("", *companions):
                 self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+
+    def make_way(self, other: Path, companions: Sequence[str]) -> None:
+        """Delete what can be made again and put another file in its place.
+
+        First the file goes, so that what belongs to it never stands beside the other one.
+        """
+        self.discard(companions)
+        with _explained("replace", self.path):
+            other.replace(self.path)
 
     def move_aside(self, problem: str) -> Path:
         """Keep a file that cannot be used under another name, and say so."""
@@ -339,6 +351,12 @@ def make_folder(path: Path) -> None:
     _names_known_durable.add(path)
 
 
+def list_folder(path: Path) -> list[Path]:
+    """Return what is in a folder, sorted; nothing when there is none."""
+    with _explained("read", path):
+        return sorted(path.iterdir()) if path.is_dir() else []
+
+
 def sync_folder(path: Path) -> None:
     """Make the names in a folder durable."""
     with _explained("write", path):
@@ -353,7 +371,7 @@ def is_writable(path: Path) -> bool:
 def identity(path: Path) -> tuple[int, int]:
     """Tell one file from another that took its name; raise where there is none."""
     try:
-        found = path.stat()
+        found = os.stat(path)
     except FileNotFoundError:
         raise gone(path) from None
     return found.st_dev, found.st_ino
@@ -371,13 +389,15 @@ def identity_if_any(path: Path) -> tuple[int, int] | None:
 def _explained(doing: str, path: Path) -> Iterator[None]:
     try:
         yield
-    except OSError as error:
+    except (OSError, ValueError) as error:
+        raise _explain(doing, path, error) from error
+
+
+def _explain(doing: str, path: Path, error: OSError | ValueError) -> StorageError:
+    if isinstance(error, OSError):
         advice = ADVICE.get(error.errno or 0, os.strerror(error.errno or 0).lower())
-        message = f"cannot {doing} {path}: {advice}"
-        raise StorageError(message) from error
-    except ValueError as error:
-        message = f"cannot {doing} {path}: {error}; choose another path"
-        raise StorageError(message) from error
+        return StorageError(f"cannot {doing} {path}: {advice}")
+    return StorageError(f"cannot {doing} {path}: {error}; choose another path")
 
 
 @lru_cache(maxsize=1024)

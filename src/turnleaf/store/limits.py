@@ -1,33 +1,61 @@
-"""What a stored conversation is trimmed to, where the rest goes, and what is said again."""
+"""What a window shows of a conversation, how messages are added, and what is said again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
-
-from turnleaf.core.messages import Message
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from collections.abc import Sequence
 
-Drop: TypeAlias = Callable[[str, Sequence[Message]], None]
+    from turnleaf.core.messages import Message
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits in force, the moment, and who takes what is dropped."""
+    """The limits in force."""
 
-    now: datetime
     max_turns: int
     max_chars: int
-    drop: Drop | None
+    max_age_days: int
+    keep_days: int | None = None
+    """How long a database keeps a message; 0: while a window shows it; None: for ever."""
+    max_silence: timedelta = field(init=False)
+    """The longest silence that does not end a window."""
+
+    def __post_init__(self) -> None:
+        days = min(self.max_age_days, timedelta.max.days)
+        object.__setattr__(self, "max_silence", timedelta(days=days))
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """How messages are added to a conversation."""
+
     again: str | None = None
     """What the user says once more: an exchange at the end that began with it is replaced."""
+    after: int | None = None
+    """The message that they follow, instead of the newest; 0: they are a new beginning."""
+    is_resumed: bool = False
+    """Whether the silence before them is no break."""
+    audience: str | None = None
+
+
+PLAIN_ADDITION = Addition()
+
+
+def days_before(now: datetime, days: int) -> datetime:
+    """Count back; so many days that there was no calendar yet are for ever."""
+    try:
+        return now - timedelta(days=days)
+    except OverflowError:
+        return datetime.min.replace(tzinfo=UTC)
 
 
 def before_again(messages: Sequence[Message], again: str | None) -> Sequence[Message]:
-    """Give a conversation without an exchange at its end that is said again."""
-    last = messages[-2:]
-    is_exchange = [message.role for message in last] == ["user", "assistant"]
-    return messages[:-2] if is_exchange and last[0].text == again else messages
+    """Return a conversation without what follows the user's last message, if that is said again."""
+    for place in range(len(messages) - 1, -1, -1):
+        if messages[place].role == "user":
+            return messages[:place] if messages[place].text == again else messages
+    return messages

@@ -1,0 +1,193 @@
+"""Adding to a database of conversations, and choosing which of its paths is shown."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from turnleaf.core.audiences import default_audience, is_narrower
+from turnleaf.core.jsontext import to_text
+from turnleaf.core.messages import Message
+from turnleaf.core.stored_messages import NewMessage, make_title
+from turnleaf.core.times import to_iso
+from turnleaf.store.conversations_paths import branch
+from turnleaf.store.conversations_schema import (
+    PLAIN,
+    Row,
+    alter_all,
+    decode,
+    find_conversation,
+    read_message,
+    select,
+    to_more,
+    to_row,
+)
+from turnleaf.store.limits import PLAIN_ADDITION
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from turnleaf.store.databases import Connection
+    from turnleaf.store.limits import Addition
+
+FIND = "SELECT id, leaf, title = '' AND NOT is_renamed FROM conversations WHERE key = ?"
+CREATE = """
+    INSERT INTO conversations (key, created_at, updated_at, audience) VALUES (?1, ?2, ?2, ?3)
+    RETURNING id, leaf, 1
+"""
+ADD = """
+    INSERT INTO messages (conversation, parent, role, text, timestamp, json)
+    VALUES (?, ?, ?, ?, ?, ?)
+"""
+ADD_MORE = """
+    INSERT INTO messages (
+        conversation, parent, role, text, timestamp, json, is_resumed,
+        status, trust, source, shaped_by
+    ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+TOUCH = """
+    UPDATE conversations SET updated_at = ?2, turns = coalesce(?6, turns + ?3), leaf = ?4,
+        oldest = min(coalesce(oldest, ?5), ?5)
+    WHERE id = ?1
+"""
+LAST_QUESTION = f"""
+    SELECT parent, {PLAIN} FROM messages
+    WHERE conversation = ? AND is_shown = 1 AND role = 'user' ORDER BY n DESC LIMIT 1
+"""  # noqa: S608 - of constants
+TIMES = """
+    SELECT CAST(created_at AS BLOB), CAST(updated_at AS BLOB) FROM conversations WHERE key = ?
+"""
+NOTHING_MORE: Row = (None, None, None, None)
+
+
+class Prepared:
+    """Messages as rows, made before the database is locked."""
+
+    __slots__ = ("more", "oldest", "question", "rows")
+
+    def __init__(self, new: Sequence[Message | NewMessage]) -> None:
+        self.rows: list[Row] = []
+        self.more: list[Row] | None = None
+        self.question: str | None = None
+        for one in new:
+            message = one if isinstance(one, Message) else one.message
+            self.rows.append(to_row(message))
+            if self.question is None and message.role == "user":
+                self.question = message.text
+        if any(isinstance(one, NewMessage) for one in new):
+            self.more = [
+                to_more(one) if isinstance(one, NewMessage) else NOTHING_MORE for one in new
+            ]
+        self.oldest: str | None = min((row[2] for row in self.rows if row[2]), default=None)
+
+
+def append(
+    database: Connection, key: str, new: Prepared, now: datetime, addition: Addition
+) -> list[int]:
+    """Add messages to a conversation; return their numbers."""
+    stamp = to_iso(now)
+    found: Any = database.execute(FIND, (key,)).fetchone()
+    if found is None:
+        audience = default_audience(key) if addition.audience is None else addition.audience
+        found = database.execute(CREATE, (key, stamp, to_text(audience))).fetchone()
+    identity, leaf, is_untitled = found
+    if addition.audience is not None:
+        _narrow(database, identity, to_text(addition.audience))
+    after = _find_after(database, identity, addition)
+    if after is None or after == leaf:
+        numbers = _insert(database, identity, leaf, new, is_resumed=addition.is_resumed)
+        turns = None
+    else:
+        has_versions = branch(database, identity, after)
+        numbers = _insert(database, identity, after, new, is_resumed=addition.is_resumed)
+        turns = _mark_version(database, identity, numbers[0] if has_versions else 0)
+    database.execute(TOUCH, (identity, stamp, len(numbers), numbers[-1], new.oldest, turns))
+    if is_untitled and new.question:
+        query = "UPDATE conversations SET title = ? WHERE id = ?"
+        database.execute(query, (make_title(new.question), identity))
+    return numbers
+
+
+def _insert(
+    database: Connection, identity: int, parent: int, new: Prepared, *, is_resumed: bool
+) -> list[int]:
+    numbers = []
+    for place, row in enumerate(new.rows):
+        above = parent or None
+        if new.more is None and not is_resumed:
+            database.execute(ADD, (identity, above, *row))
+        else:
+            more = NOTHING_MORE if new.more is None else new.more[place]
+            resumed = 1 if is_resumed and place == 0 else None
+            database.execute(ADD_MORE, (identity, above, *row, resumed, *more))
+        parent = database.last_insert_rowid()
+        numbers.append(parent)
+    return numbers
+
+
+def _find_after(database: Connection, identity: int, addition: Addition) -> int | None:
+    """Return what new messages follow; None: the newest."""
+    if addition.after is not None or addition.again is None:
+        return addition.after
+    for parent, *columns in select(database, LAST_QUESTION, (identity,)):
+        message = read_message(*columns)
+        if message and message.text == addition.again:
+            return int(parent or 0)
+    return None
+
+
+def _mark_version(database: Connection, identity: int, first: int) -> int:
+    """Mark the first new message as another version; return how long the shown path is."""
+    database.execute("UPDATE messages SET is_version = 1 WHERE n = ?", (first,))
+    query = "SELECT count(*) FROM messages WHERE conversation = ? AND is_shown = 1"
+    count: int = database.execute(query, (identity,)).get
+    return count
+
+
+def _narrow(database: Connection, identity: int, audience: str) -> None:
+    query = "SELECT CAST(audience AS BLOB) FROM conversations WHERE id = ?"
+    if not is_narrower(audience, decode(database.execute(query, (identity,)).get)):
+        return
+    database.execute("UPDATE conversations SET audience = ? WHERE id = ?", (audience, identity))
+    alter_all(database, identity)
+
+
+def take_over(
+    database: Connection, key: str, messages: Sequence[Message], now: datetime, title: str | None
+) -> int:
+    """Add messages of another file that are not there yet; return how many.
+
+    Time, role and text decide what is there; of what is not plain text, all of it does.
+    """
+    missing = {to_row(message): message for message in _put_in_order(messages, now)}
+    query = f"SELECT {PLAIN} FROM messages WHERE conversation = ?"  # noqa: S608 - of constants
+    for columns in select(database, query, (find_conversation(database, key),)):
+        there = read_message(*columns)
+        missing.pop(to_row(there) if there else (), None)
+    if missing:
+        _add_taken(database, key, list(missing.values()), title)
+    return len(missing)
+
+
+def _add_taken(
+    database: Connection, key: str, messages: Sequence[Message], title: str | None
+) -> None:
+    before = select(database, TIMES, (key,))
+    times = [one.timestamp for one in messages if one.timestamp]
+    append(database, key, Prepared(messages), min(times), PLAIN_ADDITION)
+    known = [decode(stamp) for row in before for stamp in row]
+    stamps = [to_iso(min(times)), to_iso(max(times)), *known]
+    query = "UPDATE conversations SET created_at = ?, updated_at = ? WHERE key = ?"
+    database.execute(query, (min(stamps), max(stamps), key))
+    if title and not before:
+        database.execute("UPDATE conversations SET title = ? WHERE key = ?", (title, key))
+
+
+def _put_in_order(messages: Sequence[Message], now: datetime) -> list[Message]:
+    """Sort messages by time; one that has none was said with the one before it."""
+    stamped: list[Message] = []
+    for message in messages:
+        last = stamped[-1].timestamp if stamped else now
+        stamped.append(message if message.timestamp else replace(message, timestamp=last))
+    return sorted(stamped, key=lambda one: one.timestamp or now)

@@ -1,0 +1,171 @@
+"""What is erased or too old leaves a database to the last byte."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import apsw
+import pytest
+
+from tests.store import others
+from tests.store.kept import DAY, KEY, START, Kept, all_bytes, exchange, shown
+from turnleaf.core.messages import Message
+from turnleaf.settings import Settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Kept:
+    return Kept(tmp_path / "conversations.db")
+
+
+# Expiry
+
+
+def test_without_a_number_of_days_nothing_is_ever_removed(place: Kept) -> None:
+    place.open().add_exchange(KEY, "Q", "A")
+    place.now += 10_000 * DAY
+    store = place.open()
+    assert store.cleanup() == 0
+    assert shown(store) == ["Q", "A"]
+
+
+def test_days_are_counted_for_each_message(place: Kept) -> None:
+    store = place.open(conversation_keep_days=30)
+    store.add_exchange("gone", "Q", "A")
+    store.add_exchange(KEY, "old", "A")
+    place.now += 20 * DAY
+    store.add_exchange(KEY, "new", "A")
+    place.now += 11 * DAY
+    assert store.cleanup() == 1
+    assert store.cleanup() == 0
+    assert shown(store) == ["new", "A"]
+    assert [(one.key, one.turns, one.title) for one in store.summaries()] == [(KEY, 2, "old")]
+    assert store.figures().oldest == START + 20 * DAY
+    store.add_messages(KEY, exchange("edited", "A"), after=store.messages(KEY)[0].parent)
+    assert shown(store) == ["edited", "A"]
+
+
+def test_what_expires_leaves_no_byte(place: Kept) -> None:
+    store = place.open(conversation_keep_days=30)
+    store.add_exchange(KEY, "a secret to be erased", "A")
+    place.now += 31 * DAY
+    place.open(conversation_keep_days=30)
+    assert b"a secret to be erased" not in all_bytes(place)
+
+
+def test_of_a_branch_what_is_younger_is_shown_when_its_other_path_expires(place: Kept) -> None:
+    store = place.open(conversation_keep_days=30)
+    first = store.add_messages(KEY, exchange("Q", "A"))
+    place.now += 20 * DAY
+    store.add_messages(KEY, [Message("assistant", "B")], after=first[0])
+    store.show_version(KEY, first[1])
+    place.now += 11 * DAY
+    store.cleanup()
+    assert shown(store) == ["B"]
+
+
+def test_with_no_days_the_window_alone_is_kept(place: Kept) -> None:
+    store = place.open(conversation_keep_days=0, conversation_max_turns=4)
+    for number in range(5):
+        store.add_exchange(KEY, f"Q{number}", f"A{number}")
+    store.add_exchange("other", "Q", "A")
+    assert shown(store) == ["Q3", "A3", "Q4", "A4"]
+    store.use(Settings(conversation_keep_days=0, conversation_max_turns=2))
+    assert store.cleanup() == 0
+    assert shown(store) == ["Q4", "A4"]
+    place.now += 8 * DAY
+    assert store.cleanup() == 2
+    assert store.summaries() == []
+
+
+def test_a_program_that_runs_for_months_removes_what_becomes_too_old(place: Kept) -> None:
+    store = place.open(conversation_keep_days=30)
+    store.add_exchange("old", "Q", "A")
+    place.now += 31 * DAY
+    store.add_exchange(KEY, "Q", "A")
+    assert [one.key for one in store.summaries()] == [KEY]
+
+
+def test_a_setting_that_became_shorter_holds_at_the_next_start(place: Kept) -> None:
+    place.open().add_exchange(KEY, "Q", "A")
+    place.now += 40 * DAY
+    assert place.open(conversation_keep_days=30).summaries() == []
+
+
+# Erasing
+
+
+def test_clearing_leaves_no_byte_of_rows_that_were_moved(place: Kept) -> None:
+    """Rows that SQLite moved when others were deleted leave copies that it does not know."""
+    store = place.open()
+    for number in range(40):
+        for name in "abcdefgh":
+            store.add_exchange(name, f"secret-{name}-{number}" * (1 + number % 9), f"{name}" * 90)
+    store.add_exchange("long", "secret-long" * 5000, "A")
+    for name in ("b", "d", "long", "f", "a", "c"):
+        store.rename(name, f"secret-{name} title")
+        assert store.clear(name)
+        assert f"secret-{name}".encode() not in all_bytes(place)
+        assert apsw.Connection(str(place.path)).pragma("integrity_check") == "ok"
+    assert len(store.messages("e")) == len(store.messages("h")) == 80
+    assert shown(place.open(), "g")[-2] == "secret-g-39" * (1 + 39 % 9)
+
+
+def test_another_store_that_has_it_open_brings_nothing_back(place: Kept) -> None:
+    one, other = place.open(), place.open()
+    for number in range(60):
+        for name in "abc":
+            one.add_exchange(name, f"secret-{name}-{number}" * 5, "A" * 50)
+            other.messages(name)
+    one.clear("b")
+    one.clear("a")
+    for number in range(30):
+        other.add_exchange("c", f"more {number}", "A")
+        other.hide("c", [START], f"{number}")
+    other.close()
+    one.close()
+    assert b"secret-a" not in all_bytes(place)
+    assert b"secret-b" not in all_bytes(place)
+    assert len(place.open().messages("c")) == 180
+
+
+def test_erasing_that_a_reader_hindered_is_finished_at_the_next_start(
+    place: Kept, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = place.open()
+    store.add_exchange(KEY, "a secret to be erased", "A")
+    reader = apsw.Connection(str(place.path))
+    reader.execute("BEGIN")
+    assert reader.execute("SELECT count(*) FROM messages").get == 2
+    store.clear(KEY)
+    assert "is being read for long" in caplog.text
+    reader.close()
+    store.close()
+    place.open()
+    assert b"a secret to be erased" not in all_bytes(place)
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_what_a_killed_program_was_erasing_is_gone_after_the_next_start(
+    place: Kept, number: int
+) -> None:
+    keys = [f"key-{letter}" for letter in "abcdefgh"]
+    store = place.open()
+    for count in range(25):
+        for key in keys:
+            store.add_exchange(key, f"secret-{key}-{count}" * (1 + count % 5), "A" * 60)
+    store.close()
+    program = others.start("clear_all", place.path, *keys)
+    assert program.stdout is not None
+    for _ in range(number + 1):
+        program.stdout.readline()
+    program.kill()
+    program.communicate()
+    left = {one.key for one in place.open().summaries()}
+    assert len(left) <= len(keys) - number
+    for key in keys:
+        assert (f"secret-{key}-".encode() in all_bytes(place)) is (key in left)
+        assert len(place.open().messages(key)) == (50 if key in left else 0)
