@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from turnleaf.settings import (
     default_data_dir,
 )
 
-NUMBERS = [setting for setting in SETTINGS if type(setting.default) is int]
+NUMBERS = [setting for setting in SETTINGS if type(setting.default) is int and setting.least]
 
 
 def write(folder: Path, config: object) -> None:
@@ -31,13 +32,13 @@ def test_without_anything_the_requirements_defaults_hold(tmp_path: Path) -> None
     settings = Settings.load(tmp_path, {})
     assert settings == Settings()
     assert (settings.conversation_max_turns, settings.conversation_max_chars) == (20, 8000)
-    assert (settings.conversation_max_age_days, settings.conversation_archive) == (7, False)
+    assert (settings.conversation_max_age_days, settings.conversation_keep_days) == (7, None)
     assert (settings.memory_max_items, settings.memory_max_chars) == (100, 10000)
     assert settings.sources == {}
 
 
 def test_the_table_has_every_setting_once() -> None:
-    fields = set(Settings.__dataclass_fields__) - {"sources", *KEYS}
+    fields = set(Settings.__dataclass_fields__) - {"sources", "older_names", *KEYS}
     assert {setting.field for setting in SETTINGS} == fields
     assert len({setting.variable for setting in SETTINGS}) == len(SETTINGS)
     assert len({setting.key for setting in SETTINGS}) == len(SETTINGS)
@@ -132,13 +133,99 @@ def test_a_bad_number_in_the_file_names_its_key_and_the_file(tmp_path: Path, val
     [("on", True), ("TRUE", True), (" yes ", True), ("1", True), ("off", False), ("No", False)],
 )
 def test_a_switch_is_on_or_off(tmp_path: Path, word: str, is_on: bool) -> None:  # noqa: FBT001
-    assert Settings.load(tmp_path, {"CONVERSATION_ARCHIVE": word}).conversation_archive is is_on
+    assert Settings.load(tmp_path, {"MEMORY_ENABLED": word}).enabled is is_on
 
 
 @pytest.mark.parametrize("word", ["maybe", "2", "onn", "-"])
 def test_what_is_neither_on_nor_off_is_refused(tmp_path: Path, word: str) -> None:
-    with pytest.raises(SettingsError, match="CONVERSATION_ARCHIVE must be on or off"):
-        Settings.load(tmp_path, {"CONVERSATION_ARCHIVE": word})
+    with pytest.raises(SettingsError, match="MEMORY_ENABLED must be on or off"):
+        Settings.load(tmp_path, {"MEMORY_ENABLED": word})
+
+
+def test_messages_may_be_kept_for_no_day_at_all(tmp_path: Path) -> None:
+    assert Settings.load(tmp_path, {"CONVERSATION_KEEP_DAYS": "0"}).conversation_keep_days == 0
+    write(tmp_path, {"conversationKeepDays": 0})
+    assert Settings.load(tmp_path, {}).conversation_keep_days == 0
+
+
+def test_a_prompt_may_have_no_room_for_what_was_found(tmp_path: Path) -> None:
+    assert Settings.load(tmp_path, {"CONTEXT_MAX_TOKENS": "0"}).context_max_tokens == 0
+
+
+@pytest.mark.parametrize("value", ["-1", "1.5", "forever", "9" * 5000])
+def test_days_that_are_no_number_are_refused(tmp_path: Path, value: str) -> None:
+    expected = "^CONVERSATION_KEEP_DAYS must be a whole number of at least 0, not "
+    with pytest.raises(SettingsError, match=expected):
+        Settings.load(tmp_path, {"CONVERSATION_KEEP_DAYS": value})
+
+
+@pytest.mark.parametrize(
+    ("older", "days", "name"),
+    [
+        ({"conversationArchive": False}, 0, "conversationArchive"),
+        ({"conversationArchive": True}, 365, "conversationArchive"),
+        ({"conversationArchiveMaxAgeDays": 30}, 30, "conversationArchiveMaxAgeDays"),
+        (
+            {"conversationArchive": True, "conversationArchiveMaxAgeDays": 30},
+            30,
+            "conversationArchiveMaxAgeDays",
+        ),
+        (
+            {"conversationArchive": False, "conversationArchiveMaxAgeDays": 30},
+            0,
+            "conversationArchive",
+        ),
+    ],
+)
+def test_what_was_said_of_the_archive_goes_on_holding(
+    tmp_path: Path, older: dict[str, object], days: int, name: str
+) -> None:
+    write(tmp_path, older)
+    in_file = Settings.load(tmp_path, {})
+    assert in_file.conversation_keep_days == days
+    assert in_file.sources == {"conversation_keep_days": "file"}
+    assert in_file.older_names == {"conversation_keep_days": name}
+    write(tmp_path, {})
+    variables = {by_key(key): written(value) for key, value in older.items()}
+    in_environment = Settings.load(tmp_path, variables)
+    assert in_environment.conversation_keep_days == days
+    assert in_environment.sources == {"conversation_keep_days": "environment"}
+    assert in_environment.older_names == {"conversation_keep_days": by_key(name)}
+
+
+def by_key(key: str) -> str:
+    return re.sub("([A-Z])", r"_\1", key).upper()
+
+
+def written(value: object) -> str:
+    return str(value).lower()
+
+
+def test_the_archive_s_environment_comes_before_its_file(tmp_path: Path) -> None:
+    write(tmp_path, {"conversationArchive": True, "conversationArchiveMaxAgeDays": 30})
+    settings = Settings.load(tmp_path, {"CONVERSATION_ARCHIVE": "off"})
+    assert settings.conversation_keep_days == 0
+    assert settings.sources == {"conversation_keep_days": "environment"}
+
+
+def test_the_days_to_keep_come_before_what_was_said_of_the_archive(tmp_path: Path) -> None:
+    write(tmp_path, {"conversationKeepDays": 90, "conversationArchive": False})
+    settings = Settings.load(tmp_path, {"CONVERSATION_ARCHIVE": "off"})
+    assert settings.conversation_keep_days == 90
+    assert settings.sources == {"conversation_keep_days": "file"}
+    assert settings.older_names == {}
+
+
+def test_only_a_name_of_today_locks_a_setting(tmp_path: Path) -> None:
+    keep = next(one for one in SETTINGS if one.field == "conversation_keep_days")
+    assert Settings.load(tmp_path, {"CONVERSATION_KEEP_DAYS": "5"}).is_locked(keep)
+    assert not Settings.load(tmp_path, {"CONVERSATION_ARCHIVE": "on"}).is_locked(keep)
+    assert not Settings.load(tmp_path, {}).is_locked(keep)
+
+
+def test_a_bad_word_about_the_archive_names_its_variable(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"^CONVERSATION_ARCHIVE must be on or off"):
+        Settings.load(tmp_path, {"CONVERSATION_ARCHIVE": "maybe"})
 
 
 def test_a_variable_without_a_value_says_nothing(tmp_path: Path) -> None:
@@ -233,7 +320,7 @@ def test_a_tilde_is_the_user_s_home(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_everything_has_its_place_in_the_data_folder(tmp_path: Path) -> None:
     folder = DataFolder(tmp_path, "why")
     assert folder.memory(Settings()) == tmp_path / "prompts/memory/MEMORY.md"
-    assert folder.conversations(Settings()) == tmp_path / "conversations/conversations.json"
+    assert folder.conversations(Settings()) == tmp_path / "conversations/conversations.db"
     assert folder.daily == tmp_path / "prompts/memory/daily"
 
 

@@ -11,7 +11,7 @@ from datetime import timedelta
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from turnleaf import __version__, search
+from turnleaf import __version__, keeping, search
 from turnleaf.core import shelf
 from turnleaf.core.schedules import seen
 from turnleaf.core.times import to_iso
@@ -25,7 +25,7 @@ from turnleaf.errors import (
 )
 from turnleaf.llm import embeddings, models
 from turnleaf.settings import CONFIG_NAME, SETTINGS, Settings
-from turnleaf.store import conversations_db, files, journal, vocabulary
+from turnleaf.store import conversations_db, files, journal, takeover, vocabulary
 from turnleaf.store.conversations import SHELVES
 from turnleaf.store.daily import DailyLog, local_now
 from turnleaf.store.index_database import COMPANIONS
@@ -61,6 +61,7 @@ class Report:
     settings: Settings = field(default_factory=Settings)
     search: str = "not possible"
     learning: str = "nothing yet"
+    kept: str = "not possible"
     last_error: dict[str, str] | None = None
     problems: list[dict[str, str]] = field(default_factory=list)
 
@@ -99,6 +100,7 @@ def _examined(folder: DataFolder) -> Report:
         (_look_at_changes, memory.with_name(journal.NAME)),
         (_look_at_days, folder.daily),
         (_look_at_conversations, conversations),
+        (_look_for_older, conversations),
         (_look_at_schedules, folder.schedules),
         (_look_at_index, folder.index),
         (_look_at_config, folder.path / CONFIG_NAME),
@@ -110,6 +112,8 @@ def _examined(folder: DataFolder) -> Report:
             look(path, report)
         except OSError as error:
             report.error(f"cannot read {path}: {error.strerror}; check its permissions")
+        except StorageError as error:
+            report.error(str(error))
     _look_for_unimported(folder, report)
     return report
 
@@ -181,11 +185,35 @@ def _look_at_conversations(path: Path, report: Report) -> None:
         return
 
     def described() -> str:
-        is_database = path.suffix == ".db"
-        found = conversations_db.examine(path) if is_database else len(shelf.parse(_text(path)))
-        return counted(found, "conversation")
+        if path.suffix != ".db":
+            return counted(len(shelf.parse(_text(path))), "conversation")
+        return keeping.describe_figures(conversations_db.examine(path))
 
     _look_at_file("conversations", path, described, report)
+    report.kept = keeping.describe_span(keeping.find_span(path, report.settings))
+    if path.suffix != ".db":
+        report.warning(
+            f"history is short: {path} keeps {report.kept}; to keep every message, name a .db file "
+            "(turnleaf config conversationsLocation) or unset the location"
+        )
+
+
+def _look_for_older(location: Path, report: Report) -> None:
+    """Tell of what an older version left beside a database, and beside a file as well."""
+    folder = location.parent
+    waiting = takeover.list_older(folder)
+    if location.suffix == ".db":
+        for path in waiting:
+            report.warning(f"{path} is of an older version; the next command takes it over")
+    elif (folder / takeover.ARCHIVE) in {path.parent for path in waiting}:
+        report.warning(
+            f"{folder / takeover.ARCHIVE} is of an older version, and nobody reads it any more; "
+            "conversations in a .db file take it over"
+        )
+    copies, size = takeover.describe_backups(folder)
+    if copies:
+        holds = f"{counted(copies, 'file')} of an older version, taken over since; yours to delete"
+        report.files.append(_row("older files", folder, size, holds))
 
 
 def _look_at_days(path: Path, report: Report) -> None:
@@ -368,6 +396,7 @@ def _described(folder: DataFolder, report: Report) -> dict[str, Any]:
             "embeddings": embeddings.describe(settings),
             "tokens": vocabulary.describe(),
             "model": models.describe(settings),
+            "kept": report.kept,
             "learning": f"{_learner(settings)}; {report.learning}",
         },
         "lastError": report.last_error,

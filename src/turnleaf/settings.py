@@ -11,7 +11,7 @@ import os
 import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import platformdirs
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 CONFIG_NAME = "memory-config.json"
 TOKEN_NAME = "http-token"  # noqa: S105 - the name of a file
-ARCHIVE = "archive"
 KEYS = (
     "embeddings_api_key", "anthropic_api_key", "openai_api_key", "slack_bot_token",
     "slack_app_token",
@@ -51,20 +50,33 @@ class Setting:
         return Settings.__dataclass_fields__[self.field].default
 
     @property
+    def least(self) -> int | None:
+        """The smallest number that it takes; None where it takes no whole number."""
+        return LEAST.get(self.read)
+
+    @property
     def kind(self) -> str:
         """What it takes: a switch, a number, a share, a path or a text."""
         return KINDS.get(self.read, "text")
 
 
-def _whole_number(value: object) -> int:
+def _whole_number(value: object, least: int = 1) -> int:
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise ValueError
     number = int(value)
-    if number < 1:
+    if number < least:
         raise ValueError
     if number > LARGEST:
         raise OverflowError
     return number
+
+
+def _days(value: object) -> int:
+    return _whole_number(value, 0)
+
+
+def _tokens(value: object) -> int:
+    return _whole_number(value, 0)
 
 
 def _switch(value: object) -> bool:
@@ -115,6 +127,8 @@ def _extractor(value: object) -> str:
 
 EXPECTED: dict[Callable[[object], Any], str] = {
     _whole_number: "a whole number of at least 1",
+    _days: "a whole number of at least 0",
+    _tokens: "a whole number of at least 0",
     _switch: "on or off",
     _location: "a path",
     _share: "a number from 0 to 1",
@@ -126,10 +140,14 @@ EXPECTED: dict[Callable[[object], Any], str] = {
 
 KINDS: dict[Callable[[object], Any], str] = {
     _whole_number: "number",
+    _days: "number",
+    _tokens: "number",
     _switch: "switch",
     _location: "path",
     _share: "share",
 }
+
+LEAST: dict[Callable[[object], Any], int] = {_whole_number: 1, _days: 0, _tokens: 0}
 
 SETTINGS = (
     Setting(
@@ -137,35 +155,28 @@ SETTINGS = (
         "CONVERSATION_MAX_TURNS",
         "conversationMaxTurns",
         _whole_number,
-        "how many messages of a conversation are kept",
+        "how many of a conversation's newest messages a prompt holds",
     ),
     Setting(
         "conversation_max_chars",
         "CONVERSATION_MAX_CHARS",
         "conversationMaxChars",
         _whole_number,
-        "how many characters of a conversation are kept",
+        "how many characters of a conversation a prompt holds",
     ),
     Setting(
         "conversation_max_age_days",
         "CONVERSATION_MAX_AGE_DAYS",
         "conversationMaxAgeDays",
         _whole_number,
-        "after how many days without a new message a conversation is removed",
+        "after how many days of silence a prompt begins anew",
     ),
     Setting(
-        "conversation_archive",
-        "CONVERSATION_ARCHIVE",
-        "conversationArchive",
-        _switch,
-        "whether messages that are trimmed or expire move to the archive",
-    ),
-    Setting(
-        "conversation_archive_max_age_days",
-        "CONVERSATION_ARCHIVE_MAX_AGE_DAYS",
-        "conversationArchiveMaxAgeDays",
-        _whole_number,
-        "for how many days the archive keeps a message",
+        "conversation_keep_days",
+        "CONVERSATION_KEEP_DAYS",
+        "conversationKeepDays",
+        _days,
+        "how many days a message is kept; not set: for ever, 0: only what the window shows",
     ),
     Setting(
         "memory_max_items",
@@ -193,7 +204,7 @@ SETTINGS = (
         "TURNLEAF_CONVERSATIONS",
         "conversationsLocation",
         _location,
-        "where the programs keep the conversations, `.json` or `.db`",
+        "where the programs keep the conversations, `.db` or `.json`",
     ),
     Setting(
         "enabled",
@@ -280,6 +291,13 @@ SETTINGS = (
         "how many tokens a prompt may have",
     ),
     Setting(
+        "context_max_tokens",
+        "CONTEXT_MAX_TOKENS",
+        "contextMaxTokens",
+        _tokens,
+        "how many tokens of a prompt what was found may take; 0: nothing is looked for",
+    ),
+    Setting(
         "embeddings",
         "EMBEDDINGS",
         "embeddings",
@@ -331,15 +349,33 @@ SETTINGS = (
 )
 
 
+_ARCHIVE = Setting(
+    "archive", "CONVERSATION_ARCHIVE", "conversationArchive", _switch, "replaced by keep days"
+)
+_ARCHIVE_DAYS = Setting(
+    "archive_days",
+    "CONVERSATION_ARCHIVE_MAX_AGE_DAYS",
+    "conversationArchiveMaxAgeDays",
+    _whole_number,
+    "replaced by keep days",
+)
+_ARCHIVE_DEFAULT_DAYS = 365
+REPLACED = {"conversationKeepDays": (_ARCHIVE, _ARCHIVE_DAYS)}
+"""Settings of older versions by the key that stands for them now; still read, never written."""
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What holds now; `sources` tells for each field whether it was set, and where."""
+    """What holds now.
+
+    `sources` says for each field that was set where, and `older_names` by which names of an
+    older version, if it was by such.
+    """
 
     conversation_max_turns: int = 20
     conversation_max_chars: int = 8000
     conversation_max_age_days: int = 7
-    conversation_archive: bool = False
-    conversation_archive_max_age_days: int = 365
+    conversation_keep_days: int | None = None
     memory_max_items: int = 100
     memory_max_chars: int = 10000
     memory_location: str | None = None
@@ -356,6 +392,7 @@ class Settings:
     extract_model: str | None = None
     extract_daily_calls: int = 200
     prompt_max_tokens: int = 32_000
+    context_max_tokens: int = 1_750
     embeddings: bool = True
     embeddings_url: str | None = None
     embeddings_model: str | None = None
@@ -369,6 +406,7 @@ class Settings:
     slack_bot_token: str | None = field(default=None, repr=False)
     slack_app_token: str | None = field(default=None, repr=False)
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)
+    older_names: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @classmethod
     def load(
@@ -376,22 +414,63 @@ class Settings:
     ) -> Settings:
         """Read the environment and the data folder's config file."""
         folder = default_data_dir(environ) if data_dir is None else Path(data_dir)
-        config = _read_config(folder / CONFIG_NAME)
-        values: dict[str, Any] = {}
-        sources: dict[str, str] = {}
-        for setting in SETTINGS:
-            if environ.get(setting.variable):
-                values[setting.field] = checked(
-                    setting, environ[setting.variable], setting.variable
-                )
-                sources[setting.field] = "environment"
-            elif setting.key in config:
-                where = f'"{setting.key}" in {folder / CONFIG_NAME}'
-                values[setting.field] = checked(setting, config[setting.key], where)
-                sources[setting.field] = "file"
+        path = folder / CONFIG_NAME
+        given = _Given(environ, _read_config(path), path)
+        found = {setting.field: given.find(setting) for setting in SETTINGS}
+        values = {name: one.value for name, one in found.items() if one}
+        sources = {name: one.source for name, one in found.items() if one}
+        older_names: dict[str, str] = {}
+        older = None if found["conversation_keep_days"] else given.find_older_keep_days()
+        if older:
+            values["conversation_keep_days"] = older.value
+            sources["conversation_keep_days"] = older.source
+            older_names["conversation_keep_days"] = older.name
         # A key that opens something is read from the environment only, and never shown.
         values |= {name: environ.get(name.upper()) or None for name in KEYS}
-        return replace(cls(sources=sources), **values)
+        return replace(cls(sources=sources, older_names=older_names), **values)
+
+    def is_locked(self, setting: Setting) -> bool:
+        """Whether the environment sets it, so that a change of the file would change nothing."""
+        is_older = setting.field in self.older_names
+        return self.sources.get(setting.field) == "environment" and not is_older
+
+
+class _Found(NamedTuple):
+    """A value that was set: where, and by which name."""
+
+    value: Any
+    source: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What the environment and the config file say."""
+
+    environ: Mapping[str, str]
+    config: Mapping[str, Any]
+    path: Path
+
+    def find(self, setting: Setting) -> _Found | None:
+        """Return what was set, the environment before the file."""
+        text = self.environ.get(setting.variable)
+        if text:
+            value = checked(setting, text, setting.variable)
+            return _Found(value, "environment", setting.variable)
+        if setting.key in self.config:
+            where = f'"{setting.key}" in {self.path}'
+            value = checked(setting, self.config[setting.key], where)
+            return _Found(value, "file", setting.key)
+        return None
+
+    def find_older_keep_days(self) -> _Found | None:
+        """Return for how many days messages were kept where an older version was told so."""
+        archive, days = self.find(_ARCHIVE), self.find(_ARCHIVE_DAYS)
+        if archive and not archive.value:
+            return archive._replace(value=0)
+        if archive and not days:
+            return archive._replace(value=_ARCHIVE_DEFAULT_DAYS)
+        return days
 
 
 @dataclass(frozen=True, slots=True)
@@ -409,11 +488,7 @@ class DataFolder:
     def conversations(self, settings: Settings) -> Path:
         """Give the conversations' location."""
         named = self._named(settings, "conversations_location")
-        return named or self.path / "conversations/conversations.json"
-
-    def archive(self, settings: Settings) -> Path:
-        """Give the folder of archived conversations."""
-        return self.conversations(settings).parent / ARCHIVE
+        return named or self.path / "conversations/conversations.db"
 
     @property
     def index(self) -> Path:
@@ -485,6 +560,12 @@ def data_folder(
 def in_home_assistant(environ: Mapping[str, str] = os.environ) -> bool:
     """Tell whether this runs as a Home Assistant app."""
     return bool(environ.get("SUPERVISOR_TOKEN"))
+
+
+def speaks_chinese(environ: Mapping[str, str] = os.environ) -> bool:
+    """Whether the person at this terminal asked for Chinese, as programs are told on Unix."""
+    names = (environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
+    return next((name for name in names if name), "").startswith("zh")
 
 
 def default_data_dir(environ: Mapping[str, str] = os.environ) -> Path:

@@ -83,6 +83,21 @@ def test_what_the_environment_sets_is_written_and_said_to_be_locked(
     assert cli("config", "enabled").err == ""
 
 
+def test_what_was_said_of_the_archive_is_shown_as_the_days_to_keep(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONVERSATION_ARCHIVE", "on")
+    shown = cli("config", "conversationKeepDays").out
+    assert shown.startswith(
+        "conversationKeepDays = 365\n  from      environment (CONVERSATION_ARCHIVE)\n"
+    )
+    unset = cli("config", "--unset", "conversationKeepDays")
+    assert "CONVERSATION_ARCHIVE in the environment holds before the file" in unset.err
+    changed = cli("config", "conversationKeepDays", "90")
+    assert changed.out.startswith("conversationKeepDays = 90\n  from      file\n")
+    assert changed.err == ""
+
+
 def test_a_bad_value_is_refused_and_nothing_is_written(cli: Cli) -> None:
     cli("config", "minNewMessages", "6")
     result = cli("config", "minNewMessages", "many")

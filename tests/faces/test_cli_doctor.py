@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from tests.faces.conftest import Cli
 from tests.faces.test_cli_program import made_read_only, run_as_ordinary_user
+from tests.store.older import archive, said, write_conversations
 from turnleaf import Message, __version__
 from turnleaf.settings import SETTINGS
 from turnleaf.store.conversations import ConversationStore
@@ -43,7 +45,8 @@ def test_a_new_user_sees_where_everything_will_be(cli: Cli) -> None:
         "TURNLEAF_DATA_DIR names it",
         "the first remember makes it",
         "MEMORY.md",
-        "conversations.json",
+        "conversations.db",
+        "every message, for ever",
         "by words alone",
         "Problems\n  none",
     ):
@@ -58,7 +61,8 @@ def test_what_is_there_is_counted(cli: Cli) -> None:
     report = cli("doctor", "--json").json
     holds = {one["name"]: one["holds"] for one in report["files"]}
     assert holds["memory"] == "2 facts, 12 characters"
-    assert holds["conversations"] == "1 conversation"
+    today = datetime.now().astimezone().date()
+    assert holds["conversations"].startswith(f"1 conversation, 2 messages, the oldest of {today}, ")
     assert holds["daily log"] == "1 day"
     assert report["dataFolder"]["exists"] is True
     assert report["problems"] == []
@@ -69,7 +73,8 @@ def test_looking_changes_nothing(cli: Cli) -> None:
     cli.remember(MING)
     cli.conversations.add_exchange("a", "b", "c")
     (cli.data / "prompts" / "memory" / "MEMORY.md").write_text("- by hand\n", "utf-8")
-    (cli.data / "conversations" / "conversations.json").write_text("{broken", "utf-8")
+    (cli.data / "conversations" / "conversations.db").write_bytes(b"broken" * 200)
+    write_conversations(cli.data / "conversations", {"a": said("b")})
     before = everything(cli.data)
     assert cli("doctor").code == 1
     assert everything(cli.data) == before
@@ -111,14 +116,56 @@ def test_a_broken_config_file_is_a_problem(cli: Cli, content: str) -> None:
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfe", b"[1", b'{"version": 9, "conversations": {}}'])
-def test_a_broken_file_is_a_problem(cli: Cli, data: bytes) -> None:
+def test_a_broken_file_is_a_problem(cli: Cli, data: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     file = cli.data / "conversations" / "conversations.json"
+    monkeypatch.setenv("TURNLEAF_CONVERSATIONS", str(file))
     file.parent.mkdir(parents=True)
     file.write_bytes(data)
     result = cli("doctor", "--json")
     assert result.code == 1
     assert str(file) in messages(result.json, "error")[0]
     assert file.read_bytes() == data
+
+
+@pytest.mark.parametrize(
+    ("days", "kept"),
+    [
+        (None, "every message, for ever"),
+        ("30", "every message, for 30 days"),
+        ("0", "only what the window of a conversation shows"),
+    ],
+)
+def test_what_is_kept_is_said(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, days: str | None, kept: str
+) -> None:
+    if days is not None:
+        monkeypatch.setenv("CONVERSATION_KEEP_DAYS", days)
+    assert cli("doctor", "--json").json["parts"]["kept"] == kept
+
+
+def test_a_json_file_keeps_a_short_history_and_it_is_said_what_to_do(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = write_conversations(cli.data / "talk", {"a": said("b")})
+    archive(cli.data / "talk", "a", said("older"))
+    monkeypatch.setenv("TURNLEAF_CONVERSATIONS", str(file))
+    result = cli("doctor", "--json")
+    assert result.code == 0
+    short, unread = messages(result.json, "warning")
+    assert short.startswith(f"history is short: {file} keeps only what the window")
+    assert "name a .db file" in short
+    assert unread.startswith(f"{cli.data / 'talk' / 'archive'} is of an older version")
+
+
+def test_what_an_older_version_left_is_named_before_and_after_it_is_taken_over(cli: Cli) -> None:
+    file = write_conversations(cli.data / "conversations", {"a": said("b")})
+    (warning,) = messages(cli("doctor", "--json").json, "warning")
+    assert warning == f"{file} is of an older version; the next command takes it over"
+    assert cli("history").code == 0
+    report = cli("doctor", "--json").json
+    assert report["problems"] == []
+    (row,) = [row for row in report["files"] if row["name"] == "older files"]
+    assert row["holds"] == "1 file of an older version, taken over since; yours to delete"
 
 
 def test_a_location_of_no_known_kind_is_a_problem(
@@ -254,14 +301,15 @@ def test_a_database_is_counted_and_not_changed(cli: Cli, database: Path) -> None
     before = everything(cli.data)
     report = cli("doctor", "--json")
     assert report.code == 0
-    assert report.json["files"][2]["holds"] == "1 conversation"
+    assert report.json["files"][2]["holds"].startswith("1 conversation, 2 messages, ")
     assert everything(cli.data) == before
 
 
 def test_a_database_in_use_is_counted(cli: Cli, database: Path) -> None:
     store = ConversationStore(database)
     store.add_exchange("second", "b", "c")
-    assert cli("doctor", "--json").json["files"][2]["holds"] == "2 conversations"
+    holds = cli("doctor", "--json").json["files"][2]["holds"]
+    assert holds.startswith("2 conversations, 4 messages, ")
     store.close()
 
 
@@ -292,7 +340,7 @@ def test_a_damaged_database_is_a_problem(cli: Cli, database: Path, damage: str) 
         ("prompts/memory", 0o500, "memory cannot be written to"),
         ("prompts/memory/daily", 0o000, "daily cannot be read"),
         ("conversations", 0o500, "conversations cannot be written to"),
-        ("conversations/conversations.json", 0o400, "conversations.json cannot be changed"),
+        ("conversations/conversations.db", 0o400, "conversations.db cannot be changed"),
     ],
 )
 def test_what_may_not_be_read_or_changed_is_a_problem(
@@ -328,7 +376,7 @@ def test_lines_of_the_record_that_cannot_be_read_are_a_warning(cli: Cli) -> None
     [
         "prompts/memory/MEMORY.md",
         "prompts/memory/changes.jsonl",
-        "conversations/conversations.json",
+        "conversations/conversations.db",
         "memory-config.json",
         "learning.db",
     ],

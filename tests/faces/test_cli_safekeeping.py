@@ -12,6 +12,7 @@ import pytest
 
 from tests.faces.conftest import Cli
 from tests.faces.terminal import terminal
+from tests.store.older import archive, said, write_conversations
 
 MING = "客廳的燈叫做小明"
 
@@ -47,6 +48,22 @@ def test_an_empty_folder_needs_no_question(cli: Cli, tmp_path: Path) -> None:
     assert restored.code == 0
     assert "before" not in restored.out
     assert MING in cli("--data-dir", other, "memories").out
+
+
+def test_a_backup_of_an_older_version_is_shown_whole_and_once(cli: Cli) -> None:
+    folder = cli.data / "conversations"
+    archive(folder, "cli:1", said("zero", "one"))
+    write_conversations(folder, {"cli:1": said("zero", "one", "two")[1:]})
+    cli("backup", "older.tar.gz")
+    assert cli("history").code == 0
+    running = cli.conversations
+    running.add_exchange("cli:1", "later", "gone again")
+    restored = cli("restore", "older.tar.gz", "--yes")
+    assert restored.code == 0
+    assert "took over 3 messages of 1 conversation" in restored.err
+    texts = [one.message.content for one in running.messages("cli:1")]
+    assert texts == ["zero", "one", "two"]
+    running.close()
 
 
 def test_nothing_to_back_up(cli: Cli) -> None:

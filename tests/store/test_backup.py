@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import tarfile
+import threading
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,6 +20,8 @@ import apsw
 import pytest
 
 from tests.store import others
+from tests.store.older import archive as archive_messages
+from tests.store.older import said, write_conversations
 from turnleaf.errors import CorruptFile, InvalidInput, NotFound, StorageError, TurnleafError
 from turnleaf.settings import Settings
 from turnleaf.store.backup import backup, is_empty, restore, verify
@@ -26,6 +29,7 @@ from turnleaf.store.bundles import MANIFEST, packed
 from turnleaf.store.conversations import ConversationStore
 from turnleaf.store.daily import DailyLog
 from turnleaf.store.memories import MemoryStore
+from turnleaf.store.takeover import take_over_older
 
 ROOMY = Settings(memory_max_items=100_000, memory_max_chars=10_000_000)
 
@@ -288,7 +292,7 @@ from turnleaf.store.memories import MemoryStore
 
 data = Path(sys.argv[1])
 settings = Settings(memory_max_items=100_000, memory_max_chars=10_000_000,
-                    conversation_max_turns=10, conversation_archive=True)
+                    conversation_max_turns=10)
 memory = MemoryStore(data / "prompts" / "memory" / "MEMORY.md", settings=settings)
 json = ConversationStore(data / "conversations" / "conversations.json", settings=settings)
 database = ConversationStore(data / "conversations" / "conversations.db", settings=settings)
@@ -365,6 +369,73 @@ def test_a_restore_while_another_process_writes_loses_nothing(data: Path, tmp_pa
     check_moment(tmp_path / "before", done)
     facts = [number_of(one.content) for one in memory(data).get_all()]
     assert facts == sorted(set(facts))
+
+
+# Conversations of older versions
+
+
+def write_older(data: Path) -> None:
+    folder = data / "conversations"
+    archive_messages(folder, "a", said("zero", "one"))
+    write_conversations(folder, {"a": said("two", "three", after=2), "b": said("four")})
+
+
+def texts(store: ConversationStore, key: str) -> list[object]:
+    return [one.message.content for one in store.messages(key)]
+
+
+def test_an_older_backup_is_restored_and_then_taken_over(data: Path, file: Path) -> None:
+    write_older(data)
+    backup(data, file)
+    store = conversations(data, "db")
+    take_over_older(store.location, store)
+    store.add_exchange("a", "later", "gone again")
+    store.close()
+    restored = restore(data, file)
+    assert "conversations/conversations.db" in restored.removed
+    assert sum(".taken-over-" in path for path in restored.removed) == 2
+    take_over_older(store.location, store)
+    assert texts(store, "a") == ["zero", "one", "two", "three"]
+    assert texts(store, "b") == ["four"]
+    store.close()
+
+
+def test_a_restored_database_has_another_identity(data: Path, file: Path) -> None:
+    store = conversations(data, "db")
+    store.add_exchange("a", "one", "1")
+    before = store.changes_since(None)
+    backup(data, file)
+    store.add_exchange("a", "two", "2")
+    restore(data, file)
+    after = store.changes_since(None)
+    assert [one.message for one in after.found] == [one.message for one in before.found]
+    assert after.database != before.database
+    store.close()
+
+
+def test_a_takeover_and_a_backup_do_not_wait_for_each_other_for_ever(
+    data: Path, tmp_path: Path
+) -> None:
+    store = conversations(data, "db")
+    store.init()
+    stop = threading.Event()
+
+    def save() -> None:
+        number = 0
+        while not stop.is_set():
+            backup(data, tmp_path / f"{number}.tar.gz")
+            number += 1
+
+    saving = threading.Thread(target=save, daemon=True)
+    saving.start()
+    for _ in range(30):
+        write_older(data)
+        take_over_older(store.location, store)
+    stop.set()
+    saving.join(60)
+    assert not saving.is_alive()
+    assert texts(store, "b") == ["four"]
+    store.close()
 
 
 # When it cannot be finished

@@ -58,6 +58,17 @@ def test_settings_are_set_and_unset_in_one_step(tmp_path: Path) -> None:
     assert written(tmp_path) == {"memoryMaxItems": 6, "minNewMessages": 8}
 
 
+@pytest.mark.parametrize("days", [90, 0, None])
+def test_the_days_to_keep_take_the_place_of_the_archive(tmp_path: Path, days: int | None) -> None:
+    older = {"conversationArchive": True, "conversationArchiveMaxAgeDays": 30, "enabled": False}
+    (tmp_path / CONFIG_NAME).write_text(json.dumps(older))
+    config(tmp_path).change({"memoryMaxItems": 5})
+    assert written(tmp_path) == {**older, "memoryMaxItems": 5}
+    config(tmp_path).change({"conversationKeepDays": days})
+    new = {} if days is None else {"conversationKeepDays": days}
+    assert written(tmp_path) == {"enabled": False, "memoryMaxItems": 5, **new}
+
+
 def test_of_a_step_with_something_wrong_in_it_nothing_is_done(tmp_path: Path) -> None:
     config(tmp_path).update({"enabled": False})
     for wrong in ({"bogus": None}, {"minNewMessages": 0}):

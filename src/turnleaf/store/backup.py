@@ -21,6 +21,8 @@ from turnleaf.errors import CorruptFile, InvalidInput, NotFound, StorageError, T
 from turnleaf.settings import TOKEN_NAME
 from turnleaf.store import databases, files
 from turnleaf.store.bundles import packed, parents_of, unpacked
+from turnleaf.store.conversations_schema import renew_identity
+from turnleaf.store.takeover import BACKUP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -29,7 +31,7 @@ NEWEST_LOCKED = 40
 
 _DATABASE = re.compile(r".+\.(db|sqlite|sqlite3)")
 _LEFT_OUT = re.compile(
-    rf"index\.db(-.+)?|{TOKEN_NAME}"
+    rf"(index|vectors)\.db(-.+)?|{TOKEN_NAME}"
     r"|(.*/)?\.[^/]+\.(lock|tmp|previous|redo|in-place)"
     r"|.+\.(db|sqlite|sqlite3)-(wal|shm|journal)"
 )
@@ -37,8 +39,9 @@ _OURS = re.compile(
     r"memory-config\.json|schedules\.json|learning\.db"
     r"|(memories/)?(memories\.json|changes\.jsonl)"
     r"|prompts/memory/(MEMORY\.md|pending\.md|changes\.jsonl|daily/\d{4}-\d\d-\d\d\.md)"
-    r"|conversations/(conversations\.json|archive/\d{4}-\d\d\.jsonl)"
+    r"|conversations/(conversations\.(db|json)|archive/\d{4}-\d\d\.jsonl)"
 )
+_TAKEN_OVER = re.compile(rf"conversations/(.+)\.{BACKUP}-\d{{8}}T\d{{6}}Z(-\d+)?")
 # A store that holds the lock of its main file takes the lock of one of these after it.
 _LOCKED_AFTER = re.compile(r"(.*/)?(changes\.jsonl|archive/[^/]+)")
 
@@ -93,7 +96,7 @@ def restore(
         files.make_folder((folder / path).parent)
     with _locked(folder, {*_paths(folder), *sizes}) as held:
         there, safety = _save_first(folder, file, _contents(folder, held), now())
-        gone = tuple(path for path in there if path not in sizes and _OURS.fullmatch(path))
+        gone = tuple(path for path in there if path not in sizes and _is_ours(path))
         with _telling_what_is_left(safety):
             for path, pieces in _entries(file):
                 _put(folder / path, held, b"".join(pieces))
@@ -148,6 +151,10 @@ def _unless_missing(error: OSError) -> None:
         raise StorageError(message) from error
 
 
+def _is_ours(path: str) -> bool:
+    return any(names.fullmatch(path) for names in (_OURS, _TAKEN_OVER))
+
+
 def _is_saved(folder: Path, path: str) -> bool:
     return not _LEFT_OUT.fullmatch(path) and (folder / path).is_file()
 
@@ -187,8 +194,10 @@ def _locked(
         yield held
 
 
-def _lock_order(path: str) -> tuple[bool, str]:
-    return _LOCKED_AFTER.fullmatch(path) is not None, path
+def _lock_order(path: str) -> tuple[bool, bool, str]:
+    """Put the databases after the files that are taken over into one."""
+    is_database = _DATABASE.fullmatch(path) is not None
+    return _LOCKED_AFTER.fullmatch(path) is not None, is_database, path
 
 
 def _is_shared(folder: Path, path: str) -> bool:
@@ -295,6 +304,8 @@ def _check_fit(folder: Path, paths: Iterable[str]) -> None:
 def _put(path: Path, held: Mapping[Path, files.Held], data: bytes) -> None:
     with _holding(path, held) as file:
         if _DATABASE.fullmatch(path.name):
+            # Its numbers are used again from here, so whoever followed it must begin anew.
+            data = databases.edited(data, renew_identity)
             if databases.put_inside(file, data):
                 return
             databases.drop_companions(file)

@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.errors import SettingsError
-from turnleaf.settings import SETTINGS, checked
+from turnleaf.settings import REPLACED, SETTINGS, checked
 from turnleaf.store import files
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ class ConfigFile:
             one.key: checked(one, given[one], one.key) for one in given if given[one] is not None
         }
         gone = {one.key for one in given if given[one] is None}
+        gone |= {older.key for one in given for older in REPLACED.get(one.key, ())}
         self._change(
             lambda config: {name: config[name] for name in config if name not in gone} | new
         )

@@ -37,11 +37,12 @@ function useDraft(shown: string, refuse: ControlProps["refuse"], commit: (draft:
 /** A whole number. */
 export function NumberControl({ setting, ids, disabled, unit, save, refuse }: ControlProps) {
   const words = useWords();
+  const least = setting.least ?? 1;
   const { draft, setDraft, done, onKeyDown } = useDraft(String(setting.value ?? ""), refuse, (typed) => {
     const number = Number(typed);
     if (typed === "") save(null);
-    else if (Number.isSafeInteger(number) && number >= 1) save(number);
-    else refuse(words.settings.wholeNumber);
+    else if (Number.isSafeInteger(number) && number >= least) save(number);
+    else refuse(words.settings.wholeNumber(least));
   });
   return (
     <span className="setting-number">

@@ -26,6 +26,11 @@ const fields: Record<string, FieldWords> = {
     meaning: "How much a model is given to read at most: memory, what was found, and the conversation together.",
     unit: "tokens",
   },
+  contextMaxTokens: {
+    label: "Room for what was found",
+    meaning: "How much of a prompt passages from earlier conversations and notes may take. 0 looks for nothing.",
+    unit: "tokens",
+  },
   memoryLocation: {
     label: "Memory file",
     meaning: "Where the long-term memory lies, if not in the data folder.",
@@ -97,28 +102,24 @@ const fields: Record<string, FieldWords> = {
     label: "Weight of words",
     meaning: "How much it counts in a search that something uses the same words.",
   },
+  conversationKeepDays: {
+    label: "Keep messages for",
+    meaning: "Empty keeps every message for ever; 0 keeps only what a model still sees. Older messages are erased.",
+    unit: "days",
+  },
   conversationMaxTurns: {
-    label: "Messages kept",
-    meaning: "How much of a conversation a model still sees. What was just said is always kept.",
+    label: "Messages in a prompt",
+    meaning: "How many of a conversation's newest messages a model sees. What was just said is always among them.",
     unit: "messages",
   },
   conversationMaxChars: {
-    label: "Characters kept",
+    label: "Characters in a prompt",
     meaning: "The same limit, in characters.",
     unit: "characters",
   },
   conversationMaxAgeDays: {
-    label: "Forget a conversation after",
-    meaning: "Days without a new message. What was learnt from it stays.",
-    unit: "days",
-  },
-  conversationArchive: {
-    label: "Keep an archive",
-    meaning: "Messages that leave a conversation move to an archive that search looks into.",
-  },
-  conversationArchiveMaxAgeDays: {
-    label: "Keep archived messages for",
-    meaning: "Older ones are deleted from the archive.",
+    label: "Begin anew after",
+    meaning: "Days without a new message, after which a model no longer sees what was said before.",
     unit: "days",
   },
   conversationsLocation: {
@@ -164,7 +165,7 @@ export const en = {
   automatic: "Chosen automatically",
   unset: "Not set",
   saved: "Saved",
-  wholeNumber: "This must be a whole number of at least 1.",
+  wholeNumber: (least: number) => `This must be a whole number of at least ${least}.`,
   share: "This must be a number from 0 to 100.",
   percent: "percent",
   addressCleared: (address: string) => `The model's address ${address} was cleared: it belongs to another provider.`,

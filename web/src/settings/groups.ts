@@ -6,16 +6,15 @@ export type Group = "learning" | "memory" | "model" | "search" | "conversations"
 export const FIRST = "autoExtract";
 
 const KEYS: Record<Exclude<Group, "other">, string[]> = {
-  memory: ["enabled", "memoryMaxItems", "memoryMaxChars", "promptMaxTokens", "memoryLocation"],
+  memory: ["enabled", "memoryMaxItems", "memoryMaxChars", "promptMaxTokens", "contextMaxTokens", "memoryLocation"],
   learning: ["extractIntervalSeconds", "minNewMessages", "flushThreshold", "extractModel", "extractDailyCalls"],
   model: ["model", "modelUrl", "contextWindow", "claudeTimeoutMs"],
   search: ["embeddings", "searchVectorWeight", "searchBm25Weight", "embeddingsUrl", "embeddingsModel"],
   conversations: [
+    "conversationKeepDays",
     "conversationMaxTurns",
     "conversationMaxChars",
     "conversationMaxAgeDays",
-    "conversationArchive",
-    "conversationArchiveMaxAgeDays",
     "conversationsLocation",
   ],
   slack: ["slackAllowedUsers", "slackAllowedChannels"],

@@ -20,6 +20,11 @@ const fields: Record<string, FieldWords> = {
     meaning: "一次最多給模型讀多少內容：記憶、搜尋到的資料和對話都算在內。",
     unit: "tokens",
   },
+  contextMaxTokens: {
+    label: "搜尋結果長度上限",
+    meaning: "提示詞裡最多放多少過去的對話和筆記。設為 0 就不搜尋。",
+    unit: "tokens",
+  },
   memoryLocation: {
     label: "記憶檔案",
     meaning: "長期記憶存放的位置；沒有設定就放在資料夾裡。",
@@ -90,28 +95,24 @@ const fields: Record<string, FieldWords> = {
     label: "字詞的比重",
     meaning: "搜尋時，「用字相同」佔多少分量。",
   },
+  conversationKeepDays: {
+    label: "訊息保留多久",
+    meaning: "留空就永久保留每一則訊息；填 0 只保留模型還看得到的部分。超過天數的訊息會徹底刪除。",
+    unit: "天",
+  },
   conversationMaxTurns: {
-    label: "保留的訊息數",
-    meaning: "模型看得到對話中的最近幾則訊息。剛說過的話一定會保留。",
+    label: "提示中的訊息數",
+    meaning: "模型看得到對話中的最近幾則訊息。剛說過的話一定包含在內。",
     unit: "則",
   },
   conversationMaxChars: {
-    label: "保留的字元數",
+    label: "提示中的字元數",
     meaning: "同樣的限制，以字元計算。",
     unit: "字元",
   },
   conversationMaxAgeDays: {
-    label: "多久沒動靜就刪除對話",
-    meaning: "從最後一則訊息算起的天數。從中學到的事會留著。",
-    unit: "天",
-  },
-  conversationArchive: {
-    label: "保留封存",
-    meaning: "離開對話的訊息會移到封存，之後仍然搜尋得到。",
-  },
-  conversationArchiveMaxAgeDays: {
-    label: "封存保留多久",
-    meaning: "更早的訊息會從封存中刪除。",
+    label: "多久沒動靜就重新開始",
+    meaning: "隔了這麼多天沒有新訊息，模型就不再看到之前說過的話。",
     unit: "天",
   },
   conversationsLocation: {
@@ -155,7 +156,7 @@ export const zhTW: typeof en = {
   automatic: "自動選擇",
   unset: "未設定",
   saved: "已儲存",
-  wholeNumber: "請填 1 以上的整數。",
+  wholeNumber: (least) => `請填 ${least} 以上的整數。`,
   share: "請填 0 到 100 之間的數字。",
   percent: "百分比",
   addressCleared: (address) => `已清除模型的網址 ${address}，因為它屬於另一家供應者。`,

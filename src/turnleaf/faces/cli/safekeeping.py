@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
@@ -50,6 +51,7 @@ def restore(place: Place, file: str, *, yes: bool, as_json: bool) -> None:
         archives.verify(file, archives.free_bytes(folder))
         _confirm(folder)
     done = archives.restore(folder, file)
+    _take_over(place)
     if as_json:
         safety = str(done.safety) if done.safety else None
         say_json({"files": done.files, "removed": list(done.removed), "safetyBackup": safety})
@@ -59,6 +61,12 @@ def restore(place: Place, file: str, *, yes: bool, as_json: bool) -> None:
         say(f"removed {path}, which is not in the backup")
     if done.safety:
         say(f"what was there before is in {done.safety}")
+
+
+def _take_over(place: Place) -> None:
+    """Bring the conversations of an older version to where programs that are running look."""
+    with suppress(SettingsError):  # The next command says what is wrong.
+        Place(place.data_dir).conversations.close()
 
 
 def _confirm(folder: Path) -> None:
