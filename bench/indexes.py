@@ -46,6 +46,18 @@ class Raw:
             (expression,),
         ).fetchall()
 
+    def newest(self) -> object:
+        """Select the number of the last row."""
+        return self._database.execute("SELECT max(rowid) FROM words").get
+
+    def erase(self, numbers: Iterable[int]) -> None:
+        """Delete rows, merge all lists of words, and write the file anew."""
+        with self._database:
+            self._database.executemany("DELETE FROM words WHERE rowid = ?", zip(numbers))
+            self._database.execute("INSERT INTO words(words) VALUES ('optimize')")
+        self._database.execute("VACUUM")
+        self._database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+
     def close(self) -> None:
         """Let go of the file."""
         self._database.close()

@@ -11,6 +11,11 @@ class Scale:
 
     json_conversations: tuple[int, ...]
     database_conversations: int
+    long_conversation: int
+    """Exchanges of one conversation in the database."""
+    listed: int
+    erased_among: int
+    """Messages of the database from which a conversation is erased."""
     messages: int
     facts: int
     rounds: int
@@ -23,11 +28,16 @@ class Scale:
     vectors: tuple[int, ...]
     indexed: int
     builds: int
+    said: int
+    """Messages of the folder that is searched, kept up to date and erased from."""
 
 
 FULL = Scale(
     json_conversations=(10, 100, 1000),
     database_conversations=10_000,
+    long_conversation=10_000,
+    listed=1_000,
+    erased_among=100_000,
     messages=10_000,
     facts=100,
     rounds=15,
@@ -39,11 +49,15 @@ FULL = Scale(
     vectors=(10_000, 100_000),
     indexed=100_000,
     builds=3,
+    said=100_000,
 )
 
 QUICK = Scale(
     json_conversations=(10, 100),
     database_conversations=50,
+    long_conversation=100,
+    listed=20,
+    erased_among=2_000,
     messages=10_000,
     facts=20,
     rounds=2,
@@ -55,4 +69,5 @@ QUICK = Scale(
     vectors=(300,),
     indexed=1_000,
     builds=1,
+    said=1_000,
 )

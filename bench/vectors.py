@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import TypeAlias
 from zlib import crc32
 
-import apsw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,8 +18,9 @@ from bench.timing import Aim, Batch, Cost, Row, Work, compare
 from turnleaf.core.probes import SENTENCES
 
 DIMENSIONS = 512
-PAGE_BYTES = 8192  # as our own index has
 HYBRID_AIM = Aim(cpu=1.2)
+NEARLY = 0.005
+"""By how much a cosine may be another: ours are of vectors with a byte for each number."""
 ALIKE = {text: f"pair {place // 2}" for place, text in enumerate(SENTENCES)}
 
 Vectors: TypeAlias = NDArray[np.float32]
@@ -55,31 +54,9 @@ class Exact:
         best = np.argpartition(cosines, -BEST)[-BEST:]
         return [int(number) for number in best[np.argsort(-cosines[best])]]
 
-
-class Scan:
-    """A plain table of vectors, and sqlite-vec with nothing around it."""
-
-    def __init__(self, path: Path, vectors: Sequence[bytes]) -> None:
-        self._database = apsw.Connection(str(path))
-        self._database.pragma("page_size", PAGE_BYTES)
-        self._database.enable_load_extension(enable=True)
-        self._database.load_extension(import_module("sqlite_vec").loadable_path())
-        self._database.execute("CREATE TABLE vectors (id INTEGER PRIMARY KEY, vector BLOB)")
-        with self._database:
-            insert = "INSERT INTO vectors (vector) VALUES (?)"
-            self._database.executemany(insert, ((vector,) for vector in vectors))
-
-    def nearest(self, vector: bytes) -> list[int]:
-        """Select the nearest, nearest first."""
-        rows = self._database.execute(
-            f"SELECT id FROM vectors ORDER BY vec_distance_l2(vector, ?) LIMIT {BEST}",  # noqa: S608 - of a constant
-            (vector,),
-        )
-        return [number for (number,) in rows]
-
-    def close(self) -> None:
-        """Let go of the file."""
-        self._database.close()
+    def cosines(self, vector: bytes, numbers: Sequence[int]) -> Vectors:
+        """Return the cosines of some of them."""
+        return self._vectors[numbers] @ np.frombuffer(vector, np.float32)
 
 
 def rows(folder: Path, scale: Scale) -> Iterator[Row]:
@@ -89,12 +66,10 @@ def rows(folder: Path, scale: Scale) -> Iterator[Row]:
         with indexed(folder, count, scale.facts, embedder) as filled:
             filled.index.embed()
             vectors = embedder.embed(filled.texts)
-            scan = Scan(filled.index.location.with_name("scan.sqlite"), vectors)
-            yield from _rows(scale, count, filled, Exact(vectors), scan)
-            scan.close()
+            yield from _rows(scale, count, filled, Exact(vectors))
 
 
-def _rows(scale: Scale, count: int, filled: Indexed, exact: Exact, scan: Scan) -> Iterator[Row]:
+def _rows(scale: Scale, count: int, filled: Indexed, exact: Exact) -> Iterator[Row]:
     asked = corpus.queries()[: len(corpus.ASKED)]
     search = filled.index.search
     _check(filled, exact, asked)
@@ -108,7 +83,7 @@ def _rows(scale: Scale, count: int, filled: Indexed, exact: Exact, scan: Scan) -
 
     def raw(query: str) -> None:
         filled.raw.best(expression(query))
-        scan.nearest(RandomMeanings().embed([query])[0])
+        by_numpy(query)
 
     def costs(ours: Callable[[str], object], yardstick: Callable[[str], object]) -> Costs:
         return compare(_each(ours, asked), _each(yardstick, asked), scale.rounds)
@@ -121,7 +96,7 @@ def _rows(scale: Scale, count: int, filled: Indexed, exact: Exact, scan: Scan) -
         *costs(hybrid, one_after_the_other),
         HYBRID_AIM,
     )
-    yield Row(f"words and {title}, against raw FTS5 and sqlite-vec", *costs(hybrid, raw))
+    yield Row(f"words and {title}, against raw FTS5 and numpy", *costs(hybrid, raw))
 
 
 def _each(work: Callable[[str], object], queries: Sequence[str]) -> Batch:
@@ -133,8 +108,9 @@ def _check(filled: Indexed, exact: Exact, queries: Sequence[str]) -> None:
     """Refuse to compare two that do not find the same."""
     for query in queries:
         hits = filled.index.search(query, mode="vector", floor=False)
-        found = [*{hit.text: None for hit in hits}]
-        nearest = exact.nearest(RandomMeanings().embed([query])[0])
-        if found != [filled.texts[number] for number in nearest][: len(found)] or not found:
+        found = [filled.texts.index(text) for text in {hit.text: None for hit in hits}]
+        vector = RandomMeanings().embed([query])[0]
+        ours, best = (exact.cosines(vector, some) for some in (found, exact.nearest(vector)))
+        if not found or (np.abs(ours - best[: len(ours)]) > NEARLY).any():
             message = f"{query!r} is not answered as numpy answers it"
             raise LookupError(message)

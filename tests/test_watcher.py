@@ -19,11 +19,13 @@ from pathlib import Path
 
 import pytest
 
+from turnleaf.core.messages import Message
 from turnleaf.core.probes import SENTENCES
 from turnleaf.core.vectors import pack
 from turnleaf.errors import EmbeddingError
+from turnleaf.store.conversations import ConversationStore
 from turnleaf.store.index import Index
-from turnleaf.watcher import Watcher, any_remote
+from turnleaf.watcher import SAID_SECONDS, Watcher, any_remote
 
 DEADLINE_SECONDS = 60.0
 QUIET_SECONDS = 0.25
@@ -466,6 +468,8 @@ PROGRAM = """
 import logging, sys
 from pathlib import Path
 from threading import Event
+from turnleaf.core.messages import Message
+from turnleaf.store.conversations import ConversationStore
 from turnleaf.store.index import Index
 from turnleaf.watcher import Watcher
 
@@ -531,3 +535,20 @@ def test_folders_where_other_machines_write_are_known(folder: str, *, is_remote:
 
 def test_without_a_list_of_mounts_no_folder_is_remote() -> None:
     assert not any_remote([Path("/home/us/net")], "")
+
+
+@both_ways
+def test_a_new_message_is_taken_in_and_gets_its_vector_in_a_fifth_of_a_second(
+    tmp_path: Path, *, poll: bool
+) -> None:
+    store = ConversationStore(tmp_path / "c" / "conversations.db")
+    store.init()
+    index = Index(tmp_path / "index.db", [store], Toy())
+    with watching(index, poll=poll) as watched:
+        store.add_messages("k", [Message("user", "第 299 件事")])
+        watched.let_it_look()
+        watched.clock.advance(SAID_SECONDS)
+        watched.clock.wait_for(lambda: watched.syncs == 1)
+        watched.clock.wait_for(lambda: index.missing_vectors() == 0)
+        assert watched.has_taken_in("第 299 件事")
+    store.close()

@@ -6,19 +6,24 @@ from typing import TYPE_CHECKING
 
 from turnleaf.core.ranking import Weights
 from turnleaf.llm.embeddings import find_embedder, find_model_fault
+from turnleaf.message_effects import SettledConversations
+from turnleaf.store.conversations import ConversationStore
 from turnleaf.store.index import Index
-from turnleaf.store.index_database import find_vector_fault, has_vectors
+from turnleaf.store.index_vectors import find_vector_fault, has_numpy
+from turnleaf.store.memories import MemoryStore
+from turnleaf.store.pending import PendingStore
 from turnleaf.store.sources import Files
 
 if TYPE_CHECKING:
     from turnleaf.settings import DataFolder, Settings
+    from turnleaf.store.sources import Followed, Source, Store
 
 
 def describe(settings: Settings) -> str:
     """Say in one line how the search works here; raise SettingsError where it cannot."""
     if find_embedder(settings) is None or find_fault(settings):
         return "by words alone"
-    if not has_vectors():
+    if not has_numpy():
         return "by words alone (pip install 'turnleaf[vectors]' for meaning as well)"
     return "by words and meaning"
 
@@ -31,20 +36,35 @@ def find_fault(settings: Settings) -> str | None:
 
 
 def open_index(folder: DataFolder, settings: Settings) -> Index:
-    """Give the index over the memory, the daily logs and, where it is kept, the archive."""
+    """Return the index over the memory, the daily logs and the conversations."""
     index = Index(folder.index)
-    configure(index, folder, settings)
+    conversations = ConversationStore(folder.conversations(settings), settings=settings)
+    memory = MemoryStore(folder.memory(settings), settings=settings)
+    configure(index, folder, settings, follow(conversations, memory, PendingStore(memory)))
     return index
 
 
-def configure(index: Index, folder: DataFolder, settings: Settings) -> None:
-    """Let an index search what the settings say, and how they say."""
-    sources = [Files(folder.memory(settings)), Files(folder.daily)]
-    if settings.conversation_archive:
-        sources.append(Files(folder.archive(settings)))
+def follow(
+    conversations: ConversationStore, memory: MemoryStore, pending: PendingStore
+) -> Followed | Store:
+    """Return the conversations as they are searched."""
+    if not conversations.keeps_everything:
+        return conversations
+    return SettledConversations(conversations, memory, pending)
+
+
+def configure(
+    index: Index, folder: DataFolder, settings: Settings, conversations: Followed | Store
+) -> None:
+    """Have an index search what the settings say, and how they say."""
+    sources: list[Source | Followed | Store] = [
+        Files(folder.memory(settings)),
+        Files(folder.daily),
+        conversations,
+    ]
     index.use(sources, find_embedder(settings), weights=weights(settings))
 
 
 def weights(settings: Settings) -> Weights:
     """Give what meaning and words count."""
-    return Weights(settings.search_vector_weight, settings.search_bm25_weight)
+    return Weights.of(settings.search_vector_weight, settings.search_bm25_weight)

@@ -11,6 +11,7 @@ import math
 import re
 import time
 from contextlib import closing
+from enum import Enum
 from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Self, TypeVar
@@ -21,18 +22,22 @@ from watchfiles._rust_notify import WatchfilesRustInternalError
 from turnleaf.core.debounce import Debounce
 from turnleaf.errors import TurnleafError
 from turnleaf.store import files
-from turnleaf.store.index import untold
+from turnleaf.store.index_sync import untold
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
-    from turnleaf.store.index import Index, Progress
+    from turnleaf.store.index import Index
+    from turnleaf.store.index_sync import Progress
 
 __all__ = ["Watcher"]
 
 QUIET_SECONDS = 1.5
 LONGEST_SECONDS = 15.0
 """How long a change waits at most while others keep coming."""
+SAID_SECONDS = 0.2
+SAID_LONGEST_SECONDS = 1.0
+"""The same for messages, which nobody writes bit by bit as a file in an editor."""
 EMBED_SECONDS = 0.5
 """For how long vectors are made before the files and `stop` are heeded again."""
 RETRY_SECONDS = 60.0
@@ -53,6 +58,13 @@ _REMOTE = re.compile(
 
 T = TypeVar("T")
 Identity = tuple[int, int] | None
+
+
+class Change(Enum):
+    """What was seen to have changed."""
+
+    WRITTEN = "a file"
+    SAID = "only databases of messages"
 
 
 class Watcher:
@@ -107,16 +119,20 @@ class Watcher:
             self._thread = None
 
     def _run(self, stop: Event) -> None:
-        debounce = Debounce(self._quiet_seconds, LONGEST_SECONDS)
-        for has_changed in self._looks(stop):
+        written = Debounce(self._quiet_seconds, LONGEST_SECONDS)
+        said = Debounce(min(self._quiet_seconds, SAID_SECONDS), SAID_LONGEST_SECONDS)
+        for change in self._looks(stop):
             now = self._clock()
-            if has_changed:
-                debounce.changed(now)
-            if debounce.is_due(now):
-                debounce.acted()
+            if change is not None:
+                (said if change is Change.SAID else written).changed(now)
+            if written.is_due(now) or said.is_due(now):
+                # Both are taken in at once; a file that is being written is looked at again.
+                said.acted()
+                if written.is_due(now):
+                    written.acted()
                 self._sync()
                 self._embed()
-            elif now >= self._embeds_at and not debounce.is_pending:
+            elif now >= self._embeds_at and not (written.is_pending or said.is_pending):
                 self._embed()
 
     # What is done.
@@ -125,6 +141,7 @@ class Watcher:
         problem = "the index could not be brought up to date"
         if self._attempt(problem, lambda: self._index.sync(self._progress)) is not None:
             self.syncs += 1
+            self._attempt("expired messages are still in the index", self._index.scrub)
 
     def _embed(self) -> None:
         """Make some of the vectors that are missing, and say when to go on."""
@@ -155,7 +172,7 @@ class Watcher:
 
     # What is seen: again and again, whether something changed since the time before.
 
-    def _looks(self, stop: Event) -> Iterator[bool]:
+    def _looks(self, stop: Event) -> Iterator[Change | None]:
         if not self._poll:
             try:
                 yield from self._notified(stop)
@@ -164,7 +181,7 @@ class Watcher:
                 files.log.warning("the folders cannot be watched (%s); %s", error, instead)
         yield from self._polled(stop)
 
-    def _notified(self, stop: Event) -> Iterator[bool]:
+    def _notified(self, stop: Event) -> Iterator[Change | None]:
         """Go by what the system says, as long as it can be relied on."""
         while not stop.is_set():
             folders = _identities(self._index.folders())
@@ -176,26 +193,34 @@ class Watcher:
                 if folders == _identities(self._index.folders()):
                     raise
 
-    def _told(self, folders: dict[Path, Identity], stop: Event) -> Iterator[bool]:
+    def _told(self, folders: dict[Path, Identity], stop: Event) -> Iterator[Change | None]:
         """Go by what the system says of some folders, until they are others."""
         is_first = True
         for paths in _batches(folders, stop):
             touched = {path for path in paths if path in folders or self._index.concerns(path)}
-            yield is_first or bool(touched)
+            yield Change.WRITTEN if is_first else self._find_change(touched)
             now = _identities(self._index.folders() if is_first else folders)
             if now != folders or any(path in folders or path.is_dir() for path in touched):
                 return
             is_first = False
 
-    def _polled(self, stop: Event) -> Iterator[bool]:
+    def _find_change(self, touched: Collection[Path]) -> Change | None:
+        if not touched:
+            return None
+        return Change.SAID if all(map(self._index.follows, touched)) else Change.WRITTEN
+
+    def _polled(self, stop: Event) -> Iterator[Change | None]:
         """Look at the files themselves."""
-        before = None
+        before: frozenset[tuple[str, str | None]] | None = None
         pause = 0.0
         while not stop.wait(pause):
             started = time.perf_counter()
             state = self._attempt("the files could not be looked at", self._index.state)
             took = time.perf_counter() - started
-            yield state != before
+            if state is None or before is None:
+                yield None if state == before else Change.WRITTEN
+            else:
+                yield self._find_change({Path(path) for path, _ in state ^ before})
             before = state
             pause = max(self._quiet_seconds / LOOKS, took / LOOKING_SHARE)
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
-from datetime import date, datetime
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.strategies import MOMENT, brief, facts, pages, texts, thorough, tidy_pages
-from turnleaf.core import jsonfacts, markdown, messages, passages
+from tests.strategies import MOMENT, brief, facts, pages, thorough, tidy_pages
+from turnleaf.core import jsonfacts, markdown, passages, shelf
 from turnleaf.core.memories import Memory
 from turnleaf.core.messages import Message
-from turnleaf.core.passages import LONGEST, PROSE_CHARS, Passage, Placed, placed
+from turnleaf.core.passages import LONGEST, PROSE_CHARS, Passage, Placed, place
+from turnleaf.core.shelf import Record
 from turnleaf.errors import CorruptFile
 
 DAY = date(2026, 3, 1)
@@ -34,17 +36,8 @@ def of_day(text: str) -> list[Passage]:
     return passages.of_day(text, DAY)
 
 
-def of_archive(*lines: str) -> list[Passage]:
-    return passages.of_archive("\n".join(lines), day_of)
-
-
 def said(found: list[Passage]) -> list[tuple[str, int, str | None]]:
     return [(one.text, one.line, one.heading) for one in found]
-
-
-def record(role: object = "user", content: object = "hi", **more: object) -> str:
-    message = {"role": role, "content": content, "timestamp": "2026-03-01T08:30:00.000Z"}
-    return json.dumps({"conversation": "cli:x", **message, **more})
 
 
 # MEMORY.md
@@ -250,85 +243,72 @@ def test_the_entries_and_the_prose_of_a_day_have_its_date() -> None:
     ]
 
 
-# The archive of conversations
+# Conversations
+
+
+def told(*said: Message) -> str:
+    return shelf.assembled([shelf.line("k", shelf.dump(Record(MOMENT, MOMENT, said)))]).decode()
+
+
+def of_conversations(text: str) -> list[Passage]:
+    try:
+        return passages.of_conversations(text, day_of)
+    except CorruptFile:
+        return []
 
 
 def test_each_message_is_a_passage_with_its_conversation_speaker_and_day() -> None:
-    assert of_archive(record(content="喝茶嗎？"), record("assistant", "Yes.", name="Ann")) == [
-        Passage("喝茶嗎？", 1, None, "2026-03-01", "cli:x", "user"),
-        Passage("Yes.", 2, None, "2026-03-01", "cli:x", "Ann"),
+    said = [Message("user", "喝茶嗎？", MOMENT), Message("assistant", "Yes.", MOMENT, name="Ann")]
+    tea, yes = of_conversations(told(*said))
+    day = day_of(MOMENT)
+    assert (tea.text, tea.line, tea.date, tea.conversation) == ("喝茶嗎？", 1, day, "k")
+    assert (tea.speaker, tea.name, tea.spoken) == ("user", "", "喝茶嗎？")
+    assert (yes.speaker, yes.name, yes.spoken) == ("Ann", "Ann", "Ann: Yes.")
+    assert [(one.message, one.parent, one.time) for one in (tea, yes)] == [
+        (1, None, MOMENT),
+        (2, 1, MOMENT),
     ]
 
 
-def test_a_message_stays_whole_however_long_it_is() -> None:
-    content = "\n\n".join(["字" * 5000] * 5)
-    (found,) = of_archive(record(content=content))
-    assert found.text == content
-
-
-def test_a_message_without_a_time_has_no_day() -> None:
-    (found,) = of_archive('{"conversation": "c", "role": "user", "content": "hi"}')
-    assert found.date is None
+def test_a_long_message_is_several_passages_in_order() -> None:
+    content = "\n\n".join(f"{number} {'字' * 200}" for number in range(9))
+    found = of_conversations(told(Message("user", content, MOMENT)))
+    assert [one.part for one in found] == [*range(len(found))]
+    assert "\n\n".join(one.text for one in found) == content
 
 
 @pytest.mark.parametrize(
-    "line",
+    "message",
     [
-        *("", " ", "{", "null", "[]", "1", '"text"', "[" * 100_000, "\ufffd\ufffd", "9" * 5000),
-        *('{"role": "user", "content": "no conversation"}', record(role="nobody"), record(role=[])),
-        *(record(content=None), record(content=5), record(content=[5]), record(timestamp="soon")),
-        *(record(timestamp=5), record(timestamp="0001-01-01T00:00:00Z"), record(toolCalls=[1])),
-    ],
-    ids=lambda line: str(line)[:30],
-)
-def test_a_line_that_cannot_be_read_is_left_out(line: str) -> None:
-    found = of_archive(record(content="before"), line, record(content="after"))
-    assert [(one.text, one.line) for one in found] == [("before", 1), ("after", 3)]
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        record("tool", "result", toolCallId="x"),
-        record("system", "be kind"),
-        record("developer", "be kind"),
-        record("assistant", None, toolCalls=[{"id": "x"}]),
-        record("assistant", " \n"),
-        record(content=[{"type": "image_url", "image_url": {"url": "x"}}]),
+        Message("system", "be kind", MOMENT),
+        Message("developer", "be kind", MOMENT),
+        Message("assistant", None, MOMENT, tool_calls=[{"id": "x"}]),
+        Message("assistant", " \n", MOMENT),
+        Message("user", [{"type": "image_url", "image_url": {"url": "x"}}], MOMENT),
     ],
 )
-def test_what_nobody_said_is_left_out(line: str) -> None:
-    assert of_archive(line) == []
+def test_what_nobody_said_is_left_out(message: Message) -> None:
+    assert of_conversations(told(message)) == []
+
+
+def test_a_tools_words_are_not_trusted() -> None:
+    (found,) = of_conversations(told(Message("tool", "result", MOMENT, tool_call_id="x")))
+    assert (found.trust, found.has_neighbours) == ("tool", False)
+
+
+def test_a_conversation_that_cannot_be_read_is_left_out() -> None:
+    text = told(Message("user", "zebra", MOMENT)).replace('"k": ', '"bad": {},\n"k": ')
+    assert [one.text for one in of_conversations(text)] == ["zebra"]
 
 
 def test_of_a_message_with_pictures_the_text_is_found() -> None:
-    parts = [
+    parts: list[dict[str, Any]] = [
         {"type": "text", "text": "look"},
         {"type": "image_url", "image_url": {"url": "data:,x"}},
         {"type": "text", "text": "a cat"},
     ]
-    assert [one.text for one in of_archive(record(content=parts))] == ["look\na cat"]
-
-
-def test_what_is_archived_twice_is_found_once_where_it_stood_first() -> None:
-    first, again = record(content="one"), record(content="one", timestamp="2026-03-02T08:30:00Z")
-    found = of_archive(record(content="zero"), first, again, first, "", "")
-    assert [(one.text, one.line) for one in found] == [("zero", 1), ("one", 2), ("one", 3)]
-
-
-def test_a_name_that_is_no_text_does_no_harm() -> None:
-    (found,) = of_archive(record(name=5))
-    assert found.speaker == "5"
-
-
-@brief
-@given(st.lists(texts.filter(lambda text: bool(text.strip())), max_size=6))
-def test_every_message_that_we_archived_is_found(contents: list[str]) -> None:
-    lines = [
-        json.dumps({"conversation": f"c{n}", **messages.to_json(Message("user", text, MOMENT))})
-        for n, text in enumerate(contents)
-    ]
-    assert [one.text for one in of_archive(*lines)] == contents
+    (found,) = of_conversations(told(Message("user", parts, MOMENT)))
+    assert found.text == "look\na cat"
 
 
 # Neighbours
@@ -339,25 +319,33 @@ def test_neighbours_are_what_is_said_before_and_after_in_the_same_conversation()
         Passage(text, line, conversation=key)
         for line, (text, key) in enumerate([("a", "k"), ("b", "k"), ("c", "k"), ("x", "other")])
     )
-    assert placed([a, x, b, c]) == [
-        Placed(a, 0, None, b),
-        Placed(x, 0, None, None),
-        Placed(b, 1, a, c),
-        Placed(c, 2, b, None),
+    assert place([a, x, b, c]) == [Placed(a, None, b), Placed(x), Placed(b, a, c), Placed(c, b)]
+
+
+def test_what_was_said_later_or_by_strangers_is_no_neighbour() -> None:
+    later = MOMENT + passages.CLOSE + timedelta(milliseconds=1)
+    now = Passage("a", 1, conversation="k", time=MOMENT)
+    assert place([now, replace(now, time=later)])[0] == Placed(now)
+    assert place([now, replace(now, trust="stranger"), replace(now, is_shown=False)]) == [
+        Placed(now),
+        Placed(replace(now, trust="stranger")),
+        Placed(replace(now, is_shown=False)),
     ]
+    close = replace(now, time=MOMENT + passages.CLOSE)
+    assert place([now, close]) == [Placed(now, None, close), Placed(close, now)]
 
 
 def test_facts_and_prose_have_no_neighbours() -> None:
     found = of_memory("prose\n\n- one\n- two\n")
-    assert placed(found) == [Placed(one) for one in found]
-    assert placed([]) == []
+    assert place(found) == [Placed(one) for one in found]
+    assert place([]) == []
 
 
 def test_messages_that_say_the_same_have_neighbours_of_their_own() -> None:
     one, other = Passage("ok", 1, conversation="k"), Passage("ok", 1, conversation="k")
-    assert [(found.place, found.before, found.after) for found in placed([one, other])] == [
-        (0, None, other),
-        (1, one, None),
+    assert [(found.before, found.after) for found in place([one, other])] == [
+        (None, other),
+        (one, None),
     ]
 
 
@@ -371,7 +359,7 @@ def test_a_fingerprint_names_what_is_said_wherever_it_stands() -> None:
     assert len(Passage("\ud800", 1).fingerprint) == len(one.fingerprint) == 16
 
 
-@pytest.mark.parametrize("cut", [of_memory, of_day, of_archive])
+@pytest.mark.parametrize("cut", [of_memory, of_day, of_conversations])
 @brief
 @given(st.text(max_size=200))
 def test_no_text_at_all_breaks_it(cut: Callable[[str], list[Passage]], text: str) -> None:

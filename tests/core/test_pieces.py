@@ -10,8 +10,10 @@ from tests.strategies import texts, thorough
 from turnleaf.core.pieces import (
     CONTEXT_COLUMNS,
     MOST_PIECES,
+    PART_COLUMNS,
     PIECE_COLUMNS,
     WHOLE_COLUMNS,
+    cut_message,
     embedded,
     pieces,
 )
@@ -145,3 +147,34 @@ def test_the_nearest_of_what_is_around_is_never_wide(before: str, text: str, aft
     (found,) = embedded(text, before * 20, after * 20)
     assert text in found
     assert columns(found) <= columns(text) + 2 * (CONTEXT_COLUMNS + 1)
+
+
+# Long messages
+
+
+@pytest.mark.parametrize("paragraph", [ENGLISH * 6, CHINESE * 9])
+def test_a_long_message_is_cut_between_paragraphs(paragraph: str) -> None:
+    text = "\n\n".join([paragraph.strip()] * 12)
+    parts = cut_message(text)
+    assert len(parts) > 3
+    assert "\n\n".join(parts) == text
+
+
+@pytest.mark.parametrize("sentence", [ENGLISH, CHINESE])
+def test_a_long_paragraph_is_cut_between_sentences(sentence: str) -> None:
+    parts = cut_message(sentence * 80)
+    assert {part.replace(sentence.strip(), "").strip() for part in parts} == {""}
+    assert min(map(columns, parts[:-1])) > PART_COLUMNS / 2
+
+
+@pytest.mark.parametrize("text", ["", "hi", "茶", ENGLISH * 12])
+def test_a_short_message_stays_whole(text: str) -> None:
+    assert cut_message(text) == [text]
+
+
+@thorough
+@given(prose | texts | st.sampled_from(["x", "茶", "\n", "a ", "."]).map(lambda one: one * 10_000))
+def test_nothing_of_a_message_is_lost_and_no_part_is_long(text: str) -> None:
+    parts = cut_message(text)
+    assert "".join("".join(parts).split()) == "".join(text.split())
+    assert len(parts) <= 1 or max(map(columns, parts)) <= PART_COLUMNS

@@ -63,11 +63,11 @@ def from_source(source: str, quote: str) -> Source:
 class Stores:
     """All the stores of one data folder."""
 
-    def __init__(self, folder: Path, *, suffix: str = ".md", shelf: str = ".json") -> None:
+    def __init__(self, folder: Path, *, suffix: str = ".md", shelf: str = ".db") -> None:
         self.folder = folder
         ticks = count()
         clock = lambda: START + timedelta(seconds=next(ticks))  # noqa: E731
-        settings = Settings(conversation_archive=True, conversation_max_turns=4)
+        settings = Settings(conversation_max_turns=4)
         self.memory = MemoryStore(
             folder / "memory" / f"MEMORY{suffix}", settings=settings, now=clock
         )

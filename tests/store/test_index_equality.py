@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import tempfile
@@ -43,7 +42,6 @@ QUERIES = (
 )
 PAGES = ("MEMORY.md", "notes.md", "deep/more.md")
 DAYS = ("2026-03-01.md", "2026-03-02.md")
-MONTHS = ("2026-02.jsonl", "2026-03.jsonl")
 
 texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join)
 page_lines = st.one_of(
@@ -52,17 +50,7 @@ page_lines = st.one_of(
     texts,
     st.sampled_from(["", "", "# Title", "## 家", "## Work", "- same tea", "- same tea"]),
 )
-messages = st.builds(
-    lambda key, role, content, time: {
-        "conversation": key, "role": role, "content": content, **time
-    },
-    st.sampled_from(["slack:C1", "cli:session-茶"]),
-    st.sampled_from(["user", "assistant", "user", "tool"]),
-    texts,
-    st.sampled_from([{}, {"timestamp": "2026-03-01T08:30:00.000Z"}]),
-)  # fmt: skip
 pages = st.lists(page_lines, max_size=8).map("\n".join)
-months = st.lists(messages.map(json.dumps) | st.just("{"), max_size=6).map("\n".join)
 
 Edit = Callable[[Path], None]
 
@@ -97,14 +85,11 @@ def touch(name: str, moment: int) -> Edit:
 
 
 named_pages = st.sampled_from(PAGES + DAYS)
-named_months = st.sampled_from(MONTHS)
 edits = st.one_of(
     st.builds(put, named_pages, pages),
     st.builds(put, named_pages, pages),
-    st.builds(put, named_months, months),
-    st.builds(delete, named_pages | named_months),
+    st.builds(delete, named_pages),
     st.builds(move, named_pages, named_pages),
-    st.builds(move, named_months, named_months),
     st.builds(touch, named_pages, st.sampled_from([1_000_000_000, 1_200_000_000])),
 )
 

@@ -7,7 +7,6 @@ makes an index on a disk that is full.
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import os
 import random
@@ -17,8 +16,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -29,13 +29,18 @@ import pytest
 from tests.store.others import ROOT, become_nobody
 from tests.store.test_index_vectors import Meanings
 from tests.strategies import LONG
+from turnleaf.core.messages import Message
+from turnleaf.store.conversations import ConversationStore
 from turnleaf.store.index import Hit, Index
 from turnleaf.store.index_database import SCHEMA_VERSION, connect
 
 FORK = multiprocessing.get_context("fork")
 PATIENCE_SECONDS = 10.0
 QUERIES = ("tea", "烏龍茶", "the number 7 of the kettles", "客廳的燈 12", "zebra")
-OURS = {".index.db.lock", "index.db", "index.db-wal", "index.db-shm"}
+SUFFIXES = ("", "-wal", "-shm")
+FILES = [f"{name}{suffix}" for name in ("index.db", "vectors.db") for suffix in SUFFIXES]
+OURS = {".index.db.lock", *FILES}
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 def fill(folder: Path, facts: int = 120) -> Path:
@@ -44,10 +49,17 @@ def fill(folder: Path, facts: int = 120) -> Path:
     lines = [f"- tea 烏龍茶 {number} and the kettles\n" for number in range(facts)]
     (notes / "MEMORY.md").write_text("".join(lines), encoding="utf-8")
     (notes / "2026-03-01.md").write_text("- 客廳的燈 12\n- a zebra\n", encoding="utf-8")
-    said = [{"conversation": "k", "role": "user", "content": f"number {at}"} for at in range(30)]
-    months = "".join(f"{json.dumps(message)}\n" for message in said)
-    (notes / "2026-03.jsonl").write_text(months, encoding="utf-8")
     return notes
+
+
+def talk(folder: Path) -> Path:
+    """Say something, of which some was said again in other words."""
+    said = ConversationStore(folder / "said" / "conversations.db")
+    numbers = said.add_messages("k", [Message("user", f"number {at}", NOON) for at in range(30)])
+    said.add_messages("k", [Message("user", "a number 7 again", NOON)], after=numbers[20])
+    said.add_messages("other", [Message("user", "the kettles 烏龍茶", NOON, name="王小明")])
+    said.close()
+    return said.location
 
 
 def answers(index: Index) -> list[list[Hit]]:
@@ -60,6 +72,7 @@ class Place:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.notes = fill(folder)
+        self.said = talk(folder)
         self.location = folder / "at" / "index.db"
         self.location.parent.mkdir(exist_ok=True)
         self.learn()
@@ -67,16 +80,21 @@ class Place:
     def learn(self) -> None:
         """Find out, with an index of its own, what is right now."""
         new = self.folder / "other.db"
-        self.right = answers(Index(new, [self.notes]))
-        for path in self.folder.glob("*other.db*"):
+        self.right = answers(Index(new, [self.notes, ConversationStore(self.said)]))
+        for path in self.folder.glob("*other*.db*"):
             path.unlink()
         self.bytes = self.read()
+
+    def be_silent(self) -> None:
+        """Have no conversations, for there is no reading their database where nobody may write."""
+        self.said = self.said.with_name("none.db")
+        self.learn()
 
     def read(self) -> dict[str, bytes]:
         return {path.name: path.read_bytes() for path in self.notes.iterdir()}
 
     def index(self) -> Index:
-        return Index(self.location, [self.notes])
+        return Index(self.location, [self.notes, ConversationStore(self.said)])
 
     def made(self) -> None:
         """Have the index made and closed."""
@@ -85,7 +103,7 @@ class Place:
         index.close()
 
     def files(self) -> list[Path]:
-        return sorted(path for path in self.location.parent.glob("index.db*"))
+        return sorted(path for path in self.location.parent.glob("*.db*") if path.name in FILES)
 
     def check(self, index: Index | None = None) -> None:
         started = time.monotonic()
@@ -112,15 +130,17 @@ def made(place: Place) -> Place:
 # Damage.
 
 
-@pytest.mark.parametrize("suffixes", [("",), ("-wal",), ("-shm",), ("", "-wal", "-shm")])
+@pytest.mark.parametrize(
+    "names", [*((name,) for name in FILES), FILES[:3], FILES[3:], FILES, ["index.db", "vectors.db"]]
+)
 @pytest.mark.parametrize("is_open", [True, False])
-def test_deleted(made: Place, suffixes: tuple[str, ...], *, is_open: bool) -> None:
+def test_deleted(made: Place, names: Sequence[str], *, is_open: bool) -> None:
     index = made.index()
     index.sync()
     if not is_open:
         index.close()
-    for suffix in suffixes:
-        made.location.with_name(f"index.db{suffix}").unlink()
+    for name in names:
+        made.location.with_name(name).unlink()
     (made.notes / "MEMORY.md").write_text("- zebra 烏龍茶 tea\n", encoding="utf-8")
     made.learn()
     assert answers(index) == made.right
@@ -131,13 +151,13 @@ def test_deleted(made: Place, suffixes: tuple[str, ...], *, is_open: bool) -> No
     made.check(index)
 
 
-@pytest.mark.parametrize("suffix", ["", "-wal", "-shm"])
-def test_deleted_while_another_process_has_it_open(made: Place, suffix: str) -> None:
+@pytest.mark.parametrize("name", FILES)
+def test_deleted_while_another_process_has_it_open(made: Place, name: str) -> None:
     index = made.index()
     index.sync()
     with peer(made) as other:
         assert other("answers") == made.right
-        made.location.with_name(f"index.db{suffix}").unlink()
+        made.location.with_name(name).unlink()
         new = made.index()
         for number in range(12):
             text = f"- zebra 烏龍茶 tea {number}\n" * (1 + number)
@@ -156,10 +176,10 @@ def garble(path: Path, chance: random.Random) -> None:
     path.write_bytes(data)
 
 
-def execute(place: Place, statements: str) -> None:
-    """Change the database behind the index's back, checksums included."""
+def execute(place: Place, statements: str, name: str = "index.db") -> None:
+    """Change a database behind the index's back, checksums included."""
     file_system = "cksmvfs" if "cksmvfs" in apsw.vfs_names() else None
-    database = apsw.Connection(str(place.location), vfs=file_system)
+    database = apsw.Connection(str(place.location.with_name(name)), vfs=file_system)
     database.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     database.execute(statements)
     database.close()
@@ -252,9 +272,17 @@ def test_of_another_version(made: Place, version: int) -> None:
     made.check()
 
 
-@pytest.mark.parametrize("table", ["files", "passages", "words", "vectors", "model"])
-def test_with_a_table_missing(made: Place, table: str) -> None:
-    execute(made, f"DROP TABLE {table}")
+@pytest.mark.parametrize(
+    ("name", "table"),
+    [
+        *(("index.db", table) for table in ("files", "passages", "words", "feeds", "circles")),
+        *(("vectors.db", table) for table in ("slots", "blocks", "model", "owner")),
+    ],
+)
+def test_with_a_table_missing(made: Place, name: str, table: str) -> None:
+    execute(made, f"DROP TABLE {table}", name)
+    made.check()
+    embed(made)
     made.check()
 
 
@@ -308,7 +336,8 @@ def rebuild(place: Place) -> None:
 
 
 def embed(place: Place) -> None:
-    index = Index(place.location, [place.notes], Meanings())
+    said = ConversationStore(place.said)
+    index = Index(place.location, [place.notes, said], Meanings())
     index.embed()
     assert index.missing_vectors() == 0
     index.close()
@@ -524,6 +553,7 @@ def answered(place: Place, prepare: Callable[[], object]) -> Any:  # noqa: ANN40
 @pytest.mark.parametrize("state", ["missing", "there", "readable", "writable", "damaged"])
 def test_in_a_folder_that_cannot_be_written(ground: Path, state: str) -> None:
     place = Place(ground)
+    place.be_silent()
     for path in place.notes.iterdir():
         path.chmod(0o644)
     place.notes.chmod(0o755)
@@ -547,6 +577,7 @@ def test_in_a_folder_that_cannot_be_written(ground: Path, state: str) -> None:
 
 
 def test_where_no_file_may_grow(place: Place) -> None:
+    place.be_silent()
     place.made()
     sizes = [path.stat().st_size for path in place.files()]
     for size in (0, 1, 512, 8192, 40_000, max(sizes) - 1):

@@ -53,7 +53,7 @@ PLAIN = (
         "的",
     ),
 )
-MOST_TERMS = 64
+MOST_TERMS = 1024
 
 
 def corpus() -> Iterator[str]:
@@ -167,7 +167,7 @@ def mixed() -> Iterator[bytes]:
     yield "\u0301".encode() * 50_000
 
 
-@pytest.mark.parametrize("name", ["x.md", "2026-03-01.md", "2026-03.jsonl"])
+@pytest.mark.parametrize("name", ["x.md", "2026-03-01.md"])
 def test_strange_files_do_no_harm(tmp_path: Path, name: str) -> None:
     folder = tmp_path / "notes"
     folder.mkdir()

@@ -14,16 +14,18 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-import apsw
 import pytest
 
+from tests.scores import known
 from turnleaf.core.probes import PAIRS, SENTENCES
 from turnleaf.core.ranking import Weights
 from turnleaf.core.vectors import pack
 from turnleaf.errors import EmbeddingError
 from turnleaf.search import open_index
 from turnleaf.settings import DataFolder, Settings
-from turnleaf.store.index import Hit, Index
+from turnleaf.store.index import TEXTS_PER_SEARCH, Hit, Index
+from turnleaf.store.index_database import connect
+from turnleaf.store.index_vectors import PER_BLOCK, SCALE_BYTES
 
 DIMENSION = 64
 CONCEPTS = {
@@ -114,18 +116,21 @@ def said(hits: Sequence[Hit]) -> list[str]:
 
 
 def rows(index: Index, query: str) -> list[Any]:
-    """Look into the database itself."""
+    """Look into the databases themselves."""
     index.close()
-    database = apsw.Connection(str(index.location))
-    database.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    database = connect(index.location)
     found = database.execute(query).fetchall()
     database.close()
     return found
 
 
-STRAY = "SELECT count(*) FROM vectors WHERE meaning NOT IN (SELECT meaning FROM passages)"
-LENGTHS = "SELECT length(vector), count(*) FROM vectors GROUP BY 1"
-BARE = "SELECT count(*) FROM passages WHERE meaning NOT IN (SELECT meaning FROM vectors)"
+STRAY = "SELECT count(*) FROM slots WHERE meaning NOT IN (SELECT meaning FROM passages)"
+LENGTHS = (
+    f"SELECT length(vectors) / {PER_BLOCK} - {SCALE_BYTES}, count(*) "  # noqa: S608 - of constants
+    "FROM blocks, slots"
+)
+BARE = "SELECT count(*) FROM passages WHERE meaning NOT IN (SELECT meaning FROM slots)"
+COUNT = "SELECT count(*) FROM slots"
 
 
 # Both sides together.
@@ -136,10 +141,12 @@ def test_the_score_is_seven_tenths_vector_and_three_tenths_words(memory: Path) -
     assert index.embed() == len(FACTS)
     hits = index.search("green beverage for my cat", floor=False)
     for hit in hits:
-        assert hit.score == pytest.approx(0.7 * hit.vector + 0.3 * hit.bm25, abs=1e-12)
-        assert 0.0 <= hit.vector <= 1.0
-        assert 0.0 <= hit.bm25 <= 1.0
-    assert max(hit.vector for hit in hits) > 0.0 < max(hit.bm25 for hit in hits)
+        assert hit.score == pytest.approx(
+            0.7 * known(hit.vector) + 0.3 * known(hit.bm25), abs=1e-12
+        )
+        assert 0.0 <= known(hit.vector) <= 1.0
+        assert 0.0 <= known(hit.bm25) <= 1.0
+    assert max(known(hit.vector) for hit in hits) > 0.0 < max(known(hit.bm25) for hit in hits)
     assert hits == sorted(hits, key=lambda hit: -hit.score)
 
 
@@ -154,7 +161,7 @@ def test_a_meaning_is_found_without_its_words(memory: Path, query: str, fact: st
     assert fact in said(index.search(query))
     assert index.search(query, mode="lexical") == []
     hit = index.search(query, mode="vector")[0]
-    assert (hit.bm25, hit.score) == (0.0, 0.7 * hit.vector)
+    assert (hit.bm25, hit.score) == (None, hit.vector)
 
 
 def test_what_means_something_else_stays_below_the_floor(memory: Path) -> None:
@@ -182,7 +189,7 @@ def test_a_long_text_is_found_by_any_of_its_parts(tmp_path: Path) -> None:
     memory = write(tmp_path / "MEMORY.md", ["".join(parts), "the office is far"])
     index = Index(tmp_path / "index.db", [memory], Meanings())
     index.embed()
-    assert rows(index, "SELECT count(*) FROM vectors")[0][0] > 3
+    assert rows(index, COUNT)[0][0] > 3
     assert said(index.search("animal"))[0].startswith("We talked")
 
 
@@ -191,7 +198,66 @@ def test_weights_are_what_they_are_set_to(memory: Path) -> None:
     index = Index(memory.with_name("index.db"), [memory], Meanings(), weights=weights)
     index.embed()
     for hit in index.search("green beverage", floor=False):
-        assert hit.score == pytest.approx(0.1 * hit.vector + 0.9 * hit.bm25, abs=1e-12)
+        assert hit.score == pytest.approx(
+            0.1 * known(hit.vector) + 0.9 * known(hit.bm25), abs=1e-12
+        )
+
+
+@pytest.mark.parametrize(
+    ("weights", "side"), [(Weights.of(1, 0.3), "vector"), (Weights.of(0.7, 1), "bm25")]
+)
+def test_a_side_that_counts_in_full_is_the_order(memory: Path, weights: Weights, side: str) -> None:
+    index = Index(memory.with_name("index.db"), [memory], Meanings(), weights=weights)
+    index.embed()
+    hits = index.search("green beverage for my cat", floor=False)
+    numbers = [getattr(hit, side) for hit in hits]
+    assert [hit.score for hit in hits] == numbers == sorted(numbers, reverse=True)
+    assert len(set(numbers)) > 1
+
+
+@pytest.mark.parametrize("fact", FACTS)
+def test_an_exact_match_fits_by_its_words_and_by_its_meaning(memory: Path, fact: str) -> None:
+    index = Index(memory.with_name("index.db"), [memory], Meanings())
+    index.embed()
+    hit = index.search(fact)[0]
+    assert hit.text == fact
+    assert known(hit.bm25) > 0.75
+    assert known(hit.vector) > 0.95
+    assert hit.score == 0.7 * known(hit.vector) + 0.3 * known(hit.bm25)
+
+
+def test_what_has_no_vector_yet_counts_by_its_words_alone_and_says_so(memory: Path) -> None:
+    index = Index(memory.with_name("index.db"), [memory], Meanings())
+    index.embed()
+    many = [f"dish {number}" for number in range(TEXTS_PER_SEARCH)]
+    write(memory, [*FACTS, *many, "a dog in the office"])
+    found = {hit.text: hit for hit in index.search("office dog", floor=False)}
+    hit = found["a dog in the office"]
+    assert (hit.vector, hit.score) == (None, hit.bm25)
+    assert found["the office is far"].vector is not None
+
+
+def test_a_few_new_texts_get_their_vectors_within_a_search(memory: Path) -> None:
+    model = Meanings()
+    index = Index(memory.with_name("index.db"), [memory], model)
+    index.embed()
+    write(memory, [*FACTS, "a dog in the office"])
+    hit = index.search("office dog", floor=False)[0]
+    assert hit.text == "a dog in the office"
+    assert hit.score == 0.7 * known(hit.vector) + 0.3 * known(hit.bm25)
+    assert index.missing_vectors() == 0
+    model.asked.clear()
+    index.search("office dog")
+    assert model.asked == ["office dog"]
+
+
+def test_the_words_of_a_hit_are_the_same_however_it_was_found(memory: Path) -> None:
+    index = Index(memory.with_name("index.db"), [memory], Meanings())
+    words = {hit.text: hit.bm25 for hit in index.search("green office tea", floor=False)}
+    index.embed()
+    both = {hit.text: hit.bm25 for hit in index.search("green office tea", floor=False)}
+    assert set(words) < set(both)
+    assert both == dict.fromkeys(both, 0.0) | words
 
 
 class Served(BaseHTTPRequestHandler):
@@ -235,9 +301,11 @@ def test_settings_say_the_weights_and_the_endpoint(tmp_path: Path, endpoint: str
     index = open_index(folder, settings)
     assert index.embed() == len(FACTS)
     hits = index.search("green beverage")
-    assert hits[0].vector > 0.0
+    assert known(hits[0].vector) > 0.0
     for hit in hits:
-        assert hit.score == pytest.approx(0.4 * hit.vector + 0.6 * hit.bm25, abs=1e-12)
+        assert hit.score == pytest.approx(
+            0.4 * known(hit.vector) + 0.6 * known(hit.bm25), abs=1e-12
+        )
 
 
 # Whose vectors are kept.
@@ -262,13 +330,13 @@ def test_no_vector_of_a_deleted_text_remains(memory: Path) -> None:
     write(memory, [FACTS[0], FACTS[0], "a new dog"])
     index.sync()
     assert rows(index, STRAY) == [(0,)]
-    assert rows(index, "SELECT count(*) FROM vectors") == [(1,)]
+    assert rows(index, COUNT) == [(1,)]
     write(memory, ["a new dog"])
     index.embed()
-    assert rows(index, "SELECT count(*) FROM vectors") == [(1,)]
+    assert rows(index, COUNT) == [(1,)]
     memory.unlink()
     index.sync()
-    assert rows(index, "SELECT count(*) FROM vectors") == [(0,)]
+    assert rows(index, COUNT) == [(0,)]
 
 
 def test_the_vector_of_a_text_that_still_stands_elsewhere_remains(memory: Path) -> None:
@@ -303,7 +371,7 @@ def test_another_model_never_mixes_with_the_first(memory: Path, name: str) -> No
     index = Index(location, [memory], other)
     assert said(index.search("green tea"))[0] == FACTS[0]
     index.embed()
-    assert rows(index, LENGTHS) == [(4 * 128, len(FACTS))]
+    assert rows(index, LENGTHS) == [(128, len(FACTS))]
     assert FACTS[3] in said(index.search("beverage"))
 
 
@@ -314,7 +382,7 @@ def test_a_model_of_the_same_size_is_not_compared_with_the_first(memory: Path) -
     other = Index(location, [memory], Meanings("other"))
     assert other.search("beverage") == []
     assert other.missing_vectors() == len(FACTS)
-    assert rows(other, LENGTHS) == []
+    assert rows(other, COUNT) == [(0,)]
     other.embed()
     assert rows(other, "SELECT name FROM model") == [("other",)]
     assert FACTS[0] in said(other.search("beverage"))
@@ -387,8 +455,8 @@ def test_a_model_that_tells_nothing_apart_is_not_used(
     assert index.embed() == 0
     assert f"{model.name} tells no meanings apart" in caplog.text
     assert index.missing_vectors() == 0
-    assert [hit.vector for hit in index.search("green tea office", floor=False)] == [0.0, 0.0]
-    assert rows(index, LENGTHS) == []
+    assert [hit.vector for hit in index.search("green tea office", floor=False)] == [None, None]
+    assert rows(index, COUNT) == [(0,)]
 
 
 def test_a_model_is_not_used_for_a_script_that_it_does_not_know(memory: Path) -> None:
@@ -396,27 +464,27 @@ def test_a_model_is_not_used_for_a_script_that_it_does_not_know(memory: Path) ->
     index.embed()
     assert FACTS[0] in said(index.search("beverage"))
     assert index.search("飲料") == []
-    assert [(hit.text, hit.vector) for hit in index.search("咖啡")] == [(FACTS[3], 0.0)]
+    assert [(hit.text, hit.vector) for hit in index.search("咖啡")] == [(FACTS[3], None)]
 
 
-def test_without_sqlite_vec_the_words_decide(memory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "sqlite_vec", None)
+def test_without_numpy_the_words_decide(memory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "numpy", None)
     model = Meanings()
     index = Index(memory.with_name("index.db"), [memory], model)
     assert not index.has_embedder
     assert (index.embed(), index.missing_vectors(), model.asked) == (0, 0, [])
-    assert [(hit.text, hit.vector) for hit in index.search("tea")] == [(FACTS[0], 0.0)]
+    assert [(hit.text, hit.vector) for hit in index.search("tea")] == [(FACTS[0], None)]
     assert index.search("飲料") == []
 
 
-def test_an_index_with_vectors_can_be_read_without_sqlite_vec(
+def test_an_index_with_vectors_can_be_read_without_numpy(
     memory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     index = Index(memory.with_name("index.db"), [memory], Meanings())
     index.embed()
     index.close()
     with monkeypatch.context() as hidden:
-        hidden.setitem(sys.modules, "sqlite_vec", None)
+        hidden.setitem(sys.modules, "numpy", None)
         without = Index(index.location, [memory], Meanings())
         write(memory, FACTS[1:])
         assert said(without.search("cat")) == [FACTS[1]]

@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 class Hit:
     """A passage that was found, where it stands, and why it was found.
 
-    `bm25` and `vector` are between 0 and 1; `score` is their weighted sum.
+    `bm25` and `vector` are between 0 and 1, None where that side does not exist; `score` is their
+    weighted sum. A hit of a conversation has the message's number, the one before it on its path,
+    its time, who may read it (`audience`), and whether the path it is on is still shown; of a long
+    message it is the `part` that was found. `nearness` is by how much its cosine exceeds the
+    one where meaning begins, whatever else was found.
     """
 
     text: str
@@ -26,5 +30,15 @@ class Hit:
     speaker: str | None
     id: str | None
     score: float
-    bm25: float
-    vector: float
+    bm25: float | None
+    vector: float | None
+    message: int | None = None
+    parent: int | None = None
+    time: str | None = None
+    trust: str = "user"
+    is_shown: bool = True
+    part: int = 0
+    audience: str = ""
+    nearness: float | None = None
+    note: str | None = None
+    """What became of what it says."""

@@ -1,18 +1,23 @@
 """What is searched: texts cut into passages, each with the place it stands at.
 
-A fact, a log entry and a message stay whole. Only prose is cut, at headings and paragraphs.
+A fact and a log entry stay whole. Prose is cut at headings and paragraphs, and a long message into
+parts that are found one by one.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import lru_cache
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from turnleaf.core import jsonfacts, markdown, messages
+from turnleaf.core import jsonfacts, markdown, shelf
+from turnleaf.core.audiences import EVERYONE, default_audience
+from turnleaf.core.messages import ROLES
+from turnleaf.core.pieces import cut_message
+from turnleaf.core.stored_messages import TRUSTED, FeedMessage, trust_by_role
+from turnleaf.errors import CorruptFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -25,7 +30,10 @@ if TYPE_CHECKING:
 
 PROSE_CHARS = 1200
 LONGEST = 8000
-_SPEAKERS = ("user", "assistant")
+CLOSE = timedelta(minutes=30)
+"""How long after a message the next one is still said beside it."""
+
+_SEARCHED_ROLES = ("user", "assistant", "tool")
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
@@ -33,8 +41,8 @@ _NEVER = datetime.min.replace(tzinfo=UTC)
 class Passage:
     """A text and where it stands.
 
-    Passages of one conversation that follow each other are neighbours: what is said before and
-    after helps to find what is said between.
+    Passages of one conversation that follow each other closely are neighbours: what is said before
+    and after helps to find what is said between.
     """
 
     text: str
@@ -44,37 +52,63 @@ class Passage:
     conversation: str | None = None
     speaker: str | None = None
     id: str | None = None
+    message: int | None = None
+    parent: int | None = None
+    part: int = 0
+    time: datetime | None = None
+    trust: str = "user"
+    audience: str = EVERYONE
+    is_shown: bool = True
 
     @property
     def fingerprint(self) -> bytes:
         """Name what is said, wherever it stands."""
         return hashlib.blake2b(self.text.encode("utf-8", "replace"), digest_size=16).digest()
 
+    @property
+    def name(self) -> str:
+        """Who said it, by name; empty where only a role is known, which nobody asks for."""
+        return self.speaker if self.speaker and self.speaker not in ROLES else ""
+
+    @property
+    def spoken(self) -> str:
+        """The text as its speaker's."""
+        return f"{self.name}: {self.text}" if self.name else self.text
+
+    @property
+    def has_neighbours(self) -> bool:
+        """Whether what is said beside it counts: not beside a stranger's words or an old path."""
+        return self.conversation is not None and self.is_shown and self.trust in TRUSTED
+
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A passage with its number in its conversation and what is said right before and after."""
+    """A passage with what is said right before and after."""
 
     passage: Passage
-    place: int | None = None
     before: Passage | None = None
     after: Passage | None = None
 
 
-def placed(passages: Sequence[Passage]) -> list[Placed]:
+def place(passages: Sequence[Passage]) -> list[Placed]:
     """Find the neighbours of each passage of a file."""
     conversations: dict[str, list[Passage]] = {}
     for passage in passages:
-        if passage.conversation is not None:
+        if passage.conversation is not None and passage.has_neighbours:
             conversations.setdefault(passage.conversation, []).append(passage)
-    among = {id(one): found for said in conversations.values() for one, found in _beside(said)}
-    return [among.get(id(passage)) or Placed(passage) for passage in passages]
+    before: dict[int, Passage] = {}
+    after: dict[int, Passage] = {}
+    for said in conversations.values():
+        for one, other in pairwise(said):
+            if are_close(one.time, other.time):
+                after[id(one)] = other
+                before[id(other)] = one
+    return [Placed(one, before.get(id(one)), after.get(id(one))) for one in passages]
 
 
-def _beside(said: list[Passage]) -> Iterator[tuple[Passage, Placed]]:
-    around = zip([None, *said], said, [*said[1:], None], strict=False)
-    for place, (before, passage, after) in enumerate(around):
-        yield passage, Placed(passage, place, before, after)
+def are_close(one: datetime | None, other: datetime | None) -> bool:
+    """Whether two messages were said at about the same time, as far as that is known."""
+    return one is None or other is None or abs(other - one) <= CLOSE
 
 
 def of_memory(text: str, name: str, day_of: DayOf) -> list[Passage]:
@@ -97,35 +131,53 @@ def of_day(text: str, day: date) -> list[Passage]:
     return _in_order([*entries, *_prose(page, day.isoformat())])
 
 
-def of_archive(text: str, day_of: DayOf) -> list[Passage]:
-    """Cut a month of archived messages; what cannot be read is left out, and what is there twice.
+def of_conversations(text: str, day_of: DayOf) -> list[Passage]:
+    """Cut a file of conversations (000); a conversation that cannot be read is left out."""
+    found: list[Passage] = []
+    for key, body in shelf.parse(text).items():
+        try:
+            messages = shelf.load(body).messages
+        except CorruptFile:
+            continue
+        audience = default_audience(key)
+        for number, message in enumerate(messages, 1):
+            trust = trust_by_role(message.role)
+            parent = number - 1 or None
+            one = FeedMessage(number, key, message, trust, None, parent, audience, is_shown=True)
+            found += of_message(one, day_of)
+    return found
 
-    A kill may have left a message in the archive twice, the same to the letter.
-    """
-    first: dict[str, int] = {}
-    for number, line in enumerate(text.split("\n"), 1):
-        first.setdefault(line, number)
-    found = (_of_record(line, number, day_of) for line, number in first.items())
-    return [passage for passage in found if passage is not None]
+
+def of_message(one: FeedMessage, day_of: DayOf) -> list[Passage]:
+    """Cut a message into parts; there are none where it says nothing that is searched."""
+    message = one.message
+    text = message.text
+    if message.role not in _SEARCHED_ROLES or not text.strip():
+        return []
+    day = day_of(message.timestamp) if message.timestamp else None
+    return [
+        Passage(
+            text=part,
+            line=one.id,
+            date=day,
+            conversation=one.key,
+            speaker=message.name or message.role,
+            id=str(one.id),
+            message=one.id,
+            parent=one.parent,
+            part=number,
+            time=message.timestamp,
+            trust=one.trust,
+            audience=one.audience,
+            is_shown=one.is_shown,
+        )
+        for number, part in enumerate(cut_message(text))
+    ]
 
 
 def _of_fact(memory: Memory, line: int, day_of: DayOf) -> Passage:
     added = None if memory.created_at == _NEVER else day_of(memory.created_at)
     return Passage(memory.content, line, memory.category, added, id=memory.id)
-
-
-@lru_cache(maxsize=16_384)
-def _of_record(line: str, number: int, day_of: DayOf) -> Passage | None:
-    try:
-        record = json.loads(line)
-        message = messages.from_json(record)
-        key = str(record["conversation"])
-    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
-        return None
-    if message.role not in _SPEAKERS or not message.text.strip():
-        return None
-    said = day_of(message.timestamp) if message.timestamp else None
-    return Passage(message.text, number, None, said, key, str(message.name or message.role))
 
 
 def _in_order(passages: Iterable[Passage]) -> list[Passage]:

@@ -1,18 +1,26 @@
-"""What is embedded of a text: pieces of a long one, a short one with what is said around it.
+"""Where long texts are cut, and what is embedded of a text.
 
-One vector cannot mean everything in a long text, and a short answer means little by itself.
+One vector cannot mean everything in a long text, and a short answer means little by itself: pieces
+of a long one are embedded, a short one with what is said around it. A long message is cut into
+parts that are passages of their own.
 """
 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PIECE_COLUMNS = 400
 WHOLE_COLUMNS = 600
 MOST_PIECES = 64
 CONTEXT_COLUMNS = 200
+PART_COLUMNS = 560  # with a name before it no more than is embedded whole
 
 _WIDE = re.compile("[\u2e80-\U000323af]")
+_PARAGRAPH = re.compile(r"[^\n]*+(?:\n\s*+|$)")
 _SENTENCE = re.compile(r"[^\n。！？.!?]*+(?:[\n。！？]++|[.!?]++|$)\s*+")
 
 
@@ -41,6 +49,42 @@ def pieces(text: str) -> list[str]:
         found[-1] += sentence
         columns += added
     return [piece for piece in found if piece.strip()][:MOST_PIECES] or [text]
+
+
+def cut_message(text: str) -> list[str]:
+    """Cut a long message into parts of about equal weight, a short one stays whole.
+
+    It is cut between paragraphs; a long paragraph between sentences, and a sentence that is longer
+    than a part anywhere.
+    """
+    if 2 * len(text) <= PART_COLUMNS or _columns(text) <= PART_COLUMNS:
+        return [text]
+    weighed = [(unit, _columns(unit)) for unit in _units(text)]
+    whole = sum(columns for _, columns in weighed)
+    wanted = whole / -(-whole // PART_COLUMNS)
+    parts, part, columns = [], "", 0
+    for unit, added in weighed:
+        is_full = columns + added > PART_COLUMNS or columns + added / 2 > wanted
+        if part and is_full:
+            parts.append(part)
+            part, columns = "", 0
+        part += unit
+        columns += added
+    return [part.strip() for part in (*parts, part) if part.strip()]
+
+
+def _units(text: str) -> Iterator[str]:
+    """Yield what a part is put together from, none of it longer than a part."""
+    for paragraph in _PARAGRAPH.findall(text):
+        if _columns(paragraph) <= PART_COLUMNS:
+            yield paragraph
+            continue
+        for sentence in _SENTENCE.findall(paragraph):
+            if _columns(sentence) <= PART_COLUMNS:
+                yield sentence
+            else:
+                for start in range(0, len(sentence), PART_COLUMNS // 2):
+                    yield sentence[start : start + PART_COLUMNS // 2]
 
 
 def _start(text: str) -> str:

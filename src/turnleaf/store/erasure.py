@@ -6,14 +6,14 @@ Each step can be made again, so after a kill the same call finishes what was beg
 from __future__ import annotations
 
 import re
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from turnleaf.core.memories import checked_text
 from turnleaf.errors import InvalidInput
-from turnleaf.settings import ARCHIVE
 from turnleaf.store import files
-from turnleaf.store.archive import Archive
+from turnleaf.store.takeover import ARCHIVE, erase_from_backups
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,13 +57,11 @@ def erase_conversation(
     learning: Erasable | None,
 ) -> bool:
     """Erase a conversation; what was learnt from it stays. Tell whether there was one."""
-    was_queued = learning is not None and learning.erase(key=key) > 0
-    was_told = schedules.erase(key) > 0
-    was_kept = conversations.clear(key)
-    if was_kept and conversations.has_archive and index.location.exists():
-        # The archive is searched, and only a file that is made anew holds no byte of it.
-        index.rebuild()
-    return was_kept or was_queued or was_told
+    with index.erasing():
+        was_queued = learning is not None and learning.erase(key=key) > 0
+        was_told = schedules.erase(key) > 0
+        was_kept = _clear(conversations, key)
+    return bool(was_kept or was_queued or was_told)
 
 
 def erase(
@@ -80,21 +78,19 @@ def erase(
     """Erase all that came from a source: a conversation's key, "tool:NAME" or "document:NAME"."""
     name = _checked(source)
     is_conversation = not name.startswith(NO_CONVERSATIONS)
-    if learning:
-        learning.erase(key=name) if is_conversation else learning.erase(source=name)
-    messages = _clear(conversations, name) if is_conversation else 0
-    # What a run said is one of the messages, and on record when that has expired.
-    messages = max(messages, schedules.erase(name))
-    notes = daily.erase(name)
-    facts = memory.erase(name, elsewhere=pending.changes())
-    facts += pending.erase(name, elsewhere=memory.changes())
-    archive = conversations.location.parent / ARCHIVE
-    stores = (memory.location, conversations.location, schedules.location)
-    places = (*(one.parent for one in stores), daily.location, archive)
-    copies = [copy for place in dict.fromkeys(places) for copy in _tidy(place)]
-    if index and index.location.exists():
-        # Only a file that is made anew holds no byte of it.
-        index.rebuild()
+    with index.erasing() if index else nullcontext():
+        if learning:
+            learning.erase(key=name) if is_conversation else learning.erase(source=name)
+        messages = _clear(conversations, name) if is_conversation else 0
+        # What a run said is one of the messages, and on record when that has expired.
+        messages = max(messages, schedules.erase(name))
+        notes = daily.erase(name)
+        facts = memory.erase(name, elsewhere=pending.changes())
+        facts += pending.erase(name, elsewhere=memory.changes())
+        stores = (memory.location, conversations.location, schedules.location)
+        archive = conversations.location.parent / ARCHIVE
+        places = (*(one.parent for one in stores), daily.location, archive)
+        copies = [copy for place in dict.fromkeys(places) for copy in _tidy(place)]
     return Erased(len(facts), notes, messages, tuple(copies))
 
 
@@ -107,10 +103,10 @@ def _checked(source: str) -> str:
 
 
 def _clear(conversations: ConversationStore, key: str) -> int:
-    archived = Archive(conversations.location.parent / ARCHIVE).read()
-    count = sum(owner == key for owner, _ in archived) + len(conversations.get_history(key))
-    conversations.clear(key)
-    return count
+    # A takeover that is under way ends first, and nothing brings them back after that.
+    count = erase_from_backups(conversations.location.parent, key)
+    count = max(count, len(conversations.messages(key)))
+    return max(count, conversations.clear(key))
 
 
 def _tidy(folder: Path) -> list[Path]:

@@ -1,18 +1,18 @@
-"""The index's SQLite file: its tables, and how it is opened.
+"""The index's SQLite files: their tables, and how they are opened.
 
-Every page carries a checksum where SQLite's own extension for that is at hand, so that damage is
-noticed when it is read and never answered from.
+What is made from the files in a moment is in the one, the vectors, which take long, are in another
+beside it, by the content that they stand for, so that a new index finds them again. Every page
+carries a checksum where SQLite's own extension for that is at hand, so that damage is noticed when
+it is read and never answered from.
 """
 
 from __future__ import annotations
 
 import threading
+import uuid
 from contextlib import closing, suppress
 from functools import cache
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
 
 import apsw
 import apsw.sqlite_extra
@@ -21,9 +21,11 @@ from turnleaf.core.terms import TOKENIZER
 from turnleaf.errors import InvalidInput
 
 APPLICATION_ID = 0x7475726E
-SCHEMA_VERSION = 2
+VECTORS_APPLICATION_ID = 0x7475726F
+SCHEMA_VERSION = 4
+VECTORS_VERSION = 2
 BUSY_MILLISECONDS = 10_000
-PAGE_BYTES = 8192  # three vectors of 512 numbers; on 4,096 one fits, and a scan takes twice as long
+PAGE_BYTES = 8192
 CHECKSUM_BYTES = 8
 CACHE_KILOBYTES = 65_536
 LARGEST_LOG_BYTES = 16 * 1024 * 1024
@@ -39,6 +41,19 @@ CREATE TABLE files (
     signature TEXT NOT NULL,
     version TEXT NOT NULL
 );
+CREATE TABLE feeds (
+    file INTEGER PRIMARY KEY,
+    database TEXT NOT NULL,
+    message INTEGER NOT NULL,
+    change INTEGER NOT NULL
+);
+CREATE TABLE circles (
+    id INTEGER PRIMARY KEY,
+    audience TEXT NOT NULL,
+    trust TEXT NOT NULL,
+    conversation TEXT NOT NULL,
+    UNIQUE (audience, trust, conversation)
+);
 CREATE TABLE passages (
     id INTEGER PRIMARY KEY,
     file INTEGER NOT NULL,
@@ -48,33 +63,55 @@ CREATE TABLE passages (
     meaning BLOB NOT NULL,
     text TEXT NOT NULL,
     line INTEGER NOT NULL,
-    place INTEGER,
+    before INTEGER,
+    after INTEGER,
     heading TEXT,
     date TEXT,
     conversation TEXT,
     speaker TEXT,
-    ref TEXT
+    ref TEXT,
+    message INTEGER,
+    parent INTEGER,
+    part INTEGER NOT NULL,
+    time INTEGER,
+    trust TEXT NOT NULL,
+    is_shown INTEGER NOT NULL,
+    circle INTEGER
 );
-CREATE TABLE totals (passages INTEGER NOT NULL, boot TEXT);
-INSERT INTO totals (passages) VALUES (0);
-CREATE INDEX passages_by_file ON passages (file);
+CREATE TABLE missing (passage INTEGER PRIMARY KEY);
+CREATE TABLE totals (
+    passages INTEGER NOT NULL, boot TEXT, vectors TEXT, is_swept INTEGER NOT NULL, erased_at REAL,
+    removed_at REAL, scrubbed_at REAL
+);
+INSERT INTO totals (passages, is_swept) VALUES (0, 0);
+CREATE INDEX passages_by_file ON passages (file, message);
 CREATE INDEX passages_by_meaning ON passages (meaning);
-CREATE INDEX passages_by_place ON passages (conversation, place) WHERE place IS NOT NULL;
+CREATE INDEX passages_by_message ON passages (conversation, message, part)
+    WHERE message IS NOT NULL;
+CREATE INDEX passages_by_circle ON passages (circle) WHERE circle IS NOT NULL;
+CREATE INDEX passages_by_day ON passages (date) WHERE date IS NOT NULL;
 CREATE VIRTUAL TABLE words USING fts5(
     own, context, content='', contentless_delete=1, tokenize="{TOKENIZER}"
 );
 INSERT INTO words(words, rank) VALUES ('rank', 'bm25(1.0, {CONTEXT_WEIGHT})');
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, row);
-CREATE TABLE vectors (
-    id INTEGER PRIMARY KEY,
-    meaning BLOB NOT NULL,
-    vector BLOB NOT NULL
-);
-CREATE INDEX vectors_by_meaning ON vectors (meaning);
-CREATE TABLE model (name TEXT NOT NULL, scripts TEXT NOT NULL, floor REAL NOT NULL);
 PRAGMA application_id = {APPLICATION_ID};
 PRAGMA user_version = {SCHEMA_VERSION};
 """  # noqa: S608 - of constants
+
+VECTORS_SCHEMA = f"""
+CREATE TABLE vectors.owner (id TEXT NOT NULL);
+CREATE TABLE vectors.model (
+    name TEXT NOT NULL, scripts TEXT NOT NULL, mean REAL NOT NULL, deviation REAL NOT NULL,
+    dimension INTEGER NOT NULL
+);
+CREATE TABLE vectors.slots (slot INTEGER PRIMARY KEY, meaning BLOB NOT NULL);
+CREATE INDEX vectors.slots_by_meaning ON slots (meaning);
+CREATE TABLE vectors.free (slot INTEGER PRIMARY KEY);
+CREATE TABLE vectors.blocks (id INTEGER PRIMARY KEY, vectors BLOB NOT NULL);
+PRAGMA vectors.application_id = {VECTORS_APPLICATION_ID};
+PRAGMA vectors.user_version = {VECTORS_VERSION};
+"""
 
 _one_at_a_time = threading.Lock()
 
@@ -83,16 +120,26 @@ class Outdated(Exception):
     """The file is an index of another version, or not whole."""
 
 
+def vectors_path(path: Path) -> Path:
+    """Return where the vectors of an index are."""
+    return path.with_name("vectors.db" if path.stem == "index" else f"{path.stem}-vectors.db")
+
+
 def connect(path: Path | None) -> apsw.Connection:
     """Open the index, making it where it is missing; without a path it is kept in memory."""
-    if path is None:
-        return _prepared(apsw.Connection(":memory:"))
-    database = apsw.Connection(str(path), vfs=_file_system())
+    database = apsw.Connection(str(path or ":memory:"), vfs=_file_system() if path else None)
     try:
-        return _prepared(database)
+        return _prepare(database, str(vectors_path(path)) if path else ":memory:")
     except BaseException:
         database.close()
         raise
+
+
+def set_mark(path: Path, marked: float | None) -> None:
+    """Set or take off the mark of an erasure in a copy that nobody uses yet."""
+    with closing(apsw.Connection(str(path), vfs=_file_system())) as database:
+        database.pragma("synchronous", "OFF")
+        database.execute("UPDATE totals SET erased_at = ?", (marked,))
 
 
 def tidy(database: apsw.Connection) -> None:
@@ -107,74 +154,35 @@ def tidy(database: apsw.Connection) -> None:
     database.set_busy_timeout(BUSY_MILLISECONDS)
 
 
-def has_vectors() -> bool:
-    """Whether sqlite-vec is installed and works here."""
-    return _find_extension().path is not None
-
-
-def find_vector_fault() -> str | None:
-    """Return why sqlite-vec, which is installed, does not work here, and what to do."""
-    fault = _find_extension().fault
-    return fault and (
-        f"sqlite-vec cannot be loaded ({fault}); reinstall it with pip install --force-reinstall "
-        "'turnleaf[vectors]', into a Python that has the module sqlite3"
-    )
-
-
-def _prepared(database: apsw.Connection) -> apsw.Connection:
+def _prepare(database: apsw.Connection, vectors: str) -> apsw.Connection:
     database.set_busy_timeout(BUSY_MILLISECONDS)
-    _refuse_another(database)
+    _refuse_another(database, "main", APPLICATION_ID)
     # Whoever closes last would delete the log by its name, which may belong to a newer index.
     database.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-    database.reserve_bytes(reserve=CHECKSUM_BYTES)
-    for pragma, value in (
-        ("page_size", PAGE_BYTES),
-        ("auto_vacuum", "INCREMENTAL"),
-        ("journal_mode", "WAL"),
-        ("synchronous", "OFF"),
-        ("secure_delete", "ON"),
-        ("cache_size", -CACHE_KILOBYTES),
-        ("journal_size_limit", LARGEST_LOG_BYTES),
-        ("temp_store", "MEMORY"),
-    ):
-        database.pragma(pragma, value)
+    database.execute("ATTACH ? AS vectors", (vectors,))
+    _refuse_another(database, "vectors", VECTORS_APPLICATION_ID)
+    _configure(database, "main", auto_vacuum="INCREMENTAL", synchronous="OFF")
+    # A power cut may take the newest vectors, but not mix old pages with new ones.
+    _configure(database, "vectors", auto_vacuum="NONE", synchronous="NORMAL")
+    database.pragma("temp_store", "MEMORY")
     _check(database)
-    extension = _find_extension().path
-    if extension:
-        _load(database, extension)
     return database
 
 
-class _Extension(NamedTuple):
-    """Where sqlite-vec is, or what is wrong with it; neither where it is not installed."""
-
-    path: str | None = None
-    fault: str | None = None
-
-
-def _find_extension() -> _Extension:
-    try:
-        if find_spec("sqlite_vec") is None:
-            return _Extension()
-        path = str(import_module("sqlite_vec").loadable_path())
-    except Exception as fault:  # noqa: BLE001 - it imports sqlite3, which some Pythons lack
-        return _Extension(fault=f"{type(fault).__name__}: {fault}")
-    return _try_loading(path)
-
-
-@cache
-def _try_loading(path: str) -> _Extension:
-    try:
-        _load(apsw.Connection(":memory:"), path)
-    except (apsw.Error, AttributeError) as fault:  # SQLite may have been built without extensions
-        return _Extension(fault=str(fault))
-    return _Extension(path)
-
-
-def _load(database: apsw.Connection, extension: str) -> None:
-    database.enable_load_extension(enable=True)
-    database.load_extension(extension)
-    database.enable_load_extension(enable=False)
+def _configure(
+    database: apsw.Connection, schema: str, *, auto_vacuum: str, synchronous: str
+) -> None:
+    database.reserve_bytes(schema, CHECKSUM_BYTES)
+    for pragma, value in (
+        ("page_size", PAGE_BYTES),
+        ("auto_vacuum", auto_vacuum),
+        ("journal_mode", "WAL"),
+        ("synchronous", synchronous),
+        ("secure_delete", "ON"),
+        ("cache_size", -CACHE_KILOBYTES),
+        ("journal_size_limit", LARGEST_LOG_BYTES),
+    ):
+        database.pragma(pragma, value, schema=schema)
 
 
 def refuse_stranger(path: Path) -> None:
@@ -186,7 +194,7 @@ def refuse_stranger(path: Path) -> None:
         # Otherwise even a look at somebody's database leaves files beside it.
         address = f"{path.as_uri()}?immutable=1"
         with closing(apsw.Connection(address, flags=flags)) as database:
-            _refuse_another(database)
+            _refuse_another(database, "main", APPLICATION_ID)
             is_stranger = not database.pragma("page_count") and path.stat().st_size > 0
     except (apsw.CorruptError, apsw.NotADBError):
         is_stranger = True
@@ -195,26 +203,46 @@ def refuse_stranger(path: Path) -> None:
         raise InvalidInput(message)
 
 
-def _refuse_another(database: apsw.Connection) -> None:
+def _refuse_another(database: apsw.Connection, schema: str, application_id: int) -> None:
     """Refuse a database that is no index, before anything in it is changed."""
-    if database.pragma("application_id") != APPLICATION_ID and not _is_empty(database):
-        message = f"{database.filename} is a database, but not an index; choose another name for it"
+    is_ours = database.pragma("application_id", schema=schema) == application_id
+    if not is_ours and not _is_empty(database, schema):
+        name = database.db_filename(schema)
+        message = f"{name} is a database, but not an index; choose another name for it"
         raise InvalidInput(message)
 
 
 def _check(database: apsw.Connection) -> None:
-    """Make the tables in an empty file; refuse an index of another version."""
+    """Make the tables in empty files; refuse an index of another version."""
     with database:
-        if _is_empty(database):
+        if _is_empty(database, "vectors"):
+            database.execute(VECTORS_SCHEMA)
+            database.execute("INSERT INTO owner (id) VALUES (?)", (uuid.uuid4().hex,))
+        elif database.pragma("user_version", schema="vectors") != VECTORS_VERSION:
+            raise Outdated
+        if _is_empty(database, "main"):
             database.execute(SCHEMA)
         elif database.pragma("user_version") != SCHEMA_VERSION:
             raise Outdated
         boot = _boot()
         if boot and database.execute("SELECT boot FROM totals").get != boot:
             _check_whole(database)
-            # What was taken in is compared with the files once more.
+            # What was taken in is compared with the files and the vectors once more.
             database.execute("UPDATE files SET signature = '', version = ''")
-            database.execute("UPDATE totals SET boot = ?", (boot,))
+            database.execute("UPDATE totals SET boot = ?, vectors = NULL, is_swept = 0", (boot,))
+        _meet_vectors(database)
+
+
+def _meet_vectors(database: apsw.Connection) -> None:
+    """Look for the vector of every passage once more where these are other vectors."""
+    owner = database.execute("SELECT id FROM owner").get
+    known = database.execute("SELECT vectors FROM totals").get
+    if known != owner:
+        if known is not None:
+            # Either the vectors are others, or a log that belongs to another index was replayed.
+            _check_whole(database)
+        database.execute("INSERT OR IGNORE INTO missing (passage) SELECT id FROM passages")
+        database.execute("UPDATE totals SET vectors = ?", (owner,))
 
 
 def _check_whole(database: apsw.Connection) -> None:
@@ -230,7 +258,8 @@ def _check_whole(database: apsw.Connection) -> None:
             "count(*) FROM words_docsize",
         )
     ]
-    if len(set(counts)) > 1 or database.pragma("integrity_check") != "ok":
+    is_sound = {database.pragma("integrity_check", schema=name) for name in ("main", "vectors")}
+    if len(set(counts)) > 1 or is_sound != {"ok"}:
         raise Outdated
     database.execute("INSERT INTO words(words) VALUES ('integrity-check')")
 
@@ -243,8 +272,8 @@ def _boot() -> str | None:
         return None
 
 
-def _is_empty(database: apsw.Connection) -> bool:
-    return not database.execute("SELECT count(*) FROM sqlite_schema").get
+def _is_empty(database: apsw.Connection, schema: str) -> bool:
+    return not database.execute(f"SELECT count(*) FROM {schema}.sqlite_schema").get  # noqa: S608
 
 
 @cache

@@ -4,112 +4,93 @@ from __future__ import annotations
 
 import json
 import math
-import os
-from functools import lru_cache
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from turnleaf.core import ranking
-from turnleaf.core.hits import Hit
-from turnleaf.core.terms import affordable, any_of, date_terms, named_dates, terms
+from turnleaf.core.evidence import says_nothing
+from turnleaf.core.ranking import Ranked
+from turnleaf.core.terms import affordable, any_of, named_dates
+from turnleaf.store.index_rows import make_hit, read_rows
+from turnleaf.store.index_vectors import find_cosines
+from turnleaf.store.index_words import find_held, terms_of_day
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     import apsw
 
-    from turnleaf.core.ranking import Ranked, Weights
+    from turnleaf.core.hits import Hit
+    from turnleaf.core.ranking import Unrelated, Weights
     from turnleaf.core.terms import Query
+    from turnleaf.store.index_filters import Narrowing
 
-CANDIDATES = 200
+CANDIDATES = 150
 MATCHES = 1000
 CHUNK = 20
-FEW = 30
-LONGEST = 50_000
 HOPELESS = 20
 """After so many passages below the floor, one after the other, none is expected above it."""
 
 NAME = "fingerprint, shape, path, line"
 """What tells passages apart whenever they were taken in."""
 
-CONTEXT_SHARE = 0.5
-"""What a word counts that stands only right before or after a passage."""
-
-
-_terms_of_day = lru_cache(maxsize=1024)(date_terms)
-
-
-class Narrowing(NamedTuple):
-    """Which passages are searched."""
-
-    source: str | None = None
-    since: str | None = None
-    until: str | None = None
-
-    @property
-    def condition(self) -> str:
-        """The condition in SQL on a passage, with its three values below."""
-        if self == Narrowing():
-            return ""
-        return (
-            "AND (?2 IS NULL OR kind = ?2) AND (?3 IS NULL OR date >= ?3) "
-            "AND (?4 IS NULL OR date <= ?4)"
-        )
-
-    @property
-    def values(self) -> tuple[str | None, ...]:
-        """The values in the condition."""
-        return () if self == Narrowing() else (self.source, self.since, self.until)
-
 
 class Floors(NamedTuple):
     """What a passage must reach to be given: a cosine, or a share of what was asked."""
 
     meaning: float = math.inf
-    words: float = 0.2
+    words: float = 0.16
+
+
+class Asked(NamedTuple):
+    """What is looked for: the words, the vector, and what is unrelated to the model."""
+
+    query: Query
+    vector: bytes | None = None
+    unrelated: Unrelated | None = None
+    by_words: bool = True
 
 
 class Candidates(NamedTuple):
-    """What may be returned: BM25 scores and cosines, and what each asked word weighs."""
+    """What may be returned: cosines, what each asked word weighs, and how much there is."""
 
-    bm25: dict[int, float]
-    cosine: dict[int, float]
-    weights: dict[str, float]
-    full_match: float
+    numbers: frozenset[int]
+    cosine: Mapping[int, float]
+    weights: Mapping[str, float]
+    unrelated: Unrelated | None
+    passages: int
 
 
-def candidates(
-    database: apsw.Connection,
-    query: Query,
-    vector: bytes | None,
-    narrowing: Narrowing,
-    *,
-    by_words: bool = True,
-) -> Candidates:
-    """Give the best of each side, with the similarity of those that were found by words."""
+def candidates(database: apsw.Connection, asked: Asked, narrowing: Narrowing) -> Candidates:
+    """Return the best of each side, with the similarity of those that were found by words."""
     passages = int(database.execute("SELECT passages FROM totals").get)
-    frequencies = {term: _frequency(database, term) for term in query.terms}
-    chosen = affordable(query, frequencies)
-    bm25 = _by_words(database, any_of(chosen), narrowing) if chosen and by_words else {}
-    cosine = _by_meaning(database, vector, bm25, narrowing) if vector else {}
-    weights = {term: _weight(count, passages) for term, count in frequencies.items()}
-    found = Candidates(bm25, cosine, weights, 0.0)
-    if passages < FEW and bm25:
-        # Of few passages FTS5 takes most words for too common to say anything.
-        best = min(bm25.values())
-        rows = _rows(database, [number for number, score in bm25.items() if score == best])
-        share = max(_share(database, row, found) for row in rows.values())
-        return found._replace(full_match=-best / (share or 1.0))
-    full_match = ranking.full_match_score((frequencies[term] for term in chosen), passages)
-    return found._replace(full_match=full_match)
+    frequencies = _frequencies(database, asked.query.terms) if asked.by_words else {}
+    chosen = affordable(asked.query, frequencies) if frequencies else []
+    found = _by_words(database, any_of(chosen), narrowing) if chosen else {}
+    cosine: Mapping[int, float] = {}
+    unrelated = asked.unrelated
+    if asked.vector and unrelated:
+        near = find_cosines(database, asked.vector, found, narrowing)
+        cosine, unrelated = (
+            _keep_nearest(near.by_passage, found),
+            unrelated.pool(near.spread, near.vectors),
+        )
+    weights = {
+        term: ranking.weigh_word(count, passages) * (2 if term in asked.query.repeated else 1)
+        for term, count in frequencies.items()
+    }
+    return Candidates(frozenset({*found, *cosine}), cosine, weights, unrelated, passages)
 
 
 def ranked(database: apsw.Connection, found: Candidates, weights: Weights) -> list[Ranked]:
     """Put the candidates into their order, best first; equal ones in the order of their names."""
-    named = _named(database, {**found.bm25, **found.cosine})
-    beside = _neighbours({place: number for number, _, place in named})
-    names = {number: name for number, name, _ in named}
-    order = ranking.rank(found.bm25, found.cosine, found.full_match, beside, weights)
+    names = _read_names(database, found.numbers)
+    words = find_held(database, found.numbers, found.weights)
+    order = []
+    for number in names:
+        meaning = _meaning(found, number)
+        score = ranking.combine(words.get(number), meaning, weights)
+        order.append(Ranked(number, score, words.get(number), meaning))
     return sorted(order, key=lambda one: (-one.score, names[one.id]))
 
 
@@ -118,25 +99,30 @@ def hits(
     order: Sequence[Ranked],
     found: Candidates,
     limit: int,
-    floors: Floors | None,
+    floors: Floors,
+    *,
+    has_floor: bool,
 ) -> list[Hit]:
-    """Give the best passages; with floors, without what is below and what says the same again."""
+    """Return the best passages; with a floor, without what is below and what is there twice."""
     chosen: list[Hit] = []
     said: set[bytes] = set()
     below = 0
     for start in range(0, len(order), CHUNK):
         part = order[start : start + CHUNK]
-        rows = _rows(database, [one.id for one in part])
+        rows = read_rows(database, [one.id for one in part])
         for one in part:
             row = rows[one.id]
-            if floors and row["fingerprint"] in said:
+            # What such an answer is about stands elsewhere, and would be found twice.
+            is_echo = row["trust"] == "assistant" and says_nothing(row["text"])
+            if is_echo or (has_floor and row["fingerprint"] in said):
                 continue
-            if floors and not _is_relevant(database, row, found, floors):
+            if has_floor and not _is_relevant(one, row, found, floors):
                 below += 1
                 continue
             below = 0
             said.add(row["fingerprint"])
-            chosen.append(_hit(row, one))
+            hit = make_hit(row, one.score, one.words, one.meaning)
+            chosen.append(replace(hit, nearness=_nearness(one, found, floors)))
             if len(chosen) == limit:
                 return chosen
         if below >= HOPELESS:
@@ -144,8 +130,28 @@ def hits(
     return chosen
 
 
-def _frequency(database: apsw.Connection, term: str) -> int:
-    return int(database.execute("SELECT doc FROM vocabulary WHERE term = ?", (term,)).get or 0)
+def _keep_nearest(cosines: Mapping[int, float], found: Collection[int]) -> dict[int, float]:
+    """Return the cosines of what was found by words, and of as many others, the nearest."""
+    others = sorted(
+        (number for number in cosines if number not in found), key=lambda one: -cosines[one]
+    )
+    chosen = {*others[:CANDIDATES], *found}
+    return {number: cosine for number, cosine in cosines.items() if number in chosen}
+
+
+def _nearness(one: Ranked, found: Candidates, floors: Floors) -> float | None:
+    """Return by how much a passage exceeds the cosine where meaning begins, if it has one."""
+    cosine = found.cosine.get(one.id)
+    return None if cosine is None else cosine - floors.meaning
+
+
+def _frequencies(database: apsw.Connection, asked: Sequence[str]) -> dict[str, int]:
+    """Return how many passages hold each term; 0 for one that none does."""
+    rows: Any = database.execute(
+        "SELECT term, doc FROM vocabulary WHERE term IN (SELECT value FROM json_each(?))",
+        (json.dumps(asked),),
+    )
+    return dict.fromkeys(asked, 0) | dict(rows)
 
 
 def _by_words(database: apsw.Connection, expression: str, narrowing: Narrowing) -> dict[int, float]:
@@ -162,8 +168,7 @@ def _by_words(database: apsw.Connection, expression: str, narrowing: Narrowing) 
     better = [match for match in found if match[1] < last]
     equal = [number for number, score in found if score == last]
     if len(better) + len(equal) > CANDIDATES:
-        names = {number: name for number, name, _ in _named(database, equal)}
-        equal.sort(key=names.__getitem__)
+        equal.sort(key=_read_names(database, equal).__getitem__)
     return dict(better) | dict.fromkeys(equal[: CANDIDATES - len(better)], last)
 
 
@@ -180,142 +185,30 @@ def _matches(
     ).fetchall()
 
 
-def _named(database: apsw.Connection, numbers: Iterable[int]) -> list[tuple[int, Any, Any]]:
-    """Give for each passage what tells it apart, and its place in its conversation."""
-    rows: list[Any] = database.execute(
-        f"SELECT passages.id, {NAME}, file, conversation, place FROM passages "  # noqa: S608
+def _read_names(database: apsw.Connection, numbers: Iterable[int]) -> dict[int, tuple[Any, ...]]:
+    """Give for each passage what tells it apart."""
+    rows: Any = database.execute(
+        f"SELECT passages.id, {NAME} FROM passages "  # noqa: S608
         "JOIN files ON files.id = file WHERE passages.id IN (SELECT value FROM json_each(?))",
         (json.dumps([*numbers]),),
-    ).fetchall()
-    return [(row[0], row[1:-3], row[-3:]) for row in rows]
-
-
-def _by_meaning(
-    database: apsw.Connection, vector: bytes, found: Iterable[int], narrowing: Narrowing
-) -> dict[int, float]:
-    """Give the cosines of the nearest passages, and of those that were found already."""
-    distances = _nearest(database, vector, narrowing)
-    others = [number for number in found if number not in distances]
-    rows: Any = database.execute(
-        "SELECT passages.id, min(vec_distance_l2(vector, ?)) FROM passages "
-        "JOIN vectors USING (meaning) WHERE passages.id IN (SELECT value FROM json_each(?)) "
-        "GROUP BY passages.id",
-        (vector, json.dumps(others)),
     )
-    # Of vectors of length one, the distance tells the cosine.
-    return {
-        number: 1.0 - distance * distance / 2.0
-        for number, distance in (distances | dict(rows)).items()
-    }
+    return {number: tuple(name) for number, *name in rows}
 
 
-def _nearest(database: apsw.Connection, vector: bytes, narrowing: Narrowing) -> dict[int, float]:
-    condition = narrowing.condition
-    if condition:
-        near = f"""
-            SELECT passages.id, vec_distance_l2(vector, ?1) AS distance
-            FROM passages JOIN vectors USING (meaning) WHERE TRUE {condition}
-            ORDER BY distance LIMIT {2 * CANDIDATES}
-        """  # noqa: S608 - of constants
-    else:
-        near = f"""
-            SELECT passages.id, distance FROM passages JOIN (
-                SELECT meaning, vec_distance_l2(vector, ?1) AS distance FROM vectors
-                ORDER BY distance LIMIT {2 * CANDIDATES}
-            ) USING (meaning) ORDER BY distance LIMIT {2 * CANDIDATES}
-        """  # noqa: S608 - of constants
-    nearest: dict[int, float] = {}
-    rows: Any = database.execute(near, (vector, *narrowing.values))
-    # A text may have several vectors; the first one is the nearest.
-    for number, distance in rows:
-        nearest.setdefault(number, distance)
-    return nearest
-
-
-def _neighbours(at: Mapping[tuple[Any, ...], int]) -> dict[int, list[int]]:
-    """Tell which passages, by file, conversation and place, were said next to each other."""
-    beside: dict[int, list[int]] = {}
-    for (file, conversation, place), number in at.items():
-        if place is not None:
-            around = (at.get((file, conversation, place + step)) for step in (-1, 1))
-            beside[number] = [other for other in around if other is not None]
-    return beside
-
-
-def _rows(database: apsw.Connection, numbers: Sequence[int]) -> dict[int, dict[str, Any]]:
-    columns = (
-        "id", "path", "kind", "fingerprint", "text", "line", "heading", "date", "conversation",
-        "speaker", "ref", "file", "place",
-    )  # fmt: skip
-    rows = database.execute(
-        f"SELECT passages.id, {', '.join(columns[1:])} FROM passages "  # noqa: S608
-        "JOIN files ON files.id = passages.file "
-        "WHERE passages.id IN (SELECT value FROM json_each(?))",
-        (json.dumps(numbers),),
-    )
-    return {row[0]: dict(zip(columns, row, strict=True)) for row in rows}
-
-
-def _is_relevant(
-    database: apsw.Connection, row: Mapping[str, Any], found: Candidates, floors: Floors
-) -> bool:
-    """Tell whether a passage is near enough in meaning, or holds enough of what was asked.
+def _is_relevant(one: Ranked, row: Mapping[str, Any], found: Candidates, floors: Floors) -> bool:
+    """Whether a passage is near enough in meaning, or holds enough of what was asked.
 
     Who names a day or a month asks for what was noted then.
     """
-    if found.cosine.get(row["id"], -1.0) >= floors.meaning:
+    if found.cosine.get(one.id, -1.0) >= floors.meaning:
         return True
-    if not named_dates(found.weights).isdisjoint(_terms_of_day(row["date"] or "")):
+    if not named_dates(found.weights).isdisjoint(terms_of_day(row["date"] or "")):
         return True
-    return _share(database, row, found) >= floors.words
+    return (one.words or 0.0) >= floors.words
 
 
-def _share(database: apsw.Connection, row: Mapping[str, Any], found: Candidates) -> float:
-    """Give the share of what was asked that a passage holds, from 0 to 1.
-
-    To look through a very long one would take longer than the search; it was found for something.
-    """
-    if len(row["text"]) > LONGEST:
-        return 1.0
-    own = {*terms(row["text"]), *_terms_of_day(row["date"] or "")}
-    around = {term for text in _around(database, row) for term in terms(text)} - own
-    held = sum(weight for term, weight in found.weights.items() if term in own)
-    held += CONTEXT_SHARE * sum(found.weights[term] for term in around if term in found.weights)
-    return held / sum(found.weights.values())
-
-
-def _weight(count: int, passages: int) -> float:
-    """Tell how much a word says that this many passages hold; even the commonest says something.
-
-    In a memory of one or two facts, that all of them hold a word does not make it a common one.
-    """
-    return math.log(1.0 + (max(passages, FEW) - count + 0.5) / (count + 0.5))
-
-
-def _around(database: apsw.Connection, row: Mapping[str, Any]) -> Iterator[str]:
-    if row["heading"]:
-        yield row["heading"]
-    if row["place"] is not None:
-        said = database.execute(
-            "SELECT text FROM passages WHERE conversation = ? AND place IN (?, ?) AND file = ?",
-            (row["conversation"], row["place"] - 1, row["place"] + 1, row["file"]),
-        )
-        for (text,) in said:
-            yield text
-
-
-def _hit(row: Mapping[str, Any], one: Ranked) -> Hit:
-    return Hit(
-        text=row["text"],
-        source=row["kind"],
-        path=Path(os.fsdecode(row["path"])),
-        line=row["line"],
-        heading=row["heading"],
-        date=row["date"],
-        conversation=row["conversation"],
-        speaker=row["speaker"],
-        id=row["ref"],
-        score=one.score,
-        bm25=one.bm25,
-        vector=one.vector,
-    )
+def _meaning(found: Candidates, number: int) -> float | None:
+    cosine = found.cosine.get(number)
+    if cosine is None or found.unrelated is None:
+        return None
+    return ranking.meaning(cosine, found.unrelated, found.passages)

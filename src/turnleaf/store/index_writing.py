@@ -10,23 +10,30 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from turnleaf.core.passages import placed
+from turnleaf.core.passages import Passage, place
 from turnleaf.core.pieces import WHOLE_COLUMNS, embedded
-from turnleaf.core.probes import Profile
 from turnleaf.core.terms import date_terms, terms
-from turnleaf.store import files
+from turnleaf.store import files, index_vectors
+from turnleaf.store.index_filters import circle_of
+from turnleaf.store.index_rows import to_milliseconds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     import apsw
 
-    from turnleaf.core.passages import Passage, Placed
+    from turnleaf.core.passages import Placed
 
 CONTEXT_TERMS = 64
 SHORT_CHARS = WHOLE_COLUMNS // 2
 RACY_SECONDS = 0.05
 
+INSERT = """
+    INSERT INTO passages (id, file, kind, shape, fingerprint, meaning, text, line, before, after,
+        heading, date, conversation, speaker, ref, message, parent, part, time, trust, is_shown,
+        circle)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
 
 # What is said before a message is also said after another.
 _terms = lru_cache(maxsize=64)(terms)
@@ -41,6 +48,15 @@ class Found(NamedTuple):
     version: str
     kind: str
     passages: Sequence[Passage]
+
+
+class Numbered(NamedTuple):
+    """A passage with its number, and the numbers of those right before and after it."""
+
+    number: int
+    placed: Placed
+    before: int | None = None
+    after: int | None = None
 
 
 def signature(path: str) -> str | None:
@@ -62,8 +78,10 @@ def signature(path: str) -> str | None:
 
 
 def known_signatures(database: apsw.Connection) -> dict[str, str]:
-    """Give the files that were taken in, as they looked then."""
-    rows: Any = database.execute("SELECT path, signature FROM files")
+    """Return the files that were taken in, as they looked then."""
+    rows: Any = database.execute(
+        "SELECT path, signature FROM files WHERE id NOT IN (SELECT file FROM feeds)"
+    )
     return {os.fsdecode(path): seen for path, seen in rows}
 
 
@@ -79,92 +97,148 @@ def is_same(database: apsw.Connection, path: str, seen: str, data: bytes) -> boo
 
 def take_in(database: apsw.Connection, batch: Iterable[Found]) -> int:
     """Let files' passages be what they hold now; give how many are new."""
-    fresh: list[tuple[int, Placed]] = []
+    fresh: list[Numbered] = []
+    gone: list[bytes] = []
     for found in batch:
-        fresh += _replace(database, found)
+        fresh += _replace(database, found, gone)
     # All at once and last, because FTS5 writes out what it has whenever something else is written.
     database.executemany(
         "INSERT INTO words (rowid, own, context) VALUES (?, ?, ?)",
-        ((number, *_columns(one)) for number, one in fresh),
+        ((one.number, *make_columns(one.placed)) for one in fresh),
     )
+    index_vectors.erase_unused(database, gone)
     return len(fresh)
 
 
-def _replace(database: apsw.Connection, found: Found) -> list[tuple[int, Placed]]:
+def _replace(database: apsw.Connection, found: Found, gone: list[bytes]) -> list[Numbered]:
     """Keep what stands as before, whatever its line; give what is new and has no words yet."""
     file = database.execute(
         "INSERT INTO files (path, signature, version) VALUES (?1, ?2, ?3) "
         "ON CONFLICT (path) DO UPDATE SET signature = ?2, version = ?3 RETURNING id",
         (os.fsencode(found.path), found.signature, found.version),
     ).get
-    before: dict[bytes, list[tuple[int, int, int | None]]] = {}
-    stood = "SELECT shape, id, line, place FROM passages WHERE file = ? ORDER BY id DESC"
-    for shape, *passage in database.execute(stood, (file,)):
-        before.setdefault(shape, []).append(tuple(passage))
-    fresh = []
-    moved = []
-    for one in placed(found.passages):
+    stood = _read_standing(database, file)
+    unused = next_number(database)
+    numbers: dict[int, int] = {}
+    stands: dict[int, tuple[Any, ...]] = {}
+    shapes: dict[int, bytes] = {}
+    placed = place(found.passages)
+    for one in placed:
         shape = _shape(one)
-        same = before.get(shape)
-        if same:
-            number, *stands = same.pop()
-            if stands != [one.passage.line, one.place]:
-                moved.append((one.passage.line, one.place, number))
-        else:
-            fresh.append((shape, one))
-    _forget(database, [number for several in before.values() for number, *_ in several])
-    database.executemany("UPDATE passages SET line = ?, place = ? WHERE id = ?", moved)
-    return _inserted(database, file, found.kind, fresh)
+        same = stood.get(shape)
+        number, *row = same.pop() if same else (unused,)
+        unused += not same and not row
+        numbers[id(one.passage)] = number
+        shapes[number] = shape
+        if row:
+            stands[number] = tuple(row)
+    gone += forget(database, [number for several in stood.values() for number, *_ in several])
+    numbered = [
+        Numbered(
+            numbers[id(one.passage)],
+            one,
+            *(numbers[id(side)] if side else None for side in (one.before, one.after)),
+        )
+        for one in placed
+    ]
+    _move(database, [one for one in numbered if stands.get(one.number, _place(one)) != _place(one)])
+    fresh = [one for one in numbered if one.number not in stands]
+    insert(database, file, found.kind, ((one, shapes[one.number]) for one in fresh))
+    return fresh
+
+
+def _read_standing(database: apsw.Connection, file: int) -> dict[bytes, list[tuple[Any, ...]]]:
+    """Return the passages of a file by their shape, the first one last, and where they stand."""
+    stood: dict[bytes, list[tuple[Any, ...]]] = {}
+    rows: Any = database.execute(
+        "SELECT shape, id, line, before, after, message, parent, ref, time FROM passages "
+        "WHERE file = ? ORDER BY id DESC",
+        (file,),
+    )
+    for shape, *passage in rows:
+        stood.setdefault(shape, []).append(tuple(passage))
+    return stood
+
+
+def _place(one: Numbered) -> tuple[Any, ...]:
+    """Return what may change of a passage without its being another."""
+    said = one.placed.passage
+    moment = said.time and to_milliseconds(said.time)
+    reference = said.id and to_storable(said.id)
+    return said.line, one.before, one.after, said.message, said.parent, reference, moment
+
+
+def _move(database: apsw.Connection, moved: Iterable[Numbered]) -> None:
+    database.executemany(
+        "UPDATE passages SET line = ?, before = ?, after = ?, message = ?, parent = ?, ref = ?, "
+        "time = ? WHERE id = ?",
+        ((*_place(one), one.number) for one in moved),
+    )
 
 
 def forget_file(database: apsw.Connection, path: str) -> None:
     """Take a file's passages out."""
     forgotten = "DELETE FROM files WHERE path = ? RETURNING id"
     file = database.execute(forgotten, (os.fsencode(path),)).get
-    rows = database.execute("SELECT id FROM passages WHERE file = ?", (file,))
-    _forget(database, [number for (number,) in rows])
+    rows: Any = database.execute("SELECT id FROM passages WHERE file = ?", (file,))
+    gone = forget(database, [number for (number,) in rows])
+    database.execute("DELETE FROM feeds WHERE file = ?", (file,))
+    index_vectors.erase_unused(database, gone)
 
 
 def _shape(one: Placed) -> bytes:
-    """Name all that is indexed of a passage; its line may change without that."""
+    """Name all that is indexed of a passage; its line may change without that.
+
+    A message in a file is numbered by its place, which changes when older ones go.
+    """
     said = one.passage
     parts = (
-        said.text, said.heading, said.date, said.conversation, said.speaker, said.id,
-        one.before and one.before.text, one.after and one.after.text,
+        said.text, said.heading, said.date, said.conversation, said.speaker,
+        said.id if said.message is None else said.part, said.trust, said.audience,
+        one.before and one.before.spoken, one.after and one.after.spoken,
     )  # fmt: skip
     return hashlib.blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def _inserted(
-    database: apsw.Connection, file: int, kind: str, fresh: Sequence[tuple[bytes, Placed]]
-) -> list[tuple[int, Placed]]:
-    first = 1 + (database.execute("SELECT max(id) FROM passages").get or 0)
-    database.executemany(
-        "INSERT INTO passages (id, file, kind, shape, fingerprint, meaning, text, line, place, "
-        "heading, date, conversation, speaker, ref) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            (number, file, kind, shape, said.fingerprint, _meaning(one), _storable(said.text),
-             said.line, one.place, *(part and _storable(part) for part in (
-                 said.heading, said.date, said.conversation, said.speaker, said.id)))
-            for number, (shape, one) in enumerate(fresh, first)
-            for said in (one.passage,)
-        ),
+def next_number(database: apsw.Connection) -> int:
+    """Return the number of the next passage."""
+    return 1 + int(database.execute("SELECT max(id) FROM passages").get or 0)
+
+
+def insert(
+    database: apsw.Connection, file: int, kind: str, fresh: Iterable[tuple[Numbered, bytes]]
+) -> None:
+    """Keep passages, each with its shape; they may have no vector yet."""
+    rows = [_row(database, file, kind, one, shape) for one, shape in fresh]
+    database.executemany(INSERT, rows)
+    database.executemany("INSERT INTO missing (passage) VALUES (?)", ((row[0],) for row in rows))
+    _count(database, len(rows))
+
+
+def _row(
+    database: apsw.Connection, file: int, kind: str, one: Numbered, shape: bytes
+) -> tuple[Any, ...]:
+    said = one.placed.passage
+    texts = (said.heading, said.date, said.conversation, said.speaker, said.id)
+    return (
+        one.number, file, kind, shape, said.fingerprint, meaning_of(one.placed),
+        to_storable(said.text), said.line, one.before, one.after,
+        *(part and to_storable(part) for part in texts),
+        said.message, said.parent, said.part, said.time and to_milliseconds(said.time),
+        said.trust, said.is_shown, circle_of(database, said),
     )  # fmt: skip
-    _count(database, len(fresh))
-    return [(number, one) for number, (_, one) in enumerate(fresh, first)]
 
 
-def _columns(one: Placed) -> tuple[str, str]:
-    """Give a passage's own words with its date, and the nearest of what stands around it."""
+def make_columns(one: Placed) -> tuple[str, str]:
+    """Return a passage's own words with its day and speaker, and the nearest of what is around."""
     own = _terms(one.passage.text)
-    dated = [term for term in _date_terms(one.passage.date or "") if term not in own]
+    added = (*_date_terms(one.passage.date or ""), *_terms(one.passage.name))
     around = chain(
         _terms(one.before.text)[-CONTEXT_TERMS:] if one.before else (),
         _terms(one.after.text)[:CONTEXT_TERMS] if one.after else (),
         _terms(one.passage.heading)[:CONTEXT_TERMS] if one.passage.heading else (),
     )
-    return " ".join([*own, *dated]), " ".join(around)
+    return " ".join([*own, *(term for term in added if term not in own)]), " ".join(around)
 
 
 def _count(database: apsw.Connection, added: int) -> None:
@@ -172,99 +246,53 @@ def _count(database: apsw.Connection, added: int) -> None:
     database.execute("UPDATE totals SET passages = passages + ?", (added,))
 
 
-def _forget(database: apsw.Connection, numbers: Sequence[int]) -> None:
-    """Take passages out, and the vectors of texts that stand nowhere any more."""
+def forget(database: apsw.Connection, numbers: Sequence[int]) -> list[bytes]:
+    """Take passages out; give what they meant, which may stand nowhere any more."""
     _count(database, -len(numbers))
+    gone = []
     for number in numbers:
-        meaning = database.execute(
-            "DELETE FROM passages WHERE id = ? RETURNING meaning", (number,)
-        ).get
-        database.execute("DELETE FROM words WHERE rowid = ?", (number,))
-        database.execute(
-            "DELETE FROM vectors WHERE meaning = ?1 "
-            "AND NOT EXISTS (SELECT 1 FROM passages WHERE meaning = ?1)",
-            (meaning,),
-        )
+        forgotten = "DELETE FROM passages WHERE id = ? RETURNING meaning"
+        gone.append(database.execute(forgotten, (number,)).get)
+        database.execute("DELETE FROM missing WHERE passage = ?", (number,))
+    database.executemany("DELETE FROM words WHERE rowid = ?", ((number,) for number in numbers))
+    return gone
 
 
-def _storable(text: str) -> str:
-    """Give a text as the database can hold it."""
+def to_storable(text: str) -> str:
+    """Return a text as the database can hold it."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
-# Vectors.
+# What is embedded.
 
 
-def set_model(database: apsw.Connection, name: str, known: Profile) -> None:
-    """Say whose vectors are kept, and forget those of any other model."""
-    database.execute("DELETE FROM vectors; DELETE FROM model;")
-    row = (name, " ".join(known.scripts), known.floor)
-    database.execute("INSERT INTO model (name, scripts, floor) VALUES (?, ?, ?)", row)
-
-
-def profile_of(database: apsw.Connection, name: str) -> Profile | None:
-    """Give what is known of a model, if it is the one whose vectors are kept."""
-    row: Any = database.execute(
-        "SELECT scripts, floor FROM model WHERE name = ?", (name,)
-    ).fetchone()
-    return Profile(tuple(row[0].split()), row[1]) if row else None
-
-
-def has_vectors(database: apsw.Connection) -> bool:
-    """Tell whether any text has a vector."""
-    return bool(database.execute("SELECT EXISTS (SELECT 1 FROM vectors)").get)
-
-
-def without_vector(database: apsw.Connection) -> list[bytes]:
-    """Name the meanings that have no vector yet, oldest first."""
-    rows = database.execute(
-        "SELECT meaning FROM passages WHERE meaning NOT IN (SELECT meaning FROM vectors) "
-        "GROUP BY meaning ORDER BY min(id)"
-    )
-    return [meaning for (meaning,) in rows]
+def meaning_of(one: Placed) -> bytes:
+    """Name what is embedded of a passage: itself, or its pieces, or what is around it as well."""
+    said = one.passage
+    if not one.before and not one.after and not said.name and len(said.text) <= SHORT_CHARS:
+        return said.fingerprint
+    texts = (side.spoken if side else "" for side in (said, one.before, one.after))
+    joined = "\0".join(embedded(*map(to_storable, texts)))
+    return hashlib.blake2b(joined.encode(), digest_size=16).digest()
 
 
 def texts_of(database: apsw.Connection, meanings: Iterable[bytes]) -> dict[bytes, list[str]]:
-    """Give what is to be embedded for those meanings that still stand somewhere."""
+    """Return what is to be embedded for those meanings that still stand somewhere."""
     found = {meaning: _texts(database, meaning) for meaning in meanings}
     return {meaning: texts for meaning, texts in found.items() if texts}
 
 
-def store_vectors(
-    database: apsw.Connection, name: str, vectors: Mapping[bytes, Sequence[bytes]]
-) -> None:
-    """Keep the vectors of what still stands somewhere, unless the model was changed."""
-    if not profile_of(database, name):
-        return
-    for meaning, several in vectors.items():
-        database.execute("DELETE FROM vectors WHERE meaning = ?", (meaning,))
-        database.executemany(
-            "INSERT INTO vectors (meaning, vector) SELECT ?1, ?2 "
-            "WHERE EXISTS (SELECT 1 FROM passages WHERE meaning = ?1)",
-            ((meaning, vector) for vector in several),
-        )
-
-
-def _meaning(one: Placed) -> bytes:
-    """Name what is embedded of a passage: itself, or its pieces, or what is around it as well."""
-    if not one.before and not one.after and len(one.passage.text) <= SHORT_CHARS:
-        return one.passage.fingerprint
-    texts = (side.text if side else "" for side in (one.passage, one.before, one.after))
-    joined = "\0".join(embedded(*map(_storable, texts)))
-    return hashlib.blake2b(joined.encode(), digest_size=16).digest()
-
-
 def _texts(database: apsw.Connection, meaning: bytes) -> list[str]:
     row: Any = database.execute(
-        "SELECT text, file, conversation, place FROM passages WHERE meaning = ?", (meaning,)
+        "SELECT text, speaker, before, after FROM passages WHERE meaning = ?", (meaning,)
     ).fetchone()
     if row is None:
         return []
-    text, file, conversation, place = row
-    if place is None:
-        return embedded(text)
-    beside = "SELECT text FROM passages WHERE conversation = ? AND place = ? AND file = ? LIMIT 1"
-    before, after = (
-        database.execute(beside, (conversation, place + step, file)).get or "" for step in (-1, 1)
-    )
-    return embedded(text, before, after)
+    text, speaker, *beside = row
+    around = []
+    for number in beside:
+        said: Any = database.execute(
+            "SELECT text, speaker FROM passages WHERE id = ?", (number,)
+        ).fetchone()
+        around.append(Passage(said[0], 0, speaker=said[1]).spoken if said else "")
+    return embedded(Passage(text, 0, speaker=speaker).spoken, *around)

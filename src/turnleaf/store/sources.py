@@ -1,4 +1,4 @@
-"""What is searched, file by file: the memory, the daily logs, the archive of conversations."""
+"""What is searched: the memory and the daily logs file by file, conversations by their feed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from turnleaf.core import passages
 from turnleaf.errors import CorruptFile, InvalidInput
-from turnleaf.settings import ARCHIVE
 from turnleaf.store import files
 from turnleaf.store.conversations import ConversationStore
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from turnleaf.core.passages import Passage
+    from turnleaf.core.stored_messages import Cursor, Feed
 
 KINDS = ("memory", "daily", "conversations")
 
@@ -26,7 +26,6 @@ MAX_NOTES_BYTES = 64_000_000
 """How large a file of a folder may be that is only searched, and nobody's memory."""
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.md")
-_MONTH = re.compile(r"\d{4}-\d{2}\.jsonl")
 _PAGE = re.compile(r"[^.].*\.(?:md|markdown)", re.IGNORECASE)
 # What waits for a person to accept it is no memory yet.
 _PENDING = "pending.md"
@@ -47,6 +46,16 @@ class Source(Protocol):
 
     def cut(self, path: Path, data: bytes) -> tuple[str, Sequence[Passage]]:
         """Tell of what kind a file is, one of `KINDS`, and what stands in it."""
+
+
+@runtime_checkable
+class Followed(Protocol):
+    """A database of messages that says what changed in it; how its file looks says nothing."""
+
+    location: Path
+
+    def changes_since(self, cursor: Cursor | None, limit: int = 1000) -> Feed:
+        """Return what changed since a reader of the feed has come to a cursor."""
 
 
 @runtime_checkable
@@ -87,31 +96,41 @@ class Files:
     def cut(self, path: Path, data: bytes) -> tuple[str, Sequence[Passage]]:
         """Cut a file by what its name says that it is; what cannot be read has no passages."""
         text = "" if b"\0" in data else data.decode("utf-8-sig", "replace")
-        if _MONTH.fullmatch(path.name):
-            return "conversations", passages.of_archive(text, _local_day)
         if _DAY.fullmatch(path.name) and (day := _day(path.stem)):
             return "daily", passages.of_day(text, day)
         try:
-            return "memory", passages.of_memory(text, path.name, _local_day)
+            return "memory", passages.of_memory(text, path.name, local_day)
         except CorruptFile:
             return "memory", []
 
 
+@dataclass(frozen=True, slots=True)
+class Conversations(Files):
+    """A file of conversations (000)."""
+
+    def cut(self, path: Path, data: bytes) -> tuple[str, Sequence[Passage]]:  # noqa: ARG002
+        """Cut the file into messages; what cannot be read has no passages."""
+        try:
+            return "conversations", passages.of_conversations(data.decode(), local_day)
+        except (CorruptFile, UnicodeDecodeError):
+            return "conversations", []
+
+
 def max_bytes(source: Source, path: Path) -> int | None:
-    """Return how large a file may be to be searched; an archive may grow without end."""
-    if not isinstance(source, Files) or _MONTH.fullmatch(path.name):
+    """Return how large a file may be to be searched; one of conversations has its own limits."""
+    if not isinstance(source, Files) or isinstance(source, Conversations):
         return None
     is_page = path == source.root or _DAY.fullmatch(path.name)
     return files.MAX_PAGE_BYTES if is_page else MAX_NOTES_BYTES
 
 
-def source_of(thing: object) -> Source:
+def source_of(thing: object) -> Source | Followed:
     """Take a path, a folder or a store for the source that it is."""
     if isinstance(thing, ConversationStore):
-        return Files(thing.location.parent / ARCHIVE)
+        return thing if thing.keeps_everything else Conversations(thing.location)
     if isinstance(thing, str | os.PathLike):
         return Files(files.real(Path(thing)))
-    if isinstance(thing, Source):
+    if isinstance(thing, Source | Followed):
         return thing
     if isinstance(thing, Store):
         return Files(thing.location)
@@ -133,14 +152,15 @@ def _walk(folder: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def _is_searched(name: str) -> bool:
-    return bool(_MONTH.fullmatch(name) or (_PAGE.fullmatch(name) and name != _PENDING))
+    return bool(_PAGE.fullmatch(name)) and name != _PENDING
 
 
 def _is_hidden(name: str) -> bool:
     return name.startswith(".")
 
 
-def _local_day(moment: datetime) -> str:
+def local_day(moment: datetime) -> str:
+    """Return the day on which something was said, where this program runs."""
     return moment.astimezone().date().isoformat()
 
 

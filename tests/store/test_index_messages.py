@@ -1,0 +1,410 @@
+"""Messages in the index: found from the moment they are stored, and only by whom they may be."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.store.test_index_vectors import Meanings
+from tests.strategies import brief
+from turnleaf.core.audiences import Reader, only, own_prompts
+from turnleaf.core.messages import Message
+from turnleaf.core.stored_messages import Cursor, Feed, FeedMessage, NewMessage
+from turnleaf.store.conversations import ConversationStore
+from turnleaf.store.index import Hit, Index
+
+FORK = multiprocessing.get_context("fork")
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+ENGLISH = "She keeps the spare key under the third pot. "
+CHINESE = "備用鑰匙放在第三個花盆下面。"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[ConversationStore]:
+    store = ConversationStore(tmp_path / "c" / "conversations.db")
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def index(tmp_path: Path, store: ConversationStore) -> Iterator[Index]:
+    index = Index(tmp_path / "index.db", [store])
+    yield index
+    index.close()
+
+
+def says(text: str, minutes: float = 0, role: str = "user", name: str | None = None) -> Message:
+    return Message(role, text, NOON + timedelta(minutes=minutes), name=name)
+
+
+def texts(hits: Sequence[Hit]) -> list[str]:
+    return [hit.text for hit in hits]
+
+
+# What is found.
+
+
+@pytest.mark.parametrize("name", ["conversations.db", "conversations.json"])
+def test_a_message_says_who_said_it_when_and_where(tmp_path: Path, name: str) -> None:
+    store = ConversationStore(tmp_path / "c" / name)
+    store.add_messages("k", [says("which kettle?"), says("鐵壺", 1, "assistant")])
+    hit = Index(tmp_path / "index.db", [store]).search("鐵壺")[0]
+    assert (hit.source, hit.path, hit.date) == ("conversations", store.location, "2026-03-01")
+    assert (hit.conversation, hit.speaker, hit.trust) == ("k", "assistant", "assistant")
+    assert (hit.message, hit.parent, hit.id, hit.line) == (2, 1, "2", 2)
+    assert (hit.time, hit.part, hit.is_shown) == ("2026-03-01T12:01:00.000Z", 0, True)
+
+
+def test_what_is_said_is_found_at_once_in_another_process(
+    store: ConversationStore, index: Index
+) -> None:
+    assert index.search("zebra") == []
+    process = FORK.Process(
+        target=lambda: ConversationStore(store.location).add_messages("k", [says("一隻斑馬 zebra")])
+    )
+    process.start()
+    process.join(60)
+    assert texts(index.search("斑馬")) == ["一隻斑馬 zebra"]
+
+
+def test_only_what_is_new_is_taken_in_with_the_message_before_it(
+    store: ConversationStore, index: Index
+) -> None:
+    store.add_messages("k", [says(f"number {at}", at) for at in range(50)])
+    assert index.sync() == 50
+    assert index.sync() == 0
+    store.add_messages("k", [says("a zebra", 50)])
+    assert index.sync() == 1
+    assert texts(index.search("zebra")) == ["a zebra", "number 49"]
+
+
+def test_a_speaker_is_searched_by_name_and_not_by_role(
+    store: ConversationStore, index: Index
+) -> None:
+    store.add_messages("k", [says("I sold the boat", name="王小明"), says("A pity", 1)])
+    store.add_messages("other", [says("the assistant of the user", 99)])
+    assert "I sold the boat" in texts(index.search("小明"))
+    assert texts(index.search("user")) == ["the assistant of the user"]
+
+
+def test_every_part_of_a_long_message_is_found_by_itself(
+    store: ConversationStore, index: Index
+) -> None:
+    long = f"{ENGLISH * 40}\n\nAt last came a zebra.\n\n{CHINESE * 60}\n\n最後有一隻海象。"
+    store.add_messages("k", [says(long)])
+    zebra = index.search("zebra")[0]
+    walrus = index.search("海象")[0]
+    assert "zebra" in zebra.text
+    assert "海象" in walrus.text
+    assert max(len(zebra.text), len(walrus.text)) <= 600
+    assert zebra.message == walrus.message == 1
+    assert 0 < zebra.part < walrus.part
+    assert [one.part for one in index.around(zebra)] == [zebra.part - 1, zebra.part + 1]
+
+
+# Neighbours.
+
+
+def test_an_answer_is_found_through_the_question_before_it(
+    store: ConversationStore, index: Index
+) -> None:
+    exchange = [says("Which restaurant serves the best ramen?"), says("Number nine.", 1)]
+    store.add_messages("k", exchange)
+    store.add_messages("other", [says("Is it late?"), says("Yes.", 1)])
+    assert texts(index.search("ramen restaurant")) == [one.text for one in exchange]
+
+
+def test_neighbours_are_close_in_time(store: ConversationStore, index: Index) -> None:
+    store.add_messages("k", [says("best ramen?"), says("Number nine.", 31), says("Sure?", 60)])
+    (hit,) = index.search("ramen")
+    assert hit.text == "best ramen?"
+    assert index.around(hit) == []
+    assert texts(index.around(index.search("nine")[0], 3, 3)) == ["Sure?"]
+
+
+def test_what_is_around_comes_in_the_order_of_time(store: ConversationStore, index: Index) -> None:
+    store.add_messages("k", [says(f"number x{at}", at) for at in range(7)])
+    hit = next(hit for hit in index.search("x3") if hit.message == 4)
+    assert texts(index.around(hit, 2, 1)) == ["number x1", "number x2", "number x4"]
+
+
+def test_words_of_strangers_and_tools_are_nobodys_context(
+    store: ConversationStore, index: Index
+) -> None:
+    stranger = NewMessage(says("a walrus", 1), trust="stranger", source="slack:U1")
+    store.add_messages("k", [says("hello"), stranger, says("good bye", 2)])
+    assert [(hit.text, hit.trust) for hit in index.search("walrus", floor=False)] == [
+        ("a walrus", "stranger")
+    ]
+    assert texts(index.around(index.search("hello")[0])) == ["good bye"]
+
+
+# Who may find it.
+
+
+def test_a_direct_message_is_found_only_from_there(store: ConversationStore, index: Index) -> None:
+    store.add_messages("slack:D1", [says("a secret zebra")], audience=only("slack:D1"))
+    store.add_messages("cli:x", [says("an open zebra")])
+    for reader in (None, Reader(), Reader("cli:x", is_prompt=True), Reader("s", only("slack:D2"))):
+        assert texts(index.search("zebra", reader=reader)) == ["an open zebra"]
+    mine = Reader("slack:D1", only("slack:D1"), is_prompt=True)
+    assert sorted(texts(index.search("zebra", reader=mine))) == ["a secret zebra", "an open zebra"]
+
+
+def test_what_a_schedule_says_is_in_its_own_prompts_alone(
+    store: ConversationStore, index: Index
+) -> None:
+    store.add_messages("schedule:1", [says("a daily zebra")])
+    assert index.search("zebra", reader=Reader("cli:x", is_prompt=True)) == []
+    assert texts(index.search("zebra")) == ["a daily zebra"]
+    its_own = Reader("schedule:1", own_prompts("schedule:1"), is_prompt=True)
+    assert texts(index.search("zebra", reader=its_own)) == ["a daily zebra"]
+
+
+@pytest.mark.parametrize("trust", ["stranger", "tool", "document"])
+def test_untrusted_words_are_in_no_prompt_of_another_conversation_until_accepted(
+    store: ConversationStore, index: Index, trust: str
+) -> None:
+    store.add_messages("k", [NewMessage(says("an odd zebra"), trust=trust)])
+    prompt = Reader("other", is_prompt=True)
+    assert index.search("zebra", reader=prompt) == []
+    assert [hit.trust for hit in index.search("zebra")] == [trust]
+    assert len(index.search("zebra", reader=Reader("k", is_prompt=True))) == 1
+    store.accept("k", [NOON])
+    assert [hit.trust for hit in index.search("zebra", reader=prompt)] == ["user"]
+
+
+def test_meanings_are_kept_from_others_too(tmp_path: Path, store: ConversationStore) -> None:
+    index = Index(tmp_path / "index.db", [store], Meanings())
+    store.add_messages("slack:D1", [says("I enjoy green tea")], audience=only("slack:D1"))
+    store.add_messages("cli:x", [says("coffee is fine")])
+    index.embed()
+    assert texts(index.search("beverage")) == ["coffee is fine"]
+    reader = Reader("slack:D1", only("slack:D1"))
+    assert len(index.search("beverage", reader=reader)) == 2
+
+
+def test_what_is_hidden_or_not_searched_is_found_by_nobody(
+    store: ConversationStore, index: Index
+) -> None:
+    store.add_messages("k", [says("a zebra"), says("yes", 1)])
+    store.add_messages("other", [says("another zebra", 2)])
+    store.hide("k", [NOON], "change:1")
+    assert texts(index.search("zebra", floor=False)) == ["another zebra"]
+    store.set_searched("other", searched=False)
+    assert index.search("zebra", floor=False) == []
+    store.show_again("change:1")
+    store.set_searched("other", searched=True)
+    assert sorted(texts(index.search("zebra"))) == ["a zebra", "another zebra", "yes"]
+
+
+def test_another_version_comes_last_and_is_marked(store: ConversationStore, index: Index) -> None:
+    first, second = store.add_messages("k", [says("hello"), says("zebra zebra zebra", 1)])
+    store.add_messages("k", [says("a zebra, I think, with many words", 2)], after=first)
+    shown = [(hit.text, hit.is_shown) for hit in index.search("zebra", floor=False)]
+    assert shown[-1] == ("zebra zebra zebra", False)
+    assert ("a zebra, I think, with many words", True) in shown
+    store.show_version("k", second)
+    again = [(hit.text, hit.is_shown) for hit in index.search("zebra", floor=False)]
+    assert again[-1] == ("a zebra, I think, with many words", False)
+
+
+# However it came about.
+
+
+def say(store: ConversationStore, key: str, count: int, minutes: int) -> None:
+    store.add_messages(key, [says(f"tea 茶 {minutes} {at}", minutes + at) for at in range(count)])
+
+
+keys = st.sampled_from(["k", "slack:C1", "schedule:2"])
+deeds: st.SearchStrategy[Callable[[ConversationStore], object]] = st.one_of(
+    st.builds(
+        lambda key, count, minutes: lambda store: say(store, key, count, minutes),
+        keys,
+        st.integers(1, 4),
+        st.integers(0, 200),
+    ),
+    st.builds(lambda key: lambda store: store.clear(key), keys),
+    st.builds(
+        lambda key, at: lambda store: store.hide(key, [NOON + timedelta(minutes=at)], "r"),
+        keys,
+        st.integers(0, 20),
+    ),
+    st.just(lambda store: store.show_again("r")),
+    st.builds(
+        lambda key, place: (
+            lambda store: [
+                store.add_messages(key, [says("tea again 茶")], after=one.id)
+                for one in store.messages(key)[place : place + 1]
+            ]
+        ),
+        keys,
+        st.integers(0, 5),
+    ),
+    st.builds(
+        lambda key, is_on: (
+            lambda store: [store.set_searched(key, searched=is_on) for _ in store.messages(key)[:1]]
+        ),
+        keys,
+        st.booleans(),
+    ),
+)
+
+
+@brief
+@given(st.lists(st.tuples(deeds, st.booleans()), min_size=1, max_size=10))
+def test_whatever_happens_the_answers_are_those_of_a_new_index(
+    tmp_path_factory: pytest.TempPathFactory,
+    steps: list[tuple[Callable[[ConversationStore], object], bool]],
+) -> None:
+    folder = tmp_path_factory.mktemp("place")
+    store = ConversationStore(folder / "c" / "conversations.db")
+    store.init()
+    index = Index(folder / "index.db", [store], Meanings())
+    for deed, is_synced in steps:
+        deed(store)
+        if is_synced:
+            index.embed()
+    index.embed()
+    new = Index(folder / "new.db", [store], Meanings())
+    new.embed()
+    for query in ("tea", "茶 3", "tea again"):
+        found = index.search(query, 100, floor=False)
+        assert found == new.search(query, 100, floor=False)
+        for hit in found[:5]:
+            assert index.around(hit, 2, 2) == new.around(hit, 2, 2)
+    index.close()
+    new.close()
+    store.close()
+
+
+def test_a_database_that_was_replaced_is_taken_in_anew(
+    tmp_path: Path, store: ConversationStore, index: Index
+) -> None:
+    store.add_messages("k", [says("an old zebra"), says("more", 1)])
+    assert len(index.search("zebra", floor=False)) == 2
+    other = ConversationStore(tmp_path / "other" / "conversations.db")
+    other.add_messages("k", [says("a new zebra")])
+    other.close()
+    store.close()
+    for path in store.location.parent.iterdir():
+        path.unlink()
+    other.location.rename(store.location)
+    assert texts(index.search("zebra")) == ["a new zebra"]
+
+
+def test_a_database_that_is_gone_is_not_found(store: ConversationStore, index: Index) -> None:
+    store.add_messages("k", [says("an old zebra")])
+    assert index.search("zebra")
+    store.close()
+    for path in store.location.parent.iterdir():
+        path.unlink()
+    assert index.search("zebra") == []
+
+
+def test_a_new_build_finds_the_vectors_again(tmp_path: Path, store: ConversationStore) -> None:
+    model = Meanings()
+    index = Index(tmp_path / "index.db", [store], model)
+    store.add_messages("k", [says("I enjoy green tea"), says("my cat is asleep", 1)])
+    index.embed()
+    asked = len(model.asked)
+    before = index.search("beverage", floor=False)
+    index.rebuild()
+    assert index.search("beverage", floor=False) == before
+    assert index.embed() == 0
+    assert len(model.asked) == asked + 2, "only the questions"
+
+
+def test_what_was_said_last_gets_its_vector_first(tmp_path: Path, store: ConversationStore) -> None:
+    index = Index(tmp_path / "index.db", [store], Meanings())
+    index.embed()
+    store.add_messages("k", [says(f"fact {at}", 60 * at) for at in range(200)])
+    store.add_messages("k", [says("I enjoy green tea", 60 * 300)])
+    model = Meanings()
+    index.use([store], model)
+    with pytest.raises(KeyboardInterrupt):
+        index.embed(_stop)
+    assert "I enjoy green tea" in model.asked
+    assert "fact 0" not in model.asked
+
+
+def _stop(_done: int, _all: int) -> None:
+    raise KeyboardInterrupt
+
+
+# A feed of another kind.
+
+
+@dataclass
+class Memory:
+    """Messages in memory that say what changed, as any database may."""
+
+    location: Path
+    database: str = "one"
+    messages: list[FeedMessage] = field(default_factory=list)
+    gone: list[int] = field(default_factory=list)
+
+    def say(self, text: str) -> None:
+        at = len(self.messages) + 1
+        one = FeedMessage(at, "k", says(text, at), "user", None, at - 1 or None, "", is_shown=True)
+        self.messages.append(one)
+
+    def changes_since(self, cursor: Cursor | None, limit: int = 1000) -> Feed:
+        start = cursor or Cursor()
+        found = self.messages[start.message :][: min(limit, 3)]
+        gone = tuple(self.gone[start.change :])
+        at = Cursor(start.message + len(found), len(self.gone))
+        is_last = at.message == len(self.messages)
+        return Feed(self.database, at, tuple(found), gone, is_last)
+
+
+def test_any_feed_can_be_followed(tmp_path: Path) -> None:
+    feed = Memory(tmp_path / "feed")
+    feed.location.touch()
+    index = Index(tmp_path / "index.db", [feed])
+    for at in range(10):
+        feed.say(f"zebra {at}")
+    assert len(index.search("zebra", 100)) == 10
+    feed.gone.append(4)
+    assert len(index.search("zebra", 100)) == 9
+    feed.database, feed.gone = "two", []
+    feed.messages = feed.messages[:2]
+    assert len(index.search("zebra", 100)) == 2
+
+
+# Kills.
+
+
+def test_killed_while_messages_are_taken_in_it_goes_on(
+    tmp_path: Path, store: ConversationStore
+) -> None:
+    for key in range(5):
+        store.add_messages(f"k{key}", [says(f"tea {key} {at}", at) for at in range(40)])
+    store.close()
+    right = texts(Index(tmp_path / "right.db", [store]).search("tea", 100, floor=False))
+
+    def work(step: int) -> None:
+        calls = iter(range(200 * step))
+        index = Index(tmp_path / "index.db", [ConversationStore(store.location)])
+        sys.setprofile(
+            lambda *_: os.kill(os.getpid(), signal.SIGKILL) if next(calls, None) is None else None
+        )
+        index.sync()
+
+    for step in range(1, 60, 6):
+        process = FORK.Process(target=work, args=(step,))
+        process.start()
+        process.join(60)
+    index = Index(tmp_path / "index.db", [store])
+    assert texts(index.search("tea", 100, floor=False)) == right
+    assert index.sync() == 0
