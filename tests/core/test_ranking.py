@@ -1,254 +1,162 @@
-"""How keywords and meaning become one score, whatever the numbers."""
+"""What words and meaning are worth, whatever the numbers."""
 
 from __future__ import annotations
 
-import math
-
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import thorough
-from turnleaf.core.ranking import Ranked, Weights, full_match_score, rank
+from turnleaf.core.ranking import Unrelated, Weights, combine, meaning, spread, weigh_word, words
 
-HARDLY = 1e-12
+UNRELATED = Unrelated(0.1, 0.08)
+TYPICAL = 10.0
 
-passages = st.integers(1, 12)
-scores = st.dictionaries(passages, st.floats(-30, 1), max_size=12)
-similarities = st.dictionaries(passages, st.floats(-1, 1), max_size=12)
-full_matches = st.floats(0, 100)
-beside = st.dictionaries(passages, st.lists(passages, max_size=2), max_size=12)
-shares = st.builds(Weights, st.floats(0, 1), st.floats(0, 1))
-
-
-def ids(ranked: list[Ranked]) -> list[int]:
-    return [one.id for one in ranked]
+asked = st.dictionaries(st.sampled_from("abcdef"), st.floats(0.01, 10), max_size=6)
+said = st.lists(st.sampled_from("abcdefghij"), max_size=30)
+cosines = st.floats(-1, 1)
+sides = st.none() | st.floats(0, 1)
+levels = st.builds(Unrelated, st.floats(-1, 1), st.floats(0, 1))
+shares = st.builds(Weights.of, st.floats(0, 1), st.floats(0, 1))
 
 
-def by_id(ranked: list[Ranked]) -> dict[int, Ranked]:
-    return {one.id: one for one in ranked}
-
-
-# For any numbers
+# The score
 
 
 @thorough
-@given(scores, similarities, full_matches, beside)
-def test_every_score_is_between_nothing_and_one_and_the_best_comes_first(
-    bm25: dict[int, float],
-    cosine: dict[int, float],
-    full_match: float,
-    neighbours: dict[int, list[int]],
-) -> None:
-    ranked = rank(bm25, cosine, full_match, neighbours)
-    assert sorted(ids(ranked)) == sorted({*bm25, *cosine})
-    assert ranked == sorted(ranked, key=lambda one: (-one.score, one.id))
-    for one in ranked:
-        assert 0 <= one.score <= 1
-        assert 0 <= one.bm25 <= 1
-        assert 0 <= one.vector <= 1
-
-
-@thorough
-@given(scores, similarities.filter(bool), full_matches, beside, st.none() | shares)
+@given(st.floats(0, 1), st.floats(0, 1), shares)
 def test_the_score_is_the_weighted_sum_of_both_sides(
-    bm25: dict[int, float],
-    cosine: dict[int, float],
-    full_match: float,
-    neighbours: dict[int, list[int]],
-    weights: Weights | None,
+    held: float, near: float, weights: Weights
 ) -> None:
-    share = weights or Weights()
-    for one in rank(bm25, cosine, full_match, neighbours, weights):
-        assert one.score == share.vector * one.vector + share.bm25 * one.bm25
+    assert combine(held, near, weights) == weights.vector * near + weights.bm25 * held
+
+
+@thorough
+@given(st.floats(0, 1), shares)
+def test_where_one_side_does_not_exist_the_other_is_the_score(
+    side: float, weights: Weights
+) -> None:
+    assert combine(side, None, weights) == combine(None, side, weights) == side
+
+
+@thorough
+@given(sides, sides, shares)
+def test_every_score_is_between_nothing_and_one(
+    held: float | None, near: float | None, weights: Weights
+) -> None:
+    assert 0 <= combine(held, near, weights) <= 1 + 1e-12
 
 
 def test_meaning_counts_for_seven_tenths_and_words_for_three() -> None:
-    assert Weights() == Weights(vector=0.7, bm25=0.3)
+    assert Weights() == Weights.of(0.7, 0.3) == Weights(vector=0.7, bm25=0.3)
+
+
+def test_a_side_that_counts_in_full_counts_alone() -> None:
+    assert Weights.of(1, 0.3) == Weights(1, 0)
+    assert Weights.of(0.7, 1) == Weights(0, 1)
+    assert Weights.of(1, 1) == Weights(0.5, 0.5)
+
+
+def test_weights_of_more_than_one_are_made_smaller_together() -> None:
+    assert Weights.of(0.75, 0.75) == Weights(0.5, 0.5)
+    assert Weights.of(0.2, 0.3) == Weights(0.2, 0.3)
+
+
+# Words
 
 
 @thorough
-@given(scores, full_matches, beside, shares)
-def test_without_vectors_keywords_alone_are_the_score(
-    bm25: dict[int, float], full_match: float, neighbours: dict[int, list[int]], weights: Weights
+@given(asked, said, said, st.floats(0, 100))
+def test_what_is_held_is_a_share(
+    weights: dict[str, float], own: list[str], around: list[str], typical: float
 ) -> None:
-    ranked = rank(bm25, {}, full_match, neighbours, weights)
-    assert all(one.score == one.bm25 and one.vector == 0 for one in ranked)
-    if any(score < 0 for score in bm25.values()):
-        assert ranked[0].score == 1
+    assert 0 <= words(weights, own, around, typical) <= 1
 
 
 @thorough
-@given(scores, similarities, full_matches)
-def test_what_is_better_by_words_and_by_meaning_is_never_below(
-    bm25: dict[int, float], cosine: dict[int, float], full_match: float
-) -> None:
-    farthest = min(cosine.values(), default=0)
-    assume(farthest < max(cosine.values(), default=1))
-    found = by_id(rank(bm25, cosine, full_match))
-    for one in found:
-        for other in found:
-            words = max(0, -bm25.get(one, 0)) >= max(0, -bm25.get(other, 0))
-            meaning = cosine.get(one, farthest) >= cosine.get(other, farthest)
-            if words and meaning:
-                assert found[one].score >= found[other].score - HARDLY
+@given(asked.filter(bool))
+def test_a_passage_that_is_the_question_holds_all_of_it(weights: dict[str, float]) -> None:
+    assert words(weights, [*weights], [], TYPICAL) == pytest.approx(1)
 
 
 @thorough
-@given(scores.filter(bool), st.floats(0, 20), st.data())
-def test_by_words_alone_a_better_match_never_loses_its_place(
-    bm25: dict[int, float], better: float, data: st.DataObject
+@given(asked, said)
+def test_a_passage_without_any_word_of_the_question_holds_none(
+    weights: dict[str, float], own: list[str]
 ) -> None:
-    raised = data.draw(st.sampled_from(sorted(bm25)))
-    before = ids(rank(bm25, {}, 10))
-    after = ids(rank({**bm25, raised: bm25[raised] - better}, {}, 10))
-    assert after.index(raised) <= before.index(raised)
+    assert words(weights, [term.upper() for term in own], [], TYPICAL) == 0
+
+
+def test_a_rare_word_is_more_of_the_question_than_a_common_one() -> None:
+    weights = {"rare": weigh_word(1, 1000), "common": weigh_word(600, 1000)}
+    assert words(weights, ["rare"], [], TYPICAL) > 0.8
+    assert words(weights, ["common"], [], TYPICAL) < 0.2
+
+
+def test_a_word_among_many_others_counts_less_and_one_said_often_more() -> None:
+    short, long = ["tea", "x", "x"], ["tea", *("x" * 30)]
+    assert words({"tea": 1}, short, [], TYPICAL) > words({"tea": 1}, long, [], TYPICAL) > 0.3
+    often = ["tea"] * 3 + ["x"] * 28
+    assert words({"tea": 1}, often, [], TYPICAL) > words({"tea": 1}, long, [], TYPICAL)
+
+
+def test_a_word_beside_a_passage_counts_half_at_most() -> None:
+    assert words({"tea": 1}, [], ["tea"], TYPICAL) == 0.5
+    both = words({"tea": 1}, ["tea", "x"], ["tea"], TYPICAL)
+    assert words({"tea": 1}, ["tea", "x"], ["x"], TYPICAL) < both <= 1
+
+
+def test_a_passage_gets_a_tenth_of_what_its_neighbours_hold() -> None:
+    held = {1: 0.5, 2: 0.2, 3: 0.98, 4: 0.3}
+    beside = {1: (None, 2), 2: (1, 3), 3: (2, 9)}
+    assert spread(held, beside) == pytest.approx({1: 0.52, 2: 0.348, 3: 1.0, 4: 0.3})
+    assert spread({1: 0.98, 2: 0.9}, {1: (2, None)})[1] == 1
 
 
 @thorough
-@given(scores, similarities.filter(bool), st.floats(0, 1), st.data())
-def test_where_no_words_match_a_nearer_meaning_never_loses_its_place(
-    bm25: dict[int, float], cosine: dict[int, float], nearer: float, data: st.DataObject
+@given(st.integers(0, 10**6), st.integers(0, 10**6))
+def test_every_word_says_something_and_a_commoner_one_less(count: int, more: int) -> None:
+    passages = count + more
+    assert weigh_word(count, passages) >= weigh_word(count + more, passages) > 0
+
+
+# Meaning
+
+
+@thorough
+@given(cosines, levels, st.integers(0, 10**7))
+def test_meaning_is_between_nothing_and_one(
+    cosine: float, unrelated: Unrelated, passages: int
 ) -> None:
-    nothing = dict.fromkeys(bm25, 0.0)
-    raised = data.draw(st.sampled_from(sorted(cosine)))
-    before = ids(rank(nothing, cosine, 10))
-    after = ids(rank(nothing, {**cosine, raised: cosine[raised] + nearer}, 10))
-    assert after.index(raised) <= before.index(raised)
+    assert 0 <= meaning(cosine, unrelated, passages) <= 1
 
 
-# Few candidates
+@pytest.mark.parametrize("passages", [0, 1, 30, 1000, 10**6])
+def test_the_same_meaning_is_one_and_an_unrelated_one_nothing(passages: int) -> None:
+    assert meaning(1.0, UNRELATED, passages) == 1
+    assert meaning(UNRELATED.mean, UNRELATED, passages) == pytest.approx(0)
+    assert meaning(-1.0, UNRELATED, passages) == 0
 
 
-def test_nothing_found_is_nothing_ranked() -> None:
-    assert rank({}, {}, 0) == []
-    assert rank({}, {}, 10, {1: [2]}) == []
+@thorough
+@given(cosines, cosines, levels, st.integers(0, 10**7))
+def test_the_order_of_meaning_is_that_of_the_cosines(
+    one: float, other: float, unrelated: Unrelated, passages: int
+) -> None:
+    nearer, farther = max(one, other), min(one, other)
+    assert meaning(nearer, unrelated, passages) >= meaning(farther, unrelated, passages) - 1e-12
 
 
-def test_a_single_match_by_words_is_the_best() -> None:
-    assert rank({7: -3}, {}, 10) == [Ranked(7, 1, 1, 0)]
+def test_among_more_passages_standing_out_says_less() -> None:
+    found = [meaning(0.5, UNRELATED, passages) for passages in (30, 1000, 10**5)]
+    assert found == sorted(found, reverse=True)
+    assert found[0] > 2 * found[-1]
 
 
-def test_a_single_candidate_by_meaning_is_the_best() -> None:
-    assert rank({}, {7: 0.9}, 10) == [Ranked(7, 0.7, 0, 1)]
-
-
-def test_equal_candidates_come_in_the_order_of_their_ids() -> None:
-    assert ids(rank({3: -2, 1: -2, 2: -2}, {}, 10)) == [1, 2, 3]
-    ranked = rank({3: -2, 1: -2, 2: -2}, {1: 0.5, 2: 0.5, 3: 0.5}, 10)
-    assert ids(ranked) == [1, 2, 3]
-    assert len({one.score for one in ranked}) == 1
-
-
-def test_words_that_say_nothing_rank_nothing() -> None:
-    assert [one.score for one in rank({1: 0.0, 2: 0.5}, {}, 10)] == [0, 0]
-
-
-def test_a_passage_without_a_vector_is_as_far_as_the_farthest() -> None:
-    found = by_id(rank({1: -9, 2: -9, 3: -9}, {1: 0.8, 2: 0.2}, 10))
-    assert found[3].vector == found[2].vector == 0
-    assert found[3].score == found[2].score < found[1].score
-
-
-def test_a_passage_found_only_by_meaning_has_no_share_of_words() -> None:
-    found = by_id(rank({1: -9}, {1: 0.1, 2: 0.9}, 10))
-    assert (found[1].vector, found[2].bm25) == (0, 0)
-
-
-# How much each side has to say
-
-
-def test_words_that_cover_a_query_outweigh_a_meaning_that_is_merely_near() -> None:
-    assert ids(rank({1: -10, 2: -2}, {1: 0.4, 2: 0.5, 3: 0.6}, 10))[0] == 1
-
-
-def test_words_that_cover_hardly_anything_of_a_query_give_way_to_meaning() -> None:
-    assert ids(rank({1: -0.1, 2: -0.05}, {1: 0.4, 2: 0.5, 3: 0.6}, 50))[0] == 3
-
-
-def test_the_more_of_a_query_words_cover_the_less_meaning_counts() -> None:
-    cosine = {1: 0.2, 2: 0.9}
-    nearest = [by_id(rank({1: -score}, cosine, 100))[2].vector for score in (1, 8, 20, 50, 99)]
-    assert nearest == sorted(nearest, reverse=True)
-    assert nearest[0] > nearest[-1]
-
-
-def test_the_more_of_a_query_words_cover_the_more_they_count_until_they_count_in_full() -> None:
-    cosine = {1: 0.2, 2: 0.9}
-    best = [by_id(rank({1: -score}, cosine, 100))[1].bm25 for score in (1, 4, 8, 50)]
-    assert best == pytest.approx([0.125, 0.5, 1, 1])
-
-
-def test_meaning_that_contradicts_words_is_trusted_less_than_meaning_that_agrees() -> None:
-    bm25 = {number: -float(10 - number) for number in range(1, 8)}
-    agreeing = {number: 0.9 - number / 10 for number in range(1, 8)}
-    contradicting = {number: 0.1 + number / 10 for number in range(1, 8)}
-    by_agreeing = by_id(rank(bm25, agreeing, 20))
-    by_contradicting = by_id(rank(bm25, contradicting, 20))
-    assert max(one.vector for one in by_contradicting.values()) < max(
-        one.vector for one in by_agreeing.values()
-    )
-    assert ids(rank(bm25, contradicting, 9))[0] == 1
-
-
-def test_meaning_that_contradicts_words_is_trusted_where_words_cover_nothing() -> None:
-    bm25 = {number: -float(10 - number) / 1000 for number in range(1, 8)}
-    contradicting = {number: 0.1 + number / 10 for number in range(1, 8)}
-    assert ids(rank(bm25, contradicting, 50))[0] == 7
-
-
-def test_a_nearer_meaning_can_cost_a_place_because_all_meaning_is_trusted_more_for_it() -> None:
-    bm25 = {1: 0.0, 2: -7.0, 3: -4.0, 4: 0.0}
-    cosine = {1: 0.6, 2: 1.0, 3: 0.3, 4: 1.0}
-    assert ids(rank(bm25, cosine, 20)) == [2, 3, 4, 1]
-    assert ids(rank(bm25, {**cosine, 3: 0.5}, 20)) == [2, 4, 3, 1]
-
-
-def test_one_more_word_can_cost_a_place_because_all_meaning_is_trusted_less_for_it() -> None:
-    bm25 = {1: -1.6, 3: -6.0}
-    cosine = {1: 0.1, 2: 0.9, 3: 0.57}
-    assert ids(rank(bm25, cosine, 3)) == [3, 2, 1]
-    assert ids(rank({**bm25, 2: -0.05}, cosine, 3)) == [3, 1, 2]
-
-
-# Weights and neighbours
-
-
-@pytest.mark.parametrize(
-    ("weights", "best"), [(Weights(1, 0), 2), (Weights(0, 1), 1), (Weights(), 1)]
-)
-def test_other_weights_give_another_order(weights: Weights, best: int) -> None:
-    assert rank({1: -9, 2: -1}, {1: 0.1, 2: 0.9}, 10, weights=weights)[0].id == best
-
-
-def test_a_match_next_to_a_match_is_a_little_better() -> None:
-    bm25 = {1: -10.0, 2: -5.0, 4: -5.0}
-    found = by_id(rank(bm25, {}, 10, {1: [2], 2: [1, 3], 4: [3]}))
-    assert found[1].score == 1
-    assert found[2].score == pytest.approx(0.55 / 1.025)
-    assert found[4].score == pytest.approx(0.5 / 1.025)
-
-
-def test_what_does_not_match_is_not_lifted_by_its_neighbours() -> None:
-    assert ids(rank({1: -10}, {}, 10, {1: [2], 2: [1]})) == [1]
-
-
-# What a full match would score
-
-
-def test_a_full_match_is_the_sum_of_what_its_terms_say() -> None:
-    rare, common = math.log(99.5 / 1.5), math.log(90.5 / 10.5)
-    assert full_match_score([1, 10], 100) == pytest.approx(rare + common)
-
-
-def test_a_term_that_most_passages_hold_says_next_to_nothing() -> None:
-    assert 0 < full_match_score([100], 100) < 1e-5
-    assert 0 < full_match_score([60], 100) < 1e-5
-
-
-def test_an_unknown_term_says_most() -> None:
-    assert full_match_score([0], 100) > full_match_score([1], 100)
-
-
-def test_no_terms_have_no_match() -> None:
-    assert full_match_score([], 100) == 0
+def test_what_is_unrelated_to_a_question_is_learnt_from_the_passages() -> None:
+    assert UNRELATED.pool(Unrelated(0.4, 0.1), 0) == UNRELATED
+    many = UNRELATED.pool(Unrelated(0.4, 0.1), 10_000)
+    assert many.mean == pytest.approx(0.4, abs=0.01)
+    assert many.deviation == pytest.approx(0.1, abs=0.01)
+    # The only passage may well be the answer.
+    assert UNRELATED.pool(Unrelated(0.9, 0.0), 1).mean < 0.15

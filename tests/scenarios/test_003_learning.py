@@ -181,7 +181,7 @@ def test_what_is_found_is_in_the_file_and_in_the_index(
         assistant.reply(KEY, text)
     assistant.wait()
     assert f"## 家\n\n- {LAMP}" in page()
-    assert [hit.text for hit in assistant.index.search("小明")] == [LAMP]
+    assert [hit.text for hit in assistant.index.search("小明", source="memory")] == [LAMP]
 
 
 def used(tokens: int) -> dict[str, object]:

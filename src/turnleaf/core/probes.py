@@ -1,18 +1,19 @@
 """Whether an embedder understands a language, and how alike unrelated texts look to it.
 
 Models differ in both: one gives unrelated texts a cosine of 0.1 and another of 0.6, and one made
-for English takes all Chinese for the same. So each is asked once about sentences whose meaning is
-known.
+for English takes all Chinese for the same, or goes by the characters that two texts share. So each
+is asked once about sentences whose meaning is known, beside others that only look alike.
 """
 
 from __future__ import annotations
 
 import array
-import math
 from dataclasses import dataclass
+from itertools import chain
 from statistics import fmean, pstdev
 from typing import TYPE_CHECKING
 
+from turnleaf.core.ranking import Unrelated
 from turnleaf.core.terms import is_unspaced
 
 if TYPE_CHECKING:
@@ -20,30 +21,59 @@ if TYPE_CHECKING:
 
 PAIRS = {
     "spaced": (
-        ("The cat is asleep on the sofa", "A kitten naps on the couch"),
-        ("He repairs old bicycles for a living", "His job is fixing used bikes"),
-        ("The train to the coast was late", "Our rail trip to the sea got delayed"),
-        ("She is allergic to peanuts", "Nuts make her ill"),
-        ("Rent is due on the first of the month", "We pay for the flat when a month begins"),
+        ("The cat is asleep on the sofa", "A kitten naps across our couch"),
+        ("He repairs old bicycles for a living", "His job involves fixing used bikes"),
+        ("The train to the coast was late", "Our rail trip toward a beach got delayed"),
+        ("She is allergic to peanuts", "Nuts make my daughter ill"),
+        ("Rent is due on the first of the month", "We pay our landlord every four weeks"),
         ("The soup needs more salt", "This broth tastes too bland"),
-        ("My sister plays the violin in an orchestra", "Her sibling is a professional musician"),
-        ("The server crashed during the night", "The machine went down while we slept"),
+        ("My sister plays the violin in an orchestra", "Her sibling performs classical music"),
+        ("The server crashed during the night", "Our computer went down while everyone slept"),
     ),
     "unspaced": (
-        ("貓在沙發上睡著了", "小貓正躺在長椅上打盹"),
-        ("他靠修理舊腳踏車維生", "他的工作是修單車"),
-        ("往海邊的火車誤點了", "我們去海岸的列車晚到"),
-        ("她對花生過敏", "她吃了堅果會不舒服"),
-        ("房租每月一號要繳", "月初得付公寓的租金"),
-        ("這碗湯不夠鹹", "湯的味道太淡了"),
-        ("我姊姊在樂團拉小提琴", "她的姊妹是職業音樂家"),
-        ("伺服器半夜當機了", "我們睡覺時主機掛掉了"),
+        ("貓在沙發上睡著了", "小喵咪正躺椅子打盹"),
+        ("醫生叫他少吃糖", "大夫勸老爸別碰甜食"),
+        ("房租每月一號要繳", "公寓費用得在初旬付給屋主"),
+        ("這碗湯不夠鹹", "羹的味道太淡"),
+        ("我姊姊拉小提琴", "那女孩演奏弦樂"),
+        ("伺服器半夜當機了", "主電腦凌晨壞掉"),
+        ("老闆答應幫我加薪", "主管同意提高工資"),
+        ("往海邊的火車誤點了", "去沙灘那班高鐵遲到"),
     ),
 }
-SENTENCES = tuple(text for pairs in PAIRS.values() for pair in pairs for text in pair)
+"""Sentences that mean the same and share no word, or no character."""
+
+DISTRACTORS = {
+    "spaced": (
+        "The mayor is on the phone",
+        "He tells old jokes for a laugh",
+        "The way to the museum was long",
+        "She is about to speak",
+        "The first of the guests is on the stairs",
+        "The team needs more time",
+        "My sister plays the fool in an argument",
+        "The birds sang during the night",
+    ),
+    "unspaced": (
+        "他在會上發了脾氣",
+        "少年叫他吃驚",
+        "一號月台每班車都要等",
+        "這本書不夠厚",
+        "我家小狗拉肚子",
+        "他半夜才趕到了機場",
+        "老師答應幫我加菜",
+        "往前的那一點光了",
+    ),
+}
+"""For each pair a sentence that shares words or characters with the first, and means another."""
+
+SENTENCES = (
+    *(text for pairs in PAIRS.values() for pair in pairs for text in pair),
+    *(text for texts in DISTRACTORS.values() for text in texts),
+)
 
 NEEDED = 0.6
-"""The share of sentences whose counterpart must be the nearest; by chance it is 1 in 8."""
+"""The share of sentences whose counterpart must be the nearest; by chance it is 1 in 16."""
 DEVIATIONS = 2.5
 """How far above what is usual between unrelated texts a cosine must be to mean something."""
 
@@ -53,7 +83,12 @@ class Profile:
     """What is known of an embedder: the scripts it understands, and where meaning begins."""
 
     scripts: tuple[str, ...]
-    floor: float
+    unrelated: Unrelated
+
+    @property
+    def floor(self) -> float:
+        """The cosine from which on it is hardly by chance."""
+        return self.unrelated.mean + DEVIATIONS * self.unrelated.deviation
 
     def understands(self, text: str) -> bool:
         """Tell whether it understands what this is written in."""
@@ -69,27 +104,30 @@ def script(text: str) -> str:
 
 def profile(vectors: Sequence[bytes]) -> Profile:
     """Judge an embedder by its vectors of `SENTENCES`."""
-    numbers = [array.array("f", vector) for vector in vectors]
+    numbers = (array.array("f", vector) for vector in vectors)
+    meant = dict(zip(SENTENCES, numbers, strict=True))
     scripts = []
     unrelated: list[float] = []
-    for place, name in enumerate(PAIRS):
-        count = len(PAIRS[name])
-        mine = numbers[2 * count * place : 2 * count * (place + 1)]
-        cosines = [[_cosine(one, other) for other in mine[1::2]] for one in mine[::2]]
-        found = sum(row[number] == max(row) for number, row in enumerate(cosines))
-        others = [
-            value for number, row in enumerate(cosines) for value in row if value != row[number]
+    for name, pairs in PAIRS.items():
+        cosines = [[_cosine(meant[one], meant[other]) for _, other in pairs] for one, _ in pairs]
+        alike = [
+            max(_cosine(meant[one], meant[other]) for other in DISTRACTORS[name])
+            for one, _ in pairs
         ]
-        if found >= NEEDED * count and len(set(others)) > 1:
+        others = [[*row[:place], *row[place + 1 :]] for place, row in enumerate(cosines)]
+        found = sum(
+            row[place] > max(*others[place], alike[place]) for place, row in enumerate(cosines)
+        )
+        if found >= NEEDED * len(pairs):
             scripts.append(name)
-            unrelated += others
-    return Profile(tuple(scripts), _floor(unrelated))
+            unrelated += chain.from_iterable(others)
+    return Profile(tuple(scripts), _describe(unrelated))
 
 
-def _floor(unrelated: Sequence[float]) -> float:
+def _describe(unrelated: Sequence[float]) -> Unrelated:
     if not unrelated:
-        return math.inf
-    return fmean(unrelated) + DEVIATIONS * pstdev(unrelated)
+        return Unrelated(1.0, 0.0)
+    return Unrelated(fmean(unrelated), pstdev(unrelated))
 
 
 def _cosine(one: Sequence[float], other: Sequence[float]) -> float:

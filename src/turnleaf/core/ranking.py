@@ -1,30 +1,43 @@
-"""Ranking: how a BM25 score and a cosine similarity become one score between 0 and 1.
+"""Ranking: what the words and the meaning of a passage are worth, each from 0 to 1.
 
-Both sides are scaled within the query's own candidates. Then the side that has less to say is made
-smaller: keywords by how little of the query the best hit covers; vectors by how much it does, and
-further where keywords cover the query and the similarities contradict them.
+Words are the share of the question that a passage holds. Meaning is how far a passage stands out
+from what is unrelated to the question, on the way to saying the same. The score is their weighted
+sum, and where one of them does not exist it is the other.
 """
 
+from __future__ import annotations
+
 import math
-import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
-__all__ = ["Ranked", "Weights", "full_match_score", "rank"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
-_BALANCED_COVERAGE = 0.08
-"""The share of a query at which keywords and vectors both keep their full range."""
+__all__ = ["Ranked", "Unrelated", "Weights", "combine", "meaning", "spread", "weigh_word", "words"]
 
-_CONTRAST = 1.5
-"""The power that both sides are raised to: what stands out counts more than what is merely near."""
+FEW = 30
+"""In a memory of one or two facts, that all of them hold a word does not make it a common one."""
 
-_USUAL_AGREEMENT = 0.3
-"""The correlation of BM25 with cosine that a working embedder shows, and is fully trusted at."""
+_REST = 0.4
+"""What a word loses in a passage that says as much else as an average one does."""
 
-_NEIGHBOUR_SHARE = 0.05
-"""What a keyword hit adds to the passages right before and after it: answers come in clusters."""
+_CONTEXT_SHARE = 0.5
+"""What a word counts at most that stands only right before or after a passage."""
 
-_MIN_IDF = 1e-6
+_NEIGHBOUR_SHARE = 0.1
+"""How much of what its neighbour holds a passage gets: answers come in clusters."""
+
+_STANDING_OUT = 1.9
+"""By how many deviations, times the logarithm of the number of passages, a passage has to stand
+out to be half-way. The best of many unrelated passages stands out by chance, the further the more
+there are."""
+
+_KNOWN_BEFORE = 20
+"""As many cosines as what is known of the embedder counts for."""
+
+_LEAST_DEVIATION = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,108 +47,98 @@ class Weights:
     vector: float = 0.7
     bm25: float = 0.3
 
+    @classmethod
+    def of(cls, vector: float, bm25: float) -> Weights:
+        """Return weights whose sum is at most one: a side that counts in full counts alone."""
+        if (vector == 1.0) != (bm25 == 1.0):
+            return cls(float(vector == 1.0), float(bm25 == 1.0))
+        total = max(1.0, vector + bm25)
+        return cls(vector / total, bm25 / total)
+
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A passage with its combined score and, each between 0 and 1, what that is made of."""
+    """A passage with its score, and what that is made of: None for a side that does not exist."""
 
     id: int
     score: float
-    bm25: float
-    vector: float
+    words: float | None
+    meaning: float | None
 
 
-def full_match_score(frequencies: Iterable[int], passages: int) -> float:
-    """Return the BM25 score of an average passage that has each query term once.
+class Unrelated(NamedTuple):
+    """The cosines that texts have which have nothing to do with each other."""
 
-    The frequencies are the numbers of passages that hold each term, 0 for an unknown term.
+    mean: float
+    deviation: float
+
+    def pool(self, found: Unrelated, count: int) -> Unrelated:
+        """Return the same for a question to which nearly all of so many passages are unrelated."""
+        share = count / (count + _KNOWN_BEFORE)
+        variance = share * found.deviation**2 + (1 - share) * self.deviation**2
+        return Unrelated(share * found.mean + (1 - share) * self.mean, math.sqrt(variance))
+
+
+def weigh_word(count: int, passages: int) -> float:
+    """Return how much a word says that so many passages hold; even the commonest says something."""
+    return math.log(1.0 + (max(passages, FEW) - count + 0.5) / (count + 0.5))
+
+
+def words(
+    weights: Mapping[str, float], own: Sequence[str], around: Sequence[str], typical: float
+) -> float:
+    """Return the share of the question's words that a passage holds, from 0 to 1.
+
+    `weights` has what each word of the question weighs, `own` and `around` the words of the passage
+    and those right before and after it, `typical` how many of both there are on average. It is 1
+    for a passage that is the question; a word among many others counts less.
     """
-    return sum(
-        max(_MIN_IDF, math.log((passages - count + 0.5) / (count + 0.5))) for count in frequencies
-    )
-
-
-def _agreement(bm25: Mapping[int, float], cosine: Mapping[int, float]) -> float:
-    """Return how far keyword hits that score better are also nearer: a correlation, -1 to 1.
-
-    `bm25` has FTS5's negative scores. It is 0 where nothing can be told.
-    """
-    both = [passage for passage in bm25 if passage in cosine]
-    try:
-        return statistics.correlation([-bm25[i] for i in both], [cosine[i] for i in both])
-    except statistics.StatisticsError:
+    total = sum(weights.values())
+    if not total:
         return 0.0
+    here = Counter(filter(weights.__contains__, own))
+    beside = Counter(filter(weights.__contains__, around))
+    rest = max(0, len(own) + len(around) - len(weights)) / max(typical, 1.0)
+    held = 0.0
+    for term in here.keys() | beside.keys():
+        inside = _saturate(here[term], rest)
+        outside = _CONTEXT_SHARE * _saturate(beside[term], rest)
+        held += weights[term] * (inside + (1.0 - inside) * outside)
+    return min(1.0, held / total)
 
 
-def rank(
-    bm25: Mapping[int, float],
-    cosine: Mapping[int, float],
-    full_match: float,
-    neighbours: Mapping[int, Sequence[int]] | None = None,
-    weights: Weights | None = None,
-) -> list[Ranked]:
-    """Return the candidates of either side, best first.
-
-    `bm25` has FTS5's negative scores, `cosine` the similarity of every candidate that has a vector
-    (empty: keywords alone), `neighbours` the passages beside each candidate.
-    """
-    keywords = {passage: max(0.0, -score) for passage, score in bm25.items()}
-    coverage = min(1.0, max(keywords.values(), default=0.0) / max(full_match, _MIN_IDF))
-    lexical = _spread(_scaled(keywords, 0.0), neighbours or {})
-    if not cosine:
-        return _sorted(Ranked(passage, score, score, 0.0) for passage, score in lexical.items())
-    # A passage without a vector is as far away as the farthest candidate.
-    semantic = _scaled(cosine, min(cosine.values()), alike=1.0)
-    trust = 1.0 - coverage * _doubt(_agreement(bm25, cosine))
-    balance = coverage / _BALANCED_COVERAGE
-    keyword_range = min(1.0, balance)
-    vector_range = trust / max(1.0, balance)
-    return _sorted(_blend(lexical, keyword_range, semantic, vector_range, weights or Weights()))
-
-
-def _doubt(agreed: float) -> float:
-    """Return how little the similarities agree with the keywords, between 0 and 1."""
-    return 1.0 - min(1.0, max(0.0, agreed) / _USUAL_AGREEMENT)
-
-
-def _blend(
-    lexical: Mapping[int, float],
-    keyword_range: float,
-    semantic: Mapping[int, float],
-    vector_range: float,
-    weights: Weights,
-) -> Iterable[Ranked]:
-    """Weigh both sides, each within the range that it is given."""
-    for passage in {**lexical, **semantic}:
-        keyword = keyword_range * lexical.get(passage, 0.0) ** _CONTRAST
-        vector = vector_range * semantic.get(passage, 0.0) ** _CONTRAST
-        yield Ranked(passage, weights.vector * vector + weights.bm25 * keyword, keyword, vector)
-
-
-def _scaled(scores: Mapping[int, float], floor: float, *, alike: float = 0.0) -> dict[int, float]:
-    """Return the scores as shares of the way from the floor to the best one.
-
-    Where none is better than the floor, each is as good as `alike`.
-    """
-    span = max(scores.values(), default=floor) - floor
-    if span <= 0.0:
-        return dict.fromkeys(scores, alike)
-    return {passage: (score - floor) / span for passage, score in scores.items()}
-
-
-def _spread(
-    scores: Mapping[int, float], neighbours: Mapping[int, Sequence[int]]
+def spread(
+    held: Mapping[int, float], neighbours: Mapping[int, Sequence[int | None]]
 ) -> dict[int, float]:
-    """Let every passage have a share of its neighbours' scores, within 0 to 1."""
-    get = scores.get
-    lifted = {
-        passage: score
-        + _NEIGHBOUR_SHARE * sum(get(other, 0.0) for other in neighbours.get(passage, ()))
-        for passage, score in scores.items()
+    """Return what passages hold with a share of what those beside them do, up to 1."""
+    return {
+        number: min(1.0, share + _NEIGHBOUR_SHARE * _sum_held(held, neighbours.get(number, ())))
+        for number, share in held.items()
     }
-    return _scaled(lifted, 0.0)
 
 
-def _sorted(hits: Iterable[Ranked]) -> list[Ranked]:
-    """Return hits best first, equal ones in the order of their ids."""
-    return sorted(hits, key=lambda hit: (-hit.score, hit.id))
+def meaning(cosine: float, unrelated: Unrelated, passages: int) -> float:
+    """Return how near a passage is to what was asked: 0 if unrelated, 1 if it means the same."""
+    way = 1.0 - min(unrelated.mean, 1.0 - _LEAST_DEVIATION)
+    gone = min(1.0, max(0.0, 1.0 - (1.0 - cosine) / way))
+    deviation = max(unrelated.deviation, _LEAST_DEVIATION)
+    half_way = _STANDING_OUT * math.log(max(passages, FEW)) * deviation / way
+    return gone**2 / (gone**2 + half_way**2 * (1.0 - gone))
+
+
+def combine(found_words: float | None, found_meaning: float | None, weights: Weights) -> float:
+    """Return the weighted sum of both sides; where one does not exist, the other."""
+    if found_meaning is None:
+        return found_words or 0.0
+    if found_words is None:
+        return found_meaning
+    return weights.vector * found_meaning + weights.bm25 * found_words
+
+
+def _sum_held(held: Mapping[int, float], numbers: Sequence[int | None]) -> float:
+    return sum(held.get(number, 0.0) for number in numbers if number is not None)
+
+
+def _saturate(count: int, rest: float) -> float:
+    """Return what a word is worth that stands so often among so much else, from 0 to 1."""
+    return count / (count + _REST * rest) if count else 0.0

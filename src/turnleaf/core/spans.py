@@ -2,7 +2,7 @@
 
 A month or day without a year is the latest one that is not in the future; weeks run from Monday to
 Sunday. What lies ahead ("tomorrow", 下週) and what comes again ("on Mondays", 每週三) is no span,
-and neither is a season, which depends on where one lives.
+and neither is a season, which depends on where one lives. The parts of a month have ten days.
 """
 
 from __future__ import annotations
@@ -72,6 +72,19 @@ _DAYS_AGO = {
     "大前天": 3,
 }
 _YEARS_BACK = {"last year": 1, "this year": 0, "去": 1, "前": 2, "今": 0, "本": 0}
+_PLACES = {
+    name: place
+    for place, names in enumerate(
+        ("first 1st 一", "second 2nd 二", "third 3rd 三", "fourth 4th 四")
+    )
+    for name in names.split()
+}
+_LAST = frozenset({"last", "final", "最后", "最后一"})
+_PARTS = {
+    **dict.fromkeys(("early", "上旬", "初"), 0),
+    **dict.fromkeys(("mid", "中旬"), 1),
+    **dict.fromkeys(("late", "下旬", "底", "末"), 2),
+}
 _FRACTIONS = frozenset({2, 3, 4, 5, 6, 8, 10, 12, 16})
 
 _NUMBER = rf"(?:a )?(?P<n>\d{{1,4}}|{'|'.join(_NUMBERS)}|few|several)(?: of)?"
@@ -374,6 +387,29 @@ def _date(match: re.Match[str], today: date) -> _Days:
     return _day(date(year, month, day)) if year else _latest_day(today, month, day)
 
 
+def _week_of_month(match: re.Match[str], today: date) -> _Days | None:
+    """Give seven days of a month, counted from its first or back from its last."""
+    first, last = _stated_month(match, today)
+    place = match["nth"].lower().removeprefix("第")
+    if place in _LAST:
+        return last - timedelta(days=6), last
+    start = first + timedelta(weeks=_PLACES[place])
+    return (start, min(start + timedelta(days=6), last)) if start <= last else None
+
+
+def _part_of_month(match: re.Match[str], today: date) -> _Days:
+    """Give the first ten days of a month, the second ten, or the rest."""
+    first, last = _stated_month(match, today)
+    part = _PARTS[match["part"].lower()]
+    start = first + timedelta(days=10 * part)
+    return start, last if part == max(_PARTS.values()) else start + timedelta(days=9)
+
+
+def _stated_month(match: re.Match[str], today: date) -> _Days:
+    which = match.groupdict().get("which")
+    return _months_before(today, _COUNT_BACK[which.lower()]) if which else _date(match, today)
+
+
 def _date_of_month(match: re.Match[str], today: date) -> _Days:
     first, last = _months_before(today, _COUNT_BACK[match["which"]])
     return _day(first.replace(day=_number(match["day"]))) if match["day"] else (first, last)
@@ -412,10 +448,7 @@ _AHEAD = (
     r"(?:next|every|each|coming|following|upcoming)\s+(?:other\s+|\d{1,3}\s+)?"
     rf"(?:days?|weeks?|weekend|months?|years?|{_FULL_WEEKDAY}|{_MONTH})"
 )
-_IN = (
-    r"(?P<which>(?<=since )|(?<=after )|(?:in|during|of|from|last|this)(?=\s)"
-    r"|(?:early|mid|late)(?=[\s-]))[\s-]*"
-)
+_IN = r"(?P<which>(?<=since )|(?<=after )|(?:in|during|of|from|last|this)(?=\s))[\s-]*"
 _ISO = (
     r"(?<![\d./-])(?P<year>(?:19|20)\d\d)(?P<sep>[-/.])(?P<month>\d{1,2})"
     r"(?:(?P=sep)(?P<day>\d{1,2})|(?<!\.\d)(?<!\.\d\d))(?![\d/]|[-.:]\d)"
@@ -426,8 +459,14 @@ _SLASHED = (
 )
 _NOT_AFTER = r"(?<![\d一二三四五六七八九十个两])"
 _WEEKDAY_END = r"(?=\s*(?:[,.;?!，。？！]|\Z|(?:of )?(?:last|this) week))"
+_WEEK_OF = rf"(?P<nth>last|final|{'|'.join(filter(str.isascii, _PLACES))})\s+week\s+(?:of|in)\s+"
+_HAN_NTH = f"的?(?P<nth>最后一?|第[一二三四])个?{_HAN_WEEK}(?![一二三四五六日天末])"
+_HAN_THAT_MONTH = "(?P<which>上上个?|上个?|这个?|本)月"
 _WORDED: tuple[tuple[str, _Resolver], ...] = (
     (_AHEAD, _nothing),
+    (rf"{_WEEK_OF}{_MONTH}{_YEAR}?", _week_of_month),
+    (rf"{_WEEK_OF}(?P<which>last|previous|this)\s+month", _week_of_month),
+    (rf"(?P<part>early|mid|late)[\s-]+(?:in\s+)?{_MONTH}{_YEAR}?", _part_of_month),
     (r"(?:the\s+)?(?:day\s+after\s+)?tomorrow", _nothing),
     (rf"{_NUMBER}\s+{_UNIT}\s+ago(?: today)?", _ago),
     ("|".join(sorted(filter(str.isascii, _DAYS_AGO), key=len, reverse=True)), _days_ago),
@@ -453,6 +492,13 @@ _HAN_WORDED: tuple[tuple[str, _Resolver], ...] = (
     (rf"[每明后]年(?:{_HAN_MONTH}(?:{_HAN_DAY})?)?", _nothing),
     ("|".join(name for name in _DAYS_AGO if not name.isascii()), _days_ago),
     ("[这前]几天|最近几天", _recent_days),
+    (rf"{_HAN_THAT_MONTH}{_HAN_NTH}", _week_of_month),
+    (rf"(?:{_HAN_YEAR})? ?{_NOT_AFTER}{_HAN_MONTH}{_HAN_NTH}", _week_of_month),
+    (rf"{_HAN_THAT_MONTH}的?(?P<part>[上中下]旬|[初底末])", _part_of_month),
+    (
+        rf"(?:{_HAN_YEAR})? ?{_NOT_AFTER}{_HAN_MONTH}的?(?P<part>[上中下]旬|[初底末])",
+        _part_of_month,
+    ),
     (rf"(?<![月年\d一二三四五六七八九十]){_HAN_COUNT}[以之]?前", _ago),
     (rf"(?:最近|过去|近|[这前](?!一))(?:的|这)?{_HAN_COUNT}", _lately),
     (rf"(?P<which>上上个?|上个?|这个?|本|(?<!每)(?<!下)){_HAN_WEEK}末", _weekend),

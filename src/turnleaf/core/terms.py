@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate, chain, filterfalse
+from itertools import accumulate, filterfalse
 from operator import add
 
 from turnleaf.core.han import SIMPLIFIED, TRADITIONAL
@@ -35,9 +35,11 @@ TOKENIZER = "unicode61 remove_diacritics 0 categories 'L* M* N* S* Co Cn'"
 MAX_POSTINGS = 10_000
 """How many entries of the index a query may read before its commonest terms are left out."""
 
-_MAX_QUERY_TERMS = 64
+MAX_TERMS = 128
+"""How many terms of a query are looked up, the rarest of them."""
+
+_MAX_QUERY_TERMS = 1_024
 _MAX_QUERY_CHARS = 4_000
-_MAX_KEYWORD_UNITS = 8
 
 # Scripts written without spaces between words: Thai to Khmer, Han, Kana and Hangul.
 UNSPACED = (
@@ -173,13 +175,11 @@ _FOLD = _fold_table()
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What a person typed, as terms to rank by and as the keywords of a short query."""
+    """What a person typed, as terms to rank by."""
 
     terms: tuple[str, ...]
     repeated: frozenset[str]
     """The words and pairs that occur more than once in it, and so count double."""
-    all_of: str
-    """An FTS5 expression for what has every keyword; empty when the query is a question."""
 
 
 def simplify(text: str) -> str:
@@ -216,6 +216,11 @@ def terms(text: str) -> list[str]:
     return found
 
 
+def is_stop_word(word: str) -> bool:
+    """Whether a folded English word is grammar, or said in any conversation."""
+    return word in _STOP_WORDS
+
+
 def is_unspaced(char: str) -> bool:
     """Tell whether a character is of a script that is written without spaces."""
     return _RUN.match(char) is not None
@@ -242,7 +247,6 @@ def parse_query(text: str) -> Query:
     telling = [_stem(word) for word in words if word not in _STOP_WORDS]
     pairs = [pair for run in runs for pair in _pairs(run)]
     singles = [char for run in runs for char in run]
-    # Single characters come last: they are the first to go when there are too many terms.
     chosen = _distinct(
         (
             *(*dates, *telling, *_compounds(folded)),
@@ -250,11 +254,8 @@ def parse_query(text: str) -> Query:
             *filterfalse(_is_stop_char, singles),
         )
     ) or _distinct((*map(_stem, words), *pairs, *singles))
-    is_short = not dates and len(words) + len(singles) <= _MAX_KEYWORD_UNITS
-    keywords = _distinct((*telling, *chain.from_iterable(map(_key_terms, runs)))) or chosen
     counts = Counter((*telling, *pairs))
-    repeated = frozenset(term for term in chosen if counts[term] > 1)
-    return Query(chosen, repeated, " AND ".join(map(_quoted, keywords)) if is_short else "")
+    return Query(chosen, frozenset(term for term in chosen if counts[term] > 1))
 
 
 def affordable(
@@ -262,12 +263,14 @@ def affordable(
 ) -> list[str]:
     """Return the rarest terms of a query, as many as can be looked up at a bounded cost.
 
-    The frequencies are the numbers of passages that hold each term. Repeated terms come twice.
+    The frequencies are the numbers of passages that hold each term; what none holds finds nothing.
+    Repeated terms come twice.
     """
-    rarest_first = sorted(query.terms, key=lambda term: frequencies.get(term, 0))
-    costs = [*accumulate(frequencies.get(term, 0) for term in rarest_first)]
+    known = filter(frequencies.get, query.terms)
+    rarest_first = sorted(known, key=frequencies.__getitem__)[:MAX_TERMS]
+    costs = [*accumulate(map(frequencies.__getitem__, rarest_first))]
     # However common it is, one term that does occur has to stay.
-    kept = rarest_first[: max(bisect_right(costs, max_postings), bisect_right(costs, 0) + 1)]
+    kept = rarest_first[: max(bisect_right(costs, max_postings), 1)]
     return [*kept, *(term for term in kept if term in query.repeated)]
 
 
@@ -290,16 +293,10 @@ def _compounds(folded: str) -> list[str]:
     return [_stem(word.replace("-", "")) for word in _COMPOUND.findall(folded)]
 
 
-def _key_terms(run: str) -> list[str]:
-    """Return the pairs that a run stands for as keywords, and the characters left between them."""
-    pairs = [pair for pair in _pairs(run) if _STOP_CHARS.isdisjoint(pair)] or [*_pairs(run)]
-    covered = _STOP_CHARS.union(*pairs)
-    return pairs + [char for char in run if char not in covered]
-
-
 def _distinct(found: Iterable[str]) -> tuple[str, ...]:
-    """Return the first different terms, as many as a query may have."""
-    return tuple(dict.fromkeys(found))[:_MAX_QUERY_TERMS]
+    """Return the different terms; of very many, some from beginning to end."""
+    different = tuple(dict.fromkeys(found))
+    return different[:: 1 + len(different) // (_MAX_QUERY_TERMS + 1)]
 
 
 def _quoted(term: str) -> str:

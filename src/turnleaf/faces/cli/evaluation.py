@@ -22,7 +22,6 @@ from turnleaf.llm.embeddings import find_embedder
 from turnleaf.search import weights
 from turnleaf.store import files
 from turnleaf.store.index import MAX_LIMIT, MODES, Index
-from turnleaf.store.sources import Files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,18 +45,37 @@ class Answer:
     seconds: float
 
 
-class Documents(Files):
-    """The documents of one scope as a source, in a file of their own."""
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """The documents of one scope as a source, in a file of their own that may be of any size."""
+
+    path: Path
+
+    def paths(self) -> Iterator[str]:
+        """Name the file."""
+        yield str(self.path)
+
+    def folders(self) -> Iterator[Path]:
+        """Name the folder that the file is in."""
+        yield self.path.parent
+
+    def concerns(self, path: Path) -> bool:
+        """Whether this is the file."""
+        return path == self.path
 
     def cut(self, path: Path, data: bytes) -> tuple[str, Sequence[Passage]]:  # noqa: ARG002 - as in Source
-        """Take each document for a passage; those with one parent follow each other."""
+        """Take each document for a passage; dated ones with one parent follow each other.
+
+        Of undated ones it is not known whether they were said at about the same time, or only
+        belong to one topic.
+        """
         documents = json.loads(data)
         return "conversations", [
             Passage(
                 text=one["text"],
                 line=line,
                 date=one.get("date") or None,
-                conversation=one.get("parent") or None,
+                conversation=(one.get("date") and one.get("parent")) or None,
                 id=str(one["id"]),
             )
             for line, one in enumerate(documents, 1)

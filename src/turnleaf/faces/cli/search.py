@@ -18,14 +18,14 @@ from turnleaf.faces.cli.arguments import TEXT, as_json, given_text
 from turnleaf.faces.cli.output import complain, one_line, say, say_json, visible
 from turnleaf.faces.cli.place import Place, pass_place
 from turnleaf.faces.cli.progress import progress
-from turnleaf.search import open_index
+from turnleaf.search import open_index, weights
 from turnleaf.store.index import MAX_LIMIT
 from turnleaf.store.sources import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from turnleaf.settings import Settings
+    from turnleaf.core.ranking import Weights
     from turnleaf.store.index import Hit, Index
 
 SHOWN_LINES = 6
@@ -52,7 +52,7 @@ def search(
     explain: bool,
     as_json: bool,
 ) -> None:
-    """Find what fits QUERY best in the memories, the daily logs and the archive.
+    """Find what fits QUERY best in the memories, the daily logs and the conversations.
 
     Ask in your own words, in any language; no character has a special meaning.
     """
@@ -64,7 +64,7 @@ def search(
     if as_json:
         say_json([_record(hit) for hit in found])
     else:
-        _show(found, query, place.settings if explain else None)
+        _show(found, query, weights(place.settings) if explain else None)
     if found:
         _catch_up(index)
         return
@@ -121,12 +121,12 @@ def _record(hit: Hit) -> dict[str, Any]:
         "speaker": hit.speaker,
         "id": hit.id,
         "score": round(hit.score, 4),
-        "bm25": round(hit.bm25, 4),
-        "vector": round(hit.vector, 4),
+        "bm25": None if hit.bm25 is None else round(hit.bm25, 4),
+        "vector": None if hit.vector is None else round(hit.vector, 4),
     }
 
 
-def _show(found: Sequence[Hit], query: str, explained: Settings | None) -> None:
+def _show(found: Sequence[Hit], query: str, explained: Weights | None) -> None:
     wanted = parse_query(query).terms
     for hit in found:
         _print(_text(hit, wanted))
@@ -161,11 +161,12 @@ def _origin(hit: Hit) -> str:
     return "  ".join(visible(part) for part in parts if part)
 
 
-def _reason(hit: Hit, settings: Settings) -> str:
-    if hit.score == hit.bm25:
+def _reason(hit: Hit, weights: Weights) -> str:
+    if hit.vector is None:
         return f"score {hit.score:.3f}, by words alone"
-    meaning, words = settings.search_vector_weight, settings.search_bm25_weight
+    if hit.bm25 is None:
+        return f"score {hit.score:.3f}, by meaning alone"
     return (
-        f"score {hit.score:.3f} = {meaning:g} x {hit.vector:.3f} meaning "
-        f"+ {words:g} x {hit.bm25:.3f} words"
+        f"score {hit.score:.3f} = {weights.vector:g} x {hit.vector:.3f} meaning "
+        f"+ {weights.bm25:g} x {hit.bm25:.3f} words"
     )
