@@ -12,9 +12,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from turnleaf.core import neutral
+from turnleaf.core.context import Room, is_said, shorten
+from turnleaf.core.context_text import NAME_CHARS, context_lines
 from turnleaf.core.dialogue import Prompt
 from turnleaf.core.messages import Message
 from turnleaf.core.prompts import (
@@ -38,8 +41,6 @@ if TYPE_CHECKING:
 
 CONTEXT_TAG = "relevant_past_context"
 DOCUMENT_TAG = "attached_document"
-HIT_CHARS = 600
-NAME_CHARS = 80
 PIECE_CHARS = 1024
 MAX_TOKENS = 32_000
 DOCUMENTS_SHARE = 0.6
@@ -69,8 +70,6 @@ turns out to be wrong, update or delete it. Say that something was saved only wh
 so."""
 
 LEFT_OUT = "Left out because the prompt was too long"
-
-SOURCES = {"memory": "memory", "daily": "daily log", "conversations": "conversation"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,8 +239,8 @@ class PromptComposer:
         history = tuple(newest_within(turn.history, max(room - kept_free, 0), self._cost))
         room -= sum(map(self._cost, history)) + self._count(_found_frame(()))
         hits = _not_yet_said(turn.found, remembered, history)
-        costs = [self._count(_passage(hit)) for hit in hits]
-        found = tuple(hit for hit, left in zip(hits, _left(costs, room), strict=True) if left >= 0)
+        shown = (shorten(hit, turn.message) for hit in hits)
+        found = tuple(takewhile(Room(room, self._count).takes, shown))
         return replace(turn, remembered=remembered, history=history, found=found)
 
     def _shortened(self, turn: Turn, limit: int) -> str:
@@ -372,7 +371,7 @@ def _not_yet_said(
     return [
         hit
         for hit in hits
-        if hit.text not in said and not (hit.source == "memory" and hit.id in known)
+        if not is_said(hit, said) and not (hit.source == "memory" and hit.id in known)
     ]
 
 
@@ -461,7 +460,7 @@ def _is_plain(page: str) -> bool:
 def _context_section(turn: Turn) -> str:
     """Give what holds for this turn only, which comes last so that the rest can be cached."""
     notes = "\n".join(f"({neutral.item(note)})" for note in turn.notes)
-    found = _found_frame(map(_passage, turn.found)) if turn.found else ""
+    found = _found_frame(context_lines(turn.found)) if turn.found else ""
     return _joined(found, *map(_document, turn.documents), notes)
 
 
@@ -472,12 +471,6 @@ def _found_frame(lines: Iterable[str]) -> str:
 @lru_cache(maxsize=8)
 def _document(document: Document) -> str:
     return block(DOCUMENT_TAG, [neutral.passage(f"{_title(document)}\n\n{document.text}")])
-
-
-def _passage(hit: Hit) -> str:
-    where = ", ".join(filter(None, [hit.date, SOURCES.get(hit.source), hit.speaker]))
-    text = hit.text if len(hit.text) <= HIT_CHARS else f"{hit.text[:HIT_CHARS]}…"
-    return f"- {neutral.item(f'({where}) {text}')}"
 
 
 def _as_text(turn: Turn) -> str:

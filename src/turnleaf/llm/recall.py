@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from turnleaf.core import rules
 from turnleaf.core.dialogue import Text
+from turnleaf.core.evidence import NOTED, RECALLED, UNANSWERED, UNRECALLED, is_question
 from turnleaf.core.languages import choose_words
 from turnleaf.core.masked_facts import mask_fact
 from turnleaf.core.memories import Memory
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from turnleaf.core.requests import Request
 
 MOST_LINES = 10
+CLOSE = 0.6
+"""Quoted is what has at least this share of the best passage's score."""
 FEWEST_SHARED = 3
 """A statement is about a question if it shares at least one in so many of its words."""
 _QUESTION = re.compile(
@@ -40,11 +43,11 @@ _ASKING = frozenset(
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 ENGLISH = {
-    "found": "This is remembered about it:",
+    "found": RECALLED[0],
     "said": "you said it in this conversation",
-    "nothing": "Nothing is remembered about that.",
-    "noted": "I will learn this from our conversation:",
-    "heard": "I have no model to answer with, and nothing is remembered about that.",
+    "nothing": UNRECALLED[0],
+    "noted": NOTED[0],
+    "heard": UNANSWERED[0],
     "advice": "No model is set up, so I only quote what is remembered; "
     "turnleaf config model claude-cli (or openai:NAME, ollama:NAME) sets one up.",
     "memory": "memory",
@@ -52,11 +55,11 @@ ENGLISH = {
     "conversations": "conversation",
 }
 CHINESE = {
-    "found": "關於這件事，我記得：",
+    "found": RECALLED[1],
     "said": "你在這次對話裡說的",
-    "nothing": "關於這件事，我什麼都不記得。",
-    "noted": "我會從這次對話學到：",
-    "heard": "沒有模型可以回答，關於這件事我也什麼都不記得。",
+    "nothing": UNRECALLED[1],
+    "noted": NOTED[1],
+    "heard": UNANSWERED[1],
     "advice": "還沒有設定模型，所以我只引用記得的內容；"
     "用 turnleaf config model claude-cli（或 openai:名稱、ollama:名稱）設定。",
     "memory": "記憶",
@@ -90,9 +93,17 @@ class RecallModel:
 def _quoted(prompt: Prompt, words: Mapping[str, str]) -> list[str]:
     history = prompt.messages[:-1]
     said = [one.text for one in _statements(history) if _is_about(one.text, prompt.question)]
-    found = {hit.text for hit in prompt.found}
-    quoted = [f"- {text} ({words['said']})" for text in dict.fromkeys(said) if text not in found]
-    return [*map(partial(_line, words=words), prompt.found), *quoted][:MOST_LINES]
+    found = _statements_found(prompt.found)
+    known = {hit.text for hit in found}
+    quoted = [f"- {text} ({words['said']})" for text in dict.fromkeys(said) if text not in known]
+    return [*map(partial(_line, words=words), found), *quoted][:MOST_LINES]
+
+
+def _statements_found(found: Sequence[Hit]) -> list[Hit]:
+    """Return what answers best; a model can choose among many passages, a person wants the one."""
+    stated = [hit for hit in found if hit.source != "conversations" or not is_question(hit.text)]
+    best = max((hit.score for hit in stated), default=0.0)
+    return [hit for hit in stated if hit.score >= CLOSE * best]
 
 
 def _statements(history: Sequence[Message]) -> list[Message]:

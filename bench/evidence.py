@@ -1,0 +1,321 @@
+"""Whether the messages that hold an answer are in the prompt: `python -m bench.evidence FILE`.
+
+The file holds dialogues with questions: {"scopes": [{"docs": [{"id", "text", "parent", "date"}],
+"queries": [{"text", "gold": [ids]}]}]}. Each dialogue is recorded with a moving clock, one
+conversation for each session, and each question is asked a day later in a new one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import re
+import sqlite3
+import statistics
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeAlias
+
+from turnleaf import Assistant, Message
+from turnleaf.core.terms import is_stop_word
+from turnleaf.core.tokens import estimate
+
+Scope: TypeAlias = dict[str, Any]
+
+NOTHING = "Sorry, I do not know that."
+GREETINGS = (
+    *("hi", "Hello there!", "good morning", "Hey, how are you?", "thanks!", "Thank you so much"),
+    *("Thanks, that helps a lot.", "ok great", "good night", "see you tomorrow", "yes please"),
+    *("你好", "早安", "謝謝你，很有幫助", "好的，謝謝", "晚安", "再見", "哈哈", "在嗎？", "沒問題"),
+)
+LONG_CHARS = 3000
+SEEN_CHARS = 560
+"""As much of a message must be in the prompt."""
+BM25_CHARS = 8000
+STEP = timedelta(seconds=30)
+DATES = (
+    "%I:%M %p on %d %B, %Y",
+    "%d.%m.%Y, %H:%M:%S",
+    "%Y-%m-%dT%H:%M:%S",
+    "%Y-%m-%d %H:%M:%S",
+    "%Y-%m-%d",
+)
+_SIGNS = re.compile(r"[\W_]+")
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(slots=True)
+class Row:
+    """What was measured in one way."""
+
+    name: str
+    shares: list[float] = field(default_factory=list)
+    context: list[int] = field(default_factory=list)
+    prompt: list[int] = field(default_factory=list)
+
+    def add(self, text: str, gold: Sequence[str], context: int, prompt: int) -> None:
+        """Count how many of the messages that hold the answer stand in a text."""
+        seen = squeeze(text)
+        held = [squeeze(one[:SEEN_CHARS]) in seen for one in gold]
+        self.shares.append(sum(held) / len(held))
+        self.context.append(context)
+        self.prompt.append(prompt)
+
+    def __str__(self) -> str:
+        if not self.shares:
+            return f"| {self.name} | – | – | – | – | 0 |"
+        every = statistics.mean(share == 1.0 for share in self.shares)
+        return (
+            f"| {self.name} | {100 * statistics.mean(self.shares):.1f} % | {100 * every:.1f} % "
+            f"| {statistics.mean(self.context):,.0f} | {statistics.mean(self.prompt):,.0f} "
+            f"| {len(self.shares):,} |"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How a dialogue is recorded and its questions asked."""
+
+    name: str
+    is_one: bool = False
+    """Whether all sessions are one conversation, which goes on with the question."""
+    is_asked_before: bool = False
+    is_long: bool = False
+    settings: dict[str, str] = field(default_factory=dict)
+
+
+DEFAULTS = Way("defaults, asked the next day")
+WINDOW = Way(
+    "window only, all in one conversation", is_one=True, settings={"CONTEXT_MAX_TOKENS": "0"}
+)
+WORDS = Way("by words, before any vector is made", settings={"EMBEDDINGS": "off"})
+ASKED = Way("each question asked a day earlier, nothing found", is_asked_before=True)
+LONG = Way(f"messages of {LONG_CHARS:,} characters", is_long=True)
+
+
+class Asking:
+    """A fresh data folder with one dialogue in it, to be asked a day later."""
+
+    def __init__(self, folder: Path, scope: Scope, way: Way, filler: Sequence[str]) -> None:
+        self._clock = read_date(scope["docs"][0]["date"])
+        self._way = way
+        self.assistant = Assistant(folder, now=lambda: self._clock)
+        self.assistant.init()
+        self.texts = {one["id"]: one["text"] for one in scope["docs"]}
+        self._record(scope["docs"], filler)
+
+    def _record(self, docs: Sequence[dict[str, str]], filler: Sequence[str]) -> None:
+        first = docs[0]["text"].split(":")[0]
+        sessions: dict[str, list[dict[str, str]]] = {}
+        for one in docs:
+            sessions.setdefault(one["parent"], []).append(one)
+        for name, said in sessions.items():
+            self._clock = max(self._clock, read_date(said[0]["date"]))
+            messages = [self._message(one["text"], first, filler) for one in said]
+            key = "all" if self._way.is_one else name
+            for start in range(0, len(messages), 2):
+                self.assistant.record(f"cli:session-{key}", messages[start : start + 2])
+        self.assistant.flush()
+        self._clock += timedelta(days=1)
+
+    def _message(self, text: str, first: str, filler: Sequence[str]) -> Message:
+        self._clock += STEP
+        role = "user" if text.startswith(f"{first}:") else "assistant"
+        return Message(role, pad(text, filler) if self._way.is_long else text, self._clock)
+
+    def ask_before(self, questions: Iterable[dict[str, Any]]) -> None:
+        """Ask each question, in a conversation of its own, and find nothing."""
+        for number, one in enumerate(questions):
+            asked = Message("user", one["text"], self._clock)
+            answer = Message("assistant", NOTHING, self._clock + STEP)
+            self.assistant.record(f"cli:session-asked-{number}", [asked, answer])
+        self.assistant.flush()
+        self._clock += timedelta(days=1)
+
+    def ask(self, question: str) -> tuple[str, int, int]:
+        """Return the prompt that would be sent, the tokens of its past context, and all of them."""
+        key = "cli:session-all" if self._way.is_one else "cli:session-new"
+        made = self.assistant.preview(key, question)
+        sections = {one.name: one.tokens for one in made.explanation.sections}
+        whole = "\n".join([made.prompt.system, *(one.text for one in made.prompt.messages)])
+        context = sections.get("Relevant Past Context", 0)
+        return whole, context, sum(sections.values())
+
+
+def main() -> None:
+    """Measure one file, and print a table."""
+    options = read_options()
+    scopes = json.loads(options.file.read_text(encoding="utf-8"))["scopes"][: options.scopes]
+    ways = [WINDOW] if options.window_only else [DEFAULTS, WORDS, WINDOW]
+    ways += [ASKED] * options.asked_before + [LONG] * options.long
+    rows = [measure(way, scopes, options.per) for way in ways]
+    if not options.window_only:
+        tokens = round(statistics.mean(rows[0].context)) if rows[0].context else 0
+        rows += [measure_bm25(scopes, options.per, tokens), measure_bm25(scopes, options.per, None)]
+    print("| | evidence | all of it | tokens of past context | of the prompt | questions |")
+    print("|---|---|---|---|---|---|")
+    for row in rows:
+        print(row)
+    if options.unanswerable:
+        others = json.loads(options.unanswerable.read_text(encoding="utf-8"))["scopes"]
+        print(f"\n{measure_unanswerable(scopes, others, options.per)}")
+
+
+def read_options() -> argparse.Namespace:
+    """Read what is to be measured."""
+    parser = argparse.ArgumentParser(prog="python -m bench.evidence", description=__doc__)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--per", type=int, default=45, help="questions of each dialogue")
+    parser.add_argument("--scopes", type=int, default=None, help="dialogues")
+    parser.add_argument("--asked-before", action="store_true", help=ASKED.name)
+    parser.add_argument("--long", action="store_true", help=LONG.name)
+    parser.add_argument("--window-only", action="store_true", help="only what the window holds")
+    parser.add_argument(
+        "--unanswerable", type=Path, metavar="FILE", help="greetings, and questions of this file"
+    )
+    return parser.parse_args()
+
+
+def measure(way: Way, scopes: Sequence[Scope], per: int) -> Row:
+    """Record each dialogue in one way, and ask its questions."""
+    row = Row(way.name)
+    for number, scope in enumerate(scopes):
+        questions = choose_questions(scope, per)
+        filler = [one["text"] for one in scopes[number - 1]["docs"]]
+        with opened(scope, way, filler) as asking:
+            if way.is_asked_before:
+                asking.ask_before(questions)
+            asking.assistant.index.embed()
+            for one in questions:
+                gold = [asking.texts[name] for name in one["gold"]]
+                whole, context, prompt = asking.ask(one["text"])
+                row.add(whole, gold, context, prompt)
+    return row
+
+
+def measure_bm25(scopes: Sequence[Scope], per: int, tokens: int | None) -> Row:
+    """Do the same with nothing but the best matches of FTS5, as many as have room."""
+    size = f"{tokens:,} tokens" if tokens is not None else f"{BM25_CHARS:,} characters"
+    row = Row(f"BM25 alone, {size}")
+    for scope in scopes:
+        texts = {one["id"]: one["text"] for one in scope["docs"]}
+        database = sqlite3.connect(":memory:")
+        database.execute("CREATE VIRTUAL TABLE words USING fts5(text, tokenize='porter unicode61')")
+        database.executemany("INSERT INTO words VALUES (?)", [(text,) for text in texts.values()])
+        for one in choose_questions(scope, per):
+            found = match(database, one["text"])
+            shown = within(found, tokens) if tokens is not None else chars_within(found)
+            gold = [texts[name] for name in one["gold"]]
+            row.add("\n".join(shown), gold, sum(map(estimate, shown)), 0)
+        database.close()
+    return row
+
+
+def measure_unanswerable(scopes: Sequence[Scope], others: Sequence[Scope], per: int) -> str:
+    """Ask what nothing answers, and return how much past context that takes."""
+    tokens: list[int] = []
+    for number, scope in enumerate(scopes):
+        asked = [one["text"] for one in choose_questions(others[number % len(others)], per)]
+        with opened(scope, DEFAULTS, ()) as asking:
+            asking.assistant.index.embed()
+            tokens += [asking.ask(text)[1] for text in (*asked, *GREETINGS)]
+    none = statistics.mean(one == 0 for one in tokens)
+    return (
+        f"Unanswerable: {statistics.mean(tokens):,.0f} tokens of past context on average, "
+        f"none for {100 * none:.1f} % of {len(tokens):,} messages."
+    )
+
+
+@contextmanager
+def opened(scope: Scope, way: Way, filler: Sequence[str]) -> Iterator[Asking]:
+    """Record a dialogue into a folder that is removed afterwards."""
+    kept = {name: os.environ.get(name) for name in way.settings}
+    os.environ |= way.settings
+    try:
+        with TemporaryDirectory() as folder:
+            asking = Asking(Path(folder), scope, way, filler)
+            yield asking
+            asking.assistant.close()
+    finally:
+        for name, value in kept.items():
+            os.environ.pop(name)
+            os.environ |= {} if value is None else {name: value}
+
+
+def choose_questions(scope: Scope, per: int) -> list[dict[str, Any]]:
+    """Choose some questions that have an answer, always the same."""
+    asked = [one for one in scope["queries"] if one["gold"]]
+    return random.Random(11).sample(asked, min(per, len(asked)))
+
+
+def match(database: sqlite3.Connection, question: str) -> list[str]:
+    """Return all texts that hold a telling word of the question, best first."""
+    words = [word for word in _WORD.findall(question) if not is_stop_word(word.lower())]
+    expression = " OR ".join(f'"{word}"' for word in words) or '""'
+    rows = database.execute(
+        "SELECT text FROM words WHERE words MATCH ? ORDER BY rank", (expression,)
+    )
+    return [text for (text,) in rows]
+
+
+def within(texts: Iterable[str], tokens: int) -> list[str]:
+    """Return the first texts that have room."""
+    shown: list[str] = []
+    for text in texts:
+        tokens -= estimate(text)
+        if tokens < 0:
+            break
+        shown.append(text)
+    return shown
+
+
+def chars_within(texts: Iterable[str]) -> list[str]:
+    """Return the first texts, as many characters as BM25 is given elsewhere."""
+    joined, shown = 0, []
+    for text in texts:
+        joined += len(text)
+        if joined > BM25_CHARS:
+            break
+        shown.append(text)
+    return shown
+
+
+def pad(text: str, filler: Sequence[str]) -> str:
+    """Put a text among paragraphs of others, so that all is as long as long messages are."""
+    chance = random.Random(text)
+    before: list[str] = []
+    after: list[str] = []
+    size = len(text)
+    for one in islice(chance.sample(filler, len(filler)), LONG_CHARS):
+        if size + len(one) > LONG_CHARS:
+            break
+        size += len(one) + 2
+        (before if chance.random() < 1 / 2 else after).append(one.partition(": ")[2] or one)
+    return "\n\n".join([*before, text, *after])
+
+
+def squeeze(text: str) -> str:
+    """Return a text without signs, spaces and capitals."""
+    return _SIGNS.sub("", text).lower()
+
+
+def read_date(text: str) -> datetime:
+    """Read a date in any of the notations that such files have."""
+    for notation in DATES:
+        try:
+            return datetime.strptime(text, notation).replace(tzinfo=UTC)
+        except ValueError:
+            continue
+    message = f"{text!r} is no date that is known here"
+    raise ValueError(message)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,178 @@
+"""Searching for what a prompt should hold: passages that fit a message, and their surroundings."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import TYPE_CHECKING
+
+from turnleaf.core.audiences import Reader
+from turnleaf.core.context import Room, choose, confidence, fill, find_evidence, show
+from turnleaf.core.evidence import is_question
+from turnleaf.core.hits import Hit
+from turnleaf.core.passages import of_day
+from turnleaf.core.small_talk import is_small_talk
+from turnleaf.core.spans import span_in
+from turnleaf.core.terms import parse_query, simplify
+from turnleaf.core.tokens import estimate
+from turnleaf.store.index import PROMPT_LIMIT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from datetime import date
+
+    from turnleaf.core.messages import Message
+    from turnleaf.core.passages import Passage
+    from turnleaf.core.spans import Span
+    from turnleaf.store.daily import DailyLog
+    from turnleaf.store.index import Index
+
+    Count = Callable[[str], int]
+
+CONTEXT_TOKENS = 1600
+ANY_READER = Reader(is_prompt=True)
+MOST_HITS = 100
+MOST_ENTRIES = 20
+PART_CHARS = 140
+"""A part of a long message has at least about so many characters; Chinese has half of English."""
+MOST_SURROUNDED = 10
+"""How many of the best hits are shown with what was said before and after, if there is room."""
+LONGEST_DAYS = 31
+QUERY_CHARS = 2000
+LINE_CHARS = 200
+# What is said around the thing that is asked about: "what did I note about …?"
+_AROUND = re.compile(
+    simplify(
+        r"\b(?:note[ds]?|wrote|write|written|log(?:ged)?|happen(?:ed|s)?|record(?:ed)?|entr(?:y|ies)"
+        r"|mention(?:ed)?|did|do|done|what|which|show|list|all|any(?:thing)?|things?|i|me|my|we|the)\b"
+        "|記了|記下|記錄|紀錄|記得|寫了|寫下|寫過|做了|做過|發生|說了|說過|提到|有什麼|什麼事情|什麼事"
+        "|什麼|哪些|事情|的事|筆記|日誌|關於|有關|有沒有|我|你|了|嗎|呢"
+    ),
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _ContextSearch:
+    """A search for one prompt: what may be read, what is known, and what has room."""
+
+    index: Index
+    daily: DailyLog
+    today: date
+    reader: Reader
+    known: frozenset[str]
+    tokens: int
+    count: Count
+
+    def find(self, text: str) -> list[Hit]:
+        """Return what fits a text, of the days that it names if it names any."""
+        span = span_in(text, self.today)
+        if span is not None:
+            return self._find_within(span)
+        return [] if is_small_talk(text) else self._fill(text)
+
+    def _find_within(self, span: Span) -> list[Hit]:
+        thing = _AROUND.sub(" ", simplify(span.rest))
+        if not parse_query(thing).terms:
+            return fill(_entries_of(span, self.daily), Room(self.tokens, self.count))
+        return self._fill(thing, span) or self._fill(thing)
+
+    def _fill(self, question: str, span: Span | None = None, limit: int = MOST_HITS) -> list[Hit]:
+        """Fill the room with hits, and with what was said around the best where they leave some.
+
+        Where many of those found answer nothing, it looks deeper for others.
+        """
+        hits = self._search(question, limit, span)
+        evidence = find_evidence(question, hits, self.known)
+        sure = confidence(question, evidence, is_dated=span is not None)
+        room = Room(int(self.tokens * sure), self.count)
+        shown = show(question, evidence)
+        best = [*islice(shown, MOST_SURROUNDED)]
+        filled = fill(self._with_answers(question, chain(best, shown)), room)
+        if limit == len(hits) < PROMPT_LIMIT and not room.is_full:
+            return self._fill(question, span, PROMPT_LIMIT)
+        return fill(self._surroundings(question, best), room, filled)
+
+    def _search(self, question: str, limit: int, span: Span | None) -> list[Hit]:
+        """Return all that may fit, best first; whether it is enough is decided with all of it."""
+        since, until = (span.first, span.last) if span else (None, None)
+        return self.index.search(
+            question, limit, since=since, until=until, floor=False, reader=self.reader
+        )
+
+    def _with_answers(self, question: str, hits: Iterable[Hit]) -> Iterator[Hit]:
+        """Return the hits; a question with the answer after it, or not at all if that is none."""
+        for hit in hits:
+            if hit.source != "conversations" or not is_question(hit.text):
+                yield hit
+                yield from self._other_parts(question, hit)
+                continue
+            after = self.index.around(hit, 0, 1)
+            answers = choose(question, after, self.known)
+            if answers or not after:
+                yield hit
+                yield from answers
+
+    def _other_parts(self, question: str, hit: Hit) -> list[Hit]:
+        """Return the parts beside one of a message that is not very long, so that it is whole."""
+        if hit.message is None or len(hit.text) < PART_CHARS or hit.part > 1:
+            return []
+        beside = [one for one in self.index.around(hit, 1, 1) if one.message == hit.message]
+        return choose(question, beside, self.known)
+
+    def _surroundings(self, question: str, hits: Sequence[Hit]) -> Iterator[Hit]:
+        """Return what was said right before and after the best hits."""
+        for hit in hits:
+            if hit.source == "conversations":
+                yield from choose(question, self.index.around(hit, 1, 1), self.known)
+
+
+def find_context(
+    text: str,
+    index: Index,
+    daily: DailyLog,
+    today: date,
+    *,
+    reader: Reader = ANY_READER,
+    budget_tokens: int = CONTEXT_TOKENS,
+    count: Count = estimate,
+    history: Iterable[Message] = (),
+) -> tuple[Hit, ...]:
+    """Return what fits a message, best first, as much as the budget has room for.
+
+    Where hits leave room, what was said around the best of them follows. What stands in the
+    `history` is in the prompt already.
+    """
+    known = frozenset(message.text for message in history)
+    search = _ContextSearch(index, daily, today, reader, known, budget_tokens, count)
+    lines: tuple[str, ...] = (text,)
+    if len(text) > QUERY_CHARS:
+        # Of a pasted text the last line asks about it, or else the first.
+        first, last = text.strip().partition("\n")[0], text.strip().rpartition("\n")[2]
+        lines = (last[-LINE_CHARS:], first[:LINE_CHARS])
+    return tuple(next(filter(None, map(search.find, lines)), ()))
+
+
+def _entries_of(span: Span, daily: DailyLog) -> list[Hit]:
+    """Return what the daily logs of a few days hold, in order."""
+    days = [day for day in daily.dates() if span.first <= day <= span.last][-LONGEST_DAYS:]
+    passages = ((passage, day) for day in days for passage in of_day(daily.read(day), day))
+    return [_entry(passage, day, daily) for passage, day in islice(passages, MOST_ENTRIES)]
+
+
+def _entry(passage: Passage, day: date, daily: DailyLog) -> Hit:
+    return Hit(
+        text=passage.text,
+        source="daily",
+        path=daily.location / f"{day}.md",
+        line=passage.line,
+        heading=passage.heading,
+        date=passage.date,
+        conversation=None,
+        speaker=None,
+        id=None,
+        score=0.0,
+        bm25=None,
+        vector=None,
+    )

@@ -1,0 +1,156 @@
+"""What goes into a prompt is what answers, once, as much as there is room for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from turnleaf.core.context import (
+    HIT_CHARS,
+    MOST_FACTS,
+    Room,
+    choose,
+    confidence,
+    fill,
+    shorten,
+)
+from turnleaf.core.context_text import context_lines
+from turnleaf.core.hits import Hit
+from turnleaf.core.tokens import estimate
+
+PLAIN = Hit(
+    "The lamp is called Ming.", "conversations", Path("c.db"), 1, None, "2026-11-10", "cli:a",
+    "user", "1", 0.6, 0.5, 0.4, message=1, nearness=0.2,
+)  # fmt: skip
+QUESTION = "What is the lamp called?"
+
+
+def said(text: str, number: int, **fields: object) -> Hit:
+    hit = replace(PLAIN, text=text, message=number, line=number, id=str(number))
+    return replace(hit, **fields)  # type: ignore[arg-type]
+
+
+def answered(text: str, number: int) -> Hit:
+    return said(text, number, speaker="assistant", trust="assistant")
+
+
+def texts(hits: list[Hit]) -> list[str]:
+    return [hit.text for hit in hits]
+
+
+def test_nothing_is_sure_where_nothing_was_found() -> None:
+    assert confidence(QUESTION, []) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("nearness", "words", "least", "most"),
+    [(0.2, 0.0, 1.0, 1.0), (0.02, 0.0, 0.3, 0.6), (-0.2, 0.2, 0.0, 0.0), (-0.05, 0.9, 1.0, 1.0)],
+)
+def test_meaning_and_words_together_say_how_sure_it_is(
+    nearness: float, words: float, least: float, most: float
+) -> None:
+    hit = said("a", 1, nearness=nearness, bm25=words)
+    assert least <= confidence(QUESTION, [hit]) <= most
+
+
+@pytest.mark.parametrize(("words", "sure"), [(0.5, 1.0), (0.1, 0.0)])
+def test_without_vectors_the_words_decide(words: float, sure: float) -> None:
+    assert confidence(QUESTION, [said("a", 1, nearness=None, vector=None, bm25=words)]) == sure
+
+
+def test_a_name_of_which_nothing_speaks_makes_it_less_sure() -> None:
+    hits = [said("Ann likes pottery.", 1, nearness=0.05, bm25=0.2)]
+    assert confidence("What does Melanie like?", hits) == 0.0
+    assert confidence("What does Ann like?", hits) > 0.5
+
+
+def test_days_on_which_something_was_found_make_it_surer() -> None:
+    hits = [said("Ann likes pottery.", 1, nearness=-0.08, bm25=0.1)]
+    assert confidence("pottery", hits) == 0.0
+    assert confidence("pottery", hits, is_dated=True) > 0.0
+
+
+def test_who_asks_the_same_again_finds_neither_the_question_nor_that_nothing_was_known() -> None:
+    hits = [
+        said("what is the lamp called", 1),
+        answered("Sorry, I do not know that.", 2),
+        answered("This is remembered about it:\n- The lamp is called Ming.", 3),
+        said("The lamp is called Ming.", 4),
+    ]
+    assert texts(choose(QUESTION, hits)) == ["The lamp is called Ming."]
+
+
+def test_a_statement_comes_before_an_answer_that_repeats_it() -> None:
+    answer = answered("Noted: the lamp in your kitchen is called Ming, how nice.", 2)
+    stated = said("The lamp in the kitchen is called Ming", 1)
+    other = said("The lamp is broken", 3)
+    assert choose(QUESTION, [answer, other, stated]) == [stated, answer, other]
+
+
+def test_what_says_the_same_again_is_there_once() -> None:
+    hits = [said("The lamp is called Ming.", 1), said("the lamp is called Ming!", 9)]
+    assert choose(QUESTION, hits) == hits[:1]
+
+
+def test_what_the_prompt_holds_already_is_left_out_also_a_part_of_it() -> None:
+    hits = [said("The lamp is called Ming.", 1), said("second paragraph about the lamp", 2, part=1)]
+    known = {"The lamp is called Ming.", "first paragraph\n\nsecond paragraph about the lamp"}
+    assert choose(QUESTION, hits, known) == []
+
+
+def test_a_message_that_its_conversation_no_longer_shows_is_left_out() -> None:
+    assert choose(QUESTION, [said("The lamp is called Ming.", 1, is_shown=False)]) == []
+
+
+def test_secrets_are_masked_as_in_facts() -> None:
+    hits = [
+        said("My wifi password is hunter2secret", 1),
+        said("The lamp is Ming and my GitHub token is ghp_0123456789abcdefghijABCDEFGHIJ012345", 2),
+    ]
+    (kept,) = choose(QUESTION, hits)
+    assert "Ming" in kept.text
+    assert "ghp_" not in kept.text
+
+
+def test_the_part_of_a_long_text_is_shown_that_fits_the_question() -> None:
+    filler = "We talked about the weather for quite a while. " * 40
+    long = said(f"{filler}The lamp is called Ming. {filler}", 1)
+    shown = shorten(long, QUESTION).text
+    assert "The lamp is called Ming." in shown
+    assert len(shown) <= HIT_CHARS + 4
+    assert shown.startswith("… ")
+    assert shown.endswith(" …")
+    assert len(shorten(said("哈" * 10_000, 1), QUESTION).text) <= HIT_CHARS + 4
+
+
+def test_the_best_are_taken_until_the_room_is_full() -> None:
+    hits = [said(f"{number}: the lamp of room {number} is green", number) for number in range(50)]
+    filled = fill(hits, Room(300, estimate))
+    assert filled == hits[: len(filled)]
+    lines = "\n".join(context_lines(filled))
+    assert 200 < estimate(lines) <= 300
+    assert fill(hits, Room(0, estimate)) == []
+
+
+def test_what_is_too_long_does_not_keep_the_next_out() -> None:
+    hits = [said("lamp " * 500, 1), said("The lamp is called Ming.", 2)]
+    assert fill(hits, Room(100, estimate)) == hits[1:]
+
+
+def test_neighbours_come_after_the_hits_and_each_passage_once() -> None:
+    hits = [said("The lamp is called Ming.", 2)]
+    beside = [said("I bought a lamp.", 1), *hits, answered("What a nice name!", 3)]
+    room = Room(300, estimate)
+    assert fill(beside, room, fill(hits, room)) == [hits[0], beside[0], beside[2]]
+
+
+def test_facts_take_no_room_but_are_not_more_than_a_few() -> None:
+    facts = [
+        replace(PLAIN, source="memory", line=number, message=None, text=f"fact {number}")
+        for number in range(MOST_FACTS + 5)
+    ]
+    room = Room(100, estimate)
+    assert fill(facts, room) == facts[:MOST_FACTS]
+    assert room.left == 100
