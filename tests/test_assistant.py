@@ -146,15 +146,31 @@ def test_a_message_of_white_space_is_answered_without_the_model_and_not_kept(
     assert assistant.conversations.get_history(KEY) == []
 
 
-def test_a_model_that_fails_leaves_the_conversation_as_it_was(
-    opened: Opened, model: ScriptedModel
-) -> None:
+def kept(assistant: Assistant) -> list[tuple[str, str]]:
+    return [(one.message.text, one.status) for one in assistant.conversations.messages(KEY)]
+
+
+def test_a_question_is_kept_when_the_model_fails(opened: Opened, model: ScriptedModel) -> None:
     model.turns = [[ModelError("it broke; try again")]]
     assistant = opened()
     with pytest.raises(ModelError, match="it broke"):
         assistant.reply(KEY, "My dog is called Rex")
-    assert assistant.conversations.get_history(KEY) == []
-    assert assistant.learning.waiting(KEY) == 0
+    assert kept(assistant) == [("My dog is called Rex", "failed")]
+    assert assistant.learning.waiting(KEY) == 1
+
+
+def test_a_question_that_failed_is_asked_again_as_another_version(
+    opened: Opened, model: ScriptedModel
+) -> None:
+    model.turns = [[ModelError("it broke; try again")], ["A good name."]]
+    assistant = opened()
+    with pytest.raises(ModelError, match="it broke"):
+        assistant.reply(KEY, "My dog is called Rex")
+    list(assistant.stream(KEY, "My dog is called Rex", again=True))
+    assert kept(assistant) == [("My dog is called Rex", "complete"), ("A good name.", "complete")]
+    assert len(assistant.conversations.messages(KEY)[0].versions) == 2
+    assert [message.text for message in model.prompts[-1].messages[:-1]] == []
+    assert assistant.learning.waiting(KEY) == 1
 
 
 def test_what_a_model_said_before_it_failed_is_kept(opened: Opened, model: ScriptedModel) -> None:
@@ -162,8 +178,7 @@ def test_what_a_model_said_before_it_failed_is_kept(opened: Opened, model: Scrip
     assistant = opened()
     with pytest.raises(ModelError, match="it broke"):
         assistant.reply(KEY, "My dog is called Rex")
-    kept = [message.text for message in assistant.conversations.get_history(KEY)]
-    assert kept == ["My dog is called Rex", "half an ans"]
+    assert kept(assistant) == [("My dog is called Rex", "complete"), ("half an ans", "failed")]
     assert assistant.learning.waiting(KEY) == 2
 
 
@@ -251,12 +266,14 @@ def test_an_answer_that_is_stopped_is_kept_as_far_as_it_came(
     assert assistant.conversations.get_history(KEY)[-1].content == "One two"
 
 
-def test_an_answer_that_is_stopped_before_its_first_word_leaves_nothing(opened: Opened) -> None:
+def test_an_answer_that_is_stopped_before_its_first_word_leaves_the_question(
+    opened: Opened,
+) -> None:
     assistant = opened()
     answer = assistant.stream(KEY, "Count")
     next(answer)
     answer.close()
-    assert assistant.conversations.get_history(KEY) == []
+    assert kept(assistant) == [("Count", "stopped")]
 
 
 def test_a_preview_is_the_prompt_of_the_turn_and_changes_nothing(
@@ -286,13 +303,12 @@ def test_a_preview_in_private_shows_no_memory(opened: Opened) -> None:
     assert seen.messages[0].text == "This stays between us"
 
 
-def test_an_archive_that_is_switched_on_is_searched_at_once(opened: Opened) -> None:
+def test_what_was_said_is_found_at_once_in_every_later_conversation(
+    opened: Opened, model: ScriptedModel
+) -> None:
     assistant = opened()
-    assert assistant.index.search("水電工") == []
-    ConfigFile(assistant.folder.config).update({"conversationArchive": True})
-    assistant.reply(KEY, "水電工姓林")
-    for number in range(10):
-        assistant.reply(KEY, f"Number {number}")
+    assistant.reply(KEY, "水電工姓林，電話在冰箱上")
+    assert "水電工姓林" in assistant.preview("cli:session-2", "水電工姓什麼？").prompt.text
     assert assistant.index.search("水電工")[0].source == "conversations"
 
 
@@ -1301,6 +1317,7 @@ def test_an_answer_leads_to_the_memories_that_went_into_its_prompt(opened: Opene
     reply = assistant.reply(KEY, "小明是什麼?")
     assert reply.explanation.memories == (fact.id,)
     assert [hit.text for hit in reply.explanation.hits] == ["09:30 換了小明的燈泡"]
-    (answer,) = assistant.learning.answers(KEY)
-    assert answer["memories"] == [fact.id]
-    assert answer["hits"][0]["date"] == "2026-11-16"
+    _, answer = assistant.conversations.messages(KEY)
+    assert answer.shaped_by is not None
+    assert answer.shaped_by["memories"] == [fact.id]
+    assert answer.shaped_by["hits"][0]["date"] == "2026-11-16"

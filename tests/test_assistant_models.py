@@ -152,12 +152,15 @@ def test_facts_are_learnt_by_the_same_model(place: Place, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("status", [401, 429, 500])
-def test_a_failure_of_the_server_is_a_sentence_and_keeps_nothing(place: Place, status: int) -> None:
+def test_a_failure_of_the_server_is_a_sentence_and_keeps_the_question(
+    place: Place, status: int
+) -> None:
     for _ in range(4):
         place.api.fail(status, "Not now.")
     with pytest.raises(ModelError, match=";"):
         place.assistant.reply(KEY, "Hello")
-    assert place.assistant.conversations.get_history(KEY) == []
+    (question,) = place.assistant.conversations.messages(KEY)
+    assert (question.message.text, question.status) == ("Hello", "failed")
 
 
 def test_a_stopped_answer_is_kept_as_far_as_it_came(place: Place) -> None:

@@ -18,20 +18,24 @@ from turnleaf.core.budgets import prompt_budget
 from turnleaf.core.composer import Document, Explanation
 from turnleaf.core.keys import checked_key
 from turnleaf.core.memories import checked_text
+from turnleaf.core.stored_messages import NewMessage
 from turnleaf.core.times import to_millisecond
 from turnleaf.errors import EmbeddingError, InvalidInput, ModelError, SettingsError
 from turnleaf.extraction import Extraction, Learnt, Outcome
 from turnleaf.llm.models import find_extractor, find_model
+from turnleaf.message_effects import SettledConversations, withdraw
 from turnleaf.obeying import obey
-from turnleaf.search import configure, open_index
+from turnleaf.search import configure, follow
 from turnleaf.settings import DataFolder, Settings, data_folder
 from turnleaf.store import erasure
 from turnleaf.store.conversations import ConversationStore
 from turnleaf.store.daily import DailyLog, local_now
+from turnleaf.store.index import Index
 from turnleaf.store.learning import LearningStore, Queued
 from turnleaf.store.memories import MemoryStore
 from turnleaf.store.pending import PendingStore
 from turnleaf.store.schedules import ScheduleStore
+from turnleaf.store.takeover import OlderFiles
 from turnleaf.turns import Composed, Done, Reply, Said, Turn, asked
 from turnleaf.worker import Job, Worker, log
 
@@ -52,10 +56,11 @@ MOST_PRIVATE = 64
 """How many private conversations are kept in memory; an end to one is not always told."""
 EVERYTHING = ""
 """No conversation: all that was found and is not written yet."""
-LONGEST_DAYS = 36_500
+VECTORS = "\0"
+"""No conversation: what was said and has no vectors yet."""
 NOTHING_SAID = "There is no text in your message."
 EMBED_SECONDS = 2.0
-"""For how long vectors of what was learnt are made; the rest is left to the next search."""
+"""For how long vectors are made at a time; the rest is left to the next program."""
 
 
 class Assistant:
@@ -78,15 +83,19 @@ class Assistant:
         self.conversations = ConversationStore(
             self.folder.conversations(settings), settings=settings, now=now
         )
-        self.index = open_index(self.folder, settings)
         self.learning = LearningStore(self.folder.learning, now=now)
         self.pending = PendingStore(self.memory)
         self.schedules = ScheduleStore(self.folder.schedules, now=now)
+        self.index = Index(self.folder.index)
+        self._searched = follow(self.conversations, self.memory, self.pending)
+        configure(self.index, self.folder, settings, self._searched)
         self._extraction = Extraction(self.memory, self.pending, self.learning, self.index, now)
         self._private: dict[str, list[Message]] = {}
         self._under_way: dict[str, list[Turn]] = {}
+        self._older_files = OlderFiles(self.conversations, now=now)
         self._guard = Lock()
         self._has_failed = False
+        self._is_closing = False
         self._worker = Worker(self._learn)
 
     def init(self) -> None:
@@ -94,6 +103,11 @@ class Assistant:
         self.memory.init()
         self.daily.init()
         self.conversations.init()
+        self._take_over()
+
+    def _take_over(self) -> None:
+        """Take in conversations that an older version keeps beside ours, if one does."""
+        self._older_files.take_over(self.settings.conversation_keep_days)
 
     # Settings and model, as they are now.
 
@@ -121,7 +135,7 @@ class Assistant:
             memory_location=str(self.memory.location),
             conversations_location=str(self.conversations.location),
         )
-        configure(self.index, self.folder, here)
+        configure(self.index, self.folder, here, self._searched)
 
     @property
     def model(self) -> Model:
@@ -149,6 +163,9 @@ class Assistant:
         *,
         private: bool = False,
         documents: Sequence[Document] = (),
+        resume: bool = False,
+        after: int | None = None,
+        audience: str | None = None,
     ) -> Reply:
         """Answer a message of a conversation.
 
@@ -156,10 +173,18 @@ class Assistant:
         """
         if text.isspace():
             return Reply(NOTHING_SAID)
-        answer = self.stream(key, text, private=private, documents=documents)
+        answer = self.stream(
+            key,
+            text,
+            private=private,
+            documents=documents,
+            resume=resume,
+            after=after,
+            audience=audience,
+        )
         return next(event.reply for event in answer if isinstance(event, Done))
 
-    def stream(
+    def stream(  # noqa: PLR0913 - a host may know any of it
         self,
         key: str,
         text: str,
@@ -169,14 +194,28 @@ class Assistant:
         history: Sequence[Message] | None = None,
         instructions: str = "",
         again: bool = False,
+        resume: bool = False,
+        after: int | None = None,
+        audience: str | None = None,
+        speaker: str | None = None,
+        trust: str = "user",
+        source: str | None = None,
     ) -> Generator[Event | Composed | Done]:
         """Answer piece by piece, from Composed to Done. Closing the iterator stops the model.
 
         Where somebody else keeps the conversation, `history` is what they know of it, and
-        `instructions` what their assistant is told. With `again` the answer replaces the last one
-        if that was to the same message.
+        `instructions` what their assistant is told. With `again` the answer is another version of
+        the last one if that was to the same message; `after` is the id of the message that this
+        one follows, 0 for a new beginning: what followed it so far is kept as another version.
+        With `resume` an old conversation is taken up again, whatever its age. `audience` says who
+        may find what is said (`turnleaf.core.audiences`), `speaker` who of several people says it.
+        Whoever has another `trust`, such as "stranger", is answered, and what is learnt from
+        them waits; `source` names them.
         """
-        said = Said(text, tuple(documents), history, instructions, again)
+        said = Said(
+            text, tuple(documents), history, instructions, again, after, resume, audience, speaker,
+            trust, source,
+        )  # fmt: skip
         turn = self._turn(key, said, is_private=private)
         if private:
             return turn.in_private(self._private_history(key))
@@ -229,15 +268,20 @@ class Assistant:
         *,
         private: bool = False,
         documents: Sequence[Document] = (),
+        resume: bool = False,
+        audience: str | None = None,
     ) -> Composed:
         """Compose the prompt of a message that is not sent; nothing is changed by it."""
-        turn = self._turn(key, Said(text, tuple(documents)), is_private=private)
+        said = Said(text, tuple(documents), is_resumed=resume, audience=audience)
+        turn = self._turn(key, said, is_private=private)
         return turn.composed(self._private.get(key, ()) if private else None)
 
     def _turn(self, key: str, said: Said, *, is_private: bool) -> Turn:
         if not checked_text(said.text, "a message").strip():
             message = "a message needs some text; this is empty"
             raise InvalidInput(message)
+        if not is_private:
+            self._take_over()
         return Turn(self, checked_key(key), said, is_private=is_private)
 
     def private_history(self, key: str) -> list[Message] | None:
@@ -251,15 +295,26 @@ class Assistant:
 
     # What a host tells us.
 
-    def record(self, key: str, messages: Sequence[Message], *, trust: str = "user") -> None:
+    def record(
+        self,
+        key: str,
+        messages: Sequence[Message],
+        *,
+        trust: str = "user",
+        audience: str | None = None,
+    ) -> None:
         """Take in messages that somebody else's assistant exchanged with the user.
 
-        With another `trust`, such as "stranger", what is learnt from them waits.
+        With another `trust`, such as "stranger", what is learnt from them waits, and none of them
+        enters a prompt of another conversation.
         """
+        self._take_over()
         now = to_millisecond(self.now())
         stamped = [one if one.timestamp else replace(one, timestamp=now) for one in messages]
         self.enqueue(key, [queued for one in stamped for queued in self._reported(key, one, trust)])
-        self.conversations.add_messages(key, stamped)
+        stored = [_describe(one, trust) for one in stamped]
+        self.conversations.add_messages(key, stored, audience=audience)
+        self._worker.do(Job(VECTORS))
 
     def _reported(self, key: str, message: Message, trust: str) -> list[Queued]:
         """Act on a request in a message of the user, and queue what is to be learnt from it."""
@@ -269,6 +324,26 @@ class Assistant:
             return [Queued(message, trust)]
         now = message.timestamp or self.now()
         return asked(message, obey(message.text, self.memory, self.learning, key=key, now=now), ())
+
+    def settle_versions(self, key: str, replaced: Sequence[Message]) -> None:
+        """Withdraw what rests on messages that are no longer shown."""
+        times = {one.timestamp for one in replaced if one.role == "user" and one.timestamp}
+        if times:
+            withdraw(key, times, self.learning, self.pending, self.memory)
+
+    def settle_messages(self) -> None:
+        """Hide the messages that forgotten facts rest on, and show those of facts that are back."""
+        if isinstance(self._searched, SettledConversations):
+            self._searched.settle()
+
+    def show_version(self, key: str, message_id: int) -> None:
+        """Show another version of a message and of what followed it, and learn from that."""
+        before = {one.id: one for one in self.conversations.messages(key)}
+        self.conversations.show_version(key, message_id)
+        after = {one.id: one for one in self.conversations.messages(key)}
+        self.settle_versions(key, [one.message for one in before.values() if one.id not in after])
+        shown = [one for one in after.values() if one.id not in before]
+        self.enqueue(key, [Queued(one.message, one.trust, one.source) for one in shown])
 
     def enqueue(self, key: str, queued: Sequence[Queued]) -> None:
         """Keep what was said until it is learnt from, if anything is to be learnt."""
@@ -291,6 +366,7 @@ class Assistant:
             self._worker.do(Job(other))
         if self.learning.outbox():
             self._worker.do(Job(EVERYTHING))
+        self._worker.do(Job(VECTORS))
 
     def used(self, key: str, tokens: int, limit: int) -> None:
         """Flush when so much of the context is used, once in each cycle (003)."""
@@ -332,6 +408,7 @@ class Assistant:
         if self.learns:
             for one in [key] if key else [*self.learning.backlog(), EVERYTHING]:
                 self._worker.do(Job(one, is_flush=True))
+        self._worker.do(Job(VECTORS))
         self.wait()
 
     def wait(self) -> None:
@@ -348,13 +425,13 @@ class Assistant:
 
     def close(self, *, flush: bool = True) -> None:
         """Finish what is under way; with `flush` learn from all that waits as well."""
+        self._is_closing = True
         with ExitStack() as closing:
             for part in (self.learning, self.conversations, self.index):
                 closing.callback(part.close)
             closing.callback(self._worker.close)
             if flush:
                 self.flush()
-            self._expire_answers()
 
     def __enter__(self) -> Self:
         return self
@@ -368,6 +445,9 @@ class Assistant:
         return self.settings.enabled and self.settings.auto_extract
 
     def _learn(self, job: Job) -> Sequence[Learnt]:
+        if job.key == VECTORS:
+            self._make_vectors()
+            return ()
         outcome = Outcome(is_held=True)
         try:
             outcome = self._outcome(job.key)
@@ -395,33 +475,34 @@ class Assistant:
             raise
 
     def _make_vectors(self) -> None:
+        """Make vectors for a moment, and go on afterwards unless the program is about to end."""
         try:
-            self.index.embed(seconds=EMBED_SECONDS)
+            made = self.index.embed(seconds=EMBED_SECONDS)
         except EmbeddingError as error:
             log.info("no vectors were made: %s", error)
+            return
+        if made and not self._is_closing and self.index.missing_vectors():
+            self._worker.do(Job(VECTORS))
 
     def _flush_once(self, key: str) -> None:
         if self.learns and self.learning.begin_flush(key):
             self._has_failed = False
             self._worker.do(Job(key, is_flush=True))
 
-    def _expire_answers(self) -> None:
-        if self.folder.learning.exists():
-            days = timedelta(days=min(self.settings.conversation_max_age_days, LONGEST_DAYS))
-            self.learning.expire(self.now() - days)
-
     def _ended(self, key: str) -> list[str]:
         """Name the other conversations that wait and that nobody has added to for long."""
         waiting = set(self.learning.backlog()) - {key}
-        if not waiting:
-            return []
-        now = self.now()
-        active = {
-            one.key
-            for one in self.conversations.summaries()
-            if (now - one.updated_at).total_seconds() < QUIET_HOURS * 3600
-        }
-        return sorted(waiting - active)
+        quiet_since = self.now() - timedelta(hours=QUIET_HOURS)
+        known = {one: self.conversations.summary(one) for one in waiting}
+        return sorted(
+            one for one, found in known.items() if not found or found.updated_at <= quiet_since
+        )
+
+
+def _describe(message: Message, trust: str) -> NewMessage:
+    """Say how far a message is to be trusted: an answer to a stranger as the stranger."""
+    is_of_others = trust != "user" and _trust(message) != "tool"
+    return NewMessage(message, trust=trust if is_of_others else None, source=_source(message))
 
 
 def _trust(message: Message) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from turnleaf.core import rules
 from turnleaf.core.candidates import Candidate
 from turnleaf.core.changes import Source
+from turnleaf.core.evidence import FORGOTTEN, KNOWN, REMEMBERED
 from turnleaf.core.languages import choose_words
 from turnleaf.core.masked_facts import mask_fact
 from turnleaf.core.memories import Memory
@@ -43,32 +44,32 @@ _SENTENCE_END = re.compile(r"(?<=\w)[.](?=\s+\S)|[。！？!?\n]")
 _MAX_REPEATED = 300
 
 ENGLISH = {
-    "saved": "Remembered: {}",
-    "known": "I remember that already: {}",
+    "saved": f"{REMEMBERED[0]}{{}}",
+    "known": f"{KNOWN[0]}{{}}",
     "masked": "(Secrets are not kept; `turnleaf remember` keeps a text exactly as it is.)",
     "secret": "Secrets such as passwords and keys are not kept, so nothing was saved. "
     "(`turnleaf remember` keeps a text exactly as it is.)",
     "full": "I could not remember that: {}",
-    "removed": "Forgotten: {}",
+    "removed": f"{FORGOTTEN[0]}{{}}",
     "none": "I remember nothing like that, so nothing was forgotten: {}",
     "several": "Several things could be meant, so nothing was forgotten. Which one?",
-    "replaced": "Remembered: {} (before: {})",
+    "replaced": f"{REMEMBERED[0]}{{}} (before: {{}})",
     "unlearnt": "I will not learn that: {}",
     "everything": "I do not forget everything at once. `turnleaf memories` lists what there is; "
     "name one thing, or edit the file.",
     "private": "(This is private: nothing is remembered or forgotten.)",
 }
 CHINESE = {
-    "saved": "已記住：{}",
-    "known": "我已經記得：{}",
+    "saved": f"{REMEMBERED[1]}{{}}",
+    "known": f"{KNOWN[1]}{{}}",
     "masked": "（密碼等機密不會保留；用 `turnleaf remember` 可以原樣保留。）",
     "secret": "密碼、金鑰等機密不會保留，所以這次沒有記下任何內容。"
     "（用 `turnleaf remember` 可以原樣保留。）",
     "full": "沒辦法記住：{}",
-    "removed": "已忘掉：{}",
+    "removed": f"{FORGOTTEN[1]}{{}}",
     "none": "我不記得這樣的事，所以沒有忘掉什麼：{}",
     "several": "符合的不只一件，所以還沒有忘掉。是哪一件？",
-    "replaced": "已記住：{}（原本：{}）",
+    "replaced": f"{REMEMBERED[1]}{{}}（原本：{{}}）",
     "unlearnt": "我不會學這件事：{}",
     "everything": "我不會一次忘掉所有的事。`turnleaf memories` 列出記得的內容；"
     "請說一件，或直接編輯檔案。",

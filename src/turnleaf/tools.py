@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.core import memories, neutral, schedules
+from turnleaf.core.audiences import EVERYONE, Reader
 from turnleaf.core.candidates import Candidate
 from turnleaf.core.changes import Source
 from turnleaf.core.dialogue import ToolSpec
@@ -178,6 +179,13 @@ class Turn:
     """What the user attached: whatever is saved now may be what these ask for."""
     said: str = ""
     """What the user says, to know its secrets by."""
+    audience: str = EVERYONE
+    """Who may find what is said in the conversation: it may be told what they may find."""
+
+    @property
+    def reader(self) -> Reader:
+        """Who reads what a search finds: a model, in this conversation."""
+        return Reader(self.conversation, self.audience, is_prompt=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +242,7 @@ class MemoryTools:
 
     def search(self, arguments: Arguments) -> Result:
         """Find what matters."""
-        hits = self.index.search(arguments["query"], MOST_RESULTS)
+        hits = self.index.search(arguments["query"], MOST_RESULTS, reader=self.turn.reader)
         return {"results": [_of_hit(hit) for hit in hits]}
 
     def log(self, arguments: Arguments) -> Result:

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from itertools import pairwise
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
 
+from turnleaf.context_search import find_context
 from turnleaf.core import composer as composing
+from turnleaf.core.audiences import Reader
 from turnleaf.core.composer import Document, Explanation, PromptComposer
 from turnleaf.core.dialogue import Text, ToolResult, Usage
 from turnleaf.core.extracting import MESSAGE_CHARS
+from turnleaf.core.message_fates import Newer, Place, find_superseded, reason_of
 from turnleaf.core.messages import Message
-from turnleaf.core.times import to_iso, to_millisecond
+from turnleaf.core.stored_messages import NewMessage
+from turnleaf.core.times import from_iso, to_millisecond
+from turnleaf.core.tokens import content_chars
+from turnleaf.core.window import within_limits
 from turnleaf.errors import ModelError, SettingsError
-from turnleaf.looking import found
 from turnleaf.obeying import Obeyed, obey, refusal
 from turnleaf.store.learning import Queued
 from turnleaf.store.limits import before_again
@@ -22,7 +29,7 @@ from turnleaf.tools import MemoryTools
 from turnleaf.tools import Turn as ToolTurn
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
+    from collections.abc import Generator, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from turnleaf.core.dialogue import Event, Model, Prompt
@@ -36,18 +43,25 @@ if TYPE_CHECKING:
     from turnleaf.store.memories import MemoryStore
     from turnleaf.store.pending import PendingStore
 
-QUESTION_CHARS = 80
+LONGEST_DAYS = 36_500
+MAX_EXCHANGE = 50
+"""How many messages an exchange may have, with tools, to be told again as one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer, what was saved and removed at the user's request, and what shaped it."""
+    """An answer, what was saved and removed at the user's request, and what shaped it.
+
+    The ids are those of the stored messages; a private conversation has none.
+    """
 
     text: str
     saved: tuple[Memory, ...] = ()
     removed: tuple[Memory, ...] = ()
     explanation: Explanation = field(default_factory=Explanation)
     usage: Usage | None = None
+    question_id: int | None = None
+    answer_id: int | None = None
 
     def __str__(self) -> str:
         return self.text
@@ -58,7 +72,11 @@ class Said:
     """What a user says in one turn.
 
     `history` is given where somebody else keeps the conversation, with the `instructions` of
-    their assistant. With `is_again` it may be what was said last: then it replaces that exchange.
+    their assistant. With `is_again` it may be what was said last: then it takes the place of that
+    exchange. `after` is the message that it follows, 0 for a new beginning. With `is_resumed`
+    somebody takes an old conversation up again. `audience` says who may find it, `speaker` who
+    of several people says it. Whoever has another `trust` than "user" is answered, but changes
+    no memory; `source` names where such words come from.
     """
 
     text: str
@@ -66,6 +84,12 @@ class Said:
     history: Sequence[Message] | None = None
     instructions: str = ""
     is_again: bool = False
+    after: int | None = None
+    is_resumed: bool = False
+    audience: str | None = None
+    speaker: str | None = None
+    trust: str = "user"
+    source: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +140,9 @@ class Host(Protocol):
     def enqueue(self, key: str, queued: Sequence[Queued]) -> None:
         """Keep what was said until it is learnt from."""
 
+    def settle_versions(self, key: str, replaced: Sequence[Message]) -> None:
+        """Withdraw what rests on messages that are no longer shown."""
+
     def idle(self, key: str) -> None:
         """Learn from a conversation whose turn is over, if it is time."""
 
@@ -130,12 +157,12 @@ class Turn:
         self._own = assistant
         self._is_private = is_private
         self._key = key
+        self._asked = said
         self._text = said.text
         self._documents = said.documents
-        self._history = said.history
         self._is_again = said.is_again or self._is_sent_again()
-        self._instructions = said.instructions
         self._started = to_millisecond(assistant.now())
+        self._ids: list[int] = []
         self._said: list[str] = []
         self._saved: list[str] = []
         self._usage: Usage | None = None
@@ -152,16 +179,20 @@ class Turn:
     def remembered(self) -> Generator[Event | Composed | Done]:
         """Answer, and keep the exchange."""
         own = self._own
-        self._obeyed = obey(self._text, own.memory, own.learning, key=self._key, now=self._started)
+        if self._is_trusted:
+            self._obeyed = obey(
+                self._text, own.memory, own.learning, key=self._key, now=self._started
+            )
         prompt = replace(self._prompt(), is_learnt=own.learns)
         try:
             yield Composed(prompt, self._composer.explain())
             yield from self._confirmed()
             yield from self._answered(prompt)
-        except (GeneratorExit, KeyboardInterrupt, ModelError):
-            # Somebody stopped it, or it broke off: what was said so far was said.
-            if self._said:
-                self._keep()
+        except (GeneratorExit, KeyboardInterrupt):
+            self._keep("stopped")
+            raise
+        except (ModelError, SettingsError):
+            self._keep("failed")
             raise
         reply = self._kept()
         own.idle(self._key)
@@ -188,22 +219,32 @@ class Turn:
             self._is_discarded = True
 
     @property
+    def _audience(self) -> str:
+        """Who may find what is said here."""
+        given = self._asked.audience
+        return self._own.conversations.audience(self._key) if given is None else given
+
+    @property
+    def _is_trusted(self) -> bool:
+        return self._asked.trust == "user"
+
+    @property
     def _answer(self) -> str:
         return "".join(self._said)
 
     def _make_composer(self) -> PromptComposer:
         settings = self._own.settings
         system = composing.SYSTEM_PROMPT
-        if settings.enabled and not self._is_private:
+        if settings.enabled and self._is_trusted and not self._is_private:
             system = f"{system}\n\n{composing.WITH_TOOLS}"
-        if self._instructions:
-            system = f"{system}\n\n{self._instructions}"
+        if self._asked.instructions:
+            system = f"{system}\n\n{self._asked.instructions}"
         return PromptComposer(system, max_tokens=self._own.prompt_max_tokens)
 
     def _prompt(self) -> Prompt:
         own = self._own
-        history = self._known_history()
-        notes = [_today(self._started), *self._obeyed.notes]
+        history, breaks = self._known_history()
+        notes = [_today(self._started), *breaks, *self._obeyed.notes]
         if not own.settings.enabled:
             return self._composer.compose(
                 self._text, history=history, documents=self._documents, notes=notes
@@ -212,36 +253,70 @@ class Turn:
             self._text,
             memories=own.memory.get_all(),
             page=own.memory.prompt_text(),
-            hits=found(self._text, own.index, own.daily, self._started.date()),
+            hits=self._find_context(history),
             history=history,
             documents=self._documents,
             notes=notes,
         )
+
+    def _find_context(self, history: Sequence[Message]) -> Sequence[Hit]:
+        """Return what fits the message, and is neither said nor replaced in this conversation."""
+        own = self._own
+        hits = find_context(
+            self._text,
+            own.index,
+            own.daily,
+            self._started.date(),
+            reader=Reader(self._key, self._audience, is_prompt=True),
+            budget_tokens=own.settings.context_max_tokens,
+            history=[*history, *self._find_replaced()],
+        )
+        if not any(hit.message is not None for hit in hits):
+            return hits
+        newer = find_superseded(own.memory.changes())
+        return [_note_newer(hit, newer) for hit in hits]
 
     def _prompt_in_private(self, history: Sequence[Message]) -> Prompt:
         return self._composer.compose(
             self._text, history=history, documents=self._documents, notes=[_today(self._started)]
         )
 
-    def _known_history(self) -> Sequence[Message]:
-        if self._history is not None:
-            return self._history
-        history = self._own.conversations.get_history(self._key)
-        return before_again(history, self._text if self._is_again else None)
+    def _known_history(self) -> tuple[Sequence[Message], list[str]]:
+        """Return what was said before, and when the conversation lay still for long."""
+        if self._asked.history is not None:
+            return self._asked.history, []
+        own = self._own
+        if self._asked.after is None:
+            window = own.conversations.window(self._key, resumed=self._asked.is_resumed)
+            said = [one.message for one in window]
+            history = before_again(said, self._text if self._is_again else None)
+        else:
+            history = self._history_until(self._asked.after)
+        silence = timedelta(days=min(own.settings.conversation_max_age_days, LONGEST_DAYS))
+        return history, _describe_breaks(history, self._started, silence)
+
+    def _history_until(self, message_id: int) -> Sequence[Message]:
+        """Return the window that ends with a message, which something else is to follow."""
+        settings = self._own.settings
+        limit = settings.conversation_max_turns
+        shown = self._own.conversations.messages(self._key, before=message_id + 1, limit=limit)
+        said = [one.message for one in shown if not one.is_hidden]
+        return within_limits(said, limit, settings.conversation_max_chars, _chars)
 
     def _is_sent_again(self) -> bool:
-        """Tell whether whoever keeps the conversation does not know its last answer."""
-        if self._history is None:
+        """Whether whoever keeps the conversation does not know its last answer."""
+        known = self._asked.history
+        if known is None or self._asked.after is not None:
             return False
         kept = self._own.conversations.get_history(self._key)
-        return not (kept and self._history and self._history[-1].text == kept[-1].text)
+        return not (kept and known and known[-1].text == kept[-1].text)
 
     def _confirmed(self) -> Iterator[Event]:
         if self._obeyed.confirmation:
             yield self._heard(Text(self._obeyed.confirmation))
 
     def _answered(self, prompt: Prompt) -> Iterator[Event]:
-        tools = self._tools() if self._own.settings.enabled else None
+        tools = self._tools() if self._own.settings.enabled and self._is_trusted else None
         gap = "\n\n" if self._said else ""
         try:
             model = self._own.model
@@ -273,11 +348,12 @@ class Turn:
             tuple(memory.id for memory in self._obeyed.saved),
             tuple(document.name for document in self._documents),
             self._text,
+            self._audience,
         )
         return MemoryTools(own.memory, own.pending, own.daily, own.index, own.folder.path, turn)
 
     def _kept(self) -> Reply:
-        self._keep()
+        self._keep("complete")
         usage = self._usage
         if usage and usage.context_window:
             self._own.used(
@@ -289,45 +365,80 @@ class Turn:
             self._obeyed.removed,
             self._composer.explain(),
             usage,
+            *self._ids,
         )
 
-    def _keep(self) -> None:
-        """Queue the exchange, then store it: nothing can leave a conversation unqueued."""
+    def _keep(self, status: str) -> None:
+        """Queue the exchange, then store it: nothing can leave a conversation unqueued.
+
+        Of an answer that was stopped or broke off, what was said so far was said.
+        """
         with self._keeping:
             if not self._is_discarded:
-                self._queue_and_store()
+                self._queue_and_store(status)
 
-    def _queue_and_store(self) -> None:
+    def _queue_and_store(self, status: str) -> None:
         own = self._own
-        said = Message("user", self._text, self._started)
-        answered = Message("assistant", self._answer, own.now())
-        is_repeated = self._is_again and self._is_last_said()
-        if not is_repeated:
+        said = Message("user", self._text, self._started, name=self._asked.speaker)
+        answered = Message("assistant", self._answer, own.now()) if self._said else None
+        if answered is None and not own.conversations.keeps_everything:
+            return
+        replaced = self._find_replaced()
+        if not (self._is_again and replaced):
             own.enqueue(self._key, self._queued(said, answered))
-        again = self._text if self._is_again else None
-        own.conversations.add_messages(self._key, [said, answered], again=again)
-        own.learning.record_answer(self._key, self._started, self._shaped_by())
+        self._ids = own.conversations.add_messages(
+            self._key,
+            self._describe_exchange(said, answered, status),
+            again=self._text if self._is_again else None,
+            after=self._asked.after,
+            resumed=self._asked.is_resumed,
+            audience=self._asked.audience,
+        )
+        if replaced and not self._is_again:
+            own.settle_versions(self._key, replaced)
+        for fact in self._obeyed.removed if own.conversations.keeps_everything else ():
+            own.conversations.hide(self._key, [self._started], reason_of(fact.id))
 
-    def _is_last_said(self) -> bool:
-        history = self._own.conversations.get_history(self._key)
-        return len(before_again(history, self._text)) < len(history)
+    def _describe_exchange(
+        self, said: Message, answered: Message | None, status: str
+    ) -> list[NewMessage]:
+        """Say what is known of both; an answer is to be trusted as what it was given beside."""
+        theirs = None if self._is_trusted else self._asked.trust
+        source = self._asked.source if theirs else None
+        if answered is None:
+            return [NewMessage(said, status, theirs, source)]
+        document = next((f"document:{one.name}" for one in self._documents), None)
+        trust = "document" if document else theirs
+        answer = NewMessage(answered, status, trust, document or source, self._shaped_by())
+        return [NewMessage(said, trust=theirs, source=source), answer]
+
+    def _find_replaced(self) -> list[Message]:
+        """Return what is shown now and gives way to what is said now."""
+        conversations, after = self._own.conversations, self._asked.after
+        if after is not None:
+            shown = conversations.messages(self._key)
+            return [one.message for one in shown if one.id > after]
+        last = conversations.messages(self._key, limit=MAX_EXCHANGE) if self._is_again else []
+        said = [one.message for one in last]
+        return said[len(before_again(said, self._text)) :]
 
     def _shaped_by(self) -> dict[str, Any]:
         """Name what went into the prompt, without its text: that may be erased one day."""
         explanation = self._composer.explain()
         return {
-            "time": to_iso(self._started),
-            "question": self._text[:QUESTION_CHARS],
             "memories": list(explanation.memories),
-            "hits": [_named(hit) for hit in explanation.hits],
+            "hits": [_name(hit) for hit in explanation.hits],
         }
 
-    def _queued(self, said: Message, answered: Message) -> list[Queued]:
+    def _queued(self, said: Message, answered: Message | None) -> list[Queued]:
         documents = [
             Queued(_beginning(one, self._started), "document", f"document:{one.name}")
             for one in self._documents
         ]
-        return [*documents, *asked(said, self._obeyed, self._saved), Queued(answered, "assistant")]
+        answer = [Queued(answered, "assistant")] if answered else []
+        if not self._is_trusted:
+            return [*documents, Queued(said, self._asked.trust, self._asked.source)]
+        return [*documents, *asked(said, self._obeyed, self._saved), *answer]
 
 
 def asked(message: Message, obeyed: Obeyed, saved: Sequence[str]) -> list[Queued]:
@@ -354,11 +465,36 @@ def _ids_in(result: str) -> list[str]:
     return [record["id"]] if is_saved else []
 
 
+def _chars(message: Message) -> int:
+    return content_chars(message.content)
+
+
+def _describe_breaks(history: Sequence[Message], now: datetime, silence: timedelta) -> list[str]:
+    """Say when nobody wrote for longer than a conversation usually lasts."""
+    times = [*(one.timestamp for one in history if one.timestamp), now]
+    pauses = [(one, other) for one, other in pairwise(times) if other - one > silence]
+    return [
+        f"This conversation paused on {before:%Y-%m-%d} and was taken up again on {after:%Y-%m-%d}."
+        for before, after in pauses
+    ]
+
+
 def _today(now: datetime) -> str:
     return f"Today is {now:%Y-%m-%d}, {now:%A}."
 
 
-def _named(hit: Hit) -> dict[str, Any]:
+def _note_newer(hit: Hit, newer: Mapping[Place, Newer]) -> Hit:
+    """Say of a message whose fact was replaced until when that held, and what holds now."""
+    said = hit.conversation and hit.time and newer.get((hit.conversation, from_iso(hit.time)))
+    if not said:
+        return hit
+    return replace(hit, note=f"until {said.since:%Y-%m-%d}; now: {said.content}")
+
+
+def _name(hit: Hit) -> dict[str, Any]:
+    """Return where a passage stands; of a message its id says all."""
+    if hit.message is not None:
+        return {"source": hit.source, "message": hit.message, "score": round(hit.score, 3)}
     named = {
         "source": hit.source,
         "path": hit.path.name,

@@ -20,6 +20,7 @@ import pytest
 from tests.store import others
 from turnleaf.core.messages import Message
 from turnleaf.core.throttle import LEASE_SECONDS
+from turnleaf.core.times import to_iso
 from turnleaf.errors import InvalidInput, StorageError
 from turnleaf.store.backup import backup, restore
 from turnleaf.store.learning import Batch, LearningStore, Outgoing, Problem, Queued
@@ -90,7 +91,6 @@ def test_a_new_store_is_empty(store: LearningStore) -> None:
     assert store.claim(KEY) is None
     assert store.outbox() == []
     assert store.last_error() is None
-    assert store.answers(KEY) == []
     assert store.spent(DAY) == {}
 
 
@@ -143,8 +143,7 @@ def test_what_is_no_name_is_refused(store: LearningStore, key: str) -> None:
         lambda: store.begin_flush(key),
         lambda: store.flushed(key, succeeded=True),
         lambda: store.end_cycle(key),
-        lambda: store.record_answer(key, START, {}),
-        lambda: store.answers(key),
+        lambda: store.unqueue(key, [START]),
         lambda: store.erase(key),
     ]
     for attempt in attempts:
@@ -450,26 +449,6 @@ def test_a_cap_of_nothing_allows_nothing(store: LearningStore) -> None:
     assert store.spent(DAY) == {}
 
 
-# Answers
-
-
-def test_answers_come_back_oldest_first_and_the_newest_fifty_are_kept(place: Place) -> None:
-    store = place.open()
-    store.record_answer(OTHER, START, {"memories": ["other"]})
-    for number in range(53):
-        store.record_answer(KEY, START, {"memories": [f"事 {number}"]})
-    found = [record["memories"] for record in place.open().answers(KEY)]
-    assert found == [[f"事 {number}"] for number in range(3, 53)]
-    assert store.answers(OTHER) == [{"memories": ["other"]}]
-
-
-def test_old_answers_expire(store: LearningStore) -> None:
-    for days in range(3):
-        store.record_answer(KEY, START + timedelta(days=days), {"day": days})
-    assert store.expire(START + timedelta(days=1)) == 1
-    assert store.answers(KEY) == [{"day": 1}, {"day": 2}]
-
-
 # Erasing
 
 
@@ -485,7 +464,6 @@ def filled(store: LearningStore, key: str, text: str, source: str | None = None)
     store.postpone(store.outbox()[-1].id, f"{text} postponed")
     store.enqueue(key, queued)
     store.release(claimed(store, key), f"{text} released")
-    store.record_answer(key, START, {"hits": [{"text": f"{text} answered", **whence}]})
     store.begin_flush(key)
 
 
@@ -498,12 +476,12 @@ def test_of_an_erased_conversation_no_byte_stays(place: Place, *, is_held_open: 
     if not is_held_open:
         another.close()
     assert "祕密".encode() in place.bytes()
-    assert store.erase(KEY) == 9 + 1 + 1 + 1
+    assert store.erase(KEY) == 9 + 1 + 1
     assert "祕密".encode() not in place.bytes()
     assert KEY.encode() not in place.bytes()
     assert store.backlog() == {OTHER: 9}
     assert [one.decision for one in store.outbox()] == [{"add": {"content": "kept decided"}}]
-    assert len(another.answers(OTHER)) == 1
+    assert another.waiting(OTHER) == 9
     assert store.erase(KEY) == 0
 
 
@@ -514,11 +492,11 @@ def test_of_an_erased_source_no_byte_stays(place: Place, source: str) -> None:
     filled(store, KEY, "kept", "document:other.md")
     filled(store, OTHER, "祕密", source)
     store.enqueue(OTHER, said("typed by the user"))
-    assert store.erase(source=source) == 9 + 1 + 1 + 1
+    assert store.erase(source=source) == 9 + 1 + 1
     assert "祕密".encode() not in place.bytes()
     assert source.encode() not in place.bytes()
     assert store.backlog() == {KEY: 9, OTHER: 1}
-    assert len(store.outbox()) == len(store.answers(KEY)) == 2
+    assert len(store.outbox()) == 2
 
 
 @pytest.mark.parametrize("seed", [1, 9, 16, 19])
@@ -538,10 +516,36 @@ def test_nothing_erased_stays_where_sqlite_moved_it_from(place: Place, seed: int
 
 
 def test_what_another_conversation_took_from_an_erased_one_goes_too(store: LearningStore) -> None:
-    store.record_answer(OTHER, START, {"hits": [{"text": "x", "conversation": KEY}]})
-    store.record_answer(OTHER, START, {"hits": [{"text": KEY, "conversation": OTHER}]})
+    store.enqueue(OTHER, said("…"))
+    taken = {"from": [{"text": "x", "conversation": KEY}]}
+    named = {"from": [{"text": KEY, "conversation": OTHER}]}
+    complete(store, taken, named, key=OTHER)
     assert store.erase(KEY) == 1
-    assert len(store.answers(OTHER)) == 1
+    assert [one.decision for one in store.outbox()] == [named]
+
+
+# Withdrawing
+
+
+def test_nothing_is_learnt_any_more_from_a_message_that_was_replaced(store: LearningStore) -> None:
+    later = START + timedelta(minutes=1)
+    store.enqueue(
+        KEY, [Queued(Message("user", "old", START)), Queued(Message("user", "new", later))]
+    )
+    store.enqueue(OTHER, [Queued(Message("user", "other", START))])
+    batch = claimed(store, KEY)
+    assert store.unqueue(KEY, [START]) == 1
+    assert not store.complete(batch, [])
+    assert [one.message.text for one in store.queued(KEY)] == ["new"]
+    assert store.waiting(OTHER) == 1
+
+
+def test_what_was_found_in_a_replaced_message_is_not_written(store: LearningStore) -> None:
+    store.enqueue(KEY, said("…"))
+    later = to_iso(START + timedelta(minutes=1))
+    complete(store, {"messageTime": to_iso(START)}, {"messageTime": later})
+    assert store.unqueue(KEY, [START]) == 1
+    assert [one.decision["messageTime"] for one in store.outbox()] == [later]
 
 
 def test_who_holds_what_is_erased_completes_nothing(store: LearningStore) -> None:

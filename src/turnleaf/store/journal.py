@@ -61,6 +61,14 @@ class Journal:
         self._known = _Known(len(whole), digest.digest(), changes)
         return list(changes)
 
+    def state(self) -> str:
+        """Return what tells the record from how it was, without reading it."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            return ""
+        return f"{found.st_ino} {found.st_size} {found.st_mtime_ns}"
+
     def last(self) -> Change | None:
         """Read the newest change of this memory file, without reading all."""
         tail = files.tail(self.path, TAIL_BYTES)

@@ -22,7 +22,7 @@ from turnleaf.store import files
 from turnleaf.store.databases import Database, Form
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from datetime import date
     from pathlib import Path
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from turnleaf.store.databases import Connection
 
 TRUSTS = ("user", "tool", "document", "stranger", "assistant")
-KEPT_ANSWERS = 50
 LONG_AGO = datetime.fromtimestamp(0, UTC)
 MOST_ATTEMPTS = 2
 """After so many that nobody finished, the second at it alone, a message is set aside."""
@@ -54,13 +53,7 @@ CREATE TABLE IF NOT EXISTS outbox (
     id TEXT NOT NULL UNIQUE,
     problem TEXT
 );
-CREATE TABLE IF NOT EXISTS answers (
-    n INTEGER PRIMARY KEY,
-    key TEXT NOT NULL,
-    record BLOB NOT NULL,
-    time TEXT NOT NULL
-);
-CREATE INDEX IF NOT EXISTS answers_by_key ON answers (key, n);
+DROP TABLE IF EXISTS answers;
 CREATE TABLE IF NOT EXISTS problems (
     n INTEGER PRIMARY KEY,
     key TEXT NOT NULL,
@@ -79,8 +72,8 @@ CREATE TABLE IF NOT EXISTS spending (
     PRIMARY KEY (day, model)
 )
 """
-FORM = Form(holds="messages to learn from", version=1, schema=SCHEMA)
-ERASABLE = ("queue", "outbox", "answers", "problems")
+FORM = Form(holds="messages to learn from", version=2, schema=SCHEMA)
+ERASABLE = ("queue", "outbox", "problems")
 SAYS_WHENCE = ("conversation", "source", "sources")
 
 
@@ -331,39 +324,12 @@ class LearningStore:
         """Give a day's calls of each model."""
         return self._database.read(lambda database: _spent(database, day))
 
-    # Answers
-
-    def record_answer(self, key: str, time: datetime, record: Mapping[str, Any]) -> None:
-        """Keep what went into an answer; of each conversation the newest are kept."""
-        values = (checked_key(key), to_iso(time), _bytes(dict(record)))
-        surplus = """
-            DELETE FROM answers WHERE key = ?1 AND n NOT IN
-            (SELECT n FROM answers WHERE key = ?1 ORDER BY n DESC LIMIT ?2)
-        """
-
-        def add(database: Connection) -> None:
-            database.execute("INSERT INTO answers (key, time, record) VALUES (?, ?, ?)", values)
-            database.execute(surplus, (key, KEPT_ANSWERS))
-
-        self._database.write(add)
-
-    def answers(self, key: str) -> list[dict[str, Any]]:
-        """Give what went into a conversation's answers, oldest first."""
-        query = "SELECT record FROM answers WHERE key = ? ORDER BY n"
-        values = (checked_key(key),)
-        rows = self._database.read(lambda database: list(database.execute(query, values)))
-        return [record for (data,) in rows if (record := _record(data)) is not None]
-
-    def expire(self, before: datetime) -> int:
-        """Drop the answers given before; tell how many."""
-
-        def drop(database: Connection) -> int:
-            database.execute("DELETE FROM answers WHERE time < ?", (to_iso(before),))
-            return database.changes()
-
-        return self._database.write(drop)
-
     # Erasing
+
+    def unqueue(self, key: str, times: Collection[datetime]) -> int:
+        """Learn nothing more from the messages of these times; return how much waited."""
+        stamps = {to_iso(time) for time in times}
+        return self._database.write(lambda database: _unqueue(database, checked_key(key), stamps))
 
     def erase(self, key: str | None = None, source: str | None = None) -> int:
         """Erase all of a conversation or of a source, so that no byte stays; tell how much.
@@ -375,10 +341,7 @@ class LearningStore:
             message = "there is nothing to erase; name a conversation or a source"
             raise InvalidInput(message)
         of = None if key is None else checked_key(key)
-        found = self._database.write(lambda database: _erase(database, of, source))
-        # Also when nothing was found: the last attempt may have been killed here.
-        self._database.scrub()
-        return found
+        return self._database.erase(lambda database: _erase(database, of, source))
 
 
 # Within one transaction
@@ -548,7 +511,26 @@ def _erase(database: Connection, key: str | None, source: str | None) -> int:
     return erased
 
 
+def _unqueue(database: Connection, key: str, stamps: Collection[str]) -> int:
+    removed = 0
+    for table in ("queue", "outbox"):
+        rows: Any = database.execute(f"SELECT n, record FROM {table} WHERE key = ?", (key,))  # noqa: S608
+        doomed = [(n,) for n, data in rows if _stamp(_record(data)) in stamps]
+        if table == "queue" and doomed:
+            _requeue_all(database, {key})
+        database.executemany(f"DELETE FROM {table} WHERE n = ?", doomed)  # noqa: S608
+        removed += len(doomed)
+    return removed
+
+
 # What is stored
+
+
+def _stamp(record: Mapping[str, Any] | None) -> str | None:
+    """Return when the message was said that waits, or that something was found in."""
+    known = record or {}
+    message = known.get("message")
+    return message.get("timestamp") if isinstance(message, dict) else known.get("messageTime")
 
 
 def _to_json(queued: Queued) -> dict[str, Any]:

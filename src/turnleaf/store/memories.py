@@ -256,6 +256,10 @@ class MemoryStore:
         self._ready()
         return self._file.change(edit, "user")
 
+    def record_state(self) -> str:
+        """Return what is another when the record of changes is; empty when there is none."""
+        return self._file.journal.state()
+
     def changes(self, memory_id: str | None = None) -> list[Change]:
         """Give the record of changes, oldest first; of one fact or of all."""
         self._look()

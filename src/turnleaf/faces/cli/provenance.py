@@ -8,7 +8,7 @@ import click
 
 from turnleaf.core import changes, memories
 from turnleaf.core.changes import Source
-from turnleaf.core.times import from_iso
+from turnleaf.core.times import from_iso, to_iso
 from turnleaf.errors import Conflict, NotFound
 from turnleaf.faces.cli.arguments import TEXT, as_json, full_id
 from turnleaf.faces.cli.output import minute, one_line, say, say_json
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from turnleaf.core.changes import Change
     from turnleaf.core.memories import Memory
+
+QUESTION_CHARS = 80
 
 HAPPENED = {
     "add": "remembered",
@@ -50,7 +52,7 @@ def why(place: Place, memory_id: str, *, as_json: bool) -> None:
     The first letters of the id are enough. A forgotten memory is found as well. With the key
     of a conversation, such as cli:session-1, it shows what went into the prompt of each answer.
     """
-    answers = place.learning.answers(memory_id) if place.learning and ":" in memory_id else []
+    answers = _answers(place, memory_id) if ":" in memory_id else []
     if answers:
         _tell_answers(place, answers, as_json=as_json)
         return
@@ -104,18 +106,41 @@ def _tell_fact(what: str, memory: Memory) -> None:
     say(f"{what}: {one_line(memory.id)}: {one_line(memory.content)}")
 
 
+def _answers(place: Place, key: str) -> list[dict[str, Any]]:
+    """Return what went into each answer of a conversation, with the question before it."""
+    if not place.conversations.location.exists():
+        return []
+    answers = []
+    question = ""
+    for one in place.conversations.messages(key):
+        said = one.message
+        if said.role == "user":
+            question = said.text[:QUESTION_CHARS]
+        elif one.shaped_by is not None:
+            time = said.timestamp and to_iso(said.timestamp)
+            answers.append({"id": one.id, "time": time, "question": question, **one.shaped_by})
+    return answers
+
+
 def _tell_answers(place: Place, answers: Sequence[dict[str, Any]], *, as_json: bool) -> None:
     if as_json:
         say_json(answers)
         return
     known = {memory.id: memory.content for memory in place.memory.get_all()}
     for answer in answers:
-        say(f"{minute(from_iso(answer['time']))}  {one_line(answer['question'])}")
+        when = f"{minute(from_iso(answer['time']))}  " if answer["time"] else ""
+        say(f"{when}{one_line(answer['question'])}")
         for memory_id in answer["memories"]:
             say(f"{'':18}memory {memory_id}: {one_line(known.get(memory_id, '(forgotten since)'))}")
         for hit in answer["hits"]:
-            where = f"{hit['path']}:{hit['line']}"
-            say(f"{'':18}found in {one_line(where)}, score {hit['score']}")
+            say(f"{'':18}found in {one_line(_place_of(place, hit))}, score {hit['score']}")
+
+
+def _place_of(place: Place, hit: dict[str, Any]) -> str:
+    if "message" not in hit:
+        return f"{hit['path']}:{hit['line']}"
+    found = place.conversations.find_message(hit["message"])
+    return f"{found[0]}, message {hit['message']}" if found else "a conversation erased since"
 
 
 def _tell(memory_id: str, memory: Memory | None, story: Sequence[Change]) -> None:

@@ -1,0 +1,263 @@
+"""What is said in one conversation and used in others: versions, forgetting, trust, audiences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.standins.scripted import ScriptedModel
+from turnleaf import Assistant, Message
+from turnleaf.assistant import Document
+from turnleaf.core.audiences import only
+from turnleaf.llm.recall import RecallModel
+from turnleaf.settings import CONFIG_NAME
+from turnleaf.store.config import ConfigFile
+
+KEY = "cli:session-1"
+OTHER = "cli:session-2"
+START = datetime(2026, 11, 2, 9, 30, tzinfo=UTC)
+PLUMBER = "The plumber of the cellar is called Lin"
+ASKED = "What is the plumber called?"
+
+
+class Clock:
+    """A clock that goes on by a second whenever it is read."""
+
+    def __init__(self) -> None:
+        self.moment = START
+
+    def __call__(self) -> datetime:
+        self.moment += timedelta(seconds=1)
+        return self.moment
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def model() -> ScriptedModel:
+    return ScriptedModel()
+
+
+Open = Callable[[], Assistant]
+
+
+@pytest.fixture
+def open_assistant(tmp_path: Path, clock: Clock, model: ScriptedModel) -> Iterator[Open]:
+    ConfigFile(tmp_path / CONFIG_NAME).update({"embeddings": "off"})
+    opened: list[Assistant] = []
+
+    def open_one() -> Assistant:
+        opened.append(Assistant(tmp_path, model=model, now=clock))
+        return opened[-1]
+
+    yield open_one
+    for assistant in opened:
+        assistant.close(flush=False)
+
+
+@pytest.fixture
+def assistant(open_assistant: Open) -> Assistant:
+    return open_assistant()
+
+
+def prompt(assistant: Assistant, text: str = ASKED, key: str = OTHER) -> str:
+    return assistant.preview(key, text).prompt.text
+
+
+def texts(assistant: Assistant, key: str = KEY) -> list[str]:
+    return [one.message.text for one in assistant.conversations.messages(key)]
+
+
+def test_an_answer_that_only_repeats_is_not_found_in_place_of_what_was_said(
+    open_assistant: Open, tmp_path: Path, clock: Clock
+) -> None:
+    with Assistant(tmp_path, model=RecallModel(), now=clock) as assistant:
+        assistant.reply(KEY, "My plumber is called Lin")
+        assistant.reply(OTHER, "客廳的燈叫做小明")
+        for question in (ASKED, "燈叫什麼？"):
+            assistant.reply("cli:session-3", question)
+        for question in (ASKED, "燈叫什麼？"):
+            found = assistant.index.search(question, source="conversations")
+            assert {hit.speaker for hit in found} == {"user"}
+
+
+# Taking up, editing, choosing
+
+
+def test_an_old_conversation_is_taken_up_with_what_was_said_and_the_date_of_the_break(
+    assistant: Assistant, clock: Clock, model: ScriptedModel
+) -> None:
+    assistant.reply(KEY, PLUMBER)
+    clock.moment += timedelta(days=40)
+    assert "Lin" not in assistant.preview(KEY, "Go on").prompt.messages[0].text
+    assistant.reply(KEY, "Where were we?", resume=True)
+    taken_up = model.prompts[-1]
+    assert taken_up.messages[0].text == PLUMBER
+    assert "paused on 2026-11-02 and was taken up again on 2026-12-12" in taken_up.text
+    assistant.reply(KEY, "And then?")
+    assert model.prompts[-1].messages[0].text == PLUMBER
+
+
+def test_an_edited_message_is_another_version_and_the_old_one_is_in_no_prompt(
+    assistant: Assistant, model: ScriptedModel
+) -> None:
+    assistant.reply(KEY, "Hello")
+    assistant.reply(KEY, PLUMBER)
+    first = assistant.conversations.messages(KEY)[1].id
+    assistant.reply(KEY, "The plumber is called Wang", after=first)
+    assert texts(assistant) == ["Hello", "Fine.", "The plumber is called Wang", "Fine."]
+    assert [one.text for one in model.prompts[-1].messages[:-1]] == ["Hello", "Fine."]
+    assert "Lin" not in assistant.preview(KEY, "Go on").prompt.text
+
+
+def test_a_fact_that_rests_only_on_a_replaced_message_is_withdrawn(assistant: Assistant) -> None:
+    assistant.reply(KEY, "Hello")
+    first = assistant.conversations.messages(KEY)[1].id
+    assistant.reply(KEY, f"Remember: {PLUMBER}")
+    kept = assistant.memory.add("The cellar is damp in spring")
+    assistant.reply(KEY, "How are you?", after=first)
+    assert assistant.memory.get_all() == [kept]
+
+
+def test_nothing_is_learnt_from_a_replaced_message(
+    assistant: Assistant, model: ScriptedModel
+) -> None:
+    assistant.reply(KEY, "My dog is called Rex")
+    assistant.reply(KEY, "My cat is called Tom", after=0)
+    assistant.flush()
+    assert "Rex" not in "".join(model.extractions)
+    assert "Tom" in "".join(model.extractions)
+
+
+def test_choosing_the_old_version_withdraws_what_the_new_one_brought(assistant: Assistant) -> None:
+    assistant.reply(KEY, "Hello")
+    old = assistant.conversations.messages(KEY)[0].id
+    assistant.reply(KEY, f"Remember: {PLUMBER}", after=0)
+    assistant.show_version(KEY, old)
+    assert texts(assistant) == ["Hello", "Fine."]
+    assert assistant.memory.get_all() == []
+
+
+# Forgetting
+
+
+@pytest.mark.parametrize(
+    ("said", "forget", "question", "word"),
+    [
+        (f"Remember: {PLUMBER}", "Forget the plumber of the cellar", ASKED, "Lin"),
+        ("記住地下室的水電工姓林", "忘掉地下室的水電工", "水電工姓什麼？", "姓林"),
+    ],
+)
+def test_what_a_forgotten_fact_rests_on_is_in_no_prompt_until_it_is_back(
+    assistant: Assistant, said: str, forget: str, question: str, word: str
+) -> None:
+    assistant.reply(KEY, said)
+    assistant.reply(OTHER, forget)
+    assert word not in prompt(assistant, question, "cli:session-3")
+    assert all(word not in hit.text for hit in assistant.index.search(question))
+    assert [one.is_hidden for one in assistant.conversations.messages(KEY)] == [True, True]
+    assert [one.is_hidden for one in assistant.conversations.messages(OTHER)] == [True, True]
+    assistant.memory.undo()
+    assert word in prompt(assistant, question, "cli:session-3")
+    assert any(word in hit.text for hit in assistant.index.search(question))
+    assert not any(one.is_hidden for one in assistant.conversations.messages(KEY))
+
+
+def test_a_fact_that_another_program_forgot_is_forgotten_here(
+    assistant: Assistant, open_assistant: Open
+) -> None:
+    assistant.reply(KEY, f"Remember: {PLUMBER}")
+    assert "Lin" in prompt(assistant)
+    other = open_assistant()
+    other.memory.delete(other.memory.get_all()[0].id)
+    assert "Lin" not in prompt(assistant)
+
+
+def test_what_is_said_once_more_after_it_was_forgotten_is_found(assistant: Assistant) -> None:
+    assistant.reply(KEY, f"Remember: {PLUMBER}")
+    assistant.reply(KEY, "Forget the plumber of the cellar")
+    assistant.reply(KEY, f"By the way, {PLUMBER}")
+    assert "By the way" in prompt(assistant)
+
+
+def test_a_message_whose_fact_was_replaced_says_what_holds_now(
+    assistant: Assistant, clock: Clock
+) -> None:
+    assistant.reply(KEY, f"Remember: {PLUMBER}")
+    clock.moment += timedelta(days=3)
+    (fact,) = assistant.memory.get_all()
+    assistant.memory.update(fact.id, "The plumber of the cellar is called Wang")
+    asked = prompt(assistant)
+    assert "(until 2026-11-05; now: The plumber of the cellar is called Wang)" in asked
+
+
+# Trust
+
+
+def test_what_a_stranger_said_is_found_and_marked_but_enters_no_other_prompt(
+    assistant: Assistant,
+) -> None:
+    assistant.record(KEY, [Message("user", PLUMBER), Message("assistant", "I see: Lin")],
+                     trust="stranger")  # fmt: skip
+    assert "Lin" not in prompt(assistant)
+    assert {hit.trust for hit in assistant.index.search(ASKED)} == {"stranger"}
+
+
+def test_an_answer_beside_a_document_enters_no_other_prompt(
+    assistant: Assistant, model: ScriptedModel
+) -> None:
+    model.turns = [["The plumber is called Lin, says the file."]]
+    notes = Document("notes.md", PLUMBER)
+    assistant.reply(KEY, "Who is named in the file?", documents=[notes])
+    assert "Lin" not in prompt(assistant)
+    answer = assistant.conversations.messages(KEY)[-1]
+    assert (answer.trust, answer.source) == ("document", "document:notes.md")
+
+
+# Audiences
+
+
+def test_a_direct_message_is_found_only_from_direct_messages_of_that_person(
+    assistant: Assistant,
+) -> None:
+    mine, theirs = only("slack:D1"), only("slack:D2")
+    assistant.reply("slack:1.1", PLUMBER, audience=mine)
+    assert "Lin" in assistant.preview("slack:1.2", ASKED, audience=mine).prompt.text
+    for key, audience in (("slack:1.3", theirs), ("slack:1.4", ""), (OTHER, None)):
+        assert "Lin" not in assistant.preview(key, ASKED, audience=audience).prompt.text
+    assert assistant.index.search(ASKED) == []
+
+
+def test_a_tool_finds_no_more_than_the_conversation_it_is_used_in(
+    assistant: Assistant, model: ScriptedModel
+) -> None:
+    assistant.reply("slack:1.1", PLUMBER, audience=only("slack:D1"))
+    model.turns = [[("search_memory", {"query": "plumber"}), "Done."]] * 2
+    assistant.reply(OTHER, "Look it up")
+    assistant.reply("slack:1.2", "Look it up", audience=only("slack:D1"))
+    assert [len(one["results"]) > 0 for one in model.results] == [False, True]
+
+
+def test_a_schedules_words_are_searched_but_enter_the_prompts_of_that_schedule_only(
+    assistant: Assistant,
+) -> None:
+    assistant.reply("schedule:a", PLUMBER)
+    assert "Lin" not in prompt(assistant)
+    assert "Lin" not in prompt(assistant, key="schedule:b")
+    assert assistant.index.search(ASKED)[0].conversation == "schedule:a"
+
+
+def test_a_conversation_that_is_kept_out_of_search_enters_no_other_prompt(
+    assistant: Assistant,
+) -> None:
+    assistant.reply(KEY, PLUMBER)
+    assistant.conversations.set_searched(KEY, searched=False)
+    assert "Lin" not in prompt(assistant)
+    assistant.conversations.set_searched(KEY, searched=True)
+    assert "Lin" in prompt(assistant)
