@@ -114,6 +114,30 @@ def test_after_an_hour_it_begins_a_new_one(cli: Cli) -> None:
     assert said(cli)[0] == "And then?"
 
 
+@pytest.mark.parametrize("which", ["1", RECENT, "hello", "HELLO the"])
+def test_resume_goes_on_with_the_conversation_that_is_meant(cli: Cli, which: str) -> None:
+    earlier(cli, "Hello there", minutes=60 * 24 * 30)
+    result = cli("ask", "--resume", which, "And then?", "--json")
+    assert result.code == 0
+    assert said(cli, RECENT)[2] == "And then?"
+    asked, answered = cli.conversations.messages(RECENT)[2:]
+    assert (result.json["question"], result.json["answer"]) == (asked.id, answered.id)
+
+
+def test_an_old_conversation_that_is_resumed_is_in_the_prompt(cli: Cli, api: ChatApi) -> None:
+    earlier(cli, "I drink oolong tea", minutes=60 * 24 * 30)
+    api.answer("Tea.")
+    cli("ask", "--resume", "1", "What do I drink?")
+    assert "I drink oolong tea" in str(api.requests[0].body["messages"])
+
+
+def test_what_is_resumed_is_neither_new_nor_without_memory(cli: Cli) -> None:
+    earlier(cli, "Hello", minutes=1)
+    for option in ("--new", "--no-memory"):
+        assert cli("ask", "--resume", "1", option, "And then?").code == 2
+    assert len(said(cli, RECENT)) == 2
+
+
 def test_new_begins_a_new_one_at_once(cli: Cli) -> None:
     earlier(cli, "Hello", minutes=1)
     cli("ask", "--new", "And then?")
@@ -180,6 +204,8 @@ def test_json_tells_all_of_it(cli: Cli, api: ChatApi) -> None:
     told = result.json
     assert "Gladly." in told.pop("text")
     assert told.pop("usage")["inputTokens"] == 120
+    kept = cli.conversations.messages(key)
+    assert [told.pop("question"), told.pop("answer")] == [one.id for one in kept]
     assert told == {"conversation": key, "saved": [memory], "removed": [], "learnt": []}
     api.answer("Done.")
     assert cli("ask", "--json", f"忘掉{MING}").json["removed"] == [memory]
@@ -245,7 +271,7 @@ def test_what_goes_wrong_in_the_background_is_one_line(
     assert len(result.err.splitlines()) == 1
 
 
-def test_a_model_that_fails_is_one_sentence_and_nothing_is_half_kept(
+def test_a_model_that_fails_is_one_sentence_and_the_question_is_kept(
     cli: Cli, api: ChatApi
 ) -> None:
     api.fail(401)
@@ -253,7 +279,9 @@ def test_a_model_that_fails_is_one_sentence_and_nothing_is_half_kept(
     assert (result.code, result.out) == (1, "")
     assert result.err.startswith("error: ")
     assert len(result.err.splitlines()) == 1
-    assert keys(cli) == []
+    (key,) = keys(cli)
+    (question,) = cli.conversations.messages(key)
+    assert (question.message.text, question.status) == ("Hello", "failed")
 
 
 def test_what_was_asked_to_be_remembered_is_said_although_the_model_fails(

@@ -105,7 +105,7 @@ def test_a_model_that_fails_is_reported_and_the_chat_goes_on(cli: Cli, api: Chat
     assert (result.code, result.out) == (1, "Here I am.\n")
     assert result.err.startswith("error: ")
     assert "a-key" not in result.err
-    assert said(cli) == ["And now?", "Here I am."]
+    assert said(cli) == ["Are you there?", "And now?", "Here I am."]
 
 
 def test_tools_are_used_and_not_spoken_of_in_a_pipe(cli: Cli, api: ChatApi) -> None:
@@ -197,6 +197,9 @@ def test_help_names_every_command(cli: Cli) -> None:
         "undo",
         "private",
         "new",
+        "history",
+        "resume",
+        "title",
         "clear",
         "status",
         "help",
@@ -295,30 +298,84 @@ def test_where_there_is_none_to_continue_a_new_one_begins(cli: Cli) -> None:
     assert said(cli)[0] == "Hello"
 
 
-@pytest.mark.parametrize("given", ["cli:session-200", "cli:session-2", "2"])
-def test_resume_takes_up_the_conversation_that_is_named(cli: Cli, given: str) -> None:
+@pytest.mark.parametrize("given", ["cli:session-200", "cli:session-2", "200", "2", "SECOND", "sec"])
+def test_resume_takes_up_the_conversation_that_is_meant(cli: Cli, given: str) -> None:
     earlier(cli, "first", key="cli:session-100")
     earlier(cli, "second", key="cli:session-200", hours=3)
     assert talk(cli, "Hello", options=("--resume", given)).code == 0
     assert said(cli, "cli:session-200")[2] == "Hello"
 
 
+def test_a_conversation_of_the_page_can_be_taken_up_too(cli: Cli) -> None:
+    earlier(cli, "客廳的燈叫什麼？", key="web:4f1c")
+    assert talk(cli, "Hello", options=("--resume", "客廳")).code == 0
+    assert said(cli, "web:4f1c")[2] == "Hello"
+
+
 @pytest.mark.parametrize(
     ("given", "code", "told"),
-    [("9", 3, "there is no conversation"), ("1", 2, "give more of it"), ("", 3, "there is no")],
+    [
+        (("--resume", "9"), 3, "there is no conversation"),
+        (("--resume", "cli:session-1"), 2, "2 conversations begin with"),
+        (("--resume", "Which"), 2, "(cli:session-101)"),
+        (("--resume",), 2, "say which conversation"),
+    ],
 )
-def test_resume_refuses_what_names_no_conversation(
-    cli: Cli, given: str, code: int, told: str
+def test_resume_refuses_what_means_no_conversation_or_several(
+    cli: Cli, given: tuple[str, ...], code: int, told: str
 ) -> None:
-    earlier(cli, "first", key="cli:session-100")
-    earlier(cli, "second", key="cli:session-101")
-    result = talk(cli, "Hello", options=("--resume", given))
+    earlier(cli, "Which lamp?", key="cli:session-100")
+    earlier(cli, "Which cat?", key="cli:session-101")
+    result = talk(cli, "Hello", options=given)
     assert (result.code, result.out) == (code, "")
     assert told in result.err
 
 
+def test_where_there_is_none_nothing_can_be_resumed(cli: Cli) -> None:
+    result = talk(cli, "Hello", options=("--resume",))
+    assert (result.code, result.out) == (3, "")
+    assert "turnleaf chat begins one" in result.err
+
+
+def test_on_a_terminal_resume_asks_which(cli: Cli) -> None:
+    earlier(cli, "客廳的燈叫什麼？", key="web:1", hours=3)
+    earlier(cli, "Which cat?", key="cli:session-101")
+    with terminal("chat", "--resume") as seen:
+        seen.wait_for("Which one?")
+        assert seen.seen.index("Which cat?") < seen.seen.index("客廳")
+        seen.type("客廳\n")
+        seen.wait_for("going on with: 客廳的燈叫什麼？")
+        seen.wait_for("Answer to 客廳的燈叫什麼？")
+        seen.wait_for("\x1b[?2004h")
+        seen.type(CTRL_D)
+        assert seen.end() == 0
+
+
+def test_history_resume_and_title_move_between_conversations(cli: Cli) -> None:
+    earlier(cli, "客廳的燈叫什麼？", key="web:1")
+    result = talk(
+        cli, "/title", "Hello there", "/title Greetings", "/history", "/resume 客廳", "And now?"
+    )
+    assert result.code == 1
+    assert "nothing is kept of this conversation yet" in result.err
+    assert "Greetings\n" in result.out
+    [here] = [line for line in result.out.splitlines() if line.startswith("*")]
+    assert "Greetings" in here
+    assert "Going on with: 客廳的燈叫什麼？" in result.err
+    assert said(cli, "web:1")[2] == "And now?"
+
+
+def test_what_is_private_cannot_be_left_for_another_conversation(cli: Cli) -> None:
+    earlier(cli, "客廳的燈叫什麼？", key="web:1")
+    result = talk(cli, "/private", "/resume 1", "secret")
+    assert result.code == 1
+    assert "end it first with /private" in result.err
+    assert len(said(cli, "web:1")) == 2
+
+
 def test_a_conversation_that_is_not_kept_cannot_be_taken_up(cli: Cli) -> None:
-    assert talk(cli, "Hello", options=("--continue", "--no-memory")).code == 2
+    for option in ("--continue", "--resume"):
+        assert talk(cli, "Hello", options=(option, "--no-memory")).code == 2
 
 
 # Hostile text

@@ -85,6 +85,8 @@ class SlackApi(ThreadingHTTPServer):
         self.calls: list[Call] = []
         self.posts: list[Post] = []
         self.people: dict[str, Body] = {}
+        self.channels: dict[str, Body] = {}
+        """What is known of channels; all others are public."""
         self.refused: dict[str, str] = {}
         """Methods that are not to be had here, and why."""
         self.connections = 0
@@ -105,14 +107,15 @@ class SlackApi(ThreadingHTTPServer):
     def say(self, text: str, *, user: str = "U01", channel: str = "C01", **more: Any) -> str:  # noqa: ANN401
         """Let somebody say something; once the bot has taken it, give the message's ts."""
         event = {"type": "message", "user": user, "channel": channel, "text": text, "team": TEAM}
-        event |= {"ts": self._ts(), **more}
+        event |= {"channel_type": "channel", "ts": self._ts(), **more}
         self.deliver(event)
         return str(event["ts"])
 
     def mention(self, text: str, **more: Any) -> str:  # noqa: ANN401 - as in `say`
-        """Let somebody call the bot: Slack tells of it twice."""
+        """Let somebody call the bot: Slack tells of it twice, and once not of what channel."""
         ts = self.say(f"<@{BOT}> {text}", **more)
-        self.say(f"<@{BOT}> {text}", **(more | {"type": "app_mention", "ts": ts}))
+        again = {"type": "app_mention", "ts": ts, "channel_type": None}
+        self.say(f"<@{BOT}> {text}", **(more | again))
         return ts
 
     def direct(self, text: str, **more: Any) -> str:  # noqa: ANN401 - as in `say`
@@ -244,6 +247,7 @@ class SlackApi(ThreadingHTTPServer):
             "chat.appendStream": self._append,
             "chat.stopStream": lambda body: self._append(body, is_over=True),
             "conversations.history": self._history,
+            "conversations.info": self._channel,
             "conversations.replies": self._replies,
         }  # fmt: skip
         if method not in does:
@@ -254,6 +258,10 @@ class SlackApi(ThreadingHTTPServer):
         if body["user"] not in self.people:
             raise Refusal("user_not_found")
         return {"user": {"id": body["user"], "team_id": TEAM, **self.people[body["user"]]}}
+
+    def _channel(self, body: Body) -> Body:
+        about = {"is_channel": True, "is_private": False, **self.channels.get(body["channel"], {})}
+        return {"channel": {"id": body["channel"], **about}}
 
     def _post(self, body: Body, only_for: str | None = None) -> Body:
         if body["channel"] == "C0NONE":

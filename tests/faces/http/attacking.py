@@ -26,7 +26,8 @@ SECONDS = 60
 TOKEN = "a-token-of-a-test-that-nobody-could-guess"  # noqa: S105 - it opens nothing
 LAMP = "客廳的燈叫做小明"
 CANARY = "a canary that must never be sung"
-DERIVED = ("index.db", "learning.db", ".lock")
+DERIVED = ("index.db", "learning.db", "conversations.db", "vectors.db", ".lock")
+"""What may be written anew although it holds the same."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -182,8 +182,24 @@ def test_the_status_is_what_doctor_finds(server: Served, client: httpx2.Client) 
     server.memory.with_name("MEMORY.md.conflict-1").write_text("- 小明", encoding="utf-8")
     found = client.get("/api/status").json()
     assert found.pop("index").keys() == {"done", "total"}
+    assert found.pop("conversations")["kept"] == "forever"
     assert found == checkup(server.assistant.folder)
     assert "MEMORY.md.conflict-1" in found["problems"][0]["message"]
+
+
+@pytest.mark.parametrize(("days", "kept"), [(None, "forever"), (90, "90 days"), (0, "window")])
+def test_the_status_says_how_much_is_kept_and_for_how_long(
+    server: Served, client: httpx2.Client, days: int | None, kept: str
+) -> None:
+    client.put("/api/memory/config", json={"conversationKeepDays": days})
+    empty = client.get("/api/status").json()["conversations"]
+    assert (empty["messages"], empty["oldest"]) == (0, None)
+    server.assistant.conversations.add_exchange("web:1", "客廳的燈？", "小明")
+    found = client.get("/api/status").json()["conversations"]
+    assert found["kept"] == kept
+    assert (found["messages"], found["conversations"]) == (2, 1)
+    assert found["bytes"] > 1000
+    assert found["oldest"].endswith("Z")
 
 
 def test_of_a_long_record_the_newest_lines_are_looked_at(server: Served) -> None:

@@ -8,6 +8,7 @@ import logging
 import threading
 from collections.abc import Generator
 from contextlib import ExitStack
+from datetime import timedelta
 from pathlib import Path
 
 import httpx2
@@ -29,6 +30,7 @@ from tests.faces.http.listening import (
 from tests.standins.chat_api import ChatApi
 from tests.standins.scripted import ScriptedModel
 from turnleaf.assistant import Assistant
+from turnleaf.core import messages
 from turnleaf.core.dialogue import Usage
 from turnleaf.errors import ModelError
 from turnleaf.faces.http.problems import Refused
@@ -72,7 +74,7 @@ def test_an_answer_comes_with_what_shaped_it(server: Served) -> None:
     assert {each["name"] for each in shaped["sections"]} >= {"Long-term Memory", "Message"}
     assert shaped["leftOut"] == []
     whole = "".join(told.data["text"] for told in heard if told.name == "text")
-    assert heard[-1].data == {"key": one(heard, "start")["key"], "text": whole}
+    assert (heard[-1].data["key"], heard[-1].data["text"]) == (one(heard, "start")["key"], whole)
     assert "小明換了燈泡" in whole
 
 
@@ -81,7 +83,9 @@ def test_a_conversation_goes_on_under_its_key(serve: Serve) -> None:
     server = serve(model)
     key = one(said(server.url, "I am Anna"), "start")["key"]
     assert key.startswith("web:")
-    assert one(said(server.url, "Who am I?", key=key), "done") == {"key": key, "text": "Anna."}
+    done = one(said(server.url, "Who am I?", key=key), "done")
+    ids = [each.id for each in server.assistant.conversations.messages(key)]
+    assert done == {"key": key, "text": "Anna.", "question": ids[2], "answer": ids[3]}
     assert [each.text for each in model.prompts[1].messages[:2]] == ["I am Anna", "Hello, Anna."]
     assert kept(server, key) == [
         ("user", "I am Anna"),
@@ -89,6 +93,34 @@ def test_a_conversation_goes_on_under_its_key(serve: Serve) -> None:
         ("user", "Who am I?"),
         ("assistant", "Anna."),
     ]
+
+
+def test_an_edited_question_begins_another_version_from_there(serve: Serve) -> None:
+    model = ScriptedModel(turns=[["Hello."], ["Blue."], ["Red."]])
+    server = serve(model)
+    first = one(said(server.url, "Hi", key="web:1"), "done")
+    said(server.url, "The lamp?", key="web:1")
+    edited = one(said(server.url, "The door?", key="web:1", after=first["answer"]), "done")
+    assert [each.text for each in model.prompts[2].messages[:-1]] == ["Hi", "Hello."]
+    assert kept(server, "web:1")[2:] == [("user", "The door?"), ("assistant", "Red.")]
+    assert edited["question"] > first["answer"]
+    for wrong in (-1, 2**63, "first", 10**9):
+        body = {"message": "燈？", "key": "web:1", "after": wrong}
+        assert answered("POST", f"{server.url}/api/chat", json=body).status_code in {404, 422}
+    assert len(kept(server, "web:1")) == 4
+
+
+def test_an_old_conversation_is_taken_up_again_with_what_was_said(serve: Serve) -> None:
+    model = ScriptedModel()
+    server = serve(model)
+    long_ago = server.assistant.now() - timedelta(days=100)
+    old = [
+        messages.Message("user", "I am Anna", long_ago),
+        messages.Message("assistant", "Hi", long_ago),
+    ]
+    server.assistant.conversations.add_messages("web:1", old)
+    said(server.url, "Who am I?", key="web:1", resume=True)
+    assert [each.text for each in model.prompts[0].messages[:-1]] == ["I am Anna", "Hi"]
 
 
 def test_an_answer_is_never_stored_on_the_way(client: httpx2.Client) -> None:

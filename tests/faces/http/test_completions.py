@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
@@ -227,7 +228,9 @@ def test_facts_are_learnt_from_what_is_said_here(server: Served, openai_client: 
     assert "米米" in fact.content
     [change] = server.assistant.memory.changes(fact.id)
     assert change.source is not None
-    assert (change.source.conversation, change.source.trust) == ("anna", "user")
+    assert change.source.conversation is not None
+    assert change.source.conversation.startswith("api:anna:")
+    assert change.source.trust == "user"
 
 
 def test_a_real_model_gets_the_memory_and_its_tools(
@@ -276,9 +279,163 @@ def test_the_header_names_the_conversation_then_the_user_then_its_beginning(
     named = {"X-Turnleaf-Conversation": "客廳".encode()}
     answered("POST", f"{server.url}/v1/chat/completions", json=body, headers=named)
     found = keys(server)
-    [by_hash] = [key for key in found if key.startswith("api:")]
-    assert set(found) == {"my:talk", "anna", "客廳", by_hash}
+    [by_hash] = [key for key in found if re.fullmatch("api:[0-9a-f]{16}", key)]
+    assert set(found) == {"my:talk", by_hash.replace("api:", "api:anna:"), "客廳", by_hash}
     assert [text for _, text in kept(server, by_hash)] == ["哈囉", "Fine.", "再見", "Fine."]
+
+
+def test_two_chats_of_one_user_are_two_conversations(serve: Serve, openai_client: Client) -> None:
+    server = serve(ScriptedModel())
+    create = openai_client(server).chat.completions.create
+    create(model="turnleaf", messages=[user("哈囉")], user="anna")
+    create(model="turnleaf", messages=[user("Good evening")], user="anna")
+    create(model="turnleaf", messages=[user("哈囉"), assistant("Fine."), user("再見")], user="anna")
+    assert sorted(len(kept(server, key)) for key in keys(server)) == [2, 4]
+    assert all(key.startswith("api:anna:") for key in keys(server))
+
+
+def test_chats_that_begin_alike_stay_apart(serve: Serve, openai_client: Client) -> None:
+    server = serve(ScriptedModel(turns=[["一"], ["二"], ["三"], ["四"], ["五"]]))
+
+    def ask(*messages: Any) -> None:  # noqa: ANN401 - the client's own types are many
+        openai_client(server).chat.completions.create(
+            model="turnleaf", messages=list(messages), user="anna"
+        )
+
+    ask(user("哈囉"))
+    ask(user("哈囉"), assistant("一"), user("早安"))
+    ask(user("哈囉"))
+    ask(user("哈囉"), assistant("三"), user("晚安"))
+    ask(user("哈囉"), assistant("一"), user("早安"), assistant("二"), user("再見"))
+    newest, other = keys(server)
+    assert other == f"{newest}-2"
+    assert [text for _, text in kept(server, newest)] == ["哈囉", "一", "早安", "二", "再見", "五"]
+    assert [text for _, text in kept(server, other)] == ["哈囉", "三", "晚安", "四"]
+
+
+def test_an_edited_question_leaves_what_it_replaces_as_another_version(
+    serve: Serve, openai_client: Client
+) -> None:
+    server = serve(ScriptedModel(turns=[["一"], ["二"], ["三"], ["四"]]))
+    said = [user("哈囉"), assistant("一"), user("早安"), assistant("二"), user("再見")]
+    for number in (1, 3, 5):
+        openai_client(server).chat.completions.create(model="turnleaf", messages=said[:number])
+    edited = [*said[:2], user("晚安")]
+    openai_client(server).chat.completions.create(model="turnleaf", messages=edited)
+    [key] = keys(server)
+    assert [text for _, text in kept(server, key)] == ["哈囉", "一", "晚安", "四"]
+    asked = server.assistant.conversations.messages(key)[2]
+    assert len(asked.versions) == 2
+    assert asked.message.text == "晚安"
+
+
+def test_a_named_conversation_stays_one_though_its_client_knows_nothing_of_it(
+    serve: Serve, openai_client: Client
+) -> None:
+    server = serve(ScriptedModel())
+    for text in ("哈囉", "燈？", "哈囉", "再見"):
+        openai_client(server).chat.completions.create(
+            model="turnleaf", messages=[user(text)],
+            extra_headers={"X-Turnleaf-Conversation": "my:talk"},
+        )  # fmt: skip
+    assert keys(server) == ["my:talk"]
+    assert [text for _, text in kept(server, "my:talk")][::2] == ["哈囉", "燈？", "哈囉", "再見"]
+
+
+def test_open_webui_names_its_chats_itself(serve: Serve, openai_client: Client) -> None:
+    server = serve(ScriptedModel())
+    for chat in ("6f1a", "77b2"):
+        openai_client(server).chat.completions.create(
+            model="turnleaf", messages=[user("哈囉")], extra_headers={"X-OpenWebUI-Chat-Id": chat}
+        )
+    assert set(keys(server)) == {"api:6f1a", "api:77b2"}
+
+
+# What clients ask for by themselves.
+
+CHAT_HISTORY = "<chat_history>\nUSER: 記住客廳的燈叫做小明\nASSISTANT: 好\n</chat_history>"
+TASKS: dict[str, list[Any]] = {
+    "Open WebUI, a title": [
+        user(
+            "### Task:\nGenerate a concise, 3-5 word title with an emoji summarizing the chat "
+            f"history.\n### Guidelines:\n- Be brief.\n### Chat History:\n{CHAT_HISTORY}"
+        )
+    ],
+    "Open WebUI, tags": [
+        user(
+            "### Task:\nGenerate 1-3 broad tags categorizing the main themes of the chat history"
+            f"\n\n### Chat History:\n{CHAT_HISTORY}"
+        )
+    ],
+    "Open WebUI, follow-ups": [
+        user(f"### Task:\nSuggest 3-5 relevant follow-up questions\n{CHAT_HISTORY}")
+    ],
+    "LibreChat, a title": [
+        user(
+            "Provide a concise, 5-word-or-less title for the conversation, using title case "
+            "conventions. Only return the title itself.\n\nConversation:\nUser: 記住我住在台北"
+        )
+    ],
+    "NextChat, a title": [
+        user("記住客廳的燈叫做小明"),
+        assistant("好"),
+        user("使用四到五个字直接返回这句话的简要主题，不要解释、不要标点"),
+    ],
+    "LobeChat, a title": [
+        {
+            "role": "system",
+            "content": "You are a professional conversation summarizer. Generate a concise title "
+            "that captures the essence of the conversation.",
+        },
+        user("user: 記住客廳的燈叫做小明"),
+    ],
+}
+
+
+@pytest.mark.parametrize("messages", TASKS.values(), ids=TASKS)
+@pytest.mark.parametrize("streams", [False, True])
+def test_what_a_client_asks_for_by_itself_is_answered_without_memory_and_not_kept(
+    serve: Serve, openai_client: Client, messages: list[Any], *, streams: bool
+) -> None:
+    model = ScriptedModel(turns=[['{"title": ', '"💡 客廳的燈"}', Usage(90, 5)]])
+    server = serve(model)
+    server.assistant.memory.add("The cat is called Mimi")
+    answer = openai_client(server).chat.completions.create(
+        model="turnleaf", messages=messages, user="anna", stream=streams
+    )
+    text = (
+        "".join(chunk.choices[0].delta.content or "" for chunk in answer)
+        if isinstance(answer, openai.Stream)
+        else answer.choices[0].message.content
+    )
+    assert text == '{"title": "💡 客廳的燈"}'
+    [prompt] = model.prompts
+    assert prompt.question == messages[-1]["content"]
+    assert "Mimi" not in prompt.system + prompt.text
+    assert not prompt.is_learnt
+    assert keys(server) == []
+    assert server.assistant.learning.backlog() == {}
+    assert [fact.content for fact in server.assistant.memory.get_all()] == [
+        "The cat is called Mimi"
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "### Task: Respond to the user query using the provided context\n<context>…</context>",
+        "Can you generate a concise, 3-5 word title for my essay?",
+        "請幫這段對話取一個標題",
+        "What does <chat_history> mean in a prompt?",
+    ],
+)
+def test_what_a_person_asks_about_titles_is_kept(
+    serve: Serve, openai_client: Client, text: str
+) -> None:
+    server = serve(ScriptedModel())
+    openai_client(server).chat.completions.create(model="turnleaf", messages=[user(text)])
+    [key] = keys(server)
+    assert kept(server, key)[0] == ("user", text)
 
 
 def test_who_asks_the_same_again_is_answered_and_kept_once(
@@ -290,11 +447,12 @@ def test_who_asks_the_same_again_is_answered_and_kept_once(
     for expected in ("一", "二"):
         answer = create(model="turnleaf", messages=first, user="anna")
         assert answer.choices[0].message.content == expected
-    assert [text for _, text in kept(server, "anna")] == ["客廳的燈叫什麼？", "二"]
-    assert server.assistant.learning.waiting("anna") == 2
+    [key] = keys(server)
+    assert [text for _, text in kept(server, key)] == ["客廳的燈叫什麼？", "二"]
+    assert server.assistant.learning.waiting(key) == 2
     # Here the client's history holds the answer: it is said again, not asked again.
     create(model="turnleaf", messages=[*first, assistant("二"), *first], user="anna")
-    assert [text for _, text in kept(server, "anna")][2:] == ["客廳的燈叫什麼？", "三"]
+    assert [text for _, text in kept(server, key)][2:] == ["客廳的燈叫什麼？", "三"]
 
 
 def test_who_goes_away_stops_the_model_and_what_was_said_is_kept(
@@ -308,7 +466,7 @@ def test_who_goes_away_stops_the_model_and_what_was_said_is_kept(
         next(stream)
     assert model.stopped.wait(DEADLINE_SECONDS)
     wait_for_turns()
-    [(_, asked), (_, answered)] = kept(server, "anna")
+    [(_, asked), (_, answered)] = kept(server, *keys(server))
     assert asked == "數到永遠"
     assert answered.startswith("more ")
 
@@ -323,7 +481,7 @@ def test_who_does_not_wait_for_a_whole_answer_stops_the_model_too(serve: Serve) 
         assert model.begun.wait(DEADLINE_SECONDS)
     assert model.stopped.wait(DEADLINE_SECONDS)
     wait_for_turns()
-    assert [role for role, _ in kept(server, "anna")] == ["user", "assistant"]
+    assert [role for role, _ in kept(server, *keys(server))] == ["user", "assistant"]
 
 
 # What cannot be done.

@@ -60,6 +60,7 @@ def test_a_setting_is_described(visitor: httpx2.Client) -> None:
         "variable": "MEMORY_AUTO_EXTRACT",
         "meaning": "whether facts are learnt from conversations without being asked",
         "kind": "switch",
+        "least": None,
         "remote": True,
     }
     assert described["model"]["from"] == "file"

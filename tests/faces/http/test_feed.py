@@ -151,8 +151,9 @@ def test_what_cannot_be_read_keeps_nothing_else_from_being_told(server: Served) 
 
 def test_what_was_learnt_is_told_later_where_the_record_could_not_be_read(data: Path) -> None:
     async def listen() -> list[bytes | None]:
-        with Feed(assistant, every_seconds=0.01) as feed:
-            subscriber = feed.subscribe()
+        feed = Feed(assistant, every_seconds=0.01)
+        subscriber = feed.subscribe()
+        with feed:
             heard = [await subscriber.next()]
             record.rmdir()
             record.with_suffix(".away").rename(record)

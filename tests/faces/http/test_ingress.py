@@ -21,6 +21,7 @@ from tests.standins.home_assistant import (
     App,
     app_running,
 )
+from turnleaf import ConversationStore
 from turnleaf.faces.http.access import Access, trusted_supervisor
 
 LAMP = "客廳的燈叫做小明"
@@ -78,7 +79,8 @@ def test_everything_lies_below_data(app: App) -> None:
     assert ask(app, "POST", "/api/chat", body=said, **HEADERS).status == 200
     asked = {"prompt": "今天有什麼事？", "timing": "0 8 * * *"}
     assert ask(app, "POST", "/api/schedules", body=asked, **HEADERS).status == 201
-    assert LAMP in (app.data / "conversations/conversations.json").read_text("utf-8")
+    kept = ConversationStore(app.data / "conversations/conversations.db").messages("web:1")
+    assert LAMP in kept[0].message.text
     assert LAMP in (app.data / "prompts/memory/MEMORY.md").read_text("utf-8")
     assert "今天有什麼事？" in (app.data / "schedules.json").read_text("utf-8")
     assert (app.data / "prompts/memory/daily").is_dir()

@@ -274,8 +274,8 @@ def test_a_search_finds_what_is_remembered_and_where(server: Served, client: htt
     assert (answer["query"], answer["mode"]) == ("小明", "words")
     (hit,) = answer["results"]
     assert set(hit) == {
-        "text", "source", "file", "line", "heading", "date", "conversation", "speaker", "id",
-        "score", "terms",
+        "text", "source", "file", "line", "heading", "date", "conversation", "message", "time",
+        "speaker", "trust", "shown", "id", "score", "terms",
     }  # fmt: skip
     assert (hit["text"], hit["source"], hit["file"]) == (LAMP, "memory", "MEMORY.md")
     assert (hit["heading"], hit["id"], hit["terms"]) == ("家", fact.id, ["小明"])
@@ -294,7 +294,7 @@ def test_a_score_can_be_explained(server: Served, client: httpx2.Client) -> None
     server.assistant.memory.add(LAMP)
     (hit,) = client.get(SEARCH, params={"q": "客廳", "explain": True}).json()["results"]
     assert hit["score"] == hit["bm25"] > 0
-    assert hit["vector"] == 0
+    assert hit["vector"] is None
 
 
 def test_with_vectors_a_search_compares_meanings_from_the_moment_they_are_switched_on(
@@ -333,23 +333,16 @@ def test_a_search_is_narrowed_by_source_and_date(server: Served, client: httpx2.
     assert len(client.get(SEARCH, params={"q": "客廳", "limit": 1}).json()["results"]) == 1
 
 
-def test_an_archived_message_is_named_by_its_place_in_the_data_folder(
-    data: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch
+def test_a_message_is_found_with_its_place_in_its_conversation(
+    server: Served, client: httpx2.Client
 ) -> None:
-    monkeypatch.setenv("CONVERSATION_ARCHIVE", "on")
-    monkeypatch.setenv("CONVERSATION_MAX_TURNS", "2")
-    server = serve()
     store = server.assistant.conversations
-    store.add_messages("web:1", [Message("user", LAMP), Message("assistant", "好")])
-    store.add_messages("web:1", [Message("user", "tea"), Message("assistant", "yes")])
-    with calling(server) as client:
-        hit = client.get(SEARCH, params={"q": "小明"}).json()["results"][0]
-    assert (hit["source"], hit["conversation"], hit["speaker"]) == (
-        "conversations",
-        "web:1",
-        "user",
-    )
-    assert hit["file"].startswith("conversations/archive/")
+    [asked, _] = store.add_messages("web:1", [Message("user", LAMP), Message("assistant", "好")])
+    [hit] = client.get(SEARCH, params={"q": "小明", "limit": 1}).json()["results"]
+    assert (hit["source"], hit["speaker"], hit["trust"]) == ("conversations", "user", "user")
+    assert (hit["conversation"], hit["message"], hit["shown"]) == ("web:1", asked, True)
+    assert hit["time"].endswith("Z")
+    assert hit["file"] == "conversations/conversations.db"
 
 
 def test_nothing_found_is_an_empty_answer(visitor: httpx2.Client) -> None:

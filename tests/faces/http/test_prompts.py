@@ -40,7 +40,7 @@ def test_a_preview_is_the_prompt_that_would_be_sent(serve: Serve) -> None:
     assert [one["id"] for one in seen["facts"]] == [fact.id]
     [hit] = [one for one in seen["hits"] if one["source"] == "daily"]
     assert hit["bm25"] > 0
-    assert hit["vector"] == 0
+    assert hit["vector"] is None
     assert seen["tokens"] == sum(one["tokens"] for one in seen["sections"]) > 0
     assert (seen["maxTokens"], seen["model"]) == (32_000, "scripted")
     assert seen["leftOut"] == []

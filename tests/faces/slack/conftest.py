@@ -112,6 +112,7 @@ def world(
     slack.calls.clear()
     slack.refused.clear()
     slack.people.clear()
+    slack.channels.clear()
     one = World(slack, client, switch, tmp_path)
     yield one
     one.settle()

@@ -70,6 +70,7 @@ def test_it_answers_delivers_learns_and_ends_in_peace(cli: Cli) -> None:
     schedules = ScheduleStore(cli.folder.schedules, now=lambda: earlier)
     schedules.add("燈叫什麼？", "every 15m", name="早安", deliver="slack:C05")
     with SlackApi() as slack, running(slack, SLACK_ALLOWED_USERS="U01") as bot:
+        slack.people["U01"] = {"real_name": "王小安"}
         assert "Turnleaf is in Slack as @turnleaf (Home)" in bot.said
         assert f"data folder  {cli.data}" in bot.said
         assert "answers      U01" in bot.said

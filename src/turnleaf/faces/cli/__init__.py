@@ -39,7 +39,7 @@ COMMANDS = {
     "Days and conversations": {
         "log": ("daily", "log", "Add a line to today's log."),
         "today": ("daily", "today", "Show today's log."),
-        "history": ("history", "history", "List the conversations, or show one."),
+        "history": ("history", "history", "List, show, rename, export or erase conversations."),
     },
     "Move and keep": {
         "import": ("transfer", "import_", "Add memories from a JSON or Markdown file."),

@@ -17,12 +17,14 @@ from rich.console import Console
 
 from turnleaf.core.keys import cli_key
 from turnleaf.errors import InvalidInput, NotFound, TurnleafError
-from turnleaf.faces.cli.arguments import TEXT, decoded
+from turnleaf.faces.cli.arguments import TEXT, ask, decoded, on_terminal
 from turnleaf.faces.cli.chat_commands import COMMANDS, Chat
+from turnleaf.faces.cli.conversation_choice import describe
+from turnleaf.faces.cli.first_start import mention_keeping
 from turnleaf.faces.cli.markdown import Shown
 from turnleaf.faces.cli.output import complain, note, one_line, visible
 from turnleaf.faces.cli.place import Place, pass_place
-from turnleaf.faces.cli.talking import conversations, murmur, talking, tell_news
+from turnleaf.faces.cli.talking import conversations, murmur, take_up, talking, tell_news
 from turnleaf.watcher import Watcher
 
 if TYPE_CHECKING:
@@ -36,11 +38,24 @@ if TYPE_CHECKING:
 
 CONVERSATIONS_TO_RECALL = 10
 TAKES_ID = ("/forget ", "/why ")
+ASK_WHICH = ""
+"""What --resume has where nobody said which conversation."""
+MOST_OFFERED = 10
+MOST_OF_LAST_EXCHANGE = 50
+MOST_RECALLED = 50
+"""How many messages of each earlier conversation the arrow keys bring back."""
 
 
 @click.command()
 @click.option("--continue", "continued", is_flag=True, help="Take up the latest conversation.")
-@click.option("--resume", metavar="KEY", type=TEXT, help="Take up this one.")
+@click.option(
+    "--resume",
+    metavar="[WHICH]",
+    is_flag=False,
+    flag_value=ASK_WHICH,
+    type=TEXT,
+    help="Take up this one: a number, a key or a title; without it you are asked.",
+)
 @click.option("--no-memory", is_flag=True, help="Keep, learn and use nothing, as after /private.")
 @pass_place
 @click.pass_context
@@ -50,11 +65,14 @@ def chat(
     """Talk with the assistant.
 
     Enter sends, Alt-Enter begins a new line, Ctrl-C stops an answer, Ctrl-D leaves; /help
-    shows the commands. With a pipe instead of a terminal, each line is a message.
+    shows the commands. With a pipe instead of a terminal, each line is a message. WHICH is a
+    number of turnleaf history, a key, or how a title begins.
     """
-    if (resume or continued) and no_memory:
+    if (resume is not None or continued) and no_memory:
         message = "--no-memory begins a conversation that is not kept; leave out the other option"
         raise InvalidInput(message)
+    if not no_memory:
+        mention_keeping(place)
     with talking(place, flush=True) as assistant:
         key = _key(assistant, resume, continued=continued)
         one = Chat(assistant, ctx, key, is_private=no_memory)
@@ -68,28 +86,28 @@ def _is_terminal() -> bool:
 
 
 def _key(assistant: Assistant, resume: str | None, *, continued: bool) -> str:
-    known = [one.key for one in conversations(assistant)]
     if resume is not None:
-        return _meant(resume, known)
-    if continued and known:
-        return known[0]
+        return take_up(assistant, resume or _ask_which(assistant))
+    known = conversations(assistant) if continued else []
+    if known:
+        return known[0].key
     if continued:
         note("There is no conversation to go on with; this is a new one.")
     return cli_key(datetime.now(UTC))
 
 
-def _meant(wanted: str, known: Iterable[str]) -> str:
-    """Give the key that was meant: this one, or the only one that begins so."""
-    found = [key for key in known if key.startswith((wanted, cli_key(wanted)))]
-    if wanted in found:
-        return wanted
-    if not found or not wanted:
-        message = f'there is no conversation "{one_line(wanted)}"; turnleaf history lists them'
+def _ask_which(assistant: Assistant) -> str:
+    """Offer the latest conversations, and return which one was chosen."""
+    known = assistant.conversations.summaries(limit=MOST_OFFERED)
+    if not known:
+        message = "there is no conversation to take up; turnleaf chat begins one"
         raise NotFound(message)
-    if len(found) > 1:
-        message = f'{len(found)} conversations begin with "{one_line(wanted)}"; give more of it'
+    if not on_terminal():
+        message = "say which conversation: --resume 1 takes up the newest of turnleaf history"
         raise InvalidInput(message)
-    return found[0]
+    for number, one in enumerate(known, 1):
+        note(describe(number, one))
+    return ask("Which one? A number, or how a title begins (1):") or "1"
 
 
 # A pipe
@@ -164,7 +182,8 @@ def _session(one: Chat) -> PromptSession[str]:
 
 def _show_last(one: Chat) -> None:
     """Show the last exchange of a conversation that goes on."""
-    history = one.assistant.conversations.get_history(one.key)
+    latest = one.assistant.conversations.messages(one.key, limit=MOST_OF_LAST_EXCHANGE)
+    history = [stored.message for stored in latest]
     asked = [place for place, message in enumerate(history) if message.role == "user"]
     console = Console(highlight=False)
     for message in history[asked[-1] :] if asked else ():
@@ -203,7 +222,11 @@ class _Said(InMemoryHistory):
         self._chat = one
         store = one.assistant.conversations
         recent = conversations(one.assistant)[:CONVERSATIONS_TO_RECALL]
-        said = [message for each in reversed(recent) for message in store.get_history(each.key)]
+        said = [
+            stored.message
+            for each in reversed(recent)
+            for stored in store.messages(each.key, limit=MOST_RECALLED)
+        ]
         super().__init__([message.text for message in said if message.role == "user"])
 
     def append_string(self, string: str) -> None:

@@ -15,6 +15,7 @@ from turnleaf.core.wording import counted
 from turnleaf.errors import InvalidInput, NotFound, TurnleafError
 from turnleaf.faces.cli.answers import show_answer
 from turnleaf.faces.cli.arguments import ask, on_terminal
+from turnleaf.faces.cli.conversation_choice import describe, find_conversation
 from turnleaf.faces.cli.forget import forget
 from turnleaf.faces.cli.memories import memories
 from turnleaf.faces.cli.output import complain, note, one_line, say
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from turnleaf.assistant import Assistant, Explanation, Reply
     from turnleaf.core.hits import Hit
 
+MOST_LISTED = 10
 COMMAND = re.compile(r"/(\w*)(?:\s+(.*))?", re.DOTALL)
 
 
@@ -78,7 +80,8 @@ class Chat:
 
     def _answer(self, text: str) -> None:
         self._last = None
-        stream = self.assistant.stream(self.key, text, private=self.is_private)
+        # Whoever sits at the terminal goes on with this conversation, however long they were away.
+        stream = self.assistant.stream(self.key, text, private=self.is_private, resume=True)
         self._last = show_answer(stream)
 
     def _carry_out(self, name: str, argument: str) -> None:
@@ -138,6 +141,39 @@ class Chat:
         self._leave()
         note("This is a new conversation.")
 
+    def show_history(self, _: str) -> None:
+        """List the latest conversations."""
+        known = self.assistant.conversations.summaries(limit=MOST_LISTED)
+        for number, one in enumerate(known, 1):
+            mark = "*" if one.key == self.key else " "
+            say(f"{mark}{describe(number, one)}")
+        if not known:
+            note("There are no conversations yet.")
+
+    def resume(self, wanted: str) -> None:
+        """Take up another conversation."""
+        if self.is_private:
+            message = "this part is private; end it first with /private"
+            raise InvalidInput(message)
+        known = self.assistant.conversations.summaries()
+        found = find_conversation(wanted, known)
+        with patience("learning …"):
+            self.assistant.flush(self.key)
+        self._leave(found.key)
+        note(f"Going on with: {one_line(found.title)}")
+
+    def rename(self, title: str) -> None:
+        """Show the title of this conversation, or give it another one."""
+        store = self.assistant.conversations
+        summary = None if self.is_private else store.summary(self.key)
+        if summary is None:
+            message = "nothing is kept of this conversation yet, so it has no title"
+            raise InvalidInput(message)
+        if title:
+            store.rename(self.key, title)
+            summary = store.summary(self.key) or summary
+        say(one_line(summary.title))
+
     def clear(self, sure: str) -> None:
         """Erase this conversation."""
         if sure.casefold() != "yes" and not self._is_sure():
@@ -145,7 +181,7 @@ class Chat:
             return
         self.assistant.end_private(self.key)
         self.assistant.learning.erase(key=self.key)
-        if self.assistant.conversations.get_history(self.key):
+        if self.assistant.conversations.summary(self.key):
             self._context.invoke(forget, conversation=self.key, yes=True)
         self._leave()
 
@@ -155,8 +191,9 @@ class Chat:
             raise InvalidInput(message)
         return ask("Erase this conversation for good? [y/N]").casefold() in {"y", "yes"}
 
-    def _leave(self) -> None:
-        self.key = cli_key(datetime.now(UTC))
+    def _leave(self, key: str | None = None) -> None:
+        """Go on with another conversation, or begin a new one."""
+        self.key = key or cli_key(datetime.now(UTC))
         self._last = None
 
     def show_status(self, _: str) -> None:
@@ -193,7 +230,9 @@ class Chat:
 COMMANDS = {
     "memory": Command("", "List what is remembered.", Chat.show_memory),
     "forget": Command("TEXT", "Forget a memory, by its id or its text.", Chat.forget),
-    "search": Command("QUERY", "Find what fits best in memories and logs.", Chat.search),
+    "search": Command(
+        "QUERY", "Find what fits best in memories, logs and conversations.", Chat.search
+    ),
     "why": Command(
         "[ID]", "Show what went into the last answer; of a memory, its past.", Chat.explain
     ),
@@ -202,6 +241,11 @@ COMMANDS = {
         "", "Keep, learn and use nothing from here on; again ends it.", Chat.toggle_private
     ),
     "new": Command("", "Learn from this conversation, and begin another.", Chat.begin_anew),
+    "history": Command("", "List the latest conversations.", Chat.show_history),
+    "resume": Command(
+        "WHICH", "Take up another one, by its number, its key or its title.", Chat.resume
+    ),
+    "title": Command("[TITLE]", "Show or change the title of this conversation.", Chat.rename),
     "clear": Command("[yes]", "Erase this conversation for good, after asking.", Chat.clear),
     "status": Command("", "Show the model, the memory and what is going on.", Chat.show_status),
     "help": Command("", "Show this.", Chat.show_help),
@@ -227,5 +271,7 @@ def _explain(told: Explanation, known: dict[str, str]) -> None:
 
 def _found(hit: Hit) -> str:
     place = hit.conversation or hit.id or f"{hit.path.name}:{hit.line}"
+    if hit.message is not None:
+        place = f"{hit.speaker or ''} in {place}, message {hit.message}"
     origin = " ".join(filter(None, (hit.source, hit.date, place)))
     return f"{hit.score:.3f}  {one_line(hit.text)}  ({one_line(origin)})"

@@ -49,8 +49,15 @@ def config(
     elif value is not None:
         ConfigFile(place.folder.config).update({setting.key: value})
     _show(setting, place.settings, as_json=as_json)
-    if (unset or value) and _is_locked(setting, place.settings):
-        note(f"{setting.variable} in the environment holds before the file, as long as it is set")
+    if unset or value:
+        _note_environment(setting, place.settings)
+
+
+def _note_environment(setting: Setting, settings: Settings) -> None:
+    """Say so where the environment sets what was changed in the file."""
+    if _source(setting, settings) == "environment":
+        variable = settings.older_names.get(setting.field, setting.variable)
+        note(f"{variable} in the environment holds before the file, as long as it is set")
 
 
 def _list(settings: Settings, *, as_json: bool) -> None:
@@ -58,7 +65,7 @@ def _list(settings: Settings, *, as_json: bool) -> None:
         say_json([_record(setting, settings) for setting in SETTINGS])
         return
     rows = [
-        (one.key, _shown(getattr(settings, one.field)), _source(one, settings), one.meaning)
+        (one.key, _shown(getattr(settings, one.field)), _from(one, settings), one.meaning)
         for one in SETTINGS
     ]
     show(("Setting", "Value", "From", "Meaning"), rows, wrapped={"Value"})
@@ -69,7 +76,7 @@ def _show(setting: Setting, settings: Settings, *, as_json: bool) -> None:
         say_json(_record(setting, settings))
         return
     say(f"{setting.key} = {_shown(getattr(settings, setting.field))}")
-    say(f"  from      {_source(setting, settings)}")
+    say(f"  from      {_from(setting, settings)}")
     say(f"  default   {_shown(setting.default)}")
     say(f"  variable  {setting.variable}")
     say(f"  meaning   {setting.meaning}")
@@ -80,15 +87,17 @@ def _record(setting: Setting, settings: Settings) -> dict[str, Any]:
         "key": setting.key,
         "value": getattr(settings, setting.field),
         "from": _source(setting, settings),
-        "locked": _is_locked(setting, settings),
+        "locked": settings.is_locked(setting),
         "default": setting.default,
         "variable": setting.variable,
         "meaning": setting.meaning,
     }
 
 
-def _is_locked(setting: Setting, settings: Settings) -> bool:
-    return _source(setting, settings) == "environment"
+def _from(setting: Setting, settings: Settings) -> str:
+    source = _source(setting, settings)
+    older = settings.older_names.get(setting.field)
+    return f"{source} ({older})" if older else source
 
 
 def _source(setting: Setting, settings: Settings) -> str:

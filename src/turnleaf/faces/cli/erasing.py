@@ -20,9 +20,12 @@ if TYPE_CHECKING:
 MOST_NAMED = 10
 
 
-def erase_conversation(place: Place, key: str, *, yes: bool, as_json: bool) -> None:
+def erase_conversation(
+    place: Place, key: str, *, title: str | None = None, yes: bool, as_json: bool
+) -> None:
     """Erase a conversation; what was learnt from it stays."""
-    _confirm(f'Erase the conversation "{one_line(key)}" for good?', yes=yes)
+    named = one_line(title or key)
+    _confirm(f'Erase the conversation "{named}" for good?', yes=yes)
     try:
         is_erased = erasure.erase_conversation(
             key,
@@ -39,7 +42,7 @@ def erase_conversation(place: Place, key: str, *, yes: bool, as_json: bool) -> N
     if as_json:
         say_json({"conversation": key, "erased": True})
     else:
-        say(f"erased {one_line(key)} from the conversations, the archive and the search index")
+        say(f"erased {named}: its messages, and all that the search knew of them")
 
 
 def erase_source(place: Place, source: str, *, yes: bool, as_json: bool) -> None:

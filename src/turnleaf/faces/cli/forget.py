@@ -45,9 +45,9 @@ def forget(
     The first letters of an id are enough. When several memories match, you are asked which;
     --yes forgets all of them. turnleaf undo brings a forgotten memory back.
 
-    With --conversation a whole conversation is erased, also from the archive and from the
-    search index. With --source all that was learnt or noted from there is erased as well:
-    SOURCE is the key of a conversation, tool:NAME or document:NAME. Nothing brings that back.
+    With --conversation a whole conversation is erased, also from the search index. With --source
+    all that was learnt or noted from there is erased as well: SOURCE is the key of a
+    conversation, tool:NAME or document:NAME. Nothing brings that back.
     """
     if sum(map(bool, (words, conversation, source))) > 1:
         message = "give a text, --conversation or --source, not two of them"

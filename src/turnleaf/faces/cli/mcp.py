@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from turnleaf.core.audiences import EVERYONE
 from turnleaf.errors import InvalidInput
 from turnleaf.faces.cli.arguments import TEXT
 from turnleaf.faces.cli.output import note, say
@@ -41,7 +42,8 @@ def mcp(
     A client such as Claude Code starts it; turnleaf mcp config prints what to tell the client.
     """
     if ctx.invoked_subcommand is None:
-        turn = Turn(conversation, saved, document)
+        audience = place.conversations.audience(conversation) if conversation else EVERYONE
+        turn = Turn(conversation, saved, document, audience=audience)
         offer(partial(_tools, place, place.settings, turn)).on_stdio()
 
 

@@ -6,6 +6,7 @@ from functools import cached_property
 
 import click
 
+from turnleaf.faces.cli.output import note
 from turnleaf.settings import DataFolder, Settings, data_folder
 from turnleaf.store.conversations import ConversationStore
 from turnleaf.store.daily import DailyLog
@@ -13,6 +14,7 @@ from turnleaf.store.learning import LearningStore
 from turnleaf.store.memories import MemoryStore
 from turnleaf.store.pending import PendingStore
 from turnleaf.store.schedules import ScheduleStore
+from turnleaf.store.takeover import OlderFiles
 
 
 class Place:
@@ -46,8 +48,13 @@ class Place:
 
     @cached_property
     def conversations(self) -> ConversationStore:
-        """The conversations."""
-        return ConversationStore(self.folder.conversations(self.settings), settings=self.settings)
+        """The conversations, with what an older version kept elsewhere."""
+        location = self.folder.conversations(self.settings)
+        store = ConversationStore(location, settings=self.settings)
+        taken = OlderFiles(store).take_over(self.settings.conversation_keep_days)
+        if taken and taken.messages:
+            note(str(taken))
+        return store
 
     @property
     def learning(self) -> LearningStore | None:

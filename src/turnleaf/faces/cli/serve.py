@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from turnleaf.faces.cli.arguments import TEXT
+from turnleaf.faces.cli.first_start import mention_keeping
 from turnleaf.faces.cli.output import note, say
 from turnleaf.faces.cli.place import Place, pass_place
 from turnleaf.faces.cli.running import running
@@ -83,6 +84,7 @@ def serve(
         supervisor = trusted_supervisor()
         access = Access(bound, its_port, token and token.value, allowed, supervisor)
         limits = INGRESS if supervisor else Limits()
+        mention_keeping(place)
         with running(place.folder) as assistant:
 
             def ready() -> None:

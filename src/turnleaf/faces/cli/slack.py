@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from turnleaf.faces.cli.first_start import mention_keeping
 from turnleaf.faces.cli.output import note, say, say_json
 from turnleaf.faces.cli.place import Place, pass_place
 from turnleaf.faces.cli.running import running
@@ -69,6 +70,7 @@ def _run(place: Place) -> None:
     stop = Event()
     client = make_client(bot_token)
     me = identity(client)
+    mention_keeping(place)
     with running(place.folder) as assistant:
         assistant.init()
         bot = Bot(assistant, client, me)

@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.text import Text
 
 from turnleaf.assistant import Assistant
-from turnleaf.faces.cli.output import note, one_line, visible
+from turnleaf.faces.cli.conversation_choice import find_conversation
+from turnleaf.faces.cli.output import minute, note, one_line, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,8 +55,16 @@ def patience(doing: str) -> Iterator[None]:
 
 
 def conversations(assistant: Assistant) -> list[ConversationSummary]:
-    """Give the conversations of the command line, newest first."""
+    """Return the conversations of the command line, newest first."""
     return [one for one in assistant.conversations.summaries() if one.key.startswith(CLI)]
+
+
+def take_up(assistant: Assistant, wanted: str) -> str:
+    """Return the key of the conversation that is meant, and say on a terminal which that is."""
+    found = find_conversation(wanted, assistant.conversations.summaries())
+    if sys.stderr.isatty():
+        murmur(f"going on with: {one_line(found.title)} ({minute(found.updated_at)})")
+    return found.key
 
 
 def tell_news(assistant: Assistant, *, undo: str) -> list[Learnt]:

@@ -10,15 +10,17 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter
+from pydantic import Field
 
 from turnleaf.assistant import Composed, Done
 from turnleaf.core.dialogue import Silence, Text, ToolCall, ToolResult
 from turnleaf.core.times import to_millisecond
+from turnleaf.errors import NotFound
 from turnleaf.faces.http.bodies import JSON_ONLY
 from turnleaf.faces.http.given import Given
 from turnleaf.faces.http.problems import documented
 from turnleaf.faces.http.prompts import Said, described, shaped_by
-from turnleaf.faces.http.shapes import Fact
+from turnleaf.faces.http.shapes import LARGEST_ID, Fact
 from turnleaf.faces.http.streams import (
     NOTHING,
     EventStream,
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel
 
-    from turnleaf.assistant import Assistant
+    from turnleaf.assistant import Assistant, Reply
     from turnleaf.core.changes import Change
     from turnleaf.core.dialogue import Event, Usage
 
@@ -54,10 +56,14 @@ class Asked(Said):
     """A message; with `explain` the whole prompt is told as well.
 
     With `again` the answer takes the place of the last one, if that was to the same message.
+    `after` is the message that this one follows, 0 for a new beginning: what followed it so far
+    is kept as another version. With `resume` an old conversation is taken up again.
     """
 
     explain: bool = False
     again: bool = False
+    after: int | None = Field(default=None, ge=0, le=LARGEST_ID, examples=[17])
+    resume: bool = False
 
 
 @router.post(
@@ -67,7 +73,7 @@ class Asked(Said):
     description=EVENTS,
     response_class=EventStream,
     status_code=200,
-    responses=documented(HTTPStatus.BAD_GATEWAY),
+    responses=documented(HTTPStatus.NOT_FOUND, HTTPStatus.BAD_GATEWAY),
 )
 async def chat(asked: Asked, assistant: Given, turns: UnderWay) -> EventStream:
     """Answer a message; whoever goes away stops the model."""
@@ -81,7 +87,8 @@ async def chat(asked: Asked, assistant: Given, turns: UnderWay) -> EventStream:
 
 
 def _answered(assistant: Assistant, key: str, asked: Asked) -> Generator[bytes]:
-    """Give the events of a turn; what keeps it from beginning is raised before the first."""
+    """Return the events of a turn; what keeps it from beginning is raised before the first."""
+    _check_after(assistant, key, asked)
     started = to_millisecond(assistant.now())
     model = assistant.model.name
     stream = assistant.stream(
@@ -90,6 +97,8 @@ def _answered(assistant: Assistant, key: str, asked: Asked) -> Generator[bytes]:
         private=asked.private,
         documents=asked.attached,
         again=asked.again,
+        after=asked.after,
+        resume=asked.resume,
     )
     has_tools = False
     with closing(stream):
@@ -99,10 +108,20 @@ def _answered(assistant: Assistant, key: str, asked: Asked) -> Generator[bytes]:
             elif isinstance(one, Done):
                 saved = one.reply.saved or one.reply.removed or has_tools
                 yield from _learnt(assistant, key, started) if saved else ()
-                yield event("done", {"key": key, "text": one.reply.text})
+                yield event("done", _done(key, one.reply))
             else:
                 has_tools |= isinstance(one, ToolResult)
                 yield _heard(one)
+
+
+def _check_after(assistant: Assistant, key: str, asked: Asked) -> None:
+    """Refuse a message that is none of this conversation, before the model is asked."""
+    if not asked.after or asked.private:
+        return
+    found = assistant.conversations.find_message(asked.after)
+    if found is None or found[0] != key:
+        message = f"message {asked.after} is none of this conversation; leave out `after`"
+        raise NotFound(message)
 
 
 def _begun(
@@ -113,6 +132,15 @@ def _begun(
     yield shaped
     if explain:
         yield event("prompt", _json(described(composed, assistant)))
+
+
+def _done(key: str, reply: Reply) -> dict[str, Any]:
+    return {
+        "key": key,
+        "text": reply.text,
+        "question": reply.question_id,
+        "answer": reply.answer_id,
+    }
 
 
 def _heard(one: Event) -> bytes:

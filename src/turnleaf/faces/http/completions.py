@@ -1,7 +1,8 @@
 """OpenAI's chat completions: any of its clients gets a memory by another base URL.
 
 The client keeps the conversation. What it sends is the history of the prompt; memory is added, and
-the new exchange is kept and learnt from.
+the new exchange is kept and learnt from. What a client asks for by itself, such as a title, is
+answered without memory and not kept.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from fastapi import APIRouter, Header, Request
 from pydantic import BaseModel, Field
 
 from turnleaf.assistant import Composed, Done
+from turnleaf.core.client_tasks import INSTRUCTING, is_client_task
 from turnleaf.core.dialogue import Silence, Text
 from turnleaf.core.jsontext import dumps
 from turnleaf.core.memories import checked_text
@@ -24,6 +26,8 @@ from turnleaf.core.messages import Message
 from turnleaf.core.tokens import estimate
 from turnleaf.errors import InvalidInput, NotFound
 from turnleaf.faces.http.bodies import JSON_ONLY
+from turnleaf.faces.http.client_chats import find_place
+from turnleaf.faces.http.client_tasks import answer_task
 from turnleaf.faces.http.given import Given
 from turnleaf.faces.http.problems import Refused, documented
 from turnleaf.faces.http.streams import NOTHING, EventStream, Running, UnderWay, until_it_fails
@@ -38,7 +42,7 @@ router = APIRouter(prefix="/v1", tags=["OpenAI"], dependencies=[JSON_ONLY])
 OURS = "turnleaf"
 """The model's name for whoever does not care which one answers."""
 HEADER = "X-Turnleaf-Conversation"
-INSTRUCTING = ("system", "developer")
+OPEN_WEBUI_HEADER = "X-OpenWebUI-Chat-Id"
 READABLE = ("text", "refusal")
 HASH_CHARS = 16
 BEGUN = b": the model is asked\n\n"
@@ -208,14 +212,15 @@ async def complete(
     assistant: Given,
     turns: UnderWay,
     conversation: Annotated[str | None, Header(alias=HEADER)] = None,
+    chat_id: Annotated[str | None, Header(alias=OPEN_WEBUI_HEADER)] = None,
 ) -> Completion | EventStream:
     """Answer the last message of a conversation that the client keeps."""
-    key = _key(conversation, wanted)
+    name = _name(conversation, chat_id)
     if wanted.stream:
         return await turns.stream(
-            lambda: until_it_fails(assistant, _chunks(assistant, wanted, key), _as_failure)
+            lambda: until_it_fails(assistant, _chunks(assistant, wanted, name), _as_failure)
         )
-    reply = await _reply(turns.begin(lambda: _turn(assistant, wanted, key)), request)
+    reply = await _reply(turns.begin(lambda: _turn(assistant, wanted, name)), request)
     return Completion(
         **_head(assistant, wanted),
         choices=[Choice(message=Reported(content=reply.text))],
@@ -236,27 +241,37 @@ async def _reply(running: Running[Heard], request: Request) -> Reply:
         running.leave()
 
 
-def _turn(assistant: Assistant, wanted: Wanted, key: str) -> Generator[Heard]:
+def _turn(assistant: Assistant, wanted: Wanted, name: str | None) -> Generator[Heard]:
     """Answer, and give of it what OpenAI's form has a place for."""
     _check(wanted, assistant)
-    *before, last = wanted.messages
-    stream = assistant.stream(
-        key,
-        last.text,
-        history=[one.as_message() for one in before if one.role not in INSTRUCTING],
-        instructions="\n\n".join(one.text for one in before if one.role in INSTRUCTING),
-    )
+    *before, last = (one.as_message() for one in wanted.messages)
+    history = [one for one in before if one.role not in INSTRUCTING]
+    instructions = "\n\n".join(one.text for one in before if one.role in INSTRUCTING)
+    if is_client_task([*before, last]):
+        stream = answer_task(assistant, last.text, history=history, instructions=instructions)
+    else:
+        key = name or _make_key(wanted)
+        found = find_place(
+            assistant.conversations, key, history, last.text, is_named=name is not None
+        )
+        stream = assistant.stream(
+            found.key,
+            last.text,
+            history=history,
+            instructions=instructions,
+            after=found.after if assistant.conversations.keeps_everything else None,
+        )
     with closing(stream):
         yield from (one for one in stream if isinstance(one, Heard))
 
 
-def _chunks(assistant: Assistant, wanted: Wanted, key: str) -> Generator[bytes]:
+def _chunks(assistant: Assistant, wanted: Wanted, name: str | None) -> Generator[bytes]:
     """Answer as a stream of OpenAI's chunks; the first comes with the first words."""
     has_usage = bool(wanted.stream_options and wanted.stream_options.include_usage)
     head = _head(assistant, wanted) | {"object": "chat.completion.chunk"}
     chunk = partial(_chunk, head | ({"usage": None} if has_usage else {}))
     is_first = True
-    with closing(_turn(assistant, wanted, key)) as turn:
+    with closing(_turn(assistant, wanted, name)) as turn:
         for one in turn:
             if isinstance(one, Composed | Silence):
                 yield BEGUN if isinstance(one, Composed) else NOTHING
@@ -311,14 +326,18 @@ def _names(assistant: Assistant) -> list[str]:
     return [OURS, assistant.model.name]
 
 
-def _key(conversation: str | None, wanted: Wanted) -> str:
-    """Name the conversation: as the client does, else by how it began."""
+def _name(conversation: str | None, chat_id: str | None) -> str | None:
+    """Return the name that the client gives the conversation, if it does."""
     if conversation:
         return _decoded(conversation)
-    if wanted.user:
-        return wanted.user
+    return f"api:{_decoded(chat_id)}" if chat_id else None
+
+
+def _make_key(wanted: Wanted) -> str:
+    """Name a conversation by whose it is and how it began."""
     began = next((one for one in wanted.messages if one.role == "user"), wanted.messages[-1])
-    return f"api:{hashlib.sha256(began.text.encode()).hexdigest()[:HASH_CHARS]}"
+    digest = hashlib.sha256(began.text.encode()).hexdigest()[:HASH_CHARS]
+    return f"api:{wanted.user}:{digest}" if wanted.user else f"api:{digest}"
 
 
 def _decoded(header: str) -> str:
@@ -326,5 +345,5 @@ def _decoded(header: str) -> str:
     try:
         return header.encode("latin-1").decode()
     except UnicodeDecodeError as error:
-        message = f"{HEADER} is not in UTF-8"
+        message = f"the name of the conversation, {header!a:.80}, is not in UTF-8"
         raise InvalidInput(message) from error

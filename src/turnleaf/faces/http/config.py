@@ -37,7 +37,7 @@ ELSEWHERE = (
 TYPES: dict[str, Any] = {"switch": bool, "number": int, "share": float, "path": str, "text": str}
 SCHEMAS: dict[str, dict[str, Any]] = {
     "switch": {"type": "boolean"},
-    "number": {"type": "integer", "minimum": 1, "maximum": LARGEST},
+    "number": {"type": "integer", "maximum": LARGEST},
     "share": {"type": "number", "minimum": 0, "maximum": 1},
     "path": {"type": "string"},
     "text": {"type": "string"},
@@ -45,6 +45,12 @@ SCHEMAS: dict[str, dict[str, Any]] = {
 
 _CHANGING = Lock()
 """Two changes that are allowed one by one need not be so together."""
+
+
+def _schema(setting: Setting) -> dict[str, Any]:
+    least = {} if setting.least is None else {"minimum": setting.least}
+    return SCHEMAS[setting.kind] | least
+
 
 Value = bool | int | float | str | None
 _FIELDS: dict[str, Any] = {
@@ -58,7 +64,7 @@ Config: Any = create_model(
     locked=(list[str], ...),
 )
 _PROPERTIES: dict[str, Any] = {
-    one.key: {"anyOf": [SCHEMAS[one.kind], {"type": "null"}], "description": one.meaning}
+    one.key: {"anyOf": [_schema(one), {"type": "null"}], "description": one.meaning}
     for one in SETTINGS
 } | {LOCKED: {"description": "ignored, so that an answer can be sent back"}}
 Part = Annotated[
@@ -80,6 +86,7 @@ class Described(Shape):
     variable: str = Field(examples=["MEMORY_AUTO_EXTRACT"])
     meaning: str
     kind: Literal["switch", "number", "share", "text", "path"]
+    least: int | None = Field(description="The smallest whole number that it takes.")
     remote: bool = Field(description="Whether it can be changed over HTTP.")
 
 
@@ -118,7 +125,7 @@ def put_config(assistant: Given, values: Part) -> Config:
 
 
 def _flat(settings: Settings) -> dict[str, Any]:
-    locked = [one.key for one in SETTINGS if _source(one, settings) == "environment"]
+    locked = [one.key for one in SETTINGS if settings.is_locked(one)]
     return {one.key: getattr(settings, one.field) for one in SETTINGS} | {LOCKED: locked}
 
 
@@ -129,10 +136,11 @@ def _described(setting: Setting, settings: Settings) -> Described:
         "value": getattr(settings, setting.field),
         "default": setting.default,
         "from": source,
-        "locked": source == "environment",
+        "locked": settings.is_locked(setting),
         "variable": setting.variable,
         "meaning": setting.meaning,
         "kind": setting.kind,
+        "least": setting.least,
         "remote": setting.kind != "path",
     }
     return Described.model_validate(record)
@@ -174,7 +182,7 @@ def _holds(setting: Setting, value: object, settings: Settings) -> bool:
 
 
 def _refuse_locked(setting: Setting, settings: Settings) -> None:
-    if _source(setting, settings) == "environment":
+    if settings.is_locked(setting):
         message = (
             f"{setting.key} is fixed by {setting.variable} in the environment of the server; "
             "change it there, or unset it and start the server again"

@@ -1,67 +1,88 @@
-"""Past conversations: what was said, and what shaped each answer."""
+"""Conversations: listed, read page by page, renamed, exported and erased."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from contextlib import suppress
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+from urllib.parse import quote
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
 
-from turnleaf.core import messages
+from turnleaf.core import message_fates, messages
+from turnleaf.core.jsontext import dumps
+from turnleaf.core.memories import checked_text
 from turnleaf.core.times import to_iso
-from turnleaf.errors import NotFound
+from turnleaf.core.transcripts import (
+    FORMATS,
+    Transcript,
+    file_name,
+    make_transcript,
+    message_to_json,
+    to_json,
+    to_markdown,
+)
+from turnleaf.errors import NotFound, StorageError
+from turnleaf.faces.http.bodies import JSON_ONLY
 from turnleaf.faces.http.given import Given
 from turnleaf.faces.http.problems import documented
-from turnleaf.faces.http.shapes import Shape, Time
+from turnleaf.faces.http.shapes import LARGEST_ID, Body, Shape, Time
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
 
     from turnleaf.assistant import Assistant
+    from turnleaf.core.stored_messages import StoredMessage
     from turnleaf.store.conversations import ConversationSummary
 
 router = APIRouter(prefix="/api/conversations", tags=["talking"])
 
 UNKNOWN = documented(HTTPStatus.NOT_FOUND)
+MAX_LIMIT = 1000
+BEGINNING_CHARS = 200
+EXPORT = "/export"
+MEDIA_TYPES = {"markdown": "text/markdown", "json": "application/json"}
+MessageId = Annotated[int, Field(ge=1, le=LARGEST_ID, examples=[17])]
 
 
 class Summary(Shape):
-    """A conversation without its messages; its title is the beginning of what the user said."""
+    """A conversation without its messages.
+
+    Its title is its first question until it is renamed. `audience` is empty where everyone on
+    this folder may find what it says, and `searched` is false where nobody else should.
+    """
 
     key: str = Field(examples=["web:4f1c2a9b"])
     title: str = Field(examples=["客廳的燈叫什麼？"])
     messages: int
     created_at: Time
     updated_at: Time
+    audience: str = Field(examples=["", "only:slack:D012AB3CD"])
+    searched: bool
+    renamed: bool
 
     @classmethod
     def of(cls, summary: ConversationSummary) -> Summary:
-        """Give a summary's form."""
+        """Return a summary's form."""
         return cls(
             key=summary.key,
             title=summary.title,
             messages=summary.turns,
             created_at=to_iso(summary.created_at),
             updated_at=to_iso(summary.updated_at),
+            audience=summary.audience,
+            searched=summary.is_searched,
+            renamed=summary.is_renamed,
         )
 
 
 class Summaries(Shape):
-    """All conversations, the newest first."""
+    """Conversations, the newest first."""
 
     conversations: list[Summary]
-
-
-class Message(Shape):
-    """Who said what, and when; `content` is text, or OpenAI's content parts."""
-
-    role: str = Field(examples=["user"])
-    content: str | list[dict[str, Any]] | None = Field(examples=["客廳的燈叫什麼？"])
-    timestamp: Time | None = None
-    tool_calls: list[dict[str, Any]] | None = None
-    tool_call_id: str | None = None
-    name: str | None = None
 
 
 class Used(Shape):
@@ -72,7 +93,10 @@ class Used(Shape):
 
 
 class Named(Shape):
-    """Where something stood that was found for a question."""
+    """Where something stood that was found for a question.
+
+    `text` is how a message begins that was found, unless it was erased or forgotten since.
+    """
 
     source: str = Field(examples=["daily"])
     file: str = Field(examples=["daily/2026-11-15.md"])
@@ -80,37 +104,132 @@ class Named(Shape):
     date: str | None = None
     id: str | None = None
     score: float
+    conversation: str | None = None
+    message: int | None = None
+    text: str | None = None
 
     @classmethod
-    def of(cls, record: Mapping[str, Any]) -> Named:
-        """Give the form of what was kept of a hit."""
+    def of(cls, record: dict[str, Any], assistant: Assistant) -> Named:
+        """Return the form of what was kept of a hit."""
+        if "message" in record:
+            return cls.model_validate(record | _place_of(record["message"], assistant))
         folder = "daily/" if record["source"] == "daily" else ""
         return cls.model_validate({**record, "file": f"{folder}{record['path']}"})
 
 
-class Answer(Shape):
-    """What shaped an answer, by the time and the beginning of its question."""
+class PromptParts(Shape):
+    """What went into the prompt of an answer."""
 
-    time: Time
-    question: str
     memories: list[Used]
     hits: list[Named]
 
 
+class Newer(Shape):
+    """What replaced the fact that a message gave, and on which day."""
+
+    since: str = Field(examples=["2026-11-05"])
+    content: str = Field(examples=["客廳的燈叫做小華"])
+
+
+class Message(Shape):
+    """Who said what, and when; `content` is text, or OpenAI's content parts.
+
+    `versions` are the messages that follow the same `parent`, if there are several: what was
+    asked or answered again. A `hidden` one was forgotten, and is in no prompt. In private a
+    message has no `id`.
+    """
+
+    id: int | None = Field(examples=[17])
+    role: str = Field(examples=["user"])
+    content: str | list[dict[str, Any]] | None = Field(examples=["客廳的燈叫什麼？"])
+    timestamp: Time | None = None
+    status: Literal["complete", "stopped", "failed"] = "complete"
+    trust: str = Field("user", examples=["user", "assistant", "stranger"])
+    source: str | None = Field(None, examples=["document:notes.md"])
+    parent: int | None = None
+    versions: list[int] = Field(default=[])
+    hidden: bool = False
+    name: str | None = None
+    tool_calls: list[dict[str, Any]] | None = None
+    tool_call_id: str | None = None
+    shaped_by: PromptParts | None = None
+    newer: Newer | None = None
+
+
 class Conversation(Shape):
-    """A conversation; a private one is in the server's memory only, until it ends."""
+    """A page of a conversation; a private one is in the server's memory only, until it ends.
+
+    `earlier` and `later` tell whether there is more before and after these messages.
+    """
 
     key: str
-    messages: list[Message]
-    answers: list[Answer]
+    title: str
     private: bool
+    searched: bool
+    messages: list[Message]
+    earlier: bool
+    later: bool
+
+
+class Altered(Body):
+    """What is to change; an empty title is that of the first question again."""
+
+    title: str | None = Field(default=None, max_length=1000, examples=["燈"])
+    searched: bool | None = None
+
+
+class Chosen(Body):
+    """A version of a message that is to be shown, with what followed it."""
+
+    message: MessageId
 
 
 @router.get("", operation_id="listConversations", summary="List the conversations")
-def list_conversations(assistant: Given) -> Summaries:
-    """Give all, the newest first."""
-    found = assistant.conversations.summaries()
+def list_conversations(
+    assistant: Given,
+    q: Annotated[
+        str | None, Query(description="Only those whose title or messages contain it.")
+    ] = None,
+    limit: Annotated[int | None, Query(ge=1, le=LARGEST_ID)] = None,
+) -> Summaries:
+    """Return conversations, the newest first."""
+    found = assistant.conversations.summaries(q or None, limit)
     return Summaries(conversations=[Summary.of(one) for one in found])
+
+
+@router.get(
+    "/{key:path}/export",
+    operation_id="exportConversation",
+    summary="Save a conversation as a file",
+    response_class=Response,
+    responses={
+        200: {
+            "content": {
+                kind: {"schema": {"type": "string"}} if kind == "text/markdown" else {}
+                for kind in MEDIA_TYPES.values()
+            }
+        },
+        **UNKNOWN,
+    },
+)
+def export_conversation(
+    key: str,
+    request: Request,
+    assistant: Given,
+    format: Annotated[Literal["markdown", "json"], Query()] = "markdown",  # noqa: A002 - its name in the API
+) -> Response:
+    """Return all that is shown of it: Markdown to be read, or JSON with everything."""
+    if not request.scope["raw_path"].endswith(EXPORT.encode()):
+        # The slash is a part of the key, and was sent as %2F.
+        page = read_conversation(f"{key}{EXPORT}", assistant)
+        return Response(page.model_dump_json(by_alias=True), media_type=MEDIA_TYPES["json"])
+    transcript = _transcript(assistant, key)
+    text = (
+        dumps(to_json(transcript)) if format == "json" else to_markdown(transcript, _in_local_time)
+    )
+    name = quote(file_name(transcript, FORMATS[format]))
+    headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
+    return Response(text.encode(), media_type=MEDIA_TYPES[format], headers=headers)
 
 
 @router.get(
@@ -119,18 +238,76 @@ def list_conversations(assistant: Given) -> Summaries:
     summary="Read a conversation",
     responses=UNKNOWN,
 )
-def read_conversation(key: str, assistant: Given) -> Conversation:
-    """Give what was said, and what shaped each answer."""
+def read_conversation(
+    key: str,
+    assistant: Given,
+    before: Annotated[
+        int | None, Query(ge=1, le=LARGEST_ID, description="Only what stands before this message.")
+    ] = None,
+    limit: Annotated[
+        int | None, Query(ge=1, le=MAX_LIMIT, description="The newest so many; without it all.")
+    ] = None,
+    around: Annotated[
+        int | None, Query(ge=1, le=LARGEST_ID, description="What stands around this message.")
+    ] = None,
+) -> Conversation:
+    """Return what was said, the oldest first, and what shaped each answer."""
     private = assistant.private_history(key)
-    said = [*assistant.conversations.get_history(key), *(private or ())]
-    if private is None and not said:
+    summary = assistant.conversations.summary(key)
+    if private is None and summary is None:
         raise _unknown(key)
+    with suppress(StorageError):  # what cannot be written can still be read
+        assistant.settle_messages()
+    page, earlier, later = (
+        _around(assistant, key, around, limit)
+        if around is not None
+        else _before(assistant, key, before, limit)
+    )
+    is_newest = before is None and not later
     return Conversation(
         key=key,
-        messages=[Message.model_validate(messages.to_json(one)) for one in said],
-        answers=_answers(assistant, key),
+        title=summary.title if summary else "",
         private=private is not None,
+        searched=summary.is_searched if summary else False,
+        messages=[*_forms(assistant, key, page), *(_private(private or ()) if is_newest else ())],
+        earlier=earlier,
+        later=later,
     )
+
+
+@router.patch(
+    "/{key:path}",
+    operation_id="changeConversation",
+    summary="Rename a conversation, or keep it out of the search",
+    responses=UNKNOWN,
+    dependencies=[JSON_ONLY],
+)
+def change_conversation(key: str, altered: Altered, assistant: Given) -> Summary:
+    """Change its title, or whether search and prompts of others may use it."""
+    store = assistant.conversations
+    if store.summary(key) is None:
+        raise _unknown(key)
+    if altered.title is not None:
+        store.rename(key, checked_text(altered.title, "a title"))
+    if altered.searched is not None:
+        store.set_searched(key, altered.searched)
+    summary = store.summary(key)
+    if summary is None:
+        raise _unknown(key)
+    return Summary.of(summary)
+
+
+@router.post(
+    "/{key:path}/path",
+    operation_id="showVersion",
+    summary="Show another version of a message",
+    status_code=HTTPStatus.NO_CONTENT,
+    responses=UNKNOWN,
+    dependencies=[JSON_ONLY],
+)
+def show_version(key: str, chosen: Chosen, assistant: Given) -> None:
+    """Show the message and what followed it; what is shown now stays, and can be shown again."""
+    assistant.show_version(key, chosen.message)
 
 
 @router.delete(
@@ -146,18 +323,96 @@ def erase_conversation(key: str, assistant: Given) -> None:
         raise _unknown(key)
 
 
-def _answers(assistant: Assistant, key: str) -> list[Answer]:
-    records = assistant.learning.answers(key)
-    known = {memory.id: memory.content for memory in assistant.memory.get_all()} if records else {}
+def _before(
+    assistant: Assistant, key: str, before: int | None, limit: int | None
+) -> tuple[Sequence[StoredMessage], bool, bool]:
+    """Return the newest messages before one, and whether there are earlier and later ones."""
+    store = assistant.conversations
+    found = store.messages(key, before, None if limit is None else limit + 1)
+    page = found if limit is None else found[-limit:]
+    newest = store.messages(key, limit=1) if before is not None else []
+    has_later = bool(newest) and (not page or newest[-1].id > page[-1].id)
+    return page, len(page) < len(found), has_later
+
+
+def _around(
+    assistant: Assistant, key: str, message: int, limit: int | None
+) -> tuple[Sequence[StoredMessage], bool, bool]:
+    """Return a message in the middle of what stands around it."""
+    found = assistant.conversations.messages(key)
+    wanted = len(found) if limit is None else limit
+    place = bisect_left([one.id for one in found], message)
+    start = max(0, min(place - wanted // 2, len(found) - wanted))
+    page = found[start : start + wanted]
+    return page, start > 0, start + len(page) < len(found)
+
+
+def _forms(assistant: Assistant, key: str, page: Sequence[StoredMessage]) -> list[Message]:
+    is_shaped = any(one.shaped_by for one in page)
+    known = {one.id: one.content for one in assistant.memory.get_all()} if is_shaped else {}
+    newer = message_fates.find_superseded(assistant.memory.changes())
     return [
-        Answer(
-            time=record["time"],
-            question=record["question"],
-            memories=[Used(id=one, content=known.get(one)) for one in record["memories"]],
-            hits=[Named.of(hit) for hit in record["hits"]],
+        Message.model_validate(
+            {
+                **message_to_json(one),
+                "shapedBy": _parts(one.shaped_by, known, assistant),
+                "newer": _newer(newer, key, one.message.timestamp),
+            }
         )
-        for record in records
+        for one in page
     ]
+
+
+def _newer(
+    found: Mapping[message_fates.Place, message_fates.Newer], key: str, said: datetime | None
+) -> Newer | None:
+    newer = found.get((key, said)) if said else None
+    if newer is None:
+        return None
+    return Newer(since=f"{newer.since.astimezone():%Y-%m-%d}", content=newer.content)
+
+
+def _parts(
+    shaped_by: Mapping[str, Any] | None, known: Mapping[str, str], assistant: Assistant
+) -> PromptParts | None:
+    if not shaped_by:
+        return None
+    return PromptParts(
+        memories=[Used(id=one, content=known.get(one)) for one in shaped_by.get("memories", ())],
+        hits=[Named.of(hit, assistant) for hit in shaped_by.get("hits", ())],
+    )
+
+
+def _place_of(message: int, assistant: Assistant) -> dict[str, Any]:
+    """Return where a message stands now; of an erased one nothing is known."""
+    store = assistant.conversations
+    place = {"file": store.location.name, "line": message, "id": str(message)}
+    found = store.find_message(message)
+    if found is None:
+        return place
+    key, stored = found
+    said = stored.message
+    date = f"{said.timestamp.astimezone():%Y-%m-%d}" if said.timestamp else None
+    text = None if stored.is_hidden else said.text[:BEGINNING_CHARS]
+    return place | {"conversation": key, "date": date, "text": text}
+
+
+def _private(history: Sequence[messages.Message]) -> list[Message]:
+    return [
+        Message.model_validate({"id": None, **messages.to_json(one), "trust": one.role})
+        for one in history
+    ]
+
+
+def _transcript(assistant: Assistant, key: str) -> Transcript:
+    summary = assistant.conversations.summary(key)
+    if summary is None:
+        raise _unknown(key)
+    return make_transcript(summary, assistant.conversations.messages(key))
+
+
+def _in_local_time(moment: datetime) -> datetime:
+    return moment.astimezone()
 
 
 def _unknown(key: str) -> NotFound:

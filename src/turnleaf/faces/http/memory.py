@@ -147,7 +147,7 @@ def search(
     until: Annotated[Day | None, Query(description="Only what is not newer.")] = None,
     explain: Annotated[bool, Query(description="Tell what each score is made of.")] = False,
 ) -> Results:
-    """Search the memory, the daily logs and the archive, in any language, best first."""
+    """Search the memory, the daily logs and the conversations, in any language, best first."""
     if not q.strip():
         message = "give some words to search for, as q"
         raise InvalidInput(message)
@@ -184,7 +184,7 @@ def get_stats(assistant: Given) -> Stats:
 def _conversations(assistant: Assistant) -> int:
     """Count the conversations; where there never was one, no file is made by looking."""
     store = assistant.conversations
-    return len(store.summaries()) if store.location.exists() else 0
+    return store.figures().conversations if store.location.exists() else 0
 
 
 def _format(assistant: Assistant) -> Literal["markdown", "json"]:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 SCORE_DIGITS = 4
+LARGEST_ID = 2**63 - 1
+"""The largest number that a message may have."""
 
 
 def _as_files_name_it(day: object) -> object:
@@ -128,7 +130,9 @@ class Hit(Shape):
     """A passage that was found, where it stands, and how well it fits.
 
     `terms` are the parts of the text that were asked for, to be highlighted; `bm25` and `vector`
-    tell what the score is made of, where that was asked for.
+    tell what the score is made of, where that was asked for, and are null where that side does
+    not exist. A passage of a conversation has its `message`; where another version of that is
+    shown now, `shown` is false.
     """
 
     text: str = Field(examples=["客廳的燈叫做小明"])
@@ -137,8 +141,12 @@ class Hit(Shape):
     line: int
     heading: str | None
     date: str | None
-    conversation: str | None
+    conversation: str | None = Field(examples=["web:4f1c2a9b"])
+    message: int | None = Field(examples=[17])
+    time: Time | None
     speaker: str | None
+    trust: str = Field(examples=["user", "assistant", "stranger"])
+    shown: bool
     id: str | None
     score: float
     terms: list[str] = Field(default=[], examples=[["小明"]])
@@ -154,22 +162,30 @@ class Hit(Shape):
         *,
         explain: bool = False,
     ) -> Self:
-        """Give the form of what was found for some terms."""
-        parts = {"bm25": found.bm25, "vector": found.vector} if explain else {}
-        return cls(
-            text=found.text,
-            source=found.source,  # type: ignore[arg-type]  # one of KINDS
-            file=shown_path(found.path, assistant),
-            line=found.line,
-            heading=found.heading,
-            date=found.date,
-            conversation=found.conversation,
-            speaker=found.speaker,
-            id=found.id,
-            score=round(found.score, SCORE_DIGITS),
-            terms=matched(found.text, wanted),
-            **{name: round(part, SCORE_DIGITS) for name, part in parts.items()},
-        )
+        """Return the form of what was found for some terms."""
+        record = {
+            "text": found.text,
+            "source": found.source,
+            "file": shown_path(found.path, assistant),
+            "line": found.line,
+            "heading": found.heading,
+            "date": found.date,
+            "conversation": found.conversation,
+            "message": found.message,
+            "time": found.time,
+            "speaker": found.speaker,
+            "trust": found.trust,
+            "shown": found.is_shown,
+            "id": found.id,
+            "score": _round(found.score),
+            "terms": matched(found.text, wanted),
+        }
+        parts = {"bm25": _round(found.bm25), "vector": _round(found.vector)}
+        return cls.model_validate(record | (parts if explain else {}))
+
+
+def _round(part: float | None) -> float | None:
+    return None if part is None else round(part, SCORE_DIGITS)
 
 
 def shown_path(path: Path, assistant: Assistant) -> str:

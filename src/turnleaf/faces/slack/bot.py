@@ -20,10 +20,11 @@ from turnleaf.errors import TurnleafError
 from turnleaf.faces.places import harmless
 from turnleaf.faces.slack import notes
 from turnleaf.faces.slack.answers import Answer, Place, post
+from turnleaf.faces.slack.channels import Channels
 from turnleaf.faces.slack.client import Patience
 from turnleaf.faces.slack.lanes import Lanes, attempt
 from turnleaf.faces.slack.people import People
-from turnleaf.faces.slack.reading import mentions, readable, speaks_to_another
+from turnleaf.faces.slack.reading import mentions, name_token, readable, speaks_to_another
 from turnleaf.faces.slack.recent import Recent
 from turnleaf.faces.slack.writing import escaped, literal
 
@@ -123,6 +124,7 @@ class Bot:
         self._stop = Event()
         self._patiently = Patience(wait or self._stop.wait)
         self._people = People(client, me, lambda: assistant.settings, self._patiently)
+        self._channels = Channels(client, self._patiently)
         self._lanes = Lanes()
         self._asides = Lanes(1)
         self._heard = Recent[str](MOST_SEEN)
@@ -134,6 +136,7 @@ class Bot:
 
     def hear(self, event: Mapping[str, Any]) -> None:
         """Take an event of Slack; the same message is taken once."""
+        self._channels.note(event)
         said = _said(event, self._me)
         if said is None or self._is_chatter(said):
             return
@@ -208,8 +211,8 @@ class Bot:
             raise
 
     def _takes_part(self, said: Said) -> bool:
-        """Tell whether we answered there; after a restart only what is kept of it tells."""
-        return bool(self._places.get(said.key) or self._own.conversations.get_history(said.key))
+        """Whether we answered there; after a restart only what is kept of it tells."""
+        return bool(self._places.get(said.key) or self._own.conversations.summary(said.key))
 
     def _was_answered(self, said: Said, text: str) -> bool:
         """Tell whether it comes again, and was answered before we were started."""
@@ -263,7 +266,15 @@ class Bot:
             self._note(said.place, lines)
 
     def _stream(self, said: Said, text: str, answer: Answer) -> None:
-        with closing(self._own.stream(said.key, text)) as events:
+        events = self._own.stream(
+            said.key,
+            text,
+            audience=self._channels.audience(said.channel),
+            speaker=name_token(self._people.name_of(said.user)) or said.user,
+            trust="user" if self._people.is_listed(said.user) else "stranger",
+            source=f"slack:{said.user}",
+        )
+        with closing(events):
             for event in events:
                 if isinstance(event, Text):
                     answer.add(event.text)

@@ -7,10 +7,13 @@ from typing import Any
 SCOPES = (
     "app_mentions:read",
     "channels:history",
+    "channels:read",
     "chat:write",
     "groups:history",
+    "groups:read",
     "im:history",
     "mpim:history",
+    "mpim:read",
     "users:read",
 )
 EVENTS = ("app_mention", "message.channels", "message.groups", "message.im", "message.mpim")

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from turnleaf.settings import Settings
 
 KNOWN_SECONDS = 600.0
+UNKNOWN_SECONDS = 60.0
+"""For how long Slack is not asked again about somebody of whom it said nothing."""
 MOST_KNOWN = 1000
 _NO_MEMBER = ("deleted", "is_bot", "is_restricted", "is_ultra_restricted", "is_stranger")
 
@@ -56,11 +58,15 @@ class People:
         self._known = Recent[Person](MOST_KNOWN)
 
     def is_allowed(self, user: str, channel: str) -> bool:
-        """Tell whether somebody may talk to us there, by the settings that hold now."""
-        settings = self._settings()
-        if user in _ids(settings.slack_allowed_users):
+        """Whether somebody may talk to us there, by the settings that hold now."""
+        if self.is_listed(user):
             return True
-        return channel in _ids(settings.slack_allowed_channels) and self._person(user).is_member
+        channels = _ids(self._settings().slack_allowed_channels)
+        return channel in channels and self._person(user).is_member
+
+    def is_listed(self, user: str) -> bool:
+        """Whether somebody is trusted by name, and not let in by a channel alone."""
+        return user in _ids(self._settings().slack_allowed_users)
 
     def name_of(self, user: str) -> str:
         """Give the name that people see."""
@@ -74,8 +80,10 @@ class People:
             found = self._patiently(lambda: self._client.users_info(user=user))["user"]
         except SlackClientError as error:
             log.warning("Slack did not say who %s is: %s", user, reason(error))
-            return Person(user, is_member=False)
-        person = self._described(user, found)
+            until = self._clock() + UNKNOWN_SECONDS
+            person = Person(user, is_member=False, known_until=until)
+        else:
+            person = self._described(user, found)
         self._known.add(user, person)
         return person
 

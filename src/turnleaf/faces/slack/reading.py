@@ -26,7 +26,7 @@ def readable(text: str, *, own: str, name_of: Callable[[str], str]) -> str:
     mention = rf"<@{re.escape(own)}(?:\|[^<>]*)?>"
     text = re.sub(rf"^\s*+{mention}[\s,:，：、]*", "", text)
     text = re.sub(rf"(?:(?<![ \t])[ \t]*+)?{mention}[ \t]*+", " ", text)
-    named = _shown(text, lambda one, label: _token(label or name_of(one)) or one)
+    named = _shown(text, lambda one, label: name_token(label or name_of(one)) or one)
     bare = _shown(text, lambda one, _: one)
     return named if _asked(named) == _asked(bare) else bare
 
@@ -61,8 +61,8 @@ def _plain(mark: str, called: Callable[[str, str], str]) -> str:
     return _link(body, label)
 
 
-def _token(name: str) -> str:
-    """Give a name as one word, in which there are only letters, digits and what joins them."""
+def name_token(name: str) -> str:
+    """Return a name as one word, in which there are only letters, digits and what joins them."""
     plain = "".join(one if _is_of_a_word(one) else " " for one in name)
     return "_".join(plain.split())[:_NAME_CHARS]
 
