@@ -81,7 +81,7 @@ class Visit:
 
     def _asked(self, request: Request) -> None:
         asked = urlsplit(request.url)
-        if asked.scheme != "data" and asked.netloc != urlsplit(self.address).netloc:
+        if asked.scheme not in ("data", "blob") and asked.netloc != urlsplit(self.address).netloc:
             self.wrong.append(f"asked elsewhere: {request.url}")
 
     def _told(self, message: ConsoleMessage) -> None:
@@ -166,6 +166,21 @@ def answers(page: Page) -> Locator:
     return conversation(page).locator(".chat-answer")
 
 
+def questions(page: Page) -> Locator:
+    """All messages of a conversation that were not answers."""
+    return conversation(page).locator(".chat-question")
+
+
+def past(page: Page) -> Locator:
+    """The list of conversations."""
+    return page.get_by_role("list", name="Conversations", exact=True)
+
+
+def versions(page: Page) -> Locator:
+    """What leads from one version of a message to the others."""
+    return conversation(page).get_by_role("group", name="Versions")
+
+
 def shaping(page: Page) -> Locator:
     """What stands beside the last answer."""
     return conversation(page).get_by_role("group", name="What shaped this answer").last
@@ -188,6 +203,14 @@ def say(page: Page, text: str) -> Locator:
     answer = answers(page).nth(count)
     wait_for_answer(answer)
     return answer
+
+
+def choose(page: Page, title: str, action: str) -> None:
+    """Choose an action in the menu of a conversation in the list."""
+    menu = past(page).get_by_role("button", name=f"Actions for “{title}”")
+    menu.locator("xpath=..").hover()
+    menu.click()
+    page.locator("[role=menu]:popover-open").get_by_text(action, exact=True).click()
 
 
 def wait_for_answer(answer: Locator) -> None:

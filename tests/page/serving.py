@@ -126,8 +126,6 @@ class Served:
             self.schedules.remove(schedule.id)
         for day in self.folder.daily.glob("*.md"):
             day.unlink()
-        for month in self.conversations.location.parent.glob("archive/*.jsonl"):
-            month.unlink()
         self.write("# Memory\n")
 
     def end(self) -> None:

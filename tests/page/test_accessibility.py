@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -13,6 +14,7 @@ from tests.page.browsing import (
     Colours,
     answers,
     connected,
+    conversation,
     editor,
     fact,
     go,
@@ -21,7 +23,11 @@ from tests.page.conftest import Visiting
 from tests.page.judging import complaints, is_too_wide
 from tests.page.serving import Served
 from turnleaf.core.changes import Source
+from turnleaf.core.messages import Message
+from turnleaf.core.stored_messages import NewMessage
+from turnleaf.store.conversations import ConversationStore
 
+NOW = datetime.now(UTC)
 NEVER = "0 9 1 1 *"
 LONG = "https://example.org/" + "a-very-long-address-without-any-space/" * 5
 ANSWER = f"""\
@@ -52,11 +58,29 @@ def full(server: Served) -> Served:
     server.daily.append(f"小明換了燈泡，見 {LONG}")
     server.ask("POST", "api/chat", {"message": "我住在花蓮", "key": "web:learning"})
     server.conversations.add_exchange("web:lamps", f"What about 小明? {LONG}", ANSWER)
+    mix(server.conversations)
     for result, error in ((ANSWER, None), (None, f"the model does not answer at {LONG}")):
         asked, run = server.schedules.begin(server.schedules.add(f"小明？{LONG}", NEVER).id)
         server.schedules.finish(asked.id, run, result=result, error=error)
         server.schedules.pause(asked.id)
     return server
+
+
+def mix(store: ConversationStore) -> None:
+    """Keep messages of every kind."""
+    key = "web:mixed"
+    secret = Message("user", f"My code is 1234, see {LONG}", NOW)
+    letter = NewMessage(
+        Message("assistant", "On Wednesday."), trust="document", source="document:信"
+    )
+    stranger = Message("user", f"The code is {LONG}", name="Mallory")
+    store.add_messages(key, [secret, Message("assistant", "Noted.")])
+    store.hide(key, [NOW], "change:1")
+    store.add_messages(key, [NewMessage(stranger, trust="stranger", source="slack:U2")])
+    [*_, last] = store.add_messages(key, [Message("user", "When do we meet?"), letter])
+    store.add_messages(key, [NewMessage(Message("user", "Which lamp?"), "stopped")])
+    broken = NewMessage(Message("assistant", "The lamp in the"), "failed")
+    store.add_messages(key, [Message("user", "Which lamps?"), broken], after=last)
 
 
 def chat(page: Page) -> None:
@@ -76,8 +100,15 @@ def drawer(page: Page) -> None:
         expect(page.get_by_role("dialog", name="Past conversations")).to_be_visible()
 
 
+def menu(page: Page) -> None:
+    one = page.locator(".chat-past-one", has_text="What about").last
+    one.hover()
+    one.get_by_role("button", name="Actions for “What about").click()
+    expect(page.get_by_role("menuitem", name="Rename")).to_be_focused()
+
+
 def erasing(page: Page) -> None:
-    page.get_by_role("button", name="Delete “What about").last.click()
+    page.get_by_role("menuitem", name="Delete").click()
     expect(page.get_by_role("dialog", name="Delete this conversation?")).to_be_visible()
 
 
@@ -85,6 +116,17 @@ def all_closed(page: Page) -> None:
     for _ in range(page.get_by_role("dialog").count()):
         page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def mixed_conversation(page: Page) -> None:
+    all_closed(page)
+    go(page, "#/chat/web%3Amixed")
+    expect(conversation(page).get_by_role("group", name="Versions")).to_be_visible()
+
+
+def changing_a_message(page: Page) -> None:
+    page.locator(".chat-edit").last.click(force=True)
+    expect(page.get_by_role("textbox", name="Your message")).to_be_focused()
 
 
 def private_conversation(page: Page) -> None:
@@ -171,7 +213,8 @@ def status(page: Page) -> None:
 
 
 VIEWS: list[Callable[[Page], None]] = [
-    chat, past_conversation, drawer, erasing, private_conversation, answered, prompt, facts,
+    chat, past_conversation, drawer, menu, erasing, mixed_conversation, changing_a_message,
+    private_conversation, answered, prompt, facts,
     editing, deleted, results, file, days, learnt, schedules, scheduling, settings, status,
 ]  # fmt: skip
 
@@ -208,8 +251,8 @@ def test_two_versions_of_the_file_are_compared_by_everybody(
 def test_nothing_is_wider_than_a_phone_in_chinese(full: Served, visits: Visiting) -> None:
     page = visits(language="zh-TW", size=PHONE).open("#/status")
     for view in (
-        "status", "settings", "chat", "chat/web%3Alamps", "memory", "memory?q=小明",
-        "memory/file", "memory/daily", "memory/learnt", "schedules",
+        "status", "settings", "chat", "chat/web%3Alamps", "chat/web%3Amixed", "memory",
+        "memory?q=小明", "memory/file", "memory/daily", "memory/learnt", "schedules",
     ):  # fmt: skip
         go(page, f"#/{view}")
         expect(page.get_by_role("heading", level=1)).to_be_visible()

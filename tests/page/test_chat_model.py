@@ -80,7 +80,7 @@ def test_markdown_is_shown_as_what_it_means(visit: Visit, server: Served, api: C
     expect(answer.get_by_role("cell", name="客廳")).to_be_visible()
     expect(answer.get_by_role("listitem")).to_have_text(["bright", "quiet"])
     expect(answer.get_by_role("strong")).to_have_text("bright")
-    expect(answer.get_by_role("link")).to_have_count(1)
+    expect(answer.locator(".markdown").get_by_role("link")).to_have_count(1)
     link = answer.get_by_role("link", name="its page")
     expect(link).to_have_attribute("href", "https://example.org/lamp")
     expect(link).to_have_attribute("rel", re.compile("noopener"))

@@ -54,9 +54,16 @@ export interface Hit {
   speaker: string | null;
   id: string | null;
   score: number;
+  /** Missing where this side of the search does not exist. */
   bm25?: number | null;
   vector?: number | null;
   terms?: string[];
+  /** The message that it is, in its conversation. */
+  message?: number | null;
+  time?: string | null;
+  trust?: Trust;
+  /** False for a message of a version that is no longer shown. */
+  shown?: boolean;
 }
 
 export interface MainMemory {
@@ -130,6 +137,7 @@ export interface Setting {
   variable: string;
   meaning: string;
   kind: SettingKind;
+  least: number | null;
   remote: boolean;
 }
 
@@ -141,28 +149,65 @@ export interface ConversationSummary {
   messages: number;
   createdAt: string;
   updatedAt: string;
+  /** Whether search and the prompts of other conversations may use it. */
+  searched: boolean;
+  renamed: boolean;
+}
+
+/** Whose words they are; only the first two enter the prompts of other conversations. */
+export type Trust = "user" | "assistant" | "tool" | "document" | "stranger";
+
+export interface ToolCall {
+  id?: string;
+  function?: { name?: string; arguments?: string };
 }
 
 export interface Message {
+  /** Lasts; what a private conversation says has none. */
+  id: number | null;
   role: "user" | "assistant" | "system" | "tool";
   /** Text, or parts of which some have text. */
   content: string | { text?: unknown }[] | null;
   timestamp: string;
+  status: "complete" | "stopped" | "failed";
+  trust: Trust;
+  source: string | null;
+  /** The message that it follows. */
+  parent: number | null;
+  /** All messages that follow the same one, if there are several. */
+  versions: number[];
+  /** Forgotten by its user: in no prompt, and not searched. */
+  hidden: boolean;
+  name: string | null;
+  toolCalls: ToolCall[] | null;
+  toolCallId: string | null;
+  shapedBy: ShapedBy | null;
+  /** What replaced the fact that it gave. */
+  newer: { since: string; content: string } | null;
 }
 
-/** What shaped an answer: kept beside the conversation, so that it can be asked for later. */
-export interface Answer {
-  time: string;
-  question: string;
+/** What went into the prompt of an answer. */
+export interface ShapedBy {
   memories: { id: string; content: string | null }[];
-  hits: Pick<Hit, "source" | "file" | "line" | "date" | "id" | "score">[];
+  hits: (Pick<Hit, "source" | "file" | "line" | "date" | "id" | "score"> & Partial<Hit>)[];
 }
 
 export interface ConversationDetail {
   key: string;
+  title: string;
   messages: Message[];
-  answers: Answer[];
   private: boolean;
+  searched: boolean;
+  /** Whether there are messages before the first of these, and after the last. */
+  earlier: boolean;
+  later: boolean;
+}
+
+/** Which messages of a conversation: the newest, those before one, or those around one. */
+export interface Extent {
+  limit?: number;
+  before?: number;
+  around?: number;
 }
 
 export interface Section {
@@ -201,6 +246,10 @@ export interface ChatRequest {
   explain?: boolean;
   /** The answer takes the place of the last one, if that was to the same message. */
   again?: boolean;
+  /** It follows this message (0: it is a new beginning); what followed until now is another version. */
+  after?: number;
+  /** A person goes on with what is shown, however long ago it was said. */
+  resume?: boolean;
   documents?: Document[];
 }
 
@@ -214,7 +263,7 @@ export interface ChatEvents {
   learnt: { facts: LearntInTurn[] };
   usage: { inputTokens: number; outputTokens: number; contextWindow: number | null };
   error: ProblemDocument;
-  done: { key: string; text: string };
+  done: { key: string; text: string; question: number | null; answer: number | null };
 }
 
 /** One event of an answer: `event.name` tells what `event.data` is. */
@@ -311,6 +360,16 @@ export interface Status {
   lastError: Record<string, string> | null;
   problems: StatusProblem[];
   index: { done: number; total: number };
+  conversations: KeptConversations;
+}
+
+/** How long what was said is kept ("forever", "90 days", "window"), and how much there is. */
+export interface KeptConversations {
+  kept: string;
+  messages: number;
+  conversations: number;
+  bytes: number;
+  oldest: string | null;
 }
 
 // Problems
@@ -459,6 +518,14 @@ async function ask<Answered>(path: string, options: Options = {}): Promise<Answe
   return (response.status === 204 ? undefined : await response.json()) as Answered;
 }
 
+/** Return the name that the server gives to a file. */
+function fileNameOf(response: Response): string | null {
+  const said = response.headers.get("Content-Disposition") ?? "";
+  const [, encoded] = /filename\*=UTF-8''([^;]+)/i.exec(said) ?? [];
+  const [, plain] = /filename="([^"]+)"/i.exec(said) ?? [];
+  return encoded ? decodeURIComponent(encoded) : (plain ?? null);
+}
+
 // Server-sent events
 
 interface RawEvent {
@@ -503,6 +570,10 @@ async function* eventsOf(response: Response, isAlive?: () => void): AsyncGenerat
 
 const MEMORY = "api/memory";
 const SCHEDULES = "api/schedules";
+
+function conversationAt(key: string): string {
+  return `api/conversations/${encodeURIComponent(key)}`;
+}
 
 function scheduleAt(id: string): string {
   return `${SCHEDULES}/${encodeURIComponent(id)}`;
@@ -567,13 +638,23 @@ export const api = {
   configure: (part: Record<string, SettingValue>) =>
     ask<Config>(`${MEMORY}/config`, { method: "PUT", body: part }),
 
-  conversations: (signal?: AbortSignal) =>
-    ask<{ conversations: ConversationSummary[] }>("api/conversations", { signal }),
-  conversation: (key: string, signal?: AbortSignal) =>
-    ask<ConversationDetail>(`api/conversations/${encodeURIComponent(key)}`, { signal }),
+  /** Return conversations, the newest first; with `q` those that have it in their title or text. */
+  conversations: async (query: { q?: string; limit?: number } = {}, signal?: AbortSignal) =>
+    (await ask<{ conversations: ConversationSummary[] }>("api/conversations", { query, signal })).conversations,
+  conversation: (key: string, { ...query }: Extent = {}, signal?: AbortSignal) =>
+    ask<ConversationDetail>(conversationAt(key), { query, signal }),
+  /** Rename it (an empty title: its first question again), or keep it out of search. */
+  changeConversation: (key: string, part: { title?: string; searched?: boolean }) =>
+    ask<ConversationSummary>(conversationAt(key), { method: "PATCH", body: part }),
+  /** Show the version of a conversation that goes through this message. */
+  showVersion: (key: string, message: number) =>
+    ask<void>(`${conversationAt(key)}/path`, { method: "POST", body: { message } }),
+  exportConversation: async (key: string, format: "markdown" | "json"): Promise<File> => {
+    const response = await send(`${conversationAt(key)}/export`, { query: { format } });
+    return new File([await response.blob()], fileNameOf(response) ?? `conversation.${format === "json" ? "json" : "md"}`);
+  },
   /** Erase a conversation, even if the page is closed at this moment. */
-  deleteConversation: (key: string) =>
-    ask<void>(`api/conversations/${encodeURIComponent(key)}`, { method: "DELETE", keepalive: true }),
+  deleteConversation: (key: string) => ask<void>(conversationAt(key), { method: "DELETE", keepalive: true }),
 
   schedules: (signal?: AbortSignal) => ask<Schedules>(SCHEDULES, { signal }),
   /** Give the runs of a schedule, the newest first. */

@@ -119,7 +119,7 @@ function formatFor(language: Language): Format {
   const time = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
   const dateTime = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short", hourCycle: "h23" });
   const relative = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
-  const kilobytes = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
+  const fraction = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
   const ago = (iso: string): string => {
     const seconds = (Date.now() - moment(iso).getTime()) / 1_000;
     if (Math.abs(seconds) > WEEK_S) return date.format(moment(iso));
@@ -134,7 +134,11 @@ function formatFor(language: Language): Format {
   return {
     number: (value) => number.format(value),
     percent: (share) => percent.format(share),
-    bytes: (value) => (value < 1_000 ? `${number.format(value)} B` : `${kilobytes.format(value / 1_000)} kB`),
+    bytes: (value) => {
+      if (value < 1_000) return `${number.format(value)} B`;
+      const [divisor, unit] = value < 1_000_000 ? [1_000, "kB"] : [1_000_000, "MB"];
+      return `${fraction.format(value / divisor)} ${unit}`;
+    },
     date: (iso) => date.format(moment(iso)),
     shortDate: (iso) => shortDate.format(moment(iso)),
     time: (iso) => time.format(moment(iso)),

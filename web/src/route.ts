@@ -45,6 +45,11 @@ export function to(...parts: string[]): string {
   return `#/${parts.map(encodeURIComponent).join("/")}`;
 }
 
+/** Return the address of a message in its conversation. */
+export function messageAddress(conversation: string, message: number): string {
+  return `${to("chat", conversation)}?message=${message}`;
+}
+
 /** Go to an address made by `to`; with replace, Back skips the present one. */
 export function go(address: string, { replace = false } = {}): void {
   if (!replace) {

@@ -4,14 +4,19 @@ import { useServerEvent } from "../events";
 import { useWords } from "../i18n";
 import { useLoaded } from "../loading";
 import { go, to, useRoute } from "../route";
-import { Icon, IconButton, Switch, useTitle, useToasts } from "../ui";
+import { Badge, Icon, IconButton, Switch, useTitle, useToasts } from "../ui";
 import "./chat.css";
 import { Composer } from "./Composer";
+import { ConversationMenu } from "./ConversationMenu";
 import { Conversations } from "./Conversations";
 import { Drawer } from "./Drawer";
+import { learn, showNotes } from "./learning";
 import { titleOf, usePast } from "./past";
+import { open } from "./reading";
+import { say } from "./talking";
 import { ThreadView } from "./ThreadView";
-import { endPrivate, freshKey, learn, left, open, privateKey, say, showNotes, stop, useThread, write } from "./threads";
+import { TitleInput } from "./TitleInput";
+import { endPrivate, freshKey, left, privateKey, stop, type Thread, useThread, write } from "./threads";
 
 const PRIVATE = `${to("chat")}?private=1`;
 
@@ -20,13 +25,14 @@ export default function ChatPage() {
   const words = useWords().chat;
   const { parts, query } = useRoute();
   const named = parts[0];
+  const message = Number(query.get("message")) || null;
   const isPrivate = !named && query.has("private");
   const key = named ?? (isPrivate ? privateKey() : freshKey());
   const thread = useThread(key, isPrivate);
   const past = usePast();
   const box = useRef<HTMLTextAreaElement>(null);
   const [isListOpen, setListOpen] = useState(false);
-  const known = past.value?.find((one) => one.key === key)?.title || titleOf(thread);
+  const known = past.value?.find((one) => one.key === key)?.title ?? titleOf(thread);
   const title = isPrivate ? words.privateTitle : known || words.newConversation;
   const isRecall = useIsRecall();
   useTitle(title);
@@ -35,8 +41,8 @@ export default function ChatPage() {
 
   useEffect(() => {
     setListOpen(false);
-    if (named) void open(named);
-  }, [named]);
+    if (named) void open(named, message);
+  }, [named, message]);
   useEffect(() => (isPrivate ? endPrivate : undefined), [isPrivate]);
 
   const send = (text: string, documents: Document[]) => {
@@ -55,7 +61,7 @@ export default function ChatPage() {
       <div className="chat-main">
         <header className="chat-head">
           <IconButton className="chat-past-button" icon="history" label={words.past} onClick={() => setListOpen(true)} />
-          <h1 title={title}>{title}</h1>
+          <Title key={key} thread={thread} title={title} canChange={!!named && thread.turns.length > 0} onChanged={past.reload} />
           <label className="chat-private-switch" title={words.privateMeans}>
             <Icon name="mask" />
             <span aria-hidden="true">{words.private}</span>
@@ -82,7 +88,43 @@ export default function ChatPage() {
   );
 }
 
-/** Tell whether there is no model, so that answers only quote. */
+interface TitleProps {
+  thread: Thread;
+  title: string;
+  canChange: boolean;
+  onChanged: () => void;
+}
+
+/** What the conversation is called, and what can be done with it. */
+function Title({ thread, title, canChange, onChanged }: TitleProps) {
+  const words = useWords().chat;
+  const [isRenaming, setRenaming] = useState(false);
+  const renamed = (isChanged: boolean) => {
+    setRenaming(false);
+    if (isChanged) onChanged();
+  };
+  return (
+    <>
+      <h1 title={title} className={isRenaming ? "visually-hidden" : undefined}>
+        {title}
+      </h1>
+      {isRenaming && <TitleInput conversation={thread.key} title={title} onDone={renamed} />}
+      {!thread.isSearched && <Badge>{words.notSearched}</Badge>}
+      {canChange && (
+        <ConversationMenu
+          conversation={thread.key}
+          title={title}
+          isSearched={thread.isSearched}
+          isCurrent
+          onRename={() => setRenaming(true)}
+          onChanged={onChanged}
+        />
+      )}
+    </>
+  );
+}
+
+/** Whether there is no model, so that answers only quote. */
 function useIsRecall(): boolean {
   const model = useLoaded((signal) => api.model(signal), []);
   useServerEvent("settings", model.reload);

@@ -13,6 +13,7 @@ import type { Document } from "../api";
 import { useFormat, useWords } from "../i18n";
 import { FieldError, Icon, IconButton } from "../ui";
 import { bytesOf, Refusal, readFiles } from "./documents";
+import { isComposing } from "./keys";
 import { isUnderWay } from "./thread";
 import { type Thread, useDraft, write } from "./threads";
 
@@ -110,11 +111,6 @@ export function Composer({ thread, box, onSend, onStop, children }: ComposerProp
       </div>
     </div>
   );
-}
-
-/** Enter that ends the input of a character is not meant for us; Safari tells it only by its code. */
-function isComposing(event: KeyboardEvent): boolean {
-  return event.nativeEvent.isComposing || event.keyCode === 229;
 }
 
 /** Let the box be as tall as what is written in it. */

@@ -1,9 +1,10 @@
-import { useId, useState } from "react";
+import { memo, type RefObject, useEffect, useId, useRef, useState } from "react";
 import { useFormat, useWords } from "../i18n";
 import { go, to } from "../route";
-import { Button, Dialog, IconButton, ProblemNotice, Skeleton, useToasts } from "../ui";
+import { Button, Icon, ProblemNotice, SearchBox, Skeleton } from "../ui";
+import { ConversationMenu } from "./ConversationMenu";
 import { grouped, type Past, type PastOne } from "./past";
-import { erase } from "./threads";
+import { TitleInput } from "./TitleInput";
 
 interface ConversationsProps {
   past: Past;
@@ -12,11 +13,12 @@ interface ConversationsProps {
   withNew?: boolean;
 }
 
-/** Past conversations, to go back to or to erase. */
-export function Conversations({ past, current, withNew }: ConversationsProps) {
+/** Past conversations, to find, to go back to, to rename, to export or to erase. */
+export const Conversations = memo(function Conversations({ past, current, withNew }: ConversationsProps) {
   const words = useWords().chat;
-  const [doomed, setDoomed] = useState<PastOne | null>(null);
-  const groups = grouped(past.value ?? []);
+  const { value, problem, query, more } = past;
+  const groups = grouped(value ?? []);
+  const isSearch = query.trim() !== "";
   return (
     <nav className="chat-past" aria-label={words.past}>
       {withNew && (
@@ -24,9 +26,10 @@ export function Conversations({ past, current, withNew }: ConversationsProps) {
           {words.newConversation}
         </Button>
       )}
-      {past.problem && !past.value && <ProblemNotice problem={past.problem} onRetry={past.reload} />}
-      {!past.value && !past.problem && <Skeleton lines={6} />}
-      {past.value?.length === 0 && <p className="chat-past-none">{words.noneYet}</p>}
+      {(isSearch || !!value?.length) && <SearchBox query={query} onChange={past.search} words={words.find} />}
+      {problem && !value && <ProblemNotice problem={problem} onRetry={past.reload} />}
+      {!value && !problem && <Skeleton lines={6} />}
+      {value?.length === 0 && <p className="chat-past-none">{isSearch ? words.find.nothing(query) : words.noneYet}</p>}
       {groups.length > 0 && (
         <ul className="chat-past-list" aria-label={words.conversations}>
           {groups.map(([group, ones]) => (
@@ -34,76 +37,92 @@ export function Conversations({ past, current, withNew }: ConversationsProps) {
               <h2>{words.groups[group]}</h2>
               <ul>
                 {ones.map((one) => (
-                  <Row key={one.key} one={one} isCurrent={one.key === current} onDelete={() => setDoomed(one)} />
+                  <Row key={one.key} one={one} isCurrent={one.key === current} onChanged={past.reload} />
                 ))}
               </ul>
             </li>
           ))}
         </ul>
       )}
-      {doomed && <Doom one={doomed} past={past} isCurrent={doomed.key === current} onClose={() => setDoomed(null)} />}
+      {more && <More onMore={more} />}
+      {isSearch && (
+        <a className="chat-past-everywhere" href={`${to("memory")}?${new URLSearchParams({ q: query })}`}>
+          <Icon name="search" /> {words.find.everywhere}
+        </a>
+      )}
     </nav>
   );
+});
+
+interface RowProps {
+  one: PastOne;
+  isCurrent: boolean;
+  onChanged: () => void;
 }
 
-function Row({ one, isCurrent, onDelete }: { one: PastOne; isCurrent: boolean; onDelete: () => void }) {
+const Row = memo(function Row({ one, isCurrent, onChanged }: RowProps) {
   const words = useWords().chat;
   const format = useFormat();
   const id = useId();
+  const link = useRef<HTMLAnchorElement>(null);
+  const [isRenaming, setRenaming] = useState(false);
   const title = one.title || words.untitled;
   const face = words.faces[one.key.split(":", 1)[0]!];
+  const renamed = (isChanged: boolean) => {
+    setRenaming(false);
+    if (isChanged) onChanged();
+    requestAnimationFrame(() => {
+      if (document.activeElement === document.body) link.current?.focus();
+    });
+  };
+  if (isRenaming) {
+    return (
+      <li className="chat-past-one">
+        <TitleInput conversation={one.key} title={one.title} onDone={renamed} />
+      </li>
+    );
+  }
+  const address = to("chat", one.key);
+  const current = isCurrent ? "page" : undefined;
   return (
     <li className="chat-past-one">
-      <a href={to("chat", one.key)} aria-current={isCurrent ? "page" : undefined} title={title} aria-describedby={id}>
+      <a ref={link} href={address} aria-current={current} title={title} aria-describedby={id}>
         {title}
       </a>
       <span id={id} className="chat-past-time">
         {format.ago(one.updatedAt)}
         {face && ` · ${face}`}
+        {!one.searched && ` · ${words.notSearched}`}
       </span>
-      <IconButton small icon="trash" label={words.deleteOne(title)} onClick={onDelete} />
+      <ConversationMenu
+        small
+        conversation={one.key}
+        title={title}
+        isSearched={one.searched}
+        isCurrent={isCurrent}
+        onRename={() => setRenaming(true)}
+        onChanged={onChanged}
+      />
     </li>
   );
-}
+});
 
-interface DoomProps {
-  one: PastOne;
-  past: Past;
-  isCurrent: boolean;
-  onClose: () => void;
-}
-
-/** It cannot be taken back, so it is asked for. */
-function Doom({ one, past, isCurrent, onClose }: DoomProps) {
-  const words = useWords();
-  const toasts = useToasts();
-  const [isBusy, setBusy] = useState(false);
-
-  const doIt = async () => {
-    setBusy(true);
-    try {
-      await erase(one.key);
-      past.set((past.value ?? []).filter(({ key }) => key !== one.key));
-      past.reload();
-      toasts.show({ text: words.chat.deleted });
-      if (isCurrent) go(to("chat"), { replace: true });
-      onClose();
-    } catch (error) {
-      setBusy(false);
-      toasts.fail(error);
-    }
-  };
-  const actions = (
-    <>
-      <Button onClick={onClose}>{words.common.cancel}</Button>
-      <Button tone="danger" icon="trash" busy={isBusy} onClick={() => void doIt()}>
-        {words.common.delete}
-      </Button>
-    </>
-  );
+/** More of them, as soon as one comes near to the end, or at a press. */
+function More({ onMore }: { onMore: () => void }) {
+  const words = useWords().chat;
+  const button = useRef<HTMLButtonElement>(null);
+  useNear(button, onMore);
   return (
-    <Dialog title={words.chat.deleteTitle} onClose={onClose} actions={actions}>
-      <p>{words.chat.deleteText(one.title || words.chat.untitled)}</p>
-    </Dialog>
+    <button ref={button} type="button" className="chat-more" onClick={onMore}>
+      {words.moreConversations}
+    </button>
   );
+}
+
+function useNear(place: RefObject<Element | null>, onNear: () => void): void {
+  useEffect(() => {
+    const near = new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && onNear());
+    if (place.current) near.observe(place.current);
+    return () => near.disconnect();
+  }, [place, onNear]);
 }

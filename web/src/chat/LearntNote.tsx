@@ -2,7 +2,7 @@ import { useState } from "react";
 import { useWords } from "../i18n";
 import { to } from "../route";
 import { Button, Icon, LinkButton, useToasts } from "../ui";
-import type { Note } from "./thread";
+import type { Note } from "./notes";
 
 /** What the memory took from a turn, with a way back. */
 export function LearntNote({ note, onUndo }: { note: Note; onUndo: (change: number) => Promise<void> }) {

@@ -1,8 +1,10 @@
 import { useId, useMemo, useState } from "react";
-import { useFormat, useWords } from "../i18n";
+import { useFormat, useWords, type Words } from "../i18n";
 import { to } from "../route";
 import { Button, Icon, type IconName } from "../ui";
+import { MessageLink } from "./MessageLink";
 import { nearest } from "./nearest";
+import { isForeign } from "./Origin";
 import { PromptDialog } from "./PromptDialog";
 import { answerOf, type Shaped, type Turn, type UsedFact, type UsedHit } from "./thread";
 
@@ -126,35 +128,56 @@ function Hits({ hits }: { hits: UsedHit[] }) {
 function HitView({ hit }: { hit: UsedHit }) {
   const words = useWords().chat;
   const format = useFormat();
-  const address = addressOf(hit);
-  const place = [words.sources[hit.source], hit.date && format.shortDate(hit.date)].filter(Boolean).join(" · ");
+  const place = [
+    words.sources[hit.source],
+    hit.date && format.shortDate(hit.date),
+    hit.trust && isForeign({ trust: hit.trust }) && words.foreign,
+    hit.shown === false && words.notShown,
+  ];
   const inside = (
     <>
       <Icon name={ICONS[hit.source]} />
-      <span className="chat-used-text">{hit.text ?? (hit.line ? words.line(hit.line) : hit.file)}</span>
+      <span className="chat-used-text">{hit.text ?? nameOf(hit, words)}</span>
       <span className="chat-used-meta">
-        {place}
+        {place.filter(Boolean).join(" · ")}
         <Score hit={hit} />
       </span>
     </>
   );
-  if (!address) return <div className="chat-used">{inside}</div>;
-  return (
+  const { conversation, message } = hit;
+  if (conversation && message) {
+    return (
+      <MessageLink className="chat-used" conversation={conversation} message={message}>
+        {inside}
+      </MessageLink>
+    );
+  }
+  const address = addressOf(hit);
+  return address ? (
     <a className="chat-used" href={address}>
       {inside}
     </a>
+  ) : (
+    <div className="chat-used">{inside}</div>
   );
+}
+
+/** What stands for a hit of which only the place is known. */
+function nameOf({ source, line, file, time }: UsedHit, words: Words["chat"]): string {
+  if (source === "conversations") return words.aMessage;
+  return line && !time ? words.line(line) : file;
 }
 
 /** How well it fits, and whether by its words or by its meaning. */
 function Score({ hit }: { hit: UsedHit }) {
   const words = useWords().chat;
   const format = useFormat();
+  const sides = [
+    typeof hit.bm25 === "number" && words.byWordsShare(format.percent(hit.bm25)),
+    typeof hit.vector === "number" && words.byMeaningShare(format.percent(hit.vector)),
+  ].filter((side) => side !== false);
   const score = format.percent(Math.min(hit.score, 1));
-  const isKnown = typeof hit.bm25 === "number" && typeof hit.vector === "number";
-  const why = isKnown
-    ? words.foundBy(score, format.percent(hit.bm25!), format.percent(hit.vector!))
-    : words.score(score);
+  const why = sides.length ? words.foundBy(score, sides) : words.score(score);
   const by = [(hit.bm25 ?? 0) > 0 && words.byWords, (hit.vector ?? 0) > 0 && words.byMeaning];
   return (
     <span className="chat-score" title={why}>

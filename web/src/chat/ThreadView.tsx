@@ -1,19 +1,27 @@
-import { useEffect, useLayoutEffect, useRef, useState } from "react";
-import { useWords } from "../i18n";
+import { Fragment, type RefObject, useEffect, useRef } from "react";
+import { useFormat, useWords } from "../i18n";
 import { go, to } from "../route";
-import { Button, EmptyState, IconButton, Notice, ProblemNotice, Skeleton } from "../ui";
-import { isUnderWay } from "./thread";
-import { open, type Thread } from "./threads";
+import { Button, EmptyState, IconButton, Notice, ProblemNotice, Skeleton, Spinner, useToasts } from "../ui";
+import { loadEarlier, loadLater, open, showVersion } from "./reading";
+import { hasMessage } from "./stored";
+import { isUnderWay, type Turn } from "./thread";
+import type { Thread } from "./threads";
 import { TurnView } from "./TurnView";
+import { useScroll } from "./useScroll";
 import { Welcome } from "./Welcome";
 
-const NEAR_PX = 48;
-const LEAST_PX = 2;
+const DAY_MS = 86_400_000;
+/** How far from what is seen more is loaded. */
+const NEAR = "900px";
 
 /** What was said, the newest at the bottom, where one stays unless one scrolls away. */
 export function ThreadView({ thread, onPick }: { thread: Thread; onPick: (example: string) => void }) {
   const words = useWords().chat;
-  const { region, inner, isAway, toBottom } = useBottom(thread.turns.length);
+  const { region, inner, isAway, toBottom } = useScroll(thread);
+  const toNewest = () => {
+    if (thread.hasLater) void open(thread.key, null, true);
+    else toBottom();
+  };
   return (
     <div className="chat-thread">
       <section ref={region} className="chat-scroll" aria-label={words.region} tabIndex={0}>
@@ -23,72 +31,145 @@ export function ThreadView({ thread, onPick }: { thread: Thread; onPick: (exampl
               <p>{words.privateNotice}</p>
             </Notice>
           )}
-          <Inside thread={thread} onPick={onPick} />
+          <Inside thread={thread} region={region} onPick={onPick} />
         </div>
       </section>
-      {isAway && <IconButton className="chat-newest" tone="plain" icon="chevronDown" label={words.newest} onClick={toBottom} />}
+      {(isAway || thread.hasLater) && (
+        <IconButton className="chat-newest" tone="plain" icon="chevronDown" label={words.newest} onClick={toNewest} />
+      )}
     </div>
   );
 }
 
-function Inside({ thread, onPick }: { thread: Thread; onPick: (example: string) => void }) {
-  const words = useWords().chat;
-  if (thread.state === "loading") return <Skeleton lines={6} />;
-  if (thread.state === "failed") return <ProblemNotice problem={thread.problem} onRetry={() => void open(thread.key, true)} />;
-  if (thread.state === "missing") {
-    const begin = (
-      <Button icon="plus" onClick={() => go(to("chat"))}>
-        {words.newConversation}
-      </Button>
-    );
-    return (
-      <EmptyState icon="chat" title={words.missing} actions={begin}>
-        <p>{words.missingText}</p>
-      </EmptyState>
-    );
-  }
-  if (!thread.turns.length) return thread.isPrivate ? null : <Welcome onPick={onPick} />;
-  const { key, isPrivate } = thread;
-  const isBusy = isUnderWay(thread.turns.at(-1));
-  return thread.turns.map((turn) => (
-    <TurnView key={turn.id} turn={turn} conversation={key} isPrivate={isPrivate} isBusy={isBusy} />
-  ));
+interface InsideProps {
+  thread: Thread;
+  region: RefObject<HTMLElement | null>;
+  onPick: (example: string) => void;
 }
 
-/** Stay at the bottom while what is above it grows, unless somebody has scrolled up to read. */
-function useBottom(turns: number) {
-  const region = useRef<HTMLElement>(null);
-  const inner = useRef<HTMLDivElement>(null);
-  const isHeld = useRef(false);
-  const hasTurns = turns > 0;
-  const [isAway, setAway] = useState(false);
+function Inside({ thread, region, onPick }: InsideProps) {
+  if (thread.state === "loading") return <Skeleton lines={6} />;
+  if (thread.state === "failed") return <ProblemNotice problem={thread.problem} onRetry={() => void open(thread.key, null, true)} />;
+  if (thread.state === "missing") return <Missing />;
+  if (!thread.turns.length) return thread.isPrivate ? null : <Welcome onPick={onPick} />;
+  const { key, isPrivate, turns } = thread;
+  const isBusy = isUnderWay(turns.at(-1));
+  return (
+    <>
+      {thread.hasEarlier && <Rest thread={thread} region={region} which="earlier" />}
+      {turns.map((turn, at) => (
+        <Fragment key={turn.id}>
+          <Day turn={turn} before={turns[at - 1]} />
+          <TurnView
+            turn={turn}
+            conversation={key}
+            isPrivate={isPrivate}
+            isBusy={isBusy}
+            isLast={at === turns.length - 1 && !thread.hasLater}
+          />
+        </Fragment>
+      ))}
+      {thread.hasLater && <Rest thread={thread} region={region} which="later" />}
+      <Elsewhere thread={thread} />
+    </>
+  );
+}
 
-  const toBottom = () => {
-    isHeld.current = true;
-    region.current?.scrollTo({ top: region.current.scrollHeight });
-  };
-  useLayoutEffect(() => {
-    if (turns) toBottom();
-  }, [turns]);
+function Missing() {
+  const words = useWords().chat;
+  const begin = (
+    <Button icon="plus" onClick={() => go(to("chat"))}>
+      {words.newConversation}
+    </Button>
+  );
+  return (
+    <EmptyState icon="chat" title={words.missing} actions={begin}>
+      <p>{words.missingText}</p>
+    </EmptyState>
+  );
+}
+
+interface RestProps {
+  thread: Thread;
+  region: RefObject<HTMLElement | null>;
+  which: "earlier" | "later";
+}
+
+/** What is not loaded yet: it comes as soon as one scrolls near to it, or at a press. */
+function Rest({ thread, region, which }: RestProps) {
+  const words = useWords().chat;
+  const place = useRef<HTMLDivElement>(null);
+  const { key, isLoading, loadProblem, turns } = thread;
+  const load = which === "earlier" ? loadEarlier : loadLater;
+  const edge = which === "earlier" ? turns[0]?.id : turns.at(-1)?.id;
+
   useEffect(() => {
-    const { current } = region;
-    if (!hasTurns || !current || !inner.current) return;
-    let before = current.scrollTop;
-    const look = () => {
-      const below = current.scrollHeight - current.scrollTop - current.clientHeight;
-      const isUp = current.scrollTop < before;
-      before = current.scrollTop;
-      isHeld.current = below < (isUp ? LEAST_PX : NEAR_PX);
-      setAway(below >= NEAR_PX);
-    };
-    const grown = new ResizeObserver(() => (isHeld.current ? toBottom() : look()));
-    grown.observe(inner.current);
-    grown.observe(current);
-    current.addEventListener("scroll", look, { passive: true });
-    return () => {
-      grown.disconnect();
-      current.removeEventListener("scroll", look);
-    };
-  }, [hasTurns]);
-  return { region, inner, isAway, toBottom };
+    if (loadProblem || !place.current) return;
+    const root = region.current;
+    const near = new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && void load(key), {
+      root,
+      rootMargin: `${NEAR} 0px`,
+    });
+    near.observe(place.current);
+    return () => near.disconnect();
+  }, [key, load, region, loadProblem, edge, turns.length]);
+
+  return (
+    <div ref={place} className="chat-rest">
+      {isLoading === which ? (
+        <p>
+          <Spinner /> {words.loading[which]}
+        </p>
+      ) : (
+        <>
+          {loadProblem && <p className="chat-rest-problem">{words.loading.failed}</p>}
+          <Button small tone="quiet" icon={loadProblem ? "refresh" : undefined} onClick={() => void load(key)}>
+            {words.show[which]}
+          </Button>
+        </>
+      )}
+    </div>
+  );
+}
+
+/** The day on which a turn was, where it is another one than that of the turn before. */
+function Day({ turn, before }: { turn: Turn; before: Turn | undefined }) {
+  const words = useWords().chat;
+  const format = useFormat();
+  if (!turn.time) return null;
+  const day = startOfDay(turn.time);
+  const dayBefore = startOfDay(before?.time ?? new Date().toISOString());
+  if (day === dayBefore) return null;
+  const days = before?.time ? Math.round((day - dayBefore) / DAY_MS) : 0;
+  return (
+    <p className="chat-day">
+      <span>
+        <time dateTime={turn.time}>{format.date(turn.time)}</time>
+        {days > 1 && ` · ${words.daysLater(days)}`}
+      </span>
+    </p>
+  );
+}
+
+function startOfDay(time: string): number {
+  return new Date(time).setHours(0, 0, 0, 0);
+}
+
+/** A message that was to be shown is in a version that is not: it can be. */
+function Elsewhere({ thread }: { thread: Thread }) {
+  const words = useWords().chat;
+  const toasts = useToasts();
+  const message = thread.aim?.message;
+  if (message === undefined || hasMessage(thread.turns, message)) return null;
+  const show = () => showVersion(thread.key, message).catch(toasts.fail);
+  return (
+    <Notice icon="history">
+      <p>{words.otherVersion}</p>
+      <p className="chat-again">
+        <Button small onClick={() => void show()}>
+          {words.showOtherVersion}
+        </Button>
+      </p>
+    </Notice>
+  );
 }

@@ -1,13 +1,19 @@
 import { memo } from "react";
 import { useFormat, useWords } from "../i18n";
-import { Button, Icon, Notice, ProblemText } from "../ui";
+import { Button, IconButton, Notice, ProblemText } from "../ui";
 import { CopyButton } from "../ui/CopyButton";
 import { Markdown } from "../ui/Markdown";
 import { LearntNote } from "./LearntNote";
+import { takeBack } from "./learning";
+import { MessageLink } from "./MessageLink";
+import { Forgotten, isForeign, Origin } from "./Origin";
+import { Question } from "./Question";
+import { settle } from "./reading";
 import { ShapedBy } from "./ShapedBy";
+import { sayAgain } from "./talking";
 import { answerOf, isUnderWay, type Turn } from "./thread";
-import { sayAgain, takeBack } from "./threads";
 import { ToolLine } from "./ToolLine";
+import { Versions } from "./Versions";
 
 interface TurnViewProps {
   turn: Turn;
@@ -16,45 +22,51 @@ interface TurnViewProps {
   isPrivate: boolean;
   /** An answer is on its way there. */
   isBusy: boolean;
+  /** Nothing was said after it. */
+  isLast: boolean;
 }
 
 /** A message, its answer, and beside it what shaped it. */
-export const TurnView = memo(function TurnView({ turn, isPrivate, ...rest }: TurnViewProps) {
+export const TurnView = memo(function TurnView(props: TurnViewProps) {
+  const { turn, isPrivate } = props;
   return (
     <article className="chat-turn">
-      {turn.question && <Question turn={turn} />}
-      <AnswerView turn={turn} {...rest} />
+      {(turn.question || turn.asked) && <Question {...props} />}
+      {hasAnswer(turn) && <AnswerView {...props} />}
       {turn.shaped ? <ShapedBy turn={turn} shaped={turn.shaped} isPrivate={isPrivate} /> : <div className="chat-shaped" />}
     </article>
   );
 });
 
-function Question({ turn }: { turn: Turn }) {
-  const words = useWords().chat;
-  const names = turn.documents.map(({ name }) => name).join(", ");
-  return (
-    <div className="chat-question">
-      <h2 className="visually-hidden">{words.you}</h2>
-      <p>{turn.question}</p>
-      {names && (
-        <p className="chat-with">
-          <Icon name="file" /> {words.withDocuments(names)}
-        </p>
-      )}
-    </div>
-  );
+/** Whether there is anything to show: what others say may never have been answered. */
+function hasAnswer({ state, pieces, notes }: Turn): boolean {
+  return state !== "done" || pieces.length > 0 || notes.length > 0;
 }
 
-type AnswerProps = Omit<TurnViewProps, "isPrivate">;
-
-function AnswerView({ turn, conversation, isBusy }: AnswerProps) {
+function AnswerView(props: TurnViewProps) {
+  const { turn, conversation, isBusy } = props;
   const words = useWords().chat;
+  const said = turn.replied.filter(({ role }) => role === "assistant");
+  const foreign = said.find(isForeign);
+  const other = said.find(({ versions }) => versions.length > 1);
+  const ids = turn.replied.flatMap(({ id }) => id ?? []).join(" ");
   const isGoing = isUnderWay(turn);
   const last = turn.pieces.at(-1);
-  const undo = (change: number) => takeBack(conversation, turn.id, change);
+  const undo = async (change: number) => {
+    await takeBack(conversation, turn.id, change);
+    await settle(conversation, true);
+  };
+  const isForgotten = said.some(({ hidden }) => hidden);
   return (
-    <div className="chat-answer" aria-live={turn.model ? "polite" : undefined} aria-busy={isGoing}>
+    <div
+      className={`chat-answer${isForgotten ? " chat-forgotten" : ""}`}
+      aria-live={turn.model ? "polite" : undefined}
+      aria-busy={isGoing}
+      data-message={ids || undefined}
+      tabIndex={-1}
+    >
       <h2 className="visually-hidden">{words.answer}</h2>
+      {foreign && <Origin of={foreign} />}
       {turn.pieces.map((piece, at) =>
         piece.kind === "tool" ? (
           <ToolLine key={piece.id} tool={piece} isGoing={isGoing} />
@@ -71,14 +83,16 @@ function AnswerView({ turn, conversation, isBusy }: AnswerProps) {
       {turn.notes.map((note) => (
         <LearntNote key={`${note.action} ${note.change} ${note.fact.id}`} note={note} onUndo={undo} />
       ))}
-      <Ending turn={turn} conversation={conversation} isBusy={isBusy} />
-      {isGoing ? <p className="chat-small" /> : <SmallPrint turn={turn} />}
+      {isForgotten && !turn.asked?.hidden && <Forgotten />}
+      <Ending {...props} />
+      {other && <Versions conversation={conversation} of={other} isBusy={isBusy} />}
+      {isGoing ? <p className="chat-small" /> : <SmallPrint {...props} />}
     </div>
   );
 }
 
 /** How an answer ended that did not end well. */
-function Ending({ turn, conversation, isBusy }: AnswerProps) {
+function Ending({ turn, conversation, isBusy, isLast }: TurnViewProps) {
   const words = useWords();
   if (turn.state !== "failed" && turn.state !== "stopped") return null;
   const again = (
@@ -87,23 +101,31 @@ function Ending({ turn, conversation, isBusy }: AnswerProps) {
     </Button>
   );
   if (turn.state === "stopped") {
-    const isEarly = !turn.pieces.length;
     return (
       <p className="chat-stopped">
-        {isEarly ? words.chat.stoppedEarly : words.chat.stopped} {isEarly && again}
+        {turn.pieces.length ? words.chat.stopped : words.chat.stoppedEarly} {isLast && again}
       </p>
     );
   }
-  const isCut = turn.problem?.isUnreachable && turn.model !== null;
   return (
     <Notice tone="danger">
-      <p>{isCut ? words.chat.brokenOff : <ProblemText problem={turn.problem} />}</p>
+      <p>
+        <Failure turn={turn} />
+      </p>
       <p className="chat-again">{again}</p>
     </Notice>
   );
 }
 
-function SmallPrint({ turn }: { turn: Turn }) {
+/** Why there is no answer; of an earlier visit only that it broke off is known. */
+function Failure({ turn }: { turn: Turn }) {
+  const words = useWords().chat;
+  const { problem, pieces, model } = turn;
+  if (!problem) return pieces.length ? words.failed : words.failedEarly;
+  return problem.isUnreachable && model !== null ? words.brokenOff : <ProblemText problem={problem} />;
+}
+
+function SmallPrint({ turn, conversation, isPrivate, isBusy, isLast }: TurnViewProps) {
   const words = useWords().chat;
   const format = useFormat();
   const { usage } = turn;
@@ -111,15 +133,45 @@ function SmallPrint({ turn }: { turn: Turn }) {
   if (!answer) return null;
   const used = usage && usage.inputTokens + usage.outputTokens;
   const parts = [
-    turn.time && format.time(turn.time),
     turn.model,
     usage && words.usage(format.number(usage.inputTokens), format.number(usage.outputTokens)),
     used && usage.contextWindow && words.context(format.percent(used / usage.contextWindow)),
-  ];
+  ].filter(Boolean);
   return (
     <p className="chat-small">
       <CopyButton text={answer} label={words.copyAnswer} />
-      {parts.filter(Boolean).join(" · ")}
+      {isLast && !isPrivate && canRepeat(turn) && (
+        <IconButton
+          small
+          icon="refresh"
+          label={words.regenerate}
+          disabled={isBusy}
+          onClick={() => sayAgain(conversation, turn.id)}
+        />
+      )}
+      <Time turn={turn} conversation={conversation} />
+      {parts.length > 0 && <span>{parts.map((part) => ` · ${part}`).join("")}</span>}
     </p>
+  );
+}
+
+/** Whether the same can be asked again: of an earlier visit the documents are not there any more. */
+function canRepeat({ state, question, replied, documents }: Turn): boolean {
+  const isBeside = replied.some(({ trust }) => trust === "document");
+  return state === "done" && question !== "" && (!isBeside || documents.length > 0);
+}
+
+/** When it was said; that is also the link to it. */
+function Time({ turn, conversation }: { turn: Turn; conversation: string }) {
+  const words = useWords().chat;
+  const format = useFormat();
+  if (!turn.time) return null;
+  const time = <time dateTime={turn.time}>{format.time(turn.time)}</time>;
+  const message = turn.asked?.id ?? turn.replied[0]?.id ?? null;
+  if (message === null) return time;
+  return (
+    <MessageLink className="chat-time" conversation={conversation} message={message} title={words.linkToMessage}>
+      {time}
+    </MessageLink>
   );
 }

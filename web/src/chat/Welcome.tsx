@@ -1,5 +1,6 @@
 import { useWords } from "../i18n";
 import { Icon, type IconName, Logo } from "../ui";
+import { KeptNotice } from "./KeptNotice";
 import { Remembered } from "./Remembered";
 
 const ICONS: IconName[] = ["leaf", "search", "spark"];
@@ -12,6 +13,7 @@ export function Welcome({ onPick }: { onPick: (example: string) => void }) {
       <Logo />
       <h2>{words.welcome}</h2>
       <p>{words.welcomeText}</p>
+      <KeptNotice />
       <ul>
         {words.examples.map(({ text, why }, at) => (
           <li key={text}>

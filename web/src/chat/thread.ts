@@ -1,19 +1,7 @@
 /** A conversation as the page shows it: values, and how an answer's events change them. */
 
-import {
-  type Answer,
-  type Change,
-  type ChatEvent,
-  type ConversationDetail,
-  type Document,
-  type Fact,
-  type Hit,
-  type LearntLater,
-  type Message,
-  type PendingFact,
-  type Preview,
-  Problem,
-} from "../api";
+import { type ChatEvent, type Document, type Hit, type Message, type Preview, Problem } from "../api";
+import { type Note, withNotes } from "./notes";
 
 /** A fact that went into a prompt; one that is no longer there has no content. */
 export interface UsedFact {
@@ -22,25 +10,17 @@ export interface UsedFact {
   line?: number | null;
 }
 
-/** Something found for a question; of older answers only its place is known. */
+/** Something found for a question; of older answers perhaps only its place is known. */
 export type UsedHit = Omit<Hit, "text"> & { text?: string };
+
+/** What the server knows of a message beside its words. */
+export type Stored = Pick<Message, "id" | "role" | "parent" | "versions" | "trust" | "source" | "name" | "hidden" | "newer">;
 
 /** What shaped an answer. */
 export interface Shaped {
   facts: UsedFact[];
   hits: UsedHit[];
   leftOut: string[];
-}
-
-/** What the memory took from a turn. */
-export interface Note {
-  action: "added" | "changed" | "removed" | "waiting";
-  fact: Fact;
-  before: Fact | null;
-  quote: string | null;
-  /** The number by which it can be taken back. */
-  change: number | null;
-  isUndone: boolean;
 }
 
 export interface ToolUse {
@@ -71,6 +51,12 @@ export interface Turn {
   shaped: Shaped | null;
   prompt: Preview | null;
   notes: Note[];
+  /** The question as it is stored, once that is known. */
+  asked: Stored | null;
+  /** The messages of the answer as they are stored, once they are known. */
+  replied: Stored[];
+  /** What it follows, where somebody chose that: it takes the place of what followed until now. */
+  after?: number;
 }
 
 let lastId = 0;
@@ -91,20 +77,22 @@ export function newTurn(question: string, documents: Document[], time: string | 
     shaped: null,
     prompt: null,
     notes: [],
+    asked: null,
+    replied: [],
   };
 }
 
-/** Tell whether the answer is still on its way. */
+/** Whether the answer is still on its way. */
 export function isUnderWay(turn: Turn | undefined): boolean {
   return turn?.state === "waiting" || turn?.state === "answering";
 }
 
-/** Give what was answered, without the tools in between. */
+/** Return what was answered, without the tools in between. */
 export function answerOf(turn: Turn): string {
   return turn.pieces.flatMap((piece) => (piece.kind === "text" ? [piece.text] : [])).join("\n\n");
 }
 
-/** Give the turn as it is after an event. */
+/** Return the turn as it is after an event. */
 export function heard(turn: Turn, event: ChatEvent): Turn {
   switch (event.name) {
     case "start":
@@ -118,7 +106,7 @@ export function heard(turn: Turn, event: ChatEvent): Turn {
     case "tool":
       return { ...turn, pieces: [...turn.pieces, { kind: "tool", ...event.data, arguments: record(event.data.arguments) }] };
     case "toolResult":
-      return { ...turn, pieces: turn.pieces.map((piece) => withResult(piece, event.data.id, event.data.result)) };
+      return { ...turn, pieces: withResult(turn.pieces, event.data.id, event.data.result) };
     case "learnt":
       return { ...turn, notes: withNotes(turn.notes, event.data.facts.map((one) => ({ ...plain, ...one }))) };
     case "usage":
@@ -140,104 +128,13 @@ function withText(pieces: Piece[], text: string): Piece[] {
   return [...pieces.slice(0, -1), { kind: "text", text: last.text + text }];
 }
 
-function withResult(piece: Piece, id: string, result: unknown): Piece {
-  return piece.kind === "tool" && piece.id === id ? { ...piece, result: record(result) } : piece;
+/** Return pieces with what a tool gave, where its call is among them. */
+export function withResult(pieces: Piece[], id: string, result: unknown): Piece[] {
+  const isIt = (piece: Piece) => piece.kind === "tool" && piece.id === id;
+  return pieces.map((piece) => (isIt(piece) ? ({ ...piece, result: record(result) } as ToolUse) : piece));
 }
 
-function record(value: unknown): Record<string, unknown> {
+/** Return a value if it is an object, else an empty one. */
+export function record(value: unknown): Record<string, unknown> {
   return value && typeof value === "object" ? (value as Record<string, unknown>) : {};
-}
-
-/** Add notes, each only once: the same may be told by a turn and by the background. */
-export function withNotes(notes: Note[], more: Note[]): Note[] {
-  const isSame = (one: Note, other: Note) => one.fact.id === other.fact.id && one.action === other.action;
-  const isKnown = (note: Note) =>
-    notes.some((one) => isSame(one, note) && (one.change === note.change || note.change === null));
-  return [...notes, ...more.filter((note) => !isKnown(note))];
-}
-
-// What was kept
-
-/** Give the turns of a conversation that was kept. */
-export function turnsOf({ messages, answers }: ConversationDetail): Turn[] {
-  const turns: Turn[] = [];
-  for (const message of messages) {
-    const text = textOf(message);
-    if (message.role === "user") {
-      turns.push({ ...newTurn(text, [], message.timestamp), state: "done", shaped: shapedBy(answers, message) });
-    } else if (message.role === "assistant" && text) {
-      if (!turns.length) turns.push({ ...newTurn("", [], message.timestamp), state: "done" });
-      const last = turns.pop()!;
-      turns.push({ ...last, pieces: [...last.pieces, { kind: "text", text }] });
-    }
-  }
-  return turns;
-}
-
-function textOf({ content }: Message): string {
-  if (typeof content === "string" || !content) return content ?? "";
-  return content.map((part) => (typeof part.text === "string" ? part.text : "")).join("");
-}
-
-function shapedBy(answers: Answer[], message: Message): Shaped | null {
-  const answer = answers.find((one) => one.time === message.timestamp);
-  if (!answer) return null;
-  const hits = answer.hits.map((hit) => ({ heading: null, conversation: null, speaker: null, ...hit }));
-  return { facts: answer.memories, hits, leftOut: [] };
-}
-
-// What was learnt
-
-const ACTIONS: Record<string, Note["action"]> = { add: "added", update: "changed", delete: "removed" };
-
-/** Where in a conversation a note belongs. */
-export interface Placed {
-  conversation: string | null;
-  messageTime: string | null;
-  note: Note;
-}
-
-/** Give what a recorded change says, if it is about one fact and still holds. */
-export function placedChange(change: Change): Placed[] {
-  const action = ACTIONS[change.op];
-  const fact = change.after ?? change.before;
-  if (!action || !fact || change.undone || change.undoes) return [];
-  const before = action === "changed" ? (change.before ?? null) : null;
-  const note = { action, fact, before, quote: change.quote ?? null, isUndone: false };
-  const number = change.undoable ? change.n : null;
-  return [{ ...where(change), note: { ...note, change: number } }];
-}
-
-/** Give what waits for acceptance. */
-export function placedPending(fact: PendingFact): Placed {
-  const note = { fact, before: null, quote: fact.quote, change: null, isUndone: false };
-  return { ...where(fact), note: { ...note, action: "waiting" } };
-}
-
-function where(source: { conversation?: string | null; messageTime?: string | null }): Omit<Placed, "note"> {
-  return { conversation: source.conversation ?? null, messageTime: source.messageTime ?? null };
-}
-
-/** Give what was learnt in the background. */
-export function placedLearnt({ action, conversation, ...learnt }: LearntLater): Placed {
-  const note: Note = { ...learnt, action: action === "superseded" ? "changed" : action, isUndone: false };
-  return { conversation, messageTime: null, note };
-}
-
-/** Put notes under the turns that they come from. */
-export function placed(turns: Turn[], notes: Placed[]): Turn[] {
-  const at = notes.map((one) => turnFor(turns, one));
-  return turns.map((turn, number) => {
-    const own = notes.filter((_, index) => at[index] === number).map((one) => one.note);
-    return own.length ? { ...turn, notes: withNotes(turn.notes, own) } : turn;
-  });
-}
-
-function turnFor(turns: Turn[], { messageTime, note }: Placed): number {
-  const exact = turns.findIndex((turn) => turn.time !== null && turn.time === messageTime);
-  if (exact >= 0) return exact;
-  const quoted = turns.findLastIndex((turn) => !!note.quote && turn.question.includes(note.quote));
-  if (quoted >= 0) return quoted;
-  const earlier = turns.findLastIndex((turn) => turn.time !== null && turn.time <= note.fact.createdAt);
-  return earlier >= 0 ? earlier : turns.length - 1;
 }

@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useId, useState } from "react";
-import { address, api, type Status } from "../api";
+import { address, api, type KeptConversations, type Status } from "../api";
 import { useConnection, useServerEvent } from "../events";
 import { capitalised, useI18n } from "../i18n";
 import { useLoaded } from "../loading";
@@ -92,6 +92,7 @@ function AtWork({ status }: { status: Status }) {
           const text = status.parts[name];
           return text === undefined ? [] : <Part key={name} name={name} text={words.status.spoken(text)} />;
         })}
+        {status.conversations && <Kept kept={status.conversations} />}
         <Index status={status} />
       </div>
     </Section>
@@ -114,6 +115,25 @@ function Part({ name, text }: { name: string; text: string }) {
           {more} <Icon name="chevronRight" />
         </a>
       )}
+    </div>
+  );
+}
+
+/** How long what was said is kept, and how much of it there is. */
+function Kept({ kept }: { kept: KeptConversations }) {
+  const { words, format } = useI18n();
+  const { messages, conversations, bytes, oldest } = kept;
+  const its = words.status.conversations;
+  const held = its.held(format.number(messages), format.number(conversations), format.bytes(bytes));
+  const said = [held, oldest && its.oldest(format.date(oldest))].filter(Boolean);
+  return (
+    <div className="card status-part">
+      <h3>{its.label}</h3>
+      <p className="status-main">{its.kept(kept.kept)}</p>
+      <p className="status-why">{messages ? said.join(words.status.comma) : its.none}</p>
+      <a className="status-more" href={`${to("settings")}?group=conversations`}>
+        {its.change} <Icon name="chevronRight" />
+      </a>
     </div>
   );
 }

@@ -23,12 +23,27 @@ export const en = {
     learning: "Learning settings",
     search: "Search settings",
   } as Record<string, string>,
+  conversations: {
+    label: "Conversations",
+    kept: (kept: string) => {
+      if (kept === "forever") return "Kept for ever";
+      return kept === "window" ? "Only the newest messages are kept" : `Kept for ${kept}`;
+    },
+    held: (messages: string, conversations: string, size: string) =>
+      `${messages} ${messages === "1" ? "message" : "messages"} in ${conversations} ${
+        conversations === "1" ? "conversation" : "conversations"
+      }, ${size}`,
+    oldest: (date: string) => `the oldest from ${date}`,
+    none: "Nothing was said yet",
+    change: "How long they are kept",
+  },
   index: {
     label: "Search index",
     done: "Up to date",
     working: (done: string, total: string) => `${done} of ${total}`,
     explanation: "Everything that can be found is read into the index. It is made from your files and can be deleted at any time.",
   },
+  comma: ", ",
   lastError: "Last error",
   inConversation: (key: string) => `in ${key}`,
   files: "Files",

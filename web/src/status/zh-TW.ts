@@ -61,12 +61,24 @@ export const zhTW: typeof en = {
   atWork: "運作中",
   parts: { model: "模型", search: "搜尋", embeddings: "語意模型", learning: "自動學習", tokens: "Token 計算" },
   more: { model: "換一個模型", learning: "自動學習設定", search: "搜尋設定" },
+  conversations: {
+    label: "對話",
+    kept: (kept) => {
+      if (kept === "forever") return "永久保留";
+      return kept === "window" ? "只保留最新的訊息" : `保留 ${parseInt(kept, 10)} 天`;
+    },
+    held: (messages, conversations, size) => `${conversations} 段對話，共 ${messages} 則訊息，${size}`,
+    oldest: (date) => `最早的是 ${date}`,
+    none: "還沒有任何對話",
+    change: "設定保留多久",
+  },
   index: {
     label: "搜尋索引",
     done: "已是最新",
     working: (done, total) => `${done}／${total}`,
     explanation: "能搜尋到的內容都會讀進索引。索引由你的檔案產生，隨時可以刪除，不會遺失任何東西。",
   },
+  comma: "，",
   lastError: "最近一次錯誤",
   inConversation: (key) => `對話：${key}`,
   files: "檔案",

@@ -4,11 +4,10 @@ import { useServerEvent } from "../../events";
 import { useFormat, useWords } from "../../i18n";
 import { type Loaded, useLoaded } from "../../loading";
 import { go, to, useRoute } from "../../route";
-import { EmptyState, LinkButton, Meter, Notice, ProblemNotice, Skeleton } from "../../ui";
+import { EmptyState, LinkButton, Meter, Notice, ProblemNotice, SearchBox, Skeleton } from "../../ui";
 import { AddFact } from "./AddFact";
 import { FactList } from "./FactList";
 import { groupId } from "./groups";
-import { SearchBox } from "./SearchBox";
 import { SearchResults } from "./SearchResults";
 
 export interface Facts {
@@ -18,13 +17,14 @@ export interface Facts {
 
 /** The facts by category, or what a search finds. */
 export function FactsView() {
+  const words = useWords().memory.search;
   const [query, setQuery] = useQuery();
   const loaded = useLoaded((signal) => api.facts(undefined, signal), []);
   useServerEvent("memory", loaded.reload);
   useServerEvent("hello", loaded.reload);
   return (
     <div className="facts">
-      <SearchBox query={query} onChange={setQuery} />
+      <SearchBox query={query} onChange={setQuery} words={words} />
       <div className="facts-columns">
         <div className="facts-main">{query.trim() ? <SearchResults query={query} /> : <Known loaded={loaded} />}</div>
         <Room facts={loaded.value} />

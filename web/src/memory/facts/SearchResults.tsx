@@ -1,22 +1,22 @@
 import { useState } from "react";
-import { api, type Hit, type HitSource } from "../../api";
+import { api, type Hit, type HitSource, type Trust } from "../../api";
 import { useServerEvent } from "../../events";
 import { useFormat, useWords } from "../../i18n";
 import { useLoaded } from "../../loading";
-import { to } from "../../route";
+import { messageAddress, to } from "../../route";
 import { Badge, EmptyState, Icon, type IconName, ProblemNotice, Segmented, Skeleton } from "../../ui";
 import { Marked } from "./Marked";
 
 const LIMIT = 20;
 const ICONS: Record<HitSource, IconName> = { memory: "leaf", daily: "calendar", conversations: "chat" };
+const PLACES = Object.keys(ICONS) as HitSource[];
 type Where = HitSource | "everywhere";
 
 /** What fits best, from everywhere or from one place. */
 export function SearchResults({ query }: { query: string }) {
   const words = useWords().memory.search;
   const [where, setWhere] = useState<Where>("everywhere");
-  const places = usePlaces();
-  const source = places.find((place) => place === where);
+  const source = where === "everywhere" ? undefined : where;
   const options = { limit: LIMIT, source, explain: true };
   const found = useLoaded((signal) => api.search(query, options, signal), [query, source]);
   useServerEvent("memory", found.reload);
@@ -27,14 +27,14 @@ export function SearchResults({ query }: { query: string }) {
 
   const choices: { value: Where; label: string }[] = [
     { value: "everywhere", label: words.everywhere },
-    ...places.map((value) => ({ value, label: words.sources[value] })),
+    ...PLACES.map((value) => ({ value, label: words.sources[value] })),
   ];
   const results = found.value?.results ?? [];
   const count = results.length === LIMIT ? words.most(LIMIT) : words.found(results.length);
   return (
     <section className="results" aria-label={words.results} aria-busy={found.isLoading}>
       <div className="results-head">
-        <Segmented label={words.where} choices={choices} value={source ?? "everywhere"} onChange={setWhere} />
+        <Segmented label={words.where} choices={choices} value={where} onChange={setWhere} />
         <p role="status">{found.value && words.summary(count, words.modes[found.value.mode])}</p>
       </div>
       {found.problem && <ProblemNotice problem={found.problem} onRetry={found.reload} />}
@@ -57,15 +57,6 @@ export function SearchResults({ query }: { query: string }) {
   );
 }
 
-/** Where can be searched: conversations only while an archive of them is kept. */
-function usePlaces(): HitSource[] {
-  const config = useLoaded((signal) => api.config(signal), []);
-  useServerEvent("settings", config.reload);
-  useServerEvent("hello", config.reload);
-  const all = Object.keys(ICONS) as HitSource[];
-  return config.value?.conversationArchive ? all : all.filter((place) => place !== "conversations");
-}
-
 function Result({ hit }: { hit: Hit }) {
   const words = useWords().memory.search;
   const format = useFormat();
@@ -83,6 +74,8 @@ function Result({ hit }: { hit: Hit }) {
         {hit.source === "memory" && hit.heading && <span>{hit.heading}</span>}
         {speaker && <span>{speaker}</span>}
         {hit.date && <span>{format.date(hit.date)}</span>}
+        {isForeign(hit.trust) && <Badge tone="warn">{words.foreign}</Badge>}
+        {hit.shown === false && <Badge>{words.notShown}</Badge>}
         <Score hit={hit} />
       </p>
     </>
@@ -101,10 +94,14 @@ function Score({ hit }: { hit: Hit }) {
   const words = useWords().memory.search;
   const format = useFormat();
   const score = words.score(format.percent(hit.score));
-  const why = words.why(format.percent(hit.bm25 ?? 0), format.percent(hit.vector ?? 0));
+  const sides = [
+    typeof hit.bm25 === "number" && words.byWords(format.percent(hit.bm25)),
+    typeof hit.vector === "number" && words.byMeaning(format.percent(hit.vector)),
+  ];
+  const why = words.why(score, sides.filter((side) => side !== false));
   return (
-    <span className="score" title={`${score}: ${why}`}>
-      <span className="visually-hidden">{`${score}: ${why}`}</span>
+    <span className="score" title={why}>
+      <span className="visually-hidden">{why}</span>
       <span className="score-track" aria-hidden="true">
         <span className="score-fill" style={{ width: `${Math.min(hit.score, 1) * 100}%` }} />
       </span>
@@ -112,9 +109,15 @@ function Score({ hit }: { hit: Hit }) {
   );
 }
 
-/** Lead to the line of the file, to the day, or to the conversation. */
+/** Whether these are neither the user's nor the assistant's own words. */
+function isForeign(trust: Trust | undefined): boolean {
+  return trust !== undefined && trust !== "user" && trust !== "assistant";
+}
+
+/** Return the address of the line of the file, of the day, or of the message. */
 function addressOf(hit: Hit): string | null {
   if (hit.source === "memory") return `${to("memory", "file")}?line=${hit.line ?? 1}`;
   if (hit.source === "daily") return hit.date && to("memory", "daily", hit.date);
-  return hit.conversation && to("chat", hit.conversation);
+  if (!hit.conversation) return null;
+  return hit.message ? messageAddress(hit.conversation, hit.message) : to("chat", hit.conversation);
 }

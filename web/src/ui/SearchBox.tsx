@@ -1,12 +1,18 @@
 import { useEffect, useRef, useState } from "react";
-import { useWords } from "../../i18n";
-import { IconButton, Input } from "../../ui";
+import { IconButton } from "./Button";
+import { Input } from "./Field";
 
 const PAUSE_MS = 180;
 
+interface SearchBoxProps {
+  query: string;
+  onChange: (query: string) => void;
+  /** What it is, what stands in it while it is empty, and what its button does. */
+  words: { label: string; placeholder: string; clear: string };
+}
+
 /** What to search for; it is told once the typing pauses, and never half a composed character. */
-export function SearchBox({ query, onChange }: { query: string; onChange: (query: string) => void }) {
-  const words = useWords().memory.search;
+export function SearchBox({ query, onChange, words }: SearchBoxProps) {
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(query);
   const [before, setBefore] = useState(query);

@@ -1,0 +1,52 @@
+import { useWords, type Words } from "../i18n";
+import { Icon, type IconName } from "../ui";
+import type { Stored } from "./thread";
+
+const ICONS: Record<string, IconName> = { stranger: "alert", tool: "settings", document: "file" };
+
+/** Whether these are neither the user's nor the assistant's own words. */
+export function isForeign({ trust }: Pick<Stored, "trust">): boolean {
+  return trust in ICONS;
+}
+
+/** Whose words they are, if they are not the user's or the assistant's own. */
+export function Origin({ of }: { of: Stored }) {
+  const words = useWords().chat;
+  const { trust, name } = of;
+  if (!isForeign(of)) return name && of.role === "user" ? <p className="chat-origin">{name}</p> : null;
+  return (
+    <p className="chat-origin" title={words.originMeans}>
+      <Icon name={ICONS[trust]!} />
+      {originOf(of, words)}
+      <span className="visually-hidden">{words.originMeans}</span>
+    </p>
+  );
+}
+
+function originOf({ trust, source, name, role }: Stored, words: Words["chat"]): string {
+  const [, ...rest] = (source ?? "").split(":");
+  const named = name ?? rest.join(":");
+  if (trust === "document" && role === "assistant") return words.origins.beside(named);
+  return words.origins[trust as "stranger" | "tool" | "document"](named);
+}
+
+/** That a message was forgotten, and what that means. */
+export function Forgotten() {
+  const words = useWords().chat;
+  return (
+    <p className="chat-origin">
+      <Icon name="mask" />
+      {words.forgotten}
+    </p>
+  );
+}
+
+export function Replaced({ by }: { by: { since: string; content: string } }) {
+  const words = useWords().chat;
+  return (
+    <p className="chat-origin">
+      <Icon name="clock" />
+      {words.replaced(by.since, by.content)}
+    </p>
+  );
+}
