@@ -12,11 +12,13 @@ from tempfile import TemporaryDirectory
 from typing import TypeAlias
 
 from bench import (
+    erasing,
     exchange,
     indexing,
     machine,
     mcp,
     memory,
+    messages,
     plot,
     reading,
     repeated,
@@ -38,6 +40,7 @@ SUBJECTS: dict[str, Subject] = {
     "exchange": exchange.rows,
     "reading": reading.rows,
     "trimming": trimming.rows,
+    "erasing": erasing.rows,
     "memory": memory.rows,
     "writers": writers.rows,
     "start": start.rows,
@@ -45,6 +48,7 @@ SUBJECTS: dict[str, Subject] = {
     "search": search.rows,
     "vectors": vectors.rows,
     "indexing": indexing.rows,
+    "messages": messages.rows,
     "turn": turn.rows,
     "repeated": repeated.rows,
     "server": server.rows,

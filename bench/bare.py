@@ -62,6 +62,18 @@ class Bare:
             )
         )
 
+    def conversations(self) -> list[tuple[object, ...]]:
+        """Count the rows of each conversation and find the newest."""
+        return list(
+            self._database.execute(
+                "SELECT conversation, count(*), max(id) FROM messages GROUP BY conversation"
+            )
+        )
+
+    def remove(self, key: str) -> None:
+        """Delete the rows of a conversation and commit."""
+        self._database.execute("DELETE FROM messages WHERE conversation = ?", (key,))
+
     def close(self) -> None:
         """Let go of the file."""
         self._database.close()

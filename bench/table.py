@@ -63,6 +63,8 @@ def _aim(aim: Aim | None) -> str:
         return ""
     if aim.seconds is not None:
         return f"≤ {aim.seconds:g} s"
+    if aim.cpu_seconds is not None:
+        return f"CPU ≤ {aim.cpu_seconds:g} s"
     return f"≤ {aim.cpu:g} ×" if aim.wall else f"CPU ≤ {aim.cpu:g} ×"
 
 
@@ -79,6 +81,7 @@ def _verdicts(row: Row) -> dict[str, str]:
         "CPU": (row.cpu_ratio, aim.cpu),
         "wall": (row.wall_ratio, aim.wall),
         "time": (row.ours.wall, aim.seconds),
+        "CPU time": (row.ours.cpu, aim.cpu_seconds),
     }
     return {
         name: "met" if figure <= limit else "missed"

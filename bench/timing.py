@@ -23,11 +23,12 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """The largest ratios, and the longest time, that are good enough."""
+    """The largest ratios, and the longest times, that are good enough."""
 
     cpu: float | None = None
     wall: float | None = None
     seconds: float | None = None
+    cpu_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,19 +26,20 @@ from turnleaf import Assistant, Message, Settings
 from turnleaf.core.dialogue import Event, Prompt, Text, Toolbox
 from turnleaf.core.passages import Passage
 from turnleaf.errors import ModelError
-from turnleaf.looking import MOST_HITS
 from turnleaf.settings import data_folder
-from turnleaf.store.archive import Archive
 from turnleaf.store.config import ConfigFile
+from turnleaf.store.conversations import ConversationStore
 from turnleaf.store.sources import Files
 
 HALF_CHINESE = ("English", "Chinese")
 CONVERSATIONS = 10
 KEY = samples.key(0)
-NOW = datetime.combine(corpus.LAST_DAY, time(12)).astimezone()  # the month's archive is long
+NOW = datetime.combine(corpus.LAST_DAY, time(12)).astimezone()
 NEVER = 1_000_000  # messages to wait for before learning, which another thread would do meanwhile
 MESSAGES = 100
 TURNS = 5
+HITS = 100
+"""How many passages a turn looks at."""
 
 
 class Entered(ModelError):
@@ -72,7 +73,7 @@ class RawContext(Raw):
     def best(self, expression: str) -> list[tuple[object, ...]]:
         """Select what fits best."""
         return self._database.execute(
-            f"SELECT rowid, rank FROM words WHERE words MATCH ? ORDER BY rank LIMIT {MOST_HITS}",  # noqa: S608 - of a constant
+            f"SELECT rowid, rank FROM words WHERE words MATCH ? ORDER BY rank LIMIT {HITS}",  # noqa: S608 - of a constant
             (expression,),
         ).fetchall()
 
@@ -115,9 +116,8 @@ def rows(folder: Path, scale: Scale) -> Iterator[Row]:
         with remembering(folder, count, scale.facts) as (talk, raw):
             for kind, asked in questions().items():
                 yield _before(scale, f"{kind}, {count:,} passages", asked, talk, raw)
-            yield _after_archiving(scale, count, talk, raw)
-    for title, is_archived in (("turn", False), ("turn whose oldest is archived", True)):
-        yield _kept(folder, scale, title, is_archived=is_archived)
+            yield _after_answer(scale, count, talk, raw)
+    yield _kept(folder, scale)
 
 
 def questions() -> dict[str, list[str]]:
@@ -137,30 +137,27 @@ def questions() -> dict[str, list[str]]:
 
 @contextmanager
 def remembering(folder: Path, count: int, facts: int) -> Iterator[tuple[Talk, Raw]]:
-    """Fill an assistant, half with daily logs and half with an archive, and a yardstick."""
+    """Fill an assistant, half with daily logs and half with conversations, and a yardstick."""
     with TemporaryDirectory(dir=folder) as name, ExitStack() as stack:
         place = data_folder(name)
-        archive = place.archive(Settings())
         corpus.write_days(place.daily, count // 2, HALF_CHINESE)
-        talk = stack.enter_context(talking(place.path, facts, is_archived=True))
-        _write_archive(archive, count - count // 2)
+        talk = stack.enter_context(talking(place.path, facts))
+        said = _fill_conversations(talk.assistant.conversations, count - count // 2)
         added = talk.assistant.index.sync()
-        if added != count + facts:
+        if added < count + facts:
             message = f"{added} passages were taken in, not {count + facts}"
             raise LookupError(message)
         raw = RawContext(place.path / "raw.sqlite")
         stack.callback(raw.close)
-        raw.fill(_passages([place.memory(Settings()), place.daily, archive]))
+        raw.fill([*_passages([place.memory(Settings()), place.daily]), *said])
         yield talk, raw
 
 
 @contextmanager
-def talking(path: Path, facts: int, *, is_archived: bool) -> Iterator[Talk]:
+def talking(path: Path, facts: int) -> Iterator[Talk]:
     """Open an assistant that knows some facts and has conversations as long as they may be."""
     place = data_folder(path)
-    ConfigFile(place.config).update(
-        {"embeddings": "off", "conversationArchive": is_archived, "minNewMessages": NEVER}
-    )
+    ConfigFile(place.config).update({"embeddings": "off", "minNewMessages": NEVER})
     fill_memory(place.memory(Settings()), facts)
     model = Mouth()
     assistant = Assistant(place, model=model, now=lambda: NOW)
@@ -183,8 +180,8 @@ def _before(scale: Scale, title: str, asked: Sequence[str], talk: Talk, raw: Raw
     return Row(f"before the model, {title}, against raw FTS5", *costs)
 
 
-def _after_archiving(scale: Scale, count: int, talk: Talk, raw: Raw) -> Row:
-    """Ask the next question of a long conversation: the turn before it changed the archive."""
+def _after_answer(scale: Scale, count: int, talk: Talk, raw: Raw) -> Row:
+    """Ask the next question of a conversation: the index must take in the turn before it."""
     random = Random(5)
     question = questions()["English question"][0]
 
@@ -194,17 +191,17 @@ def _after_archiving(scale: Scale, count: int, talk: Talk, raw: Raw) -> Row:
 
     yardstick: list[Work] = [partial(raw.best, expression(question))]
     costs = compare(ours, lambda: yardstick, scale.rounds)
-    return Row(f"before the model, just archived, {count:,} passages, against raw FTS5", *costs)
+    return Row(f"before the model, just answered, {count:,} passages, against raw FTS5", *costs)
 
 
-def _kept(folder: Path, scale: Scale, title: str, *, is_archived: bool) -> Row:
+def _kept(folder: Path, scale: Scale) -> Row:
     with (
         TemporaryDirectory(dir=folder) as name,
-        talking(Path(name), scale.facts, is_archived=is_archived) as talk,
+        talking(Path(name), scale.facts) as talk,
         FileIO(f"{name}/appended", "a") as file,
     ):
         costs = compare(_keeps(talk), _appends(file), scale.rounds)
-    return Row(f"{title} kept, against two fsynced appends", *costs)
+    return Row("turn kept, against two fsynced appends", *costs)
 
 
 def _keeps(talk: Talk) -> Batch:
@@ -229,17 +226,19 @@ def _append(file: FileIO, one: Exchange) -> None:
         os.fsync(file.fileno())
 
 
-def _write_archive(folder: Path, count: int) -> None:
-    """Archive two conversations of each day, so that none of them is old enough to expire."""
-    archive = Archive(folder)
+def _fill_conversations(store: ConversationStore, count: int) -> list[Passage]:
+    """Say something in two conversations of each day; return what was said."""
     said = islice(corpus.notes(Random(4), HALF_CHINESE), count)
+    passages = []
     for number in range(-(-count // MESSAGES)):
         moment = NOW - timedelta(hours=12 * number)
         messages = [
             Message(("user", "assistant")[place % 2], text, moment + timedelta(seconds=place))
             for place, text in enumerate(islice(said, MESSAGES))
         ]
-        archive.append(samples.key(CONVERSATIONS + number), messages, moment)
+        store.take_over(samples.key(CONVERSATIONS + number), messages)
+        passages += [Passage(one.text, 1, date=moment.date().isoformat()) for one in messages]
+    return passages
 
 
 def _passages(roots: Iterable[Path]) -> Iterator[Passage]:
@@ -251,7 +250,8 @@ def _passages(roots: Iterable[Path]) -> Iterator[Passage]:
 def _check(prompts: Sequence[Prompt], facts: int) -> None:
     """Refuse to measure turns that have not everything in their prompts."""
     has_facts = all(prompt.system.count("\n- ") == facts for prompt in prompts)
-    has_history = all(len(one.messages) == 2 * samples.EXCHANGES + 1 for one in prompts)
+    # A turn that ends where the model is called leaves its question without an answer.
+    has_history = all(len(one.messages) > samples.EXCHANGES for one in prompts)
     if not (has_facts and has_history and any(prompt.found for prompt in prompts)):
         message = f"{prompts[0].question!r} was asked without facts, history or passages"
         raise LookupError(message)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,11 +15,17 @@ ROWS = [
     "exchange added, .json of 100 conversations",
     "the same by two programs in turn, .json of 100",
     "exchange added, .db of 50 conversations",
+    "exchange added, .db, to 10 others",
+    "exchange added, .db, to 100 others",
     "20 messages read, .json of 10 conversations",
     "20 messages read, .json of 100 conversations",
     "20 messages read, .db of 50 conversations",
+    "20 messages read, .db, of 200",
+    "list of 20 conversations, .db",
     "10,000 messages trimmed to 4,000 tokens",
     "10,000 messages with tool calls trimmed to 4,000 tokens",
+    "conversation erased of 2,000 messages",
+    "longest wait of another program meanwhile, of 2,000 messages",
     "memory added, MEMORY.md of 20 facts",
     "memory added, memories.json of 20 facts",
     "longest wait of 2 writers, .json of 100 conversations",
@@ -33,22 +41,26 @@ ROWS = [
     "fact added and found among 1,000 passages, against among 200",
     "10 best of 300 vectors of 512 numbers, against numpy",
     "words and 300 vectors of 512 numbers, against one after the other",
-    "words and 300 vectors of 512 numbers, against raw FTS5 and sqlite-vec",
+    "words and 300 vectors of 512 numbers, against raw FTS5 and numpy",
     "1,000 short notes indexed, English, against 20,000 a second",
     "1,000 short notes indexed, Chinese, against 20,000 a second",
     "1,000 short notes indexed, mixed, against 20,000 a second",
+    "search of a turn, 1,000 messages, against raw FTS5 and numpy",
+    "look for new messages, none among 1,000 messages, against the newest row",
+    "one new message taken in among 1,000 messages, against a row of raw FTS5",
+    "conversation erased, index of 1,000 messages, against raw FTS5 written anew",
+    "longest search of another program meanwhile, 1,000 messages, against its median",
     "before the model, English question, 200 passages, against raw FTS5",
     "before the model, Chinese question, 200 passages, against raw FTS5",
     "before the model, English one about last week, 200 passages, against raw FTS5",
     "before the model, Chinese one about last week, 200 passages, against raw FTS5",
-    "before the model, just archived, 200 passages, against raw FTS5",
+    "before the model, just answered, 200 passages, against raw FTS5",
     "before the model, English question, 1,000 passages, against raw FTS5",
     "before the model, Chinese question, 1,000 passages, against raw FTS5",
     "before the model, English one about last week, 1,000 passages, against raw FTS5",
     "before the model, Chinese one about last week, 1,000 passages, against raw FTS5",
-    "before the model, just archived, 1,000 passages, against raw FTS5",
+    "before the model, just answered, 1,000 passages, against raw FTS5",
     "turn kept, against two fsynced appends",
-    "turn whose oldest is archived kept, against two fsynced appends",
     "turn over 20,000 characters of 哈, against ordinary ones",
     "turn over 20,000 characters of 、, against ordinary ones",
     "turn over 20,000 characters of spaces, against ordinary ones",
@@ -66,6 +78,48 @@ ROWS = [
     "write over HTTP, 10 clients, slowest of a hundred, against /healthz",
     "/healthz, 10 clients, median, against 1 client",
 ]
+
+
+def dialogue(people: str, thing: str) -> dict[str, object]:
+    first, second = people.split()
+    said = [
+        f"{first}: My {thing} is called Ming.",
+        f"{second}: I like cactus soil.",
+        f"{first}: Bye.",
+    ]
+    docs = [
+        {"id": str(number), "text": text, "parent": "S1", "date": "2026-01-05"}
+        for number, text in enumerate(said)
+    ]
+    asked = {"qid": "q", "text": f"What is the {thing} of {first} called?", "gold": ["0"]}
+    return {"id": people, "docs": docs, "queries": [asked]}
+
+
+def test_evidence_in_the_prompt_is_measured_in_every_way(tmp_path: Path) -> None:
+    file = tmp_path / "made-up.json"
+    scopes = [dialogue("Ann Bob", "lamp"), dialogue("Eve Carl", "boat")]
+    file.write_text(json.dumps({"scopes": scopes}), encoding="utf-8")
+    options = ("--per", "1", "--asked-before", "--long", "--unanswerable", str(file))
+    told = subprocess.run(
+        [sys.executable, "-m", "bench.evidence", str(file), *options],
+        cwd=ROOT,
+        env=os.environ | {"HOME": str(tmp_path), "EMBEDDINGS": "off"},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=300,
+        check=True,
+    ).stdout
+    rows = [line.split(" | ")[0].removeprefix("| ") for line in told.splitlines()[2:]]
+    assert rows[:5] == [
+        "defaults, asked the next day",
+        "by words, before any vector is made",
+        "window only, all in one conversation",
+        "each question asked a day earlier, nothing found",
+        "messages of 3,000 characters",
+    ]
+    assert [row.startswith("BM25 alone, ") for row in rows[5:7]] == [True, True]
+    assert "| defaults, asked the next day | 100.0 % |" in told
+    assert "Unanswerable: " in told
 
 
 def bench(*options: str) -> subprocess.CompletedProcess[str]:

@@ -19,8 +19,8 @@ BELOW = {
     "llm": {"llm", "settings", "core", "errors"},
 }
 MIDDLE = {
-    "assistant", "checkup", "extraction", "looking", "obeying", "scheduling", "search", "tools",
-    "turns", "watcher", "worker",
+    "assistant", "checkup", "context_search", "extraction", "keeping", "message_effects", "obeying",
+    "scheduling", "search", "tools", "turns", "watcher", "worker",
 }  # fmt: skip
 BELOW |= {name: MIDDLE | {"store", "llm", "settings", "core", "errors"} for name in MIDDLE}
 BELOW |= {name: {"faces", *BELOW} for name in ("faces", "__main__")}
@@ -34,7 +34,7 @@ MAY_LOAD_BY_NAME = {
     "turnleaf.faces.mcp",
     "turnleaf.llm.api",
     "turnleaf.llm.embeddings",
-    "turnleaf.store.index_database",
+    "turnleaf.store.index_vectors",
     "turnleaf.store.vocabulary",
 }
 
@@ -55,15 +55,23 @@ THE_WRITER = "turnleaf.store.files"
 ITS_SYSTEM_CALL = "turnleaf.store.renames"
 TUNES_MEMORY = "turnleaf.faces.allocator"
 MAY_USE_SQLITE = {
-    "turnleaf.store.conversations_db",
+    "turnleaf.store.unused_space",
     "turnleaf.store.databases",
     "turnleaf.store.index",
     "turnleaf.store.index_database",
+    "turnleaf.store.index_erasure",
+    "turnleaf.store.index_file",
+    "turnleaf.store.index_filters",
+    "turnleaf.store.index_messages",
     "turnleaf.store.index_reading",
+    "turnleaf.store.index_rows",
+    "turnleaf.store.index_sync",
+    "turnleaf.store.index_vectors",
+    "turnleaf.store.index_words",
     "turnleaf.store.index_writing",
 }
 WRITING_METHODS = {
-    "write_text", "write_bytes", "unlink", "rename", "touch", "mkdir", "rmdir", "chmod", "lchmod",
+    "write_text", "write_bytes", "unlink", "touch", "mkdir", "rmdir", "chmod", "lchmod",
     "symlink_to", "hardlink_to",
 }  # fmt: skip
 WRITING_OS = {
@@ -289,9 +297,10 @@ def imports_module(node: ast.AST, modules: set[str]) -> bool:
 
 
 def method_writes(call: ast.Call, method: ast.Attribute) -> bool:
-    # Path.replace takes one argument; str.replace two, datetime's and dataclasses' name theirs.
-    is_path_replace = method.attr == "replace" and len(call.args) == 1 and not call.keywords
-    return method.attr in WRITING_METHODS or is_path_replace
+    # Those of Path take one argument; str.replace and a store's rename two, others name theirs.
+    is_path_method = method.attr in {"replace", "rename"}
+    moves_a_file = is_path_method and len(call.args) == 1 and not call.keywords
+    return method.attr in WRITING_METHODS or moves_a_file
 
 
 def opens_to_write(call: ast.Call) -> bool:
