@@ -220,7 +220,10 @@ def _can_be_written(path: Path) -> bool:
 
 
 def _read_as_it_is(path: Path, form: Form, look: Callable[[apsw.Connection], T]) -> T:
-    with explained(path), closing(apsw.Connection(_address(path), flags=_TO_READ)) as database:
+    # Otherwise SQLite makes logs that may not be written either, and leaves them behind.
+    is_at_rest = not any(_has_bytes(_beside(path, suffix)) for suffix in LOGS)
+    address = f"{path.absolute().as_uri()}?{'immutable=1' if is_at_rest else 'mode=ro'}"
+    with explained(path), closing(apsw.Connection(address, flags=_TO_READ)) as database:
         database.set_busy_timeout(BUSY_MILLISECONDS)
         if _version(database, path, form) < form.version:
             message = f"{path} is of an older version; make it writable once, to have it upgraded"
