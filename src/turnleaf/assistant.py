@@ -500,7 +500,7 @@ class Assistant:
 
 
 def _describe(message: Message, trust: str) -> NewMessage:
-    """Say how far a message is to be trusted: an answer to a stranger as the stranger."""
+    """Return a message with its trust: an answer to a stranger is trusted as the stranger."""
     is_of_others = trust != "user" and _trust(message) != "tool"
     return NewMessage(message, trust=trust if is_of_others else None, source=_source(message))
 

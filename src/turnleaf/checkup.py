@@ -199,7 +199,7 @@ def _look_at_conversations(path: Path, report: Report) -> None:
 
 
 def _look_for_older(location: Path, report: Report) -> None:
-    """Tell of what an older version left beside a database, and beside a file as well."""
+    """Report what an older version left beside a database, and beside a file as well."""
     folder = location.parent
     waiting = takeover.list_older(folder)
     if location.suffix == ".db":

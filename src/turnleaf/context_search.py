@@ -16,6 +16,7 @@ from turnleaf.core.small_talk import is_small_talk
 from turnleaf.core.spans import span_in
 from turnleaf.core.terms import parse_query, simplify
 from turnleaf.core.tokens import estimate
+from turnleaf.settings import Settings
 from turnleaf.store.index import PROMPT_LIMIT
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     Count = Callable[[str], int]
 
-CONTEXT_TOKENS = 1600
+CONTEXT_TOKENS = Settings().context_max_tokens
 ANY_READER = Reader(is_prompt=True)
 MOST_HITS = 100
 MOST_ENTRIES = 20

@@ -6,7 +6,7 @@ import json
 import logging
 import os
 import stat
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from threading import Barrier, Thread
 from typing import Any, cast
@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.store import others
+from tests.store.kept import KEY, START, Kept
 from tests.strategies import brief, conversations
 from turnleaf.core.messages import Message
 from turnleaf.core.tokens import content_chars
@@ -25,37 +26,22 @@ from turnleaf.errors import InvalidInput, SettingsError, StorageError
 from turnleaf.settings import Settings
 from turnleaf.store.conversations import ConversationStore
 
-START = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)
 KINDS = (".json", ".db")
-KEY = "cli:session-1"
-
-
-class Place:
-    """A location, and stores opened there at one moment after another."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.now = START
-
-    def open(self, **limits: Any) -> ConversationStore:  # noqa: ANN401 - as Settings takes them
-        store = ConversationStore(self.path, settings=Settings(**limits), now=lambda: self.now)
-        store.init()
-        return store
 
 
 @pytest.fixture(params=KINDS)
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
-    return Place(tmp_path / "deep" / f"conversations{request.param}")
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Kept:
+    return Kept(tmp_path / "deep" / f"conversations{request.param}")
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Place:
-    return Place(tmp_path / "conversations.json")
+def file(tmp_path: Path) -> Kept:
+    return Kept(tmp_path / "conversations.json")
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Place:
-    return Place(tmp_path / "conversations.db")
+def database(tmp_path: Path) -> Kept:
+    return Kept(tmp_path / "conversations.db")
 
 
 def said(store: ConversationStore, key: str = KEY) -> list[object]:
@@ -69,7 +55,7 @@ def call(name: str) -> dict[str, object]:
 # Adding and reading
 
 
-def test_a_new_store_is_empty_and_in_a_new_folder(place: Place) -> None:
+def test_a_new_store_is_empty_and_in_a_new_folder(place: Kept) -> None:
     store = place.open()
     assert store.get_history(KEY) == []
     assert store.summaries() == []
@@ -77,7 +63,7 @@ def test_a_new_store_is_empty_and_in_a_new_folder(place: Place) -> None:
     assert store.location == place.path
 
 
-def test_an_exchange_is_kept_with_its_time(place: Place) -> None:
+def test_an_exchange_is_kept_with_its_time(place: Kept) -> None:
     place.open().add_exchange(KEY, "客廳的燈叫做小明", "好的，我記住了。")
     assert place.open().get_history(KEY) == [
         Message("user", "客廳的燈叫做小明", START),
@@ -85,13 +71,13 @@ def test_an_exchange_is_kept_with_its_time(place: Place) -> None:
     ]
 
 
-def test_a_store_makes_itself_ready_at_the_first_call(place: Place) -> None:
+def test_a_store_makes_itself_ready_at_the_first_call(place: Kept) -> None:
     store = ConversationStore(place.path, settings=Settings(), now=lambda: START)
     store.add_exchange(KEY, "Q", "A")
     assert said(store) == ["Q", "A"]
 
 
-def test_conversations_do_not_mix(place: Place) -> None:
+def test_conversations_do_not_mix(place: Kept) -> None:
     store = place.open()
     store.add_exchange("one", "Q1", "A1")
     store.add_exchange("two", "Q2", "A2")
@@ -100,7 +86,7 @@ def test_conversations_do_not_mix(place: Place) -> None:
     assert said(store, "two") == ["Q2", "A2"]
 
 
-def test_summaries_tell_what_there_is_newest_first(place: Place) -> None:
+def test_summaries_tell_what_there_is_newest_first(place: Kept) -> None:
     place.open().add_exchange("one", "Q", "A")
     place.now += timedelta(hours=1)
     store = place.open()
@@ -113,7 +99,7 @@ def test_summaries_tell_what_there_is_newest_first(place: Place) -> None:
     assert (first.created_at, first.updated_at) == (START, START + timedelta(hours=2))
 
 
-def test_the_newest_is_first_when_all_were_added_to_within_one_millisecond(place: Place) -> None:
+def test_the_newest_is_first_when_all_were_added_to_within_one_millisecond(place: Kept) -> None:
     store = place.open()
     for key in ("一", "b", "三", "a", "b", "一"):
         store.add_exchange(key, "hello", "hi")
@@ -121,7 +107,7 @@ def test_the_newest_is_first_when_all_were_added_to_within_one_millisecond(place
     assert [one.key for one in place.open().summaries()] == ["一", "b", "a", "三"]
 
 
-def test_a_conversation_is_titled_by_the_beginning_of_its_first_question(place: Place) -> None:
+def test_a_conversation_is_titled_by_the_beginning_of_its_first_question(place: Kept) -> None:
     store = place.open()
     store.add_exchange("long", "  客廳的燈\n叫做小明 " * 20, "A")
     store.add_exchange("long", "later", "A")
@@ -132,14 +118,14 @@ def test_a_conversation_is_titled_by_the_beginning_of_its_first_question(place: 
     assert titles == {"long": ("客廳的燈 叫做小明 " * 20)[:80], "parts": "look at", "none": ""}
 
 
-def test_a_title_is_of_the_first_question_that_a_file_still_has(file: Place) -> None:
+def test_a_title_is_of_the_first_question_that_a_file_still_has(file: Kept) -> None:
     store = file.open(conversation_max_turns=2)
     store.add_exchange(KEY, "dropped", "A")
     store.add_exchange(KEY, "kept", "A")
     assert [one.title for one in store.summaries()] == ["kept"]
 
 
-def test_one_summary_is_the_same_as_in_the_list(place: Place) -> None:
+def test_one_summary_is_the_same_as_in_the_list(place: Kept) -> None:
     store = place.open()
     for key in ("one", "客廳"):
         store.add_exchange(key, f"about {key}", "A")
@@ -147,7 +133,7 @@ def test_one_summary_is_the_same_as_in_the_list(place: Place) -> None:
     assert store.summary("nobody") is None
 
 
-def test_the_list_can_be_cut_and_searched(place: Place) -> None:
+def test_the_list_can_be_cut_and_searched(place: Kept) -> None:
     store = place.open()
     store.add_exchange("tea", "Do you like TEA (100%)?", "Ja, Straße.")
     shown: list[dict[str, Any]] = [{"type": "text", "text": 'a "quoted" 燈'}]
@@ -166,7 +152,7 @@ def test_the_list_can_be_cut_and_searched(place: Place) -> None:
     assert found("nothing of this") == []
 
 
-def test_messages_are_given_in_pieces_from_the_end(place: Place) -> None:
+def test_messages_are_given_in_pieces_from_the_end(place: Kept) -> None:
     store = place.open()
     for number in range(4):
         store.add_exchange(KEY, f"Q{number}", f"A{number}")
@@ -182,7 +168,7 @@ def test_messages_are_given_in_pieces_from_the_end(place: Place) -> None:
     assert store.messages("nobody") == []
 
 
-def test_stored_messages_say_whose_words_they_are_and_what_they_follow(place: Place) -> None:
+def test_stored_messages_say_whose_words_they_are_and_what_they_follow(place: Kept) -> None:
     store = place.open()
     ids = store.add_messages(
         KEY,
@@ -204,7 +190,7 @@ def test_stored_messages_say_whose_words_they_are_and_what_they_follow(place: Pl
     assert store.window("nobody") == []
 
 
-def test_figures_count_what_is_kept(place: Place) -> None:
+def test_figures_count_what_is_kept(place: Kept) -> None:
     store = place.open()
     empty = store.figures()
     assert (empty.conversations, empty.messages, empty.oldest) == (0, 0, None)
@@ -216,20 +202,20 @@ def test_figures_count_what_is_kept(place: Place) -> None:
     assert figures.bytes > 10_000
 
 
-def test_a_message_that_has_a_time_keeps_it(place: Place) -> None:
+def test_a_message_that_has_a_time_keeps_it(place: Kept) -> None:
     store = place.open()
     earlier = START - timedelta(hours=5)
     store.add_messages(KEY, [Message("user", "x", earlier), Message("assistant", "y")])
     assert [message.timestamp for message in store.get_history(KEY)] == [earlier, START]
 
 
-def test_no_messages_are_no_conversation(place: Place) -> None:
+def test_no_messages_are_no_conversation(place: Kept) -> None:
     store = place.open()
     store.add_messages(KEY, [])
     assert store.summaries() == []
 
 
-def test_a_closed_store_opens_again_by_itself(place: Place) -> None:
+def test_a_closed_store_opens_again_by_itself(place: Kept) -> None:
     store = place.open()
     store.add_exchange(KEY, "Q", "A")
     store.close()
@@ -256,7 +242,7 @@ def test_a_closed_store_opens_again_by_itself(place: Place) -> None:
         "x" * 2_000_000,
     ],
 )
-def test_any_text_comes_back_exactly(place: Place, text: str) -> None:
+def test_any_text_comes_back_exactly(place: Kept, text: str) -> None:
     place.open().add_exchange(KEY, text, text)
     assert said(place.open()) == [text, text]
     place.open().add_exchange(KEY, "next", "one")
@@ -279,7 +265,7 @@ def test_any_text_comes_back_exactly(place: Place, text: str) -> None:
         "C:\\x",
     ],
 )
-def test_any_name_is_just_a_name(place: Place, key: str) -> None:
+def test_any_name_is_just_a_name(place: Kept, key: str) -> None:
     before = sorted(place.path.parent.parent.rglob("*"))
     store = place.open()
     store.add_exchange(key, "Q", "A")
@@ -291,7 +277,7 @@ def test_any_name_is_just_a_name(place: Place, key: str) -> None:
 
 
 @pytest.mark.parametrize("key", ["", "  ", "a\0", "a\n", "\ud800", "x" * 513])
-def test_what_is_no_name_is_refused(place: Place, key: str) -> None:
+def test_what_is_no_name_is_refused(place: Kept, key: str) -> None:
     store = place.open()
     for attempt in (
         lambda: store.add_exchange(key, "Q", "A"),
@@ -303,7 +289,7 @@ def test_what_is_no_name_is_refused(place: Place, key: str) -> None:
 
 
 @pytest.mark.parametrize("content", [None, 5, b"x", ["x"], {"type": "text"}])
-def test_what_is_no_content_is_refused_and_nothing_changes(place: Place, content: Any) -> None:  # noqa: ANN401 - of any type
+def test_what_is_no_content_is_refused_and_nothing_changes(place: Kept, content: Any) -> None:  # noqa: ANN401 - of any type
     store = place.open()
     store.add_exchange(KEY, "Q", "A")
     with pytest.raises(InvalidInput):
@@ -314,7 +300,7 @@ def test_what_is_no_content_is_refused_and_nothing_changes(place: Place, content
 
 
 @pytest.mark.parametrize("value", [float("nan"), {1}, START, b"x"])
-def test_what_json_cannot_hold_is_refused_and_nothing_changes(place: Place, value: object) -> None:
+def test_what_json_cannot_hold_is_refused_and_nothing_changes(place: Kept, value: object) -> None:
     store = place.open()
     store.add_exchange(KEY, "Q", "A")
     with pytest.raises(InvalidInput, match="use plain values"):
@@ -328,7 +314,7 @@ PICTURE: dict[str, Any] = {
 }
 
 
-def test_parts_are_kept_as_they_are(place: Place) -> None:
+def test_parts_are_kept_as_they_are(place: Kept) -> None:
     parts: list[dict[str, Any]] = [
         {"type": "text", "text": "what is this?"},
         PICTURE,
@@ -338,7 +324,7 @@ def test_parts_are_kept_as_they_are(place: Place) -> None:
     assert said(place.open()) == [parts, "a cat"]
 
 
-def test_parts_are_counted(place: Place) -> None:
+def test_parts_are_counted(place: Kept) -> None:
     store = place.open(conversation_max_chars=4000)
     store.add_exchange(KEY, "old", "old")
     store.add_exchange(KEY, [PICTURE], "a cat")
@@ -349,7 +335,7 @@ def test_parts_are_counted(place: Place) -> None:
     assert said(store) == ["x" * (4000 - size), "y"]
 
 
-def test_tool_calls_and_their_results_come_back(place: Place) -> None:
+def test_tool_calls_and_their_results_come_back(place: Kept) -> None:
     messages = [
         Message("user", "weather?", START),
         Message("assistant", None, START, tool_calls=[call("a"), call("b")]),
@@ -378,7 +364,7 @@ ROUNDS = st.lists(conversations(), min_size=1, max_size=4)
 @brief
 @given(ROUNDS, st.integers(1, 12), st.integers(1, 3000), st.booleans())
 def test_a_file_holds_what_trimming_leaves_of_a_conversation(
-    file: Place,
+    file: Kept,
     rounds: list[list[Message]],
     turns: int,
     chars: int,
@@ -399,21 +385,21 @@ def test_a_file_holds_what_trimming_leaves_of_a_conversation(
 # Limits
 
 
-def test_the_oldest_turns_go_first(place: Place) -> None:
+def test_the_oldest_turns_go_first(place: Kept) -> None:
     store = place.open(conversation_max_turns=4)
     for number in range(5):
         store.add_exchange(KEY, f"Q{number}", f"A{number}")
     assert said(store) == ["Q3", "A3", "Q4", "A4"]
 
 
-def test_the_newest_exchange_stays_however_long_it_is(place: Place) -> None:
+def test_the_newest_exchange_stays_however_long_it_is(place: Kept) -> None:
     store = place.open(conversation_max_chars=10, conversation_max_turns=1)
     store.add_exchange(KEY, "Q", "A")
     store.add_exchange(KEY, "long " * 10, "longer " * 10)
     assert said(store) == ["long " * 10, "longer " * 10]
 
 
-def test_calls_and_results_are_trimmed_together(place: Place) -> None:
+def test_calls_and_results_are_trimmed_together(place: Kept) -> None:
     store = place.open(conversation_max_turns=4)
     store.add_messages(
         KEY, [Message("user", "Q"), Message("assistant", None, tool_calls=[call("a")])]
@@ -424,7 +410,7 @@ def test_calls_and_results_are_trimmed_together(place: Place) -> None:
     assert said(store) == ["Q2", "A2"]
 
 
-def test_a_result_keeps_the_call_that_it_answers_whatever_the_limit(place: Place) -> None:
+def test_a_result_keeps_the_call_that_it_answers_whatever_the_limit(place: Kept) -> None:
     store = place.open(conversation_max_turns=2)
     store.add_messages(
         KEY, [Message("user", "Q"), Message("assistant", None, tool_calls=[call("a")])]
@@ -433,7 +419,7 @@ def test_a_result_keeps_the_call_that_it_answers_whatever_the_limit(place: Place
     assert said(store) == ["Q", None, "R"]
 
 
-def test_in_a_file_a_limit_that_became_smaller_holds_at_the_next_addition(file: Place) -> None:
+def test_in_a_file_a_limit_that_became_smaller_holds_at_the_next_addition(file: Kept) -> None:
     store = file.open()
     for number in range(5):
         store.add_exchange(KEY, f"Q{number}", f"A{number}")
@@ -443,7 +429,7 @@ def test_in_a_file_a_limit_that_became_smaller_holds_at_the_next_addition(file: 
     assert said(smaller) == ["Q", "A"]
 
 
-def test_what_a_file_trims_or_expires_is_gone(file: Place) -> None:
+def test_what_a_file_trims_or_expires_is_gone(file: Kept) -> None:
     store = file.open(conversation_max_turns=2)
     store.add_exchange(KEY, "Q1", "A1")
     store.add_exchange(KEY, "Q2", "A2")
@@ -461,7 +447,7 @@ def test_what_a_file_trims_or_expires_is_gone(file: Place) -> None:
 # Age
 
 
-def test_a_silence_of_many_days_ends_a_history(place: Place) -> None:
+def test_a_silence_of_many_days_ends_a_history(place: Kept) -> None:
     place.open().add_exchange("old", "Q", "A")
     place.now += timedelta(days=6)
     place.open().add_exchange("young", "Q", "A")
@@ -471,7 +457,7 @@ def test_a_silence_of_many_days_ends_a_history(place: Place) -> None:
     assert said(store, "young") == ["Q", "A"]
 
 
-def test_what_is_too_old_leaves_a_file_at_the_next_start(file: Place) -> None:
+def test_what_is_too_old_leaves_a_file_at_the_next_start(file: Kept) -> None:
     file.open().add_exchange("old", "Q", "A")
     file.now += timedelta(days=6)
     file.open().add_exchange("young", "Q", "A")
@@ -479,7 +465,7 @@ def test_what_is_too_old_leaves_a_file_at_the_next_start(file: Place) -> None:
     assert [one.key for one in file.open().summaries()] == ["young"]
 
 
-def test_cleaning_up_a_file_says_how_many_conversations_went(file: Place) -> None:
+def test_cleaning_up_a_file_says_how_many_conversations_went(file: Kept) -> None:
     store = file.open(conversation_max_age_days=1)
     for key in ("one", "two"):
         store.add_exchange(key, "Q", "A")
@@ -491,7 +477,7 @@ def test_cleaning_up_a_file_says_how_many_conversations_went(file: Place) -> Non
     assert [one.key for one in store.summaries()] == ["three"]
 
 
-def test_age_counts_from_the_last_addition(place: Place) -> None:
+def test_age_counts_from_the_last_addition(place: Kept) -> None:
     store = place.open()
     store.add_exchange(KEY, "Q1", "A1")
     place.now += timedelta(days=6)
@@ -501,7 +487,7 @@ def test_age_counts_from_the_last_addition(place: Place) -> None:
 
 
 @pytest.mark.parametrize("days", [10**6, 10**9, 10**15])
-def test_very_many_days_are_for_ever(place: Place, days: int) -> None:
+def test_very_many_days_are_for_ever(place: Kept, days: int) -> None:
     limits = {"conversation_max_age_days": days, "conversation_keep_days": days}
     place.open(**limits).add_exchange(KEY, "Q", "A")
     place.now += timedelta(days=10_000)
@@ -511,7 +497,7 @@ def test_very_many_days_are_for_ever(place: Place, days: int) -> None:
 # Erasing
 
 
-def test_a_cleared_conversation_is_gone(place: Place) -> None:
+def test_a_cleared_conversation_is_gone(place: Kept) -> None:
     store = place.open()
     store.add_exchange(KEY, "secret", "secret")
     store.add_exchange("other", "kept", "A")
@@ -522,7 +508,7 @@ def test_a_cleared_conversation_is_gone(place: Place) -> None:
     assert store.clear(KEY) is False
 
 
-def test_what_is_cleared_leaves_no_byte(place: Place) -> None:
+def test_what_is_cleared_leaves_no_byte(place: Kept) -> None:
     store = place.open()
     store.add_exchange(KEY, "a secret to be erased", "A")
     store.clear(KEY)
@@ -533,7 +519,7 @@ def test_what_is_cleared_leaves_no_byte(place: Place) -> None:
 # Several at once
 
 
-def test_a_second_instance_sees_what_the_first_wrote(place: Place) -> None:
+def test_a_second_instance_sees_what_the_first_wrote(place: Kept) -> None:
     one, other = place.open(), place.open()
     one.add_exchange(KEY, "Q1", "A1")
     assert said(other) == ["Q1", "A1"]
@@ -543,7 +529,7 @@ def test_a_second_instance_sees_what_the_first_wrote(place: Place) -> None:
     assert said(other) == []
 
 
-def test_two_processes_lose_nothing(place: Place) -> None:
+def test_two_processes_lose_nothing(place: Kept) -> None:
     running = [others.start("add_exchanges", place.path, KEY, name, "25") for name in ("a", "b")]
     for process in running:
         others.finish(process)
@@ -555,13 +541,13 @@ def test_two_processes_lose_nothing(place: Place) -> None:
         assert mine == [f"{name} {number}" for number in range(25)]
 
 
-def test_another_process_sees_what_this_one_wrote(place: Place) -> None:
+def test_another_process_sees_what_this_one_wrote(place: Kept) -> None:
     store = ConversationStore(place.path, settings=Settings())
     store.add_exchange(KEY, "written here", "A")
     assert others.run("history", place.path, KEY) == ["written here", "A"]
 
 
-def test_threads_with_one_store_lose_nothing(place: Place) -> None:
+def test_threads_with_one_store_lose_nothing(place: Kept) -> None:
     store = place.open(conversation_max_turns=1000, conversation_max_chars=10**6)
     together = Barrier(4)
 
@@ -582,7 +568,7 @@ def test_threads_with_one_store_lose_nothing(place: Place) -> None:
 # Files
 
 
-def test_new_files_are_private(place: Place) -> None:
+def test_new_files_are_private(place: Kept) -> None:
     old = os.umask(0)
     try:
         place.open().add_exchange(KEY, "Q", "A")
@@ -595,7 +581,7 @@ def test_new_files_are_private(place: Place) -> None:
         assert stat.S_IMODE(mode) == (0o700 if path.is_dir() else 0o600), path
 
 
-def test_a_file_that_is_gone_is_not_silently_begun_anew(place: Place) -> None:
+def test_a_file_that_is_gone_is_not_silently_begun_anew(place: Kept) -> None:
     store = place.open()
     store.add_exchange(KEY, "Q", "A")
     place.path.unlink()
@@ -656,7 +642,7 @@ def test_a_path_that_no_system_has_is_refused() -> None:
     ],
 )
 def test_a_bad_setting_is_an_error_that_names_it(
-    place: Place, monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+    place: Kept, monkeypatch: pytest.MonkeyPatch, variable: str, value: str
 ) -> None:
     monkeypatch.setenv(variable, value)
     with pytest.raises(SettingsError, match=f"{variable} must be .*, not '{value}'"):
@@ -681,7 +667,7 @@ def test_the_default_location_is_the_requirements(
 # Damage
 
 
-def damaged(place: Place) -> list[Path]:
+def damaged(place: Kept) -> list[Path]:
     return sorted(
         path
         for path in place.path.parent.glob(f"{place.path.name}.corrupt-*")
@@ -691,7 +677,7 @@ def damaged(place: Place) -> list[Path]:
 
 @pytest.mark.parametrize("data", [b"garbage" * 300, b"\xff\xfe" * 200, b'{"version"', b"[]"])
 def test_a_file_that_cannot_be_read_goes_aside_and_is_named(
-    place: Place, data: bytes, caplog: pytest.LogCaptureFixture
+    place: Kept, data: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     place.path.parent.mkdir()
     place.path.write_bytes(data)
@@ -705,7 +691,7 @@ def test_a_file_that_cannot_be_read_goes_aside_and_is_named(
     assert str(aside) in caplog.text
 
 
-def test_a_file_damaged_while_a_store_is_open_goes_aside(place: Place) -> None:
+def test_a_file_damaged_while_a_store_is_open_goes_aside(place: Kept) -> None:
     store = place.open()
     store.add_exchange(KEY, "Q", "A")
     store.close()
@@ -715,7 +701,7 @@ def test_a_file_damaged_while_a_store_is_open_goes_aside(place: Place) -> None:
     assert [aside.read_bytes() for aside in damaged(place)] == [b"damaged " * 1000]
 
 
-def test_of_a_damaged_file_what_can_be_read_stays(file: Place) -> None:
+def test_of_a_damaged_file_what_can_be_read_stays(file: Kept) -> None:
     store = file.open()
     store.add_exchange("good", "Q", "A")
     store.add_exchange("bad", "Q", "A")
@@ -727,13 +713,13 @@ def test_of_a_damaged_file_what_can_be_read_stays(file: Place) -> None:
     assert '"bad"' in damaged(file)[0].read_text()
 
 
-def test_a_file_of_a_newer_version_goes_aside_and_is_kept(file: Place) -> None:
+def test_a_file_of_a_newer_version_goes_aside_and_is_kept(file: Kept) -> None:
     file.path.write_text('{"version": 2, "conversations": {}, "new": true}')
     assert file.open().summaries() == []
     assert [json.loads(aside.read_text())["new"] for aside in damaged(file)] == [True]
 
 
-def test_a_database_of_a_newer_version_is_refused(database: Place) -> None:
+def test_a_database_of_a_newer_version_is_refused(database: Kept) -> None:
     database.open().close()
     connection = apsw.Connection(str(database.path))
     connection.pragma("user_version", 99)
@@ -743,7 +729,7 @@ def test_a_database_of_a_newer_version_is_refused(database: Place) -> None:
 
 
 def test_a_message_that_cannot_be_read_costs_none_of_the_others(
-    database: Place, caplog: pytest.LogCaptureFixture
+    database: Kept, caplog: pytest.LogCaptureFixture
 ) -> None:
     store = database.open()
     store.add_messages(KEY, [Message("user", [PICTURE]), Message("assistant", "A")])
@@ -768,9 +754,7 @@ def test_a_message_that_cannot_be_read_costs_none_of_the_others(
         "INSERT INTO conversations (key, created_at, updated_at) VALUES (x'6bff', '2026', '2000')",
     ],
 )
-def test_a_damaged_character_anywhere_costs_none_of_the_others(
-    database: Place, damage: str
-) -> None:
+def test_a_damaged_character_anywhere_costs_none_of_the_others(database: Kept, damage: str) -> None:
     store = database.open()
     store.add_exchange(KEY, "Q", "A")
     store.close()
@@ -785,7 +769,7 @@ def test_a_damaged_character_anywhere_costs_none_of_the_others(
     assert said(store)[-2:] == ["Q2", "A2"]
 
 
-def test_a_file_in_any_layout_is_read_and_written_on(file: Place) -> None:
+def test_a_file_in_any_layout_is_read_and_written_on(file: Kept) -> None:
     store = file.open()
     store.add_exchange(KEY, "Q", "A")
     pretty = json.dumps(json.loads(file.path.read_text()), indent=4)
@@ -795,14 +779,14 @@ def test_a_file_in_any_layout_is_read_and_written_on(file: Place) -> None:
     assert said(file.open(), "other") == ["Q2", "A2"]
 
 
-def test_the_file_is_the_json_that_the_requirements_name(file: Place) -> None:
+def test_the_file_is_the_json_that_the_requirements_name(file: Kept) -> None:
     file.open().add_exchange(KEY, "Q", "A")
     stored = json.loads(file.path.read_text())["conversations"][KEY]
     assert stored["createdAt"] == stored["updatedAt"] == "2026-03-01T08:30:00.000Z"
     assert [message["role"] for message in stored["messages"]] == ["user", "assistant"]
 
 
-def test_thousands_of_conversations_fit_in_a_database(database: Place) -> None:
+def test_thousands_of_conversations_fit_in_a_database(database: Kept) -> None:
     store = database.open()
     for number in range(300):
         store.add_exchange(f"key-{number}", "Q", "A")

@@ -388,7 +388,7 @@ def _date(match: re.Match[str], today: date) -> _Days:
 
 
 def _week_of_month(match: re.Match[str], today: date) -> _Days | None:
-    """Give seven days of a month, counted from its first or back from its last."""
+    """Return seven days of a month, counted from its first or back from its last."""
     first, last = _stated_month(match, today)
     place = match["nth"].lower().removeprefix("第")
     if place in _LAST:
@@ -398,7 +398,7 @@ def _week_of_month(match: re.Match[str], today: date) -> _Days | None:
 
 
 def _part_of_month(match: re.Match[str], today: date) -> _Days:
-    """Give the first ten days of a month, the second ten, or the rest."""
+    """Return the first ten days of a month, the second ten, or the rest."""
     first, last = _stated_month(match, today)
     part = _PARTS[match["part"].lower()]
     start = first + timedelta(days=10 * part)

@@ -305,7 +305,7 @@ def _put(path: Path, held: Mapping[Path, files.Held], data: bytes) -> None:
     with _holding(path, held) as file:
         if _DATABASE.fullmatch(path.name):
             # Its numbers are used again from here, so whoever followed it must begin anew.
-            data = databases.edited(data, renew_identity)
+            data = databases.edit_copy(data, renew_identity)
             if databases.put_inside(file, data):
                 return
             databases.drop_companions(file)

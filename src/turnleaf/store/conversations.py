@@ -254,10 +254,6 @@ class ConversationStore:
         key = checked_key(conversation_id)
         return self._writable().take_over(key, messages, self._now(), title and make_title(title))
 
-    def begin_anew(self) -> None:
-        """Have whoever follows this store read all of it again, as after a restore."""
-        self._writable().begin_anew()
-
     def figures(self) -> StoredFigures:
         """Count what is kept, and find when the oldest message was said."""
         self._look()

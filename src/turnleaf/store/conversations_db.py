@@ -14,7 +14,7 @@ from turnleaf.store import conversations_removal as removal
 from turnleaf.store import conversations_writing as writing
 from turnleaf.store import databases
 from turnleaf.store.conversations_fates import read_state, settle
-from turnleaf.store.conversations_schema import FORM, get_conversation, renew_identity
+from turnleaf.store.conversations_schema import FORM, get_conversation
 from turnleaf.store.conversations_writing import Prepared
 from turnleaf.store.databases import Database
 
@@ -180,10 +180,6 @@ class DatabaseShelf:
     def figures(self) -> tuple[int, int, datetime | None]:
         """Count conversations and messages; find when the oldest message was said."""
         return self._database.read(reading.read_figures)
-
-    def begin_anew(self) -> None:
-        """Have whoever follows the database read all of it again, as after a restore."""
-        self._database.write(renew_identity)
 
     def close(self) -> None:
         """Close the database; the next call opens it again."""

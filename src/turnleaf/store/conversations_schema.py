@@ -203,12 +203,12 @@ def decode(data: bytes | None) -> str:
 
 
 def alter(database: Connection, numbers: Iterable[int]) -> None:
-    """Let everybody who follows the database look at these messages again."""
+    """Have everybody who follows the database look at these messages again."""
     database.executemany("INSERT INTO alterations (message) VALUES (?)", [(n,) for n in numbers])
 
 
 def alter_all(database: Connection, identity: int) -> None:
-    """Let everybody who follows the database look at a whole conversation again."""
+    """Have everybody who follows the database look at a whole conversation again."""
     rows = select(database, "SELECT n FROM messages WHERE conversation = ?", (identity,))
     alter(database, [n for (n,) in rows])
 

@@ -280,7 +280,7 @@ def copied(path: Path) -> bytes | None:
     return data and data[:18] + b"\1\1" + data[20:]
 
 
-def edited(data: bytes, edit: Callable[[apsw.Connection], None]) -> bytes:
+def edit_copy(data: bytes, edit: Callable[[apsw.Connection], None]) -> bytes:
     """Return the bytes of a database after an edit; as they are where it cannot be made."""
     try:
         with closing(apsw.Connection(":memory:")) as copy:
