@@ -39,6 +39,8 @@ LONG_CHARS = 3000
 SEEN_CHARS = 560
 """As much of a message must be in the prompt."""
 BM25_CHARS = 8000
+HALVES = ("even", "odd")
+"""Settings are chosen with the questions at even places, and reported with those at odd ones."""
 STEP = timedelta(seconds=30)
 DATES = (
     "%I:%M %p on %d %B, %Y",
@@ -89,6 +91,20 @@ class Way:
     is_asked_before: bool = False
     is_long: bool = False
     settings: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Which questions of each dialogue are asked."""
+
+    per: int
+    half: str | None = None
+
+    def choose(self, scope: Scope) -> list[dict[str, Any]]:
+        """Choose some questions that have an answer, always the same."""
+        first, step = (HALVES.index(self.half), 2) if self.half else (0, 1)
+        asked = [one for one in scope["queries"][first::step] if one["gold"]]
+        return random.Random(11).sample(asked, min(self.per, len(asked)))
 
 
 DEFAULTS = Way("defaults, asked the next day")
@@ -155,17 +171,18 @@ def main() -> None:
     scopes = json.loads(options.file.read_text(encoding="utf-8"))["scopes"][: options.scopes]
     ways = [WINDOW] if options.window_only else [DEFAULTS, WORDS, WINDOW]
     ways += [ASKED] * options.asked_before + [LONG] * options.long
-    rows = [measure(way, scopes, options.per) for way in ways]
+    sample = Sample(options.per, options.half)
+    rows = [measure(way, scopes, sample) for way in ways]
     if not options.window_only:
         tokens = round(statistics.mean(rows[0].context)) if rows[0].context else 0
-        rows += [measure_bm25(scopes, options.per, tokens), measure_bm25(scopes, options.per, None)]
+        rows += [measure_bm25(scopes, sample, tokens), measure_bm25(scopes, sample, None)]
     print("| | evidence | all of it | tokens of past context | of the prompt | questions |")
     print("|---|---|---|---|---|---|")
     for row in rows:
         print(row)
     if options.unanswerable:
         others = json.loads(options.unanswerable.read_text(encoding="utf-8"))["scopes"]
-        print(f"\n{measure_unanswerable(scopes, others, options.per)}")
+        print(f"\n{measure_unanswerable(scopes, others, sample)}")
 
 
 def read_options() -> argparse.Namespace:
@@ -173,6 +190,7 @@ def read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.evidence", description=__doc__)
     parser.add_argument("file", type=Path)
     parser.add_argument("--per", type=int, default=45, help="questions of each dialogue")
+    parser.add_argument("--half", choices=HALVES, help="questions at even or odd places only")
     parser.add_argument("--scopes", type=int, default=None, help="dialogues")
     parser.add_argument("--asked-before", action="store_true", help=ASKED.name)
     parser.add_argument("--long", action="store_true", help=LONG.name)
@@ -183,11 +201,11 @@ def read_options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def measure(way: Way, scopes: Sequence[Scope], per: int) -> Row:
+def measure(way: Way, scopes: Sequence[Scope], sample: Sample) -> Row:
     """Record each dialogue in one way, and ask its questions."""
     row = Row(way.name)
     for number, scope in enumerate(scopes):
-        questions = choose_questions(scope, per)
+        questions = sample.choose(scope)
         filler = [one["text"] for one in scopes[number - 1]["docs"]]
         with opened(scope, way, filler) as asking:
             if way.is_asked_before:
@@ -200,7 +218,7 @@ def measure(way: Way, scopes: Sequence[Scope], per: int) -> Row:
     return row
 
 
-def measure_bm25(scopes: Sequence[Scope], per: int, tokens: int | None) -> Row:
+def measure_bm25(scopes: Sequence[Scope], sample: Sample, tokens: int | None) -> Row:
     """Do the same with nothing but the best matches of FTS5, as many as have room."""
     size = f"{tokens:,} tokens" if tokens is not None else f"{BM25_CHARS:,} characters"
     row = Row(f"BM25 alone, {size}")
@@ -209,7 +227,7 @@ def measure_bm25(scopes: Sequence[Scope], per: int, tokens: int | None) -> Row:
         database = sqlite3.connect(":memory:")
         database.execute("CREATE VIRTUAL TABLE words USING fts5(text, tokenize='porter unicode61')")
         database.executemany("INSERT INTO words VALUES (?)", [(text,) for text in texts.values()])
-        for one in choose_questions(scope, per):
+        for one in sample.choose(scope):
             found = match(database, one["text"])
             shown = within(found, tokens) if tokens is not None else chars_within(found)
             gold = [texts[name] for name in one["gold"]]
@@ -218,11 +236,11 @@ def measure_bm25(scopes: Sequence[Scope], per: int, tokens: int | None) -> Row:
     return row
 
 
-def measure_unanswerable(scopes: Sequence[Scope], others: Sequence[Scope], per: int) -> str:
+def measure_unanswerable(scopes: Sequence[Scope], others: Sequence[Scope], sample: Sample) -> str:
     """Ask what nothing answers, and return how much past context that takes."""
     tokens: list[int] = []
     for number, scope in enumerate(scopes):
-        asked = [one["text"] for one in choose_questions(others[number % len(others)], per)]
+        asked = [one["text"] for one in sample.choose(others[number % len(others)])]
         with opened(scope, DEFAULTS, ()) as asking:
             asking.assistant.index.embed()
             tokens += [asking.ask(text)[1] for text in (*asked, *GREETINGS)]
@@ -247,12 +265,6 @@ def opened(scope: Scope, way: Way, filler: Sequence[str]) -> Iterator[Asking]:
         for name, value in kept.items():
             os.environ.pop(name)
             os.environ |= {} if value is None else {name: value}
-
-
-def choose_questions(scope: Scope, per: int) -> list[dict[str, Any]]:
-    """Choose some questions that have an answer, always the same."""
-    asked = [one for one in scope["queries"] if one["gold"]]
-    return random.Random(11).sample(asked, min(per, len(asked)))
 
 
 def match(database: sqlite3.Connection, question: str) -> list[str]:

@@ -12,20 +12,22 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from turnleaf.core.learning.findings import Finding, find_facts, sure_facts
+from turnleaf.core.learning.reconciling import Verdict, correct, judge
+from turnleaf.core.learning.slots import Correction
 from turnleaf.core.memories import Memory
-from turnleaf.core.reconciling import Verdict, judged
-from turnleaf.core.rules import facts_in
 
 DATA = Path(__file__).parents[1] / "tests" / "data"
 LANGUAGES = ("all", "en", "zh-Hant", "mixed")
 LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
+CHANGES = ("replaces", "ends")
 
 Case: TypeAlias = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What was taken from some messages; a candidate is right when it holds a fact's every key."""
+    """What was taken from some messages; a fact is right when it rests on marked words."""
 
     messages: int
     facts: int
@@ -103,9 +105,9 @@ def by_language(cases: Sequence[Case]) -> Iterator[tuple[str, list[Case]]]:
 
 def extraction(messages: Sequence[Case]) -> Extraction:
     """Count what the rules take from messages."""
-    taken = [[candidate.content for candidate in facts_in(case["text"])] for case in messages]
-    pairs = [(contents, case["facts"]) for contents, case in zip(taken, messages, strict=True)]
-    nothing = [contents for contents, facts in pairs if not facts]
+    taken = [sure_facts(case["text"], LONG_AGO) for case in messages]
+    pairs = [(found, case["facts"]) for found, case in zip(taken, messages, strict=True)]
+    nothing = [found for found, facts in pairs if not facts]
     return Extraction(
         messages=len(messages),
         facts=sum(len(facts) for _, facts in pairs),
@@ -126,25 +128,37 @@ def reconciliation(cases: Sequence[Case]) -> Reconciliation:
         cases=len(cases),
         read=read_cases,
         right=read_cases - len(wrong),
-        wrongly_replaced=sum(verdict.kind == "supersedes" for verdict in wrong),
+        wrongly_replaced=sum(verdict.effect in CHANGES for verdict in wrong),
     )
 
 
-def _holds(content: str, fact: Case) -> bool:
-    return all(key.casefold() in content.casefold() for key in fact["keys"])
+def _holds(found: Finding, fact: Case) -> bool:
+    """Whether a finding rests on the words that a reader marked, or on a part of them."""
+    quote, marked = found.quote.strip(), fact["quote"].strip()
+    return quote in marked or marked in quote
 
 
 def _verdict(case: Case) -> Verdict | None:
-    """Judge each fact of the message; one that touches what is known counts before a new one."""
+    """Judge each fact of the message; one that changes something known counts before a new one."""
     known = [Memory(str(i), text, LONG_AGO, LONG_AGO) for i, text in enumerate(case["known"])]
-    verdicts = [judged(candidate, known) for candidate in facts_in(case["said"])]
-    touching = [verdict for verdict in verdicts if verdict.kind != "new"]
-    return next(iter([*touching, *verdicts]), None)
+    verdicts = [*_judge_all(case["said"], known)]
+    changing = [verdict for verdict in verdicts if verdict.effect in CHANGES]
+    new = [verdict for verdict in verdicts if verdict.effect == "new"]
+    return next(iter([*changing, *new, *verdicts]), None)
+
+
+def _judge_all(said: str, known: Sequence[Memory]) -> Iterator[Verdict]:
+    for found in find_facts(said, LONG_AGO):
+        if isinstance(found, Finding):
+            yield judge(found.statement, known)
+        elif isinstance(found, Correction) and (meant := correct(found, known, [])):
+            yield Verdict("replaces", (meant[0],))
 
 
 def _is_right(case: Case, verdict: Verdict) -> bool:
-    target = None if verdict.target is None else int(verdict.target.id)
-    return (verdict.kind, target) == (case["expect"], case["target"])
+    target = int(verdict.targets[0].id) if verdict.targets else None
+    effect = "supersedes" if verdict.effect in CHANGES else verdict.effect
+    return (effect, target) == (case["expect"], case["target"])
 
 
 def _extraction_cells(figures: Extraction) -> list[str]:

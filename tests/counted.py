@@ -11,11 +11,12 @@ import json
 import re
 import sys
 import tempfile
+import tomllib  # noqa: F401 - imported before counting begins
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-import apsw  # noqa: F401 - imported before counting begins
+import apsw  # noqa: F401
 import pydantic  # noqa: F401
 
 TEXT_PLACES = {"search": 0, "match": 0, "fullmatch": 0, "findall": 0, "finditer": 0} | {
@@ -69,9 +70,8 @@ def main() -> None:
     count_patterns()
     assistant = import_module("turnleaf.assistant")
     model = import_module("tests.standins.scripted").ScriptedModel
-    for line in sys.stdin:
-        question, answer = json.loads(line)
-        characters = 0
+
+    def talk(question: str, answer: str) -> None:
         mouth = model(turns=[[answer]])
         with (
             tempfile.TemporaryDirectory() as folder,
@@ -79,6 +79,11 @@ def main() -> None:
         ):
             one.reply("cli:counted", question)
             one.flush()
+
+    talk("I live in Leeds. 我住在台北。", "The tables of both languages are read once.")
+    for line in sys.stdin:
+        characters = 0
+        talk(*json.loads(line))
         sys.stdout.write(f"{characters}\n")
         sys.stdout.flush()
 

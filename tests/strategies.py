@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from hypothesis import HealthCheck, settings
@@ -67,7 +67,17 @@ def facts(draw: st.DrawFn) -> Memory:
     created = draw(moments)
     updated = draw(st.just(created) | moments)
     category = draw(st.none() | st.sampled_from(["Home", "Work", "家"]))
-    return Memory(draw(ids), draw(contents), created, updated, category, draw(origins))
+    return Memory(
+        draw(ids),
+        draw(contents),
+        created,
+        updated,
+        category,
+        draw(origins),
+        slot=draw(st.none() | st.sampled_from(["home", "other family", "家 -- %<>"])),
+        until=draw(st.none() | st.dates(min_value=date(2100, 1, 1))),
+        said_count=draw(st.integers(1, 10**9 - 1)),
+    )
 
 
 sources = st.builds(

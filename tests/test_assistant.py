@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -15,9 +18,11 @@ from turnleaf.assistant import MOST_PRIVATE, Composed, Document, Done
 from turnleaf.core.dialogue import Text, Usage
 from turnleaf.errors import InvalidInput, ModelError, SettingsError, StorageError
 from turnleaf.llm.recall import RecallModel
+from turnleaf.reading import MessageReader
 from turnleaf.settings import CONFIG_NAME
 from turnleaf.store.config import ConfigFile
 from turnleaf.store.learning import Queued
+from turnleaf.store.timing import local_zone
 
 KEY = "cli:session-1"
 TAIPEI = timezone(timedelta(hours=8))
@@ -122,9 +127,96 @@ def test_the_stable_part_of_the_prompt_does_not_change_until_the_memory_does(
     assert first == second != third
 
 
-def test_the_day_is_told_in_local_time(opened: Opened, model: ScriptedModel) -> None:
-    opened().reply(KEY, "What day is it?")
-    assert "(Today is 2026-11-16, Monday.)" in model.prompts[0].messages[-1].text
+def test_day_time_and_zone_are_told_last_of_all_before_the_message(
+    opened: Opened, model: ScriptedModel
+) -> None:
+    assistant = opened()
+    assistant.daily.append("換了小明的燈泡")
+    attached = [Document("notes.md", "Buy milk")]
+    assistant.reply(KEY, "小明怎麼了?", documents=attached)
+    told = "(Today is 2026-11-16, Monday, and it is 09:30 (UTC+08:00"
+    for form in (model.prompts[0].messages[-1].text, model.prompts[0].text):
+        before, _, after = form.partition(told)
+        assert "換了小明的燈泡" in before
+        assert "Buy milk" in before
+        assert re.fullmatch(r"(, [\w/+-]+)?\)\.\)\n\n小明怎麼了\?", after)
+    assert "09:30" not in model.prompts[0].system + model.prompts[0].instructions
+
+
+def test_a_zone_that_has_a_name_is_named(
+    opened: Opened, model: ScriptedModel, clock: Clock
+) -> None:
+    zone = ZoneInfo(local_zone())
+    clock.moment = datetime(2026, 7, 1, 9, 30, tzinfo=zone)
+    opened().reply(KEY, "What time is it?")
+    clock.moment = MONDAY.astimezone(timezone(timedelta(hours=3, minutes=33)))
+    opened().reply(KEY, "And now?")
+    named, other = (prompt.messages[-1].text for prompt in model.prompts)
+    assert (f", {zone.key}).)" in named) is (zone.key != "UTC")
+    assert "and it is 05:03 (UTC+03:33).)" in other
+
+
+def test_facts_carry_their_day_in_the_users_zone_and_their_id_for_the_tools(
+    opened: Opened, model: ScriptedModel, clock: Clock
+) -> None:
+    assistant = opened()
+    clock.moment = MONDAY.replace(hour=3)
+    fact = assistant.memory.add("客廳的燈叫做小明")
+    assistant.reply(KEY, "Hi")
+    line = f"- 客廳的燈叫做小明 [2026-11-16 {fact.id}]"
+    assert line in model.prompts[0].system
+    assert line in model.prompts[0].text
+
+
+def test_who_has_no_tools_sees_no_ids(opened: Opened, model: ScriptedModel) -> None:
+    assistant = opened()
+    fact = assistant.memory.add("客廳的燈叫做小明")
+    assert list(assistant.stream(KEY, "Hi", trust="stranger"))
+    assert "- 客廳的燈叫做小明 [2026-11-16]" in model.prompts[0].system
+    assert fact.id not in model.prompts[0].system + model.prompts[0].text
+
+
+def test_a_fact_typed_by_hand_has_the_day_on_which_it_was_first_seen(
+    opened: Opened, model: ScriptedModel
+) -> None:
+    assistant = opened()
+    assistant.memory.init()
+    page = assistant.memory.location
+    page.write_text("# Memory\n\n- likes tea\n", "utf-8")
+    os.utime(page, (MONDAY.timestamp() - 864_000,) * 2)
+    assistant.reply(KEY, "Hi")
+    page.write_text("# Memory\n\n- likes tea\n- and milk\n", "utf-8")
+    os.utime(page, (MONDAY.timestamp(),) * 2)
+    assistant.reply(KEY, "Hi")
+    shown = model.prompts[-1].system
+    assert "- likes tea [2026-11-06 " in shown
+    assert "- and milk [2026-11-16 " in shown
+
+
+def test_of_too_many_facts_those_that_the_search_finds_are_in_the_prompt(
+    opened: Opened, model: ScriptedModel
+) -> None:
+    assistant = opened(promptMaxTokens=2000, memoryMaxItems=1000, memoryMaxChars=100_000)
+    wanted = "I bought a piano in Linkou"
+    page = ["# Memory", "", f"- {wanted}", *(f"- the cup {one} is blue" for one in range(500))]
+    assistant.memory.write("\n".join(page))
+    reply = assistant.reply(KEY, "What did I buy?")
+    assert f"- {wanted} [" in model.prompts[0].system
+    assert 20 < len(reply.explanation.memories) < 400
+    assert "remembered facts" in reply.explanation.left_out[0]
+
+
+def test_how_the_user_wants_to_be_answered_counts_in_the_memory_alone(
+    opened: Opened, model: ScriptedModel
+) -> None:
+    assistant = opened()
+    assistant.memory.add("Always answer in French")
+    attached = [Document("notes.md", "Always answer in capitals")]
+    assistant.reply(KEY, "Hi", documents=attached)
+    rule, _, remembered = model.prompts[0].system.partition("## Long-term Memory")
+    assert "facts in <long_term_memory> that say how the user wants to be answered" in rule
+    assert "Always answer in French" in remembered
+    assert "capitals" not in model.prompts[0].system
 
 
 @pytest.mark.parametrize("text", ["", "a\0b", "\ud800"])
@@ -415,7 +507,7 @@ class TestRequests:
             assistant.memory.add(fact)
         reply = assistant.reply(KEY, "forget the lamp")
         assert len(contents(assistant)) == 2
-        assert "Which one?" in reply.text
+        assert "Which one do you mean?" in reply.text
         assert "Ming" in reply.text
         assert "Hua" in reply.text
 
@@ -438,7 +530,7 @@ class TestRequests:
     def test_what_was_just_said_and_is_to_be_forgotten_is_not_learnt_and_the_reply_says_so(
         self, opened: Opened
     ) -> None:
-        assistant = opened()
+        assistant = opened(minNewMessages=100)
         assistant.reply(KEY, "My dog is called Rex")
         told = assistant.reply(KEY, "forget my dog").text
         assert told.startswith("I will not learn that: My dog is called Rex")
@@ -566,16 +658,33 @@ class TestLearning:
         assistant.wait()
         return contents(assistant)
 
-    def test_four_messages_are_enough_and_fewer_are_not(
+    def test_four_messages_are_enough_for_the_model_and_fewer_are_not(
         self, opened: Opened, model: ScriptedModel
     ) -> None:
-        model.facts = [[learnt("客廳的燈叫做小明")]]
+        model.facts = [[learnt("陽台的番茄是阿嬤種的")]]
         assistant = opened()
+        self.talk(assistant, "陽台的番茄是阿嬤種的")
+        assert self.finished(assistant) == []
+        self.talk(assistant, "今天好冷")
+        assert self.finished(assistant) == ["陽台的番茄是阿嬤種的"]
+        assert len(model.extractions) == 1
+
+    @pytest.mark.parametrize("said", ["客廳的燈叫做小明", "The living room lamp is called Ming"])
+    def test_what_is_certain_is_learned_from_the_first_sentence_without_asking_a_model(
+        self, opened: Opened, model: ScriptedModel, said: str
+    ) -> None:
+        assistant = opened()
+        self.talk(assistant, said)
+        assert self.finished(assistant) == [said]
+        assert model.extractions == []
+        assert assistant.learning.queued(KEY)[0].message.text == said
+
+    def test_who_sets_how_often_to_learn_means_rules_as_well(self, opened: Opened) -> None:
+        assistant = opened(minNewMessages=4)
         self.talk(assistant, "客廳的燈叫做小明")
         assert self.finished(assistant) == []
         self.talk(assistant, "今天好冷")
         assert self.finished(assistant) == ["客廳的燈叫做小明"]
-        assert len(model.extractions) == 1
 
     def test_within_a_minute_of_the_last_time_nothing_is_extracted(
         self, opened: Opened, clock: Clock, model: ScriptedModel
@@ -764,14 +873,14 @@ class TestLearning:
         ["", "Sorry, I can't.", '{"facts": 3}', ModelError("it took too long; try later")],
         ids=["empty", "a refusal", "another schema", "a time-out"],
     )
-    def test_a_bad_answer_leaves_everything_queued_and_is_said(
+    def test_a_bad_answer_leaves_everything_queued_for_the_model_and_is_said(
         self, opened: Opened, model: ScriptedModel, answer: object
     ) -> None:
         model.facts = [answer, [learnt("My dog is called Rex")]]
         assistant = opened()
         self.talk(assistant, "My dog is called Rex")
         assistant.flush()
-        assert contents(assistant) == []
+        assert contents(assistant) == ["My dog is called Rex"]
         assert assistant.learning.waiting(KEY) == 2
         assert len(assistant.problems()) == 1
         assert assistant.learning.last_error() is not None
@@ -831,7 +940,7 @@ class TestLearning:
         self.talk(assistant, f"{long}. And I like tea")
         assistant.flush()
         assert contents(assistant) == ["I like tea"]
-        assert "waits to be learnt: the memory is full" in assistant.problems()[0]
+        assert "waits to be learned: the memory is full" in assistant.problems()[0]
 
     def test_a_model_that_breaks_the_rules_of_python_stops_nothing(
         self, opened: Opened, model: ScriptedModel
@@ -1017,15 +1126,8 @@ class TestLearning:
 
     def decided(self, assistant: Assistant) -> int:
         """Decide as the background does, and write nothing."""
-        batch = assistant.learning.claim(KEY)
-        assert batch is not None
-        extraction = assistant._extraction  # noqa: SLF001 - a part of the way
-        found = extraction._proposals(batch, assistant.settings, None)  # noqa: SLF001
-        assert assistant.learning.complete(
-            batch,
-            extraction._decisions(batch, found),  # noqa: SLF001
-        )
-        return len(found)
+        MessageReader(assistant.memory, assistant.learning, assistant.now).read(KEY)
+        return len(assistant.learning.outbox())
 
     def put_back(self, assistant: Assistant, decision: dict[str, object]) -> bool:
         """Let what was carried out wait again, as after a kill right before it was noted."""
@@ -1206,7 +1308,7 @@ class TestFlush:
     def test_a_flush_that_another_program_kept_from_the_messages_is_tried_again(
         self, opened: Opened, clock: Clock
     ) -> None:
-        assistant = opened()
+        assistant = opened(minNewMessages=100)
         assistant.record(KEY, [Message("user", "My dog is called Rex")])
         assistant.learning.claim(KEY)
         assistant.compaction_start(KEY)
@@ -1284,10 +1386,10 @@ class TestPrivate:
     def test_nothing_is_promised_to_be_learnt(self, opened: Opened, tmp_path: Path) -> None:
         opened()
         with Assistant(tmp_path, model=RecallModel()) as assistant:
-            assert "學到" not in assistant.reply(KEY, "客廳的燈叫做小明", private=True).text
-            assert "學到" in assistant.reply(KEY, "客廳的燈叫做小明").text
+            assert "值得記住" not in assistant.reply(KEY, "客廳的燈叫做小明", private=True).text
+            assert "值得記住" in assistant.reply(KEY, "客廳的燈叫做小明").text
             ConfigFile(tmp_path / CONFIG_NAME).update({"autoExtract": False})
-            assert "學到" not in assistant.reply(KEY, "臥室的燈叫做小華").text
+            assert "值得記住" not in assistant.reply(KEY, "臥室的燈叫做小華").text
 
     def test_no_byte_of_it_is_in_the_data_folder(self, opened: Opened, tmp_path: Path) -> None:
         assistant = opened()

@@ -135,8 +135,8 @@ def test_what_was_asked_for_is_not_saved_again_by_the_tool(place: Place) -> None
 
 def test_facts_are_learnt_by_the_same_model(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TURNLEAF_EXTRACT_MODEL")
-    fact = {"fact": "住在山上的老家", "category": "家", "quote": "老家在山上", "message": 1,
-            "relation": "new", "target": None}  # fmt: skip
+    fact = {"fact": "住在山上的老家", "quote": "老家在山上", "message": 1, "slot": "other",
+            "until": None, "relation": "new", "target": None}  # fmt: skip
     place.answer("山上很涼快吧")
     form = {"anthropic": "answer", "claude-cli": "StructuredOutput"}.get(place.kind)
     if isinstance(place.api, MessagesApi) and form:

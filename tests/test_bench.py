@@ -99,9 +99,18 @@ def test_evidence_in_the_prompt_is_measured_in_every_way(tmp_path: Path) -> None
     file = tmp_path / "made-up.json"
     scopes = [dialogue("Ann Bob", "lamp"), dialogue("Eve Carl", "boat")]
     file.write_text(json.dumps({"scopes": scopes}), encoding="utf-8")
-    options = ("--per", "1", "--asked-before", "--long", "--unanswerable", str(file))
+    options = (
+        "--per",
+        "1",
+        "--half",
+        "even",
+        "--asked-before",
+        "--long",
+        "--unanswerable",
+        str(file),
+    )
     told = subprocess.run(
-        [sys.executable, "-m", "bench.evidence", str(file), *options],
+        [sys.executable, "-m", "bench.evidence", str(file), *options, "--unanswerable", str(file)],
         cwd=ROOT,
         env=os.environ | {"HOME": str(tmp_path), "EMBEDDINGS": "off"},
         capture_output=True,

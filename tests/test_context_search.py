@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -101,7 +102,7 @@ def test_without_a_model_the_notes_of_that_time_are_listed(
         later = noon + timedelta(days=30)
     with Assistant(folder, model=RecallModel(), now=lambda: later) as assistant:
         told = assistant.reply("cli:session-2", "what did I note last week?").text
-        assert "Nothing is remembered about that." in told
+        assert "I remember nothing about that." in told
 
 
 @pytest.mark.parametrize("lines", ["{0}\n{1}", "{1}\n{0}"], ids=["asked last", "asked first"])
@@ -178,7 +179,7 @@ def test_room_that_hits_leave_is_for_what_was_said_around_the_best(
 
 def test_no_more_is_found_than_there_is_room_for(searched: Index, daily: DailyLog) -> None:
     question = "What is the lamp called?"
-    few = context(question, searched, daily, budget_tokens=40)
+    few = context(question, searched, daily, budget_tokens=30)
     assert [hit.text for hit in few] == ["It is green. The lamp is called Ming."]
     assert context(question, searched, daily, budget_tokens=0) == ()
 
@@ -220,6 +221,55 @@ def test_nothing_is_found_for_small_talk_and_what_nobody_spoke_of(
 def test_what_is_in_the_history_takes_no_room(searched: Index, daily: DailyLog) -> None:
     history = [Message(role, text) for role, text in LAMP]
     assert context("What is the lamp called?", searched, daily, history=history) == ()
+
+
+@pytest.mark.parametrize(
+    ("answer", "question", "is_chinese"),
+    [
+        ("The hamster of house {} is called Biscuit.", "What is the hamster called?", False),
+        ("{}號的倉鼠叫做餅乾。", "倉鼠叫什麼名字？", True),
+    ],
+)
+def test_many_long_messages_of_which_each_holds_something_have_room(
+    conversations: ConversationStore,
+    daily: DailyLog,
+    tmp_path: Path,
+    answer: str,
+    question: str,
+    *,
+    is_chinese: bool,
+) -> None:
+    answers = [answer.format(number) for number in range(10)]
+    for number, said in enumerate(answers):
+        before, after = make_filler(500 * number, is_chinese), make_filler(6000, is_chinese)
+        keep(conversations, f"cli:{number}", [("user", f"{before}\n\n{said}\n\n{after}")])
+    with closing(Index(tmp_path / "long.db", [conversations, daily])) as index:
+        shown = " ".join(hit.text for hit in context(question, index, daily))
+    assert [said for said in answers if said in shown] == answers
+
+
+def make_filler(first: int, is_chinese: bool) -> str:  # noqa: FBT001
+    """Return five paragraphs of words that nobody asks for."""
+    if is_chinese:
+        words = [chr(0x4E00 + first + number) for number in range(500)]
+        return "\n\n".join("".join(words[start : start + 100]) for start in range(0, 500, 100))
+    words = [f"w{first + number}" for number in range(200)]
+    return "\n\n".join(" ".join(words[start : start + 40]) for start in range(0, 200, 40))
+
+
+def test_a_message_of_two_parts_is_shown_whole_and_of_a_longer_one_a_part(
+    conversations: ConversationStore, daily: DailyLog, tmp_path: Path
+) -> None:
+    plain = "We spoke of this and of that for a while, and then of other things. "
+    keep(conversations, "cli:two", [("user", f"The kayak is red. {plain * 10}End of two.")])
+    keep(conversations, "cli:many", [("user", f"The canoe is blue. {plain * 40}End of many.")])
+    with closing(Index(tmp_path / "long.db", [conversations, daily])) as index:
+        two = " ".join(hit.text for hit in context("What colour is the kayak?", index, daily))
+        many = " ".join(hit.text for hit in context("What colour is the canoe?", index, daily))
+    assert "red" in two
+    assert "End of two." in two
+    assert "blue" in many
+    assert "End of many." not in many
 
 
 def test_strangers_beside_a_hit_stay_out_of_prompts_of_other_conversations(

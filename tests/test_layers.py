@@ -19,8 +19,9 @@ BELOW = {
     "llm": {"llm", "settings", "core", "errors"},
 }
 MIDDLE = {
-    "assistant", "checkup", "context_search", "extraction", "keeping", "message_effects", "obeying",
-    "scheduling", "search", "tools", "turns", "watcher", "worker",
+    "assistant", "checkup", "context_search", "decision_writing", "extraction", "keeping",
+    "message_effects", "obeying", "reading", "scheduling", "search", "tools", "turns", "watcher",
+    "worker",
 }  # fmt: skip
 BELOW |= {name: MIDDLE | {"store", "llm", "settings", "core", "errors"} for name in MIDDLE}
 BELOW |= {name: {"faces", *BELOW} for name in ("faces", "__main__")}
@@ -44,6 +45,9 @@ PURE = {
     "math", "operator", "re", "statistics", "string", "struct", "textwrap", "types", "typing",
     "unicodedata", "urllib.parse",
 }  # fmt: skip
+# The package's own data files are read as its modules are.
+LOADS_DATA = "turnleaf.core.data"
+FOR_DATA = {"importlib", "importlib.resources", "tomllib"}
 # A value may name a path as long as it does not look at what is there.
 FOR_TYPES = {"pathlib"}
 IMPURE_NAMES = {
@@ -201,6 +205,7 @@ def impurities(sources: Sources) -> list[str]:
         f"{each.importer}:{each.line} imports {each.imported}"
         for each in imports(core)
         if not is_pure(each.imported)
+        and not (each.importer == LOADS_DATA and each.imported in FOR_DATA)
         and not (each.imported in FOR_TYPES and is_for_types(core[each.importer], each.line))
     ]
     return found + [
@@ -228,7 +233,7 @@ def is_pure(imported: str) -> bool:
 
 def reaches_out(node: ast.AST) -> bool:
     if isinstance(node, ast.Name):
-        return node.id in IMPURE_NAMES
+        return node.id in IMPURE_NAMES and isinstance(node.ctx, ast.Load)
     if isinstance(node, ast.Attribute):
         return node.attr in CLOCKS
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -451,6 +456,8 @@ def test_the_check_sees_a_circle_of_imports() -> None:
         "clock = datetime.now",
         "local = moment.astimezone()",
         "local = datetime.fromtimestamp(0)",
+        "import tomllib",
+        "from importlib import resources",
     ],
 )
 def test_the_check_sees_what_a_pure_core_may_not_do(text: str) -> None:
@@ -469,10 +476,17 @@ def test_the_check_sees_what_a_pure_core_may_not_do(text: str) -> None:
         "moment = now()",
         "moment = moment.astimezone(UTC)",
         "moment = datetime.fromtimestamp(0, tz=UTC)",
+        "class Rule:\n    open: str",
     ],
 )
 def test_the_check_allows_what_is_pure(text: str) -> None:
     assert impurities({"turnleaf.core.good": text}) == []
+
+
+def test_the_check_allows_one_module_of_the_core_to_load_the_packages_data() -> None:
+    text = "import tomllib\nfrom importlib import resources"
+    assert impurities({LOADS_DATA: text}) == []
+    assert len(impurities({"turnleaf.core.languages.language": text})) == 2
 
 
 @pytest.mark.parametrize(

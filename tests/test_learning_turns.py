@@ -26,7 +26,8 @@ from turnleaf.settings import CONFIG_NAME
 from turnleaf.store.config import ConfigFile
 
 KEYS = ("cli:session-1", "slack:1.5")
-NUMBERED = re.compile(r"\[User \d+\]: (q\d+)")
+NUMBERED = re.compile(r"\[User \d+\]: \(\w{3} [\d: -]+\) (q\d+)")
+"""A message to learn from; one for context is marked as such before its time."""
 
 
 class Turns(RuleBasedStateMachine):

@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+
 import pytest
 
-from turnleaf.core.requests import Request
-from turnleaf.obeying import MAX_REQUESTS, requests_in
+from turnleaf import Assistant
+from turnleaf.core.learning.requests import Request
+from turnleaf.core.messages import Message
+from turnleaf.obeying import MAX_REQUESTS, obey, requests_in
+
+NOW = datetime(2026, 11, 16, 23, 30, tzinfo=timezone(timedelta(hours=8)))
+
+
+@pytest.fixture
+def assistant(tmp_path: Path) -> Iterator[Assistant]:
+    with Assistant(tmp_path, now=lambda: NOW) as one:
+        yield one
 
 
 @pytest.mark.parametrize(
@@ -35,3 +49,51 @@ def test_what_is_asked_for_beyond_the_limit_stays_in_the_last_request(
 def test_words_that_only_look_like_requests_do_not_hide_what_is_told() -> None:
     told = "remember milk" + ", remember it" * 1000
     assert requests_in(told) == [Request("remember", told.removeprefix("remember "))]
+
+
+@pytest.mark.parametrize(
+    ("text", "fact", "confirmed"),
+    [
+        (
+            "remember I have an exam tomorrow",
+            "I have an exam on 2026-11-17",
+            "Remembered: I have an exam on 2026-11-17",
+        ),
+        ("記住我下週三要看牙醫", "我2026-11-25要看牙醫", "已記住：我2026-11-25要看牙醫"),
+        ("记住我下周三要看牙医", "我2026-11-25要看牙医", "已记住：我2026-11-25要看牙医"),
+    ],
+)
+def test_a_date_in_a_request_is_kept_absolutely_and_quoted_as_it_was_said(
+    assistant: Assistant, text: str, fact: str, confirmed: str
+) -> None:
+    done = obey(text, assistant.memory, assistant.learning, key="cli:a", now=NOW)
+    assert done.confirmation == confirmed
+    assert [one.content for one in assistant.memory.get_all()] == [fact]
+    source = assistant.memory.changes(done.saved[0].id)[-1].source
+    assert source is not None
+    assert source.quote == text
+
+
+def test_a_fact_is_forgotten_by_the_date_as_it_was_said(assistant: Assistant) -> None:
+    stores = assistant.memory, assistant.learning
+    obey("remember I have an exam tomorrow", *stores, key="cli:a", now=NOW)
+    done = obey("forget that I have an exam tomorrow", *stores, key="cli:a", now=NOW)
+    assert done.confirmation == "Forgotten: I have an exam on 2026-11-17"
+    assert assistant.memory.get_all() == []
+
+
+def test_the_same_date_said_the_day_after_is_known(assistant: Assistant) -> None:
+    stores = assistant.memory, assistant.learning
+    obey("記住我明天要考試", *stores, key="cli:a", now=NOW)
+    done = obey("記住我今天要考試", *stores, key="cli:a", now=NOW + timedelta(days=1))
+    assert done.confirmation == "我已經記得：我2026-11-17要考試"
+    assert len(assistant.memory.get_all()) == 1
+
+
+def test_a_recorded_request_counts_from_its_own_day_in_the_users_time_zone(
+    assistant: Assistant,
+) -> None:
+    said = datetime(2026, 11, 9, 20, 0, tzinfo=UTC)
+    assistant.record("host:a", [Message("user", "remember I have an exam tomorrow", said)])
+    assert [one.content for one in assistant.memory.ended()] == ["I have an exam on 2026-11-11"]
+    assert assistant.memory.get_all() == []

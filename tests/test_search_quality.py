@@ -25,7 +25,7 @@ LEXICAL = {"keyword": 0.94, "question": 0.95, "date": 0.85}
 HYBRID = {
     "keyword": 0.95,
     "question": 0.95,
-    "date": 0.72,
+    "date": 0.85,
     "paraphrase": 0.64,
     "cross-language": 0.78,
 }

@@ -42,13 +42,15 @@ def test_the_table_describes_exactly_the_tools_that_there_are() -> None:
 
 
 @pytest.mark.scenario("003.tool-read-memory")
-def test_read_memory_gives_the_whole_file_without_our_comments(tools: MemoryTools) -> None:
-    tools.memory.add("客廳的燈叫做小明", "家")
+def test_read_memory_gives_the_whole_file_with_days_and_ids_for_our_comments(
+    tools: MemoryTools,
+) -> None:
+    fact = tools.memory.add("客廳的燈叫做小明", "家")
     with tools.memory.location.open("a", encoding="utf-8") as file:
         file.write("\nThe fuse box is in the cellar.\n")
     result = used(tools, "read_memory")
     assert result["success"] is True
-    assert "## 家\n\n- 客廳的燈叫做小明\n" in result["content"]
+    assert f"## 家\n\n- 客廳的燈叫做小明 [2026-11-16 {fact.id}]\n" in result["content"]
     assert "The fuse box is in the cellar." in result["content"]
     assert "<!--" not in result["content"]
 
@@ -94,6 +96,25 @@ def test_manage_memory_saves_lists_searches_updates_and_deletes(tools: MemoryToo
     assert [memory.content for memory in tools.memory.get_all()] == ["燈叫小華"]
     assert used(tools, "manage_memory", action="delete", id=saved["id"])["success"] is True
     assert tools.memory.get_all() == []
+
+
+def test_manage_memory_saves_below_a_heading(tools: MemoryTools) -> None:
+    saved = used(tools, "manage_memory", action="save", content="燈叫小明", category="家")
+    assert saved["category"] == "家"
+    assert "## 家\n\n- 燈叫小明" in tools.memory.prompt_text()
+
+
+def test_the_day_and_id_of_a_fact_that_a_model_copies_are_not_saved(tools: MemoryTools) -> None:
+    fact = tools.memory.add("燈叫小明")
+    copied = f"燈叫小華 [2026-11-16 {fact.id}]"
+    changed = used(tools, "manage_memory", action="update", id=fact.id, content=copied)
+    assert changed["content"] == "燈叫小華"
+    saved = used(tools, "append_memory", fact=f"貓叫小安 [2026-11-16 {fact.id}]")
+    assert saved["content"] == "貓叫小安"
+    assert "note" not in saved
+    dated = used(tools, "append_memory", fact="考試 [2026-11-17 evening]")
+    assert [one.content for one in tools.memory.get_all()][-1] == "考試 [2026-11-17 evening]"
+    assert dated["success"] is True
 
 
 def test_manage_schedule_keeps_what_it_was_given(tools: MemoryTools) -> None:
@@ -196,8 +217,23 @@ def test_the_description_teaches_when_to_schedule() -> None:
 def test_the_description_teaches_what_is_worth_keeping(name: str) -> None:
     told = next(spec.description for spec in SPECS if spec.name == name)
     assert "still matter in a later conversation" in told
-    for junk in ("small talk", "passing states", "secrets", "in the memory already"):
+    assert "what the user said" in told
+    for junk in ("guesses", "small talk", "passing states", "secrets", "in the memory already"):
         assert junk in told
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("read_memory", "search_memory"),
+        ("append_memory", "manage_memory"),
+        ("append_memory", "append_daily_log"),
+        ("append_memory", "one fact per call"),
+        ("manage_memory", "save does what append_memory does"),
+    ],
+)
+def test_the_description_says_which_tool_is_for_what(name: str, other: str) -> None:
+    assert other in next(spec.description for spec in SPECS if spec.name == name)
 
 
 def test_the_description_teaches_when_to_forget() -> None:

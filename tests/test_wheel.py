@@ -96,6 +96,13 @@ def test_the_wheel_holds_the_built_page(wheel: Path) -> None:
     assert f"{page}/docs/swagger-ui-bundle.js" in names
 
 
+def test_the_wheel_holds_every_data_file_of_the_core(wheel: Path) -> None:
+    source = ROOT / "src"
+    wanted = {str(path.relative_to(source)) for path in source.glob("turnleaf/core/**/*.toml")}
+    assert "turnleaf/core/languages/zh/requests.toml" in wanted
+    assert wanted <= set(ZipFile(wheel).namelist())
+
+
 def test_the_package_comes_from_the_wheel_and_not_from_the_source(
     clean_bin: Path, tmp_path: Path
 ) -> None:

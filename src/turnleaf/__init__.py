@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from turnleaf.assistant import Assistant
     from turnleaf.core.composer import PromptComposer
+    from turnleaf.core.fact_text import FactForm
     from turnleaf.core.keys import cli_key, schedule_key, slack_key
     from turnleaf.core.memories import Memory
     from turnleaf.core.messages import ConversationTurn, Message
@@ -27,6 +28,7 @@ __all__ = [
     "ConversationTurn",
     "CorruptFile",
     "DailyLog",
+    "FactForm",
     "Index",
     "Memory",
     "MemoryFull",
@@ -51,6 +53,7 @@ _HOMES = {
     "ConversationTurn": "core.messages",
     "CorruptFile": "errors",
     "DailyLog": "store.daily",
+    "FactForm": "core.fact_text",
     "Index": "store.index",
     "Memory": "core.memories",
     "MemoryFull": "errors",

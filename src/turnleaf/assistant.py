@@ -20,8 +20,9 @@ from turnleaf.core.keys import checked_key
 from turnleaf.core.memories import checked_text
 from turnleaf.core.stored_messages import NewMessage
 from turnleaf.core.times import to_millisecond
-from turnleaf.errors import EmbeddingError, InvalidInput, ModelError, SettingsError
-from turnleaf.extraction import Extraction, Learnt, Outcome
+from turnleaf.decision_writing import Learnt
+from turnleaf.errors import EmbeddingError, InvalidInput, SettingsError
+from turnleaf.extraction import Extraction, Outcome
 from turnleaf.llm.models import find_extractor, find_model
 from turnleaf.message_effects import SettledConversations, withdraw
 from turnleaf.obeying import obey
@@ -58,6 +59,8 @@ EVERYTHING = ""
 """No conversation: all that was found and is not written yet."""
 VECTORS = "\0"
 """No conversation: what was said and has no vectors yet."""
+_THROTTLES = frozenset({"extract_interval_seconds", "min_new_messages"})
+"""The settings that say how often to learn; whoever sets one of them means rules as well."""
 NOTHING_SAID = "There is no text in your message."
 EMBED_SECONDS = 2.0
 """For how long vectors are made at a time; the rest is left to the next program."""
@@ -89,7 +92,9 @@ class Assistant:
         self.index = Index(self.folder.index)
         self._searched = follow(self.conversations, self.memory, self.pending)
         configure(self.index, self.folder, settings, self._searched)
-        self._extraction = Extraction(self.memory, self.pending, self.learning, self.index, now)
+        self._extraction = Extraction(
+            self.memory, self.pending, self.learning, self.index, self.conversations, now
+        )
         self._private: dict[str, list[Message]] = {}
         self._under_way: dict[str, list[Turn]] = {}
         self._older_files = OlderFiles(self.conversations, now=now)
@@ -145,10 +150,14 @@ class Assistant:
     @property
     def prompt_max_tokens(self) -> int:
         """How many tokens a prompt may have: as set, and as fits into the model's context."""
-        window = None
+        return prompt_budget(self.settings.prompt_max_tokens, self.context_window)
+
+    @property
+    def context_window(self) -> int | None:
+        """How many tokens the model's context has, where that is known."""
         with suppress(SettingsError):
-            window = getattr(self.model, "context_window", None)
-        return prompt_budget(self.settings.prompt_max_tokens, window)
+            return getattr(self.model, "context_window", None)
+        return None
 
     def now(self) -> datetime:
         """Read the clock."""
@@ -314,6 +323,7 @@ class Assistant:
         self.enqueue(key, [queued for one in stamped for queued in self._reported(key, one, trust)])
         stored = [_describe(one, trust) for one in stamped]
         self.conversations.add_messages(key, stored, audience=audience)
+        self._read_soon(key)
         self._worker.do(Job(VECTORS))
 
     def _reported(self, key: str, message: Message, trust: str) -> list[Queued]:
@@ -322,7 +332,8 @@ class Assistant:
             return [Queued(message, _trust(message), _source(message))]
         if trust != "user":
             return [Queued(message, trust)]
-        now = message.timestamp or self.now()
+        here = self.now()
+        now = message.timestamp.astimezone(here.tzinfo) if message.timestamp else here
         return asked(message, obey(message.text, self.memory, self.learning, key=key, now=now), ())
 
     def settle_versions(self, key: str, replaced: Sequence[Message]) -> None:
@@ -356,6 +367,7 @@ class Assistant:
         if not self.learns:
             return
         self._has_failed = False
+        self._read_soon(key)
         if self.learning.is_due(
             key,
             interval_seconds=settings.extract_interval_seconds,
@@ -367,6 +379,11 @@ class Assistant:
         if self.learning.outbox():
             self._worker.do(Job(EVERYTHING))
         self._worker.do(Job(VECTORS))
+
+    def _read_soon(self, key: str) -> None:
+        """Let rules read what was said, right away unless the user has set how often to learn."""
+        if self.learns and _THROTTLES.isdisjoint(self.settings.sources):
+            self._worker.do(Job(key, is_reading=True))
 
     def used(self, key: str, tokens: int, limit: int) -> None:
         """Flush when so much of the context is used, once in each cycle (003)."""
@@ -450,12 +467,18 @@ class Assistant:
             return ()
         outcome = Outcome(is_held=True)
         try:
-            outcome = self._outcome(job.key)
+            outcome = self._extraction.read(job.key) if job.is_reading else self._outcome(job.key)
         finally:
             if job.is_flush and job.key != EVERYTHING:
-                self.learning.flushed(job.key, succeeded=not outcome.is_held)
+                is_done = not outcome.is_held and outcome.failure is None
+                self.learning.flushed(job.key, succeeded=is_done)
         for problem in outcome.problems:
             self._worker.complain(problem)
+        if outcome.failure:
+            # The conversations after it would fare no better, and somebody may be waiting.
+            self._has_failed = True
+            log.info("%s waits for the model: %s", job.key, outcome.failure)
+            self._worker.complain(str(outcome.failure))
         if outcome.learnt:
             self._make_vectors()
         return outcome.learnt
@@ -466,13 +489,8 @@ class Assistant:
             return self._extraction.settle()
         if self._has_failed:
             return Outcome(is_held=True)
-        try:
-            model = self._given_model or find_extractor(settings)
-            return self._extraction.run(key, settings, model)
-        except ModelError:
-            # The conversations after it would fare no better, and somebody may be waiting.
-            self._has_failed = True
-            raise
+        model = self._given_model or find_extractor(settings, formats=self.learning)
+        return self._extraction.run(key, settings, model)
 
     def _make_vectors(self) -> None:
         """Make vectors for a moment, and go on afterwards unless the program is about to end."""

@@ -29,7 +29,7 @@ from turnleaf.store import conversations_db, files, journal, takeover, vocabular
 from turnleaf.store.conversations import SHELVES
 from turnleaf.store.daily import DailyLog, local_now
 from turnleaf.store.index_database import COMPANIONS
-from turnleaf.store.learning import LearningStore
+from turnleaf.store.learning import GIVEN_UP, SKIPPED, LearningStore
 from turnleaf.store.memories import utc_now
 from turnleaf.store.memory_file import MemoryFile
 from turnleaf.store.schedules import parsed
@@ -61,6 +61,7 @@ class Report:
     settings: Settings = field(default_factory=Settings)
     search: str = "not possible"
     learning: str = "nothing yet"
+    json_format: str | None = None
     kept: str = "not possible"
     last_error: dict[str, str] | None = None
     problems: list[dict[str, str]] = field(default_factory=list)
@@ -348,9 +349,11 @@ def _look_at_learning(path: Path, report: Report) -> None:
         _refuse_odd(path)
         waiting = sum(store.backlog().values())
         calls = sum(store.spent(local_now().date()).values())
+        tallies = store.tallies(local_now().date())
         problems = sorted({one.problem for one in store.outbox() if one.problem})
         error = store.last_error()
         aside = store.set_aside()
+        report.json_format = _json_format(report.settings, store)
     except (StorageError, CorruptFile) as unreadable:
         report.error(str(unreadable))
         return
@@ -360,6 +363,10 @@ def _look_at_learning(path: Path, report: Report) -> None:
     report.files.append(_row("learning", path, path.stat().st_size, holds))
     most = report.settings.extract_daily_calls
     report.learning = f"{counted(calls, 'call')} of a model today, {most:,} at most"
+    if tallies.get(SKIPPED):
+        report.learning += f"; {counted(tallies[SKIPPED], 'fact')} of its answers skipped"
+    if tallies.get(GIVEN_UP):
+        report.learning += f"; {counted(tallies[GIVEN_UP], 'message')} given up as unreadable"
     for one in aside:
         said = one.queued.message.timestamp
         report.warning(
@@ -397,7 +404,9 @@ def _described(folder: DataFolder, report: Report) -> dict[str, Any]:
             "tokens": vocabulary.describe(),
             "model": models.describe(settings),
             "kept": report.kept,
-            "learning": f"{_learner(settings)}; {report.learning}",
+            "learning": "; ".join(
+                filter(None, (_learner(settings), report.json_format, report.learning))
+            ),
         },
         "lastError": report.last_error,
         "problems": report.problems,
@@ -412,3 +421,10 @@ def _learner(settings: Settings) -> str:
     except SettingsError as error:
         return f"not possible ({error})"
     return f"by rules and by {model.name}" if model else "by rules"
+
+
+def _json_format(settings: Settings, store: LearningStore) -> str | None:
+    with suppress(SettingsError):  # It is reported with the model.
+        model = models.find_extractor(settings)
+        return models.describe_json_format(model, store) if model else None
+    return None

@@ -8,7 +8,15 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from turnleaf.core.audiences import Reader
-from turnleaf.core.context import Room, choose, confidence, fill, find_evidence, show
+from turnleaf.core.context import (
+    Room,
+    choose,
+    confidence,
+    fill,
+    find_evidence,
+    put_clusters_first,
+    show,
+)
 from turnleaf.core.evidence import is_question
 from turnleaf.core.hits import Hit
 from turnleaf.core.passages import of_day
@@ -88,7 +96,7 @@ class _ContextSearch:
         evidence = find_evidence(question, hits, self.known)
         sure = confidence(question, evidence, is_dated=span is not None)
         room = Room(int(self.tokens * sure), self.count)
-        shown = show(question, evidence)
+        shown = show(question, put_clusters_first(evidence))
         best = [*islice(shown, MOST_SURROUNDED)]
         filled = fill(self._with_answers(question, chain(best, shown)), room)
         if limit == len(hits) < PROMPT_LIMIT and not room.is_full:
@@ -96,18 +104,22 @@ class _ContextSearch:
         return fill(self._surroundings(question, best), room, filled)
 
     def _search(self, question: str, limit: int, span: Span | None) -> list[Hit]:
-        """Return all that may fit, best first; whether it is enough is decided with all of it."""
+        """Return all that may fit, best first; whether it is enough is decided with all of it.
+
+        Older facts are found by whoever looks for them, and are in no prompt.
+        """
         since, until = (span.first, span.last) if span else (None, None)
-        return self.index.search(
+        hits = self.index.search(
             question, limit, since=since, until=until, floor=False, reader=self.reader
         )
+        return [hit for hit in hits if hit.source != "older"]
 
     def _with_answers(self, question: str, hits: Iterable[Hit]) -> Iterator[Hit]:
         """Return the hits; a question with the answer after it, or not at all if that is none."""
         for hit in hits:
             if hit.source != "conversations" or not is_question(hit.text):
                 yield hit
-                yield from self._other_parts(question, hit)
+                yield from self._other_part(question, hit)
                 continue
             after = self.index.around(hit, 0, 1)
             answers = choose(question, after, self.known)
@@ -115,12 +127,12 @@ class _ContextSearch:
                 yield hit
                 yield from answers
 
-    def _other_parts(self, question: str, hit: Hit) -> list[Hit]:
-        """Return the parts beside one of a message that is not very long, so that it is whole."""
+    def _other_part(self, question: str, hit: Hit) -> list[Hit]:
+        """Return the other part of a message that has two, so that it is whole."""
         if hit.message is None or len(hit.text) < PART_CHARS or hit.part > 1:
             return []
-        beside = [one for one in self.index.around(hit, 1, 1) if one.message == hit.message]
-        return choose(question, beside, self.known)
+        beside = [one for one in self.index.around(hit, 1, 2) if one.message == hit.message]
+        return choose(question, beside, self.known) if len(beside) == 1 else []
 
     def _surroundings(self, question: str, hits: Sequence[Hit]) -> Iterator[Hit]:
         """Return what was said right before and after the best hits."""

@@ -10,6 +10,7 @@ TurnleafError
 ├── StorageError    the disk, the folder or the file did not let us
 ├── EmbeddingError  the model that turns text into vectors gave none
 └── ModelError      the model did not answer, or not as it was asked to
+    └── UnreadableAnswer  it answered, and not with the JSON that it was asked for
 
 Each message says what happened and what to do.
 """
@@ -25,6 +26,7 @@ __all__ = [
     "SettingsError",
     "StorageError",
     "TurnleafError",
+    "UnreadableAnswer",
 ]
 
 
@@ -45,7 +47,11 @@ class NotFound(TurnleafError, LookupError):
 
 
 class MemoryFull(TurnleafError):
-    """There is no room for another fact."""
+    """There is no room for another fact; `remedy` is the command that would raise the limit."""
+
+    def __init__(self, message: str, remedy: str | None = None) -> None:
+        super().__init__(message)
+        self.remedy = remedy
 
 
 class Conflict(TurnleafError):
@@ -66,3 +72,7 @@ class EmbeddingError(TurnleafError):
 
 class ModelError(TurnleafError):
     """The model did not answer, or not as it was asked to."""
+
+
+class UnreadableAnswer(ModelError):
+    """The model answered, and not with the JSON that it was asked for."""

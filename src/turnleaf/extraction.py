@@ -7,71 +7,76 @@ and a kill at any instant loses nothing.
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
-from turnleaf.core import rules
-from turnleaf.core.candidates import Candidate
-from turnleaf.core.changes import Source
 from turnleaf.core.extracting import (
+    CONTEXT_MESSAGES,
     SCHEMA,
-    SYSTEM_PROMPT,
     Proposal,
     Said,
-    portions,
-    read_answer,
-    transcript,
-    without_repeats,
+    Window,
+    requests,
 )
-from turnleaf.core.masked_facts import mask_fact
+from turnleaf.core.extraction_answers import Reading, read_answer
+from turnleaf.core.learning import decisions
+from turnleaf.core.learning.proposals import ProposalDesk
+from turnleaf.core.learning.reconciling import repeats
+from turnleaf.core.learning.requests import meant, request_in
 from turnleaf.core.memories import Memory
-from turnleaf.core.reconciling import concerns, judged, repeats
-from turnleaf.core.requests import meant, request_in
-from turnleaf.core.secrets import masked
-from turnleaf.core.times import from_iso, to_iso
-from turnleaf.errors import Conflict, ModelError, TurnleafError
+from turnleaf.decision_writing import DecisionWriter, Learnt
+from turnleaf.errors import ModelError, UnreadableAnswer
+from turnleaf.reading import MessageReader
+from turnleaf.store.learning import Unread
 from turnleaf.store.memories import random_id
 from turnleaf.store.pending import ACCEPTED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from turnleaf.core.changes import Change
     from turnleaf.core.dialogue import Model
+    from turnleaf.core.extracting import Request
+    from turnleaf.core.learning.decisions import Decision
     from turnleaf.settings import Settings
+    from turnleaf.store.conversations import ConversationStore
     from turnleaf.store.index import Index
-    from turnleaf.store.learning import Batch, LearningStore, Outgoing, Queued
+    from turnleaf.store.learning import Batch, LearningStore, Queued
     from turnleaf.store.memories import MemoryStore
     from turnleaf.store.pending import PendingStore
 
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
-ORIGIN = "learnt"
+CONTEXT_TRUSTS = ("user", "assistant")
+"""Whose earlier messages a model reads to understand the others."""
 
-Action = Literal["added", "superseded", "waiting"]
-Decision = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Learnt:
-    """A fact that was learnt, what it replaced, and the words that it rests on."""
-
-    memory: Memory
-    action: Action
-    quote: str
-    before: Memory | None = None
+log = logging.getLogger("turnleaf")
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was learnt, what could not be written, and whether another program holds the rest."""
+    """What was learned, what could not be written, and whether another program holds the rest.
+
+    `failure` is what kept the model from reading what it was given; that waits for it.
+    """
 
     learnt: tuple[Learnt, ...] = ()
     problems: tuple[str, ...] = ()
     is_held: bool = False
+    failure: ModelError | None = None
 
     def __add__(self, other: Outcome) -> Outcome:
-        return Outcome(self.learnt + other.learnt, other.problems, other.is_held)
+        failure = self.failure or other.failure
+        return Outcome(self.learnt + other.learnt, other.problems, other.is_held, failure)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a model has found, the first message that it has not read, and why."""
+
+    proposals: tuple[Proposal, ...] = ()
+    unread: Unread | None = None
+    failure: ModelError | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,16 +87,22 @@ class Extraction:
     pending: PendingStore
     learning: LearningStore
     index: Index
+    conversations: ConversationStore
     now: Callable[[], datetime]
+
+    def read(self, key: str) -> Outcome:
+        """Read by rule what was just said in a conversation, and write what is certain."""
+        MessageReader(self.memory, self.learning, self.now).read(key)
+        return self.settle()
 
     def run(self, key: str, settings: Settings, model: Model | None) -> Outcome:
         """Learn from all that waits of a conversation.
 
-        A model that fails leaves everything queued: raise its ModelError.
+        When the model fails, what rules find is learned all the same, and the rest waits for it.
         """
-        outcome = self.settle()
+        outcome = self.read(key)
         has_more = True
-        while has_more:
+        while has_more and outcome.failure is None:
             batch = self.learning.claim(key)
             if batch is None:
                 is_held = self.learning.waiting(key) > 0
@@ -100,57 +111,68 @@ class Extraction:
             has_more = batch.has_more
         return outcome
 
+    def settle(self) -> Outcome:
+        """Write to the memory what was decided and is not written yet."""
+        writer = DecisionWriter(self.memory, self.pending, self.learning, self.index)
+        written = writer.settle()
+        return Outcome(written.learnt, written.problems)
+
     def _learn_from(self, batch: Batch, settings: Settings, model: Model | None) -> Outcome:
         try:
-            decisions = self._decisions(batch, self._proposals(batch, settings, model))
+            said = [_said(queued) for queued in batch.messages]
+            asked = self._ask(batch, said, settings, model) if model else _Asked()
+            made = self._decide(batch, self._wanted(batch, said, asked.proposals))
         except BaseException as error:
             self.learning.release(batch, str(error) or type(error).__name__)
             raise
-        self.learning.complete(batch, decisions)
-        return self.settle()
-
-    def settle(self) -> Outcome:
-        """Write to the memory what was found and is not written yet."""
-        learnt: list[Learnt] = []
-        problems: list[str] = []
-        for outgoing in self.learning.outbox():
-            try:
-                learnt += self._carried_out(outgoing)
-            except TurnleafError as error:
-                # One that cannot be written must not keep the others from it.
-                self.learning.postpone(outgoing.id, str(error))
-                if outgoing.problem != str(error):
-                    problems.append(f"{outgoing.decision['content']!r} waits to be learnt: {error}")
-        if learnt:
-            self.index.sync()
-        return Outcome(tuple(learnt), tuple(problems))
+        self.learning.complete(batch, [decisions.to_json(one) for one in made], asked.unread)
+        return replace(self.settle(), failure=asked.failure)
 
     # Finding.
 
-    def _proposals(
-        self, batch: Batch, settings: Settings, model: Model | None
+    def _wanted(
+        self, batch: Batch, said: Sequence[Said], found: Sequence[Proposal]
     ) -> list[tuple[Proposal, Queued]]:
-        said = [_said(queued) for queued in batch.messages]
-        found = _by_rule(said)
-        if model is not None and any(one.is_source for one in said):
-            found = [*self._by_model(batch.key, said, settings, model), *found]
-        kept = [one for one in without_repeats(found, said) if not _is_taken_back(one, said)]
+        """Return what is not taken back or saved already, with the messages."""
+        kept = [one for one in found if not _is_taken_back(one, said)]
         pairs = [(one, batch.messages[one.message]) for one in kept]
         return [(one, queued) for one, queued in pairs if not self._is_saved(one, queued)]
 
-    def _by_model(
-        self, key: str, said: Sequence[Said], settings: Settings, model: Model
-    ) -> list[Proposal]:
-        known = self.memory.get_all()
-        found: list[Proposal] = []
-        for first, part in portions(said):
-            if not any(one.is_source for one in part):
-                continue
-            if not self._may_ask(key, settings, model):
-                return []
-            answer = model.structured(SYSTEM_PROMPT, transcript(part, known), SCHEMA)
-            found += [_shifted(one, first) for one in read_answer(answer, part, known)]
-        return found
+    def _ask(self, batch: Batch, said: Sequence[Said], settings: Settings, model: Model) -> _Asked:
+        """Ask a model for the facts in the messages, part by part, up to where it fails."""
+        known, found = self.memory.get_all(), tuple[Proposal, ...]()
+        window = Window(getattr(model, "context_window", None))
+        zone, earlier = self.now().tzinfo, self._earlier(batch)
+        for request in requests(said, known, window, earlier=earlier, zone=zone):
+            try:
+                if not self._may_ask(batch.key, settings, model):
+                    break
+                answer = model.structured(request.system, request.text, SCHEMA)
+                reading = read_answer(answer, request.portion.said, known)
+            except ModelError as error:
+                return _Asked(found, _unread(request, error), error)
+            self._note(reading, model)
+            found += tuple(map(request.portion.place, reading.proposals))
+        return _Asked(found)
+
+    def _earlier(self, batch: Batch) -> list[Said]:
+        """Return the last messages before these, as far as they are the user's or answers."""
+        first = batch.messages[0].message.timestamp
+        most = len(batch.messages) + 2 * CONTEXT_MESSAGES
+        stored = self.conversations.messages(batch.key, limit=most) if first else []
+        return [
+            Said(one.message.text, one.trust, time=one.message.timestamp)
+            for one in stored
+            if one.trust in CONTEXT_TRUSTS and not one.is_hidden
+            if first and one.message.timestamp and one.message.timestamp < first
+        ][-CONTEXT_MESSAGES:]
+
+    def _note(self, reading: Reading, model: Model) -> None:
+        if reading.skipped:
+            self.learning.count_skipped(reading.skipped, self.now().date())
+            log.info("%d facts of %s could not be used", reading.skipped, model.name)
+        if reading.is_cut_off:
+            log.info("an answer of %s broke off; what was whole of it is used", model.name)
 
     def _may_ask(self, key: str, settings: Settings, model: Model) -> bool:
         """Count a call; past the day's cap rules learn alone, unless a model has failed before."""
@@ -164,9 +186,10 @@ class Extraction:
         return False
 
     def _is_saved(self, proposal: Proposal, queued: Queued) -> bool:
-        """Tell whether a tool or a request has saved it in its own turn, even if it is gone now."""
+        """Whether a tool or a request has saved it in its own turn, even if it is gone now."""
+        content = proposal.candidate.content
         saved = (text for memory_id in queued.saved for text in self._texts(memory_id))
-        return any(repeats(proposal.candidate.content, text) for text in saved)
+        return any(repeats(content, text) for text in saved)
 
     def _texts(self, memory_id: str) -> list[str]:
         changes = self.memory.changes(memory_id)
@@ -174,163 +197,50 @@ class Extraction:
 
     # Deciding.
 
-    def _decisions(
-        self, batch: Batch, proposals: Sequence[tuple[Proposal, Queued]]
-    ) -> list[Decision]:
-        now = self.now()
-        known, waiting = self.memory.get_all(), [*self.pending.get_all(), *self._rejected()]
+    def _decide(self, batch: Batch, proposals: Sequence[tuple[Proposal, Queued]]) -> list[Decision]:
+        if not proposals:
+            return []
+        pending = [*self.pending.get_all(), *self._rejected()]
+        desk = ProposalDesk(batch.key, self.memory.get_all(), pending, self.now(), random_id)
         for outgoing in self.learning.outbox():
-            _foresee(outgoing.decision, known, waiting, now)
-        decisions = []
+            desk.foresee(decisions.from_json(outgoing.decision))
         for proposal, queued in proposals:
             told = batch.messages[proposal.message if proposal.source is None else proposal.source]
-            decision = _decision(batch.key, proposal, queued, told.source, known, waiting)
-            if decision:
-                decisions.append(decision)
-                # What comes later in the conversation may repeat or correct it.
-                _foresee(decision, known, waiting, now)
-        return decisions
+            here = self._facts_of(batch.key, queued)
+            desk.take(proposal, queued.message, told.source, here)
+        return desk.made
+
+    def _facts_of(self, key: str, queued: Queued) -> set[str]:
+        """Return the ids of the facts that a message gave already."""
+        said = queued.message.timestamp
+        sources = ((one.id, one.source) for one in self.memory.changes() if one.source)
+        return {
+            memory_id
+            for memory_id, source in sources
+            if source.conversation == key and source.message_time == said
+        }
 
     def _rejected(self) -> list[Memory]:
-        """Give what a person has rejected: it must not come back with the next reading."""
+        """Return what a person has rejected: it must not come back with the next reading."""
         gone = [change for change in self.pending.changes() if change.op == "delete"]
         return [change.before for change in gone if change.before and change.origin != ACCEPTED]
 
-    # Writing.
-
-    def _carried_out(self, outgoing: Outgoing) -> list[Learnt]:
-        """Do what was decided, if it was not erased or done meanwhile; then it is settled."""
-        if all(one.id != outgoing.id for one in self.learning.outbox()):
-            return []
-        decision = outgoing.decision
-        done = self._superseded(decision) if decision["target"] else self._added(decision)
-        self.learning.settle(outgoing.id)
-        return [done] if done else []
-
-    def _added(self, decision: Decision) -> Learnt | None:
-        store = self.pending if decision["action"] == "wait" else self.memory
-        candidate = Candidate(decision["content"], decision["quote"])
-        same = judged(candidate, store.get_all())
-        if same.kind == "same" and same.target and same.target.id != decision["id"]:
-            return None
-        memory = store.add(
-            decision["content"],
-            decision["category"],
-            origin=ORIGIN,
-            source=_source(decision),
-            memory_id=str(decision["id"]),
-        )
-        action: Action = "waiting" if store is self.pending else "added"
-        return Learnt(memory, action, decision["quote"]) if memory else None
-
-    def _superseded(self, decision: Decision) -> Learnt | None:
-        """Let the new fact take the place of the old one, once; add it if that has changed."""
-        if any(_is_of(change, decision) for change in self.memory.changes(decision["target"])):
-            return None
-        before = self.memory.get(decision["target"])
-        if before is None:
-            return self._added(decision)
-        try:
-            after = self.memory.update(
-                before.id,
-                decision["content"],
-                expected=decision["expected"],
-                origin=ORIGIN,
-                source=_source(decision),
-            )
-        except Conflict:
-            return self._added(decision)
-        return Learnt(after, "superseded", decision["quote"], before) if after else None
-
 
 def _said(queued: Queued) -> Said:
-    return Said(queued.message.text, queued.trust, queued.is_settled)
+    message = queued.message
+    return Said(message.text, queued.trust, queued.is_settled, message.timestamp)
 
 
-def _by_rule(said: Sequence[Said]) -> list[Proposal]:
-    return [
-        Proposal(candidate, number, one.trust)
-        for number, one in enumerate(said)
-        if one.trust == "user" and one.is_source
-        for candidate in rules.facts_in(one.text)
-    ]
-
-
-def _shifted(proposal: Proposal, first: int) -> Proposal:
-    """Count messages from the beginning of the conversation, not of a part of it."""
-    source = None if proposal.source is None else proposal.source + first
-    return replace(proposal, message=proposal.message + first, source=source)
+def _unread(request: Request, error: ModelError) -> Unread:
+    portion = request.portion
+    is_unreadable = isinstance(error, UnreadableAnswer)
+    count = len(portion.said) - portion.context if is_unreadable else 0
+    return Unread(portion.first, str(error), count)
 
 
 def _is_taken_back(proposal: Proposal, said: Sequence[Said]) -> bool:
-    """Tell whether the user asked later in the conversation to forget it."""
+    """Whether the user asked later in the conversation to forget it."""
     fact = Memory("", proposal.candidate.content, LONG_AGO, LONG_AGO)
     later = (one for one in said[proposal.message + 1 :] if one.trust == "user" and one.is_settled)
     wishes = filter(None, (request_in(one.text) for one in later))
     return any(wish.action == "forget" and meant(wish.content, [fact]) for wish in wishes)
-
-
-def _decision(
-    key: str,
-    proposal: Proposal,
-    queued: Queued,
-    source: str | None,
-    known: Sequence[Memory],
-    waiting: Sequence[Memory],
-) -> Decision | None:
-    """Decide what becomes of a proposal; None when it is known already or only a secret."""
-    candidate = proposal.candidate
-    trusted = proposal.trust == "user"
-    verdict = judged(candidate, known if trusted else [*known, *waiting])
-    if verdict.kind == "same" or proposal.relation == "same":
-        return None
-    target = verdict.target if verdict.kind == "supersedes" else _named(proposal, known)
-    said = queued.message
-    content = mask_fact(candidate.content, said.text)
-    if not content:
-        return None
-    return {
-        "id": random_id(),
-        "action": "add" if trusted else "wait",
-        "target": target.id if target and trusted else None,
-        "expected": target.content if target and trusted else None,
-        "content": content,
-        "category": candidate.category and masked(candidate.category, said.text),
-        "quote": masked(candidate.quote, said.text),
-        "conversation": key,
-        "messageTime": said.timestamp and to_iso(said.timestamp),
-        "trust": proposal.trust,
-        "source": source,
-    }
-
-
-def _foresee(decision: Decision, known: list[Memory], waiting: list[Memory], now: datetime) -> None:
-    """Add what will be known when a decision is carried out."""
-    after = waiting if decision["action"] == "wait" else known
-    after[:] = [memory for memory in after if memory.id != decision["target"]]
-    memory_id = decision["target"] or decision["id"]
-    after.append(Memory(memory_id, decision["content"], now, now, decision["category"]))
-
-
-def _named(proposal: Proposal, known: Sequence[Memory]) -> Memory | None:
-    """Find the fact that a model says is replaced, if it is about the same."""
-    if proposal.relation not in {"refines", "contradicts"}:
-        return None
-    target = next((memory for memory in known if memory.id == proposal.target), None)
-    return target if target and concerns(proposal.candidate, target) else None
-
-
-def _is_of(change: Change, decision: Decision) -> bool:
-    return change.source is not None and change.source.decision == decision["id"]
-
-
-def _source(decision: Decision) -> Source:
-    said = decision["messageTime"]
-    return Source(
-        quote=decision["quote"],
-        conversation=decision["conversation"],
-        message_time=from_iso(said) if said else None,
-        trust=decision["trust"],
-        name=decision["source"],
-        decision=decision["id"] if decision["target"] else None,
-    )

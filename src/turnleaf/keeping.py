@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from turnleaf.core.languages.replies import words_in
 from turnleaf.core.wording import counted
 
 if TYPE_CHECKING:
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
 FOREVER = "forever"
 WINDOW = "window"
-CHANGE = "turnleaf config conversationKeepDays DAYS"
 
 
 def find_span(location: Path, settings: Settings) -> str:
@@ -25,11 +25,13 @@ def find_span(location: Path, settings: Settings) -> str:
     return FOREVER if days is None else counted(days, "day")
 
 
-def describe_span(span: str) -> str:
+def describe_span(span: str, language: str = "en") -> str:
     """Say what `find_span` found."""
-    if span == WINDOW:
-        return "only what the window of a conversation shows"
-    return f"every message, {'for ever' if span == FOREVER else f'for {span}'}"
+    words = words_in(language, "keeping")
+    if span in {FOREVER, WINDOW}:
+        return words[span]
+    days = int(span.split(maxsplit=1)[0])
+    return words["one_day"] if days == 1 else words["days"].format(days)
 
 
 def describe_figures(figures: StoredFigures) -> str:
@@ -43,16 +45,6 @@ def describe_figures(figures: StoredFigures) -> str:
 
 def announce(location: Path, settings: Settings, *, in_chinese: bool) -> str:
     """Say in one line what is kept from now on, where, and how to change that."""
-    span = find_span(location, settings)
-    if in_chinese:
-        return f"{_CHINESE.get(span) or _count_days(settings)}，存放在 {location}；{_HOW_CHINESE}"
-    return f"kept: {describe_span(span)}, in {location}; {_HOW}"
-
-
-_HOW = f"{CHANGE} changes that (0: only the latest messages)"
-_HOW_CHINESE = "要更改請用 turnleaf config conversationKeepDays 天數（0 表示只留最近的訊息）"
-_CHINESE = {FOREVER: "每則訊息都會永久保留", WINDOW: "只保留對話中最近的訊息"}
-
-
-def _count_days(settings: Settings) -> str:
-    return f"每則訊息會保留 {settings.conversation_keep_days} 天"
+    language = "zh" if in_chinese else "en"
+    span = describe_span(find_span(location, settings), language)
+    return words_in(language, "keeping")["announced"].format(span, location)

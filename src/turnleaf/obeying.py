@@ -8,25 +8,26 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from turnleaf.core import rules
-from turnleaf.core.candidates import Candidate
 from turnleaf.core.changes import Source
-from turnleaf.core.evidence import FORGOTTEN, KNOWN, REMEMBERED
-from turnleaf.core.languages import choose_words
+from turnleaf.core.languages.replies import choose_words
+from turnleaf.core.learning.dates import make_dates_absolute
+from turnleaf.core.learning.findings import sure_facts
+from turnleaf.core.learning.reconciling import find_same, judge, read_claim
+from turnleaf.core.learning.requests import may_ask, meant, request_in
 from turnleaf.core.masked_facts import mask_fact
 from turnleaf.core.memories import Memory
-from turnleaf.core.reconciling import judged
-from turnleaf.core.requests import may_ask, meant, request_in
 from turnleaf.core.secrets import masked
 from turnleaf.core.terms import simplify
 from turnleaf.errors import Conflict, MemoryFull
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from datetime import date
 
-    from turnleaf.core.requests import Request
+    from turnleaf.core.learning.requests import Request
+    from turnleaf.core.learning.slots import Statement
     from turnleaf.store.learning import LearningStore, Outgoing
-    from turnleaf.store.memories import MemoryStore
+    from turnleaf.store.memories import MemoryStore, Remembered
 
 ORIGIN = "request"
 MOST_NAMED = 10
@@ -42,39 +43,9 @@ _EVERYTHING = re.compile(
 )
 _SENTENCE_END = re.compile(r"(?<=\w)[.](?=\s+\S)|[。！？!?\n]")
 _MAX_REPEATED = 300
+_MAX_DATED_WISH = 300
 
-ENGLISH = {
-    "saved": f"{REMEMBERED[0]}{{}}",
-    "known": f"{KNOWN[0]}{{}}",
-    "masked": "(Secrets are not kept; `turnleaf remember` keeps a text exactly as it is.)",
-    "secret": "Secrets such as passwords and keys are not kept, so nothing was saved. "
-    "(`turnleaf remember` keeps a text exactly as it is.)",
-    "full": "I could not remember that: {}",
-    "removed": f"{FORGOTTEN[0]}{{}}",
-    "none": "I remember nothing like that, so nothing was forgotten: {}",
-    "several": "Several things could be meant, so nothing was forgotten. Which one?",
-    "replaced": f"{REMEMBERED[0]}{{}} (before: {{}})",
-    "unlearnt": "I will not learn that: {}",
-    "everything": "I do not forget everything at once. `turnleaf memories` lists what there is; "
-    "name one thing, or edit the file.",
-    "private": "(This is private: nothing is remembered or forgotten.)",
-}
-CHINESE = {
-    "saved": f"{REMEMBERED[1]}{{}}",
-    "known": f"{KNOWN[1]}{{}}",
-    "masked": "（密碼等機密不會保留；用 `turnleaf remember` 可以原樣保留。）",
-    "secret": "密碼、金鑰等機密不會保留，所以這次沒有記下任何內容。"
-    "（用 `turnleaf remember` 可以原樣保留。）",
-    "full": "沒辦法記住：{}",
-    "removed": f"{FORGOTTEN[1]}{{}}",
-    "none": "我不記得這樣的事，所以沒有忘掉什麼：{}",
-    "several": "符合的不只一件，所以還沒有忘掉。是哪一件？",
-    "replaced": f"{REMEMBERED[1]}{{}}（原本：{{}}）",
-    "unlearnt": "我不會學這件事：{}",
-    "everything": "我不會一次忘掉所有的事。`turnleaf memories` 列出記得的內容；"
-    "請說一件，或直接編輯檔案。",
-    "private": "（這是私密對話：不會記住或忘掉任何事。）",
-}
+REPLIES = "memory"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +69,17 @@ class Obeyed:
 def obey(
     text: str, memory: MemoryStore, learning: LearningStore, *, key: str, now: datetime
 ) -> Obeyed:
-    """Act on a message that begins with a request, one after the other if there are several."""
+    """Act on a message that begins with a request, one after the other if there are several.
+
+    `now` is when it was said, in the user's time zone: dates in it are counted from that day.
+    """
     requests = requests_in(text)
     if not requests:
         return Obeyed()
     earlier = (fact.content for fact in memory.get_all())
-    words = choose_words(text, ENGLISH, CHINESE, earlier=earlier)
+    words = choose_words(text, REPLIES, earlier=earlier)
     source = Source(quote=masked(text), conversation=key, message_time=now, trust="user")
-    desk = _Desk(memory, learning, source, words)
+    desk = _Desk(memory, learning, source, words, now)
     done = [desk.act(request) for request in requests]
     return Obeyed(
         "\n".join(one.confirmation for one in done),
@@ -136,7 +110,16 @@ def refusal(text: str) -> str:
     """Say that a request is not acted on, if a message is one: the conversation is private."""
     if request_in(text) is None:
         return ""
-    return choose_words(text, ENGLISH, CHINESE)["private"]
+    return choose_words(text, REPLIES)["private"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A fact to be kept, until when it holds, and what it is about."""
+
+    content: str
+    until: date | None
+    slot: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +130,7 @@ class _Desk:
     learning: LearningStore
     source: Source
     words: Mapping[str, str]
+    now: datetime
 
     def act(self, request: Request) -> Obeyed:
         """Do what one request says."""
@@ -159,31 +143,58 @@ class _Desk:
         if not content:
             return Obeyed(self._said("secret"))
         note = f" {self.words['masked']}" if content != asked else ""
+        dated = make_dates_absolute(content, self.now)
+        claim = read_claim(dated.text)
+        fact = _Wanted(dated.text, dated.until, claim.slot if claim else None)
         known = self.memory.get_all()
-        same = judged(Candidate(content, content), known)
-        if same.kind == "same" and same.target:
-            return Obeyed(self._said("known", same.target.content))
+        same = find_same(fact.content, known)
+        if same:
+            return Obeyed(self._said("known", same.content))
         try:
-            before = _corrected(content, known)
-            if before and (after := self._replaced(before, content)):
+            before = _find_replaced(claim, known)
+            if before and (after := self._replaced(before, fact)):
                 return Obeyed(
                     self._said("replaced", after.content, before.content) + note, (after,)
                 )
-            saved = self.memory.add(content, origin=ORIGIN, source=self.source)
+            saved = self._saved(fact)
         except MemoryFull as error:
-            return Obeyed(self._said("full", str(error)))
-        return Obeyed(self._said("saved", saved.content) + note, (saved,))
+            return Obeyed(self._refused(error))
+        moved = "".join(self._said("moved", one.content) for one in saved.displaced)
+        told = self._said("saved", saved.memory.content)
+        return Obeyed(f"{told}{moved}{note}", (saved.memory,))
 
-    def _replaced(self, before: Memory, content: str) -> Memory | None:
+    def _saved(self, fact: _Wanted) -> Remembered:
+        """Keep a fact; an older one that says the same comes back instead."""
+        older = find_same(fact.content, self.memory.older())
+        back = older and self.memory.revive(
+            older.id, until=fact.until, origin=ORIGIN, source=self.source, displace=True
+        )
+        return back or self.memory.remember(
+            fact.content, origin=ORIGIN, source=self.source, slot=fact.slot, until=fact.until
+        )
+
+    def _refused(self, error: MemoryFull) -> str:
+        """Say why there is no room, and which command makes some."""
+        if error.remedy is None:
+            return self._said("full", str(error))
+        return self._said("filled", error.remedy)
+
+    def _replaced(self, before: Memory, fact: _Wanted) -> Memory | None:
         try:
             return self.memory.update(
-                before.id, content, expected=before.content, origin=ORIGIN, source=self.source
+                before.id,
+                fact.content,
+                expected=before.content,
+                origin=ORIGIN,
+                source=self.source,
+                slot=fact.slot,
+                until=fact.until,
             )
         except Conflict:
             return None
 
     def _forgotten(self, wanted: str, rest: str) -> Obeyed:
-        found = meant(wanted, self.memory.get_all())
+        found = self._find_meant(wanted)
         waiting = [one for one in self.learning.outbox() if meant(wanted, [_foreseen(one)])]
         if len(found) > 1:
             return Obeyed("\n".join([self._said("several"), *_listed(found)]), rest=rest)
@@ -195,19 +206,29 @@ class _Desk:
         told = self._said("removed", gone[0].content) if gone else self._nothing_of(wanted)
         return Obeyed(told, removed=gone, rest=rest)
 
+    def _find_meant(self, wanted: str) -> list[Memory]:
+        """Find what is to be forgotten, in the words of the wish or with its dates as kept."""
+        known = [*self.memory.get_all(), *self.memory.older()]
+        found = meant(wanted, known)
+        if found or len(wanted) > _MAX_DATED_WISH:
+            return found
+        dated = make_dates_absolute(wanted, self.now).text
+        return found if dated == wanted else meant(dated, known)
+
     def _nothing_of(self, wanted: str) -> str:
         """Say that nothing is remembered; what was said a moment ago is then not learnt."""
         if _EVERYTHING.fullmatch(wanted.strip()):
             return self._said("everything")
-        queued = self.learning.queued(self.source.conversation or "")
-        said = [one.content for message in queued for one in rules.facts_in(message.message.text)]
-        facts = (Memory("", content, LONG_AGO, LONG_AGO) for content in said)
-        unlearnt = meant(wanted, list(facts))
-        return (
-            self._said("unlearnt", unlearnt[0].content)
-            if unlearnt
-            else self._said("none", _shortened(wanted))
-        )
+        key = self.source.conversation or ""
+        for queued in self.learning.queued(key):
+            message = queued.message
+            said = [one.content for one in sure_facts(message.text, self.now)]
+            facts = [Memory("", content, LONG_AGO, LONG_AGO) for content in said]
+            if unlearnt := meant(wanted, facts):
+                # Whoever is reading it at this moment finds it gone, and writes nothing.
+                self.learning.unqueue(key, {message.timestamp} if message.timestamp else set())
+                return self._said("unlearnt", unlearnt[0].content)
+        return self._said("none", _shortened(wanted))
 
     def _said(self, what: str, *texts: str) -> str:
         return self.words[what].format(*texts)
@@ -222,10 +243,10 @@ def _wishing_clauses(text: str) -> Iterator[int]:
             yield end
 
 
-def _corrected(content: str, known: Sequence[Memory]) -> Memory | None:
-    """Find the one known fact that the words call wrong."""
-    verdicts = (judged(candidate, known) for candidate in rules.facts_in(content))
-    return next((one.target for one in verdicts if one.kind == "supersedes"), None)
+def _find_replaced(claim: Statement | None, known: Sequence[Memory]) -> Memory | None:
+    """Return the known fact whose place a fact takes."""
+    verdict = judge(claim, known) if claim else None
+    return verdict.targets[0] if verdict and verdict.effect == "replaces" else None
 
 
 def _first_sentence(text: str) -> tuple[str, str]:
@@ -239,9 +260,10 @@ def _shortened(text: str) -> str:
 
 
 def _foreseen(outgoing: Outgoing) -> Memory:
-    """Give the fact that will be when what was learnt is written."""
+    """Return the fact that will be when what was learned is written."""
     decision = outgoing.decision
-    return Memory(decision["id"], decision["content"], LONG_AGO, LONG_AGO, decision["category"])
+    content = decision.get("content") or ""
+    return Memory(decision["id"], content, LONG_AGO, LONG_AGO, decision.get("category"))
 
 
 def _listed(found: Sequence[Memory]) -> list[str]:

@@ -12,7 +12,7 @@ from turnleaf.store.index import Index
 from turnleaf.store.index_vectors import find_vector_fault, has_numpy
 from turnleaf.store.memories import MemoryStore
 from turnleaf.store.pending import PendingStore
-from turnleaf.store.sources import Files
+from turnleaf.store.sources import Files, MemoryPages
 
 if TYPE_CHECKING:
     from turnleaf.settings import DataFolder, Settings
@@ -58,7 +58,7 @@ def configure(
 ) -> None:
     """Have an index search what the settings say, and how they say."""
     sources: list[Source | Followed | Store] = [
-        Files(folder.memory(settings)),
+        MemoryPages(folder.memory(settings)),
         Files(folder.daily),
         conversations,
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import UTC, timedelta
 from itertools import pairwise
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 from turnleaf.context_search import find_context
 from turnleaf.core import composer as composing
 from turnleaf.core.audiences import Reader
+from turnleaf.core.budgets import has_room_for_tools, prompt_budget
 from turnleaf.core.composer import Document, Explanation, PromptComposer
 from turnleaf.core.dialogue import Text, ToolResult, Usage
 from turnleaf.core.extracting import MESSAGE_CHARS
+from turnleaf.core.fact_ranking import ends_of
+from turnleaf.core.fact_text import FactForm
 from turnleaf.core.message_fates import Newer, Place, find_superseded, reason_of
 from turnleaf.core.messages import Message
 from turnleaf.core.stored_messages import NewMessage
@@ -23,14 +26,16 @@ from turnleaf.core.tokens import content_chars
 from turnleaf.core.window import within_limits
 from turnleaf.errors import ModelError, SettingsError
 from turnleaf.obeying import Obeyed, obey, refusal
+from turnleaf.store.index import PROMPT_LIMIT
 from turnleaf.store.learning import Queued
 from turnleaf.store.limits import before_again
+from turnleaf.store.timing import checked_zone, local_zone
 from turnleaf.tools import MemoryTools
 from turnleaf.tools import Turn as ToolTurn
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping, Sequence
-    from datetime import datetime
+    from datetime import datetime, tzinfo
 
     from turnleaf.core.dialogue import Event, Model, Prompt
     from turnleaf.core.hits import Hit
@@ -44,6 +49,10 @@ if TYPE_CHECKING:
     from turnleaf.store.pending import PendingStore
 
 LONGEST_DAYS = 36_500
+FACT_CHARS = 20
+"""What a fact takes in a prompt besides its words: bullet, day and id."""
+CERTAIN_SHARE = 3
+"""Facts of so small a part of a prompt's tokens always have room: a character is about a token."""
 MAX_EXCHANGE = 50
 """How many messages an exchange may have, with tools, to be told again as one."""
 
@@ -127,8 +136,8 @@ class Host(Protocol):
         """The model that answers."""
 
     @property
-    def prompt_max_tokens(self) -> int:
-        """How many tokens a prompt may have."""
+    def context_window(self) -> int | None:
+        """How many tokens the model's context has, where that is known."""
 
     @property
     def learns(self) -> bool:
@@ -166,6 +175,9 @@ class Turn:
         self._said: list[str] = []
         self._saved: list[str] = []
         self._usage: Usage | None = None
+        window = assistant.context_window
+        self._max_tokens = prompt_budget(assistant.settings.prompt_max_tokens, window)
+        self._has_tools = self._may_use_tools(assistant.settings, window)
         self._composer = self._make_composer()
         self._obeyed = Obeyed()
         self._keeping = Lock()
@@ -228,36 +240,57 @@ class Turn:
     def _is_trusted(self) -> bool:
         return self._asked.trust == "user"
 
+    def _may_use_tools(self, settings: Settings, window: int | None) -> bool:
+        """Whether the model may use tools: somebody else's words must not move it to."""
+        is_allowed = settings.enabled and self._is_trusted and not self._is_private
+        return is_allowed and has_room_for_tools(window)
+
+    @property
+    def _reader(self) -> Reader:
+        return Reader(self._key, self._audience, is_prompt=True)
+
     @property
     def _answer(self) -> str:
         return "".join(self._said)
 
     def _make_composer(self) -> PromptComposer:
-        settings = self._own.settings
         system = composing.SYSTEM_PROMPT
-        if settings.enabled and self._is_trusted and not self._is_private:
+        if self._has_tools:
             system = f"{system}\n\n{composing.WITH_TOOLS}"
         if self._asked.instructions:
             system = f"{system}\n\n{self._asked.instructions}"
-        return PromptComposer(system, max_tokens=self._own.prompt_max_tokens)
+        form = FactForm(_zone_of(self._started), has_ids=self._has_tools)
+        return PromptComposer(system, max_tokens=self._max_tokens, form=form)
 
     def _prompt(self) -> Prompt:
         own = self._own
         history, breaks = self._known_history()
-        notes = [_today(self._started), *breaks, *self._obeyed.notes]
+        notes = [_describe_time(self._started), *breaks, *self._obeyed.notes]
         if not own.settings.enabled:
             return self._composer.compose(
                 self._text, history=history, documents=self._documents, notes=notes
             )
+        memories = own.memory.get_all()
         return self._composer.compose(
             self._text,
-            memories=own.memory.get_all(),
+            memories=memories,
             page=own.memory.prompt_text(),
+            scores=self._score_facts(memories),
             hits=self._find_context(history),
             history=history,
             documents=self._documents,
             notes=notes,
         )
+
+    def _score_facts(self, facts: Sequence[Memory]) -> dict[str, float] | None:
+        """Return how near facts are to the message, by their ids, where not all may have room."""
+        chars = sum(len(fact.content) + FACT_CHARS for fact in facts)
+        if chars * CERTAIN_SHARE < self._max_tokens:
+            return None
+        hits = self._own.index.search(
+            ends_of(self._text), PROMPT_LIMIT, source="memory", floor=False, reader=self._reader
+        )
+        return {hit.id: hit.score for hit in reversed(hits) if hit.id}
 
     def _find_context(self, history: Sequence[Message]) -> Sequence[Hit]:
         """Return what fits the message, and is neither said nor replaced in this conversation."""
@@ -267,18 +300,21 @@ class Turn:
             own.index,
             own.daily,
             self._started.date(),
-            reader=Reader(self._key, self._audience, is_prompt=True),
+            reader=self._reader,
             budget_tokens=own.settings.context_max_tokens,
             history=[*history, *self._find_replaced()],
         )
+        ended = {memory.id for memory in own.memory.ended()}
+        hits = tuple(hit for hit in hits if not (hit.source == "memory" and hit.id in ended))
         if not any(hit.message is not None for hit in hits):
             return hits
         newer = find_superseded(own.memory.changes())
         return [_note_newer(hit, newer) for hit in hits]
 
     def _prompt_in_private(self, history: Sequence[Message]) -> Prompt:
+        notes = [_describe_time(self._started)]
         return self._composer.compose(
-            self._text, history=history, documents=self._documents, notes=[_today(self._started)]
+            self._text, history=history, documents=self._documents, notes=notes
         )
 
     def _known_history(self) -> tuple[Sequence[Message], list[str]]:
@@ -287,13 +323,18 @@ class Turn:
             return self._asked.history, []
         own = self._own
         if self._asked.after is None:
-            window = own.conversations.window(self._key, resumed=self._asked.is_resumed)
-            said = [one.message for one in window]
+            said = self._read_window()
             history = before_again(said, self._text if self._is_again else None)
         else:
             history = self._history_until(self._asked.after)
         silence = timedelta(days=min(own.settings.conversation_max_age_days, LONGEST_DAYS))
         return history, _describe_breaks(history, self._started, silence)
+
+    def _read_window(self) -> Sequence[Message]:
+        conversations = self._own.conversations
+        if not self._asked.is_resumed:
+            return conversations.get_history(self._key)
+        return [one.message for one in conversations.window(self._key, resumed=True)]
 
     def _history_until(self, message_id: int) -> Sequence[Message]:
         """Return the window that ends with a message, which something else is to follow."""
@@ -316,10 +357,10 @@ class Turn:
             yield self._heard(Text(self._obeyed.confirmation))
 
     def _answered(self, prompt: Prompt) -> Iterator[Event]:
-        tools = self._tools() if self._own.settings.enabled and self._is_trusted else None
         gap = "\n\n" if self._said else ""
         try:
             model = self._own.model
+            tools = self._tools() if self._has_tools else None
             if self._obeyed.confirmation and model.name == "recall":
                 return
             for event in model.stream(prompt, tools):
@@ -479,8 +520,19 @@ def _describe_breaks(history: Sequence[Message], now: datetime, silence: timedel
     ]
 
 
-def _today(now: datetime) -> str:
-    return f"Today is {now:%Y-%m-%d}, {now:%A}."
+def _describe_time(now: datetime) -> str:
+    """Say the day, the time and the zone in which a message was written."""
+    offset = now.isoformat(timespec="minutes")[len("2026-11-16T12:00") :]
+    name = getattr(_zone_of(now), "key", "UTC")
+    where = f"UTC{offset}" if name == "UTC" else f"UTC{offset}, {name}"
+    return f"Today is {now:%Y-%m-%d}, {now:%A}, and it is {now:%H:%M} ({where})."
+
+
+def _zone_of(now: datetime) -> tzinfo:
+    """Return the zone of a clock: the machine's by its name, or else whatever offset it has."""
+    named = checked_zone(local_zone())
+    is_named = now.astimezone(named).utcoffset() == now.utcoffset()
+    return named if is_named else now.tzinfo or UTC
 
 
 def _note_newer(hit: Hit, newer: Mapping[Place, Newer]) -> Hit:

@@ -12,7 +12,7 @@ from turnleaf.errors import TurnleafError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from turnleaf.extraction import Learnt
+    from turnleaf.decision_writing import Learnt
 
 NAME = "turnleaf-learning"
 
@@ -20,10 +20,14 @@ log = logging.getLogger("turnleaf")
 
 
 class Job(NamedTuple):
-    """A conversation to be learnt from; `is_flush` when that ends a cycle."""
+    """A conversation to be learnt from; `is_flush` when that ends a cycle.
+
+    With `is_reading` rules alone read it, which costs nothing.
+    """
 
     key: str
     is_flush: bool = False
+    is_reading: bool = False
 
 
 class Worker:

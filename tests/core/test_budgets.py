@@ -6,14 +6,14 @@ import json
 
 import pytest
 
-from turnleaf.core.budgets import TOOLS_TOKENS, prompt_budget
+from turnleaf.core.budgets import TOOLS_TOKENS, has_room_for_tools, prompt_budget
 from turnleaf.core.tokens import estimate
 from turnleaf.tools import SPECS
 
 
 @pytest.mark.parametrize(
     ("window", "budget"),
-    [(None, 32_000), (200_000, 32_000), (8_192, 4_944), (4_096, 1_872), (1_024, 1)],
+    [(None, 32_000), (200_000, 32_000), (8_192, 4_944), (4_096, 1_872), (2_048, 1_536)],
 )
 def test_a_prompt_leaves_room_for_tools_and_an_answer(window: int | None, budget: int) -> None:
     assert prompt_budget(32_000, window) == budget
@@ -22,3 +22,8 @@ def test_a_prompt_leaves_room_for_tools_and_an_answer(window: int | None, budget
 def test_the_tools_take_no_more_than_is_kept_for_them() -> None:
     described = [[spec.name, spec.description, dict(spec.parameters)] for spec in SPECS]
     assert estimate(json.dumps(described)) <= TOOLS_TOKENS
+
+
+@pytest.mark.parametrize(("window", "fits"), [(None, True), (4_096, True), (2_048, False)])
+def test_a_small_context_has_no_room_for_tools(window: int | None, fits: bool) -> None:  # noqa: FBT001
+    assert has_room_for_tools(window) is fits

@@ -14,6 +14,7 @@ from turnleaf.core.context import (
     choose,
     confidence,
     fill,
+    put_clusters_first,
     shorten,
 )
 from turnleaf.core.context_text import context_lines
@@ -132,6 +133,37 @@ def test_the_best_are_taken_until_the_room_is_full() -> None:
     lines = "\n".join(context_lines(filled))
     assert 200 < estimate(lines) <= 300
     assert fill(hits, Room(0, estimate)) == []
+
+
+@pytest.mark.parametrize("step", [1, 2])
+def test_hardly_any_room_is_left_whether_messages_follow_each_other_or_not(step: int) -> None:
+    hits = [
+        said(f"{n}: the lamp is green", n, parent=n - 1, date=f"2026-11-{10 + n // 20}")
+        for n in range(0, 60 * step, step)
+    ]
+    filled = fill([*hits[1::2], *hits[::2]], Room(500, estimate))
+    assert 470 < estimate("\n".join(context_lines(filled))) <= 500
+
+
+def test_conversations_of_one_day_have_room_for_their_openings() -> None:
+    hits = [said(f"{n}: the lamp is green", n, conversation=f"cli:{n}") for n in range(99)]
+    filled = fill(hits, Room(300, estimate))
+    assert estimate("\n".join(context_lines(filled))) <= 300
+
+
+def test_what_stands_beside_hits_is_taken_before_something_else_of_the_same_score() -> None:
+    alone = said("alone", 50, score=0.41, date="2026-11-12")
+    best = said("best", 2, score=0.8, parent=1)
+    after = said("after", 3, score=0.4, parent=2)
+    same_day = said("same day", 9, score=0.4, parent=8)
+    ordered = put_clusters_first([best, alone, same_day, after])
+    assert texts(ordered) == ["best", "after", "same day", "alone"]
+
+
+def test_a_note_that_fits_best_stays_before_the_messages_of_a_conversation() -> None:
+    note = replace(PLAIN, source="daily", text="note", conversation=None, message=None, score=0.9)
+    pair = [said("one", 1, score=0.5), said("two", 2, score=0.5, parent=1)]
+    assert texts(put_clusters_first([note, *pair])) == ["note", "one", "two"]
 
 
 def test_what_is_too_long_does_not_keep_the_next_out() -> None:

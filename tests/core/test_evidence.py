@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from turnleaf.core.evidence import asks_again, is_question, says_nothing
-from turnleaf.llm.recall import CHINESE, ENGLISH
+from turnleaf.core.languages.replies import words_in
+
+RECALL = [words_in(name, "recall") for name in ("en", "zh")]
 
 
 @pytest.mark.parametrize(
@@ -63,14 +65,29 @@ def test_a_statement_and_another_question_are_not_the_same(earlier: str, now: st
         "I don't have any information about that. Could you tell me more?",
         "Unfortunately, there is no record of it.",
         *("我不知道", "沒有相關的內容。", "抱歉，我找不到關於這件事的記錄，請再告訴我一次。"),
-        *(f"{words['found']}\n- The lamp is called Ming" for words in (ENGLISH, CHINESE)),
-        *(f"{words['nothing']}\n\n({words['advice']})" for words in (ENGLISH, CHINESE)),
-        *(f"{words['heard']}\n\n({words['advice']})" for words in (ENGLISH, CHINESE)),
-        *(f"{words['noted']}\n- 燈叫小明\n\n({words['advice']})" for words in (ENGLISH, CHINESE)),
+        *(f"{words['found']}\n- The lamp is called Ming" for words in RECALL),
+        *(f"{words['nothing']}\n\n{words['advice']}" for words in RECALL),
+        *(f"{words['heard']}\n\n{words['advice']}" for words in RECALL),
+        *(f"{words['noted']}\n- 燈叫小明\n\n{words['advice']}" for words in RECALL),
         *("Remembered: the lamp is called Ming", "已記住：燈叫小明", "Forgotten: the lamp"),
+        *("已记住：灯叫小明", "我已經記得：燈叫小明", "已忘掉：燈叫小明"),
     ],
 )
 def test_an_answer_that_nothing_was_found_or_that_quotes_says_nothing(text: str) -> None:
+    assert says_nothing(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "This is remembered about it:\n- The lamp is called Ming (memory, MEMORY.md:3)",
+        "Nothing is remembered about that.\n\n(No model is set up, so I only quote.)",
+        "I have no model to answer with, and nothing is remembered about that.",
+        "I will learn this from our conversation:\n- The lamp is called Ming",
+        *("我會從這次對話學到：\n- 燈叫小明", "我会从这次对话学到：\n- 灯叫小明"),
+    ],
+)
+def test_what_an_older_version_answered_is_still_recognised(text: str) -> None:
     assert says_nothing(text)
 
 

@@ -6,7 +6,7 @@ from itertools import chain
 
 import pytest
 
-from turnleaf.core.languages import choose_words, detect_language, is_japanese
+from turnleaf.core.languages.detection import detect_language, is_japanese
 
 TRADITIONAL = """
 請記住客廳的燈叫做小明
@@ -176,16 +176,3 @@ def test_only_japanese_is_japanese() -> None:
     assert all(map(is_japanese, lines(JAPANESE)))
     others = chain(lines(TRADITIONAL), lines(SIMPLIFIED), lines(KOREAN), lines(ENGLISH))
     assert not any(map(is_japanese, others))
-
-
-def test_words_are_chosen_by_the_language_and_are_english_where_there_are_no_others() -> None:
-    english, chinese = {"full": "The file {} is set."}, {"full": "已設定檔案 {}。"}
-    chosen = {
-        text: choose_words(text, english, chinese)
-        for text in ("你們", "你们", "猫です", "안녕", "Hi")
-    }
-    assert [words["full"].format("記") for words in chosen.values()] == [
-        "已設定檔案 記。",
-        "已设置文件 記。",
-        *["The file 記 is set."] * 3,
-    ]

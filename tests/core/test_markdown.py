@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from datetime import date
 from typing import NamedTuple
 
 import pytest
@@ -166,6 +167,30 @@ def test_an_empty_heading_ends_a_category() -> None:
 
 def test_a_heading_in_code_is_no_category() -> None:
     assert said(parse("```\n## Home\n```\n- a\n")) == [("a", None)]
+
+
+def test_what_else_is_known_of_a_fact_stands_in_the_comment_where_it_is_set() -> None:
+    known = dataclasses.replace(NEW, slot="other family", until=date(2026, 11, 17), said_count=3)
+    line = markdown.render(known)
+    assert line.endswith("origin=user slot=other%20family until=2026-11-17 said=3 -->\n")
+    (fact,) = markdown.parse(line, MOMENT).facts
+    assert fact.memory == known
+
+
+@pytest.mark.parametrize(
+    "damage", ["slot= until=2026-13-01 said=0", "slot until said=x", "until=1"]
+)
+def test_a_damaged_value_in_the_comment_costs_no_fact(damage: str) -> None:
+    line = markdown.render(NEW).replace(" -->", f" {damage} -->")
+    (fact,) = markdown.parse(line, MOMENT).facts
+    assert fact.memory == NEW
+
+
+def test_a_page_is_shown_without_the_lines_of_some_facts() -> None:
+    page = "\ufeff# Memory\n\n- one\n  more\n- two\n\nProse.\n"
+    (one, _) = markdown.parse(page, MOMENT).facts
+    assert markdown.without_facts(page, {one.memory.id}) == "\ufeff# Memory\n\n- two\n\nProse.\n"
+    assert markdown.without_facts(page, {"nobody"}) == page
 
 
 def test_what_we_wrote_carries_id_times_and_origin_in_an_invisible_comment() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -35,6 +37,35 @@ def test_a_fact_is_written_as_the_requirements_say() -> None:
         "origin": "user",
     }
     assert "category" not in memories.to_json(fact("x"))
+
+
+def test_what_else_is_known_of_a_fact_is_written_only_where_it_says_something() -> None:
+    known = Memory("a", "x", MOMENT, MOMENT, slot="home", until=date(2026, 11, 17), said_count=3)
+    record = memories.to_json(known)
+    assert [record[key] for key in ("slot", "until", "saidCount")] == ["home", "2026-11-17", 3]
+    assert not {"slot", "until", "saidCount"} & memories.to_json(fact("x")).keys()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"slot": 5, "until": 5, "saidCount": "many"},
+        {"slot": "", "until": "tomorrow", "saidCount": 0},
+        {"slot": "x" * 101, "until": "2026-02-30", "saidCount": -1},
+        {"slot": "\ud83d", "until": "20261117", "saidCount": True},
+        {"slot": ["home"], "until": None, "saidCount": 1.5},
+        {"slot": None, "until": "２０２６-11-17", "saidCount": "9" * 5000},
+    ],
+)
+def test_a_damaged_value_costs_no_fact(damage: dict[str, object]) -> None:
+    assert memories.from_json(memories.to_json(fact("x")) | damage, MOMENT) == fact("x")
+
+
+def test_the_last_day_is_over_when_the_next_begins() -> None:
+    ending = Memory("a", "x", MOMENT, MOMENT, until=date(2026, 11, 17))
+    assert not ending.has_ended(date(2026, 11, 17))
+    assert ending.has_ended(date(2026, 11, 18))
+    assert not fact("x").has_ended(date.max)
 
 
 @thorough

@@ -12,6 +12,7 @@ from turnleaf.core.pieces import (
     MOST_PIECES,
     PART_COLUMNS,
     PIECE_COLUMNS,
+    SMALL_PART_COLUMNS,
     WHOLE_COLUMNS,
     cut_message,
     embedded,
@@ -164,7 +165,21 @@ def test_a_long_message_is_cut_between_paragraphs(paragraph: str) -> None:
 def test_a_long_paragraph_is_cut_between_sentences(sentence: str) -> None:
     parts = cut_message(sentence * 80)
     assert {part.replace(sentence.strip(), "").strip() for part in parts} == {""}
-    assert min(map(columns, parts[:-1])) > PART_COLUMNS / 2
+    assert min(map(columns, parts[:-1])) > SMALL_PART_COLUMNS / 2
+
+
+@pytest.mark.parametrize("sentence", [ENGLISH, CHINESE])
+def test_what_is_longer_than_two_parts_is_cut_into_smaller_ones(sentence: str) -> None:
+    count = 2 * PART_COLUMNS // columns(sentence)
+    assert len(cut_message(sentence * count)) == 2
+    parts = cut_message(sentence * 2 * count)
+    assert len(parts) >= 2 * 2 * PART_COLUMNS // SMALL_PART_COLUMNS
+    assert max(map(columns, parts)) <= SMALL_PART_COLUMNS
+
+
+def test_a_paragraph_of_some_length_stays_whole_in_a_very_long_message() -> None:
+    paragraph = (ENGLISH * 10).strip()
+    assert cut_message("\n\n".join([paragraph] * 6)) == [paragraph] * 6
 
 
 @pytest.mark.parametrize("text", ["", "hi", "茶", ENGLISH * 12])

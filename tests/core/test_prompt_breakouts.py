@@ -211,7 +211,9 @@ def literal_memory(texts: Sequence[str], prompt: str) -> str:
 
 
 def indented(text: str) -> list[str]:
-    first, *others = text.rstrip("\n").splitlines() or [""]
+    first, *others = text.splitlines() or [""]
+    while others and not others[-1].strip():
+        others.pop()
     return [f"- {first}", *(f"  {line}" if line.strip() else "" for line in others)]
 
 
@@ -694,6 +696,7 @@ def test_any_text_made_harmless_is_not_changed_again(text: str) -> None:
 
 @settings(deadline=None)
 @given(st.lists(plain, min_size=1, max_size=4), anything)
+@example(["0\n "], "")
 def test_plain_texts_come_through_unchanged(texts: list[str], prompt: str) -> None:
     for block in BLOCKS:
         assert BUILD[block](texts, prompt) == LITERAL[block](texts, prompt)

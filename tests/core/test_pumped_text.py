@@ -31,23 +31,26 @@ FRAMES = (
 CHILD = """
 import json, sys
 from datetime import UTC, datetime
-from turnleaf.core.extracting import Said, read_answer
+from turnleaf.core.extracting import Said
+from turnleaf.core.extraction_answers import read_answer
+from turnleaf.core.learning.recogniser import read_fact, read_message
+from turnleaf.core.learning.requests import meant
 from turnleaf.core.memories import Memory
-from turnleaf.core.requests import meant
-from turnleaf.core.rules import claim_of, facts_in, gist
 from turnleaf.errors import ModelError
 from turnleaf.obeying import requests_in
 
 moment = datetime(2026, 11, 16, tzinfo=UTC)
 
 def read(text):
-    for reader in (facts_in, claim_of, gist, requests_in):
+    for reader in (read_message, read_fact, requests_in):
         reader(text)
     meant(text, [Memory("1", text[:100], moment, moment)])
     try:
         read_answer(f"```{text}", [Said(text, "user")])
     except ModelError:
         pass
+    record = {"fact": text[:200], "quote": text[:1_000], "message": 1}
+    read_answer(json.dumps({"facts": [record] * 20}), [Said(text, "user")])
 
 for line in sys.stdin:
     print(line, end="", flush=True)

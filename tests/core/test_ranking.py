@@ -100,8 +100,8 @@ def test_a_word_among_many_others_counts_less_and_one_said_often_more() -> None:
     assert words({"tea": 1}, often, [], TYPICAL) > words({"tea": 1}, long, [], TYPICAL)
 
 
-def test_a_word_beside_a_passage_counts_half_at_most() -> None:
-    assert words({"tea": 1}, [], ["tea"], TYPICAL) == 0.5
+def test_a_word_beside_a_passage_counts_two_fifths_at_most() -> None:
+    assert words({"tea": 1}, [], ["tea"], TYPICAL) == 0.4
     both = words({"tea": 1}, ["tea", "x"], ["tea"], TYPICAL)
     assert words({"tea": 1}, ["tea", "x"], ["x"], TYPICAL) < both <= 1
 

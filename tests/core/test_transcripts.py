@@ -91,7 +91,7 @@ def test_speakers_broken_off_answers_forgotten_words_tools_and_pictures_are_name
     assert '> [calls {"name": "weather", "arguments": "{}"}]' in shown
     assert "## Tool · 2026-11-15 08:30\n\n> 72°F" in shown
     assert "· stopped here\n\n> It is" in shown
-    assert "## Assistant · broken off by an error\n\n> It\n" in shown
+    assert "## Assistant · interrupted by an error\n\n> It\n" in shown
 
 
 def test_code_is_shown_as_it_is() -> None:

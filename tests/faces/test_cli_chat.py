@@ -238,7 +238,7 @@ def test_new_learns_and_begins_another_conversation(cli: Cli) -> None:
 
 
 def test_clear_erases_the_conversation_and_what_waits_to_be_learnt(cli: Cli) -> None:
-    refused = talk(cli, "My name is Zebulon", "/clear", "/clear yes")
+    refused = talk(cli, "Zebulon waves at you", "/clear", "/clear yes")
     assert "/clear yes erases it" in refused.err
     assert keys(cli) == []
     assert b"Zebulon" not in all_bytes(cli)
@@ -566,7 +566,7 @@ def test_forget_asks_which_when_several_match(cli: Cli) -> None:
 
 def test_clear_asks_first(cli: Cli) -> None:
     with chatting() as chat:
-        chat.say("My name is Zebulon")
+        chat.say("Zebulon waves at you")
         for answer in ("n", "y"):
             chat.seen.type(f"/clear{ENTER}")
             chat.seen.wait_for("Erase this conversation for good?", 1 if answer == "n" else 2)

@@ -17,7 +17,7 @@ from turnleaf import Message, __version__
 from turnleaf.settings import SETTINGS
 from turnleaf.store.conversations import ConversationStore
 from turnleaf.store.daily import local_now
-from turnleaf.store.learning import LearningStore, Queued
+from turnleaf.store.learning import LearningStore, Queued, Unread
 
 pytestmark = pytest.mark.usefixtures("at_noon")
 
@@ -254,6 +254,37 @@ def test_the_calls_of_today_and_the_cap_are_shown(cli: Cli) -> None:
     store.close()
     assert cli("doctor", "--json").json["parts"]["learning"] == (
         "by rules; 1 call of a model today, 200 at most"
+    )
+
+
+def test_what_could_not_be_used_of_a_models_answers_is_shown(cli: Cli) -> None:
+    store = LearningStore(cli.data / "learning.db", now=local_now)
+    store.count_skipped(3, local_now().date())
+    store.enqueue("cli:session-1", [Queued(Message("user", MING))])
+    for _ in range(2):
+        batch = store.claim("cli:session-1")
+        assert batch is not None
+        store.complete(batch, [], Unread(0, "rubbish", 1))
+    store.close()
+    assert (
+        cli("doctor", "--json")
+        .json["parts"]["learning"]
+        .endswith("200 at most; 3 facts of its answers skipped; 1 message given up as unreadable")
+    )
+
+
+def test_how_the_models_server_is_asked_for_json_is_shown(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = LearningStore(cli.data / "learning.db")
+    store.keep_json_format("http://127.0.0.1:9/v1", "openai:tiny", "json_object")
+    store.close()
+    monkeypatch.setenv("TURNLEAF_MODEL_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("TURNLEAF_MODEL", "recall")
+    monkeypatch.setenv("TURNLEAF_EXTRACT_MODEL", "openai:tiny")
+    assert cli("doctor", "--json").json["parts"]["learning"] == (
+        "by rules and by openai:tiny; its server takes no JSON schema, and is asked for a JSON"
+        " object; 0 calls of a model today, 200 at most"
     )
 
 

@@ -477,3 +477,32 @@ def test_two_programs_at_once_lose_nothing(cli: Cli) -> None:
     running = [subprocess.Popen([sys.executable, "-c", code, name]) for name in "ab"]
     assert [one.wait(60) for one in running] == [0, 0]
     assert sorted(cli.contents()) == sorted(f"{name}-{n}" for name in "ab" for n in range(10))
+
+
+# older facts
+
+
+def test_older_facts_are_listed_explained_exported_and_forgotten(cli: Cli) -> None:
+    lamp = cli.memory.add(LAMP)
+    cli.memory.retire([lamp.id])
+    assert cli("memories", "--json").json == []
+    assert [one["id"] for one in cli("memories", "--older", "--json").json] == [lamp.id]
+    assert "moved to the older facts" in cli("why", lamp.id).out
+    assert "it is in no prompt" in cli("why", lamp.id).out
+    assert LAMP in cli("export", "--older").out
+    assert cli("forget", "lamp").out == f"forgot {lamp.id}: {LAMP}\n"
+    assert "There are no older facts" in cli("memories", "--older").err
+    cli("undo")
+    cli("undo")
+    assert cli.contents() == [LAMP]
+
+
+def test_a_learned_fact_makes_room_and_its_name_is_told(cli: Cli) -> None:
+    cli("config", "memoryMaxItems", "2")
+    zoo = cli.memory.add("I went to the zoo", origin="learnt")
+    cli("remember", LAMP)
+    result = cli("remember", MING)
+    assert f"moved to the older facts to make room: {zoo.id}" in result.err
+    assert cli.contents() == [LAMP, MING]
+    full = cli("remember", "one more")
+    assert (full.code, "turnleaf config memoryMaxItems 4" in full.err) == (1, True)

@@ -186,7 +186,7 @@ def test_the_memory_and_the_days_can_be_read_by_their_addresses(talk: Talk) -> N
         talk.folder / "prompts/memory/daily", now=lambda: datetime(2026, 1, 2).astimezone()
     )
     daily.append("種了樹")
-    assert "## 家\n\n- 客廳的燈叫做小明\n" in talk.read("memory://main")
+    assert "## 家\n\n- 客廳的燈叫做小明 [" in talk.read("memory://main")
     assert "種了樹" in talk.read("memory://daily/2026-01-02")
     today = datetime.now().astimezone().date()
     listed = [one.uri for one in talk.portal.call(talk.client.list_resources).resources]

@@ -140,7 +140,7 @@ def test_the_official_inspector_lists_calls_and_reads(place: Place) -> None:
     saved = inspected(*http, "tools/call", *call)["structuredContent"]
     assert saved["success"] is True
     (read,) = inspected(*http, "resources/read", "--uri", "memory://main")["contents"]
-    assert "- 臥室的燈叫做小華\n" in read["text"]
+    assert "- 臥室的燈叫做小華 [" in read["text"]
     assert place.memory.delete(saved["id"])
 
 

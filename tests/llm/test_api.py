@@ -659,23 +659,87 @@ def test_an_older_anthropic_model_gives_json_as_a_tool(messages: MessagesApi) ->
     assert messages.requests[0].body["tools"][0]["input_schema"]["required"] == ["facts"]
 
 
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        "This model's maximum context length is 2048 tokens, however you requested 3000 tokens",
+        "the request exceeds the available context size (2048 tokens), try increasing it",
+    ],
+)
+def test_a_window_is_known_once_a_server_has_refused_a_long_prompt(
+    chat: ChatApi, refusal: str
+) -> None:
+    chat.fail(400, refusal, code="context_length_exceeded")
+    error_of(lambda: openai_at(chat).structured("", "hm", SCHEMA))
+    assert openai_at(chat).context_window == 2048
+
+
+def formats_asked_for(api: ChatApi) -> list[str]:
+    asked = [received.body.get("response_format") for received in api.requests]
+    return [one["type"] if one else "prompt" for one in asked]
+
+
+def system_of(api: ChatApi) -> str:
+    return texts(api.requests[-1].body["messages"][0])
+
+
+@pytest.mark.parametrize("status", [400, 404, 422, 500, 501])
+def test_a_server_that_refuses_a_schema_is_asked_for_a_json_object(
+    chat: ChatApi, status: int
+) -> None:
+    for _ in range(2 if status >= 500 else 1):
+        chat.fail(status, "json_schema is not supported")
+    chat.answer('{"facts": []}')
+    assert openai_at(chat).structured("Find facts.", "hm", SCHEMA) == '{"facts": []}'
+    assert formats_asked_for(chat)[-1] == "json_object"
+    assert chat.requests[-1].body["response_format"]["schema"] == SCHEMA
+    assert '{"facts": [string, …]}' in system_of(chat)
+
+
 def test_a_server_that_enforces_nothing_is_asked_in_words(side: Side) -> None:
-    side.api.fail(400, "unknown field response_format")
+    for _ in range(2 if isinstance(side.api, ChatApi) else 1):
+        side.api.fail(400, "unknown field response_format")
     side.answer('Here you are:\n```json\n{"facts": []}\n```')
-    assert side.model.structured("Find facts.", "hm", SCHEMA) == '{"facts": []}'
-    again = side.api.requests[1].body
+    assert '{"facts": []}' in side.model.structured("Find facts.", "hm", SCHEMA)
+    again = side.api.requests[-1].body
     assert "response_format" not in again
     assert "output_config" not in again
     told = again.get("system") or again["messages"]
-    assert json.dumps(SCHEMA) in texts({"content": told} if "system" in again else told[0])
+    words = texts({"content": told} if "system" in again else told[0])
+    assert words.startswith("Find facts.")
+    assert '{"facts": [string, …]}' in words
 
 
-@pytest.mark.parametrize("text", ["I found none.", "{", '{"facts": [}', "[]"])
-def test_what_is_not_json_is_an_error(side: Side, text: str) -> None:
-    side.answer(text)
-    message = error_of(lambda: side.model.structured("Find facts.", "hm", SCHEMA))
-    assert "was asked for JSON" in message
-    assert len(side.api.requests) == 1
+def test_a_server_that_passes_the_format_over_is_asked_in_words(chat: ChatApi) -> None:
+    chat.answer("I found nothing.")
+    chat.answer("Nothing at all.")
+    chat.answer('{"facts": []}')
+    assert openai_at(chat).structured("Find facts.", "hm", SCHEMA) == '{"facts": []}'
+    assert formats_asked_for(chat) == ["json_schema", "json_object", "prompt"]
+
+
+def test_what_a_server_takes_is_remembered_by_address_and_model(chat: ChatApi) -> None:
+    chat.fail(400)
+    for _ in range(3):
+        chat.answer('{"facts": []}')
+    for _ in range(2):
+        openai_at(chat).structured("Find facts.", "hm", SCHEMA)
+    other = ApiModel("openai", "another", api_key=KEY, url=chat.url)
+    other.structured("Find facts.", "hm", SCHEMA)
+    assert formats_asked_for(chat) == ["json_schema", "json_object", "json_object", "json_schema"]
+
+
+def test_an_answer_without_json_proves_no_format(chat: ChatApi) -> None:
+    for _ in range(2):
+        for _ in range(3):
+            chat.answer("No.")
+        assert openai_at(chat).structured("Find facts.", "hm", SCHEMA) == "No."
+    assert formats_asked_for(chat) == ["json_schema", "json_object", "prompt"] * 2
+
+
+def test_json_that_was_cut_off_is_returned_as_it_came(chat: ChatApi) -> None:
+    chat.answer('{"facts": ["tea", "cof', finish_reason="length")
+    assert openai_at(chat).structured("", "hm", SCHEMA) == '{"facts": ["tea", "cof'
 
 
 def test_no_json_is_an_error(chat: ChatApi) -> None:
@@ -686,11 +750,29 @@ def test_no_json_is_an_error(chat: ChatApi) -> None:
     assert "refused to answer (No.)" in error_of(lambda: model.structured("", "hm", SCHEMA))
 
 
-@pytest.mark.parametrize("status", [401, 404])
-def test_a_server_that_lets_nobody_in_is_not_asked_again_in_words(side: Side, status: int) -> None:
-    side.api.fail(status)
-    error_of(lambda: side.model.structured("Find facts.", "hm", SCHEMA))
-    assert len(side.api.requests) == 1
+@pytest.mark.parametrize(
+    ("status", "times", "said"),
+    [(401, 1, "does not let us in"), (429, 2, "takes no more requests"), (503, 2, "in trouble")],
+)
+def test_trouble_that_has_nothing_to_do_with_the_format_is_reported(
+    chat: ChatApi, status: int, times: int, said: str
+) -> None:
+    for _ in range(times):
+        chat.fail(status)
+    assert said in error_of(lambda: openai_at(chat).structured("Find facts.", "hm", SCHEMA))
+    assert formats_asked_for(chat) == ["json_schema"] * times
+
+
+def test_a_server_that_fails_without_a_format_too_is_in_trouble(chat: ChatApi) -> None:
+    for _ in range(7):
+        chat.fail(500, "Out of memory.")
+    chat.answer('{"facts": []}')
+    model = openai_at(chat)
+    message = error_of(lambda: model.structured("Find facts.", "hm", SCHEMA))
+    assert "is in trouble of its own (500: Out of memory.)" in message
+    assert formats_asked_for(chat)[-3:] == ["prompt"] * 3
+    model.structured("Find facts.", "hm", SCHEMA)
+    assert formats_asked_for(chat)[-1] == "json_schema"
 
 
 @pytest.mark.parametrize("package", ["pydantic_ai", "openai", "anthropic"])

@@ -195,6 +195,12 @@ def connected(page: Page) -> Page:
     return page
 
 
+def begin_conversation(page: Page) -> None:
+    """Begin a new conversation, and wait until nothing is shown of the one before."""
+    page.get_by_role("button", name="New conversation").first.click()
+    expect(answers(page)).to_have_count(0)
+
+
 def say(page: Page, text: str) -> Locator:
     """Say something in the chat, and give the answer when it is whole."""
     count = answers(page).count()

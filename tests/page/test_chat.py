@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 from tests.page.browsing import (
     Visit,
     answers,
+    begin_conversation,
     choose,
     connected,
     conversation,
@@ -113,7 +114,7 @@ def test_a_past_conversation_is_reopened_gone_on_with_and_erased(
     server.memory.add(LAMP)
     page = visit.open()
     say(page, "客廳的燈叫什麼？")
-    page.get_by_role("button", name="New conversation").first.click()
+    begin_conversation(page)
     expect(page.get_by_text("What shall I remember?")).to_be_visible()
     say(page, "Is anything else called so?")
     page = visit.open()

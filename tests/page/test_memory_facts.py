@@ -125,7 +125,7 @@ def test_days_and_conversations_are_found_and_can_be_told_apart(
     page = connected(visit.open("#/memory?q=小明"))
     results = page.get_by_role("region", name="Results")
     expect(results.get_by_role("listitem")).to_have_count(2)
-    expect(results.get_by_role("radio")).to_have_count(4)
+    expect(results.get_by_role("radio")).to_have_count(5)
     server.conversations.add_exchange("cli:session-1", "小明亮不亮？", "小明很亮。")
     results.get_by_role("radio", name="Conversations").check(force=True)
     for said in ("小明亮不亮？", "小明很亮。"):

@@ -9,7 +9,7 @@ import sys
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.page.browsing import Visit, connected, let_learn, say
+from tests.page.browsing import Visit, begin_conversation, connected, let_learn, say
 from tests.page.serving import SECONDS, Served
 from turnleaf.core.changes import Source
 
@@ -82,7 +82,7 @@ def test_nothing_is_learnt_while_the_switch_is_off(visit: Visit, server: Served)
     let_learn(page, is_on=True)
     expect(page.get_by_text("On: what matters")).to_be_visible()
     page.get_by_role("link", name="Chat", exact=True).click()
-    page.get_by_role("button", name="New conversation").first.click()
+    begin_conversation(page)
     say(page, "我養了一隻貓")
     expect(page.get_by_text("Learnt:").last).to_be_visible()
     assert "貓" in server.file

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
@@ -15,7 +16,11 @@ from turnleaf import Assistant, Message, cli_key, schedule_key, slack_key
 
 KEY = "cli:session-1"
 LAMP = "客廳的燈叫做小明"
+TOMATOES = "陽台的番茄是阿嬤種的"
+"""What no rule reads, so that a model has to."""
 MEMORY = Path("data/prompts/memory/MEMORY.md")
+STAMP = re.compile(r" \[20\d\d-\d\d-\d\d \w+\]")
+"""The day and id after a fact."""
 
 
 class Moment:
@@ -70,8 +75,8 @@ def test_every_reply_is_made_with_all_memories(
     for number in range(100):
         assistant.memory.add(f"事實{number}")
     assistant.reply(key, "Hi")
-    assert all(f"- 事實{number}\n" in model.prompts[0].text for number in range(100))
-    assert all(f"- 事實{number}\n" in model.prompts[0].system for number in range(100))
+    assert all(f"- 事實{number} [2026-" in model.prompts[0].text for number in range(100))
+    assert all(f"- 事實{number} [2026-" in model.prompts[0].system for number in range(100))
 
 
 @pytest.mark.scenario("001.decision-3-inject-in-full")
@@ -82,7 +87,7 @@ def test_all_memories_stand_before_the_message_in_their_tag(
     assistant.memory.add("I am vegetarian")
     assistant.reply(KEY, "打開小明")
     block = f"<long_term_memory>\n- {LAMP}\n- I am vegetarian\n</long_term_memory>\n\n"
-    assert block in model.prompts[0].text
+    assert block in STAMP.sub("", model.prompts[0].text)
     assert model.prompts[0].text.endswith("打開小明")
 
 
@@ -94,7 +99,8 @@ def test_the_system_prompt_holds_the_memory_file_in_full(
     text = f"# 我的記憶\n\nThe fuse box is in the cellar.\n\n## 家\n\n- {LAMP}\n- I am vegetarian"
     MEMORY.write_text(text, "utf-8")
     assistant.reply(KEY, "Hi")
-    assert f"## Long-term Memory\n<long_term_memory>\n{text}\n" in model.prompts[0].system
+    shown = STAMP.sub("", model.prompts[0].system)
+    assert f"## Long-term Memory\n<long_term_memory>\n{text}\n" in shown
 
 
 @pytest.mark.scenario("003.inject-search-results")
@@ -130,15 +136,15 @@ def test_extraction_runs_in_the_background_when_a_turn_is_idle(
 ) -> None:
     monkeypatch.setenv("EMBEDDINGS", "off")
     slow = SlowModel()
-    slow.facts = [[learnt(LAMP)]]
+    slow.facts = [[learnt(TOMATOES)]]
     assistant = Assistant("data", model=slow)
-    for text in (LAMP, "今天好冷"):
+    for text in (TOMATOES, "今天好冷"):
         assert assistant.reply(KEY, text).text == "Fine."
     assert slow.begun.wait(60)
-    assert LAMP not in page()
+    assert TOMATOES not in page()
     slow.may_go_on.set()
     assistant.close()
-    assert LAMP in page()
+    assert TOMATOES in page()
 
 
 @pytest.mark.scenario("003.extract-after-turn")
@@ -176,12 +182,12 @@ def test_within_a_minute_or_with_fewer_than_four_new_messages_it_is_skipped(
 def test_what_is_found_is_in_the_file_and_in_the_index(
     assistant: Assistant, model: ScriptedModel
 ) -> None:
-    model.facts = [[learnt(LAMP, category="家")]]
-    for text in (LAMP, "今天好冷"):
+    model.facts = [[learnt(TOMATOES, category="家")]]
+    for text in (TOMATOES, "今天好冷"):
         assistant.reply(KEY, text)
     assistant.wait()
-    assert f"## 家\n\n- {LAMP}" in page()
-    assert [hit.text for hit in assistant.index.search("小明", source="memory")] == [LAMP]
+    assert f"## 家\n\n- {TOMATOES}" in page()
+    assert [hit.text for hit in assistant.index.search("番茄", source="memory")] == [TOMATOES]
 
 
 def used(tokens: int) -> dict[str, object]:

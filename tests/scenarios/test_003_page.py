@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.page.browsing import chromium, editor, fact, let_learn, say, visiting
+from tests.page.browsing import begin_conversation, chromium, editor, fact, let_learn, say, visiting
 from tests.page.serving import Served, served
 
 LAMP = "客廳的燈叫做小明"
@@ -53,17 +53,17 @@ def test_an_edit_of_the_memory_file_is_saved(page: Page, server: Served) -> None
 def test_the_switch_turns_learning_off_and_on(page: Page, server: Served) -> None:
     server.configure(minNewMessages=1)
     open_memory(page)
-    for is_on, said in ((False, "我住在基隆"), (True, "我養了一隻狗")):
+    for is_on, said in ((False, "我住在基隆"), (True, "客廳的燈叫做小明")):
         let_learn(page, is_on=is_on)
         expect(page.get_by_text("On: what" if is_on else "Off: only")).to_be_visible()
         page.get_by_role("link", name="Chat", exact=True).click()
-        page.get_by_role("button", name="New conversation").first.click()
+        begin_conversation(page)
         answer = say(page, said)
         if is_on:
-            expect(answer).to_contain_text("Learnt: 我養了一隻狗")
+            expect(answer).to_contain_text("Learnt: 客廳的燈叫做小明")
         assert server.configured()["autoExtract"] is is_on
         open_memory(page)
-    assert server.contents() == ["我養了一隻狗"]
+    assert server.contents() == ["客廳的燈叫做小明"]
 
 
 @pytest.mark.scenario("003.page-search")

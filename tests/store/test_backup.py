@@ -64,6 +64,24 @@ def fill(data: Path) -> None:
     (data / "empty.txt").touch()
 
 
+def test_older_facts_are_saved_restored_and_taken_away_with_the_memory(
+    data: Path, file: Path
+) -> None:
+    store = memory(data)
+    store.retire([store.add("I have a cat").id])
+    backup(data, file)
+    store.retire([store.add("I like tea").id])
+    restore(data, file)
+    assert [one.content for one in memory(data).older()] == ["I have a cat"]
+    empty = file.with_name("empty.tar.gz")
+    other = data.with_name("other")
+    memory(other).add("something else")
+    backup(other, empty)
+    restore(data, empty)
+    assert memory(data).older() == []
+    assert not store.location.with_name("OLDER.md").exists()
+
+
 def contents(folder: Path) -> dict[str, bytes]:
     """Read what a person would call the folder's files."""
     paths = [path for path in folder.rglob("*") if path.is_file()]

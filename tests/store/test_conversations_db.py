@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import apsw
@@ -26,6 +28,25 @@ if TYPE_CHECKING:
 @pytest.fixture
 def place(tmp_path: Path) -> Kept:
     return Kept(tmp_path / "conversations.db")
+
+
+OPENED = """
+import sys
+from turnleaf import ConversationStore
+store = ConversationStore(sys.argv[1])
+store.add_exchange("k", "Q", "A")
+opened = []
+sys.addaudithook(lambda event, args: event == "open" and opened.append(args[0]))
+for number in range(10):
+    store.add_exchange("k", f"Q{number}", "A")
+print(opened)
+"""
+
+
+def test_an_exchange_added_to_an_open_database_opens_no_file(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", OPENED, str(tmp_path / "conversations.db")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
 
 
 # Everything is kept

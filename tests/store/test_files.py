@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import fcntl
 import logging
 import os
+import signal
 import stat
 import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event, Thread
+from time import monotonic
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -18,6 +22,9 @@ from hypothesis import strategies as st
 from tests.strategies import brief
 from turnleaf.errors import StorageError
 from turnleaf.store import files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 BOUND_SECONDS = 60
 
@@ -441,3 +448,111 @@ def test_a_read_only_file_is_respected(ground: Path) -> None:
 def test_a_file_that_vanished_is_named_with_what_to_do(path: Path) -> None:
     assert "put it back (turnleaf restore), or start again" in str(files.gone(path))
     assert str(path) in str(files.gone(path))
+
+
+# Locking
+
+
+def hold(path: Path, has_it: Event, may_end: Event) -> None:
+    with files.locked(path):
+        has_it.set()
+        assert may_end.wait(BOUND_SECONDS)
+
+
+def is_locked(path: Path, suffix: str = "lock") -> bool:
+    with path.with_name(f".{path.name}.{suffix}").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    end = monotonic() + BOUND_SECONDS
+    while not is_so():
+        assert monotonic() < end
+
+
+def test_whoever_gives_way_has_the_lock_only_after_those_who_waited(path: Path) -> None:
+    order: list[str] = []
+
+    def wait() -> None:
+        with files.locked(path):
+            order.append("waited")
+
+    with files.locked(path):
+        waiting = Thread(target=wait)
+        waiting.start()
+        wait_until(lambda: is_locked(path, "line"))
+    files.give_way(path)
+    with files.locked(path):
+        order.append("gave way")
+    waiting.join(BOUND_SECONDS)
+    assert order == ["waited", "gave way"]
+
+
+def test_giving_way_to_nobody_takes_no_time(path: Path) -> None:
+    files.give_way(path)
+    assert not is_locked(path)
+
+
+def test_a_kept_lock_excludes_others_while_it_is_held_and_only_then(path: Path) -> None:
+    kept = files.KeptLock(path)
+    for _ in range(2):
+        with kept:
+            assert is_locked(path)
+        assert not is_locked(path)
+
+
+def test_a_kept_lock_waits_for_others(path: Path) -> None:
+    kept, has_it, may_end, order = files.KeptLock(path), Event(), Event(), []
+    with kept:
+        pass
+    other = Thread(target=hold, args=(path, has_it, may_end))
+    other.start()
+    assert has_it.wait(BOUND_SECONDS)
+
+    def take() -> None:
+        with kept:
+            order.append("taken")
+
+    taking = Thread(target=take)
+    taking.start()
+    wait_until(lambda: is_locked(path, "line"))
+    assert order == []
+    may_end.set()
+    taking.join(BOUND_SECONDS)
+    other.join(BOUND_SECONDS)
+    assert order == ["taken"]
+
+
+def test_a_kept_lock_whose_file_was_deleted_is_taken_on_the_new_one(path: Path) -> None:
+    kept = files.KeptLock(path)
+    with kept:
+        pass
+    path.with_name(f".{path.name}.lock").unlink()
+    with kept:
+        assert is_locked(path)
+
+
+def test_a_child_does_not_keep_what_its_parent_had_locked(path: Path) -> None:
+    kept = files.KeptLock(path)
+    with kept:
+        child = os.fork()
+        if child == 0:
+            signal.pause()
+    kept.__enter__()
+    kept.close()
+    try:
+        wait_until(lambda: not is_locked(path))
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
+def test_a_kept_lock_finishes_what_a_kill_interrupted(path: Path) -> None:
+    path.write_bytes(b"half")
+    path.with_name(f".{path.name}.redo").write_bytes(b"the whole content")
+    with files.KeptLock(path):
+        assert path.read_bytes() == b"the whole content"

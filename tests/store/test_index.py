@@ -273,7 +273,9 @@ def test_a_source_narrows_the_search(tmp_path: Path) -> None:
     assert {hit.source for hit in index.search("tea")} == {"memory", "daily", "conversations"}
     for source in ("memory", "daily", "conversations"):
         assert [hit.source for hit in index.search("tea", source=source)] == [source]
-    with pytest.raises(InvalidInput, match="the source is one of memory, daily, conversations"):
+    with pytest.raises(
+        InvalidInput, match="the source is one of memory, older, daily, conversations"
+    ):
         index.search("tea", source="elsewhere")
 
 

@@ -39,7 +39,7 @@ PATIENCE_SECONDS = 10.0
 QUERIES = ("tea", "烏龍茶", "the number 7 of the kettles", "客廳的燈 12", "zebra")
 SUFFIXES = ("", "-wal", "-shm")
 FILES = [f"{name}{suffix}" for name in ("index.db", "vectors.db") for suffix in SUFFIXES]
-OURS = {".index.db.lock", *FILES}
+OURS = {".index.db.lock", ".index.db.line", *FILES}
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 

@@ -54,6 +54,32 @@ def texts(hits: Sequence[Hit]) -> list[str]:
 # What is found.
 
 
+class Talkative:
+    """A store in which somebody says something more whenever it is asked what is new."""
+
+    def __init__(self, store: ConversationStore, most: int) -> None:
+        self.location = store.location
+        self._store = store
+        self._left = most
+
+    def changes_since(self, cursor: Cursor | None, limit: int) -> Feed:
+        feed = self._store.changes_since(cursor, limit)
+        self._left -= 1
+        assert self._left >= 0, "it is asked again and again"
+        self._store.add_messages("k", [says("and the kettle")])
+        return feed
+
+
+def test_a_search_does_not_chase_what_is_said_while_it_takes_in(
+    store: ConversationStore, tmp_path: Path
+) -> None:
+    store.add_messages("k", [says("the first kettle")])
+    index = Index(tmp_path / "index.db", [Talkative(store, most=4)])
+    assert "the first kettle" in texts(index.search("kettle"))
+    assert "and the kettle" in texts(index.search("kettle"))
+    index.close()
+
+
 @pytest.mark.parametrize("name", ["conversations.db", "conversations.json"])
 def test_a_message_says_who_said_it_when_and_where(tmp_path: Path, name: str) -> None:
     store = ConversationStore(tmp_path / "c" / name)
@@ -323,6 +349,19 @@ def test_a_new_build_finds_the_vectors_again(tmp_path: Path, store: Conversation
     assert index.search("beverage", floor=False) == before
     assert index.embed() == 0
     assert len(model.asked) == asked + 2, "only the questions"
+
+
+def test_a_part_of_a_long_message_is_embedded_without_the_parts_beside_it(
+    tmp_path: Path, store: ConversationStore
+) -> None:
+    model = Meanings()
+    index = Index(tmp_path / "index.db", [store], model)
+    index.embed()
+    paragraphs = [f"{number}: {ENGLISH * 8}".strip() for number in range(6)]
+    store.add_messages("k", [says("before"), says("\n\n".join(paragraphs), 1), says("after", 2)])
+    index.embed()
+    assert {*paragraphs[1:-1]} <= {*model.asked}
+    assert any(text.startswith("before\n0:") for text in model.asked)
 
 
 def test_what_was_said_last_gets_its_vector_first(tmp_path: Path, store: ConversationStore) -> None:

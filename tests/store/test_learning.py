@@ -23,7 +23,7 @@ from turnleaf.core.throttle import LEASE_SECONDS
 from turnleaf.core.times import to_iso
 from turnleaf.errors import InvalidInput, StorageError
 from turnleaf.store.backup import backup, restore
-from turnleaf.store.learning import Batch, LearningStore, Outgoing, Problem, Queued
+from turnleaf.store.learning import FORMAT_DAYS, Batch, LearningStore, Outgoing, Problem, Queued
 
 START = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)
 DAY = date(2026, 3, 1)
@@ -742,3 +742,16 @@ def test_what_is_stored_is_json_that_can_be_read(place: Place) -> None:
     connection.close()
     assert record["message"]["content"] == "客廳的燈叫做小明"
     assert (record["trust"], record["isSettled"]) == ("user", False)
+
+
+def test_the_format_that_a_server_takes_is_known_after_a_restart_for_a_month(place: Place) -> None:
+    store = place.open()
+    store.keep_json_format("http://a/v1", "openai:tiny", "json_schema")
+    store.keep_json_format("http://a/v1", "openai:tiny", "prompt")
+    store.close()
+    store = place.open()
+    assert store.json_format("http://a/v1", "openai:tiny") == "prompt"
+    assert store.json_format("http://b/v1", "openai:tiny") is None
+    assert store.json_format("http://a/v1", "openai:large") is None
+    place.pass_time(FORMAT_DAYS * 24 * 3600)
+    assert store.json_format("http://a/v1", "openai:tiny") is None

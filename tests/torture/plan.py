@@ -14,6 +14,7 @@ ROUNDS: dict[str, tuple[Verb, ...]] = {
     "conversations": ("add", "add", "add", "add", "clear", "add"),
     "whole": ("add", "add", "add", "add", "clear", "add"),
     "memories": ("add", "add", "update", "add", "delete"),
+    "moves": ("add", "add", "update", "add", "delete"),
     "daily": ("add",),
     "takeover": ("add",),
     "sample": ("add",),

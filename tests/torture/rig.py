@@ -18,12 +18,12 @@ from tests.torture.checker import Case
 from tests.torture.full import Limit
 from tests.torture.injected import Job, threshold
 from tests.torture.plan import Writer
-from tests.torture.subjects import KINDS, LIMITS, WHOLE
+from tests.torture.subjects import KINDS, LIMITS, MOVES, WHOLE
 from tests.torture.worker import outcomes
 
 ROOT = Path(__file__).parents[2]
 LONG = os.environ.get("TORTURE") == "long"
-KEPT = (*KINDS, *WHOLE)
+KEPT = (*KINDS, *WHOLE, *MOVES)
 HANG_SECONDS = 7200 if LONG else 300
 MEMORY = Path("/dev/shm")  # noqa: S108
 VARYING = re.compile(r"/\S*turnleaf-\w+|\d+")

@@ -14,7 +14,9 @@ from turnleaf.core.messages import Message
 from turnleaf.settings import Settings
 from turnleaf.store.conversations import ConversationStore
 from turnleaf.store.daily import DailyLog
-from turnleaf.store.memories import MemoryStore
+from turnleaf.store.memories import MemoryStore, utc_now
+from turnleaf.store.memory_file import MemoryFile
+from turnleaf.store.older import older_path
 from turnleaf.store.takeover import take_over_older
 
 LOGGER = "turnleaf"
@@ -37,6 +39,7 @@ NAMES = {
 KINDS = tuple(NAMES)
 WHOLE = {"whole-db": "conversations.db"}
 TAKEOVER = {"takeover-db": "conversations.db"}
+MOVES = {"moves-md": "MEMORY.md", "moves-json": "memories.json"}
 
 
 class Subject(Protocol):
@@ -135,6 +138,25 @@ class Memories:
         pass
 
 
+class Moves(Memories):
+    """A memory whose facts go to the older ones, come back changed, or are forgotten there."""
+
+    def perform(self, step: Step) -> str:
+        if step.verb == "add":
+            memory = self.store.add(step.text, step.room)
+            self.ids[step.key] = memory.id
+            return "ok" if self.store.retire([memory.id]) else "missing"
+        if step.verb == "update" and step.key in self.ids:
+            self.store.revive(self.ids[step.key])
+        return super().perform(step)
+
+    def texts(self) -> list[str]:
+        """All that is there, and each fact in one of the two files alone."""
+        older = MemoryFile(older_path(self.store.location), utc_now)
+        left = older.page().facts if older.path.exists() else ()
+        return super().texts() + [fact.memory.content for fact in left]
+
+
 class Daily:
     ENTRY = re.compile(r"w\d+k\d+ v\d+ .*")
 
@@ -160,12 +182,13 @@ OPENERS: dict[str, Callable[[Path], Subject]] = {
     "whole": Whole,
     "takeover": TakenOver,
     "memories": Memories,
+    "moves": Moves,
     "daily": Daily,
 }
 
 
 def location(kind: str, folder: Path) -> Path:
-    return folder / (NAMES | WHOLE | TAKEOVER).get(kind, "sample.txt")
+    return folder / (NAMES | WHOLE | TAKEOVER | MOVES).get(kind, "sample.txt")
 
 
 def open_subject(kind: str, folder: Path) -> Subject:

@@ -11,6 +11,9 @@ export interface Fact {
   origin: string | null;
   createdAt: string;
   updatedAt: string;
+  slot: string | null;
+  until: string | null;
+  saidCount: number;
   line: number | null;
 }
 
@@ -41,7 +44,7 @@ export interface Change extends Partial<Source> {
   undoable: boolean;
 }
 
-export type HitSource = "memory" | "daily" | "conversations";
+export type HitSource = "memory" | "older" | "daily" | "conversations";
 
 export interface Hit {
   text: string;
@@ -270,7 +273,7 @@ export interface ChatEvents {
 export type ChatEvent = EventOf<ChatEvents>;
 
 export interface LearntLater {
-  action: "added" | "superseded" | "waiting";
+  action: "added" | "superseded" | "ended" | "waiting";
   fact: Fact;
   before: Fact | null;
   quote: string | null;

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 TICK = timedelta(milliseconds=1)
+TOGETHER = frozenset({"add", "update", "repeat", "revive", "retire"})
+"""What a person takes back at once where it was made at once."""
+PERSONS = TOGETHER | {"delete", "import", "put"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +47,15 @@ class Source:
 class Change:
     """One line of changes.jsonl.
 
-    `op` is add, update, delete, import or undo; put, when a person saved the whole file: first
-    a line with what was `removed` and no `id`, then one for each fact that is new or other;
-    restore, when we mended the file; seen, when we noticed somebody else's save; erase, when a
-    source was erased: `traces` tell a text that is gone for good from others, should an older
-    file bring it back. `took` are the lines that it took from the file at line `at`, `put` those
-    that it put there, and `fact` those of them that are the fact itself; `old`, `new` and `shape`
-    name the whole file before and after.
+    `op` is add, update, delete, import or undo; repeat, when a fact was said again; retire, when
+    it left for the file of older facts, expire, when it left because its last day is over, and
+    revive, when it came back; move, the other half of these in that file; put, when a person
+    saved the whole file: first a line with what was `removed` and no `id`, then one for each
+    fact that is new or other; restore, when we mended the file; seen, when we noticed somebody
+    else's save; erase, when a source was erased: `traces` tell a text that is gone for good from
+    others, should an older file bring it back. `took` are the lines that it took from the file
+    at line `at`, `put` those that it put there, and `fact` those of them that are the fact
+    itself; `old`, `new` and `shape` name the whole file before and after.
     """
 
     n: int
@@ -221,7 +226,8 @@ def undoable(history: Sequence[Change]) -> list[Change]:
 def made_with(change: Change, history: Sequence[Change]) -> list[Change]:
     """Give a change and what was made with it and still stands, newest first."""
     taken_back = undone(history)
-    made = (one for one in reversed(history) if one.op == change.op and one.n not in taken_back)
+    ops = TOGETHER if change.op in TOGETHER else {change.op}
+    made = (one for one in reversed(history) if one.op in ops and one.n not in taken_back)
     return [one for one in made if one.is_of_one_step(change)]
 
 
@@ -244,8 +250,7 @@ def can_be_undone(history: Sequence[Change]) -> set[int]:
 
 
 def _is_a_persons(change: Change) -> bool:
-    is_own = change.op in {"add", "update", "delete", "import", "put"}
-    return is_own or (change.op != "undo" and bool(change.removed))
+    return change.op in PERSONS or (change.op != "undo" and bool(change.removed))
 
 
 class _Standing:
@@ -291,6 +296,11 @@ class _Standing:
             return False
         stood_so = now.updated_at in self.said[now.id][now.content]
         return now.updated_at < than.updated_at or (stood_so and now.content != than.content)
+
+    def is_newer(self, now: Memory) -> bool:
+        """Whether a fact never stood here as late as that: it comes from the older facts."""
+        times = self.said.get(now.id, {}).get(now.content, ())
+        return all(time < now.updated_at for time in times) and bool(times)
 
     def gone(self) -> Mapping[str, Change]:
         """Give the facts that we took away, and what took them."""
@@ -363,11 +373,14 @@ def _outdated(facts: _Standing, found: Mapping[str, Memory], horizon: int) -> It
 def _undead(facts: _Standing, found: Mapping[str, Memory], horizon: int) -> Iterable[str]:
     """Find facts that we deleted and an older buffer brought back.
 
-    One without our id may as well have been typed again, and stays.
+    One without our id may as well have been typed again, and stays; so does one that was copied
+    back from the file of older facts.
     """
     for key, change in facts.gone().items():
         now = found.get(key)
         if now is None or change.n <= horizon or key == content_id(now.content):
+            continue
+        if facts.is_newer(now):
             continue
         if now.content in facts.said.get(key, ()) or facts.is_erased(key, now.content):
             yield key

@@ -18,7 +18,7 @@ from turnleaf.core.pieces import pieces
 from turnleaf.core.terms import parse_query, terms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 
     from turnleaf.core.hits import Hit
 
@@ -47,6 +47,10 @@ _ALIKE = 0.85
 """The share of common words from which two passages say the same."""
 _REPEATS = 0.6
 """The share of an answer's words in a user's statement from which it repeats that."""
+_BESIDE_SHARE = 0.2
+"""What the score of the message before or after counts for the order in which room is filled."""
+_DAY_SHARE = 0.2
+"""What the best score in the same conversation on the same day counts for it."""
 _FEWEST_TERMS = 4
 _MOST_COMPARED = 60
 """Among so many of the best hits a statement is looked for that an answer repeats."""
@@ -66,8 +70,9 @@ class Room:
         self.left = tokens
         self._count = count
         self._refused = 0
-        self._openings: set[str] = set()
+        self._days: set[tuple[str, str | None]] = set()
         self._messages: set[int | None] = set()
+        self._parents: set[int | None] = set()
 
     @property
     def is_full(self) -> bool:
@@ -76,17 +81,23 @@ class Room:
 
     def takes(self, hit: Hit) -> bool:
         """Take a passage in, with what opens its day, if there is room for it."""
-        opening = opening_of(hit)
-        cost = self._count(f"{line_of(hit)}\n")
-        cost += 0 if hit.parent in self._messages else _GAP_TOKENS
-        cost += 0 if opening in self._openings else self._count(f"{opening}\n")
+        cost = self._count(f"{line_of(hit)}\n") + self._cost_of_place(hit)
         if cost > self.left:
             self._refused += 1
             return False
         self.left -= cost
-        self._openings.add(opening)
+        self._days.add(_day_of(hit))
         self._messages |= {hit.message} - {None}
+        self._parents |= {hit.parent} - {None}
         return True
+
+    def _cost_of_place(self, hit: Hit) -> int:
+        """Return what the opening of its day costs, or a gap more or less between messages."""
+        if _day_of(hit) not in self._days:
+            return self._count(f"{opening_of(hit)}\n")
+        follows = hit.parent in self._messages or hit.message in self._messages
+        precedes = hit.message in self._parents
+        return _GAP_TOKENS * (1 - follows - precedes)
 
 
 def confidence(question: str, hits: Sequence[Hit], *, is_dated: bool = False) -> float:
@@ -117,6 +128,23 @@ def find_evidence(question: str, hits: Iterable[Hit], known: Collection[str] = (
         for hit in hits
         if hit.is_shown and _is_evidence(hit, question) and not is_said(hit, known)
     ]
+
+
+def put_clusters_first(hits: Sequence[Hit]) -> list[Hit]:
+    """Return hits with those first that stand beside others or on a day that fits well.
+
+    Answers come in clusters: what else was said where something fits is more often asked for than
+    something else of the same score.
+    """
+    days = _best_scores(hits, _day_of)
+    messages = _best_scores(hits, lambda hit: hit.message)
+    followers = _best_scores(hits, lambda hit: hit.parent)
+
+    def weigh(hit: Hit) -> float:
+        beside = messages.get(hit.parent, 0.0) + followers.get(hit.message, 0.0)
+        return hit.score + _BESIDE_SHARE * beside + _DAY_SHARE * days[_day_of(hit)]
+
+    return sorted(hits, key=weigh, reverse=True)
 
 
 def show(question: str, evidence: Sequence[Hit]) -> Iterator[Hit]:
@@ -218,6 +246,23 @@ def _names_stranger(question: str, hits: Iterable[Hit]) -> bool:
     for hit in hits:
         asked.difference_update(terms(f"{hit.speaker or ''} {hit.text}"))
     return bool(asked)
+
+
+def _best_scores(
+    hits: Iterable[Hit], key_of: Callable[[Hit], Hashable | None]
+) -> dict[Hashable, float]:
+    """Return the best score under each key; hits without a key are left out."""
+    best: dict[Hashable, float] = {}
+    for hit in hits:
+        key = key_of(hit)
+        if key is not None:
+            best[key] = max(best.get(key, 0.0), hit.score)
+    return best
+
+
+def _day_of(hit: Hit) -> tuple[str, str | None]:
+    """Return what passages share that stand under one opening."""
+    return opening_of(hit), hit.conversation
 
 
 def _is_evidence(hit: Hit, question: str) -> bool:

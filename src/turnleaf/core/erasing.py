@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from turnleaf.core.memories import Memory
     from turnleaf.core.pages import Page
 
-ACTS = ("add", "update", "import")
+ACTS = ("add", "update", "import", "repeat", "revive")
 _ESCAPES = re.compile(r"(?:\\u[0-9a-fA-F]{4})+")
 
 
@@ -114,9 +114,12 @@ def without_text(change: Change) -> Change:
     return replace(change, op="erase", before=None, took=(), put=())
 
 
-def concerns(history: Sequence[Change], name: str) -> bool:
-    """Tell whether anything on record rests on a source."""
-    return any(comes_from(change.source, name) for change in history)
+def concerns(history: Sequence[Change], found: Erasure) -> bool:
+    """Whether anything on record rests on a source, or says what it brought."""
+    return any(
+        comes_from(change.source, found.source) or any(map(found.is_erased, change.states()))
+        for change in history
+    )
 
 
 def rewritten(history: Sequence[Change], found: Erasure, page: Page, now: Change) -> list[Change]:

@@ -6,32 +6,16 @@ Somebody who asks the same again shall find what was stated, not that it was ask
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 
+from turnleaf.core.languages.replies import earlier_openings, openings
 from turnleaf.core.terms import fold, parse_query, simplify
-
-RECALLED = ("This is remembered about it:", "關於這件事，我記得：")
-"""How an answer begins that only quotes passages, in English and in Chinese."""
-UNRECALLED = ("Nothing is remembered about that.", "關於這件事，我什麼都不記得。")
-UNANSWERED = (
-    "I have no model to answer with, and nothing is remembered about that.",
-    "沒有模型可以回答，關於這件事我也什麼都不記得。",
-)
-"""What an answer without a model says where nothing was found."""
-NOTED = ("I will learn this from our conversation:", "我會從這次對話學到：")
-"""How an answer without a model begins that repeats what was said."""
-REMEMBERED = ("Remembered: ", "已記住：")
-KNOWN = ("I remember that already: ", "我已經記得：")
-FORGOTTEN = ("Forgotten: ", "已忘掉：")
-"""How it is confirmed that a request was done; what follows is the fact."""
 
 MAX_CHARS = 400
 """What is longer than this says more than a question, or than that nothing was found."""
 MOST_NEW = 0.2
 """The share of a question's words that may be other ones than those of the question asked now."""
 
-_OURS = tuple(simplify(fold(opening)) for opening in (*RECALLED, *UNRECALLED, *UNANSWERED, *NOTED))
-_CONFIRMED = tuple(simplify(fold(opening)) for opening in (*REMEMBERED, *KNOWN, *FORGOTTEN))
 _ASKS = re.compile(
     r"[?？]\W*+$|[吗呢]\W*+$|什么|谁|哪[里个些儿天位]|怎么|为何|为什么|多少|几[个点岁月号]|是否|有没有"
     r"|^\W*+(?:what|who|whom|whose|where|when|which|why|how|do|does|did|is|are|was|were|has|have|had"
@@ -91,12 +75,26 @@ def asks_again(text: str, question: str) -> bool:
 def says_nothing(text: str) -> bool:
     """Whether an answer only says that nothing was found, or quotes or confirms what was said."""
     plain = simplify(fold(text)).strip()
-    if plain.startswith(_OURS) or (plain.startswith(_CONFIRMED) and "\n\n" not in plain):
+    if plain.startswith(_answers()) or (plain.startswith(_confirmations()) and "\n\n" not in plain):
         return True
     if len(plain) > MAX_CHARS:
         return False
     first, *others = _SENTENCE.findall(plain) or [""]
     return _is_nothing(first) and all(_is_nothing(one) or _OFFER.match(one) for one in others)
+
+
+@cache
+def _answers() -> tuple[str, ...]:
+    """Return how answers begin that only quote what is known, or that found nothing."""
+    ours = openings("recall", "found", "nothing", "heard", "noted")
+    return tuple(simplify(fold(one)) for one in (*ours, *earlier_openings("answers")))
+
+
+@cache
+def _confirmations() -> tuple[str, ...]:
+    """Return how it is confirmed that a request was done; what follows is the fact."""
+    ours = openings("memory", "saved", "known", "removed")
+    return tuple(simplify(fold(one)) for one in (*ours, *earlier_openings("confirmations")))
 
 
 @lru_cache(maxsize=16)

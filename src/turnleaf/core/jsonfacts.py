@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from turnleaf.core.jsontext import dumps
-from turnleaf.core.memories import Ids, Memory, from_json, to_json
+from turnleaf.core.memories import OPTIONAL_KEYS, Ids, Memory, from_json, to_json
 from turnleaf.core.pages import Splice
 from turnleaf.core.shapes import Shape
 from turnleaf.errors import CorruptFile
@@ -55,7 +55,10 @@ class Page:
 
     def replace(self, fact: Fact, memory: Memory) -> Splice:
         """Let a fact say something else, in its place."""
-        raw = dumps(json.loads(self.raw(fact)) | to_json(memory))
+        record = to_json(memory)
+        gone = {key for key in OPTIONAL_KEYS if key not in record}
+        known = json.loads(self.raw(fact)).items()
+        raw = dumps({key: value for key, value in known if key not in gone} | record)
         return Splice(fact.start, (self.raw(fact),), (raw,), (raw,))
 
     def remove(self, fact: Fact) -> Splice:

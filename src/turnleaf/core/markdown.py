@@ -2,7 +2,8 @@
 
 Every top-level bullet outside code and HTML is a fact, with its indented continuation lines;
 its category is the nearest ``##`` heading above. Facts that we write end in an invisible
-comment with id, times and origin. All other lines are the user's and stay byte for byte.
+comment with id, times, origin and what else is known. All other lines are the user's and stay
+byte for byte.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from urllib.parse import quote, unquote
 
 from turnleaf.core import bullets
 from turnleaf.core.blocks import LINES, TAB, bare, blocks, indent, interrupts, is_blank
-from turnleaf.core.memories import Ids, Memory, content_id
+from turnleaf.core.memories import Ids, Memory, content_id, read_count, read_day, read_slot
 from turnleaf.core.merging import carried_over
 from turnleaf.core.pages import Splice
 from turnleaf.core.shapes import Shape
 from turnleaf.core.times import from_iso, to_iso
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from turnleaf.core.blocks import Block
 
@@ -166,6 +167,17 @@ def without_comments(text: str) -> str:
     return "".join(kept)
 
 
+def without_facts(text: str, ids: Collection[str]) -> str:
+    """Return the page without the lines of some facts."""
+    if not ids:
+        return text
+    page = parse(text, _NEVER)
+    gone = {
+        line for fact in page.facts if fact.memory.id in ids for line in range(fact.start, fact.end)
+    }
+    return page.bom + "".join(line for at, line in enumerate(page.lines) if at not in gone)
+
+
 def joined(base: str, edited: str, onto: str, unknown_time: datetime) -> str:
     """Carry a person's edit over to another version; our own facts there stay as they are."""
     before, after, there = (parse(text, unknown_time) for text in (base, edited, onto))
@@ -235,6 +247,9 @@ def _read(text: str, width: int, category: str | None, unknown_time: datetime) -
         updated_at=_time(fields.get("updated"), created),
         category=category,
         origin=fields.get("origin"),
+        slot=read_slot(fields.get("slot")),
+        until=read_day(fields.get("until")),
+        said_count=read_count(fields.get("said")),
     )
 
 
@@ -244,6 +259,12 @@ def _comment(memory: Memory) -> str:
         fields["updated"] = to_iso(memory.updated_at)
     if memory.origin is not None:
         fields["origin"] = memory.origin
+    if memory.slot is not None:
+        fields["slot"] = memory.slot
+    if memory.until is not None:
+        fields["until"] = memory.until.isoformat()
+    if memory.said_count > 1:
+        fields["said"] = str(memory.said_count)
     written = (f"{name}={_quoted(value)}" for name, value in fields.items())
     return f"{bullets.MARK}{' '.join(written)} -->"
 

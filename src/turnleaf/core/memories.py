@@ -5,22 +5,42 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from datetime import date, datetime
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from turnleaf.core.times import from_iso, to_iso
 from turnleaf.errors import InvalidInput, MemoryFull
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from datetime import datetime
 
 MAX_CATEGORY_CHARS = 100
+MAX_SLOT_CHARS = 100
+OPTIONAL_KEYS = ("category", "origin", "slot", "until", "saidCount")
+"""The keys of a fact's JSON form that are there only where they say something."""
 _NOT_TEXT = re.compile("[\0\ud800-\udfff]")
+_COUNT = re.compile(r"[1-9]\d{0,8}", re.ASCII)
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+
+
+class Kept(Enum):
+    """In the place of a new value: the old one stays."""
+
+    KEPT = "kept"
+
+
+KEPT: Final = Kept.KEPT
+OrKept = Literal[Kept.KEPT]
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """One fact. `origin` tells who brought it: "user", "import", a tool, a face."""
+    """One fact. `origin` tells who brought it: "user", "import", a tool, a face.
+
+    `slot` names what it is a value of ("home", "allergy"), `until` is the last day on which it
+    holds, and `said_count` how often it was said.
+    """
 
     id: str
     content: str
@@ -28,6 +48,13 @@ class Memory:
     updated_at: datetime
     category: str | None = None
     origin: str | None = None
+    slot: str | None = None
+    until: date | None = None
+    said_count: int = 1
+
+    def has_ended(self, today: date) -> bool:
+        """Whether the last day on which it holds is over."""
+        return self.until is not None and self.until < today
 
 
 def to_json(memory: Memory) -> dict[str, Any]:
@@ -42,6 +69,12 @@ def to_json(memory: Memory) -> dict[str, Any]:
         record["category"] = memory.category
     if memory.origin is not None:
         record["origin"] = memory.origin
+    if memory.slot is not None:
+        record["slot"] = memory.slot
+    if memory.until is not None:
+        record["until"] = memory.until.isoformat()
+    if memory.said_count > 1:
+        record["saidCount"] = memory.said_count
     return record
 
 
@@ -68,7 +101,34 @@ def recorded(record: Mapping[str, Any], unknown_time: datetime) -> Memory:
         updated_at=_time(record.get("updatedAt"), created),
         category=_heading(_text(record, "category") or ""),
         origin=_text(record, "origin"),
+        slot=read_slot(record.get("slot")),
+        until=read_day(record.get("until")),
+        said_count=read_count(record.get("saidCount")),
     )
+
+
+def read_slot(value: object) -> str | None:
+    """Return the name of a slot as a file has it; none where it is damaged."""
+    if not isinstance(value, str) or _NOT_TEXT.search(value):
+        return None
+    return value if value.strip() and len(value) <= MAX_SLOT_CHARS else None
+
+
+def read_day(value: object) -> date | None:
+    """Return a day as a file has it; none where it is damaged."""
+    if not isinstance(value, str) or not _DAY.fullmatch(value):
+        return None
+    try:
+        return date.fromisoformat(value)
+    except ValueError:
+        return None
+
+
+def read_count(value: object) -> int:
+    """Return how often a fact was said, as a file has it; once where that is damaged."""
+    text = str(value)
+    is_count = not isinstance(value, bool) and _COUNT.fullmatch(text)
+    return int(text) if is_count else 1
 
 
 def content_id(content: str) -> str:
@@ -124,6 +184,22 @@ def checked_category(category: str | None) -> str | None:
     return heading
 
 
+def checked_slot(slot: str | None) -> str | None:
+    """Refuse what cannot name a slot."""
+    if slot is not None and read_slot(slot) is None:
+        message = f"a slot is a name of up to {MAX_SLOT_CHARS} characters, not {slot!r:.120}"
+        raise InvalidInput(message)
+    return slot
+
+
+def checked_day(day: object) -> date | None:
+    """Refuse what is no day."""
+    if day is None or (isinstance(day, date) and not isinstance(day, datetime)):
+        return day
+    message = f"the last day of a fact is a date, not {day!r:.120}"
+    raise InvalidInput(message)
+
+
 def checked_text(text: object, what: str) -> str:
     """Refuse what no text file can hold."""
     if not isinstance(text, str):
@@ -143,17 +219,19 @@ def check_capacity(facts: Iterable[str], max_items: int, max_chars: int) -> None
     """Refuse more facts, or more characters of facts, than the limits allow."""
     sizes = [len(fact) for fact in facts]
     if len(sizes) > max_items:
+        remedy = f"turnleaf config memoryMaxItems {max(2 * max_items, len(sizes))}"
         message = (
             f"the memory is full: it holds {max_items} facts (MEMORY_MAX_ITEMS); "
-            "forget some or raise the limit"
+            f"forget some or raise the limit: {remedy}"
         )
-        raise MemoryFull(message)
+        raise MemoryFull(message, remedy)
     if sum(sizes) > max_chars:
+        remedy = f"turnleaf config memoryMaxChars {max(2 * max_chars, sum(sizes))}"
         message = (
             f"the memory is full: this would make {sum(sizes)} characters of {max_chars} "
-            "(MEMORY_MAX_CHARS); forget or shorten some, or raise the limit"
+            f"(MEMORY_MAX_CHARS); forget or shorten some, or raise the limit: {remedy}"
         )
-        raise MemoryFull(message)
+        raise MemoryFull(message, remedy)
 
 
 def contains(memory: Memory, keyword: str) -> bool:

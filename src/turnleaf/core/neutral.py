@@ -13,10 +13,11 @@ import html
 import re
 import unicodedata
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 TAGS = (
     "conversation_history",
@@ -24,7 +25,12 @@ TAGS = (
     "relevant_past_context",
     "attached_document",
 )
-SECTIONS = ("long[-_ ]*term memory", "relevant past context", "conversation history")
+SECTIONS = (
+    "long[-_ ]*term memory",
+    "relevant past context",
+    "conversation history",
+    "how the user wants to be answered",
+)
 ROLES = (
     *("user", "assistant", "system", "developer", "tool", "human"),
     *(
@@ -42,7 +48,7 @@ ROLES = (
         "人类",
     ),
 )
-NOTES = ("left out because", "today is", "the memory has acted", "saved already")
+NOTES = ("left out because", "today is", "the memory has acted", "saved already", "for context")
 """How the notes begin that we put between parentheses."""
 TEMPLATE_TAGS = (
     *("tool_calls?", "tool_results?", "tool_responses?", "tool_outputs?", "tool_use", "tool_code"),
@@ -180,6 +186,9 @@ _MARK = re.compile(
     rf"|(?<!\w)<[\s/|]*+(?:{_any(*ROLE_TAGS)})(?:\s{_WITHIN}{{0,200}}+)?+>"
     rf"|\[[\s/]*+(?:{_spelled(*SQUARE_MARKS)})\s*+\]"
 )
+# What we write after a fact: a date in square brackets, and mostly an id. Zero and one are folded.
+_PART = r"\s*+[-/.]\s*+[\dlo]{1,2}+"
+_STAMP = re.compile(rf"\[\s*+[\dlo]{{4}}{_PART}{_PART}(?:[^\[\]{_LINE_ENDS}]{{0,80}}+\])?+")
 _LINE = re.compile(rf"[^{_LINE_ENDS}]+")
 _DECORATION = r"[\s*_`~]*+"
 # The zero and the one of a number are folded like all others.
@@ -202,10 +211,19 @@ _SECTION = re.compile(rf"\s*+#++(?:{_DECORATION}(?:{_any(*SECTIONS)})\b|\s{_SECT
 
 def item(text: str) -> str:
     """Return a text that is safe as an item of a list: its other lines are indented."""
+    return _neutral(_indent(text), _marks_in_item)
+
+
+def stamped_item(text: str) -> str:
+    """Return a text that is safe as an item after which a date stands in square brackets."""
+    return _neutral(_indent(text), _marks_in_item, (_MARK, _STAMP))
+
+
+def _indent(text: str) -> str:
     first, *others = text.splitlines() or [""]
     while others and not others[-1].strip():
         others.pop()
-    return _neutral("\n".join([first, *map(_continuation, others)]), _marks_in_item)
+    return "\n".join([first, *map(_continuation, others)])
 
 
 def _continuation(line: str) -> str:
@@ -226,21 +244,28 @@ def passage(text: str) -> str:
     return speech(f"\n{text}").removeprefix("\n")
 
 
-def _neutral(text: str, marks: Callable[[str], Iterator[int]]) -> str:
+def _neutral(
+    text: str,
+    marks: Callable[[str], Iterator[int]],
+    brackets: Sequence[re.Pattern[str]] = (_MARK,),
+) -> str:
     """Alter a text until nothing in it poses as ours."""
     text = _HIDDEN.sub(lambda found: found[1] or "", text)
     for _ in range(MAX_PASSES):
         seen = _seen(text)
-        if not (_TAG.search(seen) or _MARK.search(seen)) and next(marks(seen), None) is None:
+        is_posing = any(pattern.search(seen) for pattern in (_TAG, *brackets))
+        if not is_posing and next(marks(seen), None) is None:
             break
-        text = _altered(text, marks)
+        text = _altered(text, marks, brackets)
     return text
 
 
-def _altered(text: str, marks: Callable[[str], Iterator[int]]) -> str:
+def _altered(
+    text: str, marks: Callable[[str], Iterator[int]], brackets: Sequence[re.Pattern[str]]
+) -> str:
     seen, places = _seen_with_places(text)
     changes = {places[tag.start()]: "(" for tag in _TAG.finditer(seen)}
-    for mark in _MARK.finditer(seen):
+    for mark in chain.from_iterable(pattern.finditer(seen) for pattern in brackets):
         changes[places[mark.start()]] = "("
         if mark[0].endswith((">", "]")):
             changes[places[mark.end() - 1]] = ")"

@@ -18,6 +18,8 @@ WHOLE_COLUMNS = 600
 MOST_PIECES = 64
 CONTEXT_COLUMNS = 200
 PART_COLUMNS = 560  # with a name before it no more than is embedded whole
+SMALL_PART_COLUMNS = 280
+"""What the parts of a message have that is longer than two large ones."""
 
 _WIDE = re.compile("[\u2e80-\U000323af]")
 _PARAGRAPH = re.compile(r"[^\n]*+(?:\n\s*+|$)")
@@ -52,19 +54,21 @@ def pieces(text: str) -> list[str]:
 
 
 def cut_message(text: str) -> list[str]:
-    """Cut a long message into parts of about equal weight, a short one stays whole.
+    """Cut a long message into parts of about equal weight; a short one stays whole.
 
     It is cut between paragraphs; a long paragraph between sentences, and a sentence that is longer
-    than a part anywhere.
+    than a part anywhere. What would be more than two parts is cut into smaller ones: it speaks of
+    several things, and a prompt has room for few large parts.
     """
     if 2 * len(text) <= PART_COLUMNS or _columns(text) <= PART_COLUMNS:
         return [text]
     weighed = [(unit, _columns(unit)) for unit in _units(text)]
     whole = sum(columns for _, columns in weighed)
-    wanted = whole / -(-whole // PART_COLUMNS)
+    most = PART_COLUMNS if whole <= 2 * PART_COLUMNS else SMALL_PART_COLUMNS
+    wanted = whole / -(-whole // most)
     parts, part, columns = [], "", 0
     for unit, added in weighed:
-        is_full = columns + added > PART_COLUMNS or columns + added / 2 > wanted
+        is_full = columns + added > most or columns + added / 2 > wanted
         if part and is_full:
             parts.append(part)
             part, columns = "", 0

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from turnleaf.core import markdown, neutral
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from turnleaf.core.memories import Memory
     from turnleaf.core.messages import Message, Part
@@ -47,10 +47,15 @@ def memory_lines(memories: Iterable[Memory]) -> list[str]:
 @lru_cache(maxsize=8)
 def page_text(page: str) -> str:
     """Return a page of facts or notes, on which each fact is safe as an item is."""
+    return rewrite_facts(page, neutral.item)
+
+
+def rewrite_facts(page: str, rewrite: Callable[[str], str]) -> str:
+    """Return a page with each fact rewritten, and all else as it stands, safe as a passage is."""
     parsed = markdown.parse(page, _NEVER)
     lines = ["" if at in parsed.empty else line for at, line in enumerate(parsed.lines)]
     for fact in parsed.facts:
-        lines[fact.start] = f"{fact.marker}{neutral.item(fact.memory.content)}\n"
+        lines[fact.start] = f"{fact.marker}{rewrite(fact.memory.content)}\n"
         lines[fact.start + 1 : fact.end] = [""] * (fact.end - fact.start - 1)
     return neutral.passage("".join(lines))
 

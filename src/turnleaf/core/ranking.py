@@ -23,7 +23,7 @@ FEW = 30
 _REST = 0.4
 """What a word loses in a passage that says as much else as an average one does."""
 
-_CONTEXT_SHARE = 0.5
+_CONTEXT_SHARE = 0.4
 """What a word counts at most that stands only right before or after a passage."""
 
 _NEIGHBOUR_SHARE = 0.1

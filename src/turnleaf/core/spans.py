@@ -249,7 +249,8 @@ def _year(year: int) -> _Days:
     return date(year, 1, 1), date(year, 12, 31)
 
 
-def _months_before(day: date, count: int) -> _Days:
+def month_before(day: date, count: int) -> _Days:
+    """Return the first and the last day of the month that was so many months ago."""
     months = 12 * day.year + day.month - 1 - count
     return _month(months // 12, months % 12 + 1)
 
@@ -260,10 +261,10 @@ def _unit_before(today: date, unit: str, count: int) -> _Days:
         return _day(today - timedelta(days=count))
     if unit == "week":
         return _week(today - timedelta(weeks=count))
-    return _months_before(today, count) if unit == "month" else _year(today.year - count)
+    return month_before(today, count) if unit == "month" else _year(today.year - count)
 
 
-def _number(text: str) -> int:
+def read_number(text: str) -> int:
     """Read digits or numerals; what is no number raises ValueError."""
     if text.isdigit():
         return int(text)
@@ -291,17 +292,17 @@ def _days_ago(match: re.Match[str], today: date) -> _Days:
 def _ago(match: re.Match[str], today: date) -> _Days:
     unit, number = _unit(match), match["n"].lower()
     if number not in _VAGUE:
-        return _unit_before(today, unit, _number(number))
+        return _unit_before(today, unit, read_number(number))
     return _unit_before(today, unit, _FEW)[0], _unit_before(today, unit, 1)[1]
 
 
 def _lately(match: re.Match[str], today: date) -> _Days:
     """Give the last so many days, weeks, months or years, and this day."""
     unit, number = _unit(match), match["n"].lower()
-    count = _FEW if number in _VAGUE else _number(number)
+    count = _FEW if number in _VAGUE else read_number(number)
     if unit in {"day", "week"}:
         return today - timedelta(days=count * (7 if unit == "week" else 1)), today
-    month = _months_before(today, count * (12 if unit == "year" else 1))
+    month = month_before(today, count * (12 if unit == "year" else 1))
     return min(month[0] + timedelta(days=today.day - 1), month[1]), today
 
 
@@ -381,7 +382,7 @@ def _date(match: re.Match[str], today: date) -> _Days:
     """Read a month, perhaps its day and its year; without a year it is the latest."""
     groups = match.groupdict()
     month, year = _month_number(groups["month"] or ""), _stated_year(groups, today)
-    day = _number(groups["day"]) if groups.get("day") else None
+    day = read_number(groups["day"]) if groups.get("day") else None
     if day is None:
         return _month(year or today.year - (month > today.month), month)
     return _day(date(year, month, day)) if year else _latest_day(today, month, day)
@@ -407,12 +408,12 @@ def _part_of_month(match: re.Match[str], today: date) -> _Days:
 
 def _stated_month(match: re.Match[str], today: date) -> _Days:
     which = match.groupdict().get("which")
-    return _months_before(today, _COUNT_BACK[which.lower()]) if which else _date(match, today)
+    return month_before(today, _COUNT_BACK[which.lower()]) if which else _date(match, today)
 
 
 def _date_of_month(match: re.Match[str], today: date) -> _Days:
-    first, last = _months_before(today, _COUNT_BACK[match["which"]])
-    return _day(first.replace(day=_number(match["day"]))) if match["day"] else (first, last)
+    first, last = month_before(today, _COUNT_BACK[match["which"]])
+    return _day(first.replace(day=read_number(match["day"]))) if match["day"] else (first, last)
 
 
 def _whole_year(match: re.Match[str], today: date) -> _Days:
@@ -421,7 +422,7 @@ def _whole_year(match: re.Match[str], today: date) -> _Days:
 
 def _month_number(text: str) -> int:
     name = text.lower()[:3]
-    month = _MONTHS.index(name) + 1 if name in _MONTHS else _number(text)
+    month = _MONTHS.index(name) + 1 if name in _MONTHS else read_number(text)
     return date(1, month, 1).month
 
 
@@ -433,7 +434,7 @@ def _stated_year(groups: Mapping[str, str | None], today: date) -> int | None:
         return today.year - _YEARS_BACK[year]
     if year.startswith("民国"):
         return 1911 + int(year.removeprefix("民国"))
-    return _number(year)
+    return read_number(year)
 
 
 def _latest_day(today: date, month: int, day: int) -> _Days:

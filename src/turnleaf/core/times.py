@@ -1,6 +1,7 @@
 """Times are aware datetimes in Python and ISO 8601 with ``Z`` on disk."""
 
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from turnleaf.errors import InvalidInput
 
@@ -9,6 +10,7 @@ _FIRST = datetime(2, 1, 1, tzinfo=UTC)
 _END = datetime(9999, 1, 1, tzinfo=UTC)
 
 
+@lru_cache(maxsize=64)
 def to_iso(moment: datetime) -> str:
     """Write a time the way every file of ours does, to the millisecond."""
     return aware(moment).astimezone(UTC).isoformat(timespec="milliseconds")[:-6] + "Z"

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.core import messages
-from turnleaf.core.languages import choose_words
+from turnleaf.core.languages.replies import choose_words, words_in
 from turnleaf.core.stored_messages import StoredMessage
 from turnleaf.core.times import from_iso, to_iso
 
@@ -25,34 +25,6 @@ if TYPE_CHECKING:
 
 FORMATS = {"markdown": "md", "json": "json"}
 """The formats of an export, and how the names of such files end."""
-ENGLISH = {
-    "user": "User",
-    "assistant": "Assistant",
-    "tool": "Tool",
-    "system": "System",
-    "developer": "Developer",
-    "conversation": "Conversation: {}",
-    "span": "{} to {}",
-    "stopped": "stopped here",
-    "failed": "broken off by an error",
-    "hidden": "forgotten",
-    "calls": "calls {}",
-    "untitled": "Conversation",
-}
-CHINESE = {
-    "user": "使用者",
-    "assistant": "助理",
-    "tool": "工具",
-    "system": "系統",
-    "developer": "開發者",
-    "conversation": "對話：{}",
-    "span": "{} 至 {}",
-    "stopped": "在此停止",
-    "failed": "因錯誤中斷",
-    "hidden": "已忘掉",
-    "calls": "呼叫 {}",
-    "untitled": "對話",
-}
 NAME_CHARS = 60
 
 _LINE_END = re.compile(r"\r\n?|\n")
@@ -168,7 +140,7 @@ def to_markdown(
     local: Callable[[datetime], datetime] = lambda time: time.astimezone(UTC),
 ) -> str:
     """Return a conversation for people to read; `local` gives the times of their zone."""
-    words = choose_words(_first_question(transcript.messages), ENGLISH, CHINESE)
+    words = choose_words(_first_question(transcript.messages), "transcript")
     span = words["span"].format(
         *(_minute(local(time)) for time in (transcript.created_at, transcript.updated_at))
     )
@@ -181,8 +153,9 @@ def to_markdown(
     return "\n\n".join(parts) + "\n"
 
 
-def non_text(message: Message, calls: str = ENGLISH["calls"]) -> list[str]:
+def non_text(message: Message, calls: str | None = None) -> list[str]:
     """Return a line for each part of a message that is no text: pictures, tool calls."""
+    calls = calls or words_in("en", "transcript")["calls"]
     parts = message.content if isinstance(message.content, list) else []
     called = [call.get("function", call) for call in message.tool_calls or ()]
     return [

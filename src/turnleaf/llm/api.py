@@ -18,11 +18,13 @@ from turnleaf.core.dialogue import SILENCE_SECONDS, Silence, Usage
 from turnleaf.errors import ModelError
 from turnleaf.llm.addresses import checked_key, checked_url
 from turnleaf.llm.context_windows import Served
+from turnleaf.llm.json_formats import ProcessFormats, holds_json, list_formats
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Generator, Mapping
 
     from turnleaf.core.dialogue import Event, Prompt, Toolbox
+    from turnleaf.llm.json_formats import FormatMemory
 
 __all__ = ["ApiModel", "Endpoint", "Provider"]
 
@@ -39,6 +41,7 @@ _VARIABLES: dict[Provider, str] = {
     "openai": "OPENAI_API_KEY",
     "ollama": "OPENAI_API_KEY",
 }
+_process_formats = ProcessFormats()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +77,14 @@ class ApiModel:
         url: str | None = None,
         timeout_seconds: float = 180.0,
         context_window: int | None = None,
+        formats: FormatMemory | None = None,
     ) -> None:
         address = _USUAL_URLS[provider] if url is None else _address(url, provider)
         key = checked_key(api_key, _VARIABLES[provider])
         self._endpoint = Endpoint(provider, model, address, key, timeout_seconds)
         self._served = Served(address, model, key)
         self._set_window = context_window
+        self._formats = _process_formats if formats is None else formats
 
     @property
     def name(self) -> str:
@@ -121,10 +126,17 @@ class ApiModel:
             yield self._with_window(event) if isinstance(event, Usage) else event
 
     def structured(self, system: str, text: str, schema: Mapping[str, Any]) -> str:
-        """Answer with JSON that should follow a schema; whoever asked checks it."""
+        """Answer with JSON that should follow a schema; whoever asked checks it.
+
+        A server that refuses the schema is asked in another way in the same call.
+        """
         answer = self._calls().structured
-        pieces = _handed_over(lambda: answer(self._endpoint, system, text, schema))
-        [found] = (piece for piece in pieces if not isinstance(piece, Silence))
+        known = self._formats.json_format(self.url, self.name)
+        formats = list_formats(self._endpoint.provider, known)
+        pieces = _handed_over(lambda: answer(self._endpoint, system, text, schema, formats))
+        [(used, found)] = (piece for piece in pieces if not isinstance(piece, Silence))
+        if used != known and holds_json(found):
+            self._formats.keep_json_format(self.url, self.name, used)
         return str(found)
 
     def _with_window(self, usage: Usage) -> Usage:

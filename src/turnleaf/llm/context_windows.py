@@ -1,7 +1,8 @@
 """How many tokens fit into the context of a model, as the server that runs it tells.
 
 A server is asked before the first prompt, and once more after the first answer: only then is the
-model loaded, and Ollama and LM Studio know what they gave it. That answer holds for the process.
+model loaded, and Ollama and LM Studio know what they gave it. That answer holds for the process,
+and so does what a server says that refuses a prompt as too long.
 """
 
 from __future__ import annotations
@@ -31,6 +32,10 @@ _MAX_ANSWER_BYTES = 8 * 1024**2
 _NUM_CTX = re.compile(r"^num_ctx\s+(\d{1,9})\s*$", re.MULTILINE)
 _LISTED_AS = ("max_model_len", "context_length", "context_window", "max_context_length")
 """What vLLM, OpenRouter, Groq and Mistral call it in their lists of models."""
+_TOLD_WINDOW = re.compile(
+    r"(?:maximum context length|context (?:size|window|length))[^\d\n]{0,40}(\d{3,7})",
+    re.IGNORECASE,
+)
 _known: dict[tuple[str, str], int] = {}
 
 
@@ -50,6 +55,11 @@ class Served:
     def keep_window(self, tokens: int) -> None:
         """Keep what is known of it for this process."""
         _known[self.url, self.model] = tokens
+
+    def read_refusal(self, message: str) -> None:
+        """Keep the context that a server names where it refuses a prompt that is too long."""
+        if found := _TOLD_WINDOW.search(message):
+            self.keep_window(int(found[1]))
 
     def ask_window(self) -> int | None:
         """Ask the server, and assume a small one where it does not say; None if it is silent."""

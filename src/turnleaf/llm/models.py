@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from turnleaf.core.dialogue import Model
+    from turnleaf.llm.json_formats import FormatMemory
     from turnleaf.settings import Settings
 
-__all__ = ["URL_VARIABLES", "describe", "find_extractor", "find_model"]
+__all__ = ["URL_VARIABLES", "describe", "describe_json_format", "find_extractor", "find_model"]
 
 _CLAUDE = "claude-cli"
 _NONE = ("recall", "rules")
@@ -32,6 +33,11 @@ _DEFAULTS: dict[str, str] = {
     "anthropic": "anthropic:claude-sonnet-5-5",
     "openai": "openai:gpt-5.4-mini",
 }
+_FORMATS_IN_WORDS = {
+    "json_schema": "its server enforces the JSON schema",
+    "json_object": "its server takes no JSON schema, and is asked for a JSON object",
+    "prompt": "its server enforces no JSON, and the form stands in the prompt",
+}
 
 
 def find_model(settings: Settings, *, environ: Mapping[str, str] = os.environ) -> Model:
@@ -40,10 +46,24 @@ def find_model(settings: Settings, *, environ: Mapping[str, str] = os.environ) -
     return _named(name, settings, environ)
 
 
-def find_extractor(settings: Settings, *, environ: Mapping[str, str] = os.environ) -> Model | None:
-    """Give the model that looks for facts, or nothing where rules do."""
+def find_extractor(
+    settings: Settings,
+    *,
+    environ: Mapping[str, str] = os.environ,
+    formats: FormatMemory | None = None,
+) -> Model | None:
+    """Return the model that looks for facts, or nothing where rules do.
+
+    `formats` remembers how its server is asked for JSON; without it, the process does.
+    """
     name = settings.extract_model or _chosen(settings, environ)[0]
-    return None if name in _NONE else _named(name, settings, environ)
+    return None if name in _NONE else _named(name, settings, environ, formats)
+
+
+def describe_json_format(model: Model, formats: FormatMemory) -> str | None:
+    """Say in a few words how a model's server is asked for JSON, where that is known."""
+    known = formats.json_format(model.url, model.name) if isinstance(model, ApiModel) else None
+    return _FORMATS_IN_WORDS.get(known or "")
 
 
 def describe(settings: Settings, *, environ: Mapping[str, str] = os.environ) -> str:
@@ -79,7 +99,12 @@ def _chosen(settings: Settings, environ: Mapping[str, str]) -> tuple[str, str]:
     return "recall", "no model is set up: set TURNLEAF_MODEL, such as to ollama:NAME"
 
 
-def _named(name: str, settings: Settings, environ: Mapping[str, str]) -> Model:
+def _named(
+    name: str,
+    settings: Settings,
+    environ: Mapping[str, str],
+    formats: FormatMemory | None = None,
+) -> Model:
     kind, _, model = name.partition(":")
     seconds = settings.model_timeout_ms / 1000
     if name == "recall":
@@ -94,6 +119,7 @@ def _named(name: str, settings: Settings, environ: Mapping[str, str]) -> Model:
             url=_url(provider, settings, environ),
             timeout_seconds=seconds,
             context_window=settings.context_window,
+            formats=formats,
         )
     raise SettingsError(
         f"{name!r} is no model; set it to recall, claude-cli, claude-cli:NAME, anthropic:NAME,"

@@ -24,6 +24,7 @@ from pydantic_ai.exceptions import (
 )
 
 from turnleaf.errors import ModelError
+from turnleaf.llm.context_windows import Served
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,8 +34,14 @@ if TYPE_CHECKING:
 _MAX_PAUSE_SECONDS = 5.0
 _MAX_DETAIL_CHARS = 200
 
-HOPELESS = (ModelAuthenticationError, ModelNotFoundError, ModelContextWindowExceededError)
-"""What stays wrong however a request is put."""
+_NOT_ABOUT_FORMAT = (
+    ModelAuthenticationError,
+    ModelContextWindowExceededError,
+    ModelQuotaExceededError,
+    ModelUnavailableError,
+)
+_FORMAT_STATUSES = frozenset({400, 404, 422, 500, 501})
+"""How servers refuse a request for JSON: some call the unknown field a fault of their own."""
 
 _UNREACHED = ("cannot be reached ({detail})", "{reach}")
 _EXPLANATIONS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], str, str], ...] = (
@@ -76,6 +83,8 @@ def explaining(endpoint: Endpoint) -> Iterator[None]:
     try:
         yield
     except (AgentRunError, UserError, httpx2.HTTPError) as error:
+        if isinstance(error, ModelContextWindowExceededError):
+            Served(endpoint.url, endpoint.model, None).read_refusal(_detail(error, None))
         # The errors of the libraries may hold the key.
         raise ModelError(_explained(endpoint, error)) from None
 
@@ -138,6 +147,17 @@ def brief(text: str) -> str:
     """Give the beginning of a text on one line."""
     printable = "".join(char if char.isprintable() else " " for char in text)
     return " ".join(printable.split())[:_MAX_DETAIL_CHARS]
+
+
+def may_refuse_format(error: Exception) -> bool:
+    """Whether a server may have failed because of the format that JSON was asked for in.
+
+    Only a request without it can tell whether it did.
+    """
+    if isinstance(error, UserError):
+        return True
+    is_status = isinstance(error, ModelHTTPError) and error.status_code in _FORMAT_STATUSES
+    return is_status and not isinstance(error, _NOT_ABOUT_FORMAT)
 
 
 def wait_before_asking_again(error: ModelAPIError, pause: float | None) -> float | None:

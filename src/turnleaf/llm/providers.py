@@ -16,7 +16,7 @@ import httpx2
 from anthropic import AsyncAnthropic
 from openai import AsyncOpenAI
 from pydantic_ai.direct import model_request_stream
-from pydantic_ai.exceptions import ModelAPIError, ModelRequestRejectedError, UserError
+from pydantic_ai.exceptions import ModelAPIError, UserError
 from pydantic_ai.messages import (
     InstructionPart,
     ModelMessage,
@@ -39,12 +39,20 @@ from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.ollama import OllamaProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
 from turnleaf.core.dialogue import Event, Text, ToolCall, ToolResult, Usage
+from turnleaf.core.json_forms import request_form
 from turnleaf.errors import ModelError
 from turnleaf.llm.addresses import is_on_loopback
-from turnleaf.llm.provider_errors import HOPELESS, brief, explaining, wait_before_asking_again
+from turnleaf.llm.json_formats import holds_json
+from turnleaf.llm.provider_errors import (
+    brief,
+    explaining,
+    may_refuse_format,
+    wait_before_asking_again,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
@@ -54,6 +62,7 @@ if TYPE_CHECKING:
     from turnleaf.core.dialogue import Prompt, Toolbox
     from turnleaf.core.messages import Message
     from turnleaf.llm.api import Endpoint
+    from turnleaf.llm.json_formats import JsonFormat
 
 Part: TypeAlias = UserPromptPart | ToolReturnPart | TextPart | ToolCallPart
 
@@ -63,7 +72,8 @@ _PAUSES_SECONDS = (0.5, 1.5)
 _NO_KEY = "none"
 """What a server that wants no key is sent, as the library has to send something."""
 _EARLIER = "(What was said before this is not shown.)"
-_IN_WORDS = "Answer with one JSON object that follows this JSON schema, and with nothing else:"
+# Only Anthropic's models look at it: it lets their cache hold all that comes before.
+_SETTINGS: ModelSettings = AnthropicModelSettings(anthropic_cache_instructions=True)
 
 
 async def answer(
@@ -119,21 +129,23 @@ async def _used(
 
 
 async def structured(
-    endpoint: Endpoint, system: str, text: str, schema: Mapping[str, Any]
-) -> AsyncGenerator[str]:
-    """Answer once with JSON: as the server enforces it, or else as it is asked for in words."""
+    endpoint: Endpoint,
+    system: str,
+    text: str,
+    schema: Mapping[str, Any],
+    formats: Sequence[JsonFormat],
+) -> AsyncGenerator[tuple[JsonFormat, str]]:
+    """Answer once with JSON, asked for in the first of the formats that the server takes."""
     messages: list[ModelMessage] = [ModelRequest(parts=[UserPromptPart(_sound(text))])]
     with explaining(endpoint):
         async with _connected(endpoint) as line:
-            try:
-                response = await line.response(messages, _enforced(line.model, system, schema))
-            except (ModelRequestRejectedError, UserError) as error:
-                if isinstance(error, HOPELESS):
-                    raise
-                in_words = f"{system}\n\n{_IN_WORDS}\n{json.dumps(schema, ensure_ascii=False)}"
-                parameters = ModelRequestParameters(instruction_parts=_instructions(in_words))
-                response = await line.response(messages, parameters)
-            yield line.json_in(response)
+            for json_format in formats:
+                is_last = json_format == formats[-1]
+                request = _json_request(line.model, json_format, system, schema)
+                found = await line.ask_json(messages, request, is_last=is_last)
+                if found is not None:
+                    yield json_format, found
+                    return
 
 
 def conversation(messages: Sequence[Message]) -> list[ModelMessage]:
@@ -216,8 +228,30 @@ def _use(tools: Toolbox | None, call: ToolCallPart) -> str:
     return json.dumps({"success": False, "error": wrong})
 
 
+@dataclass(frozen=True, slots=True)
+class _JsonRequest:
+    """How JSON is asked for."""
+
+    parameters: ModelRequestParameters
+    settings: ModelSettings
+
+
+def _json_request(
+    model: Model, json_format: JsonFormat, system: str, schema: Mapping[str, Any]
+) -> _JsonRequest:
+    if json_format == "json_schema":
+        return _JsonRequest(_enforced(model, system, schema), _SETTINGS)
+    in_words = _instructions(request_form(system, schema))
+    settings = _SETTINGS
+    if json_format == "json_object":
+        # Servers built on llama.cpp enforce a schema that stands here, and others pass it over.
+        wanted = {"type": "json_object", "schema": dict(schema)}
+        settings = ModelSettings(extra_body={"response_format": wanted})
+    return _JsonRequest(ModelRequestParameters(instruction_parts=in_words), settings)
+
+
 def _enforced(model: Model, system: str, schema: Mapping[str, Any]) -> ModelRequestParameters:
-    """Have the server see to it that the answer is JSON; one without a way takes it as a tool."""
+    """Ask the server to enforce the schema; one without a way takes the answer as a tool."""
     is_native = bool(model.profile.get("supports_json_schema_output"))
     return ModelRequestParameters(
         instruction_parts=_instructions(system),
@@ -248,12 +282,14 @@ class _Line:
         return f"{self.endpoint.model} at {self.endpoint.url}"
 
     async def ask(
-        self, messages: list[ModelMessage], parameters: ModelRequestParameters
+        self,
+        messages: list[ModelMessage],
+        parameters: ModelRequestParameters,
+        settings: ModelSettings = _SETTINGS,
+        pauses: Sequence[float] = _PAUSES_SECONDS,
     ) -> AsyncGenerator[Text | ModelResponse]:
         """Give the answer's text as it comes, and last the response as a whole."""
-        # Only Anthropic's models look at it: it lets their cache hold all that comes before.
-        settings = AnthropicModelSettings(anthropic_cache_instructions=True)
-        for pause in (*_PAUSES_SECONDS, None):
+        for pause in (*pauses, None):
             try:
                 async with model_request_stream(
                     self.model,
@@ -272,12 +308,24 @@ class _Line:
                     raise
             await asyncio.sleep(wait)
 
-    async def response(
-        self, messages: list[ModelMessage], parameters: ModelRequestParameters
-    ) -> ModelResponse:
-        """Give the response as a whole."""
-        pieces = [piece async for piece in self.ask(messages, parameters)]
-        return next(piece for piece in pieces if isinstance(piece, ModelResponse))
+    async def ask_json(
+        self, messages: list[ModelMessage], request: _JsonRequest, *, is_last: bool
+    ) -> str | None:
+        """Return the answer; None where another format should be tried: this one is not taken.
+
+        A server that is only in trouble fails in the last format as well, and that is reported.
+        """
+        # A refusal stays one, so one pause is enough to tell it from trouble that passes.
+        pauses = _PAUSES_SECONDS if is_last else _PAUSES_SECONDS[:1]
+        asked = self.ask(messages, request.parameters, request.settings, pauses)
+        try:
+            pieces = [piece async for piece in asked]
+        except (ModelAPIError, UserError) as error:
+            if is_last or not may_refuse_format(error):
+                raise
+            return None
+        found = self._answer_in(next(one for one in pieces if isinstance(one, ModelResponse)))
+        return found if is_last or holds_json(found) else None
 
     def check(self, response: ModelResponse, *, is_empty: bool) -> None:
         """Raise an error for what is no answer."""
@@ -296,19 +344,10 @@ class _Line:
         if is_empty:
             raise ModelError(f"{self.who} answered with nothing; try again")
 
-    def json_in(self, response: ModelResponse) -> str:
-        """Give the JSON object of a response; a model may put words around it."""
+    def _answer_in(self, response: ModelResponse) -> str:
         text = next((call.args_as_json_str() for call in response.tool_calls), response.text or "")
         self.check(response, is_empty=not text.strip())
-        found = text[text.find("{") : text.rfind("}") + 1]
-        try:
-            json.loads(found)
-        except (ValueError, RecursionError):
-            raise ModelError(
-                f"{self.who} was asked for JSON and answered {brief(text)!r}; try again, or set"
-                " TURNLEAF_EXTRACT_MODEL to another model"
-            ) from None
-        return found
+        return text
 
 
 def _text(event: object) -> str:

@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from turnleaf.core import rules
 from turnleaf.core.dialogue import Text
-from turnleaf.core.evidence import NOTED, RECALLED, UNANSWERED, UNRECALLED, is_question
-from turnleaf.core.languages import choose_words
+from turnleaf.core.evidence import is_question
+from turnleaf.core.languages.replies import choose_words
+from turnleaf.core.learning.findings import sure_facts
+from turnleaf.core.learning.requests import meant, request_in
 from turnleaf.core.masked_facts import mask_fact
 from turnleaf.core.memories import Memory
-from turnleaf.core.requests import meant, request_in
 from turnleaf.core.terms import parse_query, terms
 from turnleaf.errors import ModelError
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from turnleaf.core.dialogue import Prompt, Toolbox
     from turnleaf.core.hits import Hit
+    from turnleaf.core.learning.requests import Request
     from turnleaf.core.messages import Message
-    from turnleaf.core.requests import Request
 
 MOST_LINES = 10
 CLOSE = 0.6
@@ -42,31 +42,6 @@ _ASKING = frozenset(
 )
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
-ENGLISH = {
-    "found": RECALLED[0],
-    "said": "you said it in this conversation",
-    "nothing": UNRECALLED[0],
-    "noted": NOTED[0],
-    "heard": UNANSWERED[0],
-    "advice": "No model is set up, so I only quote what is remembered; "
-    "turnleaf config model claude-cli (or openai:NAME, ollama:NAME) sets one up.",
-    "memory": "memory",
-    "daily": "daily log",
-    "conversations": "conversation",
-}
-CHINESE = {
-    "found": RECALLED[1],
-    "said": "你在這次對話裡說的",
-    "nothing": UNRECALLED[1],
-    "noted": NOTED[1],
-    "heard": UNANSWERED[1],
-    "advice": "還沒有設定模型，所以我只引用記得的內容；"
-    "用 turnleaf config model claude-cli（或 openai:名稱、ollama:名稱）設定。",
-    "memory": "記憶",
-    "daily": "每日日誌",
-    "conversations": "對話",
-}
-
 
 class RecallModel:
     """Answers from memory alone."""
@@ -76,13 +51,13 @@ class RecallModel:
     def stream(self, prompt: Prompt, tools: Toolbox | None = None) -> Iterator[Text]:  # noqa: ARG002 - the protocol's
         """Quote what was found, with dates and sources."""
         earlier = [one.text for one in prompt.messages[:-1] if one.role == "user"]
-        words = choose_words(prompt.question, ENGLISH, CHINESE, earlier=earlier)
+        words = choose_words(prompt.question, "recall", earlier=earlier)
         lines = _quoted(prompt, words)
         if lines:
             yield Text("\n".join([words["found"], *lines]))
         else:
             yield Text(_without_anything(prompt, words))
-        yield Text(f"\n\n({words['advice']})")
+        yield Text(f"\n\n{words['advice']}")
 
     def structured(self, system: str, text: str, schema: Mapping[str, Any]) -> str:  # noqa: ARG002
         """Refuse: there is nothing here that could follow a schema."""
@@ -95,7 +70,11 @@ def _quoted(prompt: Prompt, words: Mapping[str, str]) -> list[str]:
     said = [one.text for one in _statements(history) if _is_about(one.text, prompt.question)]
     found = _statements_found(prompt.found)
     known = {hit.text for hit in found}
-    quoted = [f"- {text} ({words['said']})" for text in dict.fromkeys(said) if text not in known]
+    quoted = [
+        words["quoted"].format(text, words["said"])
+        for text in dict.fromkeys(said)
+        if text not in known
+    ]
     return [*map(partial(_line, words=words), found), *quoted][:MOST_LINES]
 
 
@@ -133,13 +112,14 @@ def _is_about(text: str, question: str) -> bool:
 def _line(hit: Hit, words: Mapping[str, str]) -> str:
     place = f"{hit.path.name}:{hit.line}"
     where = [words.get(hit.source, hit.source), hit.date, hit.conversation or place]
-    return f"- {hit.text} ({', '.join(filter(None, where))})"
+    return words["quoted"].format(hit.text, words["joint"].join(filter(None, where)))
 
 
 def _without_anything(prompt: Prompt, words: Mapping[str, str]) -> str:
     if _QUESTION.search(prompt.question):
         return words["nothing"]
-    found = (fact.content for fact in rules.facts_in(prompt.question))
+    now = datetime.now(UTC).astimezone()
+    found = (fact.content for fact in sure_facts(prompt.question, now))
     facts = [kept for content in found if (kept := mask_fact(content, prompt.question))]
     if facts and prompt.is_learnt:
         return "\n".join([words["noted"], *(f"- {fact}" for fact in facts)])

@@ -37,13 +37,13 @@ _LEFT_OUT = re.compile(
 )
 _OURS = re.compile(
     r"memory-config\.json|schedules\.json|learning\.db"
-    r"|(memories/)?(memories\.json|changes\.jsonl)"
-    r"|prompts/memory/(MEMORY\.md|pending\.md|changes\.jsonl|daily/\d{4}-\d\d-\d\d\.md)"
+    r"|(memories/)?(memories\.json|older\.json|changes\.jsonl)"
+    r"|prompts/memory/(MEMORY\.md|OLDER\.md|pending\.md|changes\.jsonl|daily/\d{4}-\d\d-\d\d\.md)"
     r"|conversations/(conversations\.(db|json)|archive/\d{4}-\d\d\.jsonl)"
 )
 _TAKEN_OVER = re.compile(rf"conversations/(.+)\.{BACKUP}-\d{{8}}T\d{{6}}Z(-\d+)?")
 # A store that holds the lock of its main file takes the lock of one of these after it.
-_LOCKED_AFTER = re.compile(r"(.*/)?(changes\.jsonl|archive/[^/]+)")
+_LOCKED_AFTER = re.compile(r"(.*/)?(OLDER\.md|older\.json|changes\.jsonl|archive/[^/]+)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from turnleaf.store import files
 from turnleaf.store.conversations_db import DatabaseShelf
 from turnleaf.store.conversations_json import JsonShelf
 from turnleaf.store.databases import COMPANIONS
-from turnleaf.store.limits import Addition, Limits
+from turnleaf.store.limits import PLAIN_ADDITION, Addition, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -131,7 +131,8 @@ class ConversationStore:
         """Add what the user said and what the assistant answered, trim, and save."""
         now = to_millisecond(self._now())
         said = Message("user", user_message, now)
-        self.add_messages(conversation_id, [said, Message("assistant", assistant_response, now)])
+        answer = Message("assistant", assistant_response, now)
+        self._add(conversation_id, [said, answer], now, PLAIN_ADDITION)
 
     def add_messages(
         self,
@@ -149,16 +150,9 @@ class ConversationStore:
         `after` they follow that message (0: none). What stood there is kept as another version.
         `resumed` says that the silence before them is no break.
         """
-        key = checked_key(conversation_id)
-        self._ready()
         now = self._now()
-        if self.keeps_everything and self._limits.keep_days is not None:
-            self._clean_up_daily(now)
         stamped = [_stamp(one, now) for one in messages]
-        if not stamped:
-            return []
-        addition = Addition(again, after, resumed, audience)
-        return self._shelf.append(key, stamped, self._limits, now, addition)
+        return self._add(conversation_id, stamped, now, Addition(again, after, resumed, audience))
 
     def get_history(self, conversation_id: str) -> list[Message]:
         """Return the newest messages within the limits, oldest first; none when there are none."""
@@ -274,6 +268,20 @@ class ConversationStore:
         """Let go of an open database; the next call opens it again."""
         self._shelf.close()
         self._is_ready = False
+
+    def _add(
+        self,
+        conversation_id: str,
+        messages: Sequence[Message | NewMessage],
+        now: datetime,
+        addition: Addition,
+    ) -> list[int]:
+        key = checked_key(conversation_id)
+        if not self._is_ready:
+            self.init()
+        if self._limits.keep_days is not None and self.keeps_everything:
+            self._clean_up_daily(now)
+        return self._shelf.append(key, messages, self._limits, now, addition) if messages else []
 
     def _open(self) -> None:
         self._limits = _limits(self._given_settings or Settings.load())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from turnleaf.core.jsontext import to_text
 from turnleaf.core.stored_messages import Cursor, StoredFigures
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
 VERSION = "PRAGMA data_version"
 
+Kept: TypeAlias = "tuple[tuple[object, ...], tuple[Message, ...]]"
+NOTHING_KEPT: Kept = ((), ())
+
 
 class DatabaseShelf:
     """A database of conversations."""
@@ -45,7 +48,7 @@ class DatabaseShelf:
 
     def __init__(self, path: Path) -> None:
         self._database = Database(path, FORM)
-        self._last: dict[str, tuple[tuple[object, ...], list[Message]]] = {}
+        self._last: dict[str, Kept] = {}
 
     def open(self) -> None:
         """Make the database where missing."""
@@ -73,16 +76,20 @@ class DatabaseShelf:
     def read(self, key: str, limits: Limits, now: datetime) -> list[Message]:
         """Return the messages that the window shows.
 
-        A turn asks for the same window several times; it is read again once anybody wrote.
+        A turn asks for the same window several times; it is read again once anybody wrote. Only
+        plain messages are kept: nobody to whom they were given can have changed them.
         """
 
         def look(database: Connection) -> list[Message]:
             version = (database, limits, database.total_changes(), database.execute(VERSION).get)
-            known, messages = self._last.get(key, ((), []))
-            if known != version or not _is_recent(messages, limits, now):
-                messages = reading.read_history(database, key, limits, now)
-                self._last = {key: (version, messages)} if all(map(_is_fixed, messages)) else {}
-            return list(messages)
+            known, kept = self._last.get(key, NOTHING_KEPT)
+            if known == version and _is_recent(kept, limits, now):
+                return list(kept)
+            found = reading.read_plain(database, key, limits, now)
+            if found is None:
+                return [said.message for said in reading.read_window(database, key, limits, now)]
+            self._last = {key: (version, tuple(found))}
+            return found
 
         return self._database.read(look)
 
@@ -184,11 +191,6 @@ class DatabaseShelf:
     def close(self) -> None:
         """Close the database; the next call opens it again."""
         self._database.close()
-
-
-def _is_fixed(message: Message) -> bool:
-    """Whether nobody to whom it was given can have changed it."""
-    return message.tool_calls is None and isinstance(message.content, str)
 
 
 def _is_recent(messages: Sequence[Message], limits: Limits, now: datetime) -> bool:

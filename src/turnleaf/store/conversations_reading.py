@@ -107,24 +107,22 @@ class Said(NamedTuple):
         return self.message.call_ids
 
 
-def read_history(database: Connection, key: str, limits: Limits, now: datetime) -> list[Message]:
-    """Return the messages that the window shows."""
-    try:
-        found = _read_plain(database, key, limits, now)
-    except (TypeError, ValueError):
-        found = None
-    if found is None:
-        return [said.message for said in read_window(database, key, limits, now)]
-    return found
-
-
-def _read_plain(
+def read_plain(
     database: Connection, key: str, limits: Limits, now: datetime
 ) -> list[Message] | None:
     """Do what `read_window` does for a window of plain messages without a silence, else nothing.
 
     A turn reads its window before anything else, and nearly all windows are of this kind.
     """
+    try:
+        return _read_plain(database, key, limits, now)
+    except (TypeError, ValueError):
+        return None
+
+
+def _read_plain(
+    database: Connection, key: str, limits: Limits, now: datetime
+) -> list[Message] | None:
     if limits.max_turns > MANY_TURNS:
         return None
     rows: Any = list(database.execute(PLAIN_WINDOW, (key, limits.max_turns + 1)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from turnleaf.core.audiences import default_audience, is_narrower
 from turnleaf.core.jsontext import to_text
 from turnleaf.core.messages import Message
-from turnleaf.core.stored_messages import NewMessage, make_title
+from turnleaf.core.stored_messages import make_title
 from turnleaf.core.times import to_iso
 from turnleaf.store.conversations_paths import branch
 from turnleaf.store.conversations_schema import (
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    from turnleaf.core.stored_messages import NewMessage
     from turnleaf.store.databases import Connection
     from turnleaf.store.limits import Addition
 
@@ -70,16 +71,22 @@ class Prepared:
         self.rows: list[Row] = []
         self.more: list[Row] | None = None
         self.question: str | None = None
+        self.oldest: str | None = None
         for one in new:
-            message = one if isinstance(one, Message) else one.message
-            self.rows.append(to_row(message))
-            if self.question is None and message.role == "user":
-                self.question = message.text
-        if any(isinstance(one, NewMessage) for one in new):
-            self.more = [
-                to_more(one) if isinstance(one, NewMessage) else NOTHING_MORE for one in new
-            ]
-        self.oldest: str | None = min((row[2] for row in self.rows if row[2]), default=None)
+            if isinstance(one, Message):
+                self._add(one)
+            else:
+                self.more = self.more or [NOTHING_MORE] * len(new)
+                self.more[len(self.rows)] = to_more(one)
+                self._add(one.message)
+
+    def _add(self, message: Message) -> None:
+        row = to_row(message)
+        self.rows.append(row)
+        if self.question is None and message.role == "user":
+            self.question = message.text
+        if self.oldest is None or (row[2] and row[2] < self.oldest):
+            self.oldest = row[2]
 
 
 def append(

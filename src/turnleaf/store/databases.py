@@ -90,6 +90,8 @@ class Database:
 
     def __init__(self, path: Path, form: Form) -> None:
         self._path = path
+        self._name = str(path)
+        self._lock = files.KeptLock(path)
         self._form = form
         self._connection: apsw.Connection | None = None
         self._identity = (0, 0)
@@ -123,6 +125,10 @@ class Database:
                 return self._do(work, writing=True)
             except apsw.Error as problem:
                 return self._rescue(problem, work, writing=True)
+            except BaseException:
+                # An interrupt may come just before the lock is let go of.
+                self._lock.close()
+                raise
 
     def erase(self, work: Callable[[apsw.Connection], T]) -> T:
         """Delete something, so that no byte of it stays; a kill in between ends it later.
@@ -155,6 +161,7 @@ class Database:
             if self._connection is not None and self._process == os.getpid():
                 self._connection.close()
             self._connection = None
+            self._lock.close()
 
     def _rescue(
         self, problem: apsw.Error, work: Callable[[apsw.Connection], T], *, writing: bool
@@ -179,7 +186,7 @@ class Database:
         if not writing:
             return work(database)
         # SQLite's own waiting is unfair: a writer may starve for seconds.
-        with files.locked(self._path):
+        with self._lock:
             database.execute("BEGIN IMMEDIATE")
             try:
                 result = work(database)
@@ -195,7 +202,7 @@ class Database:
 
     def _opened(self) -> apsw.Connection:
         if self._connection is not None and self._process == os.getpid():
-            if files.identity(self._path) == self._identity:
+            if files.identity(self._name) == self._identity:
                 return self._connection
             self.close()
         self._process = os.getpid()

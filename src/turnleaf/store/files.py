@@ -20,6 +20,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 from turnleaf.errors import StorageError
 from turnleaf.store import renames
@@ -105,6 +106,15 @@ def modified(path: Path) -> datetime:
         return datetime.fromtimestamp(0, UTC)
 
 
+def stamp(path: Path) -> tuple[int, int, int] | None:
+    """Return what is another when a file is, without reading it; None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
 @contextmanager
 def locked(path: Path) -> Iterator[Held]:
     """Keep every other thread and process from changing this file meanwhile.
@@ -115,11 +125,101 @@ def locked(path: Path) -> Iterator[Held]:
     try:
         try:
             descriptor = os.open(_beside(path, "lock"), os.O_RDWR | os.O_CREAT, FILE_MODE)
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            _wait_for(descriptor, path)
             _finish_in_place(path)
         except (OSError, ValueError) as error:
             raise _explain("lock", path, error) from error
         yield Held(path)
+    finally:
+        if descriptor >= 0:
+            os.close(descriptor)
+
+
+class KeptLock:
+    """The same for whoever changes a file again and again, one thread at a time.
+
+    It stays open: to open it each time would add half as much again to a small write.
+    """
+
+    __slots__ = ("__weakref__", "_descriptor", "_path", "_redo")
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._redo = str(_beside(path, "redo"))
+        self._descriptor = -1
+        _kept.add(self)
+
+    def __enter__(self) -> None:
+        try:
+            self._take()
+            if os.access(self._redo, os.F_OK):
+                _finish_in_place(self._path)
+        except (OSError, ValueError) as error:
+            self.close()
+            raise _explain("lock", self._path, error) from error
+
+    def __exit__(self, *_: object) -> None:
+        if self._descriptor >= 0:
+            fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+
+    def close(self) -> None:
+        """Let go of the lock, if it is held, and of its file."""
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
+
+    def _take(self) -> None:
+        if self._descriptor >= 0:
+            _wait_for(self._descriptor, self._path)
+            if os.fstat(self._descriptor).st_nlink > 0:
+                return
+            # Somebody has deleted it, and others lock another file by now.
+            self.close()
+        self._descriptor = os.open(_beside(self._path, "lock"), os.O_RDWR | os.O_CREAT, FILE_MODE)
+        _wait_for(self._descriptor, self._path)
+
+    def __del__(self) -> None:
+        self.close()
+
+
+_kept: WeakSet[KeptLock] = WeakSet()
+
+
+def _let_go_after_fork() -> None:
+    """Close in a child what its parent locks: else the lock would outlive a parent's death."""
+    for lock in list(_kept):
+        lock.close()
+
+
+os.register_at_fork(after_in_child=_let_go_after_fork)
+
+
+def give_way(path: Path) -> None:
+    """Wait until whoever waits for a file's lock has it.
+
+    Else whoever lets go of a lock has it again before those who wait for it are awake.
+    """
+    with _explained("lock", path), _first_in_line(path):
+        pass
+
+
+def _wait_for(descriptor: int, path: Path) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        with _first_in_line(path):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+
+@contextmanager
+def _first_in_line(path: Path) -> Iterator[None]:
+    """Be the only one who waits for a file's lock, where another file can be made beside it."""
+    descriptor = -1
+    try:
+        with suppress(OSError):
+            descriptor = os.open(_beside(path, "line"), os.O_RDWR | os.O_CREAT, FILE_MODE)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
     finally:
         if descriptor >= 0:
             os.close(descriptor)
@@ -368,12 +468,12 @@ def is_writable(path: Path) -> bool:
     return os.access(path if path.exists() else path.parent, os.W_OK)
 
 
-def identity(path: Path) -> tuple[int, int]:
+def identity(path: Path | str) -> tuple[int, int]:
     """Tell one file from another that took its name; raise where there is none."""
     try:
         found = os.stat(path)
     except FileNotFoundError:
-        raise gone(path) from None
+        raise gone(Path(path)) from None
     return found.st_dev, found.st_ino
 
 

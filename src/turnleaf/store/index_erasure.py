@@ -87,3 +87,4 @@ def _merge_words(database: apsw.Connection, file: IndexFile) -> None:
         if database.total_changes() - before < NO_PROGRESS:
             return
         step = PAGES_PER_STEP
+        file.give_way()

@@ -78,6 +78,11 @@ class IndexFile:
                 raise _Replaced
             yield
 
+    def give_way(self) -> None:
+        """Have those who wait for the lock take it before whoever has just let go of it."""
+        if not self._is_in_memory:
+            files.give_way(self.location)
+
     def discard(self, *, vectors: bool = False) -> None:
         """Delete the file, unless somebody else has begun anew already."""
         self.close()

@@ -193,12 +193,12 @@ class _Neighbours:
     def _recall(self, numbers: Iterable[int]) -> None:
         """Read what is said in passages that were not taken in just now."""
         rows: Any = self._database.execute(
-            "SELECT id, text, speaker, date FROM passages "
+            "SELECT id, text, speaker, date, message FROM passages "
             "WHERE id IN (SELECT value FROM json_each(?))",
             (json.dumps([number for number in numbers if number not in self._said]),),
         )
-        for number, text, speaker, day in rows:
-            self._said[number] = Passage(text, 0, date=day, speaker=speaker)
+        for number, text, speaker, day, message in rows:
+            self._said[number] = Passage(text, 0, date=day, speaker=speaker, message=message)
 
     def _place(self, number: int) -> Placed:
         beside = self._links.get(number, (None, None))

@@ -75,10 +75,7 @@ def candidates(database: apsw.Connection, asked: Asked, narrowing: Narrowing) ->
             _keep_nearest(near.by_passage, found),
             unrelated.pool(near.spread, near.vectors),
         )
-    weights = {
-        term: ranking.weigh_word(count, passages) * (2 if term in asked.query.repeated else 1)
-        for term, count in frequencies.items()
-    }
+    weights = _weigh(asked.query, frequencies, passages)
     return Candidates(frozenset({*found, *cosine}), cosine, weights, unrelated, passages)
 
 
@@ -128,6 +125,18 @@ def hits(
         if below >= HOPELESS:
             break
     return chosen
+
+
+def _weigh(query: Query, frequencies: Mapping[str, int], passages: int) -> dict[str, float]:
+    """Return what each asked word weighs.
+
+    What is said twice counts double, and so does a day, of which meaning knows nothing.
+    """
+    doubled = query.repeated | named_dates(frequencies)
+    return {
+        term: ranking.weigh_word(count, passages) * (2 if term in doubled else 1)
+        for term, count in frequencies.items()
+    }
 
 
 def _keep_nearest(cosines: Mapping[int, float], found: Collection[int]) -> dict[int, float]:

@@ -125,7 +125,10 @@ class IndexSync:
         return self._seen[1]
 
     def _follow(self, database: apsw.Connection, store: Followed) -> int:
-        """Take in what changed in a database of messages, in parts; return what is new of it."""
+        """Take in what changed in a database of messages, in parts; return what is new of it.
+
+        What is said meanwhile is left to the next time: somebody may say more all the time.
+        """
         added = 0
         while True:
             place = index_messages.find_place(database, store.location)
@@ -136,13 +139,14 @@ class IndexSync:
                 return added
             with self._file.locked():
                 # Another program may have taken it in meanwhile.
-                if index_messages.find_place(database, store.location) == place:
-                    with database:
-                        file = place or index_messages.begin(
-                            database, store.location, feed.database
-                        )
-                        added += index_messages.take_in(database, file.file, feed)
-                    tidy(database)
+                if index_messages.find_place(database, store.location) != place:
+                    continue
+                with database:
+                    file = place or index_messages.begin(database, store.location, feed.database)
+                    added += index_messages.take_in(database, file.file, feed)
+                tidy(database)
+            if feed.is_last:
+                return added
 
     def _forget_unfollowed(self, database: apsw.Connection) -> None:
         """Take out the messages of databases that are searched no more."""

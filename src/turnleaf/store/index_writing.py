@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from turnleaf.core.passages import Passage, place
+from turnleaf.core.passages import Passage, Placed, place
 from turnleaf.core.pieces import WHOLE_COLUMNS, embedded
 from turnleaf.core.terms import date_terms, terms
 from turnleaf.store import files, index_vectors
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from turnleaf.core.passages import Placed
 
 CONTEXT_TERMS = 64
 SHORT_CHARS = WHOLE_COLUMNS // 2
@@ -269,9 +268,10 @@ def to_storable(text: str) -> str:
 def meaning_of(one: Placed) -> bytes:
     """Name what is embedded of a passage: itself, or its pieces, or what is around it as well."""
     said = one.passage
-    if not one.before and not one.after and not said.name and len(said.text) <= SHORT_CHARS:
+    before, after = _other_messages(one)
+    if not before and not after and not said.name and len(said.text) <= SHORT_CHARS:
         return said.fingerprint
-    texts = (side.spoken if side else "" for side in (said, one.before, one.after))
+    texts = (side.spoken if side else "" for side in (said, before, after))
     joined = "\0".join(embedded(*map(to_storable, texts)))
     return hashlib.blake2b(joined.encode(), digest_size=16).digest()
 
@@ -284,15 +284,30 @@ def texts_of(database: apsw.Connection, meanings: Iterable[bytes]) -> dict[bytes
 
 def _texts(database: apsw.Connection, meaning: bytes) -> list[str]:
     row: Any = database.execute(
-        "SELECT text, speaker, before, after FROM passages WHERE meaning = ?", (meaning,)
+        "SELECT text, speaker, message, before, after FROM passages WHERE meaning = ?", (meaning,)
     ).fetchone()
     if row is None:
         return []
-    text, speaker, *beside = row
-    around = []
-    for number in beside:
-        said: Any = database.execute(
-            "SELECT text, speaker FROM passages WHERE id = ?", (number,)
-        ).fetchone()
-        around.append(Passage(said[0], 0, speaker=said[1]).spoken if said else "")
-    return embedded(Passage(text, 0, speaker=speaker).spoken, *around)
+    said = Passage(row[0], 0, speaker=row[1], message=row[2])
+    before, after = (_recall_passage(database, number) for number in row[3:])
+    around = _other_messages(Placed(said, before, after))
+    return embedded(said.spoken, *(side.spoken if side else "" for side in around))
+
+
+def _recall_passage(database: apsw.Connection, number: int | None) -> Passage | None:
+    row: Any = database.execute(
+        "SELECT text, speaker, message FROM passages WHERE id = ?", (number,)
+    ).fetchone()
+    return Passage(row[0], 0, speaker=row[1], message=row[2]) if row else None
+
+
+def _other_messages(one: Placed) -> list[Passage | None]:
+    """Return the neighbours of a passage, without parts of the message that it is a part of.
+
+    Beside each other, all parts of a long message would mean nearly the same.
+    """
+    own = one.passage.message
+    return [
+        None if side and own is not None and side.message == own else side
+        for side in (one.before, one.after)
+    ]

@@ -33,11 +33,15 @@ class _Known(NamedTuple):
 
 
 class Journal:
-    """The changes of one memory file; several files in one folder share the record."""
+    """The changes of one memory file; several files in one folder share the record.
 
-    def __init__(self, memory_file: Path) -> None:
+    With a file `beside`, the changes of both are counted together.
+    """
+
+    def __init__(self, memory_file: Path, beside: Path | None = None) -> None:
         self.path = memory_file.with_name(NAME)
         self._file_name = memory_file.name
+        self._beside = beside
         self._known = _Known()
 
     @contextmanager
@@ -81,6 +85,13 @@ class Journal:
             return None
         return next(reversed(self.read()), None)
 
+    def next_number(self) -> int:
+        """Return the number of the next change."""
+        last = [self.last()]
+        if self._beside is not None and self._beside.exists():
+            last.append(Journal(self._beside).last())
+        return 1 + max((change.n for change in last if change), default=0)
+
     def is_step(self, line: bytes, change: Change) -> bool:
         """Tell whether a line records a step of the same change."""
         one = self._parse(line)
@@ -121,6 +132,10 @@ class HeldJournal:
     def __init__(self, journal: Journal, file: files.Held) -> None:
         self._journal = journal
         self._file = file
+
+    def of(self, journal: Journal) -> HeldJournal:
+        """Return the same record, held for another file in the folder."""
+        return HeldJournal(journal, self._file)
 
     def append(self, new: Sequence[Change]) -> int:
         """Write changes durably; give what `cut_back` needs."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import secrets
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.core import messages, throttle
@@ -23,7 +23,6 @@ from turnleaf.store.databases import Database, Form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-    from datetime import date
     from pathlib import Path
 
     from turnleaf.core.messages import Message
@@ -34,6 +33,14 @@ LONG_AGO = datetime.fromtimestamp(0, UTC)
 MOST_ATTEMPTS = 2
 """After so many that nobody finished, the second at it alone, a message is set aside."""
 ATTEMPTS = "attempts"
+READ_BY_RULES = "isReadByRules"
+UNREADABLE = "unreadable"
+MOST_UNREADABLE = 2
+"""After so many answers to it that cannot be read, a message no longer waits for a model."""
+GIVEN_UP = "given up"
+SKIPPED = "skipped"
+MOST_SIGHTINGS = 500
+"""How many statements are kept that were made once and are less sure, the newest of them."""
 SET_ASIDE = "set-aside"
 """In the place of a token: nobody takes the message any more."""
 
@@ -65,15 +72,35 @@ CREATE TABLE IF NOT EXISTS conversations (
     cycle TEXT NOT NULL DEFAULT 'idle',
     cycle_since TEXT
 );
+CREATE TABLE IF NOT EXISTS sightings (
+    n INTEGER PRIMARY KEY,
+    key TEXT NOT NULL,
+    record BLOB NOT NULL
+);
 CREATE TABLE IF NOT EXISTS spending (
     day TEXT NOT NULL,
     model TEXT NOT NULL,
     calls INTEGER NOT NULL,
     PRIMARY KEY (day, model)
+);
+CREATE TABLE IF NOT EXISTS tallies (
+    day TEXT NOT NULL,
+    name TEXT NOT NULL,
+    amount INTEGER NOT NULL,
+    PRIMARY KEY (day, name)
+);
+CREATE TABLE IF NOT EXISTS json_formats (
+    url TEXT NOT NULL,
+    model TEXT NOT NULL,
+    json_format TEXT NOT NULL,
+    since TEXT NOT NULL,
+    PRIMARY KEY (url, model)
 )
 """
-FORM = Form(holds="messages to learn from", version=2, schema=SCHEMA)
-ERASABLE = ("queue", "outbox", "problems")
+FORM = Form(holds="messages to learn from", version=3, schema=SCHEMA)
+ERASABLE = ("queue", "outbox", "problems", "sightings")
+FORMAT_DAYS = 30
+"""How long a format is taken to be the best that a server knows: it may be a newer one by then."""
 SAYS_WHENCE = ("conversation", "source", "sources")
 
 
@@ -83,7 +110,7 @@ class Queued:
 
     Without a `source` that is the conversation itself. `saved` are the ids of memories that were
     already saved from it; one that `is_settled` was a request that has been acted on, and there
-    is nothing more to be learnt from it.
+    is nothing more to be learnt from it. One that rules have read waits for a model alone.
     """
 
     message: Message
@@ -91,6 +118,15 @@ class Queued:
     source: str | None = None
     saved: tuple[str, ...] = ()
     is_settled: bool = False
+    is_read_by_rules: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """A statement that is less sure, by what it is about and says, and the day that it was made."""
+
+    statement: str
+    day: date
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +141,20 @@ class Batch:
     token: str
     messages: tuple[Queued, ...]
     has_more: bool = False
+    rows: tuple[int, ...] = ()
+    """The places of the messages in the queue."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """What a model has not read of a batch, from one message to the end, and why.
+
+    `unreadable` counts the messages from there that it answered with something that cannot be read.
+    """
+
+    start: int
+    problem: str
+    unreadable: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,36 +258,79 @@ class LearningStore:
             min_messages=min_messages,
         )
 
-    def claim(self, key: str) -> Batch | None:
+    def claim(self, key: str, *, unread: bool = False) -> Batch | None:
         """Take what waits of a conversation; None when nothing does or another holds it.
 
-        The attempt is counted before it begins: whoever is killed at it can count no more.
+        With `unread` it is what rules have not read. The attempt is counted before it begins:
+        whoever is killed at it can count no more.
         """
         checked_key(key)
         token, now = secrets.token_hex(16), self._now()
-        batch = self._database.write(lambda database: _leased(database, key, token, now))
+        batch = self._database.write(lambda database: _leased(database, key, token, now, unread))
         if batch is not None:
             self._held.add(token)
         return batch
 
-    def complete(self, batch: Batch, decisions: Sequence[Mapping[str, Any]]) -> bool:
+    def complete(
+        self,
+        batch: Batch,
+        decisions: Sequence[Mapping[str, Any]],
+        unread: Unread | None = None,
+    ) -> bool:
         """Put what was decided in the place of the messages, in one step.
 
-        False, and nothing changes, when they are no longer held: somebody else took them over
-        from one who seemed to have died, or they were erased.
+        What a model has not read waits for it again, unless its answer could not be read for the
+        second time. False, and nothing changes, when the messages are no longer held: somebody
+        else took them over from one who seemed to have died, or they were erased.
         """
         records = [_bytes(dict(decision)) for decision in decisions]
-        stamp = to_iso(self._now())
-        is_done = self._database.write(lambda database: _complete(database, batch, records, stamp))
+        now = self._now()
+
+        def complete(database: Connection) -> bool:
+            if not _is_holding(database, batch):
+                return False
+            waits = _keep_unread(database, batch, unread, now) if unread else False
+            _complete(database, batch, records, to_iso(now))
+            if unread and waits:
+                _keep_problem(database, batch, unread.problem, to_iso(now))
+            return True
+
+        is_done = self._database.write(complete)
         self._held.discard(batch.token)
         return is_done
 
+    def complete_reading(
+        self,
+        batch: Batch,
+        decisions: Sequence[Mapping[str, Any]],
+        sightings: Sequence[Sighting] = (),
+    ) -> bool:
+        """Keep what rules decided, and leave the messages in the queue for a model, in one step.
+
+        False, and nothing changes, when they are no longer held.
+        """
+        records = [_bytes(dict(decision)) for decision in decisions]
+        seen = [_bytes(_sighting_to_json(one, batch.key)) for one in sightings]
+        is_done = self._database.write(
+            lambda database: _complete_reading(database, batch, records, seen)
+        )
+        self._held.discard(batch.token)
+        return is_done
+
+    def unread(self, key: str) -> bool:
+        """Whether something waits of a conversation that rules have not read."""
+        return any(not one.is_read_by_rules for one in self.queued(key))
+
+    def sightings(self) -> list[Sighting]:
+        """Return the statements that were made once and are less sure, oldest first."""
+        query = "SELECT record FROM sightings ORDER BY n"
+        rows = self._database.read(lambda database: list(database.execute(query)))
+        return [one for (data,) in rows if (one := _sighting(_record(data)))]
+
     def release(self, batch: Batch, error: str) -> None:
         """Let the messages wait again, and keep what went wrong."""
-        sources = sorted({one.source for one in batch.messages if one.source is not None})
         stamp = to_iso(self._now())
-        data = _bytes({"time": stamp, "text": error, "sources": sources})
-        self._database.write(lambda database: _release(database, batch, data, stamp))
+        self._database.write(lambda database: _release(database, batch, error, stamp))
         self._held.discard(batch.token)
 
     def last_error(self) -> Problem | None:
@@ -324,6 +417,37 @@ class LearningStore:
         """Give a day's calls of each model."""
         return self._database.read(lambda database: _spent(database, day))
 
+    # What could not be used
+
+    def count_skipped(self, amount: int, day: date) -> None:
+        """Count facts of a model's answers that could not be used."""
+        self._database.write(lambda database: _tally(database, day, SKIPPED, amount))
+
+    def tallies(self, day: date) -> dict[str, int]:
+        """Return how many facts were skipped and how many messages given up on a day."""
+        query = "SELECT name, amount FROM tallies WHERE day = ?"
+        values = (day.isoformat(),)
+        rows = self._database.read(lambda database: list(database.execute(query, values)))
+        return dict(rows)
+
+    # How servers are asked for JSON
+
+    def json_format(self, url: str, model: str) -> str | None:
+        """Return the format that a model's server took, if that was not too long ago."""
+        query = (
+            "SELECT json_format, CAST(since AS BLOB) FROM json_formats WHERE (url, model) = (?, ?)"
+        )
+        values = (_plain(url), _plain(model))
+        rows = self._database.read(lambda database: list(database.execute(query, values)))
+        oldest = self._now() - timedelta(days=FORMAT_DAYS)
+        return next((name for name, since in rows if (_moment(since) or LONG_AGO) > oldest), None)
+
+    def keep_json_format(self, url: str, model: str, json_format: str) -> None:
+        """Remember which format a model's server took."""
+        query = "INSERT OR REPLACE INTO json_formats VALUES (?, ?, ?, ?)"
+        values = (_plain(url), _plain(model), json_format, to_iso(self._now()))
+        self._database.write(lambda database: database.execute(query, values))
+
     # Erasing
 
     def unqueue(self, key: str, times: Collection[datetime]) -> int:
@@ -376,20 +500,31 @@ class _Row:
         return _bytes({**self.record, ATTEMPTS: attempts})
 
 
-def _leased(database: Connection, key: str, token: str, now: datetime) -> Batch | None:
+def _leased(
+    database: Connection,
+    key: str,
+    token: str,
+    now: datetime,
+    unread: bool,  # noqa: FBT001
+) -> Batch | None:
     query = "SELECT CAST(leased_at AS BLOB) FROM queue WHERE key = ? AND token IS NOT NULL"
     if any(is_held(_moment(stamp), now) for (stamp,) in database.execute(query, (key,))):
         return None
     waiting = _set_dangerous_aside(database, key, _waiting_rows(database, key))
-    suspect = next((row for row in waiting if row.is_suspect), None)
-    taken = waiting if suspect is None else [suspect]
+    wanted = [row for row in waiting if not (unread and row.queued.is_read_by_rules)]
+    suspect = next((row for row in wanted if row.is_suspect), None)
+    taken = wanted if suspect is None else [suspect]
     database.executemany(
         "UPDATE queue SET token = ?, leased_at = ?, record = ? WHERE n = ?",
         [(token, to_iso(now), row.counted(row.attempts + 1), row.n) for row in taken],
     )
     # What the user has asked to forget must be known of, whichever message is learnt from.
-    read = [row.queued for row in waiting if row.queued.is_settled or row in taken]
-    return Batch(key, token, tuple(read), len(taken) < len(waiting)) if taken else None
+    read = [row for row in waiting if row.queued.is_settled or row in taken]
+    if not taken:
+        return None
+    has_more = len(taken) < len(wanted)
+    messages_read, rows = tuple(row.queued for row in read), tuple(row.n for row in read)
+    return Batch(key, token, messages_read, has_more, rows)
 
 
 def _waiting_rows(database: Connection, key: str) -> list[_Row]:
@@ -413,18 +548,77 @@ def _set_dangerous_aside(database: Connection, key: str, waiting: Sequence[_Row]
     return [row for row in waiting if row not in dangerous]
 
 
-def _complete(database: Connection, batch: Batch, records: Iterable[bytes], stamp: str) -> bool:
+def _is_holding(database: Connection, batch: Batch) -> bool:
+    query = "SELECT count(*) FROM queue WHERE key = ? AND token = ?"
+    return bool(database.execute(query, (batch.key, batch.token)).get)
+
+
+def _keep_unread(database: Connection, batch: Batch, unread: Unread, now: datetime) -> bool:
+    """Let what a model has not read wait again; return whether anything does.
+
+    What it has answered unreadably twice is given up, and counted.
+    """
+    failed = set(batch.rows[unread.start :][: unread.unreadable])
+    given_up = 0
+    for n in batch.rows[unread.start :]:
+        query = "SELECT record FROM queue WHERE n = ? AND token = ?"
+        for (data,) in list(database.execute(query, (n, batch.token))):
+            record = {**json.loads(_reset_attempts(data)), READ_BY_RULES: True}
+            if n in failed:
+                record[UNREADABLE] = record.get(UNREADABLE, 0) + 1
+            if record.get(UNREADABLE, 0) >= MOST_UNREADABLE:
+                given_up += 1
+                continue
+            change = "UPDATE queue SET token = NULL, leased_at = NULL, record = ? WHERE n = ?"
+            database.execute(change, (_bytes(record), n))
+    _tally(database, now.date(), GIVEN_UP, given_up)
+    query = "SELECT count(*) FROM queue WHERE key = ? AND token IS NULL"
+    return bool(database.execute(query, (batch.key,)).get)
+
+
+def _tally(database: Connection, day: date, name: str, amount: int) -> None:
+    query = """
+        INSERT INTO tallies VALUES (?, ?, ?)
+        ON CONFLICT (day, name) DO UPDATE SET amount = amount + excluded.amount
+    """
+    if amount:
+        database.execute(query, (day.isoformat(), name, amount))
+
+
+def _complete(database: Connection, batch: Batch, records: Iterable[bytes], stamp: str) -> None:
     held = (batch.key, batch.token)
     database.execute("DELETE FROM queue WHERE key = ? AND token = ?", held)
-    if not database.changes():
-        return False
     database.executemany(
         "INSERT INTO outbox (key, record, id) VALUES (?, ?, ?)",
         [(batch.key, record, secrets.token_hex(16)) for record in records],
     )
     _tried(database, batch.key, stamp)
     database.execute("DELETE FROM problems")
+
+
+def _complete_reading(
+    database: Connection, batch: Batch, records: Iterable[bytes], sightings: Iterable[bytes]
+) -> bool:
+    query = "SELECT n, record FROM queue WHERE key = ? AND token = ?"
+    held = list(database.execute(query, (batch.key, batch.token)))
+    if not held:
+        return False
+    query = "UPDATE queue SET token = NULL, leased_at = NULL, record = ? WHERE n = ?"
+    database.executemany(query, [(_mark_read(data), n) for n, data in held])
+    database.executemany(
+        "INSERT INTO outbox (key, record, id) VALUES (?, ?, ?)",
+        [(batch.key, record, secrets.token_hex(16)) for record in records],
+    )
+    query = "INSERT INTO sightings (key, record) VALUES (?, ?)"
+    database.executemany(query, [(batch.key, record) for record in sightings])
+    database.execute(
+        "DELETE FROM sightings WHERE n <= (SELECT max(n) FROM sightings) - ?", (MOST_SIGHTINGS,)
+    )
     return True
+
+
+def _mark_read(data: bytes) -> bytes:
+    return _bytes({**json.loads(_reset_attempts(data)), READ_BY_RULES: True})
 
 
 def _tried(database: Connection, key: str, stamp: str) -> None:
@@ -436,12 +630,17 @@ def _tried(database: Connection, key: str, stamp: str) -> None:
     database.execute(query, (key, stamp))
 
 
-def _release(database: Connection, batch: Batch, problem: bytes, stamp: str) -> None:
+def _release(database: Connection, batch: Batch, problem: str, stamp: str) -> None:
     if _requeue(database, batch.token):
-        database.execute("DELETE FROM problems")
-        values = (batch.key, problem)
-        database.execute("INSERT INTO problems (key, record) VALUES (?, ?)", values)
+        _keep_problem(database, batch, problem, stamp)
         _tried(database, batch.key, stamp)
+
+
+def _keep_problem(database: Connection, batch: Batch, problem: str, stamp: str) -> None:
+    sources = sorted({one.source for one in batch.messages if one.source is not None})
+    values = (batch.key, _bytes({"time": stamp, "text": problem, "sources": sources}))
+    database.execute("DELETE FROM problems")
+    database.execute("INSERT INTO problems (key, record) VALUES (?, ?)", values)
 
 
 def _return_held(database: Connection, tokens: Iterable[str], now: datetime) -> None:
@@ -543,6 +742,7 @@ def _to_json(queued: Queued) -> dict[str, Any]:
         "source": queued.source,
         "saved": list(queued.saved),
         "isSettled": queued.is_settled,
+        READ_BY_RULES: queued.is_read_by_rules,
     }
 
 
@@ -555,7 +755,23 @@ def _queued(data: bytes) -> Queued | None:
             source=record["source"],
             saved=tuple(record["saved"]),
             is_settled=record["isSettled"],
+            is_read_by_rules=bool(record.get(READ_BY_RULES)),
         )
+    except (KeyError, TypeError, ValueError) as error:
+        _warn(error)
+        return None
+
+
+def _sighting_to_json(sighting: Sighting, key: str) -> dict[str, Any]:
+    day = sighting.day.isoformat()
+    return {"statement": sighting.statement, "day": day, "conversation": key}
+
+
+def _sighting(record: Mapping[str, Any] | None) -> Sighting | None:
+    try:
+        if record is None:
+            return None
+        return Sighting(str(record["statement"]), date.fromisoformat(record["day"]))
     except (KeyError, TypeError, ValueError) as error:
         _warn(error)
         return None

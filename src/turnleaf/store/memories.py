@@ -6,33 +6,46 @@ import secrets
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, TypeVar, overload
 
 from turnleaf.core import bullets, changes, markdown
 from turnleaf.core.memories import (
+    KEPT,
     Memory,
     check_capacity,
     checked_category,
     checked_content,
+    checked_day,
+    checked_slot,
     checked_text,
     contains,
     unique_id,
 )
+from turnleaf.core.room import Room, check_reserve, find_weakest, room_for
 from turnleaf.core.times import to_millisecond
-from turnleaf.errors import Conflict, InvalidInput, NotFound, StorageError
+from turnleaf.errors import Conflict, InvalidInput, MemoryFull, NotFound, StorageError
 from turnleaf.settings import Settings, default_data_dir, in_home_assistant
 from turnleaf.store import files, guard
 from turnleaf.store.memory_file import MemoryFile
+from turnleaf.store.older import MOVED, OlderFacts, older_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
+    from datetime import date
     from pathlib import Path
 
     from turnleaf.core.changes import Change, Source
     from turnleaf.core.drafts import Draft
+    from turnleaf.core.memories import OrKept
+    from turnleaf.store.memory_file import HeldMemoryFile
+
+T = TypeVar("T")
 
 ID_ALPHABET = "bcdfgjkmnpqrstvwxz23456789"
 ID_LENGTH = 10
+RETIRED = "retire"
+EXPIRED = "expire"
+_NOT_YET = datetime.min.replace(tzinfo=UTC)
 
 
 def utc_now() -> datetime:
@@ -58,6 +71,14 @@ class Written:
     change: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """A fact that somebody asked to be kept, and those that made room for it."""
+
+    memory: Memory
+    displaced: tuple[Memory, ...] = ()
+
+
 class MemoryStore:
     """Facts that outlive conversations, in a file that people read and edit.
 
@@ -66,6 +87,8 @@ class MemoryStore:
 
     title: str | None = None
     """The text of a new file, if it is not the format's own."""
+    keeps_older = True
+    """Whether facts that end or make room go to a file of older facts."""
 
     def __init__(
         self,
@@ -80,7 +103,9 @@ class MemoryStore:
         self._settings = settings or Settings()
         self._now = now
         self._new_id = new_id
-        self._file = MemoryFile(self.location, self._moment, self.title)
+        beside = older_path(self.location) if self.keeps_older else None
+        self._file = MemoryFile(self.location, self._moment, self.title, beside)
+        self._older = OlderFacts(self._file, self._moment) if self.keeps_older else None
         self._is_ready = False
 
     def use(self, settings: Settings) -> None:
@@ -91,6 +116,7 @@ class MemoryStore:
         """Make the folder and the file where missing, and mend what an editor wiped."""
         self._settings = self._given_settings or Settings.load()
         self._file.create()
+        self._mend_older()
         self._is_ready = True
 
     @overload
@@ -101,7 +127,10 @@ class MemoryStore:
         *,
         origin: str = "user",
         source: Source | None = None,
+        slot: str | None = None,
+        until: date | None = None,
         memory_id: None = None,
+        displace: bool = False,
     ) -> Memory: ...
 
     @overload
@@ -112,7 +141,10 @@ class MemoryStore:
         *,
         origin: str = "user",
         source: Source | None = None,
+        slot: str | None = None,
+        until: date | None = None,
         memory_id: str,
+        displace: bool = False,
     ) -> Memory | None: ...
 
     def add(
@@ -122,29 +154,54 @@ class MemoryStore:
         *,
         origin: str = "user",
         source: Source | None = None,
+        slot: str | None = None,
+        until: date | None = None,
         memory_id: str | None = None,
+        displace: bool = False,
     ) -> Memory | None:
         """Remember a fact; raise MemoryFull when there is no room.
 
-        A `memory_id` chosen beforehand is added once, however often it is asked for: later it
-        gives the fact as it stands, or None when it is gone since.
+        What is learned without anybody asking, by its origin, leaves some room free; with
+        `displace`, learned facts make room as `remember` says. A `memory_id` chosen beforehand is
+        added once, however often it is asked for: later it gives the fact as it stands, or None
+        when it is gone since.
         """
-        text = checked_content(content)
-        heading = checked_category(category)
+        new = self._new_fact(content, category, origin, slot, until)
 
         def edit(draft: Draft) -> Memory | None:
             known = draft.memories
             if memory_id is not None and self._was_added(draft, memory_id):
                 return next((memory for memory in known if memory.id == memory_id), None)
-            self._check_room([*(memory.content for memory in known), text])
-            now = self._moment()
-            new_id = memory_id or unique_id(self._new_id(), {memory.id for memory in known})
-            memory = Memory(new_id, text, now, now, heading, origin)
-            draft.insert(memory, "add")
-            return memory
+            self._find_room(draft, new.content, origin, displace=displace)
+            return self._insert(draft, new, memory_id)
 
-        self._ready()
-        return self._file.change(edit, origin, source)
+        return self._change(edit, origin, source)
+
+    def remember(
+        self,
+        content: str,
+        category: str | None = None,
+        *,
+        origin: str = "user",
+        source: Source | None = None,
+        slot: str | None = None,
+        until: date | None = None,
+    ) -> Remembered:
+        """Remember what a user asks to be kept; where there is no room, learned facts make it.
+
+        The weakest of them move to the older facts, in one change with this one. An older fact
+        that says the same comes back instead. Raise MemoryFull when only other facts are left.
+        """
+        new = self._new_fact(content, category, origin, slot, until)
+
+        def edit(draft: Draft) -> Remembered:
+            displaced = self._find_room(draft, new.content, origin, displace=True)
+            older = next((one for one in self._older_facts() if one.content == new.content), None)
+            if older is None:
+                return Remembered(self._insert(draft, new), displaced)
+            return Remembered(self._bring_back(draft, older, until), displaced)
+
+        return self._change(edit, origin, source)
 
     def check_room_for(self, content: str) -> None:
         """Raise MemoryFull when even an empty memory has no room for a fact.
@@ -154,9 +211,21 @@ class MemoryStore:
         check_capacity([content], 1, self._settings.memory_max_chars)
 
     def get_all(self) -> list[Memory]:
-        """Give every fact, in the file's order."""
-        self._look()
-        return self._file.date([fact.memory for fact in self._file.page().facts])
+        """Return every fact, in the file's order, without those whose last day is over."""
+        here = self._read_all()
+        ended = self._find_ended(here)
+        return [memory for memory in here if memory.id not in ended]
+
+    def ended(self) -> list[Memory]:
+        """Return the facts whose last day is over and whose lines are still in the file."""
+        return [*self._find_ended(self._read_all()).values()]
+
+    def older(self) -> list[Memory]:
+        """Return the facts that no prompt carries: those that ended, and the file of older ones."""
+        here = self._read_all()
+        ids = {memory.id for memory in here}
+        left = [memory for memory in self._older_facts() if memory.id not in ids]
+        return [*self._find_ended(here).values(), *left]
 
     def get(self, memory_id: str) -> Memory | None:
         """Give the fact of that id."""
@@ -169,8 +238,8 @@ class MemoryStore:
 
     def known_ids(self) -> set[str]:
         """Name every fact that there is or ever was."""
-        here = {memory.id for memory in self.get_all()}
-        return here.union(*(change.ids() for change in self._file.journal.read()))
+        here = {memory.id for memory in (*self._read_all(), *self._older_facts())}
+        return here.union(*(change.ids() for change in self._history()))
 
     def update(
         self,
@@ -180,12 +249,17 @@ class MemoryStore:
         expected: str | None = None,
         origin: str = "user",
         source: Source | None = None,
+        slot: str | OrKept | None = KEPT,
+        until: date | OrKept | None = KEPT,
     ) -> Memory | None:
         """Let a fact say something else; None when there is none of that id.
 
-        With `expected`, only if it still says that; raise Conflict otherwise.
+        With `expected`, only if it still says that; raise Conflict otherwise. Its slot and its
+        last day stay, unless others are given.
         """
         text = checked_content(content)
+        name = slot if slot is KEPT else checked_slot(slot)
+        day = until if until is KEPT else checked_day(until)
 
         def edit(draft: Draft) -> Memory | None:
             fact = draft.find(memory_id)
@@ -200,16 +274,72 @@ class MemoryStore:
                 self._check_room([*others, text], growing=False)
             created = self._file.date([before])[0].created_at
             after = replace(
-                before, content=text, created_at=created, updated_at=self._later(before)
+                before,
+                content=text,
+                created_at=created,
+                updated_at=self._later(before),
+                slot=before.slot if name is KEPT else name,
+                until=before.until if day is KEPT else day,
             )
             draft.replace(after, "update")
             return after
 
-        self._ready()
-        return self._file.change(edit, origin, source)
+        return self._change(edit, origin, source)
+
+    def count_repeat(
+        self, memory_id: str, *, origin: str = "user", source: Source | None = None
+    ) -> Memory | None:
+        """Take note that a fact was said once more; None when there is none of that id."""
+
+        def edit(draft: Draft) -> Memory | None:
+            fact = draft.find(memory_id)
+            if fact is None:
+                return None
+            after = self._said_again(self._file.date([fact.memory])[0])
+            draft.replace(after, "repeat")
+            return after
+
+        return self._change(edit, origin, source)
+
+    def retire(
+        self, ids: Collection[str], *, origin: str = "user", source: Source | None = None
+    ) -> list[Memory]:
+        """Move facts to the older ones; return those that were there to be moved."""
+
+        def edit(draft: Draft) -> list[Memory]:
+            found = [memory for memory in draft.memories if memory.id in ids]
+            for memory in found if self._older else ():
+                draft.remove(memory.id, RETIRED)
+            return found if self._older else []
+
+        return self._change(edit, origin, source)
+
+    def revive(
+        self,
+        memory_id: str,
+        *,
+        until: date | None = None,
+        origin: str = "user",
+        source: Source | None = None,
+        displace: bool = False,
+    ) -> Remembered | None:
+        """Bring an older fact back that was said again; None when there is none of that id.
+
+        Raise MemoryFull when there is no room; with `displace`, learned facts make it.
+        """
+        day = checked_day(until)
+
+        def edit(draft: Draft) -> Remembered | None:
+            older = next((one for one in self._older_facts() if one.id == memory_id), None)
+            if older is None or draft.find(memory_id) is not None:
+                return None
+            displaced = self._find_room(draft, older.content, origin, displace=displace)
+            return Remembered(self._bring_back(draft, older, day), displaced)
+
+        return self._change(edit, origin, source)
 
     def delete(self, memory_id: str, *, origin: str = "user", source: Source | None = None) -> bool:
-        """Forget a fact; False when there is none of that id."""
+        """Forget a fact, an older one as well; False when there is none of that id."""
 
         def edit(draft: Draft) -> bool:
             if draft.find(memory_id) is None:
@@ -218,7 +348,12 @@ class MemoryStore:
             return True
 
         self._ready()
-        return self._file.change(edit, origin, source)
+        with self._file.held() as held:
+            is_here = held.change(edit, origin, source)
+            if self._older is None:
+                return is_here
+            op = MOVED if is_here else "delete"
+            return bool(self._older.remove({memory_id}, held, op, origin, source)) or is_here
 
     def write(self, text: str, *, expected: str | None = None, origin: str = "user") -> Written:
         """Let a person's text be the whole file, to the byte, whatever the limits say.
@@ -239,22 +374,20 @@ class MemoryStore:
         as it is and go on to the change before. With a `number` it is that change or none:
         raise NotFound when it is not there to be taken back.
         """
-
-        def edit(draft: Draft) -> list[Change]:
-            history = self._file.journal.read()
+        self._ready()
+        with self._file.held() as held:
+            held.change(lambda _: None)  # What was deleted by hand is then on record.
+            history = self._history()
             if number is not None:
-                return _taken_back(draft, _numbered(number, history), history, skip=skip)
+                return self._take_back(held, _numbered(number, history), history, skip=skip)
             left = history
             while found := changes.undoable(left):
-                undone = _taken_back(draft, found, history, skip=skip)
+                undone = self._take_back(held, found, history, skip=skip)
                 if undone:
                     return undone
                 skipped = {change.n for change in found}
                 left = [change for change in left if change.n not in skipped]
             return []
-
-        self._ready()
-        return self._file.change(edit, "user")
 
     def record_state(self) -> str:
         """Return what is another when the record of changes is; empty when there is none."""
@@ -263,7 +396,7 @@ class MemoryStore:
     def changes(self, memory_id: str | None = None) -> list[Change]:
         """Give the record of changes, oldest first; of one fact or of all."""
         self._look()
-        history = self._file.journal.read()
+        history = self._history()
         return [change for change in history if memory_id is None or change.concerns(memory_id)]
 
     def import_memories(self, incoming: Sequence[Memory]) -> int:
@@ -275,8 +408,7 @@ class MemoryStore:
             draft.insert_all(new, "import")
             return len(new)
 
-        self._ready()
-        return self._file.change(edit, "import")
+        return self._change(edit, "import")
 
     def erase(self, source: str, *, elsewhere: Sequence[Change] = ()) -> list[Memory]:
         """Erase all that came from a conversation, a tool or a document; give the facts so far.
@@ -285,16 +417,23 @@ class MemoryStore:
         stays. Nothing can be undone of it. `elsewhere` is what another file records of the facts.
         """
         self._ready()
-        return self._file.erase(source, elsewhere)
+        with self._file.held() as held:
+            # The memory's own record tells what the source brought, so it is rewritten last.
+            gone = self._older.erase(source, held, elsewhere) if self._older else []
+            beside = self._older.history() if self._older else []
+            return gone + held.erase(source, beside, elsewhere)
 
     def reconcile(self) -> list[Memory]:
         """Bring back facts that somebody else's save wiped without having seen them."""
         self._ready()
-        return self._file.mend()
+        mended = self._file.mend()
+        self._mend_older()
+        return mended
 
     def needs_mending(self) -> bool:
-        """Tell whether somebody else saved the file since our last look, and left it quiet."""
-        return self._file.needs_mending()
+        """Whether somebody else saved a file since our last look, and left it quiet."""
+        is_older_file = self._older is not None and self._older.needs_mending()
+        return self._file.needs_mending() or is_older_file
 
     def text(self) -> str:
         """Give the file as it is."""
@@ -315,7 +454,8 @@ class MemoryStore:
     def prompt_text(self) -> str:
         """Return the memory as a person reads it: Markdown, without our comments."""
         if self._file.format is markdown:
-            return markdown.without_comments(self.text())
+            ended = self._find_ended(self._read_all())
+            return markdown.without_comments(markdown.without_facts(self.text(), ended))
         return "".join(
             f"{line}\n" for one in self.get_all() for line in bullets.encode(one.content)
         )
@@ -332,6 +472,160 @@ class MemoryStore:
         with suppress(StorageError):
             if self._file.needs_mending():
                 self._file.mend()
+            if self._older and self._older.needs_mending():
+                self._mend_older()
+
+    def _read_all(self) -> list[Memory]:
+        self._look()
+        return self._file.date([fact.memory for fact in self._file.page().facts])
+
+    def _older_facts(self) -> list[Memory]:
+        return self._older.get_all() if self._older else []
+
+    def _mend_older(self) -> None:
+        if self._older and self._older.path.exists():
+            with self._file.held() as held:
+                self._older.mend(held)
+
+    def _history(self) -> list[Change]:
+        """Return the record of both files, without the halves of moves in the second."""
+        older = self._older.history() if self._older else []
+        moved = [change for change in older if change.op != MOVED]
+        return sorted([*self._file.journal.read(), *moved], key=lambda change: change.n)
+
+    def _change(
+        self, edit: Callable[[Draft], T], origin: str | None = None, source: Source | None = None
+    ) -> T:
+        """Let `edit` change the memory file, and the older facts with it."""
+        self._ready()
+        with self._file.held() as held:
+            return self._change_held(held, edit, origin, source)
+
+    def _change_held(
+        self,
+        held: HeldMemoryFile,
+        edit: Callable[[Draft], T],
+        origin: str | None = None,
+        source: Source | None = None,
+    ) -> T:
+        older = self._older
+        if older is None:
+            return held.change(edit, origin, source)
+
+        def whole(draft: Draft) -> tuple[T, set[str]]:
+            self._expire(draft, held)
+            result = edit(draft)
+            retired = [step.before for step in draft.steps if step.op == RETIRED and step.before]
+            undone = {step.undoes for step in draft.steps if step.undoes}
+            back = older.find_revived(undone) if undone else []
+            older.keep([*self._file.date(retired), *back], held, origin, source)
+            return result, _brought_back(draft)
+
+        result, back = held.change(whole, origin, source)
+        if back:
+            # The change is made: what goes wrong here is left to the next look.
+            with suppress(StorageError):
+                older.remove(back, held)
+        return result
+
+    def _expire(self, draft: Draft, held: HeldMemoryFile) -> None:
+        """Let facts leave whose last day is over; they stay where that cannot be."""
+        ended = self._find_ended(draft.memories)
+        if self._older and ended:
+            with suppress(StorageError):
+                self._older.keep([*ended.values()], held)
+                for memory_id in ended:
+                    draft.remove(memory_id, EXPIRED)
+
+    def _new_fact(
+        self,
+        content: str,
+        category: str | None,
+        origin: str,
+        slot: str | None,
+        until: date | None,
+    ) -> Memory:
+        """Return a fact that has no id and no times yet."""
+        text, heading = checked_content(content), checked_category(category)
+        name, day = checked_slot(slot), checked_day(until)
+        return Memory("", text, _NOT_YET, _NOT_YET, heading, origin, name, day)
+
+    def _insert(self, draft: Draft, new: Memory, memory_id: str | None = None) -> Memory:
+        now = self._moment()
+        taken = {memory.id for memory in draft.memories}
+        new_id = memory_id or unique_id(self._new_id(), taken)
+        memory = replace(new, id=new_id, created_at=now, updated_at=now)
+        draft.insert(memory, "add")
+        return memory
+
+    def _bring_back(self, draft: Draft, older: Memory, until: date | None) -> Memory:
+        back = replace(self._said_again(older), until=until)
+        draft.insert(back, "revive")
+        return back
+
+    def _find_room(
+        self, draft: Draft, content: str, origin: str, *, displace: bool
+    ) -> tuple[Memory, ...]:
+        """Check that there is room for a fact; with `displace`, the weakest of others leave."""
+        if not displace or not self._older:
+            contents = [memory.content for memory in draft.memories]
+            self._check_room([*contents, content], origin=origin)
+            return ()
+        displaced = self._choose_displaced(draft.memories, content)
+        for memory in displaced:
+            draft.remove(memory.id, RETIRED)
+        return displaced
+
+    def _choose_displaced(self, known: Sequence[Memory], content: str) -> tuple[Memory, ...]:
+        """Return as few of the weakest facts as must leave; raise MemoryFull if all are too few."""
+        weak = find_weakest(known, self._file.journal.read())
+        for count in range(len(weak) + 1):
+            leaving = {memory.id for memory in weak[:count]}
+            left = [memory.content for memory in known if memory.id not in leaving]
+            with suppress(MemoryFull) if count < len(weak) else nullcontext():
+                self._check_room([*left, content])
+                return tuple(weak[:count])
+        return ()
+
+    def _take_back(
+        self,
+        held: HeldMemoryFile,
+        found: Sequence[Change],
+        history: Sequence[Change],
+        *,
+        skip: bool,
+    ) -> list[Change]:
+        def edit(draft: Draft) -> list[Change]:
+            return _taken_back(draft, standing, history, skip=skip)
+
+        standing = [one for one in found if self._is_still_older(one, skip=skip)]
+        if not standing:
+            return []
+        if self._older and standing[0].file == self._older.path.name:
+            return self._older.change(edit, held)
+        return self._change_held(held, edit, "user")
+
+    def _is_still_older(self, change: Change, *, skip: bool) -> bool:
+        """Whether a fact that left can be given back; raise Conflict when it changed since."""
+        if change.op != RETIRED or change.before is None:
+            return True
+        older = {memory.id: memory.content for memory in self._older_facts()}
+        if older.get(change.id) == change.before.content:
+            return True
+        if skip:
+            return False
+        message = f"the older fact {change.id} was changed since, so this cannot be undone"
+        raise Conflict(message)
+
+    def _find_ended(self, memories: Sequence[Memory]) -> dict[str, Memory]:
+        """Return the facts whose last day is over, by id; of those pending review, none."""
+        dated = [memory for memory in memories if memory.until is not None and self._older]
+        today = self._now().astimezone().date() if dated else None
+        return {memory.id: memory for memory in dated if today and memory.has_ended(today)}
+
+    def _said_again(self, memory: Memory) -> Memory:
+        count = memory.said_count + 1
+        return replace(memory, said_count=count, updated_at=self._later(memory))
 
     def _moment(self) -> datetime:
         """Read the clock to the millisecond, as files keep it."""
@@ -349,9 +643,19 @@ class MemoryStore:
         is_recorded = any(change.concerns(memory_id) for change in history)
         return is_recorded or draft.find(memory_id) is not None
 
-    def _check_room(self, contents: Sequence[str], *, growing: bool = True) -> None:
+    def room(self, origin: str = "user") -> Room:
+        """Return how many facts and characters `add` would still take from an origin."""
+        contents = [memory.content for memory in self.get_all()]
+        limits = room_for(origin, self._settings.memory_max_items, self._settings.memory_max_chars)
+        return Room(limits.items - len(contents), limits.chars - sum(map(len, contents)))
+
+    def _check_room(
+        self, contents: Sequence[str], *, growing: bool = True, origin: str = "user"
+    ) -> None:
         items = self._settings.memory_max_items if growing else len(contents)
-        check_capacity(contents, items, self._settings.memory_max_chars)
+        chars = self._settings.memory_max_chars
+        check_capacity(contents, items, chars)
+        check_reserve(contents, room_for(origin, items, chars))
 
 
 def default_location() -> Path:
@@ -393,6 +697,12 @@ def _taken_back(
         if len(draft.steps) > steps:
             undone += part
     return undone
+
+
+def _brought_back(draft: Draft) -> set[str]:
+    """Name the facts that a draft brings back, or that stand in it although they were older."""
+    came = {step.id for step in draft.steps if step.after and step.op in {"revive", "undo"}}
+    return came & {memory.id for memory in draft.memories} if came else came
 
 
 def _unknown(incoming: Sequence[Memory], present: Sequence[Memory]) -> list[Memory]:

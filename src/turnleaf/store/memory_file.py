@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
@@ -16,7 +16,7 @@ from turnleaf.store.first_seen import FirstSeen
 from turnleaf.store.journal import HeldJournal, Journal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -49,10 +49,16 @@ class _Opened:
 class MemoryFile:
     """One file of facts, with changes.jsonl beside it."""
 
-    def __init__(self, path: Path, now: Callable[[], datetime], title: str | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        now: Callable[[], datetime],
+        title: str | None = None,
+        beside: Path | None = None,
+    ) -> None:
         self.path = path
         self.format = _format(path)
-        self.journal = Journal(path)
+        self.journal = Journal(path, beside)
         self._first_seen = FirstSeen(path)
         self._now = now
         self._empty = title or self.format.EMPTY
@@ -75,8 +81,22 @@ class MemoryFile:
 
         It is called again when somebody else saves the file in between.
         """
+        with self.held() as held:
+            return held.change(edit, origin, source)
+
+    @contextmanager
+    def held(self) -> Iterator[HeldMemoryFile]:
+        """Lock the file and the record, for several changes that belong together."""
         with files.locked(self.path) as file, self.journal.held() as journal:
-            return self._changed(file, journal, edit, origin, source)
+            yield HeldMemoryFile(self, file, journal)
+
+    @contextmanager
+    def held_beside(self, other: HeldMemoryFile) -> Iterator[HeldMemoryFile]:
+        """Lock the file for whoever holds the one that it belongs to, having made it if missing."""
+        with files.locked(self.path) as file:
+            if _read(file.path) is None:
+                file.replace(self._empty.encode())
+            yield HeldMemoryFile(self, file, other.journal.of(self.journal))
 
     def put(self, text: str, expected: str | None, origin: str) -> int | None:
         """Let a person's text be the file's; give the number of that change, if it is one.
@@ -95,8 +115,8 @@ class MemoryFile:
                 raise Conflict(message)
             return draft.put(text, self._now())
 
-        with files.locked(self.path) as file, self.journal.held() as journal:
-            if not self._changed(file, journal, edit, origin):
+        with self.held() as held:
+            if not held.change(edit, origin):
                 return None
             wholes = (one.n for one in self.journal.read() if one.op == "put" and not one.id)
             return max(wholes)
@@ -108,29 +128,9 @@ class MemoryFile:
             message = f"this cannot be saved as {self.path.name}: {problem}; correct it"
             raise InvalidInput(message) from problem
 
-    def erase(self, source: str, elsewhere: Sequence[Change] = ()) -> list[Memory]:
-        """Take out all that a source brought, from the record too; give the facts as they stood.
-
-        Until the very last step the record tells what is still to be done, after a kill as well.
-        """
-
-        def edit(draft: Draft) -> tuple[Erasure, list[Memory], Draft]:
-            found = erasing.erasure(source, self.journal.read(), elsewhere)
-            return found, erasing.take_out(draft, found, self._now()), draft
-
-        with files.locked(self.path) as file, self.journal.held() as journal:
-            found, gone, draft = self._changed(file, journal, edit)
-            files.drop_previous(self.path)
-            history = self.journal.read()
-            if erasing.concerns(history, source):
-                now = self._now_erased(history[-1])
-                lines = erasing.rewritten(history, found, draft.page, now)
-                journal.rewrite(lines, lambda text: not found.mentions(text))
-            return gone
-
     def _now_erased(self, last: Change) -> Change:
         return Change(
-            n=last.n + 1,
+            n=self.journal.next_number(),
             time=self._now(),
             op="erase",
             file=self.path.name,
@@ -139,7 +139,31 @@ class MemoryFile:
             shape=last.shape,
         )
 
-    def _changed(
+    def erase_held(
+        self,
+        file: files.Held,
+        journal: HeldJournal,
+        source: str,
+        beside: Sequence[Change],
+        elsewhere: Sequence[Change],
+    ) -> list[Memory]:
+        """Do what `HeldMemoryFile.erase` says."""
+
+        def edit(draft: Draft) -> tuple[Erasure, list[Memory], Draft]:
+            acts = sorted([*beside, *self.journal.read()], key=lambda change: change.n)
+            found = erasing.erasure(source, acts, elsewhere)
+            return found, erasing.take_out(draft, found, self._now()), draft
+
+        found, gone, draft = self.change_held(file, journal, edit)
+        files.drop_previous(self.path)
+        history = self.journal.read()
+        if erasing.concerns(history, found):
+            now = self._now_erased(history[-1])
+            lines = erasing.rewritten(history, found, draft.page, now)
+            journal.rewrite(lines, lambda text: not found.mentions(text))
+        return gone
+
+    def change_held(
         self,
         file: files.Held,
         journal: HeldJournal,
@@ -147,6 +171,7 @@ class MemoryFile:
         origin: str | None = None,
         source: Source | None = None,
     ) -> T:
+        """Let `edit` change the text, for the holder of both locks."""
         for _ in range(CHANGE_TRIES):
             with suppress(files.Overtaken):
                 opened = self._open(file, journal)
@@ -218,13 +243,16 @@ class MemoryFile:
 
     def needs_mending(self) -> bool:
         """Tell whether somebody else saved the file since our last look, and left it quiet."""
+        age = time.time() - files.modified(self.path).timestamp()
+        return not self.is_known() and not 0 <= age < QUIET_SECONDS
+
+    def is_known(self) -> bool:
+        """Whether the file is as our last change left it; one that is not there is."""
         data = files.read(self.path, files.MAX_PAGE_BYTES)
         last = self.journal.last()
         if data is None or last is None:
-            return False
-        age = time.time() - files.modified(self.path).timestamp()
-        is_known = files.version(data) == last.new and self._late_save(last) is None
-        return not is_known and not 0 <= age < QUIET_SECONDS
+            return True
+        return files.version(data) == last.new and self._late_save(last) is None
 
     def _open(
         self, file: files.Held, journal: HeldJournal, replaced: bytes | None = None
@@ -257,14 +285,14 @@ class MemoryFile:
         if last is None or last.old == last.new or files.version(data) != last.old:
             return last
         before = _read(files.previous_path(self.path))
-        history = self.journal.read()
-        if files.version(before) != last.old and journal.strike_out(last):
-            with suppress(CorruptFile):
-                new = self._draft(_decoded(data)).text_after(last, history)
-                if before and _is_beginning(before, new, last.new):
-                    files.drop_previous(self.path)
-            return self.journal.last()
-        return last
+        if files.version(before) == last.old:
+            return last
+        with suppress(CorruptFile):
+            new = self._draft(_decoded(data)).text_after(last, self.journal.read())
+            # While the record tells it: later our own text would look like an editor's save.
+            if before and _is_beginning(before, new, last.new):
+                files.drop_previous(self.path)
+        return self.journal.last() if journal.strike_out(last) else last
 
     def _with_save(self, journal: HeldJournal, data: bytes) -> _Opened:
         """Take in what somebody else saved.
@@ -384,9 +412,8 @@ class MemoryFile:
         source: Source | None = None,
         removed: tuple[Memory, ...] = (),
     ) -> Change:
-        last = self.journal.last()
         return Change(
-            n=(last.n if last else 0) + 1,
+            n=self.journal.next_number(),
             time=self._now(),
             op="seen",
             file=self.path.name,
@@ -397,6 +424,34 @@ class MemoryFile:
             new=new,
             shape=draft.shape,
         )
+
+
+class HeldMemoryFile:
+    """A memory file while its lock and that of the record are held."""
+
+    def __init__(self, memory_file: MemoryFile, file: files.Held, journal: HeldJournal) -> None:
+        self.journal = journal
+        self._memory_file = memory_file
+        self._file = file
+
+    def change(
+        self,
+        edit: Callable[[Draft], T],
+        origin: str | None = None,
+        source: Source | None = None,
+    ) -> T:
+        """Let `edit` change the text, as `MemoryFile.change` does."""
+        return self._memory_file.change_held(self._file, self.journal, edit, origin, source)
+
+    def erase(
+        self, source: str, beside: Sequence[Change] = (), elsewhere: Sequence[Change] = ()
+    ) -> list[Memory]:
+        """Take out all that a source brought, from the record too; return the facts as they stood.
+
+        `beside` is the record of the file that facts are moved from or to. Until the very last
+        step the record tells what is still to be done, after a kill as well.
+        """
+        return self._memory_file.erase_held(self._file, self.journal, source, beside, elsewhere)
 
 
 def _silenced(lines: Sequence[Change], erased: frozenset[str]) -> list[Change]:

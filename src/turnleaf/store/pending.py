@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from turnleaf.core.room import Room
 from turnleaf.errors import MemoryFull, NotFound, StorageError
 from turnleaf.settings import Settings
 from turnleaf.store.memories import MemoryStore, random_id, utc_now
@@ -24,6 +26,7 @@ class PendingStore(MemoryStore):
     """The facts that wait, in a file beside the memory; none of them is in any prompt."""
 
     title = "# Waiting to be accepted\n"
+    keeps_older = False
 
     def __init__(
         self,
@@ -76,10 +79,23 @@ class PendingStore(MemoryStore):
             waiting.category,
             origin=waiting.origin or "user",
             source=next(filter(None, known), None),
+            slot=waiting.slot,
+            until=waiting.until,
             memory_id=waiting.id,
+            displace=True,
         )
 
-    def _check_room(self, contents: Sequence[str], *, growing: bool = True) -> None:
+    def room(self, origin: str = "user") -> Room:  # noqa: ARG002 - whoever brought it, it waits
+        """Return how much more can wait; only facts are counted."""
+        return Room(MAX_FACTS - len(self.get_all()), sys.maxsize)
+
+    def _check_room(
+        self,
+        contents: Sequence[str],
+        *,
+        growing: bool = True,
+        origin: str = "user",  # noqa: ARG002 - whoever brought it, it waits
+    ) -> None:
         if growing and len(contents) > MAX_FACTS:
             message = f"{MAX_FACTS} facts wait already; accept or reject some (turnleaf review)"
             raise MemoryFull(message)

@@ -13,6 +13,8 @@ from turnleaf.core import passages
 from turnleaf.errors import CorruptFile, InvalidInput
 from turnleaf.store import files
 from turnleaf.store.conversations import ConversationStore
+from turnleaf.store.memories import MemoryStore
+from turnleaf.store.older import NAMES, older_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from turnleaf.core.passages import Passage
     from turnleaf.core.stored_messages import Cursor, Feed
 
-KINDS = ("memory", "daily", "conversations")
+KINDS = ("memory", "older", "daily", "conversations")
 
 MAX_NOTES_BYTES = 64_000_000
 """How large a file of a folder may be that is only searched, and nobody's memory."""
@@ -29,6 +31,7 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.md")
 _PAGE = re.compile(r"[^.].*\.(?:md|markdown)", re.IGNORECASE)
 # What waits for a person to accept it is no memory yet.
 _PENDING = "pending.md"
+OLDER_NAMES = frozenset(NAMES.values())
 
 
 @runtime_checkable
@@ -98,10 +101,26 @@ class Files:
         text = "" if b"\0" in data else data.decode("utf-8-sig", "replace")
         if _DAY.fullmatch(path.name) and (day := _day(path.stem)):
             return "daily", passages.of_day(text, day)
+        kind = "older" if path.name in OLDER_NAMES else "memory"
         try:
-            return "memory", passages.of_memory(text, path.name, local_day)
+            return kind, passages.of_memory(text, path.name, local_day)
         except CorruptFile:
-            return "memory", []
+            return kind, []
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPages(Files):
+    """A memory file, and the older facts beside it."""
+
+    def paths(self) -> Iterator[str]:
+        """Name the files that are there."""
+        for path in (self.root, older_path(files.real(self.root))):
+            yield from Files(path).paths()
+
+    def concerns(self, path: Path) -> bool:
+        """Whether a change at this path may change what is found."""
+        root = files.real(self.root)
+        return root.is_relative_to(path) or path == older_path(root)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +139,7 @@ def max_bytes(source: Source, path: Path) -> int | None:
     """Return how large a file may be to be searched; one of conversations has its own limits."""
     if not isinstance(source, Files) or isinstance(source, Conversations):
         return None
-    is_page = path == source.root or _DAY.fullmatch(path.name)
+    is_page = isinstance(source, MemoryPages) or path == source.root or _DAY.fullmatch(path.name)
     return files.MAX_PAGE_BYTES if is_page else MAX_NOTES_BYTES
 
 
@@ -132,6 +151,8 @@ def source_of(thing: object) -> Source | Followed:
         return Files(files.real(Path(thing)))
     if isinstance(thing, Source | Followed):
         return thing
+    if isinstance(thing, MemoryStore):
+        return MemoryPages(thing.location)
     if isinstance(thing, Store):
         return Files(thing.location)
     message = f"{thing!r} cannot be searched; give a path or a store"

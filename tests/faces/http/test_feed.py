@@ -118,16 +118,13 @@ def test_what_is_learnt_in_the_background_is_told(serve: Serve) -> None:
     model = ScriptedModel()
     server = serve(model)
     before = server.assistant.memory.add("我住在台北")
-    moved = learnt("我住在高雄", "我搬到高雄了", relation="contradicts", target=before.id)
     letter = learnt("每天轉帳", "請每天轉帳", message=1)
-    said(server.url, "我搬到高雄了", key="web:1")
     documents = [{"name": "信.md", "text": "請每天轉帳"}]
     said(server.url, "這封信說什麼？", key="web:2", documents=documents)
     with subscribed(server) as heard:
-        model.facts = [[moved]]
-        server.assistant.flush("web:1")
+        said(server.url, "我搬到高雄了", key="web:1")
         [told] = one(heard, "learnt")["facts"]
-        assert (told["action"], told["quote"]) == ("superseded", "我搬到高雄了")
+        assert (told["action"], told["quote"]) == ("superseded", "我搬到高雄")
         assert told["fact"]["content"] == "我住在高雄"
         assert (told["before"]["id"], told["conversation"]) == (before.id, "web:1")
         assert told["change"] == server.assistant.memory.changes()[-1].n

@@ -364,7 +364,7 @@ def test_two_buttons_pressed_at_once_both_say_what_came_of_them(world: World) ->
 
 def test_a_fact_that_took_the_place_of_another_is_noted_with_it(world: World) -> None:
     world.assistant.memory.add("我的貓叫小白")
-    ts = world.slack.mention("記住不是小白，我的貓叫小黑")
+    ts = world.slack.mention("記住我的貓叫小黑，不是小白")
     world.settle()
     known = world.remembered()
     (note,) = world.slack.notes(ts)
@@ -408,7 +408,7 @@ def test_a_stranger_cannot_take_anything_back(world: World) -> None:
 
 
 def test_a_long_note_is_kept_short(world: World) -> None:
-    facts = [f"第{number}間房間的鑰匙在第{number}個抽屜" for number in range(12)]
+    facts = [f"我的第{number}把鑰匙在第{number}個抽屜" for number in range(12)]
     (note,) = world.slack.notes(taught(world, *facts))
     assert len(note.buttons) == 10
     assert note.lines[-1] == "……還有 2 件"
@@ -615,7 +615,7 @@ def test_whom_it_has_no_time_for_is_told_and_may_say_it_again(
     for event in events:
         world.bot.hear(event)
     ts = world.slack.mention("現在呢？")
-    busy = "現在等我回答的太多了，請過一會兒再說一次。"
+    busy = "等候回答的訊息太多了，請過一會兒再傳一次。"
     assert world.slack.wait_for(lambda: world.slack.texts(ts)) == [busy]
     world.bot.press({"user": {"id": "U01"}, "container": {"message_ts": ts}})
     assert "a message was left out" in caplog.text
@@ -637,7 +637,7 @@ def test_when_it_is_stopped_what_was_said_is_kept_and_who_waits_is_told(world: W
     gate.set()
     assert world.said(ts) == [
         "One two.\n\n(I was stopped here.)",
-        "我正要停止。等我回來後請再說一次。",
+        "我正要關閉，等我回來後請再傳一次。",
     ]
     assert world.history(ts) == ["first", "One two."]
 
@@ -671,7 +671,7 @@ def test_a_fault_of_ours_is_told_and_logged_and_ends_nothing(
 ) -> None:
     world.start(BrokenModel())
     ts = world.slack.mention("你好")
-    assert world.said(ts) == ["我出了問題，管理我的人可以在記錄裡看到。"]
+    assert world.said(ts) == ["發生了問題，詳情請看伺服器的記錄。"]
     assert "RuntimeError: a bug" in caplog.text
     world.restart()
     assert world.said(world.slack.mention("Hello")) == ["Fine."]
@@ -743,7 +743,7 @@ def test_who_calls_it_is_told_when_its_own_files_cannot_be_read(
     config = world.folder / "memory-config.json"
     config.write_text("{broken", "utf-8")
     ts = world.slack.mention("你好")
-    assert world.said(ts) == ["我出了問題，管理我的人可以在記錄裡看到。"]
+    assert world.said(ts) == ["發生了問題，詳情請看伺服器的記錄。"]
     assert "memory-config.json" in caplog.text
     assert world.said(world.slack.say("Hello")) == []
     config.write_text("{}", "utf-8")

@@ -10,7 +10,7 @@ export function LearntNote({ note, onUndo }: { note: Note; onUndo: (change: numb
   const toasts = useToasts();
   const [isBusy, setBusy] = useState(false);
   const { change } = note;
-  const says = { added: "learnt", changed: "changed", removed: "removed", waiting: "waiting" } as const;
+  const says = { added: "learnt", changed: "changed", removed: "removed", ended: "ended", waiting: "waiting" } as const;
 
   const undo = async () => {
     setBusy(true);

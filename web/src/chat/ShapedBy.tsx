@@ -11,7 +11,7 @@ import { answerOf, type Shaped, type Turn, type UsedFact, type UsedHit } from ".
 const FEW = 3;
 const FEW_FOUND = 2;
 const QUERY_CHARS = 60;
-const ICONS: Record<UsedHit["source"], IconName> = { memory: "leaf", daily: "calendar", conversations: "chat" };
+const ICONS: Record<UsedHit["source"], IconName> = { memory: "leaf", older: "leaf", daily: "calendar", conversations: "chat" };
 
 interface ShapedByProps {
   turn: Turn;

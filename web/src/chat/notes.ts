@@ -5,7 +5,7 @@ import type { Turn } from "./thread";
 
 /** What the memory took from a turn. */
 export interface Note {
-  action: "added" | "changed" | "removed" | "waiting";
+  action: "added" | "changed" | "removed" | "ended" | "waiting";
   fact: Fact;
   before: Fact | null;
   quote: string | null;
@@ -22,7 +22,13 @@ export function withNotes(notes: Note[], more: Note[]): Note[] {
   return [...notes, ...more.filter((note) => !isKnown(note))];
 }
 
-const ACTIONS: Record<string, Note["action"]> = { add: "added", update: "changed", delete: "removed" };
+const ACTIONS: Record<string, Note["action"]> = {
+  add: "added",
+  update: "changed",
+  delete: "removed",
+  retire: "ended",
+  revive: "added",
+};
 
 /** Where in a conversation a note belongs. */
 export interface Placed {

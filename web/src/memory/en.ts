@@ -60,7 +60,7 @@ export const en = {
     clear: "Clear the search",
     where: "Where to search",
     everywhere: "Everywhere",
-    sources: { memory: "Memory", daily: "Daily", conversations: "Conversations" },
+    sources: { memory: "Memory", older: "Older facts", daily: "Daily", conversations: "Conversations" },
     found: (count: number) => (count === 1 ? "1 result" : `${count} results`),
     most: (count: number) => `The best ${count}`,
     modes: { words: "by words", "words and meaning": "by words and meaning" },

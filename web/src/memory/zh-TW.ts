@@ -62,7 +62,7 @@ export const zhTW: typeof en = {
     clear: "清除搜尋",
     where: "搜尋範圍",
     everywhere: "全部",
-    sources: { memory: "記憶", daily: "每日筆記", conversations: "對話" },
+    sources: { memory: "記憶", older: "較舊的記憶", daily: "每日筆記", conversations: "對話" },
     found: (count) => `${count} 筆結果`,
     most: (count) => `最相關的 ${count} 筆`,
     modes: { words: "依字詞比對", "words and meaning": "依字詞與語意比對" },

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from turnleaf.core.memories import to_json
+from turnleaf.core.memories import contains, to_json
 from turnleaf.core.wording import counted
 from turnleaf.errors import InvalidInput, NotFound
 from turnleaf.faces.cli.arguments import TEXT, as_json, ask, given_text, on_terminal, yes
@@ -78,13 +78,13 @@ def _forget_memory(place: Place, words: tuple[str, ...], *, yes: bool, as_json: 
 
 def matches(store: MemoryStore, wanted: str) -> list[Memory]:
     """Give the memory with this id, else those whose id begins so or that contain the text."""
-    everything = store.get_all()
+    everything = [*store.get_all(), *store.older()]
     exact = [memory for memory in everything if memory.id == wanted]
     if exact:
         return exact
     long_enough = len(wanted) >= SHORTEST_ID_PREFIX
     begun = [m.id for m in everything if long_enough and m.id.startswith(wanted)]
-    ids = {*begun, *(memory.id for memory in store.search(wanted))}
+    ids = {*begun, *(memory.id for memory in everything if contains(memory, wanted))}
     return [memory for memory in everything if memory.id in ids]
 
 

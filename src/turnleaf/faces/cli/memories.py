@@ -21,22 +21,24 @@ if TYPE_CHECKING:
 NOTHING_YET = (
     'Nothing is remembered yet. Try: turnleaf remember "The living room lamp is called Ming"'
 )
+NO_OLDER = "There are no older facts: none has ended or made room for another."
 
 
 @click.command()
 @click.option("-c", "--category", type=TEXT, help="Only those under this heading.")
+@click.option("--older", is_flag=True, help="List the older facts, which no prompt carries.")
 @as_json
 @pass_place
-def memories(place: Place, category: str | None, *, as_json: bool) -> None:
+def memories(place: Place, category: str | None, *, older: bool, as_json: bool) -> None:
     """List what is remembered."""
-    everything = place.memory.get_all()
+    everything = place.memory.older() if older else place.memory.get_all()
     found = [m for m in everything if category is None or m.category == category]
     _show(found, as_json=as_json)
     if everything and not found:
         message = f"no memory has the category {category!r}; turnleaf memories shows them all"
         raise NotFound(message)
     if not everything:
-        note(NOTHING_YET)
+        note(NO_OLDER if older else NOTHING_YET)
 
 
 def _show(found: Sequence[Memory], *, as_json: bool) -> None:

@@ -26,6 +26,10 @@ HAPPENED = {
     "add": "remembered",
     "import": "imported",
     "update": "changed",
+    "repeat": "said again",
+    "retire": "moved to the older facts",
+    "expire": "moved to the older facts, because its last day was over",
+    "revive": "brought back from the older facts",
     "delete": "forgotten",
     "put": "written when the whole file was saved",
     "restore": "brought back after another program had saved an older file",
@@ -56,7 +60,8 @@ def why(place: Place, memory_id: str, *, as_json: bool) -> None:
     if answers:
         _tell_answers(place, answers, as_json=as_json)
         return
-    known = {memory.id: memory for memory in place.memory.get_all()}
+    older = {memory.id: memory for memory in place.memory.older()}
+    known = older | {memory.id: memory for memory in place.memory.get_all()}
     found_id = full_id(memory_id, place.memory.known_ids())
     memory = known.get(found_id)
     story = place.memory.changes(found_id)
@@ -64,7 +69,7 @@ def why(place: Place, memory_id: str, *, as_json: bool) -> None:
         said = memories.to_json(memory) if memory else None
         say_json({"memory": said, "changes": [changes.to_json(change) for change in story]})
     else:
-        _tell(found_id, memory, story)
+        _tell(found_id, memory, story, is_older=found_id in older)
 
 
 @click.command()
@@ -143,9 +148,13 @@ def _place_of(place: Place, hit: dict[str, Any]) -> str:
     return f"{found[0]}, message {hit['message']}" if found else "a conversation erased since"
 
 
-def _tell(memory_id: str, memory: Memory | None, story: Sequence[Change]) -> None:
+def _tell(
+    memory_id: str, memory: Memory | None, story: Sequence[Change], *, is_older: bool
+) -> None:
     if memory:
         _describe(memory)
+        if is_older:
+            say("older     it is in no prompt")
     else:
         say(f"{one_line(memory_id)} is forgotten.")
     say()
@@ -164,6 +173,12 @@ def _describe(memory: Memory) -> None:
         say(f"category  {memory.category}")
     say(f"added     {minute(memory.created_at)}")
     say(f"changed   {minute(memory.updated_at)}")
+    if memory.slot:
+        say(f"slot      {one_line(memory.slot)}")
+    if memory.until:
+        say(f"until     {memory.until}")
+    if memory.said_count > 1:
+        say(f"said      {memory.said_count} times")
 
 
 def _tell_change(change: Change) -> None:

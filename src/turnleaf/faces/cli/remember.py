@@ -6,7 +6,7 @@ import click
 
 from turnleaf.core.memories import to_json
 from turnleaf.faces.cli.arguments import TEXT, as_json, given_text
-from turnleaf.faces.cli.output import one_line, say, say_json
+from turnleaf.faces.cli.output import note, one_line, say, say_json
 from turnleaf.faces.cli.place import Place, pass_place
 
 
@@ -24,8 +24,11 @@ def remember(place: Place, words: tuple[str, ...], category: str | None, *, as_j
     turnleaf remember The living room lamp is called Ming
     turnleaf remember --category home 客廳的燈叫做小明
     """  # noqa: D301 - click reads the character, not its name
-    memory = place.memory.add(given_text(words), category)
+    kept = place.memory.remember(given_text(words), category)
+    memory = kept.memory
     if as_json:
         say_json(to_json(memory))
     else:
         say(f"remembered {memory.id}: {one_line(memory.content)}")
+    for one in kept.displaced:
+        note(f"moved to the older facts to make room: {one.id}: {one_line(one.content)}")

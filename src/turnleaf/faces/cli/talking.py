@@ -88,5 +88,7 @@ def _told(learnt: Learnt, undo: str) -> str:
     content = one_line(learnt.memory.content)
     if learnt.action == "waiting":
         return f"waiting for you: {content} (turnleaf review)"
+    if learnt.action == "ended":
+        return f"no longer current: {content} ({undo})"
     before = f"; before: {one_line(learnt.before.content)}" if learnt.before else ""
     return f"learnt: {content}{before} ({undo})"

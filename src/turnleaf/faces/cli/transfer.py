@@ -60,8 +60,9 @@ def import_(place: Place, file: str, form: str | None, *, as_json: bool) -> None
 @click.argument("file", required=False, type=click.Path(dir_okay=False))
 @format_option
 @click.option("--force", is_flag=True, help="Replace FILE if it exists.")
+@click.option("--older", is_flag=True, help="Write the older facts instead.")
 @pass_place
-def export(place: Place, file: str | None, form: str | None, *, force: bool) -> None:
+def export(place: Place, file: str | None, form: str | None, *, force: bool, older: bool) -> None:
     """Write all memories to FILE, or to stdout, as JSON or as Markdown.
 
     turnleaf import reads both, with every id, time, category and origin.
@@ -69,13 +70,15 @@ def export(place: Place, file: str | None, form: str | None, *, force: bool) -> 
     if file is not None:
         _check_target(file, place.memory, force=force)
     wanted = form or SUFFIXES.get(Path(file or "").suffix.lower(), "json")
-    data = _rendered(place.memory, wanted).encode()
+    found = place.memory.older() if older else place.memory.get_all()
+    text = rendered(found, FORMATS[wanted]) if older else _rendered(place.memory, wanted)
+    data = text.encode()
     if file is None:
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
         return
     files.write(files.real(file), data)
-    note(f"wrote {counted(len(place.memory.get_all()), 'memory')} to {file}")
+    note(f"wrote {counted(len(found), 'memory')} to {file}")
 
 
 def _read(file: str) -> tuple[str, datetime]:

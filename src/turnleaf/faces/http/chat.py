@@ -44,7 +44,7 @@ router = APIRouter(tags=["talking"], lifespan=talking, dependencies=[JSON_ONLY])
 
 IN_A_TURN = ("request", "tool")
 """The origins of what a turn saves, removes or changes by itself."""
-ACTIONS = {"add": "added", "update": "changed", "delete": "removed"}
+ACTIONS = {"add": "added", "revive": "added", "update": "changed", "delete": "removed"}
 EVENTS = (
     "Events: `start`, `memories` (what shaped the prompt), `prompt` (with `explain`), `text`,"
     " `tool`, `toolResult`, `usage`, `learnt` (what was saved or removed), `done` or `error`."

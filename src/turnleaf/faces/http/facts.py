@@ -92,8 +92,11 @@ def get_facts(
     responses=documented(HTTPStatus.CONFLICT),
 )
 def add_fact(assistant: Current, fact: NewFact, response: Response) -> Fact:
-    """Add a fact at the end of its category; a full memory answers 409."""
-    memory = assistant.memory.add(fact.content, fact.category)
+    """Add a fact at the end of its category; where there is no room, a learned one makes it.
+
+    A memory that is full of other facts answers 409.
+    """
+    memory = assistant.memory.remember(fact.content, fact.category).memory
     response.headers["Location"] = f"facts/{quote(memory.id, safe='')}"
     return _fact(assistant, memory)
 
@@ -146,10 +149,12 @@ def read_facts(assistant: Assistant) -> list[Fact]:
     """Give the facts with the lines that they stand on, both of one and the same text."""
     memory = assistant.memory
     try:
-        return _facts_in(memory.snapshot()[0], memory.location)
+        found = _facts_in(memory.snapshot()[0], memory.location)
     except CorruptFile:
         memory.get_all()  # That sets the file aside, and brings back what it held.
-        return _facts_in(memory.snapshot()[0], memory.location)
+        found = _facts_in(memory.snapshot()[0], memory.location)
+    ended = {one.id for one in memory.ended()}
+    return [one for one in found if one.id not in ended]
 
 
 def capacity(assistant: Assistant, contents: Sequence[str]) -> Capacity:

@@ -142,7 +142,7 @@ def search(
     *,
     q: Annotated[str, Query(min_length=1, examples=["living room lamp", "客廳的燈"])],
     limit: Annotated[int, Query(ge=1, le=MAX_LIMIT)] = 10,
-    source: Annotated[Literal["memory", "daily", "conversations"] | None, Query()] = None,
+    source: Annotated[Literal["memory", "older", "daily", "conversations"] | None, Query()] = None,
     since: Annotated[Day | None, Query(description="Only what is not older.")] = None,
     until: Annotated[Day | None, Query(description="Only what is not newer.")] = None,
     explain: Annotated[bool, Query(description="Tell what each score is made of.")] = False,

@@ -72,6 +72,9 @@ class Fact(Shape):
     origin: str | None = Field(default=None, examples=["user", "learnt"])
     created_at: Time
     updated_at: Time
+    slot: str | None = Field(default=None, examples=["home"])
+    until: str | None = Field(default=None, examples=["2026-11-17"])
+    said_count: int = 1
     line: int | None = None
 
     @classmethod
@@ -136,7 +139,7 @@ class Hit(Shape):
     """
 
     text: str = Field(examples=["客廳的燈叫做小明"])
-    source: Literal["memory", "daily", "conversations"]
+    source: Literal["memory", "older", "daily", "conversations"]
     file: str = Field(examples=["MEMORY.md", "daily/2026-11-15.md"])
     line: int
     heading: str | None

@@ -29,7 +29,7 @@ def known(tools: MemoryTools) -> list[Resource]:
     """Name the memory, today and the newest days that have notes."""
     days = {local_now().date(), *tools.daily.dates()[-NEWEST:]}
     return [
-        Resource(MAIN, "memory", "The whole long-term memory, as its user sees it."),
+        Resource(MAIN, "memory", "The whole long-term memory; [day id] follows each fact."),
         *(
             Resource(f"{DAILY}{day}", f"daily log {day}", f"The notes of {day}.")
             for day in sorted(days, reverse=True)
@@ -40,7 +40,7 @@ def known(tools: MemoryTools) -> list[Resource]:
 def read(tools: MemoryTools, uri: str) -> str:
     """Give what stands at an address; refuse one where nothing does."""
     if uri == MAIN:
-        return page_text(tools.memory.prompt_text())
+        return tools.page()
     if not uri.startswith(DAILY):
         message = f"there is nothing at {uri!r}; read {MAIN}, or {DAILY} with a date"
         raise NotFound(message)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from turnleaf.assistant import Done
 from turnleaf.core.dialogue import Text, ToolCall
 from turnleaf.core.keys import slack_key
-from turnleaf.core.languages import choose_words
+from turnleaf.core.languages.replies import choose_words
 from turnleaf.core.secrets import masked
 from turnleaf.core.times import to_millisecond
 from turnleaf.errors import TurnleafError
@@ -41,34 +41,6 @@ MOST_SEEN = 5000
 MOST_THREADS = 1000
 SAID = (None, "file_share", "thread_broadcast")
 """The subtypes of what a person says; all others tell of something else."""
-ENGLISH = {
-    "refused": (
-        "Sorry, I only answer people on my list, because all who talk to me share one memory."
-        " Your id is {}; whoever runs me can add it."
-    ),
-    "empty": "I am here. Tell me what you would like to know, or what to remember.",
-    "files": "I read only text, so I did not look at: {}",
-    "silent": "I have nothing to say to that.",
-    "failed": "I could not answer: {}",
-    "broken": "Something went wrong in me; whoever runs me finds it in my log.",
-    "stopped": "(I was stopped here.)",
-    "busy": "Too much waits for me just now. Please say that again in a while.",
-    "stopping": "I am being stopped. Please say that again when I am back.",
-}
-CHINESE = {
-    "refused": (
-        "抱歉，和我說話的人共用同一份記憶，所以我只回答名單上的人。"
-        "你的 id 是 {}，請管理我的人加上它。"
-    ),
-    "empty": "我在。請告訴我你想知道什麼，或要我記住什麼。",
-    "files": "我只讀文字，所以沒有看：{}",
-    "silent": "我沒有什麼可以說的。",
-    "failed": "我沒辦法回答：{}",
-    "broken": "我出了問題，管理我的人可以在記錄裡看到。",
-    "stopped": "（我在這裡被停下來了。）",
-    "busy": "現在等我回答的太多了，請過一會兒再說一次。",
-    "stopping": "我正要停止。等我回來後請再說一次。",
-}
 
 log = logging.getLogger("turnleaf")
 
@@ -323,7 +295,7 @@ class Bot:
 
 
 def _words(text: str) -> Mapping[str, str]:
-    return choose_words(text, ENGLISH, CHINESE)
+    return choose_words(text, "slack")
 
 
 def _said(event: Mapping[str, Any], me: Identity) -> Said | None:

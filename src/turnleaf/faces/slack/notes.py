@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from turnleaf.core.languages import choose_words
+from turnleaf.core.languages.replies import choose_words
 from turnleaf.errors import Conflict, NotFound
 from turnleaf.faces.slack.writing import literal
 
@@ -22,29 +22,7 @@ MOST_FACTS = 10
 SHOWN_CHARS = 300
 IN_A_TURN = ("request", "tool")
 """The origins of what a turn saves, removes or changes by itself."""
-ACTIONS = ("add", "update", "delete")
-ENGLISH = {
-    "add": "learnt: {}",
-    "update": "learnt: {} (before: {})",
-    "delete": "forgotten: {}",
-    "waiting": "waiting for you: {} (turnleaf review)",
-    "more": "… and {} more",
-    "undo": "Undo",
-    "undone": "taken back: {}",
-    "gone": "was taken back already: {}",
-    "changed": "changed since, so it stays: {}",
-}
-CHINESE = {
-    "add": "學到：{}",
-    "update": "學到：{}（原本：{}）",
-    "delete": "忘掉：{}",
-    "waiting": "等你決定：{}（turnleaf review）",
-    "more": "……還有 {} 件",
-    "undo": "復原",
-    "undone": "已復原：{}",
-    "gone": "之前就復原過了：{}",
-    "changed": "後來改過了，所以保留：{}",
-}
+ACTIONS = ("add", "update", "delete", "revive")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +43,7 @@ class Line:
 
 def words(text: str) -> Mapping[str, str]:
     """Return what we say, in the language of a text."""
-    return choose_words(text, ENGLISH, CHINESE)
+    return choose_words(text, "slack_notes")
 
 
 def of_turn(changes: Iterable[Change], key: str, started: datetime) -> list[Line]:
@@ -136,7 +114,7 @@ def _made(memory_id: str, history: Sequence[Change]) -> Change | None:
 def _line(change: Change) -> Line:
     fact = change.after or change.before
     return Line(
-        change.op,
+        "add" if change.op == "revive" else change.op,
         fact.content if fact else change.id,
         f"{change.n}:{change.id}",
         change.before.content if change.before else "",

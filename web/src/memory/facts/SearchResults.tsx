@@ -8,7 +8,7 @@ import { Badge, EmptyState, Icon, type IconName, ProblemNotice, Segmented, Skele
 import { Marked } from "./Marked";
 
 const LIMIT = 20;
-const ICONS: Record<HitSource, IconName> = { memory: "leaf", daily: "calendar", conversations: "chat" };
+const ICONS: Record<HitSource, IconName> = { memory: "leaf", older: "leaf", daily: "calendar", conversations: "chat" };
 const PLACES = Object.keys(ICONS) as HitSource[];
 type Where = HitSource | "everywhere";
 

@@ -1,4 +1,4 @@
-"""The language of a text, and the words that we answer it with.
+"""The language of a text.
 
 People mix languages and quote words of others, so no single character decides. What holds sentences
 together is counted: function words of Chinese and English, runs of Kana, runs of Hangul. The
@@ -10,10 +10,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from turnleaf.core.terms import simplify
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
 Language: TypeAlias = Literal["english", "traditional", "simplified", "japanese", "korean"]
 
@@ -39,8 +37,6 @@ _ENGLISH = re.compile(
 )
 # Words in characters that Traditional has as well, but writes these words with others.
 _SIMPLIFIED = re.compile("么|[哪那家]里|里面|[以之然最]后|后[来天面]|几[个点天次]|干嘛")
-# What simplify() leaves as Taiwan says it.
-_MAINLAND_WORDS = {"档案": "文件", "设定": "设置", "复原": "撤销"}
 
 
 def detect_language(text: str, earlier: Iterable[str] = ()) -> Language:
@@ -73,20 +69,6 @@ def has_chinese_words(text: str) -> bool:
     return _CHINESE.search(text) is not None
 
 
-def choose_words(
-    text: str,
-    english: Mapping[str, str],
-    chinese: Mapping[str, str],
-    *,
-    earlier: Iterable[str] = (),
-) -> Mapping[str, str]:
-    """Return what we say in the language of a text; `chinese` is Traditional."""
-    language = detect_language(text, earlier)
-    if language == "simplified":
-        return {name: _in_simplified(said) for name, said in chinese.items()}
-    return chinese if language == "traditional" else english
-
-
 def _without_quotes(text: str) -> str:
     """Return the words of a text that are its own; all of them if it is one quotation."""
     own = _QUOTED.sub(" ", text)
@@ -111,10 +93,3 @@ def _japanese_only(han: str) -> set[str]:
 def _known(han: str, codec: str) -> set[str]:
     """Return the characters that a country's standard has."""
     return {*han.encode(codec, "ignore").decode(codec)}
-
-
-def _in_simplified(said: str) -> str:
-    said = simplify(said)
-    for taiwanese, mainland in _MAINLAND_WORDS.items():
-        said = said.replace(taiwanese, mainland)
-    return said

@@ -1,0 +1,97 @@
+"""How facts stand in a prompt: each with the day it is of, and its id where a tool can take it.
+
+The stamp comes last, in square brackets, and no text of a fact can look like one. The functions of
+002 know nothing of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict, deque
+from dataclasses import dataclass
+from datetime import UTC
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from turnleaf.core import neutral
+from turnleaf.core.prompts import rewrite_facts
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+    from datetime import datetime, tzinfo
+
+    from turnleaf.core.memories import Memory
+
+MANNER = "manner"
+"""The slot of what the user says about how to be answered."""
+MANNER_HEADING = "## How the user wants to be answered"
+# An id that somebody wrote into the file by hand may hold anything.
+_PLAIN_ID = re.compile(r"[A-Za-z0-9_-]{1,40}+")
+_STAMP = re.compile(rf"\s*+\[\d{{4}}-\d\d-\d\d (?P<id>{_PLAIN_ID.pattern})\]\s*+\Z")
+_STAMP_CHARS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class FactForm:
+    """In whose zone the days are, and whether ids are shown."""
+
+    zone: tzinfo = UTC
+    has_ids: bool = False
+
+
+PLAIN_FORM = FactForm()
+
+
+@lru_cache(maxsize=16_384)
+def fact_text(memory: Memory, form: FactForm) -> str:
+    """Return a fact with its stamp; from one prompt to the next most stay the same."""
+    return f"{neutral.stamped_item(memory.content)} {_stamp(memory, form)}"
+
+
+def fact_lines(memories: Iterable[Memory], form: FactForm) -> list[str]:
+    """Return facts as the items of a list, those on how to answer last, under a heading."""
+    told = [memory for memory in memories if memory.content.strip()]
+    others = [f"- {fact_text(one, form)}" for one in told if one.slot != MANNER]
+    return [*others, *manner_lines(told, form)]
+
+
+def manner_lines(memories: Iterable[Memory], form: FactForm) -> list[str]:
+    """Return the facts on how to answer under their heading, if there are any."""
+    wishes = [f"- {fact_text(one, form)}" for one in memories if one.slot == MANNER]
+    return [MANNER_HEADING, *wishes] if wishes else []
+
+
+@lru_cache(maxsize=8)
+def stamped_page(page: str, memories: Sequence[Memory], form: FactForm) -> str:
+    """Return the page of some facts, each with its stamp, and all else as it stands.
+
+    The page has no ids, so a fact is known by what it says, and equal ones by their order. One
+    that is not known has no stamp, and can look like none either.
+    """
+    known: defaultdict[str, deque[Memory]] = defaultdict(deque)
+    for memory in memories:
+        known[memory.content].append(memory)
+
+    def rewrite(content: str) -> str:
+        same = known[content]
+        return fact_text(same.popleft(), form) if same else neutral.stamped_item(content)
+
+    return rewrite_facts(page, rewrite)
+
+
+def without_stamp(text: str, ids: Collection[str]) -> str:
+    """Return a fact that a model copied from a prompt without the stamp that stood after it."""
+    stamp = _STAMP.search(text, max(0, len(text) - _STAMP_CHARS))
+    return text[: stamp.start()] if stamp and stamp["id"] in ids else text
+
+
+def _stamp(memory: Memory, form: FactForm) -> str:
+    shown = form.has_ids and _PLAIN_ID.fullmatch(memory.id)
+    return f"[{_day(memory.updated_at, form.zone)}{f' {memory.id}' if shown else ''}]"
+
+
+def _day(moment: datetime, zone: tzinfo) -> str:
+    try:
+        return moment.astimezone(zone).date().isoformat()
+    except OverflowError:
+        return moment.date().isoformat()

@@ -1,0 +1,371 @@
+"""`Language`: the words and patterns of one language, read from the folder of that language.
+
+All patterns see plain text: Simplified characters and ASCII punctuation, whatever the writer used.
+They are bounded, and a clause is short, so that no text takes more than linear time.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any
+
+from turnleaf.core.data import find_folders, load_data
+from turnleaf.core.languages.patterns import expand
+from turnleaf.core.languages.request_words import RequestWords
+from turnleaf.core.terms import simplify
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+# What stands for the subject of a clause, or for whose something is, in the patterns of rules.
+SELF, OTHER, SELF_WHOSE, OTHER_WHOSE = "\ue000", "\ue001", "\ue002", "\ue003"
+_SUBJECTS = {
+    "i": SELF,
+    "they": OTHER,
+    "who": f"[{SELF}{OTHER}]",
+    "my": SELF_WHOSE,
+    "their": OTHER_WHOSE,
+    "whose": f"[{SELF_WHOSE}{OTHER_WHOSE}]",
+}
+
+_VALUE = re.compile(r"\{([a-z_]+)(?::([a-z_]+))?\}(\Z)?")
+_INNER_CHARS = 60
+_NOTHING = "(?!)"
+
+
+@dataclass(frozen=True, slots=True)
+class ValueType:
+    """What a value of some kind looks like, and where it ends.
+
+    It begins after what is to `drop` and ends before a `cut`. All of it has the `shape`, and
+    nothing in it is `never` part of one. Several values of one kind have a `gap` between them.
+    """
+
+    drop: re.Pattern[str]
+    cut: re.Pattern[str]
+    shape: re.Pattern[str]
+    never: re.Pattern[str]
+    gap: re.Pattern[str] | None
+    max_chars: int
+
+    def find(self, text: str, start: int, end: int) -> list[tuple[int, int]]:
+        """Return the places of the values that a part of a text begins with, if any."""
+        cut = self.cut.search(text, start, end)
+        last = cut.start() if cut else end
+        found: list[tuple[int, int]] = []
+        for first, stop in self._pieces(text, start, last):
+            place = self._trim(text, first, stop)
+            if place is None:
+                break
+            found.append(place)
+        return found
+
+    def find_all(self, text: str, start: int, end: int) -> list[tuple[int, int]]:
+        """Return the places of the values that a part of a text is, and nothing else."""
+        cut = self.cut.search(text, start, end)
+        if cut and text[cut.start() : end].strip():
+            return []
+        found = [self._trim(text, *piece) for piece in self._pieces(text, start, end)]
+        return [place for place in found if place] if all(found) else []
+
+    def _pieces(self, text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+        first = start
+        for gap in self.gap.finditer(text, start, end) if self.gap else ():
+            yield first, gap.start()
+            first = gap.end()
+        yield first, end
+
+    def _trim(self, text: str, start: int, end: int) -> tuple[int, int] | None:
+        while start < end and text[start] in " \"'":
+            start += 1
+        if drop := self.drop.match(text, start, end):
+            start = drop.end()
+        while end > start and text[end - 1] in " \"',.":
+            end -= 1
+        value = text[start:end]
+        is_good = 0 < len(value) <= self.max_chars and self.shape.fullmatch(value)
+        return (start, end) if is_good and not self.never.search(value) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A way to state something: a pattern, and of which types its named parts are.
+
+    The `open_part` is the last of the pattern and ends where its type says. A pattern without a
+    value states the `value` that stands beside it: who speaks of "my wife" is married. A `kind`
+    beside it is that of the value: a Pixel is a phone. The part `who` is somebody that the
+    statement is about (of a group of subjects, if its type is called like one), and `old` the value
+    that the new one is instead of, or that is over if there is none.
+    """
+
+    slot: str
+    pattern: str
+    types: Mapping[str, str]
+    open_part: str | None
+    is_over: bool = False
+    is_weak: bool = False
+    value: str = ""
+    kind: str = ""
+
+    @property
+    def regex(self) -> re.Pattern[str]:
+        """The pattern, compiled when it is first needed: most texts need few of them."""
+        return _compile(self.pattern)
+
+
+@dataclass(frozen=True, slots=True)
+class SlotWords:
+    """How a language states a slot, and how it writes one down.
+
+    Rules are tried where one of the `cues` stands in a clause, or always if there are none. Those
+    `after` another slot continue a statement of that; with `after_value` about its value.
+    """
+
+    say: str
+    say_other: str
+    cues: tuple[str, ...]
+    rules: tuple[Rule, ...]
+    after: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
+    after_value: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Gates:
+    """What keeps text from being read.
+
+    That is all of a message, the rest of it after `writing`, a sentence, the rest of one after
+    what is `reported`, or a clause.
+    """
+
+    message: re.Pattern[str]
+    writing: re.Pattern[str]
+    sentence: re.Pattern[str]
+    reported: re.Pattern[str]
+    clause: re.Pattern[str]
+
+
+class Language:
+    """The words and patterns of one language."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._patterns: dict[tuple[str, str], re.Pattern[str]] = {}
+
+    @cached_property
+    def requests(self) -> RequestWords:
+        """How somebody asks to remember and to forget."""
+        return RequestWords(self._load("requests"))
+
+    @property
+    def replies(self) -> Mapping[str, Mapping[str, str]]:
+        """What we say ourselves, by the part of the program that says it."""
+        return self._load("replies")
+
+    @property
+    def earlier_replies(self) -> Mapping[str, Sequence[str]]:
+        """How replies of older versions began, by their kind."""
+        earlier: Mapping[str, Sequence[str]] = self._load("replies")["earlier"]
+        return earlier
+
+    @cached_property
+    def relations(self) -> dict[str, str]:
+        """The key of each word for somebody or some pet: mum → mother."""
+        return {
+            _spell(word).lower(): key
+            for key, words in self._data["subjects"].items()
+            for word in words.replace("/", " ").split()
+        }
+
+    @cached_property
+    def display(self) -> dict[str, str]:
+        """The word that we write for each word for somebody: the first one on its side of a /."""
+        sides = (
+            side.split() for words in self._data["subjects"].values() for side in words.split("/")
+        )
+        return {_spell(word).lower(): side[0].replace("_", " ") for side in sides for word in side}
+
+    @cached_property
+    def spouses(self) -> dict[str, str]:
+        """What a partner is called after the wedding: boyfriend → husband."""
+        pairs = self._data.get("spouses", {}).items()
+        return {partner.lower(): _spell(spouse).lower() for partner, spouse in pairs}
+
+    def agreement(self, subject: str) -> dict[str, str]:
+        """Return the endings and verbs that agree with a subject: parents *are*, a sister *is*."""
+        table = self._data.get("agreement", {})
+        is_plural = subject in table.get("plural", "").split()
+        return {name: forms[is_plural] for name, forms in table.get("forms", {}).items()}
+
+    @cached_property
+    def values(self) -> dict[str, ValueType]:
+        """The types of values."""
+        return {name: self._value_type(fields) for name, fields in self._data["values"].items()}
+
+    @cached_property
+    def slots(self) -> dict[str, SlotWords]:
+        """How each slot is stated."""
+        return {
+            name: self._slot_words(name, fields) for name, fields in self._data["slots"].items()
+        }
+
+    @cached_property
+    def gates(self) -> Gates:
+        """What keeps text from being read."""
+        names = ("message", "writing", "sentence", "reported", "clause")
+        return Gates(*(self._pattern("gates", name) for name in names))
+
+    @cached_property
+    def corrections(self) -> tuple[Rule, ...]:
+        """Ways to say that something else is right; the parts are `new` and `old`."""
+        return self._rules("", self._data.get("corrections", {}).get("patterns", ()))
+
+    @cached_property
+    def withdrawal(self) -> re.Pattern[str]:
+        """Ways to say that something was not meant."""
+        return self._pattern("corrections", "withdrawal")
+
+    @cached_property
+    def correction_parts(self) -> tuple[re.Pattern[str], ...]:
+        """What a correction may mean of a value without saying the rest: days, a time."""
+        parts: Sequence[str] = self._data.get("corrections", {}).get("parts", ())
+        return tuple(_compile(self._expand(part)) for part in parts)
+
+    @property
+    def categories(self) -> Mapping[str, str]:
+        """The headings of categories."""
+        categories: Mapping[str, str] = self._data["categories"]
+        return categories
+
+    @cached_property
+    def ago(self) -> dict[str, tuple[str, int]]:
+        """How long ago some words say that something happened: months, or years if only those."""
+        pairs = ((word, given.split()) for word, given in self._data.get("ago", {}).items())
+        return {_spell(word): (unit, int(count)) for word, (unit, count) in pairs}
+
+    def speech(self, name: str) -> re.Pattern[str]:
+        """Return a pattern of how sentences are made; one that matches nothing if there is none."""
+        return self._pattern("speech", name)
+
+    @cached_property
+    def retellings(self) -> tuple[tuple[re.Pattern[str], str], ...]:
+        """How somebody else writes about the user, and how the user says it."""
+        pairs: Sequence[Sequence[str]] = self._data.get("retellings", {}).get("pairs", ())
+        return tuple((_compile(self._expand(told)), said) for told, said in pairs)
+
+    @property
+    def _data(self) -> Mapping[str, Any]:
+        """How facts are stated."""
+        return self._load("statements")
+
+    @cached_property
+    def _parts(self) -> dict[str, str]:
+        parts: dict[str, str] = dict(_SUBJECTS)
+        parts["relation"] = _join_words(self.relations)
+        for part, words in self._data.get("words", {}).items():
+            parts[part] = _join_words(_spell(one) for one in words.split())
+        parts |= self._data.get("parts", {})
+        return parts
+
+    def _load(self, file: str) -> dict[str, Any]:
+        return load_data(f"languages/{self.name}/{file}.toml")
+
+    def _pattern(self, table: str, name: str) -> re.Pattern[str]:
+        if (table, name) not in self._patterns:
+            text: str = self._data.get(table, {}).get(name, _NOTHING)
+            self._patterns[table, name] = _compile(self._expand(text))
+        return self._patterns[table, name]
+
+    def _expand(self, pattern: str) -> str:
+        """Put the named parts into a pattern."""
+        return expand(pattern, self._parts)
+
+    def _value_type(self, fields: Mapping[str, Any]) -> ValueType:
+        one = {name: self._expand(text) for name, text in fields.items() if isinstance(text, str)}
+        return ValueType(
+            drop=_compile(one.get("drop", _NOTHING)),
+            cut=_compile(one.get("cut", _NOTHING)),
+            shape=_compile(one.get("shape", ".*")),
+            never=_compile(one.get("never", _NOTHING)),
+            gap=_compile(one["gap"]) if "gap" in one else None,
+            max_chars=fields.get("max_chars", 40),
+        )
+
+    def _slot_words(self, name: str, fields: Mapping[str, Any]) -> SlotWords:
+        rules = (
+            *self._rules(name, fields.get("over", ()), is_over=True),
+            *self._rules(name, fields.get("patterns", ())),
+            *self._rules(name, fields.get("weak", ()), is_weak=True),
+        )
+        return SlotWords(
+            say=fields.get("say", ""),
+            say_other=fields.get("say_other", ""),
+            cues=tuple(_spell(cue) for cue in fields.get("cues", "").split()),
+            rules=rules,
+            after=self._following(name, fields.get("after", {})),
+            after_value=self._following(name, fields.get("after_value", {})),
+        )
+
+    def _following(
+        self, name: str, patterns: Mapping[str, Sequence[str | Mapping[str, str]]]
+    ) -> dict[str, tuple[Rule, ...]]:
+        return {slot: self._rules(name, given) for slot, given in patterns.items()}
+
+    def _rules(
+        self,
+        slot: str,
+        patterns: Sequence[str | Mapping[str, str]],
+        *,
+        is_over: bool = False,
+        is_weak: bool = False,
+    ) -> tuple[Rule, ...]:
+        given = [{"pattern": one} if isinstance(one, str) else one for one in patterns]
+        return tuple(
+            replace(
+                self._rule(slot, one["pattern"]),
+                value=one.get("value", ""),
+                kind=one.get("kind", ""),
+                is_over=is_over,
+                is_weak=is_weak,
+            )
+            for one in given
+        )
+
+    def _rule(self, slot: str, pattern: str) -> Rule:
+        whole = self._expand(pattern)
+        marks = [*_VALUE.finditer(whole)]
+        types = {(mark[1] if mark[2] else "value"): mark[2] or mark[1] for mark in marks}
+        is_open = bool(marks) and marks[-1].end() == len(whole)
+        last = [*types][-1] if is_open else None
+        return Rule(slot, _VALUE.sub(_group, whole), types, last)
+
+
+@cache
+def get_language(name: str) -> Language:
+    """Return a language, whose files are read when they are first needed."""
+    return Language(name)
+
+
+def find_languages(file: str) -> tuple[str, ...]:
+    """Return the names of the languages whose folder holds a file."""
+    return find_folders("languages", file)
+
+
+def _group(mark: re.Match[str]) -> str:
+    name = mark[1] if mark[2] else "value"
+    return f"(?P<{name}>.+)" if mark[3] is not None else f"(?P<{name}>.{{1,{_INNER_CHARS}}}?)"
+
+
+def _join_words(words: Any) -> str:  # noqa: ANN401 - any iterable of words
+    return "|".join(sorted(dict.fromkeys(words), key=len, reverse=True))
+
+
+def _spell(word: str) -> str:
+    return simplify(word.replace("_", " "))
+
+
+# There are many patterns, and a program that never needs some should not wait for them.
+@cache
+def _compile(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)

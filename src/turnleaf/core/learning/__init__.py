@@ -1,0 +1,1 @@
+"""Learning: what a message states about its writer, and what becomes of it."""

@@ -1,0 +1,346 @@
+"""The days that words for a date mean, at the moment of saying."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from turnleaf.core.spans import month_before, read_number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from turnleaf.core.learning.date_grammar import DateGrammar, DateRule
+
+_SATURDAY = 5
+_MONTHS = 12
+_MAX_YEARS = 8
+_MAX_COUNT = 400
+_SEASON_MONTHS = 3
+_WINTER = 12
+_EARLY = 10
+
+
+@dataclass(frozen=True, slots=True)
+class DateMatch:
+    """Words for a date, as a rule found them, and what is known of their clause."""
+
+    grammar: DateGrammar
+    rule: DateRule
+    groups: Mapping[str, str]
+    said_on: date
+    first_weekday: int
+    is_past: bool
+
+    def value(self, name: str) -> Any:  # noqa: ANN401 - whatever the data says of a word
+        """Return what the data says of the word of a group; None where there is none."""
+        said = self.groups.get(name)
+        table = self.grammar.words.get(name.rstrip("2"), {})
+        return None if said is None else table.get(said, said)
+
+    def number(self, name: str) -> int | None:
+        """Return the number of a group."""
+        said = self.groups.get(name)
+        return None if said is None else read_number(said)
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """The days that are meant, and the form in which they are written."""
+
+    first: date
+    last: date
+    form: str
+
+
+Reader: TypeAlias = "Callable[[DateMatch], Meaning | None]"
+
+
+def find_meaning(match: DateMatch) -> Meaning | None:
+    """Return what words for a date mean, or nothing where there is no such day."""
+    try:
+        return READERS[match.rule.reads](match)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _on(day: date, form: str) -> Meaning:
+    return Meaning(day, day, form)
+
+
+def _leave(match: DateMatch) -> None:
+    """Leave what is no date, or recurs."""
+
+
+def _shift(match: DateMatch) -> Meaning:
+    days = match.value("day")
+    shift = match.rule.shift or 0 if days is None else _find_shift(match)
+    form = "part" if "part" in match.groups else match.rule.form
+    return _on(match.said_on + timedelta(days=shift), form)
+
+
+def _find_shift(match: DateMatch) -> int:
+    said = match.groups["day"]
+    tables = (match.grammar.words.get(name, {}) for name in ("day", "dawn", "dusk"))
+    return int(next(table[said] for table in tables if said in table))
+
+
+def _weekday(match: DateMatch) -> Meaning:
+    which = match.value("which")
+    wanted = match.value("weekday" if "weekday" in match.groups else "weekday2")
+    form = "part" if "part" in match.groups else match.rule.form
+    if which is None or (match.grammar.has_loose_weekdays and which < 1):
+        return _on(_nearest_weekday(match, wanted, which), form)
+    return _on(_day_of_week(match, wanted, which), form)
+
+
+def _nearest_weekday(match: DateMatch, wanted: int, which: int | None) -> date:
+    """Return the coming such day, or the last one; only "this" may be today."""
+    least = 0 if which == 0 else 1
+    if which == -1 or match.is_past:
+        return match.said_on - timedelta(
+            days=(match.said_on.weekday() - wanted - least) % 7 + least
+        )
+    return match.said_on + timedelta(days=(wanted - match.said_on.weekday() - least) % 7 + least)
+
+
+def _day_of_week(match: DateMatch, wanted: int, weeks: int) -> date:
+    days = (wanted - match.first_weekday) % 7
+    return _week_start(match) + timedelta(weeks=weeks, days=days)
+
+
+def _week_start(match: DateMatch) -> date:
+    return match.said_on - timedelta(days=(match.said_on.weekday() - match.first_weekday) % 7)
+
+
+def _week_and_day(match: DateMatch) -> Meaning:
+    return _on(_day_of_week(match, match.value("weekday"), match.value("which")), match.rule.form)
+
+
+def _weekday_range(match: DateMatch) -> Meaning:
+    first = _weekday(match).first
+    days = (match.value("weekday2") - first.weekday()) % 7
+    return Meaning(first, first + timedelta(days=days), match.rule.form)
+
+
+def _unit(match: DateMatch) -> Meaning:
+    unit = match.value("unit")
+    unit = "weekend" if unit.endswith("末") else unit
+    which = match.rule.shift if "which" not in match.groups else match.value("which")
+    first, last = _unit_days(match, unit, which)
+    form = f"owned_{'week' if unit == 'weekend' else unit}" if match.rule.form else unit
+    return Meaning(first, last, form)
+
+
+def _unit_days(match: DateMatch, unit: str, which: int | None) -> tuple[date, date]:
+    if unit == "weekend":
+        return _weekend(match, which or 0)
+    shift = which or 0
+    if unit == "week":
+        first = _week_start(match) + timedelta(weeks=shift)
+        return first, first + timedelta(days=6)
+    if unit == "month":
+        return month_before(match.said_on, -shift)
+    return date(match.said_on.year + shift, 1, 1), date(match.said_on.year + shift, 12, 31)
+
+
+def _weekend(match: DateMatch, which: int) -> tuple[date, date]:
+    weekday = match.said_on.weekday()
+    if not which and match.is_past and weekday < _SATURDAY:
+        which = -1
+    saturday = match.said_on + timedelta(weeks=which, days=_SATURDAY - weekday)
+    return saturday, saturday + timedelta(days=1)
+
+
+def _count(match: DateMatch) -> Meaning:
+    number, unit = _read_count(match)
+    return _move(match.said_on, number * (match.rule.shift or 1), unit)
+
+
+def _read_count(match: DateMatch) -> tuple[int, str]:
+    """Return how many of which unit; half a year is six months, a fortnight two weeks."""
+    said = match.groups.get("number") or match.groups.get("number2") or "1"
+    unit = match.value("units") or match.value("units2")
+    unit = match.grammar.words["units"].get(unit, unit)
+    if said.startswith(("half", "半")):
+        return {"year": (6, "month"), "month": (2, "week")}[unit]
+    number = read_number("couple" if "couple" in said else said)
+    if not 0 < number <= _MAX_COUNT:
+        raise ValueError(number)
+    return (2 * number, "week") if unit == "fortnight" else (number, unit)
+
+
+def _move(today: date, number: int, unit: str) -> Meaning:
+    """Return the day that is so far away; of weeks the days around it, else the month or year."""
+    if unit == "day":
+        return _on(today + timedelta(days=number), "day")
+    if unit == "week":
+        day = today + timedelta(weeks=number)
+        return Meaning(day, day + timedelta(days=6), "around")
+    if unit == "month":
+        return Meaning(*month_before(today, -number), "month")
+    return Meaning(date(today.year + number, 1, 1), date(today.year + number, 12, 31), "year")
+
+
+def _move_exactly(today: date, number: int, unit: str) -> date:
+    """Return the day so far away, also by months: its number, or the last day of the month."""
+    if unit in {"day", "week"}:
+        return today + timedelta(days=number * (7 if unit == "week" else 1))
+    first, last = month_before(today, -number * (_MONTHS if unit == "year" else 1))
+    return min(first + timedelta(days=today.day - 1), last)
+
+
+def _stretch(match: DateMatch) -> Meaning:
+    return Meaning(
+        match.said_on, _move_exactly(match.said_on, *_read_count(match)), match.rule.form
+    )
+
+
+def _these_days(match: DateMatch) -> Meaning:
+    number, unit = _read_count(match)
+    days = timedelta(days=number * (7 if unit == "week" else 1) - 1)
+    today = match.said_on
+    first, last = (today - days, today) if match.is_past else (today, today + days)
+    return Meaning(first, last, match.rule.form)
+
+
+def _past_stretch(match: DateMatch) -> Meaning:
+    number, unit = _read_count(match)
+    first = _move_exactly(match.said_on, -number, unit)
+    size = "day" if unit in {"day", "week"} else unit
+    return Meaning(first, match.said_on, f"since_{size}")
+
+
+def _month_day(match: DateMatch) -> Meaning:
+    """Read a month, perhaps its day and its year; without a year the tense decides."""
+    month, day, year = _month_number(match), match.number("day_number"), match.number("year")
+    if year:
+        return Meaning(*_days_of(year, month, day), "absolute")
+    return Meaning(*_nearest_days(match, month, day), match.rule.form)
+
+
+def _month_number(match: DateMatch) -> int:
+    said = match.groups["month"]
+    table = match.grammar.words.get("month", {})
+    return int(table[said]) if said in table else read_number(said)
+
+
+def _days_of(year: int, month: int, day: int | None) -> tuple[date, date]:
+    if day is None:
+        return month_before(date(year, month, 1), 0)
+    return date(year, month, day), date(year, month, day)
+
+
+def _nearest_days(match: DateMatch, month: int, day: int | None) -> tuple[date, date]:
+    """Return the next such days, or the last; 29 February is not in every year."""
+    step = -1 if match.is_past else 1
+    for year in range(match.said_on.year, match.said_on.year + step * (_MAX_YEARS + 1), step):
+        if day is not None and day > month_before(date(year, month, 1), 0)[1].day:
+            continue
+        first, last = _days_of(year, month, day)
+        if (first <= match.said_on) if match.is_past else (last >= match.said_on):
+            return first, last
+    raise ValueError(day)
+
+
+def _which_month(match: DateMatch) -> Meaning:
+    """Return the next or last such month; "next" and "last" are not this one."""
+    month, which = _month_number(match), match.groups["which"]
+    year = match.said_on.year
+    if which == "next" or (which == "this" and not match.is_past):
+        year += month < match.said_on.month + (which == "next")
+    else:
+        year -= month > match.said_on.month - (which == "last")
+    return Meaning(*_days_of(year, month, None), match.rule.form)
+
+
+def _day_of_month(match: DateMatch) -> Meaning:
+    day, which = match.number("day_number") or 0, match.value("which")
+    if which is not None:
+        return _on(month_before(match.said_on, -which)[0].replace(day=day), match.rule.form)
+    step = 1 if match.is_past else -1
+    for count in range(3):
+        first, last = month_before(match.said_on, step * count)
+        found = first + timedelta(days=day - 1)
+        if found <= last and (found <= match.said_on if match.is_past else found >= match.said_on):
+            return _on(found, match.rule.form)
+    raise ValueError(day)
+
+
+def _slash(match: DateMatch) -> Meaning:
+    """Read month and day, or day and month where it can be nothing else."""
+    month, day = match.number("month") or 0, match.number("day_number") or 0
+    month, day = (day, month) if month > _MONTHS else (month, day)
+    return Meaning(*_nearest_days(match, month, day), match.rule.form)
+
+
+def _year(match: DateMatch) -> Meaning:
+    """Read 去年 and what follows of a date."""
+    year, day = match.said_on.year + match.value("year_word"), match.number("day_number")
+    if "month" not in match.groups:
+        return Meaning(date(year, 1, 1), date(year, 12, 31), match.rule.form)
+    return Meaning(*_days_of(year, _month_number(match), day), match.rule.form)
+
+
+def _season(match: DateMatch) -> Meaning:
+    """Return a season by the year in which it begins; which days it has depends on the place."""
+    month, today = match.value("season"), match.said_on
+    which = match.grammar.words["which"].get(match.groups.get("which", ""), 0)
+    began_last_year = month == _WINTER and today.month < _SEASON_MONTHS
+    months_left = month + _SEASON_MONTHS - 1 - today.month - _MONTHS * began_last_year
+    year = today.year - began_last_year + _season_shift(match, which, months_left)
+    form = "winter" if month == _WINTER else match.rule.form
+    return Meaning(date(year, 1, 1), date(year, 12, 31), form)
+
+
+def _season_shift(match: DateMatch, which: int, months_left: int) -> int:
+    is_over, is_ahead = months_left < 0, months_left >= _SEASON_MONTHS
+    if which > 0:
+        return 1
+    if which < 0:
+        return 0 if is_over else -1
+    return int(is_over and not match.is_past) - int(is_ahead and match.is_past)
+
+
+def _end_of(match: DateMatch) -> Meaning:
+    if match.rule.form == "end_of":
+        return _read_end_word(match)
+    unit = match.value("unit")
+    first, last = _unit_days(match, unit, match.value("which"))
+    if match.rule.form == "day":
+        return _on(last, "day")
+    return Meaning(first, last, "end_week" if unit == "weekend" else f"end_{unit}")
+
+
+def _read_end_word(match: DateMatch) -> Meaning:
+    """Read 月底, 月初, 年底 and 年初; a beginning that is over is the next one."""
+    said, today = match.groups["said"], match.said_on
+    unit = "year" if said.startswith("年") else "month"
+    is_over = today.month > 1 or today.day > _EARLY if unit == "year" else today.day > _EARLY
+    is_next = said.endswith("初") and is_over and not match.is_past
+    first, last = _unit_days(match, unit, int(is_next))
+    if said.endswith("初"):
+        last = first + timedelta(days=_EARLY - 1)
+    return Meaning(first, last, f"end_of_{unit}")
+
+
+READERS: dict[str, Reader] = {
+    "leave": _leave,
+    "shift": _shift,
+    "weekday": _weekday,
+    "week_and_day": _week_and_day,
+    "weekday_range": _weekday_range,
+    "unit": _unit,
+    "count": _count,
+    "stretch": _stretch,
+    "these_days": _these_days,
+    "past_stretch": _past_stretch,
+    "month_day": _month_day,
+    "which_month": _which_month,
+    "day_of_month": _day_of_month,
+    "slash": _slash,
+    "year": _year,
+    "season": _season,
+    "end_of": _end_of,
+}

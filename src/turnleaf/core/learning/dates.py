@@ -1,0 +1,239 @@
+"""Dates that are said relatively, made absolute at the moment of saying.
+
+"I have an exam tomorrow" is true for a day and wrong ever after; "an exam on 2026-11-17" stays
+true. What recurs, what stands in quotation marks, code or addresses, and what is doubtful stays.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from turnleaf.core.learning.date_context import DateContext, TextPlace
+from turnleaf.core.learning.date_grammar import DateGrammar, DateRule, load_grammar
+from turnleaf.core.learning.date_meanings import DateMatch, Meaning, find_meaning
+from turnleaf.core.terms import simplify
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from datetime import date, datetime
+
+__all__ = ["DatedText", "make_dates_absolute"]
+
+_MAX_CHARS = 4_000
+_NEAR = 8
+_HIDDEN = "\ue000"
+_PROTECTED = re.compile(
+    r"```.{0,2000}?```|`[^`\n]{1,300}`|「[^「」]{0,300}」|『[^『』]{0,300}』|《[^《》]{0,100}》"
+    r"|〈[^〈〉]{0,100}〉|“[^“”]{0,300}”|\"[^\"\n]{0,300}\"|(?<!\w)'[^'\n]{1,100}'(?!\w)"
+    r"|[a-z][a-z0-9+.-]{1,9}://[^\s，。]{1,2000}|\bwww\.[^\s，。]{1,500}"
+    r"|[\w.+-]{1,60}@[\w.-]{1,60}|[@#][\w-]{1,60}"
+    r"|(?<![\w./\\-])[\w./\\-]{1,80}\.[a-z][a-z0-9]{1,4}(?![a-z0-9])",
+    re.DOTALL | re.IGNORECASE | re.ASCII,
+)
+_ABSOLUTE = re.compile(
+    r"(?<!\d)(?P<year>\d{4})(?P<sep>[-/.])(?P<month>\d{1,2})(?:(?P=sep)(?P<day_number>\d{1,2}))?(?!\d)"
+)
+_ABSOLUTE_RULE = DateRule(reads="month_day", pattern="")
+_STAYS = frozenset({"until", "from_to"})
+_SHORT_DAYS = 10
+_MONTH_DAYS = 31
+
+
+@dataclass(frozen=True, slots=True)
+class DatedText:
+    """A text whose dates stay true, and the last day on which it holds, if it ends."""
+
+    text: str
+    until: date | None
+
+
+@dataclass(frozen=True, slots=True)
+class _FoundDate:
+    """Words for a date, what they mean, what is written in their place, and how they are said."""
+
+    place: TextPlace
+    meaning: Meaning | None = None
+    written: str | None = None
+    role: str = ""
+    is_past: bool = False
+
+
+def make_dates_absolute(text: str, now: datetime, first_weekday: int = 0) -> DatedText:
+    """Return the text with its dates made absolute, as said at `now`, a local time.
+
+    Weeks begin on `first_weekday`, where 0 is Monday. Of a long text only the first 4,000
+    characters are read.
+    """
+    read, rest = text[:_MAX_CHARS], text[_MAX_CHARS:]
+    reading = _Reading(read, now.date(), first_weekday)
+    found = reading.find_dates()
+    until = None if rest or not found else _find_until(reading, found)
+    return DatedText(_write(read, found) + rest, until)
+
+
+class _Reading:
+    """A text that is read for dates."""
+
+    def __init__(self, text: str, today: date, first_weekday: int) -> None:
+        self.text = text
+        self.said_on = today
+        self._first_weekday = first_weekday
+        own_words = _hide(text, _PROTECTED.finditer(text))
+        self._absolute = [*_ABSOLUTE.finditer(own_words)]
+        self._plain = simplify(_hide(own_words, self._absolute))
+        self.context = DateContext(self._plain)
+
+    def find_dates(self) -> list[_FoundDate]:
+        """Find the words for dates, in the order in which they stand."""
+        found = [*map(self._read_absolute, self._absolute), *self._search("en")]
+        if not self._plain.isascii():
+            found += self._search("zh")
+        return _drop_overlapping(sorted(found, key=lambda one: one.place))
+
+    def _read_absolute(self, match: re.Match[str]) -> _FoundDate:
+        grammar, place = load_grammar("en"), TextPlace(*match.span())
+        groups = {name: said for name, said in match.groupdict().items() if said}
+        role = self.context.find_role(grammar, place, groups)
+        return _FoundDate(place, self._resolve(grammar, _ABSOLUTE_RULE, groups), role=role)
+
+    def _search(self, language: str) -> list[_FoundDate]:
+        grammar = load_grammar(language)
+        return [self._read(grammar, match) for match in grammar.pattern.finditer(self._plain)]
+
+    def _read(self, grammar: DateGrammar, match: re.Match[str]) -> _FoundDate:
+        rule, spans = grammar.find_rule(match)
+        place, plain = TextPlace(*match.span()), self._plain
+        groups = {name: " ".join(plain[slice(*at)].lower().split()) for name, at in spans.items()}
+        role = self.context.find_role(grammar, place, groups)
+        tense = self.context.find_tense(grammar, place, role)
+        if not self.context.allows(rule, place, role, tense):
+            return _FoundDate(place)
+        is_past = tense == "past"
+        meaning = self._resolve(grammar, rule, groups, is_past=is_past)
+        if meaning is None or meaning.form == "absolute":
+            return _FoundDate(place, meaning, None, role, is_past)
+        said = {name: self.text[slice(*at)] for name, at in spans.items()} | {"": rule.part}
+        written = self._phrase(grammar, meaning, place, said)
+        return _FoundDate(place, meaning, written, role, is_past)
+
+    def _resolve(
+        self,
+        grammar: DateGrammar,
+        rule: DateRule,
+        groups: Mapping[str, str],
+        *,
+        is_past: bool = False,
+    ) -> Meaning | None:
+        match = DateMatch(grammar, rule, groups, self.said_on, self._first_weekday, is_past)
+        return find_meaning(match)
+
+    def _phrase(
+        self, grammar: DateGrammar, meaning: Meaning, place: TextPlace, said: Mapping[str, str]
+    ) -> str:
+        """Write a date, with the preposition that was said or one of its own."""
+        lead, form = said.get("lead", ""), grammar.forms[meaning.form]
+        is_dropped = grammar.roles.get(lead.lower()) == "dropped" and "{said}" not in form[0]
+        kept = said.get("kept", "") if is_dropped or not lead else lead
+        is_bare = bool(kept) or self._stands_alone(grammar, place)
+        written = form[-1 if is_bare else 0].format(**_fields(meaning, said))
+        return self._capitalize(f"{kept} {written}" if kept else written, place)
+
+    def _stands_alone(self, grammar: DateGrammar, place: TextPlace) -> bool:
+        """Whether a date needs no preposition: "Dentist: tomorrow", "Tomorrow is my exam"."""
+        before = self._plain[max(0, place.start - _NEAR) : place.start].rstrip(" ")
+        if before.endswith((":", "(")):
+            return True
+        after = place.end, place.end + _NEAR
+        follows = grammar.subject and grammar.subject.match(self._plain, *after)
+        return bool(follows) and self.context.begins_sentence(place)
+
+    def _capitalize(self, written: str, place: TextPlace) -> str:
+        is_capital = self.text[place.start].isupper() and self.context.begins_sentence(place)
+        return written[0].upper() + written[1:] if is_capital else written
+
+
+def _hide(text: str, matches: Iterable[re.Match[str]]) -> str:
+    """Put signs that mean nothing in the place of what is not to be read."""
+    pieces: list[str] = []
+    done = 0
+    for match in matches:
+        pieces += text[done : match.start()], _HIDDEN * len(match[0])
+        done = match.end()
+    return "".join((*pieces, text[done:]))
+
+
+def _drop_overlapping(found: Iterable[_FoundDate]) -> list[_FoundDate]:
+    kept: list[_FoundDate] = []
+    for one in found:
+        if not kept or one.place.start >= kept[-1].place.end:
+            kept.append(one)
+    return kept
+
+
+def _fields(meaning: Meaning, said: Mapping[str, str]) -> dict[str, str]:
+    """Return what the form of a date may hold."""
+    first = meaning.first
+    return {
+        "first": first.isoformat(),
+        "last": meaning.last.isoformat(),
+        "month": first.isoformat()[:7],
+        "year": str(first.year),
+        "next_year": f"{(first.year + 1) % 100:02}",
+        "m": str(first.month),
+        "part": (said.get("part") or said[""]).lower(),
+        "name": said.get("month") or said.get("season", ""),
+        **{name: said.get(name, "") for name in ("said", "rest", "unit")},
+    }
+
+
+def _write(text: str, found: Sequence[_FoundDate]) -> str:
+    """Put the absolute dates into a text."""
+    pieces: list[str] = []
+    done = 0
+    for one in found:
+        if one.written is not None:
+            pieces += text[done : one.place.start], one.written
+            done = one.place.end
+    return "".join(_space([*pieces, text[done:]]))
+
+
+def _space(pieces: Iterable[str]) -> Iterator[str]:
+    """Put a space between a date and digits or Latin letters beside it."""
+    before = ""
+    for piece in pieces:
+        if _is_ascii_word(before[-1:]) and _is_ascii_word(piece[:1]):
+            yield " "
+        yield piece
+        before = piece or before
+
+
+def _is_ascii_word(char: str) -> bool:
+    return char.isascii() and char.isalnum()
+
+
+def _find_until(reading: _Reading, found: Sequence[_FoundDate]) -> date | None:
+    """Return the last day of what is over then; nothing where something undated is said too."""
+    dated = [one for one in found if one.meaning]
+    starts = [one.place.start for one in dated]
+    for start, end in reading.context.find_sentences():
+        if bisect_left(starts, start) == bisect_left(starts, end):
+            return None
+    ends = (one.meaning.last for one in dated if one.meaning and _is_over(reading, one))
+    return max(ends, default=None)
+
+
+def _is_over(reading: _Reading, one: _FoundDate) -> bool:
+    """Whether what is said is over after a date; a beginning is not."""
+    meaning = one.meaning
+    if meaning is None or one.is_past or one.role == "beginning" or meaning.last < reading.said_on:
+        return False
+    if one.role == "end" or meaning.form in _STAYS:
+        return True
+    if reading.context.has_mark("lasting"):
+        return False
+    days = (meaning.last - meaning.first).days
+    is_month = days <= _MONTH_DAYS and reading.context.has_mark("passing")
+    return days < _SHORT_DAYS or is_month or one.role == "deadline" or meaning.form == "by"

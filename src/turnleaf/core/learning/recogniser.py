@@ -1,0 +1,574 @@
+"""What a message states about its writer: subjects, slots and values, or nothing.
+
+Text passes gates first: what is pasted, quoted, asked, supposed or told of others states nothing.
+Then each clause is compared with the rules of its language, which look at its beginning. A value
+ends where its type says, and what follows it must be able to follow it: no fact is half a sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from turnleaf.core.languages.detection import is_japanese
+from turnleaf.core.languages.language import (
+    OTHER,
+    OTHER_WHOSE,
+    SELF,
+    SELF_WHOSE,
+    find_languages,
+    get_language,
+)
+from turnleaf.core.learning.slots import (
+    NAMING,
+    USER,
+    Bearer,
+    Correction,
+    Statement,
+    Utterance,
+    Withdrawal,
+    slots,
+    subject_group,
+)
+from turnleaf.core.learning.speech import HIDDEN, one_spelling, plain_text, sentences
+from turnleaf.core.learning.values import value_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from turnleaf.core.languages.language import Language, Rule
+    from turnleaf.core.learning.slots import Names
+    from turnleaf.core.learning.speech import Sentence
+
+MAX_CLAUSE_CHARS = 240
+MAX_FACT_CHARS = 2_000
+"""The length of a stored fact that is still read; a longer one is a text."""
+_HAN = re.compile("[\u3400-\u9fff]")
+_OPENING_CHARS = 120
+_MAX_OPENINGS = 6
+_MAX_ABOUT_AGE = 1
+_MAX_NAME_CHARS = 60
+_BEING = f"{SELF} am"
+_ELIDED = (("elided_being", _BEING), ("elided", SELF))
+"""How clauses are made that leave out who they are about, and what they leave out."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """Whom a clause is about, and how many characters of it say so.
+
+    `name` is where a name stands that it tells, `known_as` the known name that it uses, and
+    `name_slot` the slot that this name is known in.
+    """
+
+    mark: str
+    key: str
+    text: str
+    chars: int
+    name: tuple[int, int] | None = None
+    known_as: str = ""
+    name_slot: str = "name"
+
+
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    """A clause of a message without what leads to it, its subject marked."""
+
+    text: str
+    start: int
+    end: int
+    marked: str
+    subject: _Subject
+    quote_start: int
+    names: Names
+
+    def place(self, index: int) -> int:
+        """Return where a character of the marked clause stands in the message."""
+        return self.start + index - len(self.subject.mark) + self.subject.chars
+
+
+def read_message(text: str, names: Names | None = None) -> list[Utterance]:
+    """Return what a message of a user states, corrects and withdraws, in order.
+
+    `names` are those of people, pets and things that are known already.
+    """
+    plain = _skip_false_starts(plain_text(text))
+    for language in map(get_language, find_languages("statements.toml")):
+        if language.gates.message.search(plain):
+            return []
+        if writing := language.gates.writing.search(plain):
+            plain = plain[: writing.start()]
+    return [*_Reader(text, plain, names=dict(names or {})).read()]
+
+
+@lru_cache(maxsize=4096)
+def read_fact(content: str) -> tuple[Statement, ...]:
+    """Return what a stored fact states, whoever's words it is in."""
+    if len(content) > MAX_FACT_CHARS:
+        return ()
+    plain = _retell(content)
+    # What was retold has lost its letters; all else keeps those that it is written in.
+    text = content if plain == one_spelling(content) else plain
+    found = _Reader(text, plain, is_gated=False).read()
+    return tuple(one for one in found if isinstance(one, Statement))
+
+
+def states_only(content: str, statement: Statement) -> bool:
+    """Whether a stored fact says what it states and nothing else."""
+    said = _DATE_NOTE.sub("", _retell(content))
+    return len(read_fact(content)) == 1 and len(said) - statement.end <= _MAX_REST
+
+
+@lru_cache(maxsize=4096)
+def _retell(content: str) -> str:
+    """Return a fact as the user would say it: what others write of "the user" is theirs."""
+    plain = one_spelling(content)
+    for told, said in _language_of(plain).retellings:
+        plain = told.sub(said, plain, count=1)
+    return plain
+
+
+_MAX_REST = 3
+_DATE_NOTE = re.compile(r" ?[(\uff08]\d{4}(?:-\d\d)?[)\uff09]\Z")
+
+
+@dataclass(slots=True)
+class _Reader:
+    """A message as it is read, with whom it spoke of last and who the last clause was about."""
+
+    text: str
+    plain: str
+    is_gated: bool = True
+    about: _Subject | None = None
+    about_age: int = 0
+    last: _Subject | None = None
+    is_beginning: bool = True
+    is_of_user: bool = False
+    """Whether the last thing said was about the user."""
+    names: dict[str, Bearer] = field(default_factory=dict)
+
+    def read(self) -> Iterator[Utterance]:
+        """Read every sentence that is in a language whose patterns we have."""
+        for sentence in sentences(self.plain):
+            # Two sentences on, "she" may be somebody else.
+            self.about_age += 1
+            self.about = self.about if self.about_age <= _MAX_ABOUT_AGE else None
+            said = self.plain[sentence.start : sentence.end]
+            language = _language_of(said)
+            if is_japanese(self.text[sentence.start : sentence.end]):
+                continue
+            if self.is_gated and language.gates.sentence.search(said):
+                continue
+            yield from self._read_sentence(sentence, language)
+            if language.speech("insider").match(self.plain, sentence.start, sentence.end):
+                self.is_of_user = True
+
+    def _read_sentence(self, sentence: Sentence, language: Language) -> Iterator[Utterance]:
+        self.last = None
+        if not sentence.asks and (meant := self._find_correction(sentence, language)):
+            yield meant
+            if isinstance(meant, Correction):
+                return
+            # What was meant instead may follow: "just kidding, it's a cat".
+            sentence = replace(sentence, start=meant.end)
+        is_correcting = language.speech("wrong").search(self.plain, 0, sentence.end) is not None
+        stated: list[Statement] = []
+        for start, end in self._find_clauses(sentence, language):
+            is_beginning, self.is_beginning = self.is_beginning, False
+            if end - start > MAX_CLAUSE_CHARS or HIDDEN in self.plain[start:end]:
+                continue
+            if start > sentence.start and (meant := self._find_contrast(start, sentence, language)):
+                yield from stated
+                yield meant
+                return
+            if stated and (instead := language.speech("instead").match(self.plain, start, end)):
+                old = self.text[instead.start("old") : instead.end("old")].strip()
+                stated[-1] = replace(stated[-1], instead_of=old, end=end)
+                continue
+            if self.is_gated and language.gates.clause.search(self.plain, start, end):
+                continue
+            stated += self._read_clause(start, end, language, is_beginning=is_beginning)
+        yield from (replace(one, is_correction=is_correcting) for one in stated)
+
+    def _find_clauses(self, sentence: Sentence, language: Language) -> list[tuple[int, int]]:
+        """Return where the clauses that state something are, up to what somebody else said."""
+        places = _cut_clauses(self.plain, sentence, language)
+        if sentence.asks:
+            places = [*places[:-1], *self._find_wish(places[-1], language)]
+        if not self.is_gated:
+            return places
+        reported = language.gates.reported.search(self.plain, sentence.start, sentence.end)
+        return [place for place in places if not reported or place[1] <= reported.start()]
+
+    def _find_wish(self, place: tuple[int, int], language: Language) -> list[tuple[int, int]]:
+        """Return what a question asks for, if it is a wish: "could you *call me Al*?"."""
+        start = _skip_opening(self.plain, *place, language)
+        wish = language.speech("wish").match(self.plain, start, place[1])
+        return [(wish.end(), place[1])] if wish else []
+
+    def _read_clause(
+        self, start: int, end: int, language: Language, *, is_beginning: bool
+    ) -> Iterator[Statement]:
+        opened = _skip_opening(self.plain, start, end, language)
+        for clause in self._subjects(opened, end, language, is_beginning=is_beginning):
+            found = [*_states(clause, language, self.text)]
+            if clause.subject.key != USER:
+                self.about, self.about_age = clause.subject, 0
+                self.is_of_user = False
+            if found:
+                is_of_clause = found[0].subject == clause.subject.key
+                self.last = clause.subject if is_of_clause else None
+                self.is_of_user = found[0].subject == USER
+                self._note(found, language)
+                yield from found
+                return
+
+    def _note(self, found: list[Statement], language: Language) -> None:
+        """Note whom statements name, and whom "his" and "her" will mean after them."""
+        for one in found:
+            if one.slot == "name" and one.subject != USER:
+                name = one_spelling(one.value).lower()
+                self.names[name] = Bearer(one.subject, one.subject_text)
+        first = found[0]
+        met = slots()[first.slot].introduces
+        if met and first.subject == USER and not first.is_over:
+            key, text = _describe_kin(first.value, language) if met == "~value" else (met, met)
+            self.about, self.about_age = _Subject(OTHER, key, text, 0), 0
+
+    def _find_correction(
+        self, sentence: Sentence, language: Language
+    ) -> Correction | Withdrawal | None:
+        start, end = sentence.start, min(sentence.end, sentence.start + MAX_CLAUSE_CHARS)
+        while start < end and self.plain[start] == " ":
+            start += 1
+        if taken_back := language.withdrawal.match(self.plain, start, end):
+            return Withdrawal(language.name, start, taken_back.end())
+        return self._match_correction(start, end, language)
+
+    def _find_contrast(
+        self, start: int, sentence: Sentence, language: Language
+    ) -> Correction | None:
+        """Return a correction inside a sentence, which must name what was wrong."""
+        if sentence.asks:
+            return None
+        end = min(sentence.end, start + MAX_CLAUSE_CHARS)
+        meant = self._match_correction(start, end, language)
+        return meant if meant and meant.old else None
+
+    def _match_correction(self, start: int, end: int, language: Language) -> Correction | None:
+        said = self.plain[start:end]
+        for rule in language.corrections:
+            found = rule.regex.match(said)
+            places = _value_places(rule, found, said, language) if found else None
+            if places and "new" in places:
+                new, old = (
+                    self.text[start + at : start + to] if at < to else ""
+                    for at, to in (places["new"][0], places.get("old", [(0, 0)])[0])
+                )
+                return Correction(new, old, language.name, start, end)
+        return None
+
+    def _subjects(
+        self, start: int, end: int, language: Language, *, is_beginning: bool
+    ) -> Iterator[_Clause]:
+        """Return the clause with its subject marked, in each way that it can be read."""
+        if is_beginning or self.is_of_user:
+            for name, mark in _ELIDED:
+                if language.speech(name).match(self.plain, start, end):
+                    letter = self.plain[start]
+                    space = " " if letter.isascii() and letter.isalpha() else ""
+                    yield self._mark(start, end, _Subject(mark + space, USER, "", 0))
+        if language.speech("outsider").match(self.plain, start, end):
+            self.is_of_user = False
+        for subject in self._find_subjects(start, end, language):
+            yield self._mark(start, end, subject)
+
+    def _mark(self, start: int, end: int, subject: _Subject) -> _Clause:
+        marked = subject.mark + self.plain[start + subject.chars : end]
+        return _Clause(self.plain, start, end, marked, subject, start, self.names)
+
+    def _find_subjects(self, start: int, end: int, language: Language) -> Iterator[_Subject]:
+        plain = self.plain
+        if other := language.speech("other").match(plain, start, end):
+            yield _describe_other(other, start, language)
+        yield from self._find_known(start, end)
+        if whose := language.speech("user_whose").match(plain, start, end):
+            yield _Subject(SELF_WHOSE, USER, "", whose.end() - start)
+        if user := language.speech("user").match(plain, start, end):
+            yield _Subject(SELF, USER, "", user.end() - start)
+        if self.about and (pronoun := language.speech("pronoun").match(plain, start, end)):
+            yield replace(self.about, mark=OTHER, chars=pronoun.end() - start, name=None)
+        if self.about and (pronoun := language.speech("pronoun_whose").match(plain, start, end)):
+            yield replace(self.about, mark=OTHER_WHOSE, chars=pronoun.end() - start, name=None)
+        if self.last and language.speech("bare").match(plain, start, end):
+            mark = SELF if self.last.key == USER else OTHER
+            space = " " if plain[start].isascii() else ""
+            yield replace(self.last, mark=mark + space, chars=0, name=None)
+        yield _Subject("", USER, "", 0)
+
+    def _find_known(self, start: int, end: int) -> Iterator[_Subject]:
+        """Return the known person or pet whose name a clause begins with, in both readings."""
+        said = self.plain[start : min(end, start + _MAX_NAME_CHARS)].lower()
+        for name, (key, text, slot) in self.names.items():
+            rest = said[len(name) :]
+            if slot != "name" or not said.startswith(name):
+                continue
+            if not (name[-1].isascii() and rest[:1].isalnum()):
+                known_as = self.text[start : start + len(name)]
+                yield _Subject(OTHER, key, text, len(name), known_as=known_as)
+                if rest.startswith("'s "):
+                    yield _Subject(OTHER_WHOSE, key, text, len(name) + 3, known_as=known_as)
+                return
+
+
+def _skip_false_starts(plain: str) -> str:
+    """Blank what somebody began to say and then said otherwise: "Dominic, sorry, Damian"."""
+    for language in map(get_language, find_languages("statements.toml")):
+        pattern = language.speech("false_start")
+        plain = pattern.sub(lambda start: " " * len(start[0]), plain)
+    return plain
+
+
+def _language_of(plain: str) -> Language:
+    return get_language("zh" if not plain.isascii() and _HAN.search(plain) else "en")
+
+
+def _cut_clauses(plain: str, sentence: Sentence, language: Language) -> list[tuple[int, int]]:
+    """Cut a sentence into its clauses, of which the last one asks if the sentence does."""
+    places: list[tuple[int, int]] = []
+    start = sentence.start
+    for gap in language.speech("split").finditer(plain, sentence.start, sentence.end):
+        if plain[start : gap.start()].strip():
+            places.append((start, gap.start()))
+        start = gap.end()
+    if plain[start : sentence.end].strip():
+        places.append((start, sentence.end))
+    return places
+
+
+def _skip_opening(plain: str, start: int, end: int, language: Language) -> int:
+    """Return where a clause begins after what only leads to it, such as "by the way"."""
+    opening = language.speech("opening")
+    for _ in range(_MAX_OPENINGS):
+        while start < end and plain[start] in " ,.:;~-":
+            start += 1
+        found = opening.match(plain, start, min(end, start + _OPENING_CHARS))
+        if not found or found.end() == start:
+            break
+        start = found.end()
+    return start
+
+
+def _describe_other(found: re.Match[str], start: int, language: Language) -> _Subject:
+    groups = found.groupdict()
+    word = found["relation"].lower()
+    relation = language.relations[word]
+    which = (groups.get("which") or "").strip().lower()
+    # There is one boss, and the new one is it.
+    which = "" if which == "new" and relation in subject_group("unique") else which
+    key = f"{which} {relation}".strip()
+    shown = language.display[word]
+    mark = OTHER_WHOSE if groups.get("whose") else OTHER
+    name = found.span("name") if groups.get("name") else None
+    joined = f"{which} {shown}" if which and which.isascii() else f"{which}{shown}"
+    called = (groups.get("name") or "").lower()
+    return _Subject(mark, key, joined, found.end() - start, name, called)
+
+
+def _states(clause: _Clause, language: Language, text: str) -> Iterator[Statement]:
+    """Return what a clause states: the name of whom it is about, and the first rule that fits."""
+    if clause.subject.name:
+        start, end = clause.subject.name
+        yield Statement(
+            "name", text[start:end], language.name, clause.subject.key,
+            subject_text=clause.subject.text, start=clause.quote_start, end=end,
+        )  # fmt: skip
+    yield from _first_statement(clause, language, text)
+
+
+def _first_statement(clause: _Clause, language: Language, text: str) -> list[Statement]:
+    lowered = clause.marked.lower()
+    for words in language.slots.values():
+        if words.cues and not any(cue in lowered for cue in words.cues):
+            continue
+        for rule in words.rules:
+            if statements := _apply(rule, clause, language, text):
+                return statements
+    return []
+
+
+def _apply(rule: Rule, clause: _Clause, language: Language, text: str) -> list[Statement]:
+    """Return what a rule reads in a clause, with what the words after it add."""
+    found = rule.regex.match(clause.marked)
+    places = _value_places(rule, found, clause.marked, language) if found else None
+    if not found or places is None:
+        return []
+    turned = _turn_to_person(rule, clause, places, language)
+    if turned is None or (turned.subject.key != USER and not slots()[rule.slot].others):
+        return []
+    clause = turned
+    last = max((end for many in places.values() for _, end in many), default=0)
+    tail = last if rule.open_part else found.end()
+    following = _continue(rule, clause, language, text, places, tail)
+    if not following and not language.speech("tail").match(clause.marked, tail):
+        return []
+    return [*_make_statements(rule, clause, language, text, places, tail), *following]
+
+
+def _turn_to_person(
+    rule: Rule, clause: _Clause, places: dict[str, list[tuple[int, int]]], language: Language
+) -> _Clause | None:
+    """Return a clause as one about the person it tells of; None if nobody knows who that is."""
+    if "who" not in places:
+        return clause
+    start, end = places["who"][0]
+    person = _find_person(clause.marked[start:end], clause.names, language)
+    group = subject_group(rule.types["who"])
+    if person is None or (group and person.key not in group):
+        return None
+    if not slots()[rule.slot].others:
+        return clause
+    mark, chars = clause.subject.mark, clause.subject.chars
+    return replace(clause, subject=replace(person, mark=mark, chars=chars))
+
+
+def _find_person(said: str, names: Names, language: Language) -> _Subject | None:
+    plain = said.lower()
+    if plain in names:
+        key, text, slot = names[plain]
+        return _Subject(OTHER, key, text, 0, known_as=said, name_slot=slot)
+    word = plain.partition(" ")[2]
+    if plain.startswith(("my ", "our ")) and word in language.relations:
+        return _Subject(OTHER, language.relations[word], language.display[word], 0)
+    return None
+
+
+def _value_places(
+    rule: Rule, found: re.Match[str], said: str, language: Language
+) -> dict[str, list[tuple[int, int]]] | None:
+    """Return where the parts of a rule stand; None when one is not of its type."""
+    places: dict[str, list[tuple[int, int]]] = {}
+    for part, name in rule.types.items():
+        start, end = found.span(part)
+        if start < 0:
+            continue
+        kind = language.values[name]
+        find = kind.find if part == rule.open_part else kind.find_all
+        many = find(said, start, end)
+        if not many:
+            return None
+        places[part] = many
+    return places
+
+
+def _make_statements(
+    rule: Rule,
+    clause: _Clause,
+    language: Language,
+    text: str,
+    places: dict[str, list[tuple[int, int]]],
+    tail: int,
+) -> Iterator[Statement]:
+    def said(place: tuple[int, int]) -> str:
+        words = text[clause.place(place[0]) : clause.place(place[1])]
+        # The capital of "Training for a race" is only that of the sentence.
+        is_first = clause.subject.mark.startswith(_BEING) and clause.place(place[0]) == clause.start
+        return words[:1].lower() + words[1:] if is_first else words
+
+    subject, subject_text = clause.subject.key, clause.subject.text
+    if "thing" in places:
+        subject, subject_text = _name_thing(said(places["thing"][0]), language)
+    kind = said(places["kind"][0]) if "kind" in places else rule.kind
+    slot, name = rule.slot, clause.subject.known_as
+    old = said(places["old"][0]) if "old" in places else ""
+    if "who" in places and slot in NAMING:
+        slot, old = clause.subject.name_slot, name
+    is_of_one = bool(name) and "~subject" in slots()[slot].ends
+    if is_of_one and not subject_text.isascii():
+        subject_text += name
+    is_only_old = "old" in places and "value" not in places
+    for place in places["old"] if is_only_old else places.get("value", [(0, 0)]):
+        yield Statement(
+            slot,
+            said(place) if place != (0, 0) else rule.value or (name if is_of_one else ""),
+            language.name,
+            subject,
+            value_key(kind) if kind else "",
+            subject_text,
+            kind,
+            said(places["when"][0]) if "when" in places else "",
+            is_over=rule.is_over or is_only_old,
+            is_weak=rule.is_weak,
+            instead_of="" if is_only_old else old,
+            start=clause.quote_start,
+            end=clause.place(tail),
+        )
+
+
+def _name_thing(word: str, language: Language) -> tuple[str, str]:
+    """Return the key of somebody or something, and one name: "the lamp in my office" has one."""
+    known = one_spelling(word).lower()
+    if known in language.relations:
+        return language.relations[known], language.display[known]
+    placed = language.speech("placed_thing").fullmatch(word)
+    name = f"{placed['where']} {placed['what']}" if placed else word
+    return value_key(name.replace("-", " ")), name
+
+
+def _continue(
+    rule: Rule,
+    clause: _Clause,
+    language: Language,
+    text: str,
+    places: dict[str, list[tuple[int, int]]],
+    tail: int,
+) -> list[Statement]:
+    """Return what the words after a statement add to it: a dog *named Rex*, a nurse *at Mercy*."""
+    if rule.is_over:
+        return []
+    while clause.marked[tail : tail + 1] in {" ", ",", ":"}:
+        tail += 1
+    rest = _rest_of(clause, tail)
+    for words in language.slots.values():
+        for one in words.after.get(rule.slot, ()):
+            if statements := _apply(one, rest, language, text):
+                return statements
+        for one in words.after_value.get(rule.slot, ()):
+            about = replace(rest, subject=_describe_value(clause, places, language, text, rest))
+            if statements := _apply(one, about, language, text):
+                return statements
+    return []
+
+
+def _rest_of(clause: _Clause, tail: int) -> _Clause:
+    start = clause.place(tail)
+    subject = replace(clause.subject, mark="", chars=0, name=None)
+    return replace(clause, start=start, marked=clause.marked[tail:], subject=subject)
+
+
+def _describe_value(
+    clause: _Clause,
+    places: dict[str, list[tuple[int, int]]],
+    language: Language,
+    text: str,
+    rest: _Clause,
+) -> _Subject:
+    """Return the subject that a value is: of "a golden retriever", the dog."""
+    start, end = places["value"][-1]
+    key, shown = _describe_kin(text[clause.place(start) : clause.place(end)], language)
+    return replace(rest.subject, key=key, text=shown)
+
+
+def _describe_kin(value: str, language: Language) -> tuple[str, str]:
+    """Return the key of the person or pet that a value tells of, and the word for it."""
+    word = one_spelling(value).lower()
+    last = word.split()[-1]
+    known = next(
+        (one for one in (word, last.removesuffix("s"), last) if one in language.relations), None
+    )
+    if known:
+        return language.relations[known], language.display[known]
+    bare = value.rsplit(maxsplit=1)[-1].removesuffix("s") if value.isascii() else value
+    return value_key(bare), bare

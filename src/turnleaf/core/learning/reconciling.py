@@ -1,0 +1,380 @@
+"""What a statement does to the facts that are known: nothing, one more, or one in place of another.
+
+Operations on slots, not on sentences. One value at a time for what can only have one: the newest
+holds. What is no longer so is ended, and so is what an event ends. Similar words prove nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from turnleaf.core.languages.language import get_language
+from turnleaf.core.learning.recogniser import read_fact, states_only
+from turnleaf.core.learning.slots import (
+    NAMING,
+    USER,
+    Bearer,
+    Statement,
+    avoided_by,
+    slots,
+    subject_group,
+    words_of_kind,
+)
+from turnleaf.core.learning.speech import one_spelling
+from turnleaf.core.learning.values import covers, value_key
+from turnleaf.core.terms import fold, parse_query
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from turnleaf.core.learning.slots import Correction, Names
+    from turnleaf.core.memories import Memory
+
+Effect: TypeAlias = Literal["new", "same", "replaces", "ends"]
+
+_NO_WORD = re.compile(r"[\W_]+")
+_HAN = re.compile("[\u3400-\u9fff]")
+_GENERIC = frozenset(
+    (
+        *parse_query("user named name called remembered").terms,
+        *"的是叫做名为称我你您用户使者了在有说过",
+    )
+)
+_COUNT = re.compile(
+    r"(an?|one|two|three|four|five|six|seven|eight|nine|ten|\d{1,2}) (.{2,60})", re.IGNORECASE
+)
+KEPT_AFTER_DEATH = frozenset({"name", "birthday", "died"})
+_ROUTINES = frozenset({"habit", "schedule"})
+_WEDDING = "married"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a statement does, and the facts that it does that to.
+
+    A new fact may end others: `ended` are those. It may also change who others are about: what was
+    known of the boyfriend is `restated` of the husband.
+    """
+
+    effect: Effect
+    targets: tuple[Memory, ...] = ()
+    ended: tuple[Memory, ...] = ()
+    restated: tuple[tuple[Memory, Statement], ...] = ()
+
+
+def judge(statement: Statement, known: Sequence[Memory]) -> Verdict:
+    """Return what a statement does to what is known."""
+    claims = [*_claims(known)]
+    if statement.is_over:
+        gone = (*_find_ended(statement, claims), *_find_ends(statement, claims))
+        return Verdict("ends", tuple(dict.fromkeys(gone)))
+    same = next(
+        (
+            memory
+            for memory, claim in claims
+            if _is_same(claim, statement) or _is_implied(statement, claim)
+        ),
+        None,
+    )
+    if same:
+        given_up = tuple(one for one in _find_given_up(statement, claims) if one != same)
+        return Verdict("ends", given_up) if given_up else Verdict("same", (same,))
+    ended = tuple(dict.fromkeys(_find_ends(statement, claims)))
+    replaced = _find_replaced(statement, claims)
+    restated = tuple(_find_wed(statement, claims))
+    return Verdict("replaces" if replaced else "new", replaced, ended, restated)
+
+
+def correct(
+    correction: Correction, known: Sequence[Memory], recent: Sequence[str]
+) -> tuple[Memory, Statement] | None:
+    """Return the fact that a correction means and what it states now, or None if that is not clear.
+
+    `recent` are the ids of the facts that this conversation gave, the newest last.
+    """
+    claims = [(memory, claim) for memory, claim in _claims(known) if claim.value]
+    if correction.old:
+        old = value_key(correction.old)
+        meant = [one for one in claims if value_key(one[1].value) == old]
+    else:
+        meant = [one for one in claims if recent and one[0].id == recent[-1]][:1]
+    if len({_attribute(claim) for _, claim in meant}) != 1:
+        return None
+    memory, claim = meant[-1]
+    return memory, replace(claim, value=_put_right(claim.value, correction))
+
+
+def _put_right(value: str, correction: Correction) -> str:
+    """Return a value corrected: in "swim on Mondays", another day takes the place of the day."""
+    for part in get_language(correction.language).correction_parts:
+        found = part.search(value)
+        if found and found[0] != value and part.fullmatch(correction.new):
+            return value[: found.start()] + correction.new + value[found.end() :]
+    return correction.new
+
+
+def find_names(known: Iterable[Memory]) -> Names:
+    """Return the names of people, pets and things that hold, without those that two have."""
+    holding = [memory for memory in known if memory.until is None]
+    found: dict[str, set[Bearer]] = {}
+    for _, claim in _claims(holding):
+        if claim.slot in NAMING and claim.subject != USER:
+            whose = found.setdefault(one_spelling(claim.value).lower(), set())
+            whose.add(Bearer(claim.subject, claim.subject_text, claim.slot))
+    return {name: next(iter(whose)) for name, whose in found.items() if len(whose) == 1}
+
+
+def find_same(content: str, known: Iterable[Memory]) -> Memory | None:
+    """Return the known fact that says the same as another, if one does."""
+    return next((memory for memory in known if says_same(content, memory.content)), None)
+
+
+def says_same(one: str, other: str) -> bool:
+    """Whether two facts are the same sentence, or state the same and nothing else."""
+    if _bare(one) == _bare(other):
+        return True
+    first, second = read_claim(one), read_claim(other)
+    return first is not None and second is not None and _is_same(first, second)
+
+
+def read_claim(content: str) -> Statement | None:
+    """Return what a fact states, if it is one thing and nothing else."""
+    stated = read_fact(content)
+    return stated[0] if len(stated) == 1 and states_only(content, stated[0]) else None
+
+
+def is_about_another(content: str, memory: Memory) -> bool:
+    """Whether a fact is plainly about somebody or something else than a known one."""
+    first, second = read_claim(content), read_claim(memory.content)
+    return first is not None and second is not None and first.subject != second.subject
+
+
+def holds_words(content: str, other: str) -> bool:
+    """Whether a text holds every word of another, grammar and words for the user aside.
+
+    That is no proof that it says the same. It tells that a model repeats in its own words what it
+    has just been told.
+    """
+    first, second = _words(content), _words(other)
+    return bool(second) and second <= first
+
+
+def repeats(one: str, other: str) -> bool:
+    """Whether one of two texts holds every word of the other."""
+    return holds_words(one, other) or holds_words(other, one)
+
+
+def _bare(content: str) -> str:
+    return _NO_WORD.sub("", fold(content))
+
+
+@lru_cache(maxsize=4096)
+def _words(text: str) -> frozenset[str]:
+    plain = fold(text)
+    spaced = {term for term in parse_query(plain).terms if not _HAN.search(term)}
+    return (frozenset(spaced) | frozenset(_HAN.findall(plain))) - _GENERIC
+
+
+def _claims(known: Iterable[Memory]) -> Iterator[tuple[Memory, Statement]]:
+    for memory in known:
+        for claim in read_fact(memory.content):
+            yield memory, claim
+
+
+def _attribute(claim: Statement) -> tuple[str, str, str]:
+    return claim.slot, claim.subject, claim.kind or slots()[claim.slot].topic_of(claim.value)
+
+
+def _is_same(claim: Statement, statement: Statement) -> bool:
+    """Whether a known claim says what a statement says, or in a single slot more than that."""
+    if _attribute(claim) != _attribute(statement) or claim.is_over != statement.is_over:
+        return False
+    if value_key(claim.value) == value_key(statement.value):
+        return True
+    return _is_single(statement) and covers(claim.value, statement.value)
+
+
+def _is_implied(claim: Statement, diet: Statement) -> bool:
+    """Whether a claim goes without saying: a vegetarian avoids meat."""
+    return (
+        (claim.slot, diet.slot, claim.subject) == ("avoids", "diet", diet.subject)
+        and not (claim.is_over or diet.is_over)
+        and value_key(claim.value) in avoided_by(value_key(diet.value))
+    )
+
+
+def _is_single(statement: Statement) -> bool:
+    """Whether its subject has one value at a time, and it is known which subject that is."""
+    subject = statement.subject
+    if slots()[statement.slot].topic_of(statement.value):
+        return True
+    if not slots()[statement.slot].single or subject in subject_group("ambiguous"):
+        return False
+    return statement.slot != "name" or subject == USER or subject in subject_group("unique")
+
+
+def _find_replaced(
+    statement: Statement, claims: Sequence[tuple[Memory, Statement]]
+) -> tuple[Memory, ...]:
+    slot = slots()[statement.slot]
+    alone = [one for one in claims if states_only(one[0].content, one[1])]
+    same = [one for one in alone if _attribute(one[1]) == _attribute(statement)]
+    if not _is_single(statement):
+        same = _find_corrected(statement, same)
+    others = [
+        one
+        for one in alone
+        if _contradicts(one[1], statement, slot.opposite)
+        or (slot.counted and _counts_again(one[1], statement))
+        or _is_implied(one[1], statement)
+        or _is_at_another_time(one[1], statement)
+    ]
+    return tuple(dict.fromkeys(memory for memory, _ in (*same, *others)))
+
+
+def _find_corrected(
+    statement: Statement, same: list[tuple[Memory, Statement]]
+) -> list[tuple[Memory, Statement]]:
+    """Return which of several facts a correction means: the one it names, or the only one."""
+    if statement.instead_of:
+        return [one for one in same if _is_about(one[1].value, statement.instead_of)]
+    return same if statement.is_correction and len(same) == 1 else []
+
+
+def _counts_again(claim: Statement, statement: Statement) -> bool:
+    """Whether a statement says how many there are now of what a claim counts."""
+    known, said = _COUNT.fullmatch(claim.value), _COUNT.fullmatch(statement.value)
+    if not known or not said or _attribute(claim) != _attribute(statement):
+        return False
+    return said[1].lower() not in {"a", "an"} and value_key(known[2]) == value_key(said[2])
+
+
+def _is_at_another_time(claim: Statement, statement: Statement) -> bool:
+    """Whether two habits are the same on other days."""
+    if statement.slot != "habit" or _attribute(claim) != _attribute(statement):
+        return False
+    for part in get_language(statement.language).correction_parts:
+        if part.search(claim.value) and part.search(statement.value):
+            return part.sub("", claim.value).split() == part.sub("", statement.value).split()
+    return False
+
+
+def _find_given_up(
+    statement: Statement, claims: Sequence[tuple[Memory, Statement]]
+) -> tuple[Memory, ...]:
+    """Return the facts with the value that a statement says is no longer the one."""
+    old = replace(statement, value=statement.instead_of)
+    return _find_ended(old, claims) if statement.instead_of else ()
+
+
+def _contradicts(claim: Statement, statement: Statement, opposite: str | None) -> bool:
+    is_opposite = claim.slot == opposite or slots()[claim.slot].opposite == statement.slot
+    is_of_same = (claim.subject, value_key(claim.value)) == (
+        statement.subject,
+        value_key(statement.value),
+    )
+    return is_opposite and is_of_same
+
+
+def _find_ended(
+    statement: Statement, claims: Sequence[tuple[Memory, Statement]]
+) -> tuple[Memory, ...]:
+    """Return the facts that no longer hold: those with the value, or all if it names none."""
+    return tuple(
+        memory
+        for memory, claim in claims
+        if _attribute(claim) == _attribute(statement)
+        and states_only(memory.content, claim)
+        and (not statement.value or _is_about(claim.value, statement.value))
+    )
+
+
+def _is_about(value: str, named: str) -> bool:
+    is_part = len(_HAN.findall(named)) > 1 and fold(named) in fold(value)
+    if is_part or covers(value, named) or covers(named, value):
+        return True
+    kind = words_of_kind(value_key(named).rpartition(" ")[2])
+    return any(word in kind or word.removesuffix("s") in kind for word in value_key(value).split())
+
+
+def _find_ends(
+    statement: Statement, claims: Sequence[tuple[Memory, Statement]]
+) -> Iterator[Memory]:
+    """Return the facts that an event ends."""
+    for end in slots()[statement.slot].ends:
+        for memory, claim in claims:
+            if not states_only(memory.content, claim):
+                continue
+            if end == "~subject" and _is_one_of_several(statement, claims):
+                if _names_same(claim, statement) or _counts_pets(claim, statement):
+                    yield memory
+            elif _is_ended_by(claim, statement, end):
+                yield memory
+
+
+def _is_one_of_several(event: Statement, claims: Sequence[tuple[Memory, Statement]]) -> bool:
+    """Whether an event names one of several that are known: one of three parrots."""
+    named = [one for _, one in claims if (one.slot, one.subject) == ("name", event.subject)]
+    return bool(event.value) and any(not _names_same(one, event) for one in named)
+
+
+def _names_same(claim: Statement, event: Statement) -> bool:
+    named = claim.slot, claim.subject, value_key(claim.value)
+    return named == ("name", event.subject, value_key(event.value))
+
+
+def _counts_pets(claim: Statement, event: Statement) -> bool:
+    """Whether a claim counts pets of which an event took one."""
+    counted = _COUNT.fullmatch(claim.value)
+    return claim.slot == "pet" and counted is not None and _is_pet(claim, event.subject)
+
+
+def _find_wed(
+    event: Statement, claims: Sequence[tuple[Memory, Statement]]
+) -> Iterator[tuple[Memory, Statement]]:
+    """Return what is known of a partner whom the user has married, as facts about a spouse."""
+    if (event.slot, event.subject) != (_WEDDING, USER):
+        return
+    for memory, claim in claims:
+        language = get_language(claim.language)
+        spouse = language.spouses.get(claim.subject_text.lower())
+        if spouse and states_only(memory.content, claim):
+            subject = language.relations[spouse]
+            yield memory, replace(claim, subject=subject, subject_text=language.display[spouse])
+
+
+def _is_ended_by(claim: Statement, event: Statement, end: str) -> bool:
+    if end == "~partner":
+        return claim.subject in subject_group("partners")
+    if end == "~single":
+        is_of_user = claim.slot == "marital" and claim.subject == USER
+        return is_of_user and value_key(claim.value) == "single"
+    if end == "~diet":
+        avoided = replace(event, slot="avoids", is_over=False)
+        return (event.is_over or event.slot == "eats") and _is_implied(avoided, claim)
+    if end == "~pregnancy":
+        return claim.slot == "pregnant" and claim.subject in {USER, *subject_group("partners")}
+    if end == "~subject":
+        return _dies_with(claim, event)
+    is_named = not event.value or _is_about(claim.value, event.value)
+    return claim.slot == end and claim.subject == event.subject and is_named
+
+
+def _dies_with(claim: Statement, event: Statement) -> bool:
+    subject = event.subject
+    if not subject:
+        return False
+    if claim.slot in _ROUTINES and fold(event.subject_text) in fold(claim.value):
+        return True
+    if subject in subject_group("pets"):
+        return claim.subject == subject or (claim.slot == "pet" and _is_pet(claim, subject))
+    return claim.subject == subject and claim.slot not in KEPT_AFTER_DEATH
+
+
+def _is_pet(claim: Statement, subject: str) -> bool:
+    """Whether a pet is of a kind, by its breed too: a corgi is a dog."""
+    kind = get_language(claim.language).relations.get(one_spelling(claim.value).lower())
+    return kind == subject or _is_about(claim.value, subject)

@@ -1,0 +1,65 @@
+"""The sentence that a fact is written down in, and the heading that it stands under."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from turnleaf.core.languages.detection import detect_language
+from turnleaf.core.languages.language import find_languages, get_language
+from turnleaf.core.learning.slots import USER, slots
+from turnleaf.core.learning.speech import one_spelling
+from turnleaf.core.terms import simplify
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from datetime import date
+
+    from turnleaf.core.languages.detection import Language
+    from turnleaf.core.learning.slots import Statement
+
+
+_FOLDERS: Mapping[str, str] = {"traditional": "zh", "simplified": "zh"}
+
+
+def write_fact(statement: Statement, said_on: date, message: str = "") -> str:
+    """Return the fact that a statement makes, in its language and the script of the message."""
+    language = get_language(statement.language)
+    words = language.slots[statement.slot]
+    template = words.say if statement.subject == USER else words.say_other or words.say
+    fact = template.format(
+        value=statement.value,
+        kind=statement.kind_text or statement.kind,
+        subject=statement.subject_text,
+        month=_month_of(statement, said_on),
+        year=f"{said_on:%Y}",
+        **language.agreement(statement.subject),
+    )
+    is_simplified = detect_language(message or statement.value) == "simplified"
+    return simplify(fact) if is_simplified else fact
+
+
+def category_of(statement: Statement, used: Collection[str] = ()) -> str:
+    """Return the heading under which a fact stands: one that is `used` already, in any language."""
+    return _choose_heading(statement.slot, statement.language, used)
+
+
+def heading_of(slot: str, language: Language, used: Collection[str] = ()) -> str:
+    """Return the heading for facts of a slot, for text in a language as it was detected."""
+    return _choose_heading(slot, _FOLDERS.get(language, "en"), used)
+
+
+def _choose_heading(slot: str, folder: str, used: Collection[str]) -> str:
+    category = slots()[slot].category
+    folders = (folder, *find_languages("statements.toml"))
+    headings = [get_language(name).categories[category] for name in folders]
+    return next((one for one in headings if one in used), headings[0])
+
+
+def _month_of(statement: Statement, said_on: date) -> str:
+    """Return the month in which something happened, or the year if only that was said."""
+    ago = get_language(statement.language).ago
+    unit, count = ago.get(one_spelling(statement.when).lower(), ("month", 0))
+    if unit == "year":
+        return f"{said_on.year - count}"
+    months = said_on.year * 12 + said_on.month - 1 - count
+    return f"{months // 12}-{months % 12 + 1:02}"

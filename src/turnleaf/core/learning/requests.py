@@ -1,0 +1,320 @@
+"""What a user asks outright to be remembered or forgotten, and which facts are meant.
+
+Only a message that begins with the wish is one; greetings, politeness and a name may come first.
+A reminder ("remember to buy milk", 記得買牛奶) is a thing to keep. "Note that …" is no wish: people
+say it about the text at hand. What only sounds like a wish, being told, sung, said to others or a
+task for the model ("write down the steps"), is in the `requests.toml` of each language.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from operator import add, or_
+from typing import TYPE_CHECKING
+
+from turnleaf.core.languages.detection import detect_language, has_chinese_words
+from turnleaf.core.languages.language import find_languages, get_language
+from turnleaf.core.languages.patterns import compile_pattern
+from turnleaf.core.languages.request_words import HEAD_CHARS
+from turnleaf.core.terms import fold, simplify, terms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from turnleaf.core.languages.request_words import Action, RequestWords
+    from turnleaf.core.memories import Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is to be remembered or forgotten, in the user's words."""
+
+    action: Action
+    content: str
+
+
+_FILE = "requests.toml"
+_MENTION = r"<@\w{1,20}>|@[\w-]{1,30}"
+_AFTER_OPENING = r"(?:[\s,，.。!！、:：~～—-]{1,10}|(?=[^\s\x00-\x7f]))"
+_MAX_OPENINGS = 5
+_OPENING_CHARS = 80
+
+_SENTENCE_STOPS = ".!。！\n"
+_QUESTION_MARK = re.compile(r"[?？](?=\s|[^\x00-\x7f])")
+_FIRST_CHARS = 200
+_MAX_ENDING = 40
+_MAX_ENDINGS = 5
+_STOPS = " \t\r\n.。!！?？~～…,，;；"
+_ABBREVIATION = re.compile(r"(?:\b[A-Za-z](?:\.[A-Za-z])+|\b(?:etc|Jr|Sr|Inc|Ltd|Co|Corp|St|Dr))\Z")
+_NOTHING_CHARS = 80
+
+_NAME = {*terms("name")}
+_HAN_RUN = re.compile("[\u3400-\u9fff]+")
+_LATIN_RUN = re.compile("[a-z0-9]+")
+_NOT_WORD = re.compile(r"[\W_]+")
+
+
+def request_in(text: str) -> Request | None:
+    """Return the wish that a user's message begins with, if it begins with one."""
+    plain = simplify(text)
+    start = _after_opening(plain)
+    told = plain[start:]
+    for words in _languages():
+        for wish in words.wishes:
+            if (match := wish.match(told)) and not _is_story(words, match, told):
+                is_misread = _is_misread(words, text, match)
+                content = "" if is_misread else _content(words, text[start:], wish.action, match)
+                return Request(wish.action, content) if content else None
+    return None
+
+
+def may_ask(plain: str) -> bool:
+    """Whether a text in Simplified characters has a word in its head that wishes are made of."""
+    head = plain[:HEAD_CHARS].lower()
+    return any(cue in head for cue in _cues())
+
+
+def meant(wanted: str, memories: Sequence[Memory]) -> list[Memory]:
+    """Return the facts that somebody wants forgotten: those that say it, else those about it."""
+    wish = _prepare_wish(fold(wanted))
+    facts = [(memory, fold(memory.content)) for memory in memories]
+    same = [memory for memory, folded in facts if _bare(folded) == wish.bare]
+    if same or not (wish.words or wish.runs):
+        return same
+    literal = [memory for memory, folded in facts if _holds(folded, wish.spoken)]
+    return literal or [memory for memory, folded in facts if _is_about(folded, wish)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What somebody wants forgotten, in the forms in which facts are compared with it."""
+
+    bare: str
+    spoken: tuple[str, ...]
+    words: frozenset[str]
+    runs: tuple[str, ...]
+
+
+@lru_cache(maxsize=16)
+def _prepare_wish(folded: str) -> _Wanted:
+    spoken = tuple(map(_mark_words, _spoken(folded)))
+    return _Wanted(
+        _bare(folded), spoken, frozenset(_words(folded)), (*dict.fromkeys(_runs(folded)),)
+    )
+
+
+@cache
+def _languages() -> tuple[RequestWords, ...]:
+    return tuple(get_language(name).requests for name in find_languages(_FILE))
+
+
+@cache
+def _cues() -> frozenset[str]:
+    wishes = (wish for words in _languages() for wish in words.wishes)
+    return frozenset(cue for wish in wishes for cue in wish.cues)
+
+
+@cache
+def _of_all(name: str, before: str = "", after: str = "") -> re.Pattern[str]:
+    """Return what a pattern is in any language, between two that all share."""
+    either = "|".join(words.pattern(name) for words in _languages())
+    return compile_pattern(f"{before}(?:{either}){after}")
+
+
+@cache
+def _of_facts(name: str, before: str = "", after: str = "") -> re.Pattern[str]:
+    either = "|".join(words.meant(name) for words in _languages())
+    return compile_pattern(f"{before}(?:{either}){after}")
+
+
+@cache
+def _function_words() -> frozenset[str]:
+    """Return the words without which a fact is still the one that is meant."""
+    return frozenset(terms(" ".join(words.grammar for words in _languages())))
+
+
+def _is_story(words: RequestWords, match: re.Match[str], told: str) -> bool:
+    """Whether what sounds like a wish tells of something that happened: 忘記我的傘了."""
+    return bool(match.groupdict().get("story")) and told.rstrip(_STOPS).endswith(
+        words.text("story_end")
+    )
+
+
+def _is_misread(words: RequestWords, text: str, match: re.Match[str]) -> bool:
+    """Whether it is Japanese that only looks like a wish in Chinese: 要記入の書類があります."""
+    if not words.misread or has_chinese_words(match[0]):
+        return False
+    return detect_language(text) in words.misread
+
+
+def _after_opening(plain: str) -> int:
+    opening = _of_all("opening", f"(?:{_MENTION}|", f"){_AFTER_OPENING}")
+    place = len(plain) - len(plain.lstrip())
+    for _ in range(_MAX_OPENINGS):
+        if not (match := opening.match(plain[place : place + _OPENING_CHARS])):
+            break
+        place += match.end()
+    return place
+
+
+def _content(words: RequestWords, text: str, action: Action, match: re.Match[str]) -> str:
+    groups = match.groupdict()
+    rest = _told(words, text[match.end() :], action, groups)
+    if groups.get("over"):
+        return rest.removesuffix(words.text("over_end"))
+    if not groups.get("content"):
+        return rest
+    start, end = match.span("content")
+    named = _named(_trimmed(text[start:end]))
+    return words.text("joint").join(filter(None, (named, rest)))
+
+
+def _is_clear(action: Action, groups: Mapping[str, str | None]) -> bool:
+    """Whether a question is a wish: "can you remember that …?", not "… my name?"."""
+    return bool(
+        action == "forget" or "that" not in groups or groups["that"] or groups.get("please")
+    )
+
+
+def _told(words: RequestWords, text: str, action: Action, groups: Mapping[str, str | None]) -> str:
+    """Return what is told, without the question behind it; nothing when all of it is a question."""
+    is_asked = bool(groups.get("asking"))
+    is_clear = _is_clear(action, groups)
+    if is_asked and not is_clear:
+        return ""
+    told = _trimmed(text)
+    if _is_question(told if _polite_end(text.rstrip(_STOPS)) else text):
+        if is_asked:
+            return _named(_without_particle(words, told))
+        text = _without_questions(text)
+        told = "" if _is_question(text) else _trimmed(text)
+    return "" if not is_asked and _begins_with_question(text) else _named(told)
+
+
+def _without_particle(words: RequestWords, told: str) -> str:
+    end = words.text("question_end")
+    return told[: -len(end)] if end and simplify(told).endswith(end) else told
+
+
+def _without_questions(text: str) -> str:
+    for _ in range(_MAX_ENDINGS):
+        if not _is_question(text):
+            break
+        text = _without_last_sentence(text)
+    return text
+
+
+def _begins_with_question(text: str) -> bool:
+    """Whether the first of several sentences asks: "remember that guy? He moved to Rome"."""
+    head = text[:_FIRST_CHARS]
+    mark = _QUESTION_MARK.search(head)
+    if mark is None or any(stop in head[: mark.start()] for stop in _SENTENCE_STOPS):
+        return False
+    return not _polite_end(head[: mark.start()])
+
+
+def _without_last_sentence(text: str) -> str:
+    bare = text.rstrip()
+    end = max(bare.rfind(stop, 0, len(bare) - 1) for stop in _SENTENCE_STOPS)
+    return text[: end + 1]
+
+
+def _is_question(text: str) -> bool:
+    question = _of_all("question", r"(?:[?？]|", r")\W{0,9}\Z")
+    return question.search(simplify(text[-_MAX_ENDING:])) is not None
+
+
+def _trimmed(text: str) -> str:
+    for _ in range(_MAX_ENDINGS):
+        text = _without_stops(text)
+        if not (polite := _polite_end(text)):
+            break
+        text = text[:-polite]
+    return _unquoted(text.strip())
+
+
+def _polite_end(text: str) -> int:
+    """Count the characters of the last "please" or 好嗎."""
+    polite = _of_all("polite_end", after=r"\Z").search(simplify(text[-_MAX_ENDING:]))
+    return len(polite[0]) if polite else 0
+
+
+def _without_stops(text: str) -> str:
+    bare = text.rstrip(_STOPS)
+    is_short = text[len(bare) :].startswith(".") and _ABBREVIATION.search(bare)
+    return f"{bare}." if is_short else bare
+
+
+def _unquoted(text: str) -> str:
+    if text[:1] + text[-1:] in {'""', "''", "“”", "‘’", "「」", "『』"}:
+        return text[1:-1].strip()
+    return text
+
+
+def _named(text: str) -> str:
+    """Return what is named; a mere "it" names nothing."""
+    return "" if _of_all("nothing").match(simplify(text[:_NOTHING_CHARS])) else text
+
+
+def _bare(folded: str) -> str:
+    return _NOT_WORD.sub("", folded)
+
+
+def _spoken(folded: str) -> Iterator[str]:
+    """Return what the fact may say literally, told by the user or about the user."""
+    text = folded.strip()
+    yield text
+    for words in _languages():
+        for person, name in words.persons:
+            if text.startswith(person):
+                yield name + text.removeprefix(person)
+
+
+def _mark_words(folded: str) -> str:
+    """Mark where words in Latin letters begin and end, so that only whole ones are found."""
+    return _LATIN_RUN.sub("\x01\\g<0>\x02", folded)
+
+
+def _holds(folded: str, spoken: Sequence[str]) -> bool:
+    marked = _mark_words(folded)
+    return any(wanted in marked for wanted in spoken)
+
+
+def _is_about(folded: str, wanted: _Wanted) -> bool:
+    """Whether a fact holds every word that says something of what is wanted."""
+    if wanted.words == _NAME and not wanted.runs:
+        own_name = _of_facts("owner", after=r"?\s*name\b")
+        return own_name.match(_of_facts("naming").sub(" name ", folded)) is not None
+    return wanted.words <= _words(folded) and _covers(folded, wanted.runs)
+
+
+def _words(folded: str) -> set[str]:
+    named = _of_facts("naming").sub(" name ", folded)
+    return {*terms(_HAN_RUN.sub(" ", named))} - _function_words()
+
+
+def _runs(folded: str) -> list[str]:
+    runs = _HAN_RUN.findall(_of_facts("naming").sub(" ", folded))
+    return [part for run in runs for part in _of_facts("characters").split(run) if part]
+
+
+def _covers(folded: str, runs: Sequence[str]) -> bool:
+    """Whether each character of the runs stands in a fact beside one of its neighbours."""
+    if not runs:
+        return True
+    fact = f"{folded} {_of_facts('characters').sub('', folded)}"
+    if max(map(len, runs)) > len(fact):
+        return False
+    known = {*_pairs(fact)}
+    return all(_is_covered(run, known) if len(run) > 1 else run in fact for run in runs)
+
+
+def _is_covered(run: str, known: set[str]) -> bool:
+    pairs = [pair in known for pair in _pairs(run)]
+    return all(map(or_, [False, *pairs], [*pairs, False]))
+
+
+def _pairs(text: str) -> Iterator[str]:
+    return map(add, text, text[1:])

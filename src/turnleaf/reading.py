@@ -1,0 +1,237 @@
+"""Reading messages by rule right after their turn: what is certain is decided at once, for nothing.
+
+A message is read once, and stays in the queue for a model. What is less sure is only noted, and
+becomes a fact when it is said again on another day.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from turnleaf.core.learning import decisions
+from turnleaf.core.learning.decisions import Decision
+from turnleaf.core.learning.findings import Finding, find_facts, make_finding
+from turnleaf.core.learning.reconciling import correct, find_names, judge
+from turnleaf.core.learning.rendering import category_of
+from turnleaf.core.learning.requests import meant, request_in
+from turnleaf.core.learning.slots import Correction
+from turnleaf.core.learning.values import value_key
+from turnleaf.core.masked_facts import mask_fact
+from turnleaf.core.memories import Memory
+from turnleaf.core.secrets import masked
+from turnleaf.store.learning import Sighting
+from turnleaf.store.memories import random_id
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Sequence
+
+    from turnleaf.core.learning.findings import Found
+    from turnleaf.core.learning.reconciling import Verdict
+    from turnleaf.store.learning import Batch, LearningStore, Queued
+    from turnleaf.store.memories import MemoryStore
+
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class MessageReader:
+    """Reads what rules have not read, and keeps what is to be done in the queue's file."""
+
+    memory: MemoryStore
+    learning: LearningStore
+    now: Callable[[], datetime]
+
+    def read(self, key: str) -> None:
+        """Read what was said in a conversation since the last time."""
+        while batch := self.learning.claim(key, unread=True):
+            try:
+                desk = self._read_batch(batch)
+            except BaseException as error:
+                self.learning.release(batch, str(error) or type(error).__name__)
+                raise
+            made = [decisions.to_json(one) for one in desk.made]
+            self.learning.complete_reading(batch, made, desk.sightings)
+            if not batch.has_more:
+                return
+
+    def _read_batch(self, batch: Batch) -> _Desk:
+        desk = _Desk(
+            batch.key,
+            [*self.memory.get_all(), *self.memory.older()],
+            {one.statement for one in self.learning.sightings() if one.day < self.now().date()},
+        )
+        zone = self.now().tzinfo
+        for number, queued in enumerate(batch.messages):
+            if queued.trust != "user" or queued.is_settled or queued.is_read_by_rules:
+                continue
+            said_at = (queued.message.timestamp or self.now()).astimezone(zone)
+            wishes = _wishes_after(batch.messages[number + 1 :])
+            for found in find_facts(queued.message.text, said_at, find_names(desk.known)):
+                if isinstance(found, Finding):
+                    if not _is_taken_back(found, wishes):
+                        desk.take(found, queued, said_at)
+                else:
+                    desk.mend(found, self._recent_facts(batch.key), queued, said_at)
+        return desk
+
+    def _recent_facts(self, key: str) -> list[str]:
+        """Return the ids of the facts that a conversation gave, the newest last."""
+        changes = self.memory.changes()
+        return [one.id for one in changes if one.source and one.source.conversation == key]
+
+
+@dataclass(slots=True)
+class _Desk:
+    """What is known while a batch is read, and what is decided on the way."""
+
+    key: str
+    known: list[Memory]
+    seen_before: Collection[str]
+    made: list[Decision] = field(default_factory=list)
+    sightings: list[Sighting] = field(default_factory=list)
+
+    def take(self, found: Finding, queued: Queued, said_at: datetime) -> None:
+        """Decide what becomes of a finding."""
+        verdict = judge(found.statement, self.known)
+        if verdict.effect == "ends":
+            self._end(verdict.targets, found, queued, said_at)
+        elif verdict.effect == "same":
+            self._count(verdict.targets[0], found, queued, said_at)
+        elif self._is_sure(found, said_at):
+            self._write(found, verdict, queued, said_at)
+
+    def mend(self, found: Found, recent: Sequence[str], queued: Queued, said_at: datetime) -> None:
+        """Correct or take back what was said before."""
+        given = [*recent, *(one.id for one in self.made if one.action in {"add", "replace"})]
+        quote = queued.message.text
+        if isinstance(found, Correction):
+            meant_fact = correct(found, self.known, given)
+            if meant_fact:
+                memory, statement = meant_fact
+                corrected = make_finding(statement, quote, said_at)
+                self._replace(memory, corrected, queued, said_at)
+        elif given:
+            target = next((one for one in self.known if one.id == given[-1]), None)
+            if target:
+                self._drop(target, "withdraw", quote, queued, said_at)
+
+    def _is_sure(self, found: Finding, said_at: datetime) -> bool:
+        """Whether a finding is kept now: sure, or said on an earlier day as well."""
+        stated = found.statement
+        if not stated.is_weak:
+            return True
+        value = value_key(stated.value)
+        statement = f"{stated.slot}|{stated.subject}|{stated.kind}|{value}"
+        if statement in self.seen_before:
+            return True
+        self.sightings.append(Sighting(statement, said_at.date()))
+        return False
+
+    def _write(self, found: Finding, verdict: Verdict, queued: Queued, said_at: datetime) -> None:
+        content = mask_fact(found.content, queued.message.text)
+        if not content or any(one.content == content for one in self.known):
+            return
+        found = replace(found, content=content)
+        for ended in (*verdict.ended, *verdict.targets[1:]):
+            self._drop(ended, "end", found.quote, queued, said_at)
+        for memory, statement in verdict.restated:
+            if memory in self.known:
+                restated = make_finding(statement, found.quote, said_at)
+                self._replace(memory, restated, queued, said_at)
+        if verdict.targets:
+            self._replace(verdict.targets[0], found, queued, said_at)
+        else:
+            self._decide(found, queued, said_at)
+
+    def _replace(self, target: Memory, found: Finding, queued: Queued, said_at: datetime) -> None:
+        """Put a fact in the place of another; of one that is only decided, nothing is left."""
+        self.known.remove(target)
+        planned = next((one for one in self.made if one.id == target.id), None)
+        if planned:
+            self.made.remove(planned)
+            self._decide(found, queued, said_at, planned.target, planned.expected)
+        else:
+            self._decide(found, queued, said_at, target.id, target.content)
+
+    def _decide(
+        self,
+        found: Finding,
+        queued: Queued,
+        said_at: datetime,
+        target: str | None = None,
+        expected: str | None = None,
+    ) -> None:
+        used = {one.category for one in self.known if one.category}
+        decision = Decision(
+            id=random_id(),
+            action="replace" if target else "add",
+            conversation=self.key,
+            content=found.content,
+            quote=masked(found.quote, queued.message.text),
+            category=category_of(found.statement, used),
+            slot=found.statement.slot,
+            until=found.until,
+            target=target,
+            expected=expected,
+            message_time=queued.message.timestamp,
+            source=queued.source,
+        )
+        self.made.append(decision)
+        self.known.append(Memory(decision.id, found.content, said_at, said_at, decision.category))
+
+    def _count(self, target: Memory, found: Finding, queued: Queued, said_at: datetime) -> None:
+        """Count a fact that is said again, once a day; a tool may have saved it in this turn."""
+        is_planned = any(one.id == target.id for one in self.made)
+        is_counted = target.updated_at.astimezone(said_at.tzinfo).date() >= said_at.date()
+        if not is_planned and not is_counted and target.id not in queued.saved:
+            self._drop(target, "again", found.quote, queued, said_at)
+            self.known.append(replace(target, updated_at=said_at))
+
+    def _end(
+        self, targets: Iterable[Memory], found: Finding, queued: Queued, said_at: datetime
+    ) -> None:
+        for target in targets:
+            self._drop(target, "end", found.quote, queued, said_at)
+
+    def _drop(
+        self,
+        target: Memory,
+        action: decisions.Action,
+        quote: str,
+        queued: Queued,
+        said_at: datetime,
+    ) -> None:
+        """Decide something about a known fact, which is then no longer known as it was."""
+        if target not in self.known:
+            return
+        self.known.remove(target)
+        planned = [one for one in self.made if one.id == target.id]
+        if planned:
+            self.made.remove(planned[0])
+            return
+        self.made.append(
+            Decision(
+                id=random_id(),
+                action=action,
+                conversation=self.key,
+                quote=masked(quote, queued.message.text),
+                target=target.id,
+                expected=target.content,
+                message_time=queued.message.timestamp or said_at,
+                source=queued.source,
+            )
+        )
+
+
+def _wishes_after(later: Sequence[Queued]) -> list[str]:
+    """Return what the user asked to forget in later messages that were acted on."""
+    texts = (one.message.text for one in later if one.trust == "user" and one.is_settled)
+    wishes = filter(None, map(request_in, texts))
+    return [wish.content for wish in wishes if wish.action == "forget"]
+
+
+def _is_taken_back(found: Finding, wishes: Iterable[str]) -> bool:
+    fact = Memory("", found.content, _LONG_AGO, _LONG_AGO)
+    return any(meant(wish, [fact]) for wish in wishes)

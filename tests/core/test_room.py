@@ -1,0 +1,70 @@
+"""Who may take how much of the memory's room, and which facts leave first."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from tests.strategies import MOMENT
+from turnleaf.core.changes import Change, Source
+from turnleaf.core.memories import Memory
+from turnleaf.core.room import LEARNED, Room, check_reserve, find_weakest, room_for
+from turnleaf.errors import MemoryFull
+
+
+def fact(memory_id: str, *, minutes: int = 0, said: int = 1, origin: str = LEARNED) -> Memory:
+    time = MOMENT + timedelta(minutes=minutes)
+    return Memory(memory_id, f"about {memory_id}", time, time, None, origin, said_count=said)
+
+
+def added(memory: Memory, n: int = 1, origin: str = LEARNED, trust: str = "user") -> Change:
+    source = Source(conversation="web:1", trust=trust)
+    return Change(
+        n=n, time=MOMENT, op="add", file="MEMORY.md", id=memory.id, after=memory,
+        origin=origin, source=source,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("limits", "room"),
+    [
+        ((100, 10_000), (80, 8000)),
+        ((1000, 10_000), (980, 9800)),
+        ((6, 60), (5, 50)),
+        ((0, 9), (0, 9)),
+    ],
+)
+def test_learning_may_take_all_but_twenty_places_or_a_fifth(
+    limits: tuple[int, int], room: tuple[int, int]
+) -> None:
+    assert room_for(LEARNED, *limits) == Room(*room)
+    assert room_for("user", *limits) == Room(*limits)
+
+
+def test_what_would_take_the_free_room_is_refused() -> None:
+    check_reserve(["ab"], Room(1, 2))
+    for facts in (["a", "b"], ["abc"]):
+        with pytest.raises(MemoryFull):
+            check_reserve(facts, Room(1, 2))
+
+
+def test_a_fact_has_a_place_where_one_is_left_and_it_is_short_enough() -> None:
+    assert Room(1, 2).has_place_for("ab")
+    assert not Room(1, 1).has_place_for("ab")
+    assert not Room(0, 9).has_place_for("ab")
+
+
+def test_the_weakest_is_said_least_and_then_oldest() -> None:
+    facts = [fact("twice", said=2), fact("new", minutes=2), fact("old", minutes=1)]
+    weak = find_weakest(facts, [added(one) for one in facts])
+    assert [one.id for one in weak] == ["old", "new", "twice"]
+
+
+def test_what_a_person_asked_for_accepted_or_changed_is_not_weak() -> None:
+    asked, foreign, edited = fact("a", origin="request"), fact("b"), fact("c")
+    history = [added(asked, origin="request"), added(foreign, trust="document"), added(edited)]
+    typed = Memory("c", "typed over", MOMENT, MOMENT, None, LEARNED)
+    unrecorded = fact("d")
+    assert find_weakest([asked, foreign, typed, unrecorded], history) == []
+    assert find_weakest([edited], [*history, added(edited, 4, "user")]) == []
