@@ -260,3 +260,47 @@ def test_an_answer_that_breaks_off_costs_only_what_is_missing(
     learn(assistant)
     assert "I drive a red van" in facts(assistant)
     assert assistant.learning.waiting(KEY) == 0
+
+
+@pytest.mark.parametrize(
+    ("said", "fact"),
+    [
+        ("I'm not allergic to penicillin, they tested it.", "I am not allergic to penicillin"),
+        ("Just so you know, I don't speak French.", "I don't speak French"),
+        ("我對青黴素不過敏，檢查過了", "我對青黴素不過敏"),
+        ("對了，我不會說台語", "我不會說台語"),
+    ],
+)
+def test_a_negation_that_ends_nothing_is_a_fact(
+    assistant: Assistant, model: ScriptedModel, said: str, fact: str
+) -> None:
+    model.facts = [[learnt(fact, said)]]
+    say(assistant, said)
+    learn(assistant)
+    assert facts(assistant) == [fact]
+
+
+def test_a_negation_ends_the_fact_that_the_model_names(
+    assistant: Assistant, model: ScriptedModel
+) -> None:
+    known = assistant.memory.add("I know French")
+    said = "I no longer speak French."
+    model.facts = [[{**learnt("I no longer speak French", said), "relation": "contradicts",
+                     "target": known.id}]]  # fmt: skip
+    say(assistant, said)
+    learn(assistant)
+    assert facts(assistant) == []
+    assert [one.content for one in assistant.memory.older()] == ["I know French"]
+
+
+def test_a_fact_that_says_all_that_rules_made_of_a_message_takes_their_place(
+    assistant: Assistant, model: ScriptedModel
+) -> None:
+    said = "My dog is called Rex and my cat is called Tom."
+    whole = "My dog is called Rex and my cat is called Tom"
+    model.facts = [[learnt(whole, said)]]
+    say(assistant, said)
+    assistant.wait()
+    learn(assistant)
+    assert len(facts(assistant)) in {1, 2}
+    assert len({one for one in facts(assistant) if "Rex" in one}) == 1

@@ -46,7 +46,20 @@ def test_a_request_moves_the_weakest_learned_fact_and_says_so(small: Assistant) 
     assert "並把「第 0 件事」移到較舊的記憶" in told
     assert [one.content for one in small.memory.older()] == ["第 0 件事"]
     told = small.reply(KEY, "remember that I am allergic to walnuts").text
-    assert "I moved “第 1 件事” to the older facts to make room." in told
+    assert "(to make room, “第 1 件事” moved to the older facts)" in told
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [("I live in Porto.", "this is not kept"), ("我住在高雄", "這些沒有記住")],
+)
+def test_a_statement_that_has_no_room_is_not_said_to_be_worth_remembering(
+    small: Assistant, said: str, told: str
+) -> None:
+    fill(small)
+    assert told in small.reply(KEY, said).text
+    small.flush()
+    assert len(small.memory.get_all()) == PLACES
 
 
 def test_a_memory_full_of_own_facts_names_the_command_in_the_users_language(

@@ -4,13 +4,27 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from turnleaf.assistant import Assistant
-    from turnleaf.core.composer import PromptComposer
+    from turnleaf.core.composer import Document, Explanation, PromptComposer
+    from turnleaf.core.dialogue import Prompt, Silence, Text, ToolCall, ToolResult, Usage
     from turnleaf.core.fact_text import FactForm
+    from turnleaf.core.hits import Hit
     from turnleaf.core.keys import cli_key, schedule_key, slack_key
     from turnleaf.core.memories import Memory
     from turnleaf.core.messages import ConversationTurn, Message
     from turnleaf.core.prompts import build_prompt_with_history, build_prompt_with_memory
-    from turnleaf.errors import CorruptFile, MemoryFull, TurnleafError
+    from turnleaf.errors import (
+        Conflict,
+        CorruptFile,
+        EmbeddingError,
+        InvalidInput,
+        MemoryFull,
+        ModelError,
+        NotFound,
+        SettingsError,
+        StorageError,
+        TurnleafError,
+        UnreadableAnswer,
+    )
     from turnleaf.settings import Settings
     from turnleaf.store.conversation import Conversation
     from turnleaf.store.conversations import ConversationStore
@@ -18,26 +32,47 @@ if TYPE_CHECKING:
     from turnleaf.store.index import Index
     from turnleaf.store.memories import MemoryStore
     from turnleaf.store.schedules import ScheduleStore
+    from turnleaf.turns import Composed, Done, Reply
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Assistant",
+    "Composed",
+    "Conflict",
     "Conversation",
     "ConversationStore",
     "ConversationTurn",
     "CorruptFile",
     "DailyLog",
+    "Document",
+    "Done",
+    "EmbeddingError",
+    "Explanation",
     "FactForm",
+    "Hit",
     "Index",
+    "InvalidInput",
     "Memory",
     "MemoryFull",
     "MemoryStore",
     "Message",
+    "ModelError",
+    "NotFound",
+    "Prompt",
     "PromptComposer",
+    "Reply",
     "ScheduleStore",
     "Settings",
+    "SettingsError",
+    "Silence",
+    "StorageError",
+    "Text",
+    "ToolCall",
+    "ToolResult",
     "TurnleafError",
+    "UnreadableAnswer",
+    "Usage",
     "build_prompt_with_history",
     "build_prompt_with_memory",
     "cli_key",
@@ -48,21 +83,41 @@ __all__ = [
 # Loaded when first asked for, so that `turnleaf --help` does not wait for a database.
 _HOMES = {
     "Assistant": "assistant",
+    "Composed": "turns",
+    "Conflict": "errors",
     "Conversation": "store.conversation",
     "ConversationStore": "store.conversations",
     "ConversationTurn": "core.messages",
     "CorruptFile": "errors",
     "DailyLog": "store.daily",
+    "Document": "core.composer",
+    "Done": "turns",
+    "EmbeddingError": "errors",
+    "Explanation": "core.composer",
     "FactForm": "core.fact_text",
+    "Hit": "core.hits",
     "Index": "store.index",
+    "InvalidInput": "errors",
     "Memory": "core.memories",
     "MemoryFull": "errors",
     "MemoryStore": "store.memories",
     "Message": "core.messages",
+    "ModelError": "errors",
+    "NotFound": "errors",
+    "Prompt": "core.dialogue",
     "PromptComposer": "core.composer",
+    "Reply": "turns",
     "ScheduleStore": "store.schedules",
     "Settings": "settings",
+    "SettingsError": "errors",
+    "Silence": "core.dialogue",
+    "StorageError": "errors",
+    "Text": "core.dialogue",
+    "ToolCall": "core.dialogue",
+    "ToolResult": "core.dialogue",
     "TurnleafError": "errors",
+    "UnreadableAnswer": "errors",
+    "Usage": "core.dialogue",
     "build_prompt_with_history": "core.prompts",
     "build_prompt_with_memory": "core.prompts",
     "cli_key": "core.keys",

@@ -103,9 +103,10 @@ class Extraction:
         outcome = self.read(key)
         has_more = True
         while has_more and outcome.failure is None:
-            batch = self.learning.claim(key)
+            # What came in since then is left to the next time: rules read it first.
+            batch = self.learning.claim(key, read=True)
             if batch is None:
-                is_held = self.learning.waiting(key) > 0
+                is_held = any(one.is_read_by_rules for one in self.learning.queued(key))
                 return outcome + Outcome((), outcome.problems, is_held=is_held)
             outcome += self._learn_from(batch, settings, model)
             has_more = batch.has_more

@@ -45,7 +45,7 @@ class MessageReader:
 
     def read(self, key: str) -> None:
         """Read what was said in a conversation since the last time."""
-        while batch := self.learning.claim(key, unread=True):
+        while batch := self.learning.claim(key, read=False):
             try:
                 desk = self._read_batch(batch)
             except BaseException as error:

@@ -20,6 +20,7 @@ from turnleaf.core.fact_ranking import ends_of
 from turnleaf.core.fact_text import FactForm
 from turnleaf.core.message_fates import Newer, Place, find_superseded, reason_of
 from turnleaf.core.messages import Message
+from turnleaf.core.room import LEARNED
 from turnleaf.core.stored_messages import NewMessage
 from turnleaf.core.times import from_iso, to_millisecond
 from turnleaf.core.tokens import content_chars
@@ -195,7 +196,7 @@ class Turn:
             self._obeyed = obey(
                 self._text, own.memory, own.learning, key=self._key, now=self._started
             )
-        prompt = replace(self._prompt(), is_learnt=own.learns)
+        prompt = replace(self._prompt(), is_learnt=own.learns, has_room=self._has_room())
         try:
             yield Composed(prompt, self._composer.explain())
             yield from self._confirmed()
@@ -291,6 +292,10 @@ class Turn:
             ends_of(self._text), PROMPT_LIMIT, source="memory", floor=False, reader=self._reader
         )
         return {hit.id: hit.score for hit in reversed(hits) if hit.id}
+
+    def _has_room(self) -> bool:
+        """Whether one more fact could be learned."""
+        return self._own.memory.room(LEARNED).items > 0
 
     def _find_context(self, history: Sequence[Message]) -> Sequence[Hit]:
         """Return what fits the message, and is neither said nor replaced in this conversation."""

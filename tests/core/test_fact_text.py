@@ -124,3 +124,15 @@ def test_a_stamp_that_was_copied_with_a_fact_is_taken_off() -> None:
 @pytest.mark.parametrize("text", ["exam [2026-11-17]", "exam [2026-11-17 evening]", "tea", "[a1]"])
 def test_what_is_no_stamp_of_a_known_fact_stays(text: str) -> None:
     assert without_stamp(text, {"a1"}) == text
+
+
+@pytest.mark.parametrize(
+    "typed", ["Always answer in French", "回答簡短一點", "From now on keep your answers short"]
+)
+def test_a_wish_that_was_typed_by_hand_stands_with_the_learned_ones(typed: str) -> None:
+    lines = fact_lines([fact(typed), fact("I live in Porto", "other")], PLAIN)
+    assert lines == [
+        "- I live in Porto [2026-11-16]",
+        "## How the user wants to be answered",
+        f"- {typed} [2026-11-16]",
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -140,3 +141,37 @@ def test_at_most_ten_are_quoted() -> None:
 def test_it_fills_in_no_form() -> None:
     with pytest.raises(ModelError, match="recall is no model"):
         RecallModel().structured("", "", {})
+
+
+@pytest.mark.parametrize(
+    ("known", "said", "noted"),
+    [
+        ("I live in Porto", "We moved to Lisbon last week.", "- I live in Lisbon"),
+        ("我住在台南", "我上週搬到高雄了", "- 我住在高雄"),
+    ],
+)
+def test_a_new_statement_is_noted_instead_of_quoting_what_it_replaces(
+    known: str, said: str, noted: str
+) -> None:
+    told = answer(said, replace(FACT, text=known))
+    assert noted in told
+    assert known not in told
+
+
+def test_a_statement_that_is_known_already_is_quoted() -> None:
+    assert "(memory, " in answer("I live in Porto.", replace(FACT, text="I live in Porto"))
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "question"),
+    [
+        ("I live in Porto.", "I moved to Lisbon.", "Where do I live now, in Porto or Lisbon?"),
+        ("我住在台南", "我搬到高雄了", "我住在台南，還是搬到高雄？"),
+    ],
+)
+def test_what_was_replaced_later_in_the_conversation_is_not_quoted(
+    first: str, then: str, question: str
+) -> None:
+    told = answer(question, history=(Message("user", first), Message("user", then)))
+    assert then.rstrip(".") in told
+    assert first.rstrip(".") not in told

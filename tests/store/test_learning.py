@@ -85,6 +85,29 @@ def complete(store: LearningStore, *decisions: dict[str, Any], key: str = KEY) -
 # The queue
 
 
+def test_what_comes_in_while_rules_read_is_not_taken_before_they_have_read_it(
+    store: LearningStore,
+) -> None:
+    store.enqueue(KEY, said("first"))
+    read = store.claim(KEY, read=False)
+    assert read is not None
+    store.enqueue(KEY, said("second"))
+    store.complete_reading(read, [])
+    taken = store.claim(KEY, read=True)
+    assert taken is not None
+    assert texts(taken) == ["first"]
+    store.complete(taken, [])
+    assert [one.message.text for one in store.queued(KEY)] == ["second"]
+
+
+def test_nobody_is_due_while_a_model_is_still_answering(place: Place) -> None:
+    store = place.open()
+    store.enqueue(KEY, said("a", "b", "c", "d"))
+    assert store.is_due(KEY, interval_seconds=60, min_messages=4)
+    assert store.claim(KEY) is not None
+    assert not store.is_due(KEY, interval_seconds=60, min_messages=4)
+
+
 def test_a_new_store_is_empty(store: LearningStore) -> None:
     assert store.waiting(KEY) == 0
     assert store.backlog() == {}

@@ -19,7 +19,8 @@ class Prompt:
     `system` stays the same from turn to turn while the memory does; `messages` are the history
     and, last, what the user says now. `instructions` and `text` say the same for a program that
     takes one text: there the memory is a part of the text. `question` is what the user typed, and
-    `found` what the search found for it; `is_learnt` tells whether facts are learnt from it.
+    `found` what the search found for it. `is_learnt` says whether facts are learned from it, and
+    `has_room` whether the memory could take one more.
     """
 
     system: str
@@ -29,6 +30,7 @@ class Prompt:
     instructions: str = ""
     found: tuple[Hit, ...] = ()
     is_learnt: bool = True
+    has_room: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,7 @@ def says_nothing(text: str) -> bool:
 @cache
 def _answers() -> tuple[str, ...]:
     """Return how answers begin that only quote what is known, or that found nothing."""
-    ours = openings("recall", "found", "nothing", "heard", "noted")
+    ours = openings("recall", "found", "nothing", "heard", "noted", "crowded")
     return tuple(simplify(fold(one)) for one in (*ours, *earlier_openings("answers")))
 
 

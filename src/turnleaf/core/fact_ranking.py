@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING
 
-from turnleaf.core.fact_text import MANNER
+from turnleaf.core.fact_text import is_manner
 from turnleaf.core.ranking import FEW, weigh_word
 from turnleaf.core.terms import fold, is_unspaced, parse_query
 
@@ -49,7 +49,7 @@ class FactRanking:
         """The facts: first how the user wants to be answered, then the nearest, then the newest."""
         newest = sorted(self._facts, key=lambda fact: fact.updated_at, reverse=True)
         near = self._scores or share_words(self._question, self._facts)
-        return sorted(newest, key=lambda fact: (fact.slot != MANNER, -near.get(fact.id, 0.0)))
+        return sorted(newest, key=lambda fact: (not is_manner(fact), -near.get(fact.id, 0.0)))
 
 
 def share_words(question: str, facts: Sequence[Memory]) -> dict[str, float]:

@@ -10,10 +10,13 @@ import re
 from collections import defaultdict, deque
 from dataclasses import dataclass
 from datetime import UTC
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from turnleaf.core import neutral
+from turnleaf.core.languages.language import find_languages, get_language
+from turnleaf.core.learning.recogniser import read_fact
+from turnleaf.core.learning.speech import one_spelling
 from turnleaf.core.prompts import rewrite_facts
 
 if TYPE_CHECKING:
@@ -51,14 +54,30 @@ def fact_text(memory: Memory, form: FactForm) -> str:
 def fact_lines(memories: Iterable[Memory], form: FactForm) -> list[str]:
     """Return facts as the items of a list, those on how to answer last, under a heading."""
     told = [memory for memory in memories if memory.content.strip()]
-    others = [f"- {fact_text(one, form)}" for one in told if one.slot != MANNER]
+    others = [f"- {fact_text(one, form)}" for one in told if not is_manner(one)]
     return [*others, *manner_lines(told, form)]
 
 
 def manner_lines(memories: Iterable[Memory], form: FactForm) -> list[str]:
     """Return the facts on how to answer under their heading, if there are any."""
-    wishes = [f"- {fact_text(one, form)}" for one in memories if one.slot == MANNER]
+    wishes = [f"- {fact_text(one, form)}" for one in memories if is_manner(one)]
     return [MANNER_HEADING, *wishes] if wishes else []
+
+
+def is_manner(memory: Memory) -> bool:
+    """Whether a fact says how the user wants to be answered; one typed by hand is read for it."""
+    if memory.slot is not None:
+        return memory.slot == MANNER
+    plain = one_spelling(memory.content).lower()
+    # Reading is slow beside looking for a word, and a page may have thousands of facts.
+    is_likely = any(cue in plain for cue in _manner_cues())
+    return is_likely and any(one.slot == MANNER for one in read_fact(memory.content))
+
+
+@cache
+def _manner_cues() -> tuple[str, ...]:
+    languages = map(get_language, find_languages("statements.toml"))
+    return tuple(cue for one in languages for cue in one.slots[MANNER].cues)
 
 
 @lru_cache(maxsize=8)

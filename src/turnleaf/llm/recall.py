@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from turnleaf.core.dialogue import Text
@@ -12,6 +13,7 @@ from turnleaf.core.evidence import is_question
 from turnleaf.core.languages.replies import choose_words
 from turnleaf.core.learning.findings import sure_facts
 from turnleaf.core.learning.requests import meant, request_in
+from turnleaf.core.learning.slots import slots
 from turnleaf.core.masked_facts import mask_fact
 from turnleaf.core.memories import Memory
 from turnleaf.core.terms import parse_query, terms
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     from turnleaf.core.dialogue import Prompt, Toolbox
     from turnleaf.core.hits import Hit
+    from turnleaf.core.learning.findings import Finding
     from turnleaf.core.learning.requests import Request
     from turnleaf.core.messages import Message
 
@@ -52,11 +55,7 @@ class RecallModel:
         """Quote what was found, with dates and sources."""
         earlier = [one.text for one in prompt.messages[:-1] if one.role == "user"]
         words = choose_words(prompt.question, "recall", earlier=earlier)
-        lines = _quoted(prompt, words)
-        if lines:
-            yield Text("\n".join([words["found"], *lines]))
-        else:
-            yield Text(_without_anything(prompt, words))
+        yield Text(_acknowledge(prompt, words) or _quote(prompt, words) or _decline(prompt, words))
         yield Text(f"\n\n{words['advice']}")
 
     def structured(self, system: str, text: str, schema: Mapping[str, Any]) -> str:  # noqa: ARG002
@@ -65,7 +64,32 @@ class RecallModel:
         raise ModelError(message)
 
 
-def _quoted(prompt: Prompt, words: Mapping[str, str]) -> list[str]:
+def _acknowledge(prompt: Prompt, words: Mapping[str, str]) -> str:
+    """Return what will be learned of a statement; a question states nothing."""
+    if _QUESTION.search(prompt.question) or not prompt.is_learnt:
+        return ""
+    found = (fact.content for fact in _facts_in(prompt.question))
+    facts = [kept for content in found if (kept := mask_fact(content, prompt.question))]
+    known = {hit.text.casefold() for hit in prompt.found}
+    new = [fact for fact in facts if fact.casefold() not in known]
+    lead = words["noted" if prompt.has_room else "crowded"]
+    return "\n".join([lead, *(f"- {fact}" for fact in new)]) if new else ""
+
+
+def _facts_in(text: str) -> list[Finding]:
+    return sure_facts(text, datetime.now(UTC).astimezone())
+
+
+def _quote(prompt: Prompt, words: Mapping[str, str]) -> str:
+    lines = _quoted_lines(prompt, words)
+    return "\n".join([words["found"], *lines]) if lines else ""
+
+
+def _decline(prompt: Prompt, words: Mapping[str, str]) -> str:
+    return words["nothing" if _QUESTION.search(prompt.question) else "heard"]
+
+
+def _quoted_lines(prompt: Prompt, words: Mapping[str, str]) -> list[str]:
     history = prompt.messages[:-1]
     said = [one.text for one in _statements(history) if _is_about(one.text, prompt.question)]
     found = _statements_found(prompt.found)
@@ -86,16 +110,27 @@ def _statements_found(found: Sequence[Hit]) -> list[Hit]:
 
 
 def _statements(history: Sequence[Message]) -> list[Message]:
-    """Give what the user stated and has not taken back since; a request is done, not stated."""
+    """Return what the user stated and has not taken back or replaced since.
+
+    A request is done, not stated.
+    """
     spoken = [message for message in history if message.role == "user"]
     wishes = [request_in(message.text) for message in spoken]
+    settled = [_single_slots(message.text) for message in spoken]
     return [
         message
         for number, message in enumerate(spoken)
         if wishes[number] is None
         and not _QUESTION.search(message.text)
         and not any(_takes_back(wish, message.text) for wish in wishes[number + 1 :])
+        and settled[number].isdisjoint(chain.from_iterable(settled[number + 1 :]))
     ]
+
+
+def _single_slots(text: str) -> set[tuple[str, str, str]]:
+    """Return what a message settles that has one value at a time, such as where the user lives."""
+    stated = (fact.statement for fact in _facts_in(text))
+    return {(one.slot, one.subject, one.kind) for one in stated if slots()[one.slot].single}
 
 
 def _takes_back(wish: Request | None, text: str) -> bool:
@@ -113,14 +148,3 @@ def _line(hit: Hit, words: Mapping[str, str]) -> str:
     place = f"{hit.path.name}:{hit.line}"
     where = [words.get(hit.source, hit.source), hit.date, hit.conversation or place]
     return words["quoted"].format(hit.text, words["joint"].join(filter(None, where)))
-
-
-def _without_anything(prompt: Prompt, words: Mapping[str, str]) -> str:
-    if _QUESTION.search(prompt.question):
-        return words["nothing"]
-    now = datetime.now(UTC).astimezone()
-    found = (fact.content for fact in sure_facts(prompt.question, now))
-    facts = [kept for content in found if (kept := mask_fact(content, prompt.question))]
-    if facts and prompt.is_learnt:
-        return "\n".join([words["noted"], *(f"- {fact}" for fact in facts)])
-    return words["heard"]

@@ -258,15 +258,15 @@ class LearningStore:
             min_messages=min_messages,
         )
 
-    def claim(self, key: str, *, unread: bool = False) -> Batch | None:
+    def claim(self, key: str, *, read: bool | None = None) -> Batch | None:
         """Take what waits of a conversation; None when nothing does or another holds it.
 
-        With `unread` it is what rules have not read. The attempt is counted before it begins:
-        whoever is killed at it can count no more.
+        With `read` it is only what rules have read, or have not. The attempt is counted before it
+        begins: whoever is killed at it can count no more.
         """
         checked_key(key)
         token, now = secrets.token_hex(16), self._now()
-        batch = self._database.write(lambda database: _leased(database, key, token, now, unread))
+        batch = self._database.write(lambda database: _leased(database, key, token, now, read))
         if batch is not None:
             self._held.add(token)
         return batch
@@ -505,13 +505,13 @@ def _leased(
     key: str,
     token: str,
     now: datetime,
-    unread: bool,  # noqa: FBT001
+    read: bool | None,  # noqa: FBT001
 ) -> Batch | None:
     query = "SELECT CAST(leased_at AS BLOB) FROM queue WHERE key = ? AND token IS NOT NULL"
     if any(is_held(_moment(stamp), now) for (stamp,) in database.execute(query, (key,))):
         return None
     waiting = _set_dangerous_aside(database, key, _waiting_rows(database, key))
-    wanted = [row for row in waiting if not (unread and row.queued.is_read_by_rules)]
+    wanted = [row for row in waiting if read is None or row.queued.is_read_by_rules == read]
     suspect = next((row for row in wanted if row.is_suspect), None)
     taken = wanted if suspect is None else [suspect]
     database.executemany(
@@ -519,12 +519,15 @@ def _leased(
         [(token, to_iso(now), row.counted(row.attempts + 1), row.n) for row in taken],
     )
     # What the user has asked to forget must be known of, whichever message is learnt from.
-    read = [row for row in waiting if row.queued.is_settled or row in taken]
+    shown = [row for row in waiting if row.queued.is_settled or row in taken]
     if not taken:
         return None
+    if read is not False:
+        # Whoever asks while a model is still answering must wait their time, too.
+        _tried(database, key, to_iso(now))
     has_more = len(taken) < len(wanted)
-    messages_read, rows = tuple(row.queued for row in read), tuple(row.n for row in read)
-    return Batch(key, token, messages_read, has_more, rows)
+    messages, rows = tuple(row.queued for row in shown), tuple(row.n for row in shown)
+    return Batch(key, token, messages, has_more, rows)
 
 
 def _waiting_rows(database: Connection, key: str) -> list[_Row]:

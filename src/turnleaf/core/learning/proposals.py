@@ -70,11 +70,15 @@ class ProposalDesk:
             return
         claim = read_claim(content)
         verdict = judge(claim, self.known) if claim else None
-        for memory in _ended_by(verdict):
-            self._decide("end", "", proposal, message, source, memory)
-        if verdict is None or verdict.effect != "ends":
-            target = self._find_replaced(content, proposal, verdict, told_here)
-            self._decide("replace" if target else "add", content, proposal, message, source, target)
+        if ended := self._find_ended(content, proposal, verdict):
+            for memory in ended:
+                self._decide("end", "", proposal, message, source, memory)
+            if verdict and verdict.effect == "ends":
+                return
+        target = self._find_replaced(content, proposal, verdict, told_here)
+        self._decide("replace" if target else "add", content, proposal, message, source, target)
+        for memory in self._find_covered(content, told_here):
+            self._decide("withdraw", "", proposal, message, source, memory)
 
     def _find_known(
         self, content: str, proposal: Proposal, told_here: Collection[str]
@@ -125,6 +129,23 @@ class ProposalDesk:
         taken = {decision.target for decision in self.made}
         return None if target is None or target.id in taken else target
 
+    def _find_ended(
+        self, content: str, proposal: Proposal, verdict: Verdict | None
+    ) -> Sequence[Memory]:
+        """Return the facts that no longer hold; a negation may end what the model names.
+
+        One that ends nothing is worth knowing by itself: "I'm not allergic to penicillin".
+        """
+        if verdict is None or verdict.effect != "ends":
+            return verdict.ended if verdict else ()
+        named = self._find_named(content, proposal)
+        return verdict.targets or ([named] if named else [])
+
+    def _find_covered(self, content: str, told_here: Collection[str]) -> list[Memory]:
+        """Return the facts that rules made of the same message and that a new one says too."""
+        others = (one for one in self._facts(told_here) if one.content != content)
+        return [one for one in others if holds_words(content, one.content)]
+
     def _find_named(self, content: str, proposal: Proposal) -> Memory | None:
         """Return the fact that a model says is repeated or replaced, unless it is about another.
 
@@ -173,9 +194,3 @@ def _choose_category(candidate: Candidate, message: Message, used: Collection[st
     if candidate.slot in slots():
         return heading_of(candidate.slot or "", detect_language(candidate.content), used)
     return candidate.category and masked(candidate.category, message.text)
-
-
-def _ended_by(verdict: Verdict | None) -> Sequence[Memory]:
-    if verdict is None:
-        return ()
-    return verdict.targets if verdict.effect == "ends" else verdict.ended
