@@ -12,6 +12,7 @@ import pytest
 from tests.standins.scripted import ScriptedModel, learnt
 from turnleaf import Assistant, Message
 from turnleaf.errors import ModelError
+from turnleaf.store.learning import Queued
 
 KEY = "cli:session-1"
 DOG = "My dog is called Rex."
@@ -304,3 +305,22 @@ def test_a_fact_that_says_all_that_rules_made_of_a_message_takes_their_place(
     learn(assistant)
     assert len(facts(assistant)) in {1, 2}
     assert len({one for one in facts(assistant) if "Rex" in one}) == 1
+
+
+def test_what_was_forgotten_while_it_was_being_read_is_not_written(
+    assistant: Assistant, model: ScriptedModel, clock: Clock
+) -> None:
+    model.facts = [[]] * 9
+    fact = assistant.memory.add("My dog is called Rex")
+    said = Message("user", DOG, clock())
+    decision = {"id": "k7m2q9x4vd", "action": "add", "conversation": KEY,
+                "content": "My dog is called Rex", "quote": DOG,
+                "messageTime": "2026-11-16T09:30:00.000Z"}  # fmt: skip
+    assistant.learning.enqueue(KEY, [Queued(said)])
+    batch = assistant.learning.claim(KEY, read=False)
+    assert batch is not None
+    clock.now += timedelta(minutes=1)
+    assistant.memory.delete(fact.id, origin="request")
+    assistant.learning.complete_reading(batch, [decision])
+    learn(assistant)
+    assert facts(assistant) == []

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from turnleaf.core.changes import Source
 from turnleaf.core.learning import decisions
-from turnleaf.core.learning.reconciling import find_same
+from turnleaf.core.learning.reconciling import find_same, says_same
 from turnleaf.errors import Conflict, TurnleafError
 
 if TYPE_CHECKING:
@@ -95,7 +95,11 @@ class DecisionWriter:
         if all(one.id != outgoing.id for one in self.learning.outbox()):
             return []
         done = None if self._is_done(decision) else self._do(decision)
-        self.learning.settle(outgoing.id)
+        is_wanted = self.learning.settle(outgoing.id)
+        if done and done.action == "added" and not is_wanted:
+            # The user asked to forget it while it was being written.
+            self.memory.delete(done.memory.id, origin=ORIGIN, source=_source(decision))
+            return []
         return [done] if done else []
 
     def _is_done(self, decision: Decision) -> bool:
@@ -115,7 +119,7 @@ class DecisionWriter:
     def _add(self, decision: Decision) -> Learnt | None:
         store = self.pending if decision.action == "wait" else self.memory
         same = find_same(decision.content, store.get_all())
-        if same and same.id != decision.id:
+        if (same and same.id != decision.id) or self._was_deleted_since(decision):
             return None
         older = find_same(decision.content, store.older())
         if older:
@@ -131,6 +135,18 @@ class DecisionWriter:
         )
         effect: Effect = "waiting" if store is self.pending else "added"
         return Learnt(memory, effect, decision.quote) if memory else None
+
+    def _was_deleted_since(self, decision: Decision) -> bool:
+        """Whether a person has deleted the same fact after the words were said that it rests on."""
+        said = decision.message_time
+        deleted = (one for one in self.memory.changes() if one.op == "delete")
+        return said is not None and any(
+            one.time > said
+            and one.origin != ORIGIN
+            and one.before is not None
+            and says_same(one.before.content, decision.content)
+            for one in deleted
+        )
 
     def _revive(self, memory_id: str, decision: Decision) -> Learnt | None:
         """Bring back an older fact that was said again."""

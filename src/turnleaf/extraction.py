@@ -106,7 +106,7 @@ class Extraction:
             # What came in since then is left to the next time: rules read it first.
             batch = self.learning.claim(key, read=True)
             if batch is None:
-                is_held = any(one.is_read_by_rules for one in self.learning.queued(key))
+                is_held = self.learning.waiting(key) > 0
                 return outcome + Outcome((), outcome.problems, is_held=is_held)
             outcome += self._learn_from(batch, settings, model)
             has_more = batch.has_more

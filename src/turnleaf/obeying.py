@@ -194,17 +194,20 @@ class _Desk:
             return None
 
     def _forgotten(self, wanted: str, rest: str) -> Obeyed:
-        found = self._find_meant(wanted)
-        waiting = [one for one in self.learning.outbox() if meant(wanted, [_foreseen(one)])]
-        if len(found) > 1:
+        if len(found := self._find_meant(wanted)) > 1:
             return Obeyed("\n".join([self._said("several"), *_listed(found)]), rest=rest)
+        # Queue, then decisions, then memory: what a worker learns meanwhile moves in this order.
+        unlearnt = self._unqueue(wanted)
+        waiting = [one for one in self.learning.outbox() if meant(wanted, [_foreseen(one)])]
+        found = self._find_meant(wanted)
         for one in found:
             self.memory.delete(one.id, origin=ORIGIN, source=self.source)
         for outgoing in waiting:
             self.learning.settle(outgoing.id)
         gone = (*found, *map(_foreseen, waiting))
-        told = self._said("removed", gone[0].content) if gone else self._nothing_of(wanted)
-        return Obeyed(told, removed=gone, rest=rest)
+        if not gone:
+            return Obeyed(self._nothing_of(wanted, unlearnt), rest=rest)
+        return Obeyed(self._said("removed", gone[0].content), removed=gone, rest=rest)
 
     def _find_meant(self, wanted: str) -> list[Memory]:
         """Find what is to be forgotten, in the words of the wish or with its dates as kept."""
@@ -215,20 +218,31 @@ class _Desk:
         dated = make_dates_absolute(wanted, self.now).text
         return found if dated == wanted else meant(dated, known)
 
-    def _nothing_of(self, wanted: str) -> str:
-        """Say that nothing is remembered; what was said a moment ago is then not learnt."""
+    def _nothing_of(self, wanted: str, unlearnt: Sequence[Memory]) -> str:
+        """Say that nothing is remembered; what was said a moment ago is then not learned."""
         if _EVERYTHING.fullmatch(wanted.strip()):
             return self._said("everything")
+        if unlearnt:
+            return self._said("unlearnt", unlearnt[0].content)
+        return self._said("none", _shortened(wanted))
+
+    def _unqueue(self, wanted: str) -> list[Memory]:
+        """Take messages that say it, and that rules have not read, out of the queue.
+
+        Return what they say. Who is reading one at this moment finds it gone and writes nothing.
+        """
         key = self.source.conversation or ""
+        unlearnt: list[Memory] = []
         for queued in self.learning.queued(key):
             message = queued.message
+            if queued.is_read_by_rules:
+                continue
             said = [one.content for one in sure_facts(message.text, self.now)]
             facts = [Memory("", content, LONG_AGO, LONG_AGO) for content in said]
-            if unlearnt := meant(wanted, facts):
-                # Whoever is reading it at this moment finds it gone, and writes nothing.
+            if found := meant(wanted, facts):
                 self.learning.unqueue(key, {message.timestamp} if message.timestamp else set())
-                return self._said("unlearnt", unlearnt[0].content)
-        return self._said("none", _shortened(wanted))
+                unlearnt += found
+        return unlearnt
 
     def _said(self, what: str, *texts: str) -> str:
         return self.words[what].format(*texts)

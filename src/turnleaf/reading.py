@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from turnleaf.core.learning import decisions
 from turnleaf.core.learning.decisions import Decision
 from turnleaf.core.learning.findings import Finding, find_facts, make_finding
-from turnleaf.core.learning.reconciling import correct, find_names, judge
+from turnleaf.core.learning.reconciling import correct, find_names, judge, says_same
 from turnleaf.core.learning.rendering import category_of
 from turnleaf.core.learning.requests import meant, request_in
 from turnleaf.core.learning.slots import Correction
@@ -70,11 +70,18 @@ class MessageReader:
             wishes = _wishes_after(batch.messages[number + 1 :])
             for found in find_facts(queued.message.text, said_at, find_names(desk.known)):
                 if isinstance(found, Finding):
-                    if not _is_taken_back(found, wishes):
+                    if not (_is_taken_back(found, wishes) or self._is_saved(found, queued)):
                         desk.take(found, queued, said_at)
                 else:
                     desk.mend(found, self._recent_facts(batch.key), queued, said_at)
         return desk
+
+    def _is_saved(self, found: Finding, queued: Queued) -> bool:
+        """Whether a tool saved it in its own turn and it was taken back since."""
+        changes = (one for saved in queued.saved for one in self.memory.changes(saved))
+        texts = [one.after.content for one in changes if one.after]
+        is_there = any(self.memory.get(saved) for saved in queued.saved)
+        return not is_there and any(says_same(found.content, text) for text in texts)
 
     def _recent_facts(self, key: str) -> list[str]:
         """Return the ids of the facts that a conversation gave, the newest last."""

@@ -354,10 +354,12 @@ class LearningStore:
             if (record := _record(data)) is not None
         ]
 
-    def settle(self, outgoing_id: str) -> None:
-        """Take note that it was carried out."""
-        query = "DELETE FROM outbox WHERE id = ?"
-        self._database.write(lambda database: database.execute(query, (outgoing_id,)))
+    def settle(self, outgoing_id: str) -> bool:
+        """Take note that it was carried out; False when it was settled or erased before."""
+        query = "DELETE FROM outbox WHERE id = ? RETURNING 1"
+        return self._database.write(
+            lambda database: bool(list(database.execute(query, (outgoing_id,))))
+        )
 
     def postpone(self, outgoing_id: str, problem: str) -> None:
         """Keep what kept it from being carried out."""
