@@ -1,6 +1,6 @@
 /** Where in a conversation one is, while it grows at both ends. */
 
-import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { type RefObject, useLayoutEffect, useRef, useState } from "react";
 import type { Aim, Thread } from "./threads";
 
 const NEAR_PX = 48;
@@ -59,7 +59,8 @@ interface Hold {
 }
 
 function useHold({ region, inner, isHeld, toBottom, setAway, isActive }: Hold): void {
-  useEffect(() => {
+  // Before anybody can scroll: a scroll that nobody heard would be undone at the first look.
+  useLayoutEffect(() => {
     const { current } = region;
     if (!isActive || !current || !inner.current) return;
     let before = current.scrollTop;
