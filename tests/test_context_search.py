@@ -78,6 +78,25 @@ def test_a_question_about_a_time_alone_gives_its_notes_in_order(
     assert said == [f"09:30 {note}" for day in list(NOTES)[1:] for note in NOTES[day]]
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["What did I do in the last week of October 2026?", "2026年10月最後一週我做了什麼?"],
+)
+def test_a_question_about_a_time_alone_gives_what_the_user_said_then(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.setenv("EMBEDDINGS", "off")
+    clock = [datetime(2026, 10, 3, 9, tzinfo=UTC)]
+    said = {3: "I visited the aquarium", 26: "我把腳踏車送去修理", 30: "I carved pumpkins with Lea"}
+    with Assistant(folder, now=lambda: clock[0]) as assistant:
+        for day, told in said.items():
+            clock[0] = clock[0].replace(day=day)
+            assistant.record(f"cli:session-{day}", [Message("user", told)])
+        clock[0] = datetime(2026, 11, 20, 9, tzinfo=UTC)
+        hits = assistant.preview("cli:session-new", text).explanation.hits
+    assert [hit.text for hit in hits] == [said[26], said[30]]
+
+
 def test_a_thing_that_those_days_do_not_name_is_looked_for_in_all(
     index: Index, daily: DailyLog
 ) -> None:

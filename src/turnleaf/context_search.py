@@ -14,6 +14,7 @@ from turnleaf.core.context import (
     confidence,
     fill,
     find_evidence,
+    is_answer,
     put_clusters_first,
     show,
 )
@@ -84,8 +85,15 @@ class _ContextSearch:
     def _find_within(self, span: Span) -> list[Hit]:
         thing = _AROUND.sub(" ", simplify(span.rest))
         if not parse_query(thing).terms:
-            return fill(_entries_of(span, self.daily), Room(self.tokens, self.count))
+            told = (*_entries_of(span, self.daily), *self._find_messages(span))
+            return fill(told, Room(self.tokens, self.count))
         return self._fill(thing, span) or self._fill(thing)
+
+    def _find_messages(self, span: Span) -> list[Hit]:
+        """Return what the user stated on some days, in the order of time."""
+        said = self.index.said_between(span.first, span.last, MOST_HITS, reader=self.reader)
+        told = choose(span.rest, said, self.known)
+        return [hit for hit in told if not (is_answer(hit) or is_question(hit.text))]
 
     def _fill(self, question: str, span: Span | None = None, limit: int = MOST_HITS) -> list[Hit]:
         """Fill the room with hits, and with what was said around the best where they leave some.

@@ -47,7 +47,14 @@ def test_nothing_is_sure_where_nothing_was_found() -> None:
 
 @pytest.mark.parametrize(
     ("nearness", "words", "least", "most"),
-    [(0.2, 0.0, 1.0, 1.0), (0.02, 0.0, 0.3, 0.6), (-0.2, 0.2, 0.0, 0.0), (-0.05, 0.9, 1.0, 1.0)],
+    [
+        (0.2, 0.0, 1.0, 1.0),
+        (0.02, 0.0, 0.3, 0.6),
+        (-0.2, 0.2, 0.0, 0.0),
+        (-0.05, 0.9, 1.0, 1.0),
+        (-0.5, 0.8, 1.0, 1.0),
+        (-0.5, 0.4, 0.0, 0.3),
+    ],
 )
 def test_meaning_and_words_together_say_how_sure_it_is(
     nearness: float, words: float, least: float, most: float
@@ -158,6 +165,11 @@ def test_what_stands_beside_hits_is_taken_before_something_else_of_the_same_scor
     same_day = said("same day", 9, score=0.4, parent=8)
     ordered = put_clusters_first([best, alone, same_day, after])
     assert texts(ordered) == ["best", "after", "same day", "alone"]
+
+
+def test_what_is_far_below_the_best_is_left_out_however_much_room_there_is() -> None:
+    far = [said("Nice weather", n, score=0.0, date=f"2026-10-{n}", parent=None) for n in (20, 21)]
+    assert put_clusters_first([PLAIN, *far]) == [PLAIN]
 
 
 def test_a_note_that_fits_best_stays_before_the_messages_of_a_conversation() -> None:

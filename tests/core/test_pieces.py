@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tests.strategies import texts, thorough
 from turnleaf.core.pieces import (
     CONTEXT_COLUMNS,
+    LEAST_CONTEXT_COLUMNS,
     MOST_PIECES,
     PART_COLUMNS,
     PIECE_COLUMNS,
@@ -134,12 +135,16 @@ def test_a_long_text_needs_nothing_around_it() -> None:
     assert embedded(ENGLISH * 40, "before", "after") == pieces(ENGLISH * 40)
 
 
-@pytest.mark.parametrize(
-    ("char", "kept"), [("x", CONTEXT_COLUMNS), ("茶", CONTEXT_COLUMNS // 2), ("é", CONTEXT_COLUMNS)]
-)
-def test_of_what_is_around_only_the_nearest_counts(char: str, kept: int) -> None:
-    (text,) = embedded("Yes.", f"far{char * 500}", f"{char * 500}far")
-    assert text == f"{char * kept}\nYes.\n{char * kept}"
+@pytest.mark.parametrize(("char", "columns"), [("x", 1), ("茶", 2), ("é", 1)])
+def test_of_what_is_around_only_the_nearest_counts(char: str, columns: int) -> None:
+    for said, most in [
+        ("Yes.", LEAST_CONTEXT_COLUMNS),
+        ("Yes. " * 20, 100),
+        ("Yes. " * 80, CONTEXT_COLUMNS),
+    ]:
+        (text,) = embedded(said, f"far{char * 500}", f"{char * 500}far")
+        kept = char * (most // columns)
+        assert text == f"{kept}\n{said}\n{kept}"
 
 
 @thorough

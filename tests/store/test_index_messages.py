@@ -364,6 +364,20 @@ def test_a_part_of_a_long_message_is_embedded_without_the_parts_beside_it(
     assert any(text.startswith("before\n0:") for text in model.asked)
 
 
+def test_an_answer_that_says_nothing_is_no_part_of_what_a_message_means(
+    tmp_path: Path, store: ConversationStore
+) -> None:
+    model = Meanings()
+    index = Index(tmp_path / "index.db", [store], model)
+    index.embed()
+    nothing = "I remember nothing about that.\n\n(No model is set up.)"
+    store.add_messages("a", [says("The dog next door barks"), says("Oh!", role="assistant")])
+    store.add_messages("b", [says("隔壁的狗整晚叫"), says(nothing, role="assistant")])
+    index.embed()
+    assert "The dog next door barks\nOh!" in model.asked
+    assert "隔壁的狗整晚叫" in model.asked
+
+
 def test_what_was_said_last_gets_its_vector_first(tmp_path: Path, store: ConversationStore) -> None:
     index = Index(tmp_path / "index.db", [store], Meanings())
     index.embed()

@@ -43,6 +43,9 @@ _DOUBTFUL_SHARE = 0.3
 """How much of the room is filled where it is just sure enough."""
 _UNSURE_BY_WORDS = 0.15
 _SURE_BY_WORDS = 0.3
+_MANY_WORDS = 0.4
+_NEARLY_ALL_WORDS = 0.7
+"""From these shares of a question's words on a passage fits, or fits surely, whatever it means."""
 _ALIKE = 0.85
 """The share of common words from which two passages say the same."""
 _REPEATS = 0.6
@@ -51,6 +54,8 @@ _BESIDE_SHARE = 0.2
 """What the score of the message before or after counts for the order in which room is filled."""
 _DAY_SHARE = 0.2
 """What the best score in the same conversation on the same day counts for it."""
+_LEAST_SHARE = 0.1
+"""What has less than this share of the best one's weight is not shown."""
 _FEWEST_TERMS = 4
 _MOST_COMPARED = 60
 """Among so many of the best hits a statement is looked for that an answer repeats."""
@@ -109,7 +114,9 @@ def confidence(question: str, hits: Sequence[Hit], *, is_dated: bool = False) ->
         return 0.0
     if not nearest:
         return _between(_UNSURE_BY_WORDS, _SURE_BY_WORDS, share + 2 * adjusted)
-    return _between(0.0, _SURE_BY_MEANING, max(nearest) + _WORDS_WEIGHT * share + adjusted)
+    by_meaning = _between(0.0, _SURE_BY_MEANING, max(nearest) + _WORDS_WEIGHT * share + adjusted)
+    # One paragraph of a letter may hold what is asked for, and be about something else.
+    return max(by_meaning, _between(_MANY_WORDS, _NEARLY_ALL_WORDS, share + adjusted))
 
 
 def choose(question: str, hits: Iterable[Hit], known: Collection[str] = ()) -> list[Hit]:
@@ -134,7 +141,8 @@ def put_clusters_first(hits: Sequence[Hit]) -> list[Hit]:
     """Return hits with those first that stand beside others or on a day that fits well.
 
     Answers come in clusters: what else was said where something fits is more often asked for than
-    something else of the same score.
+    something else of the same score. What is far below the best is left out, however much room
+    there is.
     """
     days = _best_scores(hits, _day_of)
     messages = _best_scores(hits, lambda hit: hit.message)
@@ -144,7 +152,8 @@ def put_clusters_first(hits: Sequence[Hit]) -> list[Hit]:
         beside = messages.get(hit.parent, 0.0) + followers.get(hit.message, 0.0)
         return hit.score + _BESIDE_SHARE * beside + _DAY_SHARE * days[_day_of(hit)]
 
-    return sorted(hits, key=weigh, reverse=True)
+    weighed = sorted(((weigh(hit), hit) for hit in hits), key=lambda one: one[0], reverse=True)
+    return [hit for weight, hit in weighed if weight >= _LEAST_SHARE * weighed[0][0]]
 
 
 def show(question: str, evidence: Sequence[Hit]) -> Iterator[Hit]:

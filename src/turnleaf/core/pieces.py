@@ -17,6 +17,8 @@ PIECE_COLUMNS = 400
 WHOLE_COLUMNS = 600
 MOST_PIECES = 64
 CONTEXT_COLUMNS = 200
+LEAST_CONTEXT_COLUMNS = 80
+"""What stands on each side of a text may be as long as the text, or at least so long."""
 PART_COLUMNS = 560  # with a name before it no more than is embedded whole
 SMALL_PART_COLUMNS = 280
 """What the parts of a message have that is longer than two large ones."""
@@ -31,7 +33,9 @@ def embedded(text: str, before: str = "", after: str = "") -> list[str]:
     cut = pieces(text)
     if len(cut) > 1:
         return cut
-    return ["\n".join(part for part in (_end(before), text, _start(after)) if part)]
+    columns = min(CONTEXT_COLUMNS, max(LEAST_CONTEXT_COLUMNS, _columns(text)))
+    around = (_end(before, columns), text, _start(after, columns))
+    return ["\n".join(part for part in around if part)]
 
 
 def pieces(text: str) -> list[str]:
@@ -91,17 +95,17 @@ def _units(text: str) -> Iterator[str]:
                     yield sentence[start : start + PART_COLUMNS // 2]
 
 
-def _start(text: str) -> str:
+def _start(text: str, columns: int) -> str:
     wide = 0
     for place, char in enumerate(text):
         wide += _columns(char)
-        if wide > CONTEXT_COLUMNS:
+        if wide > columns:
             return text[:place]
     return text
 
 
-def _end(text: str) -> str:
-    return _start(text[: -CONTEXT_COLUMNS - 1 : -1])[::-1]
+def _end(text: str, columns: int) -> str:
+    return _start(text[: -columns - 1 : -1], columns)[::-1]
 
 
 def _columns(text: str) -> int:

@@ -152,6 +152,18 @@ class Index:
 
         return self._run(work)
 
+    def said_between(self, first: date, last: date, limit: int, *, reader: Reader) -> list[Hit]:
+        """Return the messages of some days that a reader may find, in the order of time."""
+        days = Narrowing("conversations", first.isoformat(), last.isoformat())
+
+        def work(database: apsw.Connection) -> list[Hit]:
+            closed = index_filters.find_closed(database, reader)
+            order = index_rows.list_by_time(database, days._replace(closed=closed), limit)
+            rows = index_rows.read_rows(database, order)
+            return [index_rows.make_hit(rows[one]) for one in order]
+
+        return self._run(work)
+
     def around(self, hit: Hit, before: int = 1, after: int = 1) -> list[Hit]:
         """Return what was said right before and after a hit, at about the same time, in order."""
 

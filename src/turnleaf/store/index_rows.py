@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     import apsw
 
+    from turnleaf.store.index_filters import Narrowing
+
     Row = Mapping[str, Any]
 
 COLUMNS = (
@@ -38,6 +40,13 @@ def read_rows(database: apsw.Connection, numbers: Sequence[int]) -> dict[int, Ro
     """Return passages by their numbers."""
     rows: Any = database.execute(_SELECT, (json.dumps([*numbers]),))
     return {row[0]: dict(zip(COLUMNS, row, strict=True)) for row in rows}
+
+
+def list_by_time(database: apsw.Connection, narrowing: Narrowing, limit: int) -> list[int]:
+    """Return the numbers of passages in the order of time."""
+    query = f"SELECT id FROM passages WHERE is_shown AND ?1 {narrowing.condition} ORDER BY time, id"  # noqa: S608
+    rows: Any = database.execute(f"{query} LIMIT ?5", (True, *narrowing.values, limit))
+    return [number for (number,) in rows]
 
 
 def find_neighbours(database: apsw.Connection, numbers: Iterable[int]) -> dict[int, list[int]]:

@@ -10,6 +10,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from turnleaf.core.evidence import says_nothing
 from turnleaf.core.passages import Passage, Placed, place
 from turnleaf.core.pieces import WHOLE_COLUMNS, embedded
 from turnleaf.core.terms import date_terms, terms
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     import apsw
 
 
+ANSWERER = "assistant"
 CONTEXT_TERMS = 64
 SHORT_CHARS = WHOLE_COLUMNS // 2
 RACY_SECONDS = 0.05
@@ -231,10 +233,11 @@ def _row(
 def make_columns(one: Placed) -> tuple[str, str]:
     """Return a passage's own words with its day and speaker, and the nearest of what is around."""
     own = _terms(one.passage.text)
+    before, after = (_with_sense(side) for side in (one.before, one.after))
     added = (*_date_terms(one.passage.date or ""), *_terms(one.passage.name))
     around = chain(
-        _terms(one.before.text)[-CONTEXT_TERMS:] if one.before else (),
-        _terms(one.after.text)[:CONTEXT_TERMS] if one.after else (),
+        _terms(before.text)[-CONTEXT_TERMS:] if before else (),
+        _terms(after.text)[:CONTEXT_TERMS] if after else (),
         _terms(one.passage.heading)[:CONTEXT_TERMS] if one.passage.heading else (),
     )
     return " ".join([*own, *(term for term in added if term not in own)]), " ".join(around)
@@ -308,6 +311,11 @@ def _other_messages(one: Placed) -> list[Passage | None]:
     """
     own = one.passage.message
     return [
-        None if side and own is not None and side.message == own else side
+        None if side and own is not None and side.message == own else _with_sense(side)
         for side in (one.before, one.after)
     ]
+
+
+def _with_sense(side: Passage | None) -> Passage | None:
+    """Return a neighbour unless it says nothing: beside "I found nothing" all would mean that."""
+    return None if side and side.speaker == ANSWERER and says_nothing(side.text) else side
