@@ -9,7 +9,7 @@ import pytest
 
 from turnleaf.core.stored_messages import StoredFigures
 from turnleaf.keeping import announce, describe_figures, describe_span, find_span
-from turnleaf.settings import Settings, speaks_chinese
+from turnleaf.settings import Settings, find_terminal_language
 
 DATABASE, FILE = Path("/d/conversations.db"), Path("/d/conversations.json")
 
@@ -52,21 +52,23 @@ def test_figures_are_said_with_the_day_of_the_oldest_message() -> None:
 )
 def test_it_is_announced_in_chinese(days: int | None, said: str) -> None:
     settings = Settings(conversation_keep_days=days)
-    assert announce(DATABASE, settings, in_chinese=True).startswith(said)
+    assert announce(DATABASE, settings, "zh").startswith(said)
 
 
 @pytest.mark.parametrize(
-    ("environ", "is_chinese"),
+    ("environ", "language"),
     [
-        ({}, False),
-        ({"LANG": "zh_TW.UTF-8"}, True),
-        ({"LANG": "zh_TW.UTF-8", "LC_ALL": "en_US.UTF-8"}, False),
-        ({"LANG": "en_US.UTF-8", "LC_MESSAGES": "zh_TW"}, True),
-        ({"LANG": "zh_TW.UTF-8", "LC_ALL": ""}, True),
+        ({}, ""),
+        ({"LANG": "zh_TW.UTF-8"}, "zh"),
+        ({"LANG": "zh_TW.UTF-8", "LC_ALL": "en_US.UTF-8"}, "en"),
+        ({"LANG": "en_US.UTF-8", "LC_MESSAGES": "zh_TW"}, "zh"),
+        ({"LANG": "zh_TW.UTF-8", "LC_ALL": ""}, "zh"),
     ],
 )
-def test_the_language_is_the_one_of_the_terminal(
-    environ: dict[str, str],
-    is_chinese: bool,  # noqa: FBT001
-) -> None:
-    assert speaks_chinese(environ) is is_chinese
+def test_the_language_is_the_one_of_the_terminal(environ: dict[str, str], language: str) -> None:
+    assert find_terminal_language(environ) == language
+
+
+def test_it_is_announced_in_english_where_the_terminal_asks_for_what_we_do_not_speak() -> None:
+    said = [announce(DATABASE, Settings(), name) for name in ("en", "xx", "")]
+    assert len({*said}) == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TYPE_CHECKING
@@ -20,6 +19,7 @@ from turnleaf.core.context import (
 )
 from turnleaf.core.evidence import is_question
 from turnleaf.core.hits import Hit
+from turnleaf.core.languages.words import find_pattern
 from turnleaf.core.passages import of_day
 from turnleaf.core.small_talk import is_small_talk
 from turnleaf.core.spans import span_in
@@ -51,16 +51,6 @@ MOST_SURROUNDED = 10
 LONGEST_DAYS = 31
 QUERY_CHARS = 2000
 LINE_CHARS = 200
-# What is said around the thing that is asked about: "what did I note about …?"
-_AROUND = re.compile(
-    simplify(
-        r"\b(?:note[ds]?|wrote|write|written|log(?:ged)?|happen(?:ed|s)?|record(?:ed)?|entr(?:y|ies)"
-        r"|mention(?:ed)?|did|do|done|what|which|show|list|all|any(?:thing)?|things?|i|me|my|we|the)\b"
-        "|記了|記下|記錄|紀錄|記得|寫了|寫下|寫過|做了|做過|發生|說了|說過|提到|有什麼|什麼事情|什麼事"
-        "|什麼|哪些|事情|的事|筆記|日誌|關於|有關|有沒有|我|你|了|嗎|呢"
-    ),
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +73,7 @@ class _ContextSearch:
         return [] if is_small_talk(text) else self._fill(text)
 
     def _find_within(self, span: Span) -> list[Hit]:
-        thing = _AROUND.sub(" ", simplify(span.rest))
+        thing = find_pattern("context_search", "around").sub(" ", simplify(span.rest))
         if not parse_query(thing).terms:
             told = (*_entries_of(span, self.daily), *self._find_messages(span))
             return fill(told, Room(self.tokens, self.count))

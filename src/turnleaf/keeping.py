@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from turnleaf.core.languages.replies import words_in
+from turnleaf.core.languages.language import DEFAULT, choose_language
+from turnleaf.core.languages.replies import FILE, words_in
 from turnleaf.core.wording import counted
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def find_span(location: Path, settings: Settings) -> str:
     return FOREVER if days is None else counted(days, "day")
 
 
-def describe_span(span: str, language: str = "en") -> str:
+def describe_span(span: str, language: str = DEFAULT) -> str:
     """Say what `find_span` found."""
     words = words_in(language, "keeping")
     if span in {FOREVER, WINDOW}:
@@ -43,8 +44,11 @@ def describe_figures(figures: StoredFigures) -> str:
     return f"{said}{since}, {figures.bytes:,} bytes"
 
 
-def announce(location: Path, settings: Settings, *, in_chinese: bool) -> str:
-    """Say in one line what is kept from now on, where, and how to change that."""
-    language = "zh" if in_chinese else "en"
+def announce(location: Path, settings: Settings, wanted: str = DEFAULT) -> str:
+    """Say in one line what is kept from now on, where, and how to change that.
+
+    That is in the language that is `wanted`, if we have it.
+    """
+    language = choose_language(wanted, FILE).name
     span = describe_span(find_span(location, settings), language)
     return words_in(language, "keeping")["announced"].format(span, location)

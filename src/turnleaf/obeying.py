@@ -13,7 +13,7 @@ from turnleaf.core.languages.replies import choose_words
 from turnleaf.core.learning.dates import make_dates_absolute
 from turnleaf.core.learning.findings import sure_facts
 from turnleaf.core.learning.reconciling import find_same, judge, read_claim
-from turnleaf.core.learning.requests import may_ask, meant, request_in
+from turnleaf.core.learning.requests import is_everything, may_ask, meant, request_in
 from turnleaf.core.masked_facts import mask_fact
 from turnleaf.core.memories import Memory
 from turnleaf.core.secrets import masked
@@ -37,10 +37,6 @@ MAX_REQUESTS = 20
 _MAX_TRIED = 60
 _WISH_CHARS = 100
 _CLAUSE_ENDS = frozenset(",;!?\n，。；！？、")
-_EVERYTHING = re.compile(
-    r"(?:everything|all)(?: of it| you know| about me)*|(?:一切|全部|所有)(?:的?事情?|的?記憶)?",
-    re.IGNORECASE,
-)
 _SENTENCE_END = re.compile(r"(?<=\w)[.](?=\s+\S)|[。！？!?\n]")
 _MAX_REPEATED = 300
 _MAX_DATED_WISH = 300
@@ -220,7 +216,7 @@ class _Desk:
 
     def _nothing_of(self, wanted: str, unlearnt: Sequence[Memory]) -> str:
         """Say that nothing is remembered; what was said a moment ago is then not learned."""
-        if _EVERYTHING.fullmatch(wanted.strip()):
+        if is_everything(wanted):
             return self._said("everything")
         if unlearnt:
             return self._said("unlearnt", unlearnt[0].content)

@@ -562,10 +562,10 @@ def in_home_assistant(environ: Mapping[str, str] = os.environ) -> bool:
     return bool(environ.get("SUPERVISOR_TOKEN"))
 
 
-def speaks_chinese(environ: Mapping[str, str] = os.environ) -> bool:
-    """Whether the person at this terminal asked for Chinese, as programs are told on Unix."""
+def find_terminal_language(environ: Mapping[str, str] = os.environ) -> str:
+    """Return the code of the language that a terminal asks for, as programs are told on Unix."""
     names = (environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
-    return next((name for name in names if name), "").startswith("zh")
+    return next((name for name in names if name), "")[:2]
 
 
 def default_data_dir(environ: Mapping[str, str] = os.environ) -> Path:

@@ -63,7 +63,6 @@ def test_a_new_folder_is_all_that_a_new_language_needs(tmp_path: Path) -> None:
     package = tmp_path / "turnleaf"
     shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("page", "__pycache__"))
     languages = package / "core" / "languages"
-    (languages / "ja").mkdir()
     replies = (languages / "en" / "replies.toml").read_text("utf-8")
     japanese = replies.replace('"Remembered: {}"', '"覚えました：{}"')
     (languages / "ja" / "replies.toml").write_text(japanese, "utf-8")

@@ -6,7 +6,9 @@ from itertools import chain
 
 import pytest
 
-from turnleaf.core.languages.detection import detect_language, is_japanese
+from turnleaf.core.languages.detection import Detected, detect_language, find_reader
+
+IN_TRADITIONAL, IN_SIMPLIFIED = Detected("zh"), Detected("zh", is_simplified=True)
 
 TRADITIONAL = """
 請記住客廳的燈叫做小明
@@ -142,37 +144,37 @@ def lines(text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("language", "texts"),
     [
-        ("traditional", lines(TRADITIONAL)),
-        ("traditional", lines(CHINESE_WITH_ENGLISH)),
-        ("simplified", lines(SIMPLIFIED)),
-        ("japanese", lines(JAPANESE)),
-        ("korean", lines(KOREAN)),
-        ("english", lines(ENGLISH)),
-        ("english", lines(ENGLISH_WITH_OTHERS)),
+        (IN_TRADITIONAL, lines(TRADITIONAL)),
+        (IN_TRADITIONAL, lines(CHINESE_WITH_ENGLISH)),
+        (IN_SIMPLIFIED, lines(SIMPLIFIED)),
+        (Detected("ja"), lines(JAPANESE)),
+        (Detected("ko"), lines(KOREAN)),
+        (Detected("en"), lines(ENGLISH)),
+        (Detected("en"), lines(ENGLISH_WITH_OTHERS)),
     ],
     ids=["traditional", "mixed Chinese", "simplified", "japanese", "korean", "english", "mixed"],
 )
 def test_messages_are_of_the_language_that_they_are_written_in(
-    language: str, texts: list[str]
+    language: Detected, texts: list[str]
 ) -> None:
     wrong = {text: detect_language(text) for text in texts if detect_language(text) != language}
     assert not wrong
 
 
 def test_mixed_messages_in_simplified_characters_are_simplified() -> None:
-    assert detect_language("我用 VS Code 写 Python") == "simplified"
-    assert detect_language("remember 我的车牌是 ABC-1234") == "simplified"
+    assert detect_language("我用 VS Code 写 Python") == IN_SIMPLIFIED
+    assert detect_language("remember 我的车牌是 ABC-1234") == IN_SIMPLIFIED
 
 
 def test_chinese_without_a_distinguishing_character_is_as_what_was_said_before() -> None:
-    assert detect_language("忘掉我的生日") == "traditional"
-    assert detect_language("忘掉我的生日", earlier=["我女儿五岁", "你好"]) == "simplified"
-    assert detect_language("忘掉我的生日", earlier=["我女儿五岁", "我女兒五歲"]) == "traditional"
-    assert detect_language("忘掉我的生日", earlier=["I live in Taipei"]) == "traditional"
-    assert detect_language("記得買牛奶", earlier=["我女儿五岁"]) == "traditional"
+    assert detect_language("忘掉我的生日") == IN_TRADITIONAL
+    assert detect_language("忘掉我的生日", earlier=["我女儿五岁", "你好"]) == IN_SIMPLIFIED
+    assert detect_language("忘掉我的生日", earlier=["我女儿五岁", "我女兒五歲"]) == IN_TRADITIONAL
+    assert detect_language("忘掉我的生日", earlier=["I live in Taipei"]) == IN_TRADITIONAL
+    assert detect_language("記得買牛奶", earlier=["我女儿五岁"]) == IN_TRADITIONAL
 
 
-def test_only_japanese_is_japanese() -> None:
-    assert all(map(is_japanese, lines(JAPANESE)))
+def test_a_language_that_others_would_misread_is_read_by_nobody_else() -> None:
+    assert not any(find_reader(text, "statements.toml") for text in lines(JAPANESE))
     others = chain(lines(TRADITIONAL), lines(SIMPLIFIED), lines(KOREAN), lines(ENGLISH))
-    assert not any(map(is_japanese, others))
+    assert all(find_reader(text, "statements.toml") for text in others)

@@ -7,34 +7,18 @@ one that says something else as well ("I use GitHub with the token [token]") doe
 from __future__ import annotations
 
 import re
+from functools import cache
 
+from turnleaf.core.languages.patterns import compile_pattern
+from turnleaf.core.languages.words import find_pattern, join_patterns, join_texts
 from turnleaf.core.secrets import MARK, masked
 from turnleaf.core.terms import parse_query, simplify
 
+_PART = "masked_facts"
 _FEWEST_TERMS = 2
-_CLAUSE = re.compile(r"[.](?=\s|\Z)|[,;!?\n，。；！？、]|\s(?:and|but)\s|而且|但是?|并且")
 _NOTED = re.compile(MARK)
 _QUOTE = "[\\s\"'`*“‘「『(（]{0,4}"
-_BEING = (
-    r"(?:\b(?:is|are|was|were|be|equals|called|to|as)(?:\s(?:now|still|currently|just|set to))?\s"
-    r"|['’]s\s|[=＝:：→>]|->|[是为叫成]|叫做|改用)"
-)
-_MORE = r"(?:\s(?:for|of|on|at|in|to|from|with|now|again|today|as)\b.*|[了喔哦啦唷耶呀吧的 ]*)"
-# The secret as what is said of its name, or before its name.
-_STATEMENT = re.compile(rf".*{_BEING}{_QUOTE}{MARK}[\"'`*”’」』)）]*{_MORE}", re.DOTALL)
-_STATEMENT_FIRST = re.compile(
-    rf"\W*{MARK}\s?(?:(?:is|was|as)\s(?:my|the|our)\s|就?是|当|作为).*", re.DOTALL
-)
-_ASIDE = re.compile(
-    r"\s*+(?:(?:please|don['’]t|do not|never|(?:just )?in case|thanks)\b|[请勿别]|不要)",
-    re.IGNORECASE,
-)
-_NAMES = frozenset(
-    parse_query(
-        "password passwords passcode passphrase pw pwd pin code codes key keys token tokens secret"
-        " secrets credentials number id 密碼 口令 金鑰 密鑰 私鑰 權杖 令牌 驗證碼 帳號"
-    ).terms
-)
+_CLOSING = "[\"'`*”’」』)）]*"
 
 
 def mask_fact(text: str, said: str = "") -> str:
@@ -48,17 +32,36 @@ def mask_fact(text: str, said: str = "") -> str:
 
 def _says_more(content: str) -> bool:
     """Whether a masked fact says more than what its secrets are."""
-    clauses = _CLAUSE.split(simplify(content))
+    clauses = _find("joint", r"[.](?=\s|\Z)|[,;!?\n，。；！？、]|").split(simplify(content))
     rest = [clause for clause in clauses if not _is_empty(clause)]
     has_own = any(not _NOTED.search(clause) and _terms(clause) for clause in rest)
     return has_own or len(_terms(" ".join(rest))) >= _FEWEST_TERMS
 
 
 def _is_empty(clause: str) -> bool:
-    is_aside = _ASIDE.match(clause) is not None
-    return is_aside or bool(_STATEMENT.fullmatch(clause) or _STATEMENT_FIRST.fullmatch(clause))
+    is_aside = _find("aside", r"\s*+").match(clause) is not None
+    return is_aside or any(one.fullmatch(clause) for one in _statements())
+
+
+@cache
+def _statements() -> tuple[re.Pattern[str], ...]:
+    """Return how a secret stands as what is said of its name, or before its name."""
+    being = f"(?:{join_patterns(_PART, 'being')}|[=＝:：→>]|->)"
+    after = f"(?:{join_patterns(_PART, 'after')}|[ ]*)"
+    first = _find("being_first", rf"\W*{MARK}\s?", ".*")
+    return compile_pattern(f".*{being}{_QUOTE}{MARK}{_CLOSING}{after}"), first
+
+
+def _find(name: str, before: str = "", after: str = "") -> re.Pattern[str]:
+    return find_pattern(_PART, name, before, after)
+
+
+@cache
+def _names() -> frozenset[str]:
+    """Return the terms that name secrets."""
+    return frozenset(parse_query(join_texts(_PART, "names")).terms)
 
 
 def _terms(text: str) -> set[str]:
     """Return the telling terms that do not merely name a secret."""
-    return {*parse_query(_NOTED.sub(" ", text)).terms} - _NAMES
+    return {*parse_query(_NOTED.sub(" ", text)).terms} - _names()

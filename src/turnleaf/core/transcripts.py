@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.core import messages
+from turnleaf.core.languages.language import DEFAULT
 from turnleaf.core.languages.replies import choose_words, words_in
 from turnleaf.core.stored_messages import StoredMessage
 from turnleaf.core.times import from_iso, to_iso
@@ -155,7 +156,7 @@ def to_markdown(
 
 def non_text(message: Message, calls: str | None = None) -> list[str]:
     """Return a line for each part of a message that is no text: pictures, tool calls."""
-    calls = calls or words_in("en", "transcript")["calls"]
+    calls = calls or words_in(DEFAULT, "transcript")["calls"]
     parts = message.content if isinstance(message.content, list) else []
     called = [call.get("function", call) for call in message.tool_calls or ()]
     return [

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from turnleaf.core.evidence import is_question
+from turnleaf.core.languages.words import find_characters, find_pattern, find_words
 from turnleaf.core.terms import fold, is_stop_word, simplify, terms
 
 if TYPE_CHECKING:
@@ -40,44 +41,9 @@ _DASH = re.compile("[‐‑‒–—―−]")
 _BLANKS = " \n"
 _AROUND = " .,!?;:~…。、，！？；：～()（）-*"
 _STOP = re.compile(r"[.!?](?=\s|$)|[。!?;\n]")
-_CLAUSE_STOP = re.compile(r"[.!?](?=\s|$)|[。!?;,，\n吗呢]")
-
-_GENERIC_WORDS = frozenset(("user", "users", "person", "people", "named", "name", "called", "call"))
-_GENERIC_HAN_WORDS = re.compile("使用者|用户|希望|喜欢|想要|名字|叫做|名叫")
-_GENERIC_HAN = frozenset(
-    "的是叫做名为称我你您他她它们用户使者了在有说过和与跟及也都会要想被把就还很个位这那一"
-)
-_NEGATIVE = re.compile(
-    r"\b(?:not|never|no|none|nor|cannot|without|neither|nothing|(?:ca|wo|do|does|did|is|are|was|were"
-    r"|has|have|had|would|could|should)nt)\b|[不没无未别勿非]"
-)
-_REQUEST = re.compile(
-    r"(?:(?:please|pls|hey|ok|okay|so|now|and|then|(?:can|could|would|will) you)\W++){0,4}+"
-    r"(?:act|add|analy[sz]e|answer|build|calculate|change|check|compare|continue|convert|create"
-    r"|define|describe|design|discuss|draft|edit|explain|extract|fill|find|fix|generate|give|help"
-    r"|identify|ignore|imagine|improve|let|list|look|make|name|output|pretend|provide|recommend"
-    r"|remind|rephrase|reply|respond|rewrite|show|solve|suggest|summari[sz]e|take|teach|tell|translate"
-    r"|try|use|write|you are|youre|i (?:want|need|would like) you|id like you|i will give you)\b"
-    r"|(?:请|麻烦|可以|可否|能否|能不能|可不可以|帮|给我|替我|告诉我|写|翻译|列出|解释|介绍|推荐"
-    r"|假设|扮演|想象)"
-)
-_HYPOTHETICAL = re.compile(
-    r"\b(?:if|suppose|imagine|hypothetically|wish|would|might|maybe|perhaps|lets say|what about)\b"
-    r"|如果|假如|要是|若是|假设|倘若|万一|也许|可能|大概|搞不好|说不定"
-)
-_SPEAKER = re.compile(
-    r"\b(?:i|im|ive|id|ill|my|me|mine|myself|we|were|weve|our|ours|us)\b|[我咱俺]|本人|自己|家里"
-)
-_TIME_WORD = re.compile(
-    r"\b(?:today|tonight|tomorrow|yesterday|next|last|this|coming|ago|since|in \d+|for \d+|week\w*"
-    r"|month\w*|year\w*|day\w*|morning|evening|(?:mon|tues|wednes|thurs|fri|satur|sun)day|mon|tue|wed"
-    r"|thu|fri|sat|sun|jan\w*|feb\w*|mar\w*|apr\w*|may|june?|july?|aug\w*|sep\w*|oct\w*|nov\w*|dec\w*)\b"
-    r"|\d{1,4}[-/.]\d{1,2}|[天日周月年号晚早]|星期|礼拜"
-)
-_DATE = re.compile(
-    r"(?:19|20)\d\d(?:[-/.年] ?\d{1,2}(?:[-/.月] ?\d{1,2}日?|月)?|年)?"
-    r"|\d{1,2}月(?:\d{1,2}[日号])?"
-)
+_CLAUSE_STOP = r"[.!?](?=\s|$)|[。!?;,，\n]|"
+_NUMBERED_TIME = r"\d{1,4}[-/.]\d{1,2}|"
+_NUMBERED_DATE = r"|(?:19|20)\d\d(?:[-/.] ?\d{1,2}(?:[-/.] ?\d{1,2})?)?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +111,8 @@ class Heard:
         first, last = letters[start], letters[start + len(folded) - 1]
         return Place(
             _around(text, first, _STOP),
-            _around(text, first, _CLAUSE_STOP),
-            _around(text, last, _CLAUSE_STOP),
+            _around(text, first, _clause_stop()),
+            _around(text, last, _clause_stop()),
         )
 
     @cached_property
@@ -183,8 +149,8 @@ def judge(fact: str, quote: str, number: int, heard: Heard) -> Vouched:
     if heard.said[number].trust != "user":
         return Vouched(heard.said[number].trust)
     # A date is the model's to work out, where the user speaks of a time.
-    has_time = _TIME_WORD.search(heard.place(quote, number).sentence)
-    undated = _DATE.sub(" ", fact) if has_time else fact
+    sentence = heard.place(quote, number).sentence
+    undated = _without_dates(fact) if _find("time", _NUMBERED_TIME).search(sentence) else fact
     claimed, names = _claimed(undated), _foreign_names(undated, heard)
     foreign = {word for word in claimed if not _is_heard(word, heard)}
     for rank in _RANK:
@@ -212,6 +178,23 @@ def carried_words(fact: str, heard: Heard) -> int | None:
     return best if best is not None and shared[best] else None
 
 
+def _find(name: str, before: str = "", after: str = "") -> re.Pattern[str]:
+    return find_pattern("vouching", name, before, after)
+
+
+def _clause_stop() -> re.Pattern[str]:
+    return _find("clause_end", _CLAUSE_STOP)
+
+
+def _generic_han() -> frozenset[str]:
+    """Return the characters that a fact may always have."""
+    return find_characters("vouching", "generic_characters")
+
+
+def _without_dates(fact: str) -> str:
+    return _find("date", after=_NUMBERED_DATE).sub(" ", fact)
+
+
 def _squeeze(text: str) -> str:
     """Return a folded text without the spaces that are left, which models set as they like."""
     return text.replace(" ", "").replace("\n", "")
@@ -233,16 +216,16 @@ def _claimed(fact: str) -> set[str]:
     folded = _plain(fold(fact))
     words = {word for word in _WORD.findall(folded) if not _is_generic(word)}
     stems = {term for word in words for term in terms(word)}
-    return stems | {char for run in _HAN_RUN.findall(folded) for char in run} - _GENERIC_HAN
+    return stems | {char for run in _HAN_RUN.findall(folded) for char in run} - _generic_han()
 
 
 def _plain(text: str) -> str:
     """Return a text without quotation marks, and without words that a fact may always have."""
-    return _GENERIC_HAN_WORDS.sub(" ", _QUOTATION.sub(" ", text))
+    return _find("generic_phrases").sub(" ", _QUOTATION.sub(" ", text))
 
 
 def _is_generic(word: str) -> bool:
-    return is_stop_word(word) or word in _GENERIC_WORDS
+    return is_stop_word(word) or word in find_words("vouching", "generic_words")
 
 
 def _is_supported(claimed: set[str], heard: Heard) -> bool:
@@ -265,7 +248,7 @@ def _is_name(word: str) -> bool:
 def _han_names(fact: str, heard: Heard) -> set[str]:
     """Return the runs of two and more characters of which the user said none."""
     folded = _plain(simplify(fact))
-    own = _GENERIC_HAN | {char for char in folded if _is_heard(char, heard)}
+    own = _generic_han() | {char for char in folded if _is_heard(char, heard)}
     said = "".join(char if char in own else "\0" for char in folded)
     pairs = zip(folded, folded[1:], said, said[1:], strict=False)
     return {
@@ -286,13 +269,13 @@ def _first_with(words: set[str], trust: str, heard: Heard) -> int | None:
 
 
 def _is_negative(folded: str) -> bool:
-    return _NEGATIVE.search(folded) is not None
+    return _find("negative").search(folded) is not None
 
 
 def _nearest_clause(fact: str, quote: str) -> str:
     """Return the clause of a quote that has most words of a fact: "it is Max, not Rex"."""
     claimed = _claimed(fact)
-    clauses = _CLAUSE_STOP.split(_inner(quote))
+    clauses = _clause_stop().split(_inner(quote))
     return max(clauses, key=lambda clause: len(claimed.intersection(terms(clause))))
 
 
@@ -300,14 +283,14 @@ def _says_so(fact: str, quote: str, number: int, heard: Heard) -> bool:
     """Whether a quote states what a fact states, as far as grammar shows."""
     place = heard.place(quote, number)
     is_same_side = _is_negative(fold_quote(fact)) == _is_negative(_nearest_clause(fact, quote))
-    is_statement = not is_question(place.last) and not _REQUEST.match(place.first)
+    is_statement = not is_question(place.last) and not _find("request").match(place.first)
     text = heard.texts[number]
-    is_own = len(text) <= STATEMENT_CHARS or bool(_SPEAKER.search(text))
+    is_own = len(text) <= STATEMENT_CHARS or bool(_find("speaker").search(text))
     shares_words = not _claimed(fact).isdisjoint(terms(quote))
     return (
         is_same_side
         and is_statement
         and is_own
         and shares_words
-        and not _HYPOTHETICAL.search(place.sentence)
+        and not _find("hypothetical").search(place.sentence)
     )

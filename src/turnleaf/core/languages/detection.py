@@ -1,72 +1,104 @@
 """The language of a text.
 
 People mix languages and quote words of others, so no single character decides. What holds sentences
-together is counted: function words of Chinese and English, runs of Kana, runs of Hangul. The
-language that has most of it wins. A lone の, an ornament on Taiwanese shop signs, does not count.
+together is counted, as each language's `detection.toml` says, and the language that has most of it
+wins.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from turnleaf.core.languages.language import DEFAULT, find_languages, get_language
+from turnleaf.core.languages.telling import FILE, find_han
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-Language: TypeAlias = Literal["english", "traditional", "simplified", "japanese", "korean"]
+    from turnleaf.core.languages.language import Language
 
 _MAX_CHARS = 2000
 """How much of a text is looked at: its beginning tells."""
-_HAN = re.compile("[\u3400-\u9fff]")
 _QUOTED = re.compile('「[^「」]*」|『[^『』]*』|“[^“”]*”|"[^"]*"')
-# Without the words that Japanese writes with the same characters: 目的, 終了, 是非, 京都.
-_CHINESE = re.compile(
-    "[我你妳您她們们嗎吗呢吧這这那哪沒没很說说麼么什跟也幫帮讓让吃喝歡欢]|[今明昨]天|記住|记住|忘掉"
-    "|(?<!目)的(?![なにでだ])|(?<![完終修満])了(?![解承])|(?<!京)都(?![市内合])"
-    "|[請请](?![求負])|[給给](?![料与])|是(?![非正])|把(?!握)"
-)
-_KANA = re.compile(
-    "(?!の(?![ぁ-ゖ]))[ぁ-ゖ]+|[\u30a1-\u30fa\uff66-\uff9f][\u30a1-\u30fc\uff66-\uff9f]+"
-)
-_HANGUL = re.compile("[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]+")
-_ENGLISH = re.compile(
-    r"(?<![\w./-])(?:i|you|he|she|it|we|they|me|my|your|his|her|our|their|the|an?|is|are|was|were|am"
-    r"|do|does|did|what|who|where|when|which|why|how|that|this|to|of|in|on|for|with|and|or|not|have"
-    r"|has|can|will|please|remember|forget)(?![\w./-])",
-    re.IGNORECASE,
-)
-# Words in characters that Traditional has as well, but writes these words with others.
-_SIMPLIFIED = re.compile("么|[哪那家]里|里面|[以之然最]后|后[来天面]|几[个点天次]|干嘛")
 
 
-def detect_language(text: str, earlier: Iterable[str] = ()) -> Language:
+@dataclass(frozen=True, slots=True)
+class Detected:
+    """The language of a text, and whether it is written in Simplified characters."""
+
+    name: str
+    is_simplified: bool = False
+
+
+def detect_language(text: str, earlier: Iterable[str] = ()) -> Detected:
     """Return the language of a text.
 
     Chinese that is the same in both scripts is in the script of what was said `earlier`, the newest
     last; without that it is Traditional.
     """
     own = _without_quotes(text[:_MAX_CHARS])
-    han = "".join(_HAN.findall(own))
-    counts: dict[Language, int] = {
-        "traditional": len(_CHINESE.findall(own)) if han else 0,
-        "japanese": len(_KANA.findall(own)) + len(_japanese_only(han)),
-        "korean": len(_HANGUL.findall(own)),
-        "english": len(_ENGLISH.findall(own)),
-    }
-    language = max(counts, key=counts.__getitem__)
-    if language == "traditional":
-        return _script([own, text[:_MAX_CHARS], *reversed([*earlier])]) if han else "english"
-    return language
+    language = _find_most(own, _known()) or _find_shown(own, _known()) or get_language(DEFAULT)
+    if (simplified := language.telling.simplified) is None:
+        return Detected(language.name)
+    texts = [own, text[:_MAX_CHARS], *reversed([*earlier])]
+    return Detected(language.name, is_simplified=_is_simplified(texts, simplified))
 
 
-def is_japanese(text: str) -> bool:
-    """Whether a text is in Japanese, which our Chinese grammar would misread."""
-    return detect_language(text) == "japanese"
+def find_reader(text: str, file: str) -> Language | None:
+    """Return the language whose patterns in a file read a sentence; None if all would misread."""
+    detected = get_language(detect_language(text).name)
+    candidates = _with(file)
+    if detected.telling.stands_alone:
+        return detected if detected in candidates else None
+    if shown := _find_shown(text, candidates):
+        return shown
+    plain = [one for one in candidates if not one.telling.has_letters]
+    return (_find_most(text, plain) if len(plain) > 1 else None) or get_language(DEFAULT)
 
 
-def has_chinese_words(text: str) -> bool:
-    """Whether a text has a word that only Chinese has."""
-    return _CHINESE.search(text) is not None
+def find_present(text: str, file: str) -> list[Language]:
+    """Return the languages with a file that may have words in a text, in which people mix them."""
+    candidates = _with(file)
+    alone = [one for one in candidates if one.telling.stands_alone]
+    if alone and (detected := get_language(detect_language(text).name)) in alone:
+        return [detected]
+    others = (one for one in candidates if one not in alone)
+    present = (one for one in others if not one.telling.has_letters or one.telling.shows_in(text))
+    return sorted(present, key=lambda one: one.name)
+
+
+def find_spoken(texts: Sequence[str], file: str) -> Language:
+    """Return the language with a file of which a text has a word; the default comes last."""
+    others = (one for one in _with(file) if one.name != DEFAULT)
+    spoken = (one for one in others if any(map(one.telling.has_words, texts)))
+    return next(spoken, get_language(DEFAULT))
+
+
+@cache
+def _known() -> tuple[Language, ...]:
+    """Return the languages that can be told, those first that win where two have as much."""
+    languages = map(get_language, find_languages(FILE))
+    return tuple(sorted(languages, key=lambda one: one.telling.rank))
+
+
+@cache
+def _with(file: str) -> tuple[Language, ...]:
+    return tuple(one for one in _known() if one.name in find_languages(file))
+
+
+def _find_most(text: str, languages: Sequence[Language]) -> Language | None:
+    """Return the language of which a text has most."""
+    counts = {one: one.telling.count(text) for one in languages}
+    most = max(counts, key=counts.__getitem__, default=None)
+    return most if most and counts[most] else None
+
+
+def _find_shown(text: str, languages: Iterable[Language]) -> Language | None:
+    """Return the first language whose letters a text has."""
+    return next((one for one in languages if one.telling.shows_in(text)), None)
 
 
 def _without_quotes(text: str) -> str:
@@ -75,21 +107,11 @@ def _without_quotes(text: str) -> str:
     return own if any(map(str.isalpha, own)) else text
 
 
-def _script(texts: Iterable[str]) -> Language:
-    """Return the script of the first text that has a character or word of one script alone."""
+def _is_simplified(texts: Iterable[str], words: re.Pattern[str]) -> bool:
+    """Whether the first text with a character or word of one script alone is in Simplified."""
     for text in texts:
-        han = "".join(_HAN.findall(text))
-        simplified = len(_known(han, "gb2312")) + len(_SIMPLIFIED.findall(text))
-        traditional = len(_known(han, "big5"))
+        simplified = len(find_han(text, "gb2312")) + len(words.findall(text))
+        traditional = len(find_han(text, "big5"))
         if simplified != traditional:
-            return "simplified" if simplified > traditional else "traditional"
-    return "traditional"
-
-
-def _japanese_only(han: str) -> set[str]:
-    return _known(han, "shift_jis") - _known(han, "gb2312") - _known(han, "big5")
-
-
-def _known(han: str, codec: str) -> set[str]:
-    """Return the characters that a country's standard has."""
-    return {*han.encode(codec, "ignore").decode(codec)}
+            return simplified > traditional
+    return False

@@ -14,10 +14,15 @@ from typing import TYPE_CHECKING, Any
 from turnleaf.core.data import find_folders, load_data
 from turnleaf.core.languages.patterns import expand
 from turnleaf.core.languages.request_words import RequestWords
+from turnleaf.core.languages.telling import Telling
+from turnleaf.core.languages.words import Words
 from turnleaf.core.terms import simplify
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+DEFAULT = "en"
+"""The language of whoever has no other: where nothing tells, or a language has no file."""
 
 # What stands for the subject of a clause, or for whose something is, in the patterns of rules.
 SELF, OTHER, SELF_WHOSE, OTHER_WHOSE = "\ue000", "\ue001", "\ue002", "\ue003"
@@ -154,6 +159,16 @@ class Language:
         self._patterns: dict[tuple[str, str], re.Pattern[str]] = {}
 
     @cached_property
+    def telling(self) -> Telling:
+        """What tells that a text is in this language."""
+        return Telling(self._load("detection"))
+
+    @cached_property
+    def words(self) -> Words:
+        """What parts of the program look for in a text."""
+        return Words(self._load("words"))
+
+    @cached_property
     def requests(self) -> RequestWords:
         """How somebody asks to remember and to forget."""
         return RequestWords(self._load("requests"))
@@ -162,6 +177,12 @@ class Language:
     def replies(self) -> Mapping[str, Mapping[str, str]]:
         """What we say ourselves, by the part of the program that says it."""
         return self._load("replies")
+
+    @property
+    def simplified_replies(self) -> Mapping[str, str]:
+        """What Simplified says in other words than the replies, of a language with two scripts."""
+        words: Mapping[str, str] = self._load("replies").get("simplified", {})
+        return words
 
     @property
     def earlier_replies(self) -> Mapping[str, Sequence[str]]:
@@ -350,6 +371,11 @@ def get_language(name: str) -> Language:
 def find_languages(file: str) -> tuple[str, ...]:
     """Return the names of the languages whose folder holds a file."""
     return find_folders("languages", file)
+
+
+def choose_language(name: str, file: str) -> Language:
+    """Return a language if its folder holds a file, else the default."""
+    return get_language(name if name in find_languages(file) else DEFAULT)
 
 
 def _group(mark: re.Match[str]) -> str:

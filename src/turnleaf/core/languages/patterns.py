@@ -12,6 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _PART = re.compile(r"(?<!P)<(\w+)>")
+_LINE_END = re.compile(r"\n\s*")
+
+
+def join_lines(pattern: str) -> str:
+    """Return a pattern that is written on several lines as one."""
+    return _LINE_END.sub("", pattern.strip("\n"))
 
 
 def expand(pattern: str, parts: Mapping[str, str]) -> str:

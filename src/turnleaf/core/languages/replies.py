@@ -8,23 +8,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from turnleaf.core.languages.detection import detect_language
-from turnleaf.core.languages.language import find_languages, get_language
+from turnleaf.core.languages.language import choose_language, find_languages, get_language
 from turnleaf.core.terms import simplify
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from turnleaf.core.languages.language import Language
+
 FILE = "replies.toml"
-FALLBACK = "en"
-_FOLDERS = {
-    "english": "en",
-    "traditional": "zh",
-    "simplified": "zh",
-    "japanese": "ja",
-    "korean": "ko",
-}
-# What simplify() leaves as Taiwan says it.
-_MAINLAND_WORDS = {"档案": "文件", "设定": "设置", "复原": "撤销"}
 
 
 def choose_words(text: str, part: str, *, earlier: Iterable[str] = ()) -> Mapping[str, str]:
@@ -32,11 +24,11 @@ def choose_words(text: str, part: str, *, earlier: Iterable[str] = ()) -> Mappin
 
     Where that language has no replies, it is English. See `detect_language` for `earlier`.
     """
-    language = detect_language(text, earlier)
-    name = _FOLDERS[language]
-    words = words_in(name if name in find_languages(FILE) else FALLBACK, part)
-    if language == "simplified":
-        return {name: _in_simplified(said) for name, said in words.items()}
+    detected = detect_language(text, earlier)
+    language = choose_language(detected.name, FILE)
+    words = language.replies[part]
+    if detected.is_simplified:
+        return {name: _in_simplified(said, language) for name, said in words.items()}
     return words
 
 
@@ -60,8 +52,8 @@ def earlier_openings(kind: str) -> list[str]:
     ]
 
 
-def _in_simplified(said: str) -> str:
+def _in_simplified(said: str, language: Language) -> str:
     said = simplify(said)
-    for taiwanese, mainland in _MAINLAND_WORDS.items():
+    for taiwanese, mainland in language.simplified_replies.items():
         said = said.replace(taiwanese, mainland)
     return said

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from turnleaf.core.languages.patterns import compile_pattern, expand
+from turnleaf.core.languages.patterns import compile_pattern, expand, join_lines
 from turnleaf.core.terms import simplify
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Mapping
 
 Action: TypeAlias = Literal["remember", "forget"]
 
 HEAD_CHARS = 150
 """Within so many characters a wish says what it is."""
-_LINE_END = re.compile(r"\n\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,7 @@ class RequestWords:
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self._data = data
-        self._parts = {name: _join_lines(text) for name, text in data["parts"].items()}
+        self._parts = {name: join_lines(text) for name, text in data["parts"].items()}
         self.wishes = tuple(map(self._read_wish, data["wishes"]))
         self.misread: tuple[str, ...] = tuple(data.get("misread", ()))
         meant = data["meant"]
@@ -67,9 +66,4 @@ class RequestWords:
         return Wish(fields["action"], pattern, cues, fields.get("reach", HEAD_CHARS))
 
     def _expand(self, pattern: str) -> str:
-        return expand(_join_lines(pattern), self._parts)
-
-
-def _join_lines(pattern: str) -> str:
-    """Return a pattern that is written on several lines as one."""
-    return _LINE_END.sub("", pattern.strip("\n"))
+        return expand(join_lines(pattern), self._parts)

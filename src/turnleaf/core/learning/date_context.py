@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
-
-from turnleaf.core.learning.date_grammar import load_grammar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -38,8 +37,9 @@ class TextPlace(NamedTuple):
 class DateContext:
     """A text in Simplified characters, without what is not to be read, around its dates."""
 
-    def __init__(self, plain: str) -> None:
+    def __init__(self, plain: str, grammars: Sequence[DateGrammar]) -> None:
         self.plain = plain
+        self.grammars = grammars
         self._known_marks: dict[str, list[TextPlace]] = {}
 
     def has_mark(self, name: str, place: TextPlace | None = None) -> bool:
@@ -64,7 +64,7 @@ class DateContext:
         if role := grammar.roles.get(lead):
             return role
         after = place.end, place.end + _NEAR
-        trails = load_grammar("zh").trails.items()
+        trails = chain.from_iterable(one.trails.items() for one in self.grammars)
         return next((role for role, trail in trails if trail.match(self.plain, *after)), "")
 
     def find_tense(self, grammar: DateGrammar, place: TextPlace, role: str) -> str:
@@ -120,8 +120,7 @@ class DateContext:
 
     def _find_marks(self, name: str) -> list[TextPlace]:
         if name not in self._known_marks:
-            languages = ("en",) if self.plain.isascii() else ("en", "zh")
-            marks = (load_grammar(language).marks.get(name) for language in languages)
+            marks = (grammar.marks.get(name) for grammar in self.grammars)
             matches = (match for mark in marks if mark for match in mark.finditer(self.plain))
             self._known_marks[name] = sorted(TextPlace(*match.span()) for match in matches)
         return self._known_marks[name]

@@ -16,6 +16,7 @@ from turnleaf.core.data import load_data
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+FILE = "dates.toml"
 _PLACE = re.compile(r"%(?:(?P<bare>:)|(?P<alias>\w+)=)?(?P<name>[a-z_]+\d?)%")
 _GROUP = re.compile(r"\(\?P<(\w+)>")
 
@@ -66,8 +67,8 @@ class DateGrammar:
 
 @cache
 def load_grammar(language: str) -> DateGrammar:
-    """Return the grammar of "en" or "zh"."""
-    table = load_data(f"languages/{language}/dates.toml")
+    """Return the grammar of a language whose folder has one."""
+    table = load_data(f"languages/{language}/{FILE}")
     rules = [DateRule(**rule) for rule in table["rule"]]
     return DateGrammar(
         rules,

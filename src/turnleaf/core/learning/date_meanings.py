@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from turnleaf.core.spans import month_before, read_number
+from turnleaf.core.languages.numbers import read_number
+from turnleaf.core.spans import month_before
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -126,7 +127,6 @@ def _weekday_range(match: DateMatch) -> Meaning:
 
 def _unit(match: DateMatch) -> Meaning:
     unit = match.value("unit")
-    unit = "weekend" if unit.endswith("末") else unit
     which = match.rule.shift if "which" not in match.groups else match.value("which")
     first, last = _unit_days(match, unit, which)
     form = f"owned_{'week' if unit == 'weekend' else unit}" if match.rule.form else unit
@@ -163,9 +163,9 @@ def _read_count(match: DateMatch) -> tuple[int, str]:
     said = match.groups.get("number") or match.groups.get("number2") or "1"
     unit = match.value("units") or match.value("units2")
     unit = match.grammar.words["units"].get(unit, unit)
-    if said.startswith(("half", "半")):
+    if said in match.grammar.words.get("half", {}):
         return {"year": (6, "month"), "month": (2, "week")}[unit]
-    number = read_number("couple" if "couple" in said else said)
+    number = read_number(said)
     if not 0 < number <= _MAX_COUNT:
         raise ValueError(number)
     return (2 * number, "week") if unit == "fortnight" else (number, unit)
@@ -314,13 +314,16 @@ def _end_of(match: DateMatch) -> Meaning:
 
 
 def _read_end_word(match: DateMatch) -> Meaning:
-    """Read 月底, 月初, 年底 and 年初; a beginning that is over is the next one."""
-    said, today = match.groups["said"], match.said_on
-    unit = "year" if said.startswith("年") else "month"
+    """Read 月底 and 年初, the end or beginning of what it is; one that is over is the next one."""
+    (unit, end), today = (
+        match.grammar.words["end_word"][match.groups["said"]].split(),
+        match.said_on,
+    )
+    is_early = end == "beginning"
     is_over = today.month > 1 or today.day > _EARLY if unit == "year" else today.day > _EARLY
-    is_next = said.endswith("初") and is_over and not match.is_past
+    is_next = is_early and is_over and not match.is_past
     first, last = _unit_days(match, unit, int(is_next))
-    if said.endswith("初"):
+    if is_early:
         last = first + timedelta(days=_EARLY - 1)
     return Meaning(first, last, f"end_of_{unit}")
 

@@ -11,8 +11,10 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from turnleaf.core.languages.detection import find_present
+from turnleaf.core.languages.language import DEFAULT
 from turnleaf.core.learning.date_context import DateContext, TextPlace
-from turnleaf.core.learning.date_grammar import DateGrammar, DateRule, load_grammar
+from turnleaf.core.learning.date_grammar import FILE, DateGrammar, DateRule, load_grammar
 from turnleaf.core.learning.date_meanings import DateMatch, Meaning, find_meaning
 from turnleaf.core.terms import simplify
 
@@ -84,23 +86,23 @@ class _Reading:
         own_words = _hide(text, _PROTECTED.finditer(text))
         self._absolute = [*_ABSOLUTE.finditer(own_words)]
         self._plain = simplify(_hide(own_words, self._absolute))
-        self.context = DateContext(self._plain)
+        present = find_present(own_words, FILE)
+        self.context = DateContext(self._plain, [load_grammar(one.name) for one in present])
 
     def find_dates(self) -> list[_FoundDate]:
         """Find the words for dates, in the order in which they stand."""
-        found = [*map(self._read_absolute, self._absolute), *self._search("en")]
-        if not self._plain.isascii():
-            found += self._search("zh")
+        found = [*map(self._read_absolute, self._absolute)]
+        for grammar in self.context.grammars:
+            found += self._search(grammar)
         return _drop_overlapping(sorted(found, key=lambda one: one.place))
 
     def _read_absolute(self, match: re.Match[str]) -> _FoundDate:
-        grammar, place = load_grammar("en"), TextPlace(*match.span())
+        grammar, place = load_grammar(DEFAULT), TextPlace(*match.span())
         groups = {name: said for name, said in match.groupdict().items() if said}
         role = self.context.find_role(grammar, place, groups)
         return _FoundDate(place, self._resolve(grammar, _ABSOLUTE_RULE, groups), role=role)
 
-    def _search(self, language: str) -> list[_FoundDate]:
-        grammar = load_grammar(language)
+    def _search(self, grammar: DateGrammar) -> list[_FoundDate]:
         return [self._read(grammar, match) for match in grammar.pattern.finditer(self._plain)]
 
     def _read(self, grammar: DateGrammar, match: re.Match[str]) -> _FoundDate:

@@ -192,5 +192,5 @@ class ProposalDesk:
 
 def _choose_category(candidate: Candidate, message: Message, used: Collection[str]) -> str | None:
     if candidate.slot in slots():
-        return heading_of(candidate.slot or "", detect_language(candidate.content), used)
+        return heading_of(candidate.slot or "", detect_language(candidate.content).name, used)
     return candidate.category and masked(candidate.category, message.text)

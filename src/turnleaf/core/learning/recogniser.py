@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from turnleaf.core.languages.detection import is_japanese
+from turnleaf.core.languages.detection import find_reader
 from turnleaf.core.languages.language import (
     OTHER,
     OTHER_WHOSE,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 MAX_CLAUSE_CHARS = 240
 MAX_FACT_CHARS = 2_000
 """The length of a stored fact that is still read; a longer one is a text."""
-_HAN = re.compile("[\u3400-\u9fff]")
+_FILE = "statements.toml"
 _OPENING_CHARS = 120
 _MAX_OPENINGS = 6
 _MAX_ABOUT_AGE = 1
@@ -95,7 +95,7 @@ def read_message(text: str, names: Names | None = None) -> list[Utterance]:
     `names` are those of people, pets and things that are known already.
     """
     plain = _skip_false_starts(plain_text(text))
-    for language in map(get_language, find_languages("statements.toml")):
+    for language in map(get_language, find_languages(_FILE)):
         if language.gates.message.search(plain):
             return []
         if writing := language.gates.writing.search(plain):
@@ -125,7 +125,8 @@ def states_only(content: str, statement: Statement) -> bool:
 def _retell(content: str) -> str:
     """Return a fact as the user would say it: what others write of "the user" is theirs."""
     plain = one_spelling(content)
-    for told, said in _language_of(plain).retellings:
+    language = find_reader(content, _FILE)
+    for told, said in language.retellings if language else ():
         plain = told.sub(said, plain, count=1)
     return plain
 
@@ -156,8 +157,8 @@ class _Reader:
             self.about_age += 1
             self.about = self.about if self.about_age <= _MAX_ABOUT_AGE else None
             said = self.plain[sentence.start : sentence.end]
-            language = _language_of(said)
-            if is_japanese(self.text[sentence.start : sentence.end]):
+            language = find_reader(self.text[sentence.start : sentence.end], _FILE)
+            if language is None:
                 continue
             if self.is_gated and language.gates.sentence.search(said):
                 continue
@@ -325,14 +326,10 @@ class _Reader:
 
 def _skip_false_starts(plain: str) -> str:
     """Blank what somebody began to say and then said otherwise: "Dominic, sorry, Damian"."""
-    for language in map(get_language, find_languages("statements.toml")):
+    for language in map(get_language, find_languages(_FILE)):
         pattern = language.speech("false_start")
         plain = pattern.sub(lambda start: " " * len(start[0]), plain)
     return plain
-
-
-def _language_of(plain: str) -> Language:
-    return get_language("zh" if not plain.isascii() and _HAN.search(plain) else "en")
 
 
 def _cut_clauses(plain: str, sentence: Sentence, language: Language) -> list[tuple[int, int]]:

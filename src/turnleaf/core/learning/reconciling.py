@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from turnleaf.core.languages.language import get_language
+from turnleaf.core.languages.words import find_words, join_texts
 from turnleaf.core.learning.recogniser import read_fact, states_only
 from turnleaf.core.learning.slots import (
     NAMING,
@@ -37,12 +38,6 @@ Effect: TypeAlias = Literal["new", "same", "replaces", "ends"]
 
 _NO_WORD = re.compile(r"[\W_]+")
 _HAN = re.compile("[\u3400-\u9fff]")
-_GENERIC = frozenset(
-    (
-        *parse_query("user named name called remembered").terms,
-        *"的是叫做名为称我你您用户使者了在有说过",
-    )
-)
 _COUNT = re.compile(
     r"(an?|one|two|three|four|five|six|seven|eight|nine|ten|\d{1,2}) (.{2,60})", re.IGNORECASE
 )
@@ -175,7 +170,13 @@ def _bare(content: str) -> str:
 def _words(text: str) -> frozenset[str]:
     plain = fold(text)
     spaced = {term for term in parse_query(plain).terms if not _HAN.search(term)}
-    return (frozenset(spaced) | frozenset(_HAN.findall(plain))) - _GENERIC
+    return (frozenset(spaced) | frozenset(_HAN.findall(plain))) - _generic()
+
+
+@cache
+def _generic() -> frozenset[str]:
+    """Return the words that facts have whatever they are about."""
+    return find_words("facts", "generic").union(parse_query(join_texts("facts", "generic")).terms)
 
 
 def _claims(known: Iterable[Memory]) -> Iterator[tuple[Memory, Statement]]:

@@ -5,20 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from turnleaf.core.languages.detection import detect_language
-from turnleaf.core.languages.language import find_languages, get_language
+from turnleaf.core.languages.language import choose_language, find_languages, get_language
 from turnleaf.core.learning.slots import USER, slots
 from turnleaf.core.learning.speech import one_spelling
 from turnleaf.core.terms import simplify
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection
     from datetime import date
 
-    from turnleaf.core.languages.detection import Language
     from turnleaf.core.learning.slots import Statement
 
-
-_FOLDERS: Mapping[str, str] = {"traditional": "zh", "simplified": "zh"}
+_FILE = "statements.toml"
 
 
 def write_fact(statement: Statement, said_on: date, message: str = "") -> str:
@@ -34,8 +32,8 @@ def write_fact(statement: Statement, said_on: date, message: str = "") -> str:
         year=f"{said_on:%Y}",
         **language.agreement(statement.subject),
     )
-    is_simplified = detect_language(message or statement.value) == "simplified"
-    return simplify(fact) if is_simplified else fact
+    detected = detect_language(message or statement.value)
+    return simplify(fact) if detected.is_simplified else fact
 
 
 def category_of(statement: Statement, used: Collection[str] = ()) -> str:
@@ -43,14 +41,14 @@ def category_of(statement: Statement, used: Collection[str] = ()) -> str:
     return _choose_heading(statement.slot, statement.language, used)
 
 
-def heading_of(slot: str, language: Language, used: Collection[str] = ()) -> str:
-    """Return the heading for facts of a slot, for text in a language as it was detected."""
-    return _choose_heading(slot, _FOLDERS.get(language, "en"), used)
+def heading_of(slot: str, language: str, used: Collection[str] = ()) -> str:
+    """Return the heading for facts of a slot, for text in a language."""
+    return _choose_heading(slot, choose_language(language, _FILE).name, used)
 
 
 def _choose_heading(slot: str, folder: str, used: Collection[str]) -> str:
     category = slots()[slot].category
-    folders = (folder, *find_languages("statements.toml"))
+    folders = (folder, *find_languages(_FILE))
     headings = [get_language(name).categories[category] for name in folders]
     return next((one for one in headings if one in used), headings[0])
 

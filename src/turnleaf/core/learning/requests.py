@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from operator import add, or_
 from typing import TYPE_CHECKING
 
-from turnleaf.core.languages.detection import detect_language, has_chinese_words
+from turnleaf.core.languages.detection import detect_language
 from turnleaf.core.languages.language import find_languages, get_language
 from turnleaf.core.languages.patterns import compile_pattern
 from turnleaf.core.languages.request_words import HEAD_CHARS
@@ -23,6 +23,7 @@ from turnleaf.core.terms import fold, simplify, terms
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from turnleaf.core.languages.language import Language
     from turnleaf.core.languages.request_words import Action, RequestWords
     from turnleaf.core.memories import Memory
 
@@ -61,10 +62,11 @@ def request_in(text: str) -> Request | None:
     plain = simplify(text)
     start = _after_opening(plain)
     told = plain[start:]
-    for words in _languages():
+    for language in map(get_language, find_languages(_FILE)):
+        words = language.requests
         for wish in words.wishes:
             if (match := wish.match(told)) and not _is_story(words, match, told):
-                is_misread = _is_misread(words, text, match)
+                is_misread = _is_misread(language, text, match)
                 content = "" if is_misread else _content(words, text[start:], wish.action, match)
                 return Request(wish.action, content) if content else None
     return None
@@ -85,6 +87,11 @@ def meant(wanted: str, memories: Sequence[Memory]) -> list[Memory]:
         return same
     literal = [memory for memory, folded in facts if _holds(folded, wish.spoken)]
     return literal or [memory for memory, folded in facts if _is_about(folded, wish)]
+
+
+def is_everything(wanted: str) -> bool:
+    """Whether somebody wants all forgotten that is remembered."""
+    return _of_all("everything").fullmatch(simplify(wanted.strip())) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +149,12 @@ def _is_story(words: RequestWords, match: re.Match[str], told: str) -> bool:
     )
 
 
-def _is_misread(words: RequestWords, text: str, match: re.Match[str]) -> bool:
+def _is_misread(language: Language, text: str, match: re.Match[str]) -> bool:
     """Whether it is Japanese that only looks like a wish in Chinese: 要記入の書類があります."""
-    if not words.misread or has_chinese_words(match[0]):
+    misread = language.requests.misread
+    if not misread or language.telling.has_words(match[0]):
         return False
-    return detect_language(text) in words.misread
+    return detect_language(text).name in misread
 
 
 def _after_opening(plain: str) -> int:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
+from turnleaf.core.languages.words import join_patterns
 from turnleaf.core.terms import simplify
 
 if TYPE_CHECKING:
@@ -25,17 +27,13 @@ HIDDEN = "\ufffc"
 
 _PLAIN = str.maketrans("’‘“”：？！；，（）～\u3000\xa0\t", "''\"\":?!;,()~   ")
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_NO_SPEECH = re.compile(
+_PASTED = (
     r"`[^`\n]{1,200}`|<[a-z!/][^<>\n]{0,200}>|https?://[^\s,。]+|[\0\ud800-\udfff]"
     r"|^ *(?:>|\||\$ |# |\+\+\+|---|@@|\[?\d\d:\d\d:\d\d|\d{4}-\d\d-\d\d[T ]\d\d:\d\d).*$"
     r"|^ *(?:def|class|import|return|const|let|var|function|public|select)\b.*[;{}()=].*$"
     r"|^.*(?:[{};]|=>|\(\)) *$"
-    # Somebody's name before what they say.
-    r"|^ *(?!(?:btw|fyi|fwiw|note|ps|update|correction|reminder|context|edit|important|also)\b)"
-    r"(?-i:[A-Z]\w{0,15}(?: [A-Z]\w{0,15})?):(?![/\d]).*$"
-    r"|^ *(?!更正|补充|备注|对了|顺便)[\u3400-\u9fff]{1,5}:.*$",
-    re.MULTILINE | re.IGNORECASE,
 )
+_NAME = r"(?:(?-i:[A-Z]\w{0,15}(?: [A-Z]\w{0,15})?):(?![/\d])|[\u3400-\u9fff]{1,5}:)"
 _QUOTED = re.compile(r'"[^"\n]*(?:"|$)|「[^」]*(?:」|\Z)|『[^』]*(?:』|\Z)', re.MULTILINE)
 _QUOTES = frozenset('"「『')
 _WHOLE_CLAUSES = re.compile(r"[,。.!?;]|.{25}")
@@ -63,7 +61,7 @@ def plain_text(message: str) -> str:
     """Give a message in one spelling, with what is pasted or quoted in it hidden."""
     plain = one_spelling(message[:MAX_MESSAGE_CHARS])
     plain = _FENCE.sub(_hidden, plain) if "```" in plain else plain
-    plain = _NO_SPEECH.sub(_hidden, plain)
+    plain = _no_speech().sub(_hidden, plain)
     return _QUOTED.sub(_hidden_clauses, plain) if _QUOTES.intersection(plain) else plain
 
 
@@ -80,6 +78,13 @@ def sentences(plain: str) -> Iterator[Sentence]:
         if end is None or count == MAX_SENTENCES:
             return
         start = end.end()
+
+
+@cache
+def _no_speech() -> re.Pattern[str]:
+    """Return what is pasted, or has somebody's name before what they say."""
+    told = rf"^ *(?!{join_patterns('speech', 'label')}){_NAME}.*$"
+    return re.compile(f"{_PASTED}|{told}", re.MULTILINE | re.IGNORECASE)
 
 
 def _hidden(part: re.Match[str]) -> str:

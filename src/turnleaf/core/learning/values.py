@@ -6,26 +6,24 @@ import re
 from functools import cache, lru_cache
 
 from turnleaf.core.data import load_data
+from turnleaf.core.languages.words import find_pattern, respell
 from turnleaf.core.terms import fold
 
 _SIGNS = re.compile(r"[\"'`「」『』()!?。.,~*]|(?<=[\u3400-\u9fff]) | (?=[\u3400-\u9fff])")
-_ARTICLES = re.compile(r"^(?:the|an?|my|our|some|any|all|being|to) ")
-_TO_CONSUME = re.compile("^(?:吃|喝|抽)(?=[\u3400-\u9fff]|[a-z])")
-_POINTER = re.compile("的?[那這这][台盞盏個个顆颗部]")
-_PLURAL = re.compile(r"(?:(?<=[a-z][sxz])es|(?<=[cs]h)es|(?<=[a-z]{2}[^su\W])s)\Z")
 
 
 @lru_cache(maxsize=8192)
 def value_key(value: str) -> str:
     """Return one key for what is called or written in several ways, in either language."""
-    words = " ".join(_POINTER.sub("的", _SIGNS.sub("", fold(value))).split())
-    while (bare := _ARTICLES.sub("", words)) != words:
+    words = " ".join(respell("facts", "spellings", _SIGNS.sub("", fold(value))).split())
+    articles = find_pattern("facts", "articles", "^")
+    while (bare := articles.sub("", words)) != words:
         words = bare
     concepts = _concepts()
-    singular = _PLURAL.sub("", words)
+    singular = find_pattern("facts", "plural", after=r"\Z").sub("", words)
     if known := concepts.get(words) or concepts.get(singular):
         return known
-    bare = _TO_CONSUME.sub("", singular)
+    bare = find_pattern("facts", "to_consume", "^").sub("", singular)
     return concepts.get(bare, bare)
 
 

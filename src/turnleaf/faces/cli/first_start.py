@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from turnleaf.faces.cli.output import note
 from turnleaf.keeping import announce
-from turnleaf.settings import speaks_chinese
+from turnleaf.settings import find_terminal_language
 
 if TYPE_CHECKING:
     from turnleaf.faces.cli.place import Place
@@ -17,4 +17,4 @@ def mention_keeping(place: Place) -> None:
     """Say on a terminal what is kept, as long as nothing is kept yet."""
     location = place.folder.conversations(place.settings)
     if sys.stderr.isatty() and not location.exists():
-        note(announce(location, place.settings, in_chinese=speaks_chinese()))
+        note(announce(location, place.settings, find_terminal_language()))

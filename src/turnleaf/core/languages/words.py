@@ -1,0 +1,87 @@
+"""Words and patterns that a part of the program looks for in any language: each one's `words.toml`.
+
+People mix languages, so what is looked for is joined over all of them. Patterns see plain text in
+Simplified characters.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from turnleaf.core.data import find_folders, load_data
+from turnleaf.core.languages.patterns import compile_pattern, expand, join_lines
+from turnleaf.core.terms import simplify
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterator, Mapping
+
+FILE = "words.toml"
+_NOTHING = "(?!)"
+
+
+class Words:
+    """The words of one language, one table for each part of the program."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self._data = data
+
+    def text(self, part: str, name: str) -> str:
+        """Return a text as it stands in the file; nothing if there is none."""
+        text: str = self._data.get(part, {}).get(name, "")
+        return text
+
+    def pattern(self, part: str, name: str) -> str:
+        """Return a pattern, or nothing; its parts in the table `parts` are put in."""
+        return expand(join_lines(self.text(part, name)), self._data.get("parts", {}))
+
+
+def join_texts(part: str, name: str) -> str:
+    """Return a text in every language that has it, one after the other."""
+    return "\n".join(filter(None, (words.text(part, name) for words in _all_words())))
+
+
+@cache
+def find_words(part: str, name: str) -> frozenset[str]:
+    """Return the words of a list, in any language and in Simplified characters."""
+    return frozenset(simplify(join_texts(part, name)).split())
+
+
+@cache
+def find_characters(part: str, name: str) -> frozenset[str]:
+    """Return the characters of a list, in any language and in Simplified characters."""
+    return frozenset("".join(find_words(part, name)))
+
+
+@cache
+def find_pattern(part: str, name: str, before: str = "", after: str = "") -> re.Pattern[str]:
+    """Return what a pattern is in any language, between two that all share."""
+    return compile_pattern(f"{before}{join_patterns(part, name)}{after}")
+
+
+def join_patterns(part: str, name: str) -> str:
+    """Return a pattern for what is looked for in any language, as a part of a longer one."""
+    found = filter(None, (words.pattern(part, name) for words in _all_words()))
+    return f"(?:{'|'.join(found) or _NOTHING})"
+
+
+def respell(part: str, name: str, text: str) -> str:
+    """Return a text with what each language's pairs of a pattern and a text replace."""
+    pairs = (pair for table in find_tables(part) for pair in table.get(name, ()))
+    for pattern, spelling in pairs:
+        text = compile_pattern(simplify(pattern)).sub(simplify(spelling), text)
+    return text
+
+
+def find_tables(part: str) -> list[Mapping[str, Any]]:
+    """Return a table of every language that has it."""
+    return [data[part] for data in _all_data() if part in data]
+
+
+def _all_words() -> Iterator[Words]:
+    return map(Words, _all_data())
+
+
+def _all_data() -> Iterator[Mapping[str, Any]]:
+    return (load_data(f"languages/{name}/{FILE}") for name in find_folders("languages", FILE))
