@@ -315,11 +315,8 @@ def _end_of(match: DateMatch) -> Meaning:
 
 def _read_end_word(match: DateMatch) -> Meaning:
     """Read 月底 and 年初, the end or beginning of what it is; one that is over is the next one."""
-    (unit, end), today = (
-        match.grammar.words["end_word"][match.groups["said"]].split(),
-        match.said_on,
-    )
-    is_early = end == "beginning"
+    unit, end = match.grammar.words["end_word"][match.groups["said"]].split()
+    today, is_early = match.said_on, end == "beginning"
     is_over = today.month > 1 or today.day > _EARLY if unit == "year" else today.day > _EARLY
     is_next = is_early and is_over and not match.is_past
     first, last = _unit_days(match, unit, int(is_next))
