@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from turnleaf.core.dialogue import Text
 from turnleaf.core.evidence import is_question
 from turnleaf.core.languages.replies import choose_words
+from turnleaf.core.languages.words import find_pattern, join_texts
 from turnleaf.core.learning.findings import sure_facts
 from turnleaf.core.learning.requests import meant, request_in
 from turnleaf.core.learning.slots import slots
 from turnleaf.core.masked_facts import mask_fact
 from turnleaf.core.memories import Memory
-from turnleaf.core.terms import parse_query, terms
+from turnleaf.core.terms import parse_query, simplify, terms
 from turnleaf.errors import ModelError
 
 if TYPE_CHECKING:
@@ -34,15 +34,6 @@ CLOSE = 0.6
 """Quoted is what has at least this share of the best passage's score."""
 FEWEST_SHARED = 3
 """A statement is about a question if it shares at least one in so many of its words."""
-_QUESTION = re.compile(
-    r"[?？]\s*+$|[嗎吗呢]\s*+(?:[。！!]\s*+)?$|什麼|什么|誰|谁|哪[裡里個个些]|怎麼|怎么|為何"
-    r"|^\s*+(?:what|who|whose|where|when|which|why|how|do|does|did|is|are|was|were|can|could|will)\b",
-    re.IGNORECASE,
-)
-# Words of asking that say nothing about what is asked.
-_ASKING = frozenset(
-    terms("remember remembered recall know call called name named 記得 記住 知道 名字 叫做")
-)
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
@@ -66,7 +57,7 @@ class RecallModel:
 
 def _acknowledge(prompt: Prompt, words: Mapping[str, str]) -> str:
     """Return what will be learned of a statement; a question states nothing."""
-    if _QUESTION.search(prompt.question) or not prompt.is_learnt:
+    if _asks(prompt.question) or not prompt.is_learnt:
         return ""
     found = (fact.content for fact in _facts_in(prompt.question))
     facts = [kept for content in found if (kept := mask_fact(content, prompt.question))]
@@ -86,7 +77,7 @@ def _quote(prompt: Prompt, words: Mapping[str, str]) -> str:
 
 
 def _decline(prompt: Prompt, words: Mapping[str, str]) -> str:
-    return words["nothing" if _QUESTION.search(prompt.question) else "heard"]
+    return words["nothing" if _asks(prompt.question) else "heard"]
 
 
 def _quoted_lines(prompt: Prompt, words: Mapping[str, str]) -> list[str]:
@@ -121,7 +112,7 @@ def _statements(history: Sequence[Message]) -> list[Message]:
         message
         for number, message in enumerate(spoken)
         if wishes[number] is None
-        and not _QUESTION.search(message.text)
+        and not _asks(message.text)
         and not any(_takes_back(wish, message.text) for wish in wishes[number + 1 :])
         and settled[number].isdisjoint(chain.from_iterable(settled[number + 1 :]))
     ]
@@ -133,6 +124,17 @@ def _single_slots(text: str) -> set[tuple[str, str, str]]:
     return {(one.slot, one.subject, one.kind) for one in stated if slots()[one.slot].single}
 
 
+def _asks(text: str) -> bool:
+    asks = find_pattern("recall", "question", r"[?？]\s*+$|")
+    return asks.search(simplify(text)) is not None
+
+
+@cache
+def _asking() -> frozenset[str]:
+    """Return the words of asking that say nothing about what is asked."""
+    return frozenset(terms(join_texts("recall", "asking")))
+
+
 def _takes_back(wish: Request | None, text: str) -> bool:
     said = Memory("", text, LONG_AGO, LONG_AGO)
     return wish is not None and wish.action == "forget" and bool(meant(wish.content, [said]))
@@ -140,7 +142,7 @@ def _takes_back(wish: Request | None, text: str) -> bool:
 
 def _is_about(text: str, question: str) -> bool:
     """Tell whether a statement shares a word with what is asked."""
-    asked = {term for term in parse_query(question).terms if len(term) > 1} - _ASKING
+    asked = {term for term in parse_query(question).terms if len(term) > 1} - _asking()
     return len(asked.intersection(terms(text))) * FEWEST_SHARED >= len(asked) > 0
 
 
