@@ -11,10 +11,11 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import accumulate, filterfalse
 from operator import add
 
+from turnleaf.core.data import find_folders, load_data
 from turnleaf.core.han import SIMPLIFIED, TRADITIONAL
 
 __all__ = [
@@ -101,57 +102,9 @@ _NAMED_DATE = re.compile(
 _AMBIGUOUS_MONTHS = frozenset({"may", "mar", "march"})
 _BEFORE_MONTH = re.compile(r"\b(?:in|of|during|since|until|by|last|next|this|early|mid|late)[ -]$")
 
-# Grammar, and what people say in any conversation whatever it is about.
-_GRAMMAR = """
-    a about above actually after again ah all also am an and any are aren as at be because been
-    before being below between both but by can cannot could couldn d definitely did didn do does
-    doesn doing don down during each even feel few for from further good great had hadn haha has
-    hasn have haven having he hello her here hers herself hey hi him himself his hmm how i if in
-    into is isn it its itself just know let lets like ll look lot m made make many maybe me
-    might more most much must my myself new nice no nor not now of off oh ok okay on once only
-    or other our ours ourselves out over own please quite re really right s said same say see
-    shall she should shouldn so some sound sounds still such sure t tell than thank thanks that
-    the their theirs them themselves then there these they think this those through to too under
-    until up upon us ve very want was wasn we well were weren what when where which while who
-    whom whose why will with won would wouldn wow yeah yep yes you your yours yourself
-    yourselves
-    """
-_STOP_WORDS = frozenset(_GRAMMAR.split())
-_IRREGULAR_FORMS = """
-    age aged; beat beaten; become became; begin began begun; bend bent; bite bit bitten; bleed
-    bled; blow blew blown; break broke broken; breed bred; bring brought; build built; burn burnt;
-    buy bought; catch caught; child children; choose chose chosen; cling clung; come came; creep
-    crept; crisis crises; criterion criteria; deal dealt; die died dying; dig dug; draw drew
-    drawn; dream dreamt; drink drank drunk; drive drove driven; eat ate eaten; fall fell fallen;
-    feed fed; feel felt; fight fought; find found; flee fled; fly flew flown; foot feet; forget
-    forgot forgotten; forgive forgave forgiven; freeze froze frozen; get got gotten; give gave
-    given; go goes went gone; goose geese; grow grew grown; half halves; hang hung; hear heard;
-    hide hid hidden; hold held; keep kept; kneel knelt; knife knives; know knew known; lay laid;
-    lead led; learn learnt; leave left; lend lent; lie lied lying; light lit; loaf loaves; lose
-    lost; make made; man men; mean meant; meet met; mistake mistook mistaken; mouse mice; overcome
-    overcame; owe owed; pay paid; person people; phenomenon phenomena; prove proven; ride rode
-    ridden; ring rang rung; rise risen; run ran; say said; see saw seen; seek sought; sell sold;
-    send sent; shake shook shaken; shelf shelves; shine shone; show shown; shrink shrank shrunk;
-    sing sang sung; sink sank sunk; sit sat; sleep slept; slide slid; speak spoke spoken; spell
-    spelt; spend spent; spill spilt; spin spun; spring sprang sprung; stand stood; steal stole
-    stolen; stick stuck; sting stung; strike struck; swear swore sworn; sweep swept; swim swam
-    swum; swing swung; take took taken; teach taught; tear tore torn; tell told; thief thieves;
-    think thought; throw threw thrown; tie tied tying; tooth teeth; undergo underwent undergone;
-    understand understood; use used using; wake woke woken; wear wore worn; weave wove woven; weep
-    wept; wife wives; win won; withdraw withdrew withdrawn; wolf wolves; woman women; write wrote
-    written
-    """
-_BASE_FORMS = {
-    form: base for base, *forms in map(str.split, _IRREGULAR_FORMS.split(";")) for form in forms
-}
+_FILE = "terms.toml"
 _MIN_INFLECTED = 4
 _MIN_STEM = 2
-_ASKING_CHARS = frozenset("吗呢哪谁么")
-_STOP_CHARS = _ASKING_CHARS | frozenset("的了吧啊是在和与及或也都而其之于为被把就还有着")
-_ASKING_PAIRS = (
-    "如何 为何 何时 何处 何者 何人 何种 何地 是何 多少 请问 是否 几个 怎样 一个 这个 那个"
-)
-_STOP_PAIRS = frozenset(_ASKING_PAIRS.split())
 
 
 def _fold_table() -> dict[int, str | int | None]:
@@ -217,8 +170,8 @@ def terms(text: str) -> list[str]:
 
 
 def is_stop_word(word: str) -> bool:
-    """Whether a folded English word is grammar, or said in any conversation."""
-    return word in _STOP_WORDS
+    """Whether a folded word is grammar, or said in any conversation."""
+    return word in _stop_words()
 
 
 def is_unspaced(char: str) -> bool:
@@ -243,8 +196,8 @@ def parse_query(text: str) -> Query:
     """Turn what a person typed into terms and FTS5 expressions; no text is ever syntax."""
     folded = _spelt_out(fold(text[:_MAX_QUERY_CHARS]))
     words, runs = WORD.findall(folded), _RUN.findall(folded)
-    dates = _date_terms(folded, words)
-    telling = [_stem(word) for word in words if word not in _STOP_WORDS]
+    dates, stop_words = _date_terms(folded, words), _stop_words()
+    telling = [_stem(word) for word in words if word not in stop_words]
     pairs = [pair for run in runs for pair in _pairs(run)]
     singles = [char for run in runs for char in run]
     chosen = _distinct(
@@ -311,13 +264,46 @@ def _pairs(run: str) -> Iterator[str]:
 
 def _is_stop_char(char: str) -> bool:
     """Tell whether a single character says nothing about what is looked for."""
-    return char in _STOP_CHARS
+    return char in _stop_chars()
 
 
 def _is_stop_pair(pair: str) -> bool:
     """Tell whether a character pair only asks or only holds a sentence together."""
     chars = set(pair)
-    return pair in _STOP_PAIRS or bool(chars & _ASKING_CHARS) or chars <= _STOP_CHARS
+    return pair in _stop_pairs() or bool(chars & _asking_chars()) or chars <= _stop_chars()
+
+
+def _listed(name: str, joint: str = " ") -> str:
+    """Return what every language lists under a name, in Simplified characters."""
+    tables = (load_data(f"languages/{one}/{_FILE}") for one in find_folders("languages", _FILE))
+    return simplify(joint.join(table.get(name, "") for table in tables))
+
+
+@cache
+def _stop_words() -> frozenset[str]:
+    return frozenset(_listed("stop_words").split())
+
+
+@cache
+def _stop_pairs() -> frozenset[str]:
+    return frozenset(_listed("stop_pairs").split())
+
+
+@cache
+def _asking_chars() -> frozenset[str]:
+    return frozenset("".join(_listed("asking_characters").split()))
+
+
+@cache
+def _stop_chars() -> frozenset[str]:
+    return _asking_chars() | frozenset("".join(_listed("stop_characters").split()))
+
+
+@cache
+def _base_forms() -> dict[str, str]:
+    """Return the base of each form that no ending tells."""
+    lines = map(str.split, _listed("irregular_forms", ";").split(";"))
+    return {form: base for base, *forms in filter(None, lines) for form in forms}
 
 
 def _date_terms(folded: str, words: Iterable[str]) -> list[str]:
@@ -360,7 +346,7 @@ def _number(digits: str) -> int:
 @lru_cache(maxsize=65_536)
 def _stem(word: str) -> str:
     """Take the commonest English endings off a word, so that inflected forms meet."""
-    word = _BASE_FORMS.get(word, word)
+    word = _base_forms().get(word, word)
     if not (word.isascii() and word.isalpha()):
         return word
     if len(word) >= _MIN_INFLECTED:

@@ -67,6 +67,8 @@ def _all_span_words() -> Iterator[SpanWords]:
     return map(load_span_words, find_folders("languages", FILE))
 
 
+# There are many rules, and most texts need few of them.
+@cache
 def compile_rule(pattern: str) -> re.Pattern[str]:
     """Return the pattern of a rule, compiled when it is first needed."""
     return compile_pattern(f"{_START}(?:{pattern}){_END}")

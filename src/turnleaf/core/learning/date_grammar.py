@@ -12,6 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.data import load_data
+from turnleaf.core.terms import simplify
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -68,8 +69,10 @@ class DateGrammar:
 @cache
 def load_grammar(language: str) -> DateGrammar:
     """Return the grammar of a language whose folder has one."""
-    table = load_data(f"languages/{language}/{FILE}")
-    rules = [DateRule(**rule) for rule in table["rule"]]
+    data = load_data(f"languages/{language}/{FILE}")
+    # What is written stays in the script of the file; what is read is compared in Simplified.
+    table = {name: _simplify(part) for name, part in data.items()} | {"forms": data["forms"]}
+    rules = [DateRule(**rule | {"pattern": simplify(rule["pattern"])}) for rule in data["rule"]]
     return DateGrammar(
         rules,
         _compile_rules(rules, table),
@@ -82,6 +85,16 @@ def load_grammar(language: str) -> DateGrammar:
         table["verb_stands"],
         table["loose_weekdays"],
     )
+
+
+def _simplify(data: Any) -> Any:  # noqa: ANN401 - any part of a TOML file
+    if isinstance(data, str):
+        return simplify(data)
+    if isinstance(data, list):
+        return [*map(_simplify, data)]
+    if isinstance(data, dict):
+        return {simplify(key): _simplify(value) for key, value in data.items()}
+    return data
 
 
 def _compile_rules(rules: Sequence[DateRule], table: Mapping[str, Any]) -> re.Pattern[str]:

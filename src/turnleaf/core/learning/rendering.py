@@ -49,7 +49,8 @@ def heading_of(slot: str, language: str, used: Collection[str] = ()) -> str:
 def _choose_heading(slot: str, folder: str, used: Collection[str]) -> str:
     category = slots()[slot].category
     folders = (folder, *find_languages(_FILE))
-    headings = [get_language(name).categories[category] for name in folders]
+    known = [get_language(name).categories for name in folders]
+    headings = [categories[category] for categories in known if category in categories]
     return next((one for one in headings if one in used), headings[0])
 
 
