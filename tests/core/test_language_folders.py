@@ -109,6 +109,9 @@ phrases = 'こんにちは|ありがとう'
 
 [extraction]
 example = "例"
+
+[concepts]
+peanut = ["落花生"]
 """
 ESPERANTO_DETECTION = r"""
 rank = 5
@@ -141,6 +144,7 @@ from turnleaf.core.learning.dates import make_dates_absolute
 from turnleaf.core.learning.recogniser import read_message
 from turnleaf.core.learning.rendering import category_of, write_fact
 from turnleaf.core.learning.requests import request_in
+from turnleaf.core.learning.values import value_key
 from turnleaf.core.small_talk import is_small_talk
 from turnleaf.core.spans import span_in
 
@@ -164,9 +168,10 @@ spans = [
         for one in ("一昨日に何をしましたか", "what did I do yesterday?", "我昨天做了什麼？")
     )
 ]
+same = value_key("落花生") == value_key("花生") == value_key("peanuts")
 asked = is_question("東京ですか"), is_small_talk("こんにちは"), says_nothing(said)
 example = system_prompt([Said(text, "user")], Window(4096)).endswith("例")
-print(json.dumps([said, others, kept, stated, dates, spans, asked, example]))
+print(json.dumps([said, others, kept, stated, dates, spans, asked, example, same]))
 """
 
 
@@ -185,7 +190,7 @@ def test_a_language_has_all_its_files_and_they_can_be_read(folder: Path) -> None
 
 
 def test_a_new_folder_is_all_that_a_new_language_needs(tmp_path: Path) -> None:
-    said, others, kept, stated, dates, spans, asked, example = _run_with_new_folders(tmp_path)
+    said, others, kept, stated, dates, spans, asked, *rest = _run_with_new_folders(tmp_path)
     assert [said, *others] == ["覚えました：蕎麦", "Remembered: 1", "已記住：1"]
     assert kept == ["私は蕎麦アレルギーだ", "I like tea", "我喜歡喝茶"]
     assert stated[:2] == [["東京に住んでいる場所"], ["Mi loĝas en RomoLokoj"]]
@@ -195,7 +200,7 @@ def test_a_new_folder_is_all_that_a_new_language_needs(tmp_path: Path) -> None:
     assert [first for first, _ in spans] == ["2026-11-14", "2026-11-15", "2026-11-15"]
     assert spans[0][1] == "何をしましたか"
     assert asked == [True, True, True]
-    assert example
+    assert rest == [True, True]
 
 
 def _run_with_new_folders(tmp_path: Path) -> list[Any]:

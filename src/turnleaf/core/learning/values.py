@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
+from itertools import chain
 
 from turnleaf.core.data import load_data
-from turnleaf.core.languages.words import find_pattern, respell
+from turnleaf.core.languages.words import find_pattern, find_tables, respell
 from turnleaf.core.terms import fold
 
 _SIGNS = re.compile(r"[\"'`「」『』()!?。.,~*]|(?<=[\u3400-\u9fff]) | (?=[\u3400-\u9fff])")
@@ -45,5 +46,6 @@ _MIN_HAN = 2
 @cache
 def _concepts() -> dict[str, str]:
     """Return the key of each spelling: 花生 and groundnuts are peanuts."""
-    table: dict[str, list[str]] = load_data("learning/concepts.toml")["concepts"]
-    return {fold(one): key for key, spellings in table.items() for one in (key, *spellings)}
+    shared = load_data("learning/concepts.toml")["concepts"]
+    pairs = chain.from_iterable(table.items() for table in (shared, *find_tables("concepts")))
+    return {fold(one): key for key, spellings in pairs for one in (key, *spellings)}
