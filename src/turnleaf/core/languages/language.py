@@ -95,7 +95,7 @@ class Rule:
 
     The `open_part` is the last of the pattern and ends where its type says. A pattern without a
     value states the `value` that stands beside it: who speaks of "my wife" is married. A `kind`
-    beside it is that of the value: a Pixel is a phone. The part `who` is somebody that the
+    beside it is that of the value: a Pixel is a phone; a `subject` is whom it is about. The part `who` is somebody that the
     statement is about (of a group of subjects, if its type is called like one), and `old` the value
     that the new one is instead of, or that is over if there is none.
     """
@@ -108,6 +108,7 @@ class Rule:
     is_weak: bool = False
     value: str = ""
     kind: str = ""
+    subject: str = ""
 
     @property
     def regex(self) -> re.Pattern[str]:
@@ -222,6 +223,11 @@ class Language:
         return self._rules("", self._data.get("corrections", {}).get("patterns", ()))
 
     @cached_property
+    def changes(self) -> tuple[Rule, ...]:
+        """Ways to say that one thing took the place of another, whatever they are."""
+        return self._rules("", self._data.get("corrections", {}).get("changes", ()))
+
+    @cached_property
     def withdrawal(self) -> re.Pattern[str]:
         """Ways to say that something was not meant."""
         return self._pattern("corrections", "withdrawal")
@@ -326,6 +332,7 @@ class Language:
                 self._rule(slot, one["pattern"]),
                 value=one.get("value", ""),
                 kind=one.get("kind", ""),
+                subject=one.get("subject", ""),
                 is_over=is_over,
                 is_weak=is_weak,
             )

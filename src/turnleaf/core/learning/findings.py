@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from turnleaf.core.learning.dates import make_dates_absolute
 from turnleaf.core.learning.recogniser import read_message
+from turnleaf.core.learning.reconciling import is_implied
 from turnleaf.core.learning.rendering import write_fact
 from turnleaf.core.learning.slots import Correction, Statement, Withdrawal
 
@@ -31,9 +32,12 @@ Found: TypeAlias = Finding | Correction | Withdrawal
 
 def find_facts(text: str, said_at: datetime, names: Names | None = None) -> list[Found]:
     """Return what a message of the user gives, in order; `names` are known already."""
+    said = read_message(text, names)
+    told = [one for one in said if isinstance(one, Statement)]
     return [
         make_finding(one, text[one.start : one.end], said_at) if isinstance(one, Statement) else one
-        for one in read_message(text, names)
+        for one in said
+        if not (isinstance(one, Statement) and any(is_implied(one, other) for other in told))
     ]
 
 

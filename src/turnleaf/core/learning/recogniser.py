@@ -36,7 +36,7 @@ from turnleaf.core.learning.speech import HIDDEN, one_spelling, plain_text, sent
 from turnleaf.core.learning.values import value_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from turnleaf.core.languages.language import Language, Rule
     from turnleaf.core.learning.slots import Names
@@ -144,6 +144,9 @@ class _Reader:
     about: _Subject | None = None
     about_age: int = 0
     last: _Subject | None = None
+    topic: _Subject | None = None
+    """What "it" means: something that somebody has, such as a number that has changed."""
+    topic_age: int = 0
     is_beginning: bool = True
     is_of_user: bool = False
     """Whether the last thing said was about the user."""
@@ -155,6 +158,8 @@ class _Reader:
             # Two sentences on, "she" may be somebody else.
             self.about_age += 1
             self.about = self.about if self.about_age <= _MAX_ABOUT_AGE else None
+            self.topic_age += 1
+            self.topic = self.topic if self.topic_age <= _MAX_ABOUT_AGE else None
             said = self.plain[sentence.start : sentence.end]
             language = _language_of(said)
             if is_japanese(self.text[sentence.start : sentence.end]):
@@ -175,6 +180,7 @@ class _Reader:
             sentence = replace(sentence, start=meant.end)
         is_correcting = language.speech("wrong").search(self.plain, 0, sentence.end) is not None
         stated: list[Statement] = []
+        changed: list[Correction] = []
         for start, end in self._find_clauses(sentence, language):
             is_beginning, self.is_beginning = self.is_beginning, False
             if end - start > MAX_CLAUSE_CHARS or HIDDEN in self.plain[start:end]:
@@ -188,9 +194,13 @@ class _Reader:
                 stated[-1] = replace(stated[-1], instead_of=old, end=end)
                 continue
             if self.is_gated and language.gates.clause.search(self.plain, start, end):
+                self._note_topic(start, end, language)
                 continue
-            stated += self._read_clause(start, end, language, is_beginning=is_beginning)
+            read = [*self._read_clause(start, end, language, is_beginning=is_beginning)]
+            stated += read
+            changed += () if read else self._find_change(start, end, language)
         yield from (replace(one, is_correction=is_correcting) for one in stated)
+        yield from changed
 
     def _find_clauses(self, sentence: Sentence, language: Language) -> list[tuple[int, int]]:
         """Return where the clauses that state something are, up to what somebody else said."""
@@ -212,8 +222,10 @@ class _Reader:
         self, start: int, end: int, language: Language, *, is_beginning: bool
     ) -> Iterator[Statement]:
         opened = _skip_opening(self.plain, start, end, language)
-        for clause in self._subjects(opened, end, language, is_beginning=is_beginning):
+        self.last, before = None, self.last
+        for clause in self._subjects(opened, end, before, language, is_beginning=is_beginning):
             found = [*_states(clause, language, self.text)]
+            self.last = self.last or (clause.subject if clause.subject.mark else None)
             if clause.subject.key != USER:
                 self.about, self.about_age = clause.subject, 0
                 self.is_of_user = False
@@ -223,7 +235,20 @@ class _Reader:
                 self.is_of_user = found[0].subject == USER
                 self._note(found, language)
                 yield from found
-                return
+                break
+        self._note_topic(opened, end, language)
+        met = [*language.speech("mention").finditer(self.plain, opened, end)]
+        if len(met) == 1 and self.about_age:
+            # Who is the only person that it tells of is "he" or "she" after it.
+            self.about, self.about_age = _describe_other(met[0], opened, language), 0
+
+    def _note_topic(self, start: int, end: int, language: Language) -> None:
+        """Note what "it" means after a clause."""
+        for found in language.speech("topic").finditer(self.plain, start, end):
+            owner = self.last if self.last and self.last.key != USER else None
+            mark = (OTHER_WHOSE if owner else SELF_WHOSE) + found["topic"]
+            self.topic = replace(owner or _Subject("", USER, "", 0), mark=mark, name=None)
+            self.topic_age = 0
 
     def _note(self, found: list[Statement], language: Language) -> None:
         """Note whom statements name, and whom "his" and "her" will mean after them."""
@@ -245,7 +270,7 @@ class _Reader:
             start += 1
         if taken_back := language.withdrawal.match(self.plain, start, end):
             return Withdrawal(language.name, start, taken_back.end())
-        return self._match_correction(start, end, language)
+        return self._match_correction(start, end, language, language.corrections)
 
     def _find_contrast(
         self, start: int, sentence: Sentence, language: Language
@@ -254,12 +279,20 @@ class _Reader:
         if sentence.asks:
             return None
         end = min(sentence.end, start + MAX_CLAUSE_CHARS)
-        meant = self._match_correction(start, end, language)
+        meant = self._match_correction(start, end, language, language.corrections)
         return meant if meant and meant.old else None
 
-    def _match_correction(self, start: int, end: int, language: Language) -> Correction | None:
+    def _find_change(self, start: int, end: int, language: Language) -> list[Correction]:
+        """Return the change of something known that a clause tells of: a switch from one to another."""
+        opened = _skip_opening(self.plain, start, end, language)
+        found = self._match_correction(opened, end, language, language.changes)
+        return [found] if found else []
+
+    def _match_correction(
+        self, start: int, end: int, language: Language, rules: Sequence[Rule]
+    ) -> Correction | None:
         said = self.plain[start:end]
-        for rule in language.corrections:
+        for rule in rules:
             found = rule.regex.match(said)
             places = _value_places(rule, found, said, language) if found else None
             if places and "new" in places:
@@ -271,7 +304,7 @@ class _Reader:
         return None
 
     def _subjects(
-        self, start: int, end: int, language: Language, *, is_beginning: bool
+        self, start: int, end: int, last: _Subject | None, language: Language, *, is_beginning: bool
     ) -> Iterator[_Clause]:
         """Return the clause with its subject marked, in each way that it can be read."""
         if is_beginning or self.is_of_user:
@@ -282,14 +315,16 @@ class _Reader:
                     yield self._mark(start, end, _Subject(mark + space, USER, "", 0))
         if language.speech("outsider").match(self.plain, start, end):
             self.is_of_user = False
-        for subject in self._find_subjects(start, end, language):
+        for subject in self._find_subjects(start, end, last, language):
             yield self._mark(start, end, subject)
 
     def _mark(self, start: int, end: int, subject: _Subject) -> _Clause:
         marked = subject.mark + self.plain[start + subject.chars : end]
         return _Clause(self.plain, start, end, marked, subject, start, self.names)
 
-    def _find_subjects(self, start: int, end: int, language: Language) -> Iterator[_Subject]:
+    def _find_subjects(
+        self, start: int, end: int, last: _Subject | None, language: Language
+    ) -> Iterator[_Subject]:
         plain = self.plain
         if other := language.speech("other").match(plain, start, end):
             yield _describe_other(other, start, language)
@@ -302,10 +337,12 @@ class _Reader:
             yield replace(self.about, mark=OTHER, chars=pronoun.end() - start, name=None)
         if self.about and (pronoun := language.speech("pronoun_whose").match(plain, start, end)):
             yield replace(self.about, mark=OTHER_WHOSE, chars=pronoun.end() - start, name=None)
-        if self.last and language.speech("bare").match(plain, start, end):
-            mark = SELF if self.last.key == USER else OTHER
+        if self.topic and (it := language.speech("it").match(plain, start, end)):
+            yield replace(self.topic, chars=it.end() - start)
+        if last and language.speech("bare").match(plain, start, end):
+            mark = SELF if last.key == USER else OTHER
             space = " " if plain[start].isascii() else ""
-            yield replace(self.last, mark=mark + space, chars=0, name=None)
+            yield replace(last, mark=mark + space, chars=0, name=None)
         yield _Subject("", USER, "", 0)
 
     def _find_known(self, start: int, end: int) -> Iterator[_Subject]:
@@ -366,8 +403,8 @@ def _describe_other(found: re.Match[str], start: int, language: Language) -> _Su
     word = found["relation"].lower()
     relation = language.relations[word]
     which = (groups.get("which") or "").strip().lower()
-    # There is one boss, and the new one is it.
-    which = "" if which == "new" and relation in subject_group("unique") else which
+    # The new boss is the boss; a new dog may be one more.
+    which = "" if which == "new" and relation not in subject_group("pets") else which
     key = f"{which} {relation}".strip()
     shown = language.display[word]
     mark = OTHER_WHOSE if groups.get("whose") else OTHER
@@ -440,7 +477,7 @@ def _find_person(said: str, names: Names, language: Language) -> _Subject | None
         key, text, slot = names[plain]
         return _Subject(OTHER, key, text, 0, known_as=said, name_slot=slot)
     word = plain.partition(" ")[2]
-    if plain.startswith(("my ", "our ")) and word in language.relations:
+    if plain.startswith(("my ", "our ", "the ")) and word in language.relations:
         return _Subject(OTHER, language.relations[word], language.display[word], 0)
     return None
 
@@ -472,14 +509,16 @@ def _make_statements(
     tail: int,
 ) -> Iterator[Statement]:
     def said(place: tuple[int, int]) -> str:
+        if place[1] <= len(clause.subject.mark):
+            return clause.marked[slice(*place)]
         words = text[clause.place(place[0]) : clause.place(place[1])]
         # The capital of "Training for a race" is only that of the sentence.
         is_first = clause.subject.mark.startswith(_BEING) and clause.place(place[0]) == clause.start
         return words[:1].lower() + words[1:] if is_first else words
 
     subject, subject_text = clause.subject.key, clause.subject.text
-    if "thing" in places:
-        subject, subject_text = _name_thing(said(places["thing"][0]), language)
+    if thing := said(places["thing"][0]) if "thing" in places else rule.subject:
+        subject, subject_text = _name_thing(thing, language)
     kind = said(places["kind"][0]) if "kind" in places else rule.kind
     slot, name = rule.slot, clause.subject.known_as
     old = said(places["old"][0]) if "old" in places else ""
@@ -489,6 +528,7 @@ def _make_statements(
     if is_of_one and not subject_text.isascii():
         subject_text += name
     is_only_old = "old" in places and "value" not in places
+    when = said(places["when"][0]) if "when" in places else _find_when(rule, clause, language)
     for place in places["old"] if is_only_old else places.get("value", [(0, 0)]):
         yield Statement(
             slot,
@@ -498,13 +538,19 @@ def _make_statements(
             value_key(kind) if kind else "",
             subject_text,
             kind,
-            said(places["when"][0]) if "when" in places else "",
+            when,
             is_over=rule.is_over or is_only_old,
             is_weak=rule.is_weak,
             instead_of="" if is_only_old else old,
             start=clause.quote_start,
             end=clause.place(tail),
         )
+
+
+def _find_when(rule: Rule, clause: _Clause, language: Language) -> str:
+    """Return the words of a clause that say when an event was, if it was not just now."""
+    found = slots()[rule.slot].is_event and language.speech("when").search(clause.marked)
+    return found[0] if found else ""
 
 
 def _name_thing(word: str, language: Language) -> tuple[str, str]:
