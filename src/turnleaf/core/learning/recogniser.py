@@ -49,6 +49,7 @@ _HAN = re.compile("[\u3400-\u9fff]")
 _OPENING_CHARS = 120
 _MAX_OPENINGS = 6
 _MAX_ABOUT_AGE = 1
+_MAX_MENTIONS = 5
 _MAX_NAME_CHARS = 60
 _BEING = f"{SELF} am"
 _ELIDED = (("elided_being", _BEING), ("elided", SELF))
@@ -144,6 +145,7 @@ class _Reader:
     about: _Subject | None = None
     about_age: int = 0
     last: _Subject | None = None
+    is_last_read: bool = False
     topic: _Subject | None = None
     """What "it" means: something that somebody has, such as a number that has changed."""
     topic_age: int = 0
@@ -182,7 +184,8 @@ class _Reader:
         stated: list[Statement] = []
         changed: list[Correction] = []
         for start, end in self._find_clauses(sentence, language):
-            is_beginning, self.is_beginning = self.is_beginning, False
+            is_beginning = self.is_beginning
+            self.is_beginning = is_beginning and self._is_only_opening(start, end, language)
             if end - start > MAX_CLAUSE_CHARS or HIDDEN in self.plain[start:end]:
                 continue
             if start > sentence.start and (meant := self._find_contrast(start, sentence, language)):
@@ -199,8 +202,40 @@ class _Reader:
             read = [*self._read_clause(start, end, language, is_beginning=is_beginning)]
             stated += read
             changed += () if read else self._find_change(start, end, language)
+        stated += self._find_supposed(sentence, stated, language)
         yield from (replace(one, is_correction=is_correcting) for one in stated)
         yield from changed
+
+    def _find_supposed(
+        self, sentence: Sentence, stated: Sequence[Statement], language: Language
+    ) -> Iterator[Statement]:
+        """Return what goes without saying in a sentence, whatever else that says or asks."""
+        if any("~subject" in slots()[one.slot].ends for one in stated):
+            return
+        told = {(one.slot, one.subject, value_key(one.value)) for one in stated}
+        mine = language.speech("mine").finditer(self.plain, sentence.start, sentence.end)
+        for found in [*mine][:_MAX_MENTIONS]:
+            start, end = found.start(), min(sentence.end, found.start() + MAX_CLAUSE_CHARS)
+            if HIDDEN in self.plain[start:end]:
+                continue
+            for one in self._read_mention(start, end, sentence, language):
+                if (one.slot, one.subject, value_key(one.value)) not in told:
+                    self._note([one], language)
+                    yield one
+
+    def _read_mention(
+        self, start: int, end: int, sentence: Sentence, language: Language
+    ) -> list[Statement]:
+        if other := language.speech("other").match(self.plain, start, end):
+            clause = self._mark(start, end, _describe_other(other, start, language))
+            return [*_name_told(clause, language, self.text)]
+        whose = language.speech("user_whose").match(self.plain, start, end)
+        chars = whose.end() - start if whose else 0
+        clause = self._mark(start, end, _Subject(SELF_WHOSE, USER, "", chars))
+        if language.speech("bygone").search(self.plain, sentence.start, sentence.end):
+            return []
+        rules = (rule for words in language.slots.values() for rule in words.supposed)
+        return next(filter(None, (_apply(one, clause, language, self.text) for one in rules)), [])
 
     def _find_clauses(self, sentence: Sentence, language: Language) -> list[tuple[int, int]]:
         """Return where the clauses that state something are, up to what somebody else said."""
@@ -212,6 +247,10 @@ class _Reader:
         reported = language.gates.reported.search(self.plain, sentence.start, sentence.end)
         return [place for place in places if not reported or place[1] <= reported.start()]
 
+    def _is_only_opening(self, start: int, end: int, language: Language) -> bool:
+        """Whether nothing is said yet: "quick update,"."""
+        return _skip_opening(self.plain, start, end, language) >= end
+
     def _find_wish(self, place: tuple[int, int], language: Language) -> list[tuple[int, int]]:
         """Return what a question asks for, if it is a wish: "could you *call me Al*?"."""
         start = _skip_opening(self.plain, *place, language)
@@ -222,7 +261,11 @@ class _Reader:
         self, start: int, end: int, language: Language, *, is_beginning: bool
     ) -> Iterator[Statement]:
         opened = _skip_opening(self.plain, start, end, language)
-        self.last, before = None, self.last
+        before = self.last
+        bare = "bare" if self.is_last_read else "bare_deed"
+        if before and not language.speech(bare).match(self.plain, opened, end):
+            before = None
+        self.last, self.is_last_read = None, False
         for clause in self._subjects(opened, end, before, language, is_beginning=is_beginning):
             found = [*_states(clause, language, self.text)]
             self.last = self.last or (clause.subject if clause.subject.mark else None)
@@ -232,6 +275,7 @@ class _Reader:
             if found:
                 is_of_clause = found[0].subject == clause.subject.key
                 self.last = clause.subject if is_of_clause else None
+                self.is_last_read = True
                 self.is_of_user = found[0].subject == USER
                 self._note(found, language)
                 yield from found
@@ -283,7 +327,7 @@ class _Reader:
         return meant if meant and meant.old else None
 
     def _find_change(self, start: int, end: int, language: Language) -> list[Correction]:
-        """Return the change of something known that a clause tells of: a switch from one to another."""
+        """Return what a clause says took the place of something: a switch from A to B."""
         opened = _skip_opening(self.plain, start, end, language)
         found = self._match_correction(opened, end, language, language.changes)
         return [found] if found else []
@@ -325,7 +369,7 @@ class _Reader:
     def _find_subjects(
         self, start: int, end: int, last: _Subject | None, language: Language
     ) -> Iterator[_Subject]:
-        plain = self.plain
+        plain, about = self.plain, self.about
         if other := language.speech("other").match(plain, start, end):
             yield _describe_other(other, start, language)
         yield from self._find_known(start, end)
@@ -333,13 +377,13 @@ class _Reader:
             yield _Subject(SELF_WHOSE, USER, "", whose.end() - start)
         if user := language.speech("user").match(plain, start, end):
             yield _Subject(SELF, USER, "", user.end() - start)
-        if self.about and (pronoun := language.speech("pronoun").match(plain, start, end)):
-            yield replace(self.about, mark=OTHER, chars=pronoun.end() - start, name=None)
-        if self.about and (pronoun := language.speech("pronoun_whose").match(plain, start, end)):
-            yield replace(self.about, mark=OTHER_WHOSE, chars=pronoun.end() - start, name=None)
+        if about and (pronoun := language.speech("pronoun").match(plain, start, end)):
+            yield replace(about, mark=OTHER, chars=pronoun.end() - start, name=None)
+        if about and (pronoun := language.speech("pronoun_whose").match(plain, start, end)):
+            yield replace(about, mark=OTHER_WHOSE, chars=pronoun.end() - start, name=None)
         if self.topic and (it := language.speech("it").match(plain, start, end)):
             yield replace(self.topic, chars=it.end() - start)
-        if last and language.speech("bare").match(plain, start, end):
+        if last:
             mark = SELF if last.key == USER else OTHER
             space = " " if plain[start].isascii() else ""
             yield replace(last, mark=mark + space, chars=0, name=None)
@@ -416,13 +460,18 @@ def _describe_other(found: re.Match[str], start: int, language: Language) -> _Su
 
 def _states(clause: _Clause, language: Language, text: str) -> Iterator[Statement]:
     """Return what a clause states: the name of whom it is about, and the first rule that fits."""
+    yield from _name_told(clause, language, text)
+    yield from _first_statement(clause, language, text)
+
+
+def _name_told(clause: _Clause, language: Language, text: str) -> Iterator[Statement]:
+    """Return the name that stands beside whom a clause is about: my dog *Rex*."""
     if clause.subject.name:
         start, end = clause.subject.name
         yield Statement(
             "name", text[start:end], language.name, clause.subject.key,
             subject_text=clause.subject.text, start=clause.quote_start, end=end,
         )  # fmt: skip
-    yield from _first_statement(clause, language, text)
 
 
 def _first_statement(clause: _Clause, language: Language, text: str) -> list[Statement]:
@@ -477,9 +526,11 @@ def _find_person(said: str, names: Names, language: Language) -> _Subject | None
         key, text, slot = names[plain]
         return _Subject(OTHER, key, text, 0, known_as=said, name_slot=slot)
     word = plain.partition(" ")[2]
-    if plain.startswith(("my ", "our ", "the ")) and word in language.relations:
-        return _Subject(OTHER, language.relations[word], language.display[word], 0)
-    return None
+    if not plain.startswith(("my ", "our ", "the ")):
+        return None
+    # A name may stand beside it: my cat Smudge.
+    known = next((one for one in (word, word.rpartition(" ")[0]) if one in language.relations), "")
+    return _Subject(OTHER, language.relations[known], language.display[known], 0) if known else None
 
 
 def _value_places(
@@ -532,7 +583,9 @@ def _make_statements(
     for place in places["old"] if is_only_old else places.get("value", [(0, 0)]):
         yield Statement(
             slot,
-            said(place) if place != (0, 0) else rule.value or (name if is_of_one else ""),
+            _fill(rule, said(place))
+            if place != (0, 0)
+            else rule.value or (is_of_one and name) or "",
             language.name,
             subject,
             value_key(kind) if kind else "",
@@ -545,6 +598,10 @@ def _make_statements(
             start=clause.quote_start,
             end=clause.place(tail),
         )
+
+
+def _fill(rule: Rule, value: str) -> str:
+    return rule.value.format(value) if "{}" in rule.value else value
 
 
 def _find_when(rule: Rule, clause: _Clause, language: Language) -> str:

@@ -28,7 +28,7 @@ from turnleaf.core.learning.values import covers, mentions, value_key
 from turnleaf.core.terms import fold, parse_query
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from turnleaf.core.learning.slots import Correction, Names
     from turnleaf.core.memories import Memory
@@ -51,7 +51,9 @@ _ACTIVITIES = frozenset(
     {"learning", "skill", "hobby", "habit", "practice", "craft", "like", "tool", "medication"}
 )
 """What is given up whole: who quits tennis neither plays nor likes it, nor goes every Monday."""
-_INDULGENCES = frozenset({"habit", "like", "favourite", "preference", "eats", "drinks", "personality"})
+_INDULGENCES = frozenset(
+    {"habit", "like", "favourite", "preference", "eats", "drinks", "personality"}
+)
 _ROUTINES = frozenset({"habit", "schedule"})
 _WEDDING = "married"
 
@@ -89,8 +91,9 @@ def judge(statement: Statement, known: Sequence[Memory]) -> Verdict:
     if same:
         given_up = tuple(one for one in _find_given_up(statement, claims) if one != same)
         return Verdict("ends", given_up) if given_up else Verdict("same", (same,))
-    ended = tuple(dict.fromkeys(_find_ends(statement, claims)))
     replaced = _find_replaced(statement, claims)
+    ends = dict.fromkeys(_find_ends(statement, claims))
+    ended = tuple(one for one in ends if one not in replaced)
     restated = tuple(_find_wed(statement, claims))
     return Verdict("replaces" if replaced else "new", replaced, ended, restated)
 
@@ -216,15 +219,27 @@ def _is_same(claim: Statement, statement: Statement) -> bool:
 
 def is_implied(claim: Statement, other: Statement) -> bool:
     """Whether a claim goes without saying if another one is known."""
-    return _is_in_diet(claim, other) or _is_in_name(claim, other)
+    return _is_in_diet(claim, other) or _is_in_name(claim, other) or _is_in_allergy(claim, other)
+
+
+def tells_of_kin(claim: Statement, other: Statement) -> bool:
+    """Whether a claim says only that there is somebody, and another one says more about them."""
+    if slots()[claim.slot].introduces != "~value" or claim.subject != USER or not other.subject:
+        return False
+    return get_language(claim.language).relations.get(value_key(claim.value)) == other.subject
 
 
 def _is_in_name(claim: Statement, name: Statement) -> bool:
     """Whether a claim says only that there is somebody whose name is known: a dog called Rex."""
-    if slots()[claim.slot].introduces != "~value" or (claim.subject, name.slot) != (USER, "name"):
-        return False
-    relation = get_language(claim.language).relations.get(value_key(claim.value))
-    return relation == name.subject and not (claim.is_over or name.is_over)
+    is_known = name.slot == "name" and not (claim.is_over or name.is_over)
+    return is_known and tells_of_kin(claim, name)
+
+
+def _is_in_allergy(claim: Statement, allergy: Statement) -> bool:
+    """Whether a claim avoids what somebody is allergic to."""
+    slots_told = (claim.slot, allergy.slot) == ("avoids", "allergy")
+    is_of_same = claim.subject == allergy.subject and not (claim.is_over or allergy.is_over)
+    return slots_told and is_of_same and value_key(claim.value) == value_key(allergy.value)
 
 
 def _is_in_diet(claim: Statement, diet: Statement) -> bool:
@@ -261,6 +276,7 @@ def _find_replaced(
         or _contradicts(one[1], statement, slot.opposite)
         or (slot.counted and _counts_again(one[1], statement))
         or _is_in_diet(one[1], statement)
+        or _is_in_allergy(one[1], statement)
         or _is_at_another_time(one[1], statement)
     ]
     return tuple(dict.fromkeys(memory for memory, _ in (*same, *others)))
@@ -394,25 +410,37 @@ def _has_name(claim: Statement, event: Statement) -> bool:
 
 
 def _is_ended_by(claim: Statement, event: Statement, end: str) -> bool:
-    if end == "~partner":
-        return claim.subject in subject_group("partners")
-    if end == "~single":
-        is_of_user = claim.slot == "marital" and claim.subject == USER
-        return is_of_user and value_key(claim.value) == "single"
-    if end == "~diet":
-        avoided = replace(event, slot="avoids", is_over=False)
-        return (event.is_over or event.slot == "eats") and _is_in_diet(avoided, claim)
-    if end == "~indulgence":
-        is_of_same = claim.subject == event.subject and claim.slot in _INDULGENCES
-        return is_of_same and not event.is_over and mentions(claim.value, event.value)
-    if end == "~pregnancy":
-        return claim.slot == "pregnant" and claim.subject in {USER, *subject_group("partners")}
-    if end == "~subject":
-        return _dies_with(claim, event)
-    if end == "~any":
-        return _can_end(claim) and claim.subject == event.subject and _names(event, claim)
+    if end in _ENDS:
+        return _ENDS[end](claim, event)
     is_named = not event.value or _is_about(claim.value, event.value)
     return claim.slot == end and claim.subject == event.subject and is_named
+
+
+def _is_of_partner(claim: Statement, _event: Statement) -> bool:
+    return claim.subject in subject_group("partners")
+
+
+def _is_single_life(claim: Statement, _event: Statement) -> bool:
+    is_of_user = claim.slot == "marital" and claim.subject == USER
+    return is_of_user and value_key(claim.value) == "single"
+
+
+def _is_broken_diet(claim: Statement, event: Statement) -> bool:
+    avoided = replace(event, slot="avoids", is_over=False)
+    return (event.is_over or event.slot == "eats") and _is_in_diet(avoided, claim)
+
+
+def _is_indulgence(claim: Statement, event: Statement) -> bool:
+    is_of_same = claim.subject == event.subject and claim.slot in _INDULGENCES
+    return is_of_same and not event.is_over and mentions(claim.value, event.value)
+
+
+def _is_pregnancy(claim: Statement, _event: Statement) -> bool:
+    return claim.slot == "pregnant" and claim.subject in {USER, *subject_group("partners")}
+
+
+def _is_given_up(claim: Statement, event: Statement) -> bool:
+    return _can_end(claim) and claim.subject == event.subject and _names(event, claim)
 
 
 def _can_end(claim: Statement) -> bool:
@@ -436,10 +464,23 @@ def _dies_with(claim: Statement, event: Statement) -> bool:
         return True
     if subject in subject_group("pets"):
         return claim.subject == subject or (claim.slot == "pet" and _is_pet(claim, subject))
-    return claim.subject == subject and claim.slot not in KEPT_AFTER_DEATH
+    is_kept = claim.slot in KEPT_AFTER_DEATH and event.slot != "given_away"
+    return claim.subject == subject and not is_kept
 
 
 def _is_pet(claim: Statement, subject: str) -> bool:
     """Whether a pet is of a kind, by its breed too: a corgi is a dog."""
     kind = get_language(claim.language).relations.get(one_spelling(claim.value).lower())
     return kind == subject or _is_about(claim.value, subject)
+
+
+_ENDS: Mapping[str, Callable[[Statement, Statement], bool]] = {
+    "~partner": _is_of_partner,
+    "~single": _is_single_life,
+    "~diet": _is_broken_diet,
+    "~indulgence": _is_indulgence,
+    "~pregnancy": _is_pregnancy,
+    "~subject": _dies_with,
+    "~any": _is_given_up,
+}
+"""How to tell what an event ends that is not simply a slot; `slots.toml` explains the names."""

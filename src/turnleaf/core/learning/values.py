@@ -43,10 +43,13 @@ def covers(value: str, other: str) -> bool:
 
 def mentions(value: str, named: str) -> bool:
     """Whether a value holds what is named, in whatever form its words are: run, running."""
-    first, second = value_key(value), value_key(named)
-    if first.isascii() and second.isascii():
-        return bool(second) and {*map(_stem, second.split())} <= {*map(_stem, first.split())}
-    return covers(value, named)
+    if not (value.isascii() and named.isascii()):
+        return covers(value, named)
+    pairs = ((value_key(value), value_key(named)), (fold(value), fold(named)))
+    return any(
+        bool(second) and {*map(_stem, second.split())} <= {*map(_stem, first.split())}
+        for first, second in pairs
+    )
 
 
 def _stem(word: str) -> str:
