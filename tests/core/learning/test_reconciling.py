@@ -221,3 +221,55 @@ def test_sentences_say_the_same_whoever_they_are_about_the_user_in() -> None:
     assert says_same("User lives in Taipei", "I live in Taipei.")
     assert says_same("Buy milk!", "buy milk")
     assert not says_same("I live in Taipei and like tea", "I live in Taipei")
+
+
+@pytest.mark.parametrize(
+    ("fact", "said"),
+    [
+        ("I go fencing three times a week", "I quit fencing"),
+        ("I like fencing", "I don't fence anymore"),
+        ("My phone is a Pixel 9", "I ditched the Pixel"),
+        ("I drive a Toyota Corolla", "flogged the car"),
+        ("I drink three cups of coffee a day", "I've gone off coffee"),
+        ("I smoke a pack a day", "I quit smoking"),
+        ("I am working on a board game called Tern", "we shelved Tern"),
+    ],
+)
+def test_what_is_given_up_ends_whatever_is_known_of_it(fact: str, said: str) -> None:
+    verdict = judge(state(said), known(fact))
+    assert [one.id for one in (*verdict.targets, *verdict.ended)] == ["1"]
+
+
+@pytest.mark.parametrize(
+    ("fact", "said"),
+    [
+        ("I like fencing", "I quit fishing"),
+        ("My dog is called Rex", "I quit Rex"),
+        ("I drive a Toyota Corolla", "I sold my bike"),
+    ],
+)
+def test_what_is_given_up_ends_nothing_else(fact: str, said: str) -> None:
+    verdict = judge(state(said), known(fact))
+    assert (*verdict.targets, *verdict.ended) == ()
+
+
+def test_a_switch_changes_the_part_that_it_names() -> None:
+    facts = known("I go bouldering three times a week")
+    found = correct(fix("I swapped bouldering for swimming classes"), facts, [])
+    assert found is not None
+    assert found[1].value == "go swimming classes three times a week"
+
+
+def test_who_becomes_a_spouse_by_name_keeps_what_is_known() -> None:
+    facts = known("My fiancée is called Nia", "My fiancée works as a nurse")
+    verdict = judge(state("Nia is my wife"), facts)
+    assert verdict.targets == (facts[0],)
+    assert [(one.id, new.subject) for one, new in verdict.restated] == [("2", "wife")]
+
+
+def test_a_name_says_that_there_is_somebody() -> None:
+    assert judge(state("I have a dog"), known("My dog is called Rex")).effect == "same"
+
+
+def test_an_allergy_says_what_is_avoided() -> None:
+    assert judge(state("I can't eat peanuts"), known("I am allergic to peanuts")).effect == "same"

@@ -99,10 +99,11 @@ class Rule:
     """A way to state something: a pattern, and of which types its named parts are.
 
     The `open_part` is the last of the pattern and ends where its type says. A pattern without a
-    value states the `value` that stands beside it: who speaks of "my wife" is married. A `kind`
-    beside it is that of the value: a Pixel is a phone. The part `who` is somebody that the
-    statement is about (of a group of subjects, if its type is called like one), and `old` the value
-    that the new one is instead of, or that is over if there is none.
+    value states the `value` that stands beside it: who speaks of "my wife" is married. Beside a
+    pattern with a value, that tells how to write it, with {} in its place. A `kind` beside it is
+    that of the value, as a Pixel is a phone, and a `subject` whom it is about. The part `who` is
+    somebody that the statement is about (of a group of subjects, if its type is called like one),
+    and `old` the value that the new one is instead of, or that is over if there is none.
     """
 
     slot: str
@@ -113,6 +114,7 @@ class Rule:
     is_weak: bool = False
     value: str = ""
     kind: str = ""
+    subject: str = ""
 
     @property
     def regex(self) -> re.Pattern[str]:
@@ -125,13 +127,15 @@ class SlotWords:
     """How a language states a slot, and how it writes one down.
 
     Rules are tried where one of the `cues` stands in a clause, or always if there are none. Those
-    `after` another slot continue a statement of that; with `after_value` about its value.
+    `after` another slot continue a statement of that; with `after_value` about its value. What is
+    `supposed` goes without saying wherever it is mentioned, in a question too: my dog Rex.
     """
 
     say: str
     say_other: str
     cues: tuple[str, ...]
     rules: tuple[Rule, ...]
+    supposed: tuple[Rule, ...] = ()
     after: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
     after_value: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
 
@@ -243,6 +247,11 @@ class Language:
         return self._rules("", self._data.get("corrections", {}).get("patterns", ()))
 
     @cached_property
+    def changes(self) -> tuple[Rule, ...]:
+        """Ways to say that one thing took the place of another, whatever they are."""
+        return self._rules("", self._data.get("corrections", {}).get("changes", ()))
+
+    @cached_property
     def withdrawal(self) -> re.Pattern[str]:
         """Ways to say that something was not meant."""
         return self._pattern("corrections", "withdrawal")
@@ -324,6 +333,7 @@ class Language:
             say_other=fields.get("say_other", ""),
             cues=tuple(_spell(cue) for cue in fields.get("cues", "").split()),
             rules=rules,
+            supposed=self._rules(name, fields.get("supposed", ())),
             after=self._following(name, fields.get("after", {})),
             after_value=self._following(name, fields.get("after_value", {})),
         )
@@ -347,6 +357,7 @@ class Language:
                 self._rule(slot, one["pattern"]),
                 value=one.get("value", ""),
                 kind=one.get("kind", ""),
+                subject=one.get("subject", ""),
                 is_over=is_over,
                 is_weak=is_weak,
             )

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from turnleaf.core.learning.dates import make_dates_absolute
 from turnleaf.core.learning.recogniser import read_message
+from turnleaf.core.learning.reconciling import is_implied, tells_of_kin
 from turnleaf.core.learning.rendering import write_fact
 from turnleaf.core.learning.slots import Correction, Statement, Withdrawal
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import date, datetime
 
     from turnleaf.core.learning.slots import Names
@@ -31,10 +33,17 @@ Found: TypeAlias = Finding | Correction | Withdrawal
 
 def find_facts(text: str, said_at: datetime, names: Names | None = None) -> list[Found]:
     """Return what a message of the user gives, in order; `names` are known already."""
+    said = read_message(text, names)
+    told = [one for one in said if isinstance(one, Statement)]
     return [
         make_finding(one, text[one.start : one.end], said_at) if isinstance(one, Statement) else one
-        for one in read_message(text, names)
+        for one in said
+        if not (isinstance(one, Statement) and _goes_without_saying(one, told))
     ]
+
+
+def _goes_without_saying(one: Statement, told: Sequence[Statement]) -> bool:
+    return any(is_implied(one, other) or tells_of_kin(one, other) for other in told)
 
 
 def make_finding(statement: Statement, quote: str, said_at: datetime) -> Finding:

@@ -36,7 +36,7 @@ from turnleaf.core.learning.speech import HIDDEN, one_spelling, plain_text, sent
 from turnleaf.core.learning.values import value_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from turnleaf.core.languages.language import Language, Rule
     from turnleaf.core.learning.slots import Names
@@ -49,6 +49,7 @@ _FILE = "statements.toml"
 _OPENING_CHARS = 120
 _MAX_OPENINGS = 6
 _MAX_ABOUT_AGE = 1
+_MAX_MENTIONS = 5
 _MAX_NAME_CHARS = 60
 _BEING = f"{SELF} am"
 _ELIDED = (("elided_being", _BEING), ("elided", SELF))
@@ -145,6 +146,10 @@ class _Reader:
     about: _Subject | None = None
     about_age: int = 0
     last: _Subject | None = None
+    is_last_read: bool = False
+    topic: _Subject | None = None
+    """What "it" means: something that somebody has, such as a number that has changed."""
+    topic_age: int = 0
     is_beginning: bool = True
     is_of_user: bool = False
     """Whether the last thing said was about the user."""
@@ -156,6 +161,8 @@ class _Reader:
             # Two sentences on, "she" may be somebody else.
             self.about_age += 1
             self.about = self.about if self.about_age <= _MAX_ABOUT_AGE else None
+            self.topic_age += 1
+            self.topic = self.topic if self.topic_age <= _MAX_ABOUT_AGE else None
             said = self.plain[sentence.start : sentence.end]
             language = find_reader(self.text[sentence.start : sentence.end], _FILE)
             if language is None:
@@ -176,8 +183,10 @@ class _Reader:
             sentence = replace(sentence, start=meant.end)
         is_correcting = language.speech("wrong").search(self.plain, 0, sentence.end) is not None
         stated: list[Statement] = []
+        changed: list[Correction] = []
         for start, end in self._find_clauses(sentence, language):
-            is_beginning, self.is_beginning = self.is_beginning, False
+            is_beginning = self.is_beginning
+            self.is_beginning = is_beginning and self._is_only_opening(start, end, language)
             if end - start > MAX_CLAUSE_CHARS or HIDDEN in self.plain[start:end]:
                 continue
             if start > sentence.start and (meant := self._find_contrast(start, sentence, language)):
@@ -189,9 +198,45 @@ class _Reader:
                 stated[-1] = replace(stated[-1], instead_of=old, end=end)
                 continue
             if self.is_gated and language.gates.clause.search(self.plain, start, end):
+                self._note_topic(start, end, language)
                 continue
-            stated += self._read_clause(start, end, language, is_beginning=is_beginning)
+            read = [*self._read_clause(start, end, language, is_beginning=is_beginning)]
+            stated += read
+            changed += () if read else self._find_change(start, end, language)
+        stated += self._find_supposed(sentence, stated, language)
         yield from (replace(one, is_correction=is_correcting) for one in stated)
+        yield from changed
+
+    def _find_supposed(
+        self, sentence: Sentence, stated: Sequence[Statement], language: Language
+    ) -> Iterator[Statement]:
+        """Return what goes without saying in a sentence, whatever else that says or asks."""
+        if any("~subject" in slots()[one.slot].ends for one in stated):
+            return
+        told = {(one.slot, one.subject, value_key(one.value)) for one in stated}
+        mine = language.speech("mine").finditer(self.plain, sentence.start, sentence.end)
+        for found in [*mine][:_MAX_MENTIONS]:
+            start, end = found.start(), min(sentence.end, found.start() + MAX_CLAUSE_CHARS)
+            if HIDDEN in self.plain[start:end]:
+                continue
+            for one in self._read_mention(start, end, sentence, language):
+                if (one.slot, one.subject, value_key(one.value)) not in told:
+                    self._note([one], language)
+                    yield one
+
+    def _read_mention(
+        self, start: int, end: int, sentence: Sentence, language: Language
+    ) -> list[Statement]:
+        if other := language.speech("other").match(self.plain, start, end):
+            clause = self._mark(start, end, _describe_other(other, start, language))
+            return [*_name_told(clause, language, self.text)]
+        whose = language.speech("user_whose").match(self.plain, start, end)
+        chars = whose.end() - start if whose else 0
+        clause = self._mark(start, end, _Subject(SELF_WHOSE, USER, "", chars))
+        if language.speech("bygone").search(self.plain, sentence.start, sentence.end):
+            return []
+        rules = (rule for words in language.slots.values() for rule in words.supposed)
+        return next(filter(None, (_apply(one, clause, language, self.text) for one in rules)), [])
 
     def _find_clauses(self, sentence: Sentence, language: Language) -> list[tuple[int, int]]:
         """Return where the clauses that state something are, up to what somebody else said."""
@@ -203,6 +248,10 @@ class _Reader:
         reported = language.gates.reported.search(self.plain, sentence.start, sentence.end)
         return [place for place in places if not reported or place[1] <= reported.start()]
 
+    def _is_only_opening(self, start: int, end: int, language: Language) -> bool:
+        """Whether nothing is said yet: "quick update,"."""
+        return _skip_opening(self.plain, start, end, language) >= end
+
     def _find_wish(self, place: tuple[int, int], language: Language) -> list[tuple[int, int]]:
         """Return what a question asks for, if it is a wish: "could you *call me Al*?"."""
         start = _skip_opening(self.plain, *place, language)
@@ -213,18 +262,38 @@ class _Reader:
         self, start: int, end: int, language: Language, *, is_beginning: bool
     ) -> Iterator[Statement]:
         opened = _skip_opening(self.plain, start, end, language)
-        for clause in self._subjects(opened, end, language, is_beginning=is_beginning):
+        before = self.last
+        bare = "bare" if self.is_last_read else "bare_deed"
+        if before and not language.speech(bare).match(self.plain, opened, end):
+            before = None
+        self.last, self.is_last_read = None, False
+        for clause in self._subjects(opened, end, before, language, is_beginning=is_beginning):
             found = [*_states(clause, language, self.text)]
+            self.last = self.last or (clause.subject if clause.subject.mark else None)
             if clause.subject.key != USER:
                 self.about, self.about_age = clause.subject, 0
                 self.is_of_user = False
             if found:
                 is_of_clause = found[0].subject == clause.subject.key
                 self.last = clause.subject if is_of_clause else None
+                self.is_last_read = True
                 self.is_of_user = found[0].subject == USER
                 self._note(found, language)
                 yield from found
-                return
+                break
+        self._note_topic(opened, end, language)
+        met = [*language.speech("mention").finditer(self.plain, opened, end)]
+        if len(met) == 1 and self.about_age:
+            # Who is the only person that it tells of is "he" or "she" after it.
+            self.about, self.about_age = _describe_other(met[0], opened, language), 0
+
+    def _note_topic(self, start: int, end: int, language: Language) -> None:
+        """Note what "it" means after a clause."""
+        for found in language.speech("topic").finditer(self.plain, start, end):
+            owner = self.last if self.last and self.last.key != USER else None
+            mark = (OTHER_WHOSE if owner else SELF_WHOSE) + found["topic"]
+            self.topic = replace(owner or _Subject("", USER, "", 0), mark=mark, name=None)
+            self.topic_age = 0
 
     def _note(self, found: list[Statement], language: Language) -> None:
         """Note whom statements name, and whom "his" and "her" will mean after them."""
@@ -246,7 +315,7 @@ class _Reader:
             start += 1
         if taken_back := language.withdrawal.match(self.plain, start, end):
             return Withdrawal(language.name, start, taken_back.end())
-        return self._match_correction(start, end, language)
+        return self._match_correction(start, end, language, language.corrections)
 
     def _find_contrast(
         self, start: int, sentence: Sentence, language: Language
@@ -255,12 +324,20 @@ class _Reader:
         if sentence.asks:
             return None
         end = min(sentence.end, start + MAX_CLAUSE_CHARS)
-        meant = self._match_correction(start, end, language)
+        meant = self._match_correction(start, end, language, language.corrections)
         return meant if meant and meant.old else None
 
-    def _match_correction(self, start: int, end: int, language: Language) -> Correction | None:
+    def _find_change(self, start: int, end: int, language: Language) -> list[Correction]:
+        """Return what a clause says took the place of something: a switch from A to B."""
+        opened = _skip_opening(self.plain, start, end, language)
+        found = self._match_correction(opened, end, language, language.changes)
+        return [found] if found else []
+
+    def _match_correction(
+        self, start: int, end: int, language: Language, rules: Sequence[Rule]
+    ) -> Correction | None:
         said = self.plain[start:end]
-        for rule in language.corrections:
+        for rule in rules:
             found = rule.regex.match(said)
             places = _value_places(rule, found, said, language) if found else None
             if places and "new" in places:
@@ -272,7 +349,7 @@ class _Reader:
         return None
 
     def _subjects(
-        self, start: int, end: int, language: Language, *, is_beginning: bool
+        self, start: int, end: int, last: _Subject | None, language: Language, *, is_beginning: bool
     ) -> Iterator[_Clause]:
         """Return the clause with its subject marked, in each way that it can be read."""
         if is_beginning or self.is_of_user:
@@ -283,15 +360,17 @@ class _Reader:
                     yield self._mark(start, end, _Subject(mark + space, USER, "", 0))
         if language.speech("outsider").match(self.plain, start, end):
             self.is_of_user = False
-        for subject in self._find_subjects(start, end, language):
+        for subject in self._find_subjects(start, end, last, language):
             yield self._mark(start, end, subject)
 
     def _mark(self, start: int, end: int, subject: _Subject) -> _Clause:
         marked = subject.mark + self.plain[start + subject.chars : end]
         return _Clause(self.plain, start, end, marked, subject, start, self.names)
 
-    def _find_subjects(self, start: int, end: int, language: Language) -> Iterator[_Subject]:
-        plain = self.plain
+    def _find_subjects(
+        self, start: int, end: int, last: _Subject | None, language: Language
+    ) -> Iterator[_Subject]:
+        plain, about = self.plain, self.about
         if other := language.speech("other").match(plain, start, end):
             yield _describe_other(other, start, language)
         yield from self._find_known(start, end)
@@ -299,14 +378,16 @@ class _Reader:
             yield _Subject(SELF_WHOSE, USER, "", whose.end() - start)
         if user := language.speech("user").match(plain, start, end):
             yield _Subject(SELF, USER, "", user.end() - start)
-        if self.about and (pronoun := language.speech("pronoun").match(plain, start, end)):
-            yield replace(self.about, mark=OTHER, chars=pronoun.end() - start, name=None)
-        if self.about and (pronoun := language.speech("pronoun_whose").match(plain, start, end)):
-            yield replace(self.about, mark=OTHER_WHOSE, chars=pronoun.end() - start, name=None)
-        if self.last and language.speech("bare").match(plain, start, end):
-            mark = SELF if self.last.key == USER else OTHER
+        if about and (pronoun := language.speech("pronoun").match(plain, start, end)):
+            yield replace(about, mark=OTHER, chars=pronoun.end() - start, name=None)
+        if about and (pronoun := language.speech("pronoun_whose").match(plain, start, end)):
+            yield replace(about, mark=OTHER_WHOSE, chars=pronoun.end() - start, name=None)
+        if self.topic and (it := language.speech("it").match(plain, start, end)):
+            yield replace(self.topic, chars=it.end() - start)
+        if last:
+            mark = SELF if last.key == USER else OTHER
             space = " " if plain[start].isascii() else ""
-            yield replace(self.last, mark=mark + space, chars=0, name=None)
+            yield replace(last, mark=mark + space, chars=0, name=None)
         yield _Subject("", USER, "", 0)
 
     def _find_known(self, start: int, end: int) -> Iterator[_Subject]:
@@ -363,8 +444,8 @@ def _describe_other(found: re.Match[str], start: int, language: Language) -> _Su
     word = found["relation"].lower()
     relation = language.relations[word]
     which = (groups.get("which") or "").strip().lower()
-    # There is one boss, and the new one is it.
-    which = "" if which == "new" and relation in subject_group("unique") else which
+    # The new boss is the boss; a new dog may be one more.
+    which = "" if which == "new" and relation not in subject_group("pets") else which
     key = f"{which} {relation}".strip()
     shown = language.display[word]
     mark = OTHER_WHOSE if groups.get("whose") else OTHER
@@ -376,13 +457,18 @@ def _describe_other(found: re.Match[str], start: int, language: Language) -> _Su
 
 def _states(clause: _Clause, language: Language, text: str) -> Iterator[Statement]:
     """Return what a clause states: the name of whom it is about, and the first rule that fits."""
+    yield from _name_told(clause, language, text)
+    yield from _first_statement(clause, language, text)
+
+
+def _name_told(clause: _Clause, language: Language, text: str) -> Iterator[Statement]:
+    """Return the name that stands beside whom a clause is about: my dog *Rex*."""
     if clause.subject.name:
         start, end = clause.subject.name
         yield Statement(
             "name", text[start:end], language.name, clause.subject.key,
             subject_text=clause.subject.text, start=clause.quote_start, end=end,
         )  # fmt: skip
-    yield from _first_statement(clause, language, text)
 
 
 def _first_statement(clause: _Clause, language: Language, text: str) -> list[Statement]:
@@ -437,9 +523,11 @@ def _find_person(said: str, names: Names, language: Language) -> _Subject | None
         key, text, slot = names[plain]
         return _Subject(OTHER, key, text, 0, known_as=said, name_slot=slot)
     word = plain.partition(" ")[2]
-    if plain.startswith(("my ", "our ")) and word in language.relations:
-        return _Subject(OTHER, language.relations[word], language.display[word], 0)
-    return None
+    if not plain.startswith(("my ", "our ", "the ")):
+        return None
+    # A name may stand beside it: my cat Smudge.
+    known = next((one for one in (word, word.rpartition(" ")[0]) if one in language.relations), "")
+    return _Subject(OTHER, language.relations[known], language.display[known], 0) if known else None
 
 
 def _value_places(
@@ -469,14 +557,16 @@ def _make_statements(
     tail: int,
 ) -> Iterator[Statement]:
     def said(place: tuple[int, int]) -> str:
+        if place[1] <= len(clause.subject.mark):
+            return clause.marked[slice(*place)]
         words = text[clause.place(place[0]) : clause.place(place[1])]
         # The capital of "Training for a race" is only that of the sentence.
         is_first = clause.subject.mark.startswith(_BEING) and clause.place(place[0]) == clause.start
         return words[:1].lower() + words[1:] if is_first else words
 
     subject, subject_text = clause.subject.key, clause.subject.text
-    if "thing" in places:
-        subject, subject_text = _name_thing(said(places["thing"][0]), language)
+    if thing := said(places["thing"][0]) if "thing" in places else rule.subject:
+        subject, subject_text = _name_thing(thing, language)
     kind = said(places["kind"][0]) if "kind" in places else rule.kind
     slot, name = rule.slot, clause.subject.known_as
     old = said(places["old"][0]) if "old" in places else ""
@@ -486,22 +576,35 @@ def _make_statements(
     if is_of_one and not subject_text.isascii():
         subject_text += name
     is_only_old = "old" in places and "value" not in places
+    when = said(places["when"][0]) if "when" in places else _find_when(rule, clause, language)
     for place in places["old"] if is_only_old else places.get("value", [(0, 0)]):
         yield Statement(
             slot,
-            said(place) if place != (0, 0) else rule.value or (name if is_of_one else ""),
+            _fill(rule, said(place))
+            if place != (0, 0)
+            else rule.value or (is_of_one and name) or "",
             language.name,
             subject,
             value_key(kind) if kind else "",
             subject_text,
             kind,
-            said(places["when"][0]) if "when" in places else "",
+            when,
             is_over=rule.is_over or is_only_old,
             is_weak=rule.is_weak,
             instead_of="" if is_only_old else old,
             start=clause.quote_start,
             end=clause.place(tail),
         )
+
+
+def _fill(rule: Rule, value: str) -> str:
+    return rule.value.format(value) if "{}" in rule.value else value
+
+
+def _find_when(rule: Rule, clause: _Clause, language: Language) -> str:
+    """Return the words of a clause that say when an event was, if it was not just now."""
+    found = slots()[rule.slot].is_event and language.speech("when").search(clause.marked)
+    return found[0] if found else ""
 
 
 def _name_thing(word: str, language: Language) -> tuple[str, str]:

@@ -25,11 +25,11 @@ from turnleaf.core.learning.slots import (
     words_of_kind,
 )
 from turnleaf.core.learning.speech import one_spelling
-from turnleaf.core.learning.values import covers, value_key
+from turnleaf.core.learning.values import covers, mentions, value_key
 from turnleaf.core.terms import fold, parse_query
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from turnleaf.core.learning.slots import Correction, Names
     from turnleaf.core.memories import Memory
@@ -42,6 +42,13 @@ _COUNT = re.compile(
     r"(an?|one|two|three|four|five|six|seven|eight|nine|ten|\d{1,2}) (.{2,60})", re.IGNORECASE
 )
 KEPT_AFTER_DEATH = frozenset({"name", "birthday", "died"})
+_ACTIVITIES = frozenset(
+    {"learning", "skill", "hobby", "habit", "practice", "craft", "like", "tool", "medication"}
+)
+"""What is given up whole: who quits tennis neither plays nor likes it, nor goes every Monday."""
+_INDULGENCES = frozenset(
+    {"habit", "like", "favourite", "preference", "eats", "drinks", "personality"}
+)
 _ROUTINES = frozenset({"habit", "schedule"})
 _WEDDING = "married"
 
@@ -65,20 +72,23 @@ def judge(statement: Statement, known: Sequence[Memory]) -> Verdict:
     claims = [*_claims(known)]
     if statement.is_over:
         gone = (*_find_ended(statement, claims), *_find_ends(statement, claims))
+        if statement.slot in _ACTIVITIES:
+            gone += (*_find_ends(replace(statement, slot="ended"), claims),)
         return Verdict("ends", tuple(dict.fromkeys(gone)))
     same = next(
         (
             memory
             for memory, claim in claims
-            if _is_same(claim, statement) or _is_implied(statement, claim)
+            if _is_same(claim, statement) or is_implied(statement, claim)
         ),
         None,
     )
     if same:
         given_up = tuple(one for one in _find_given_up(statement, claims) if one != same)
         return Verdict("ends", given_up) if given_up else Verdict("same", (same,))
-    ended = tuple(dict.fromkeys(_find_ends(statement, claims)))
     replaced = _find_replaced(statement, claims)
+    ends = dict.fromkeys(_find_ends(statement, claims))
+    ended = tuple(one for one in ends if one not in replaced)
     restated = tuple(_find_wed(statement, claims))
     return Verdict("replaces" if replaced else "new", replaced, ended, restated)
 
@@ -92,8 +102,7 @@ def correct(
     """
     claims = [(memory, claim) for memory, claim in _claims(known) if claim.value]
     if correction.old:
-        old = value_key(correction.old)
-        meant = [one for one in claims if value_key(one[1].value) == old]
+        meant = _find_meant(correction.old, claims)
     else:
         meant = [one for one in claims if recent and one[0].id == recent[-1]][:1]
     if len({_attribute(claim) for _, claim in meant}) != 1:
@@ -102,12 +111,23 @@ def correct(
     return memory, replace(claim, value=_put_right(claim.value, correction))
 
 
+def _find_meant(
+    old: str, claims: Sequence[tuple[Memory, Statement]]
+) -> list[tuple[Memory, Statement]]:
+    """Return the facts with a value, or else those whose value holds it."""
+    same = [one for one in claims if value_key(one[1].value) == value_key(old)]
+    return same or [one for one in claims if _can_end(one[1]) and mentions(one[1].value, old)]
+
+
 def _put_right(value: str, correction: Correction) -> str:
     """Return a value corrected: in "swim on Mondays", another day takes the place of the day."""
     for part in get_language(correction.language).correction_parts:
         found = part.search(value)
         if found and found[0] != value and part.fullmatch(correction.new):
             return value[: found.start()] + correction.new + value[found.end() :]
+    start = fold(value).find(f" {fold(correction.old)} ") + 1 if correction.old else 0
+    if start:
+        return value[:start] + correction.new + value[start + len(correction.old) :]
     return correction.new
 
 
@@ -198,8 +218,33 @@ def _is_same(claim: Statement, statement: Statement) -> bool:
     return _is_single(statement) and covers(claim.value, statement.value)
 
 
-def _is_implied(claim: Statement, diet: Statement) -> bool:
-    """Whether a claim goes without saying: a vegetarian avoids meat."""
+def is_implied(claim: Statement, other: Statement) -> bool:
+    """Whether a claim goes without saying if another one is known."""
+    return _is_in_diet(claim, other) or _is_in_name(claim, other) or _is_in_allergy(claim, other)
+
+
+def tells_of_kin(claim: Statement, other: Statement) -> bool:
+    """Whether a claim says only that there is somebody, and another one says more about them."""
+    if slots()[claim.slot].introduces != "~value" or claim.subject != USER or not other.subject:
+        return False
+    return get_language(claim.language).relations.get(value_key(claim.value)) == other.subject
+
+
+def _is_in_name(claim: Statement, name: Statement) -> bool:
+    """Whether a claim says only that there is somebody whose name is known: a dog called Rex."""
+    is_known = name.slot == "name" and not (claim.is_over or name.is_over)
+    return is_known and tells_of_kin(claim, name)
+
+
+def _is_in_allergy(claim: Statement, allergy: Statement) -> bool:
+    """Whether a claim avoids what somebody is allergic to."""
+    slots_told = (claim.slot, allergy.slot) == ("avoids", "allergy")
+    is_of_same = claim.subject == allergy.subject and not (claim.is_over or allergy.is_over)
+    return slots_told and is_of_same and value_key(claim.value) == value_key(allergy.value)
+
+
+def _is_in_diet(claim: Statement, diet: Statement) -> bool:
+    """Whether a diet leaves out what a claim does: a vegetarian avoids meat."""
     return (
         (claim.slot, diet.slot, claim.subject) == ("avoids", "diet", diet.subject)
         and not (claim.is_over or diet.is_over)
@@ -228,9 +273,11 @@ def _find_replaced(
     others = [
         one
         for one in alone
-        if _contradicts(one[1], statement, slot.opposite)
+        if (_is_of_spouse(statement, [one]) and _has_name(one[1], statement))
+        or _contradicts(one[1], statement, slot.opposite)
         or (slot.counted and _counts_again(one[1], statement))
-        or _is_implied(one[1], statement)
+        or _is_in_diet(one[1], statement)
+        or _is_in_allergy(one[1], statement)
         or _is_at_another_time(one[1], statement)
     ]
     return tuple(dict.fromkeys(memory for memory, _ in (*same, *others)))
@@ -297,6 +344,10 @@ def _is_about(value: str, named: str) -> bool:
     is_part = len(_HAN.findall(named)) > 1 and fold(named) in fold(value)
     if is_part or covers(value, named) or covers(named, value):
         return True
+    return _is_of_kind(value, named)
+
+
+def _is_of_kind(value: str, named: str) -> bool:
     kind = words_of_kind(value_key(named).rpartition(" ")[2])
     return any(word in kind or word.removesuffix("s") in kind for word in value_key(value).split())
 
@@ -337,31 +388,73 @@ def _find_wed(
     event: Statement, claims: Sequence[tuple[Memory, Statement]]
 ) -> Iterator[tuple[Memory, Statement]]:
     """Return what is known of a partner whom the user has married, as facts about a spouse."""
-    if (event.slot, event.subject) != (_WEDDING, USER):
+    if (event.slot, event.subject) != (_WEDDING, USER) and not _is_of_spouse(event, claims):
         return
     for memory, claim in claims:
         language = get_language(claim.language)
         spouse = language.spouses.get(claim.subject_text.lower())
-        if spouse and states_only(memory.content, claim):
+        if spouse and states_only(memory.content, claim) and not _has_name(claim, event):
             subject = language.relations[spouse]
             yield memory, replace(claim, subject=subject, subject_text=language.display[spouse])
 
 
+def _is_of_spouse(event: Statement, claims: Sequence[tuple[Memory, Statement]]) -> bool:
+    """Whether somebody who was a partner is called a spouse by name."""
+    spouses = {*get_language(event.language).spouses.values()}
+    was = (one for _, one in claims if one.subject in subject_group("partners"))
+    return event.subject_text in spouses and any(_has_name(one, event) for one in was)
+
+
+def _has_name(claim: Statement, event: Statement) -> bool:
+    is_name = claim.slot == event.slot == "name"
+    return is_name and value_key(claim.value) == value_key(event.value)
+
+
 def _is_ended_by(claim: Statement, event: Statement, end: str) -> bool:
-    if end == "~partner":
-        return claim.subject in subject_group("partners")
-    if end == "~single":
-        is_of_user = claim.slot == "marital" and claim.subject == USER
-        return is_of_user and value_key(claim.value) == "single"
-    if end == "~diet":
-        avoided = replace(event, slot="avoids", is_over=False)
-        return (event.is_over or event.slot == "eats") and _is_implied(avoided, claim)
-    if end == "~pregnancy":
-        return claim.slot == "pregnant" and claim.subject in {USER, *subject_group("partners")}
-    if end == "~subject":
-        return _dies_with(claim, event)
+    if end in _ENDS:
+        return _ENDS[end](claim, event)
     is_named = not event.value or _is_about(claim.value, event.value)
     return claim.slot == end and claim.subject == event.subject and is_named
+
+
+def _is_of_partner(claim: Statement, _event: Statement) -> bool:
+    return claim.subject in subject_group("partners")
+
+
+def _is_single_life(claim: Statement, _event: Statement) -> bool:
+    is_of_user = claim.slot == "marital" and claim.subject == USER
+    return is_of_user and value_key(claim.value) == "single"
+
+
+def _is_broken_diet(claim: Statement, event: Statement) -> bool:
+    avoided = replace(event, slot="avoids", is_over=False)
+    return (event.is_over or event.slot == "eats") and _is_in_diet(avoided, claim)
+
+
+def _is_indulgence(claim: Statement, event: Statement) -> bool:
+    is_of_same = claim.subject == event.subject and claim.slot in _INDULGENCES
+    return is_of_same and not event.is_over and mentions(claim.value, event.value)
+
+
+def _is_pregnancy(claim: Statement, _event: Statement) -> bool:
+    return claim.slot == "pregnant" and claim.subject in {USER, *subject_group("partners")}
+
+
+def _is_given_up(claim: Statement, event: Statement) -> bool:
+    return _can_end(claim) and claim.subject == event.subject and _names(event, claim)
+
+
+def _can_end(claim: Statement) -> bool:
+    """Whether a claim is of something that can be given up or exchanged: no name, no event."""
+    return claim.slot not in NAMING and not slots()[claim.slot].is_event
+
+
+def _names(event: Statement, claim: Statement) -> bool:
+    """Whether what is over is the value of a claim, its kind (my phone), or of its kind (a car)."""
+    said = value_key(event.value)
+    return bool(said) and (
+        mentions(claim.value, said) or said == claim.kind or _is_of_kind(claim.value, said)
+    )
 
 
 def _dies_with(claim: Statement, event: Statement) -> bool:
@@ -372,10 +465,23 @@ def _dies_with(claim: Statement, event: Statement) -> bool:
         return True
     if subject in subject_group("pets"):
         return claim.subject == subject or (claim.slot == "pet" and _is_pet(claim, subject))
-    return claim.subject == subject and claim.slot not in KEPT_AFTER_DEATH
+    is_kept = claim.slot in KEPT_AFTER_DEATH and event.slot != "given_away"
+    return claim.subject == subject and not is_kept
 
 
 def _is_pet(claim: Statement, subject: str) -> bool:
     """Whether a pet is of a kind, by its breed too: a corgi is a dog."""
     kind = get_language(claim.language).relations.get(one_spelling(claim.value).lower())
     return kind == subject or _is_about(claim.value, subject)
+
+
+_ENDS: Mapping[str, Callable[[Statement, Statement], bool]] = {
+    "~partner": _is_of_partner,
+    "~single": _is_single_life,
+    "~diet": _is_broken_diet,
+    "~indulgence": _is_indulgence,
+    "~pregnancy": _is_pregnancy,
+    "~subject": _dies_with,
+    "~any": _is_given_up,
+}
+"""How to tell what an event ends that is not simply a slot; `slots.toml` explains the names."""

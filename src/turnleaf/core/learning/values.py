@@ -40,6 +40,24 @@ def covers(value: str, other: str) -> bool:
     return len(second) >= _MIN_HAN and second in first
 
 
+def mentions(value: str, named: str) -> bool:
+    """Whether a value holds what is named, in whatever form its words are: run, running."""
+    if not (value.isascii() and named.isascii()):
+        return covers(value, named)
+    pairs = ((value_key(value), value_key(named)), (fold(value), fold(named)))
+    return any(
+        bool(second) and {*map(_stem, second.split())} <= {*map(_stem, first.split())}
+        for first, second in pairs
+    )
+
+
+def _stem(word: str) -> str:
+    """Return a word without its ending: running, runs and runner meet."""
+    bare = _ENDING.sub("", word)
+    return bare[:-1] if bare != word and bare[-2:-1] == bare[-1:] else bare
+
+
+_ENDING = re.compile(r"(?<=[a-z]{3})(?:ing|ers?|es|ed|e|s)\Z")
 _MIN_HAN = 2
 
 
