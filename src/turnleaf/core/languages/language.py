@@ -95,9 +95,11 @@ class Rule:
 
     The `open_part` is the last of the pattern and ends where its type says. A pattern without a
     value states the `value` that stands beside it: who speaks of "my wife" is married. A `kind`
-    beside it is that of the value: a Pixel is a phone. The part `who` is somebody that the
-    statement is about (of a group of subjects, if its type is called like one), and `old` the value
-    that the new one is instead of, or that is over if there is none.
+    beside it is that of the value: a Pixel is a phone. Where the text has one too, what stands
+    beside the pattern has a {} for it. A rule of a change is about the value known, if there is
+    only one. The part `who` is somebody that the statement is about (of a group of subjects, if
+    its type is called like one), and `old` the value that the new one is instead of, or that is
+    over if there is none.
     """
 
     slot: str
@@ -106,6 +108,7 @@ class Rule:
     open_part: str | None
     is_over: bool = False
     is_weak: bool = False
+    is_change: bool = False
     value: str = ""
     kind: str = ""
 
@@ -120,7 +123,8 @@ class SlotWords:
     """How a language states a slot, and how it writes one down.
 
     Rules are tried where one of the `cues` stands in a clause, or always if there are none. Those
-    `after` another slot continue a statement of that; with `after_value` about its value.
+    `after` another slot continue a statement of that; with `after_value` about its value. Those for
+    what `then` follows read a later clause that leaves out what it is about: "the new one is …".
     """
 
     say: str
@@ -129,6 +133,7 @@ class SlotWords:
     rules: tuple[Rule, ...]
     after: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
     after_value: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
+    then: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,6 +300,7 @@ class Language:
     def _slot_words(self, name: str, fields: Mapping[str, Any]) -> SlotWords:
         rules = (
             *self._rules(name, fields.get("over", ()), is_over=True),
+            *self._rules(name, fields.get("changes", ()), is_change=True),
             *self._rules(name, fields.get("patterns", ())),
             *self._rules(name, fields.get("weak", ()), is_weak=True),
         )
@@ -305,6 +311,7 @@ class Language:
             rules=rules,
             after=self._following(name, fields.get("after", {})),
             after_value=self._following(name, fields.get("after_value", {})),
+            then=self._following(name, fields.get("then", {})),
         )
 
     def _following(
@@ -319,6 +326,7 @@ class Language:
         *,
         is_over: bool = False,
         is_weak: bool = False,
+        is_change: bool = False,
     ) -> tuple[Rule, ...]:
         given = [{"pattern": one} if isinstance(one, str) else one for one in patterns]
         return tuple(
@@ -328,6 +336,7 @@ class Language:
                 kind=one.get("kind", ""),
                 is_over=is_over,
                 is_weak=is_weak,
+                is_change=is_change,
             )
             for one in given
         )

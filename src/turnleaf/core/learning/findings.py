@@ -32,15 +32,20 @@ Found: TypeAlias = Finding | Correction | Withdrawal
 def find_facts(text: str, said_at: datetime, names: Names | None = None) -> list[Found]:
     """Return what a message of the user gives, in order; `names` are known already."""
     return [
-        make_finding(one, text[one.start : one.end], said_at) if isinstance(one, Statement) else one
+        _find(one, text, said_at) if isinstance(one, Statement) else one
         for one in read_message(text, names)
     ]
 
 
-def make_finding(statement: Statement, quote: str, said_at: datetime) -> Finding:
-    """Return a statement as it would be written down."""
-    dated = make_dates_absolute(write_fact(statement, said_at.date(), message=quote), said_at)
+def make_finding(statement: Statement, quote: str, said_at: datetime, message: str = "") -> Finding:
+    """Return a statement as it would be written down, in the script of the message."""
+    fact = write_fact(statement, said_at.date(), message=message or quote)
+    dated = make_dates_absolute(fact, said_at)
     return Finding(statement, dated.text, quote, dated.until)
+
+
+def _find(statement: Statement, text: str, said_at: datetime) -> Finding:
+    return make_finding(statement, text[statement.start : statement.end], said_at, text)
 
 
 def sure_facts(text: str, said_at: datetime) -> list[Finding]:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from turnleaf.core.languages.language import get_language
-from turnleaf.core.learning.recogniser import read_fact, states_only
+from turnleaf.core.learning.recogniser import describe_kin, read_fact, states_only
+from turnleaf.core.learning.rendering import write_fact
 from turnleaf.core.learning.slots import (
     NAMING,
     USER,
@@ -83,8 +85,10 @@ def judge(statement: Statement, known: Sequence[Memory]) -> Verdict:
         given_up = tuple(one for one in _find_given_up(statement, claims) if one != same)
         return Verdict("ends", given_up) if given_up else Verdict("same", (same,))
     ended = tuple(dict.fromkeys(_find_ends(statement, claims)))
-    replaced = _find_replaced(statement, claims)
-    restated = tuple(_find_wed(statement, claims))
+    wed = [*_find_wed(statement, claims)]
+    said = tuple(memory for memory, one in wed if _is_same(one, statement))
+    replaced = (*said, *_find_replaced(statement, claims))
+    restated = tuple(one for one in wed if one[0] not in said)
     return Verdict("replaces" if replaced else "new", replaced, ended, restated)
 
 
@@ -100,11 +104,27 @@ def correct(
         old = value_key(correction.old)
         meant = [one for one in claims if value_key(one[1].value) == old]
     else:
-        meant = [one for one in claims if recent and one[0].id == recent[-1]][:1]
+        meant = _find_meant(correction.new, claims, recent)
     if len({_attribute(claim) for _, claim in meant}) != 1:
         return None
     memory, claim = meant[-1]
     return memory, replace(claim, value=_put_right(claim.value, correction))
+
+
+def _find_meant(
+    new: str, claims: Sequence[tuple[Memory, Statement]], recent: Sequence[str]
+) -> list[tuple[Memory, Statement]]:
+    """Return the newest fact of a conversation that can have a value: "it's Max" is a name."""
+    last = [one for one in claims if recent and one[0].id == recent[-1]][:1]
+    newest = (one for name in reversed(recent) for one in claims if one[0].id == name)
+    return next(([one] for one in newest if _takes(one[1], new)), last)
+
+
+def _takes(claim: Statement, new: str) -> bool:
+    """Whether a fact with another value still states the same thing."""
+    stated = replace(claim, value=new)
+    read = read_fact(write_fact(stated, date.min))
+    return any(_attribute(one) == _attribute(stated) and one.value == new for one in read)
 
 
 def _put_right(value: str, correction: Correction) -> str:
@@ -197,13 +217,14 @@ def _is_same(claim: Statement, statement: Statement) -> bool:
     return _is_single(statement) and covers(claim.value, statement.value)
 
 
-def _is_implied(claim: Statement, diet: Statement) -> bool:
-    """Whether a claim goes without saying: a vegetarian avoids meat."""
-    return (
-        (claim.slot, diet.slot, claim.subject) == ("avoids", "diet", diet.subject)
-        and not (claim.is_over or diet.is_over)
-        and value_key(claim.value) in avoided_by(value_key(diet.value))
-    )
+def _is_implied(claim: Statement, by: Statement) -> bool:
+    """Whether a claim goes without saying: a vegetarian avoids meat, a favourite is liked."""
+    if claim.subject != by.subject or claim.is_over or by.is_over:
+        return False
+    if by.slot in slots()[claim.slot].implied_by:
+        return covers(by.value, claim.value) or _is_part(claim.value, by.value)
+    is_of_diet = (claim.slot, by.slot) == ("avoids", "diet")
+    return is_of_diet and value_key(claim.value) in avoided_by(value_key(by.value))
 
 
 def _is_single(statement: Statement) -> bool:
@@ -283,18 +304,23 @@ def _find_ended(
     statement: Statement, claims: Sequence[tuple[Memory, Statement]]
 ) -> tuple[Memory, ...]:
     """Return the facts that no longer hold: those with the value, or all if it names none."""
-    return tuple(
+    ended = tuple(
         memory
         for memory, claim in claims
         if _attribute(claim) == _attribute(statement)
         and states_only(memory.content, claim)
         and (not statement.value or _is_about(claim.value, statement.value))
     )
+    # Which of two dogs got another name is not said.
+    return () if statement.slot == "name" and not statement.value and len(ended) > 1 else ended
+
+
+def _is_part(named: str, value: str) -> bool:
+    return len(_HAN.findall(named)) > 1 and fold(named) in fold(value)
 
 
 def _is_about(value: str, named: str) -> bool:
-    is_part = len(_HAN.findall(named)) > 1 and fold(named) in fold(value)
-    if is_part or covers(value, named) or covers(named, value):
+    if _is_part(named, value) or covers(value, named) or covers(named, value):
         return True
     kind = words_of_kind(value_key(named).rpartition(" ")[2])
     return any(word in kind or word.removesuffix("s") in kind for word in value_key(value).split())
@@ -336,7 +362,7 @@ def _find_wed(
     event: Statement, claims: Sequence[tuple[Memory, Statement]]
 ) -> Iterator[tuple[Memory, Statement]]:
     """Return what is known of a partner whom the user has married, as facts about a spouse."""
-    if (event.slot, event.subject) != (_WEDDING, USER):
+    if (event.slot, event.subject) != (_WEDDING, USER) and not _names_spouse(event, claims):
         return
     for memory, claim in claims:
         language = get_language(claim.language)
@@ -344,6 +370,15 @@ def _find_wed(
         if spouse and states_only(memory.content, claim):
             subject = language.relations[spouse]
             yield memory, replace(claim, subject=subject, subject_text=language.display[spouse])
+
+
+def _names_spouse(event: Statement, claims: Sequence[tuple[Memory, Statement]]) -> bool:
+    """Whether a statement calls somebody a spouse who is known as a partner."""
+    partners = [
+        one for _, one in claims if one.slot == "name" and one.subject in subject_group("partners")
+    ]
+    is_spouse = (event.slot, event.subject) in {("name", "wife"), ("name", "husband")}
+    return is_spouse and any(value_key(one.value) == value_key(event.value) for one in partners)
 
 
 def _is_ended_by(claim: Statement, event: Statement, end: str) -> bool:
@@ -376,5 +411,5 @@ def _dies_with(claim: Statement, event: Statement) -> bool:
 
 def _is_pet(claim: Statement, subject: str) -> bool:
     """Whether a pet is of a kind, by its breed too: a corgi is a dog."""
-    kind = get_language(claim.language).relations.get(one_spelling(claim.value).lower())
+    kind, _ = describe_kin(claim.value, get_language(claim.language))
     return kind == subject or _is_about(claim.value, subject)

@@ -12,6 +12,7 @@ _SIGNS = re.compile(r"[\"'`「」『』()!?。.,~*]|(?<=[\u3400-\u9fff]) | (?=[\
 _ARTICLES = re.compile(r"^(?:the|an?|my|our|some|any|all|being|to) ")
 _TO_CONSUME = re.compile("^(?:吃|喝|抽)(?=[\u3400-\u9fff]|[a-z])")
 _POINTER = re.compile("的?[那這这][台盞盏個个顆颗部]")
+_DAY = re.compile("(?<=[\\d一二三四五六七八九十])[日號号]\\Z")
 _PLURAL = re.compile(r"(?:(?<=[a-z][sxz])es|(?<=[cs]h)es|(?<=[a-z]{2}[^su\W])s)\Z")
 
 
@@ -19,6 +20,7 @@ _PLURAL = re.compile(r"(?:(?<=[a-z][sxz])es|(?<=[cs]h)es|(?<=[a-z]{2}[^su\W])s)\
 def value_key(value: str) -> str:
     """Return one key for what is called or written in several ways, in either language."""
     words = " ".join(_POINTER.sub("的", _SIGNS.sub("", fold(value))).split())
+    words = _DAY.sub("", words)
     while (bare := _ARTICLES.sub("", words)) != words:
         words = bare
     concepts = _concepts()
