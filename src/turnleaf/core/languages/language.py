@@ -100,10 +100,11 @@ class Rule:
 
     The `open_part` is the last of the pattern and ends where its type says. A pattern without a
     value states the `value` that stands beside it: who speaks of "my wife" is married. Beside a
-    pattern with a value, that tells how to write it, with {} in its place. A `kind` beside it is
-    that of the value, as a Pixel is a phone, and a `subject` whom it is about. The part `who` is
-    somebody that the statement is about (of a group of subjects, if its type is called like one),
-    and `old` the value that the new one is instead of, or that is over if there is none.
+    pattern with a value or a kind, that tells how to write it, with {} in its place. A `kind`
+    beside it is that of the value, as a Pixel is a phone, and a `subject` whom it is about. A rule
+    of a change is about the value known, if there is only one. The part `who` is somebody that the
+    statement is about (of a group of subjects, if its type is called like one), and `old` the
+    value that the new one is instead of, or that is over if there is none.
     """
 
     slot: str
@@ -112,6 +113,7 @@ class Rule:
     open_part: str | None
     is_over: bool = False
     is_weak: bool = False
+    is_change: bool = False
     value: str = ""
     kind: str = ""
     subject: str = ""
@@ -128,7 +130,8 @@ class SlotWords:
 
     Rules are tried where one of the `cues` stands in a clause, or always if there are none. Those
     `after` another slot continue a statement of that; with `after_value` about its value. What is
-    `supposed` goes without saying wherever it is mentioned, in a question too: my dog Rex.
+    `supposed` goes without saying wherever it is mentioned, in a question too: my dog Rex. Those
+    for what `then` follows read a later clause that leaves out what it is about: "it is now …".
     """
 
     say: str
@@ -138,6 +141,7 @@ class SlotWords:
     supposed: tuple[Rule, ...] = ()
     after: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
     after_value: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
+    then: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,6 +329,7 @@ class Language:
     def _slot_words(self, name: str, fields: Mapping[str, Any]) -> SlotWords:
         rules = (
             *self._rules(name, fields.get("over", ()), is_over=True),
+            *self._rules(name, fields.get("changes", ()), is_change=True),
             *self._rules(name, fields.get("patterns", ())),
             *self._rules(name, fields.get("weak", ()), is_weak=True),
         )
@@ -336,6 +341,7 @@ class Language:
             supposed=self._rules(name, fields.get("supposed", ())),
             after=self._following(name, fields.get("after", {})),
             after_value=self._following(name, fields.get("after_value", {})),
+            then=self._following(name, fields.get("then", {})),
         )
 
     def _following(
@@ -350,6 +356,7 @@ class Language:
         *,
         is_over: bool = False,
         is_weak: bool = False,
+        is_change: bool = False,
     ) -> tuple[Rule, ...]:
         given = [{"pattern": one} if isinstance(one, str) else one for one in patterns]
         return tuple(
@@ -360,6 +367,7 @@ class Language:
                 subject=one.get("subject", ""),
                 is_over=is_over,
                 is_weak=is_weak,
+                is_change=is_change,
             )
             for one in given
         )

@@ -36,20 +36,26 @@ def find_facts(text: str, said_at: datetime, names: Names | None = None) -> list
     said = read_message(text, names)
     told = [one for one in said if isinstance(one, Statement)]
     return [
-        make_finding(one, text[one.start : one.end], said_at) if isinstance(one, Statement) else one
+        _find(one, text, said_at) if isinstance(one, Statement) else one
         for one in said
         if not (isinstance(one, Statement) and _goes_without_saying(one, told))
     ]
 
 
 def _goes_without_saying(one: Statement, told: Sequence[Statement]) -> bool:
-    return any(is_implied(one, other) or tells_of_kin(one, other) for other in told)
+    others = (other for other in told if other is not one)
+    return any(is_implied(one, other) or tells_of_kin(one, other) for other in others)
 
 
-def make_finding(statement: Statement, quote: str, said_at: datetime) -> Finding:
-    """Return a statement as it would be written down."""
-    dated = make_dates_absolute(write_fact(statement, said_at.date(), message=quote), said_at)
+def make_finding(statement: Statement, quote: str, said_at: datetime, message: str = "") -> Finding:
+    """Return a statement as it would be written down, in the script of the message."""
+    fact = write_fact(statement, said_at.date(), message=message or quote)
+    dated = make_dates_absolute(fact, said_at)
     return Finding(statement, dated.text, quote, dated.until)
+
+
+def _find(statement: Statement, text: str, said_at: datetime) -> Finding:
+    return make_finding(statement, text[statement.start : statement.end], said_at, text)
 
 
 def sure_facts(text: str, said_at: datetime) -> list[Finding]:

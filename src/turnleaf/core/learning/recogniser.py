@@ -117,9 +117,11 @@ def read_fact(content: str) -> tuple[Statement, ...]:
 
 
 def states_only(content: str, statement: Statement) -> bool:
-    """Whether a stored fact says what it states and nothing else."""
+    """Whether a stored fact says what it states and nothing else but what that is good for."""
     said = _DATE_NOTE.sub("", _retell(content))
-    return len(read_fact(content)) == 1 and len(said) - statement.end <= _MAX_REST
+    remark = get_language(statement.language).speech("remark")
+    is_all = len(said) - statement.end <= _MAX_REST or remark.fullmatch(said, statement.end)
+    return len(read_fact(content)) == 1 and bool(is_all)
 
 
 @lru_cache(maxsize=4096)
@@ -153,6 +155,11 @@ class _Reader:
     is_beginning: bool = True
     is_of_user: bool = False
     """Whether the last thing said was about the user."""
+    told: Statement | None = None
+    """The last statement, to which a later clause may add something."""
+    told_age: int = 0
+    stated: set[tuple[str, str]] = field(default_factory=set)
+    """The slots and subjects that the message has given a value."""
     names: dict[str, Bearer] = field(default_factory=dict)
 
     def read(self) -> Iterator[Utterance]:
@@ -163,6 +170,8 @@ class _Reader:
             self.about = self.about if self.about_age <= _MAX_ABOUT_AGE else None
             self.topic_age += 1
             self.topic = self.topic if self.topic_age <= _MAX_ABOUT_AGE else None
+            self.told_age += 1
+            self.told = self.told if self.told_age <= _MAX_ABOUT_AGE else None
             said = self.plain[sentence.start : sentence.end]
             language = find_reader(self.text[sentence.start : sentence.end], _FILE)
             if language is None:
@@ -201,10 +210,10 @@ class _Reader:
                 self._note_topic(start, end, language)
                 continue
             read = [*self._read_clause(start, end, language, is_beginning=is_beginning)]
-            stated += read
+            stated += [one for one in read if not self._is_settled(one)]
             changed += () if read else self._find_change(start, end, language)
         stated += self._find_supposed(sentence, stated, language)
-        yield from (replace(one, is_correction=is_correcting) for one in stated)
+        yield from (replace(one, is_correction=True) if is_correcting else one for one in stated)
         yield from changed
 
     def _find_supposed(
@@ -237,6 +246,14 @@ class _Reader:
             return []
         rules = (rule for words in language.slots.values() for rule in words.supposed)
         return next(filter(None, (_apply(one, clause, language, self.text) for one in rules)), [])
+
+    def _is_settled(self, statement: Statement) -> bool:
+        """Whether a statement only says that something changed whose new value was just told."""
+        attribute = statement.slot, statement.subject
+        if statement.is_over:
+            return not statement.value and attribute in self.stated
+        self.stated.add(attribute)
+        return False
 
     def _find_clauses(self, sentence: Sentence, language: Language) -> list[tuple[int, int]]:
         """Return where the clauses that state something are, up to what somebody else said."""
@@ -281,6 +298,9 @@ class _Reader:
                 self._note(found, language)
                 yield from found
                 break
+        else:
+            self._note_mention(opened, end, language)
+            yield from self._read_sequel(opened, end, language)
         self._note_topic(opened, end, language)
         met = [*language.speech("mention").finditer(self.plain, opened, end)]
         if len(met) == 1 and self.about_age:
@@ -295,16 +315,41 @@ class _Reader:
             self.topic = replace(owner or _Subject("", USER, "", 0), mark=mark, name=None)
             self.topic_age = 0
 
+    def _note_mention(self, start: int, end: int, language: Language) -> None:
+        """Note of whom a clause speaks that states nothing: the next one may leave that out."""
+        if language.speech("chain").match(self.plain, start, end):
+            self.is_of_user = True
+        if mention := language.speech("mention").search(self.plain, start, end):
+            self.about, self.about_age = _describe_other(mention, start, language), 0
+
+    def _read_sequel(self, start: int, end: int, language: Language) -> list[Statement]:
+        """Return what a clause adds to the last statement: the new number after the old one."""
+        topic = self.told
+        if topic is None or topic.language != language.name:
+            return []
+        mark = SELF if topic.subject == USER else OTHER
+        clause = self._mark(start, end, _Subject(mark, topic.subject, topic.subject_text, 0))
+        for words in language.slots.values():
+            for rule in words.then.get(topic.slot, ()):
+                if found := _apply(rule, clause, language, self.text):
+                    found = [_of_kind(one, topic) for one in found]
+                    self._note(found, language)
+                    return found
+        return []
+
     def _note(self, found: list[Statement], language: Language) -> None:
         """Note whom statements name, and whom "his" and "her" will mean after them."""
         for one in found:
-            if one.slot == "name" and one.subject != USER:
+            if one.slot == "name" and one.subject != USER and one.value:
                 name = one_spelling(one.value).lower()
                 self.names[name] = Bearer(one.subject, one.subject_text)
         first = found[0]
+        self.told, self.told_age = found[-1], 0
         met = slots()[first.slot].introduces
-        if met and first.subject == USER and not first.is_over:
-            key, text = _describe_kin(first.value, language) if met == "~value" else (met, met)
+        is_near = first.subject == USER or first.subject in subject_group("partners")
+        if met and is_near and not first.is_over:
+            is_told = met == "~value" or one_spelling(first.value).lower() in language.relations
+            key, text = describe_kin(first.value, language) if is_told else (met, met)
             self.about, self.about_age = _Subject(OTHER, key, text, 0), 0
 
     def _find_correction(
@@ -403,6 +448,13 @@ class _Reader:
                 if rest.startswith("'s "):
                     yield _Subject(OTHER_WHOSE, key, text, len(name) + 3, known_as=known_as)
                 return
+
+
+def _of_kind(statement: Statement, topic: Statement) -> Statement:
+    """Return a statement as one about the same kind of thing as the one before it."""
+    if statement.kind or statement.slot != topic.slot:
+        return statement
+    return replace(statement, kind=topic.kind, kind_text=topic.kind_text)
 
 
 def _skip_false_starts(plain: str) -> str:
@@ -522,6 +574,8 @@ def _find_person(said: str, names: Names, language: Language) -> _Subject | None
     if plain in names:
         key, text, slot = names[plain]
         return _Subject(OTHER, key, text, 0, known_as=said, name_slot=slot)
+    if other := language.speech("other").fullmatch(plain):
+        return _describe_other(other, 0, language)
     word = plain.partition(" ")[2]
     if not plain.startswith(("my ", "our ", "the ")):
         return None
@@ -567,22 +621,22 @@ def _make_statements(
     subject, subject_text = clause.subject.key, clause.subject.text
     if thing := said(places["thing"][0]) if "thing" in places else rule.subject:
         subject, subject_text = _name_thing(thing, language)
-    kind = said(places["kind"][0]) if "kind" in places else rule.kind
+    kind = _fill(rule.kind, said(places["kind"][0])) if "kind" in places else rule.kind
     slot, name = rule.slot, clause.subject.known_as
     old = said(places["old"][0]) if "old" in places else ""
     if "who" in places and slot in NAMING:
         slot, old = clause.subject.name_slot, name
     is_of_one = bool(name) and "~subject" in slots()[slot].ends
+    is_renamed = rule.is_over and slot in NAMING
     if is_of_one and not subject_text.isascii():
         subject_text += name
+    bearer = name if is_of_one or is_renamed else ""
     is_only_old = "old" in places and "value" not in places
     when = said(places["when"][0]) if "when" in places else _find_when(rule, clause, language)
     for place in places["old"] if is_only_old else places.get("value", [(0, 0)]):
         yield Statement(
             slot,
-            _fill(rule, said(place))
-            if place != (0, 0)
-            else rule.value or (is_of_one and name) or "",
+            _fill(rule.value, said(place)) if place != (0, 0) else rule.value or bearer,
             language.name,
             subject,
             value_key(kind) if kind else "",
@@ -591,20 +645,22 @@ def _make_statements(
             when,
             is_over=rule.is_over or is_only_old,
             is_weak=rule.is_weak,
+            is_correction=rule.is_change,
             instead_of="" if is_only_old else old,
             start=clause.quote_start,
             end=clause.place(tail),
         )
 
 
-def _fill(rule: Rule, value: str) -> str:
-    return rule.value.format(value) if "{}" in rule.value else value
-
-
 def _find_when(rule: Rule, clause: _Clause, language: Language) -> str:
     """Return the words of a clause that say when an event was, if it was not just now."""
     found = slots()[rule.slot].is_event and language.speech("when").search(clause.marked)
     return found[0] if found else ""
+
+
+def _fill(template: str, said: str) -> str:
+    """Return a value as it is said, or with the words that a rule puts around it."""
+    return template.format(said) if "{}" in template else said
 
 
 def _name_thing(word: str, language: Language) -> tuple[str, str]:
@@ -657,17 +713,17 @@ def _describe_value(
 ) -> _Subject:
     """Return the subject that a value is: of "a golden retriever", the dog."""
     start, end = places["value"][-1]
-    key, shown = _describe_kin(text[clause.place(start) : clause.place(end)], language)
+    key, shown = describe_kin(text[clause.place(start) : clause.place(end)], language)
     return replace(rest.subject, key=key, text=shown)
 
 
-def _describe_kin(value: str, language: Language) -> tuple[str, str]:
+def describe_kin(value: str, language: Language) -> tuple[str, str]:
     """Return the key of the person or pet that a value tells of, and the word for it."""
     word = one_spelling(value).lower()
     last = word.split()[-1]
-    known = next(
-        (one for one in (word, last.removesuffix("s"), last) if one in language.relations), None
-    )
+    ends = () if word.isascii() else (word[start:] for start in range(1, len(word)))
+    words = (word, last.removesuffix("s"), last, *ends)
+    known = next((one for one in words if one in language.relations), None)
     if known:
         return language.relations[known], language.display[known]
     bare = value.rsplit(maxsplit=1)[-1].removesuffix("s") if value.isascii() else value

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from turnleaf.core.languages.language import get_language
 from turnleaf.core.languages.words import find_words, join_texts
-from turnleaf.core.learning.recogniser import read_fact, states_only
+from turnleaf.core.learning.recogniser import describe_kin, read_fact, states_only
+from turnleaf.core.learning.rendering import write_fact
 from turnleaf.core.learning.slots import (
     NAMING,
     USER,
@@ -86,10 +88,12 @@ def judge(statement: Statement, known: Sequence[Memory]) -> Verdict:
     if same:
         given_up = tuple(one for one in _find_given_up(statement, claims) if one != same)
         return Verdict("ends", given_up) if given_up else Verdict("same", (same,))
-    replaced = _find_replaced(statement, claims)
+    wed = [*_find_wed(statement, claims)]
+    said = tuple(memory for memory, one in wed if _is_same(one, statement))
+    replaced = tuple(dict.fromkeys((*said, *_find_replaced(statement, claims))))
     ends = dict.fromkeys(_find_ends(statement, claims))
     ended = tuple(one for one in ends if one not in replaced)
-    restated = tuple(_find_wed(statement, claims))
+    restated = tuple(one for one in wed if one[0] not in said)
     return Verdict("replaces" if replaced else "new", replaced, ended, restated)
 
 
@@ -104,7 +108,7 @@ def correct(
     if correction.old:
         meant = _find_meant(correction.old, claims)
     else:
-        meant = [one for one in claims if recent and one[0].id == recent[-1]][:1]
+        meant = _find_newest(correction.new, claims, recent)
     if len({_attribute(claim) for _, claim in meant}) != 1:
         return None
     memory, claim = meant[-1]
@@ -117,6 +121,22 @@ def _find_meant(
     """Return the facts with a value, or else those whose value holds it."""
     same = [one for one in claims if value_key(one[1].value) == value_key(old)]
     return same or [one for one in claims if _can_end(one[1]) and mentions(one[1].value, old)]
+
+
+def _find_newest(
+    new: str, claims: Sequence[tuple[Memory, Statement]], recent: Sequence[str]
+) -> list[tuple[Memory, Statement]]:
+    """Return the newest fact of a conversation that can have a value: "it's Max" is a name."""
+    last = [one for one in claims if recent and one[0].id == recent[-1]][:1]
+    newest = (one for name in reversed(recent) for one in claims if one[0].id == name)
+    return next(([one] for one in newest if _takes(one[1], new)), last)
+
+
+def _takes(claim: Statement, new: str) -> bool:
+    """Whether a fact with another value still states the same thing."""
+    stated = replace(claim, value=new)
+    read = read_fact(write_fact(stated, date.min))
+    return any(_attribute(one) == _attribute(stated) and one.value == new for one in read)
 
 
 def _put_right(value: str, correction: Correction) -> str:
@@ -220,7 +240,8 @@ def _is_same(claim: Statement, statement: Statement) -> bool:
 
 def is_implied(claim: Statement, other: Statement) -> bool:
     """Whether a claim goes without saying if another one is known."""
-    return _is_in_diet(claim, other) or _is_in_name(claim, other) or _is_in_allergy(claim, other)
+    ways = (_is_in_diet, _is_in_name, _is_in_allergy, _is_in_slot)
+    return any(is_in(claim, other) for is_in in ways)
 
 
 def tells_of_kin(claim: Statement, other: Statement) -> bool:
@@ -252,6 +273,14 @@ def _is_in_diet(claim: Statement, diet: Statement) -> bool:
     )
 
 
+def _is_in_slot(claim: Statement, other: Statement) -> bool:
+    """Whether a claim says less than another slot does: a favourite is liked."""
+    is_of_same = claim.subject == other.subject and not (claim.is_over or other.is_over)
+    is_stronger = other.slot in slots()[claim.slot].implied_by
+    is_held = covers(other.value, claim.value) or _is_part(claim.value, other.value)
+    return is_of_same and is_stronger and is_held
+
+
 def _is_single(statement: Statement) -> bool:
     """Whether its subject has one value at a time, and it is known which subject that is."""
     subject = statement.subject
@@ -273,11 +302,11 @@ def _find_replaced(
     others = [
         one
         for one in alone
-        if (_is_of_spouse(statement, [one]) and _has_name(one[1], statement))
-        or _contradicts(one[1], statement, slot.opposite)
+        if _contradicts(one[1], statement, slot.opposite)
         or (slot.counted and _counts_again(one[1], statement))
         or _is_in_diet(one[1], statement)
         or _is_in_allergy(one[1], statement)
+        or _is_in_slot(one[1], statement)
         or _is_at_another_time(one[1], statement)
     ]
     return tuple(dict.fromkeys(memory for memory, _ in (*same, *others)))
@@ -331,18 +360,23 @@ def _find_ended(
     statement: Statement, claims: Sequence[tuple[Memory, Statement]]
 ) -> tuple[Memory, ...]:
     """Return the facts that no longer hold: those with the value, or all if it names none."""
-    return tuple(
+    ended = tuple(
         memory
         for memory, claim in claims
         if _attribute(claim) == _attribute(statement)
         and states_only(memory.content, claim)
         and (not statement.value or _is_about(claim.value, statement.value))
     )
+    # Which of two dogs got another name is not said.
+    return () if statement.slot == "name" and not statement.value and len(ended) > 1 else ended
+
+
+def _is_part(named: str, value: str) -> bool:
+    return len(_HAN.findall(named)) > 1 and fold(named) in fold(value)
 
 
 def _is_about(value: str, named: str) -> bool:
-    is_part = len(_HAN.findall(named)) > 1 and fold(named) in fold(value)
-    if is_part or covers(value, named) or covers(named, value):
+    if _is_part(named, value) or covers(value, named) or covers(named, value):
         return True
     return _is_of_kind(value, named)
 
@@ -388,26 +422,23 @@ def _find_wed(
     event: Statement, claims: Sequence[tuple[Memory, Statement]]
 ) -> Iterator[tuple[Memory, Statement]]:
     """Return what is known of a partner whom the user has married, as facts about a spouse."""
-    if (event.slot, event.subject) != (_WEDDING, USER) and not _is_of_spouse(event, claims):
+    if (event.slot, event.subject) != (_WEDDING, USER) and not _names_spouse(event, claims):
         return
     for memory, claim in claims:
         language = get_language(claim.language)
         spouse = language.spouses.get(claim.subject_text.lower())
-        if spouse and states_only(memory.content, claim) and not _has_name(claim, event):
+        if spouse and states_only(memory.content, claim):
             subject = language.relations[spouse]
             yield memory, replace(claim, subject=subject, subject_text=language.display[spouse])
 
 
-def _is_of_spouse(event: Statement, claims: Sequence[tuple[Memory, Statement]]) -> bool:
-    """Whether somebody who was a partner is called a spouse by name."""
-    spouses = {*get_language(event.language).spouses.values()}
-    was = (one for _, one in claims if one.subject in subject_group("partners"))
-    return event.subject_text in spouses and any(_has_name(one, event) for one in was)
-
-
-def _has_name(claim: Statement, event: Statement) -> bool:
-    is_name = claim.slot == event.slot == "name"
-    return is_name and value_key(claim.value) == value_key(event.value)
+def _names_spouse(event: Statement, claims: Sequence[tuple[Memory, Statement]]) -> bool:
+    """Whether a statement calls somebody a spouse who is known as a partner."""
+    partners = [
+        one for _, one in claims if one.slot == "name" and one.subject in subject_group("partners")
+    ]
+    is_spouse = (event.slot, event.subject) in {("name", "wife"), ("name", "husband")}
+    return is_spouse and any(value_key(one.value) == value_key(event.value) for one in partners)
 
 
 def _is_ended_by(claim: Statement, event: Statement, end: str) -> bool:
@@ -471,7 +502,7 @@ def _dies_with(claim: Statement, event: Statement) -> bool:
 
 def _is_pet(claim: Statement, subject: str) -> bool:
     """Whether a pet is of a kind, by its breed too: a corgi is a dog."""
-    kind = get_language(claim.language).relations.get(one_spelling(claim.value).lower())
+    kind, _ = describe_kin(claim.value, get_language(claim.language))
     return kind == subject or _is_about(claim.value, subject)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from turnleaf.core.data import load_data
 from turnleaf.core.terms import fold, simplify
@@ -36,6 +36,7 @@ class Slot:
     ends: tuple[str, ...] = ()
     topics: Mapping[str, str] = field(default_factory=dict)
     introduces: str = ""
+    implied_by: tuple[str, ...] = ()
 
     @property
     def is_event(self) -> bool:
@@ -136,6 +137,10 @@ def avoided_by(diet: str) -> frozenset[str]:
 def slots() -> dict[str, Slot]:
     """Return the table of slots by name."""
     return {
-        name: Slot(name, **{**fields, "ends": tuple(fields.get("ends", ()))})
+        name: Slot(name, **{**fields, **_series(fields)})
         for name, fields in load_data("learning/slots.toml").items()
     }
+
+
+def _series(fields: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    return {name: tuple(fields.get(name, ())) for name in ("ends", "implied_by")}

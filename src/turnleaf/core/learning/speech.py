@@ -38,7 +38,7 @@ _QUOTED = re.compile(r'"[^"\n]*(?:"|$)|「[^」]*(?:」|\Z)|『[^』]*(?:』|\Z)
 _QUOTES = frozenset('"「『')
 _WHOLE_CLAUSES = re.compile(r"[,。.!?;]|.{25}")
 _SENTENCE_END = re.compile(
-    r"[。!?\n]+[。!?\s]*|\.{2,}|…+|(?<!\b[a-hj-z])(?<!\b(?:mr|dr|ms|st|vs))(?<!\bmrs)\.(?=\s|$)",
+    r"[。!?\n]+[。!?\s]*|\.{2,}|…+|(?<!\b[a-hj-z])(?<!(?<![a-z])(?:mr|dr|ms|st|vs))(?<!\bmrs)\.(?=\s|$)",
     re.IGNORECASE,
 )
 
