@@ -12,6 +12,7 @@ _SIGNS = re.compile(r"[\"'`「」『』()!?。.,~*]|(?<=[\u3400-\u9fff]) | (?=[\
 _ARTICLES = re.compile(r"^(?:the|an?|my|our|some|any|all|being|to) ")
 _TO_CONSUME = re.compile("^(?:吃|喝|抽)(?=[\u3400-\u9fff]|[a-z])")
 _POINTER = re.compile("的?[那這这][台盞盏個个顆颗部]")
+_MIXED = re.compile(r"([\u3400-\u9fff]{2,4})([a-z0-9][a-z0-9 +.-]{0,30})")
 _DAY = re.compile("(?<=[\\d一二三四五六七八九十])[日號号]\\Z")
 _PLURAL = re.compile(r"(?:(?<=[a-z][sxz])es|(?<=[cs]h)es|(?<=[a-z]{2}[^su\W])s)\Z")
 
@@ -28,6 +29,9 @@ def value_key(value: str) -> str:
     if known := concepts.get(words) or concepts.get(singular):
         return known
     bare = _TO_CONSUME.sub("", singular)
+    mixed = _MIXED.fullmatch(bare)
+    if mixed and mixed[1] in concepts:
+        return f"{concepts[mixed[1]]} {mixed[2]}"
     return concepts.get(bare, bare)
 
 
