@@ -11,6 +11,8 @@ from turnleaf.core.languages.words import find_pattern, find_tables, respell
 from turnleaf.core.terms import fold
 
 _SIGNS = re.compile(r"[\"'`「」『』()!?。.,~*]|(?<=[\u3400-\u9fff]) | (?=[\u3400-\u9fff])")
+_MIXED = re.compile(r"([\u3400-\u9fff]{2,4})([a-z0-9][a-z0-9 +.-]{0,30})")
+"""A maker in Chinese before a model in letters, which people also write in letters."""
 
 
 @lru_cache(maxsize=8192)
@@ -25,6 +27,9 @@ def value_key(value: str) -> str:
     if known := concepts.get(words) or concepts.get(singular):
         return known
     bare = find_pattern("facts", "to_consume", "^").sub("", singular)
+    mixed = _MIXED.fullmatch(bare)
+    if mixed and mixed[1] in concepts:
+        return f"{concepts[mixed[1]]} {mixed[2]}"
     return concepts.get(bare, bare)
 
 
