@@ -226,12 +226,12 @@ def test_sentences_say_the_same_whoever_they_are_about_the_user_in() -> None:
 @pytest.mark.parametrize(
     ("fact", "said"),
     [
-        ("I go fencing three times a week", "I quit fencing"),
+        ("I go fencing every Tuesday", "I quit fencing"),
         ("I like fencing", "I don't fence anymore"),
-        ("My phone is a Pixel 9", "I ditched the Pixel"),
-        ("I drive a Toyota Corolla", "flogged the car"),
+        ("My phone is a Galaxy S24", "I binned the Galaxy"),
+        ("I drive a Toyota Corolla", "I scrapped that car"),
         ("I drink three cups of coffee a day", "I've gone off coffee"),
-        ("I smoke a pack a day", "I quit smoking"),
+        ("I smoke ten cigarettes a day", "I gave up smoking"),
         ("I am working on a board game called Tern", "we shelved Tern"),
     ],
 )
@@ -254,10 +254,10 @@ def test_what_is_given_up_ends_nothing_else(fact: str, said: str) -> None:
 
 
 def test_a_switch_changes_the_part_that_it_names() -> None:
-    facts = known("I go bouldering three times a week")
-    found = correct(fix("I swapped bouldering for swimming classes"), facts, [])
+    facts = known("I go to karate every Tuesday")
+    found = correct(fix("I swapped karate for fencing drills"), facts, [])
     assert found is not None
-    assert found[1].value == "go swimming classes three times a week"
+    assert found[1].value == "go to fencing drills every Tuesday"
 
 
 def test_who_becomes_a_spouse_by_name_keeps_what_is_known() -> None:
