@@ -29,14 +29,13 @@ from turnleaf.obeying import obey
 from turnleaf.search import configure, follow
 from turnleaf.settings import DataFolder, Settings, data_folder
 from turnleaf.store import erasure
-from turnleaf.store.conversations import ConversationStore
 from turnleaf.store.daily import DailyLog, local_now
 from turnleaf.store.index import Index
 from turnleaf.store.learning import LearningStore, Queued
 from turnleaf.store.memories import MemoryStore
+from turnleaf.store.opening import open_conversations
 from turnleaf.store.pending import PendingStore
 from turnleaf.store.schedules import ScheduleStore
-from turnleaf.store.takeover import OlderFiles
 from turnleaf.turns import Composed, Done, Reply, Said, Turn, asked
 from turnleaf.worker import Job, Worker, log
 
@@ -83,9 +82,7 @@ class Assistant:
         settings = self.settings
         self.memory = MemoryStore(self.folder.memory(settings), settings=settings, now=now)
         self.daily = DailyLog(self.folder.daily, now=now)
-        self.conversations = ConversationStore(
-            self.folder.conversations(settings), settings=settings, now=now
-        )
+        self.conversations = open_conversations(self.folder, settings, now)
         self.learning = LearningStore(self.folder.learning, now=now)
         self.pending = PendingStore(self.memory)
         self.schedules = ScheduleStore(self.folder.schedules, now=now)
@@ -97,7 +94,6 @@ class Assistant:
         )
         self._private: dict[str, list[Message]] = {}
         self._under_way: dict[str, list[Turn]] = {}
-        self._older_files = OlderFiles(self.conversations, now=now)
         self._guard = Lock()
         self._has_failed = False
         self._is_closing = False
@@ -108,11 +104,6 @@ class Assistant:
         self.memory.init()
         self.daily.init()
         self.conversations.init()
-        self._take_over()
-
-    def _take_over(self) -> None:
-        """Take in conversations that an older version keeps beside ours, if one does."""
-        self._older_files.take_over(self.settings.conversation_keep_days)
 
     # Settings and model, as they are now.
 
@@ -289,8 +280,6 @@ class Assistant:
         if not checked_text(said.text, "a message").strip():
             message = "a message needs some text; this is empty"
             raise InvalidInput(message)
-        if not is_private:
-            self._take_over()
         return Turn(self, checked_key(key), said, is_private=is_private)
 
     def private_history(self, key: str) -> list[Message] | None:
@@ -317,7 +306,6 @@ class Assistant:
         With another `trust`, such as "stranger", what is learnt from them waits, and none of them
         enters a prompt of another conversation.
         """
-        self._take_over()
         now = to_millisecond(self.now())
         stamped = [one if one.timestamp else replace(one, timestamp=now) for one in messages]
         self.enqueue(key, [queued for one in stamped for queued in self._reported(key, one, trust)])
