@@ -150,16 +150,19 @@ class ConversationStore:
         after: int | None = None,
         resumed: bool = False,
         audience: str | None = None,
+        opened: int | None = None,
     ) -> list[int]:
         """Add messages, tool calls and their results among them; return their ids.
 
         With `again` they replace an exchange at the end that began with that text; with
         `after` they follow that message (0: none). What stood there is kept as another version.
-        `resumed` says that the silence before them is no break.
+        `resumed` says that the silence before them is no break. `opened` is the id of the first
+        of them if that was added before, as "stopped", in case the rest never comes.
         """
         now = self._now()
         stamped = [_stamp(one, now) for one in messages]
-        return self._add(conversation_id, stamped, now, Addition(again, after, resumed, audience))
+        addition = Addition(again, after, resumed, audience, opened)
+        return self._add(conversation_id, stamped, now, addition)
 
     def get_history(self, conversation_id: str) -> list[Message]:
         """Return the newest messages within the limits, oldest first; none when there are none."""

@@ -245,7 +245,7 @@ def _store(database: Connection, rows: Iterable[Sequence[Any]]) -> Iterator[Stor
             yield StoredMessage(
                 id=n,
                 message=message,
-                status=decode(status) or "complete",
+                status=decode(status).strip() or "complete",
                 trust=_trust(message.role, trust, is_accepted),
                 source=_read_optional(source),
                 parent=parent,
