@@ -25,7 +25,7 @@ from turnleaf.errors import EmbeddingError, InvalidInput, SettingsError
 from turnleaf.extraction import Extraction, Outcome
 from turnleaf.llm.models import find_extractor, find_model
 from turnleaf.message_effects import SettledConversations, withdraw
-from turnleaf.obeying import obey
+from turnleaf.obeying import obey, requests_in
 from turnleaf.search import configure, follow
 from turnleaf.settings import DataFolder, Settings, data_folder
 from turnleaf.store import erasure
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
     from turnleaf.core.dialogue import Event, Model
     from turnleaf.core.messages import Message
+    from turnleaf.core.stored_messages import StoredMessage
 
 __all__ = ["Assistant", "Composed", "Document", "Done", "Explanation", "Learnt", "Reply"]
 
@@ -342,7 +343,18 @@ class Assistant:
         after = {one.id: one for one in self.conversations.messages(key)}
         self.settle_versions(key, [one.message for one in before.values() if one.id not in after])
         shown = [one for one in after.values() if one.id not in before]
-        self.enqueue(key, [Queued(one.message, one.trust, one.source) for one in shown])
+        self.enqueue(key, [queued for one in shown for queued in self._told_again(key, one)])
+        self._read_soon(key)
+
+    def _told_again(self, key: str, shown: StoredMessage) -> list[Queued]:
+        """Queue a message that is part of its conversation again, and do what it asks to keep.
+
+        What it asks to forget was forgotten for good: that does not hang on a version.
+        """
+        wishes = {request.action for request in requests_in(shown.message.text)}
+        if shown.trust == "user" and wishes == {"remember"}:
+            return self._reported(key, shown.message, shown.trust)
+        return [Queued(shown.message, shown.trust, shown.source)]
 
     def enqueue(self, key: str, queued: Sequence[Queued]) -> None:
         """Keep what was said until it is learnt from, if anything is to be learnt."""
