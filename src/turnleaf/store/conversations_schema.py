@@ -160,12 +160,13 @@ def set_title(database: Connection, identity: int) -> None:
 
 
 def set_oldest(database: Connection, identity: int) -> None:
-    """Note when the oldest message of a conversation was said."""
-    database.execute(
-        "UPDATE conversations SET oldest = "
-        "(SELECT min(timestamp) FROM messages WHERE conversation = ?1) WHERE id = ?1",
-        (identity,),
+    """Note when the oldest message of a conversation was said, which is when it began."""
+    query = "SELECT min(timestamp) FROM messages WHERE conversation = ?"
+    oldest: str | None = database.execute(query, (identity,)).get
+    query = (
+        "UPDATE conversations SET oldest = ?1, created_at = coalesce(?1, created_at) WHERE id = ?2"
     )
+    database.execute(query, (oldest, identity))
 
 
 def to_row(message: Message) -> Row:
