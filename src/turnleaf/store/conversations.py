@@ -21,7 +21,7 @@ from turnleaf.settings import Settings, default_data_dir
 from turnleaf.store import files
 from turnleaf.store.conversations_db import DatabaseShelf
 from turnleaf.store.conversations_json import JsonShelf
-from turnleaf.store.databases import COMPANIONS
+from turnleaf.store.databases import measure
 from turnleaf.store.limits import PLAIN_ADDITION, Addition, Limits
 from turnleaf.store.takeover import OlderFiles, older_paths
 
@@ -274,7 +274,7 @@ class ConversationStore:
     def figures(self) -> StoredFigures:
         """Count what is kept, and find when the oldest message was said."""
         self._look()
-        return StoredFigures(_size(self.location), *self._shelf.figures())
+        return StoredFigures(measure(self.location), *self._shelf.figures())
 
     @property
     def keeps_everything(self) -> bool:
@@ -361,12 +361,6 @@ def _stamp(one: Message | NewMessage, now: datetime) -> Message | NewMessage:
         return one
     stamped = replace(message, timestamp=now)
     return replace(one, message=stamped) if isinstance(one, NewMessage) else stamped
-
-
-def _size(path: Path) -> int:
-    """Count the bytes of a file and of what belongs to it."""
-    beside = [path.with_name(path.name + suffix) for suffix in ("", *COMPANIONS)]
-    return sum(one.stat().st_size for one in beside if one.exists())
 
 
 def _resolved(location: str | Path | None) -> Path:
