@@ -203,7 +203,10 @@ class ConversationStore:
     def summaries(
         self, query: str | None = None, limit: int | None = None
     ) -> list[ConversationSummary]:
-        """Return what there is, the newest first; with `query`, whose title or text holds it."""
+        """Return what there is, the newest first; with `query`, whose title or text holds it.
+
+        A database finds none that is meant for some people only, as other searches do not.
+        """
         self._look()
         return self._shelf.summaries(query, limit)
 
