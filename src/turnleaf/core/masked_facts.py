@@ -25,6 +25,16 @@ _STATEMENT = re.compile(rf".*{_BEING}{_QUOTE}{MARK}[\"'`*”’」』)）]*{_MOR
 _STATEMENT_FIRST = re.compile(
     rf"\W*{MARK}\s?(?:(?:is|was|as)\s(?:my|the|our)\s|就?是|当|作为).*", re.DOTALL
 )
+# A command, or what is set for one, with a secret in it: nobody can use it without.
+_ARGUMENT = r"[^\s\u4e00-\u9fff]"
+_WORDS_OF_PROSE = r"(?:is|are|was|were|for|that|which|when|to)\b"
+_REST = rf"{_ARGUMENT}*+(?:\s++(?!{_WORDS_OF_PROSE}){_ARGUMENT}++){{0,20}}+\s*+"
+_ASSIGNED = rf"[\w.-]{{1,60}}+=[\"']?{MARK}"
+_PASSED = (
+    r"(?:sudo\s)?(?:mysql|mariadb|curl)[\w-]{0,10}+\s[^\n]{0,300}?"
+    rf"-[\w-]{{1,20}}+(?:[\s=][^\s:]{{1,60}}+:)?=?[\"']?{MARK}"
+)
+_COMMAND = re.compile(rf"\W*+(?:export\s|set\s)?(?:{_ASSIGNED}|{_PASSED}){_REST}")
 _ASIDE = re.compile(
     r"\s*+(?:(?:please|don['’]t|do not|never|(?:just )?in case|thanks)\b|[请勿别]|不要)",
     re.IGNORECASE,
@@ -56,7 +66,8 @@ def _says_more(content: str) -> bool:
 
 def _is_empty(clause: str) -> bool:
     is_aside = _ASIDE.match(clause) is not None
-    return is_aside or bool(_STATEMENT.fullmatch(clause) or _STATEMENT_FIRST.fullmatch(clause))
+    shapes = (_STATEMENT, _STATEMENT_FIRST, _COMMAND)
+    return is_aside or any(shape.fullmatch(clause) for shape in shapes)
 
 
 def _terms(text: str) -> set[str]:
