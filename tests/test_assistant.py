@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
+from unittest.mock import ANY
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -366,6 +370,65 @@ def test_an_answer_that_is_stopped_before_its_first_word_leaves_the_question(
     next(answer)
     answer.close()
     assert kept(assistant) == [("Count", "stopped")]
+
+
+def test_whatever_a_model_raises_leaves_the_question_and_what_was_said(
+    opened: Opened, model: ScriptedModel
+) -> None:
+    model.turns = [["One", RuntimeError("a bug")], [RuntimeError("a bug")]]
+    assistant = opened()
+    for question in ("Count", "Again"):
+        with pytest.raises(RuntimeError):
+            assistant.reply(KEY, question)
+    assert kept(assistant) == [("Count", "complete"), ("One", "failed"), ("Again", "failed")]
+
+
+def test_a_question_is_kept_before_the_model_says_a_word(
+    opened: Opened, model: ScriptedModel
+) -> None:
+    assistant = opened()
+    assistant.reply(KEY, "One")
+    answer = assistant.stream(KEY, "Two")
+    next(answer)
+    assert kept(assistant)[2:] == [("Two", "stopped")]
+    list(answer)
+    assert kept(assistant)[2:] == [("Two", "complete"), ("Fine.", "complete")]
+    assert [one.text for one in model.prompts[-1].messages] == ["One", "Fine.", ANY]
+
+
+KILLED = """
+import os, sys
+from turnleaf import Assistant
+from turnleaf.core.dialogue import Text
+
+class Model:
+    name = "endless"
+    context_window = None
+    def stream(self, prompt, tools=None):
+        yield Text("Half")
+        os.kill(os.getpid(), 9)
+
+Assistant(sys.argv[1], model=Model()).reply("cli:session-1", "Count to a million")
+"""
+
+
+def test_a_kill_in_mid_answer_leaves_the_question_once(opened: Opened) -> None:
+    assistant = opened()
+    folder = str(assistant.folder.path)
+    done = subprocess.run([sys.executable, "-c", KILLED, folder], check=False, timeout=60)
+    assert done.returncode == -signal.SIGKILL
+    assert kept(assistant) == [("Count to a million", "stopped")]
+    list(assistant.stream(KEY, "Count to a million", again=True))
+    assert kept(assistant) == [("Count to a million", "complete"), ("Fine.", "complete")]
+
+
+def test_what_only_recalls_stores_an_exchange_in_one_step(tmp_path: Path) -> None:
+    with Assistant(tmp_path, model=RecallModel()) as assistant:
+        answer = assistant.stream(KEY, "Hello")
+        next(answer)
+        assert kept(assistant) == []
+        list(answer)
+        assert [status for _, status in kept(assistant)] == ["complete", "complete"]
 
 
 def test_a_preview_is_the_prompt_of_the_turn_and_changes_nothing(

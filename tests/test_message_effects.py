@@ -144,6 +144,58 @@ def test_choosing_the_old_version_withdraws_what_the_new_one_brought(assistant: 
     assert assistant.memory.get_all() == []
 
 
+@pytest.mark.parametrize("said", ["我住在台南", "記住我住在台南"])
+def test_what_an_edited_message_gave_is_not_in_the_prompt_of_the_edit(
+    assistant: Assistant, model: ScriptedModel, said: str
+) -> None:
+    assistant.reply(KEY, said)
+    assistant.wait()
+    assert "台南" in prompt(assistant, "我住在哪裡？")
+    assistant.reply(KEY, "我住在台中，那裡的天氣怎麼樣？", after=0)
+    assert "台南" not in f"{model.prompts[-1].system}{model.prompts[-1].text}"
+
+
+def test_an_edit_that_recalls_does_not_quote_what_it_replaces(tmp_path: Path) -> None:
+    with Assistant(tmp_path, model=RecallModel()) as assistant:
+        assistant.reply(KEY, "我住在台南")
+        assistant.wait()
+        assert "台南" not in assistant.reply(KEY, "我住在台中，台中在哪裡？", after=0).text
+
+
+def test_a_request_that_is_edited_and_asks_for_the_same_is_kept(assistant: Assistant) -> None:
+    assistant.reply(KEY, f"Remember: {PLUMBER}")
+    assistant.reply(KEY, f"Please remember: {PLUMBER}", after=0)
+    assert [fact.content for fact in assistant.memory.get_all()] == [PLUMBER]
+
+
+@pytest.mark.parametrize(
+    ("said", "fact"), [("我住在台南", "我住在台南"), (f"Remember: {PLUMBER}", PLUMBER)]
+)
+def test_an_older_version_that_is_shown_again_is_learned_from_again(
+    assistant: Assistant, said: str, fact: str
+) -> None:
+    assistant.reply(KEY, said)
+    assistant.wait()
+    old = assistant.conversations.messages(KEY)[0].id
+    assistant.reply(KEY, "我住在台中", after=0)
+    assistant.wait()
+    assistant.show_version(KEY, old)
+    assistant.wait()
+    assert [one.content for one in assistant.memory.get_all()] == [fact]
+
+
+def test_what_an_older_version_asks_to_forget_is_not_forgotten_once_more(
+    assistant: Assistant,
+) -> None:
+    assistant.reply(OTHER, f"Remember: {PLUMBER}")
+    assistant.reply(KEY, "Forget the plumber of the cellar")
+    old = assistant.conversations.messages(KEY)[0].id
+    assistant.reply(KEY, f"Remember: {PLUMBER}", after=0)
+    kept = assistant.memory.add(f"{PLUMBER}, and his number is on the fridge")
+    assistant.show_version(KEY, old)
+    assert kept in assistant.memory.get_all()
+
+
 # Forgetting
 
 

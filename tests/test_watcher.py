@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.store.older import said, write_conversations
 from turnleaf.core.messages import Message
 from turnleaf.core.probes import SENTENCES
 from turnleaf.core.vectors import pack
@@ -535,6 +536,21 @@ def test_folders_where_other_machines_write_are_known(folder: str, *, is_remote:
 
 def test_without_a_list_of_mounts_no_folder_is_remote() -> None:
     assert not any_remote([Path("/home/us/net")], "")
+
+
+@both_ways
+def test_what_an_older_program_writes_is_taken_in(tmp_path: Path, *, poll: bool) -> None:
+    store = ConversationStore(tmp_path / "c" / "conversations.db", takes_over=True)
+    store.init()
+    index = Index(tmp_path / "index.db", [store])
+    with watching(index, poll=poll) as watched:
+        write_conversations(tmp_path / "c", {"a": said("護照在抽屜")})
+        watched.let_it_look()
+        watched.clock.advance(SAID_SECONDS)
+        watched.clock.wait_for(lambda: watched.syncs >= 1)
+        assert not (tmp_path / "c" / "conversations.json").exists()
+        assert watched.has_taken_in("護照在抽屜")
+    store.close()
 
 
 @both_ways

@@ -25,18 +25,17 @@ from turnleaf.errors import EmbeddingError, InvalidInput, SettingsError
 from turnleaf.extraction import Extraction, Outcome
 from turnleaf.llm.models import find_extractor, find_model
 from turnleaf.message_effects import SettledConversations, withdraw
-from turnleaf.obeying import obey
+from turnleaf.obeying import obey, requests_in
 from turnleaf.search import configure, follow
 from turnleaf.settings import DataFolder, Settings, data_folder
 from turnleaf.store import erasure
-from turnleaf.store.conversations import ConversationStore
 from turnleaf.store.daily import DailyLog, local_now
 from turnleaf.store.index import Index
 from turnleaf.store.learning import LearningStore, Queued
 from turnleaf.store.memories import MemoryStore
+from turnleaf.store.opening import open_conversations
 from turnleaf.store.pending import PendingStore
 from turnleaf.store.schedules import ScheduleStore
-from turnleaf.store.takeover import OlderFiles
 from turnleaf.turns import Composed, Done, Reply, Said, Turn, asked
 from turnleaf.worker import Job, Worker, log
 
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
 
     from turnleaf.core.dialogue import Event, Model
     from turnleaf.core.messages import Message
+    from turnleaf.core.stored_messages import StoredMessage
 
 __all__ = ["Assistant", "Composed", "Document", "Done", "Explanation", "Learnt", "Reply"]
 
@@ -83,9 +83,7 @@ class Assistant:
         settings = self.settings
         self.memory = MemoryStore(self.folder.memory(settings), settings=settings, now=now)
         self.daily = DailyLog(self.folder.daily, now=now)
-        self.conversations = ConversationStore(
-            self.folder.conversations(settings), settings=settings, now=now
-        )
+        self.conversations = open_conversations(self.folder, settings, now)
         self.learning = LearningStore(self.folder.learning, now=now)
         self.pending = PendingStore(self.memory)
         self.schedules = ScheduleStore(self.folder.schedules, now=now)
@@ -97,7 +95,6 @@ class Assistant:
         )
         self._private: dict[str, list[Message]] = {}
         self._under_way: dict[str, list[Turn]] = {}
-        self._older_files = OlderFiles(self.conversations, now=now)
         self._guard = Lock()
         self._has_failed = False
         self._is_closing = False
@@ -108,11 +105,6 @@ class Assistant:
         self.memory.init()
         self.daily.init()
         self.conversations.init()
-        self._take_over()
-
-    def _take_over(self) -> None:
-        """Take in conversations that an older version keeps beside ours, if one does."""
-        self._older_files.take_over(self.settings.conversation_keep_days)
 
     # Settings and model, as they are now.
 
@@ -289,8 +281,6 @@ class Assistant:
         if not checked_text(said.text, "a message").strip():
             message = "a message needs some text; this is empty"
             raise InvalidInput(message)
-        if not is_private:
-            self._take_over()
         return Turn(self, checked_key(key), said, is_private=is_private)
 
     def private_history(self, key: str) -> list[Message] | None:
@@ -317,7 +307,6 @@ class Assistant:
         With another `trust`, such as "stranger", what is learnt from them waits, and none of them
         enters a prompt of another conversation.
         """
-        self._take_over()
         now = to_millisecond(self.now())
         stamped = [one if one.timestamp else replace(one, timestamp=now) for one in messages]
         self.enqueue(key, [queued for one in stamped for queued in self._reported(key, one, trust)])
@@ -354,7 +343,18 @@ class Assistant:
         after = {one.id: one for one in self.conversations.messages(key)}
         self.settle_versions(key, [one.message for one in before.values() if one.id not in after])
         shown = [one for one in after.values() if one.id not in before]
-        self.enqueue(key, [Queued(one.message, one.trust, one.source) for one in shown])
+        self.enqueue(key, [queued for one in shown for queued in self._told_again(key, one)])
+        self._read_soon(key)
+
+    def _told_again(self, key: str, shown: StoredMessage) -> list[Queued]:
+        """Queue a message that is part of its conversation again, and do what it asks to keep.
+
+        What it asks to forget was forgotten for good: that does not hang on a version.
+        """
+        wishes = {request.action for request in requests_in(shown.message.text)}
+        if shown.trust == "user" and wishes == {"remember"}:
+            return self._reported(key, shown.message, shown.trust)
+        return [Queued(shown.message, shown.trust, shown.source)]
 
     def enqueue(self, key: str, queued: Sequence[Queued]) -> None:
         """Keep what was said until it is learnt from, if anything is to be learnt."""

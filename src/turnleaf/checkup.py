@@ -25,7 +25,7 @@ from turnleaf.errors import (
 )
 from turnleaf.llm import embeddings, models
 from turnleaf.settings import CONFIG_NAME, SETTINGS, Settings
-from turnleaf.store import conversations_db, files, journal, takeover, vocabulary
+from turnleaf.store import conversations_db, databases, files, journal, takeover, vocabulary
 from turnleaf.store.conversations import SHELVES
 from turnleaf.store.daily import DailyLog, local_now
 from turnleaf.store.index_database import COMPANIONS
@@ -279,7 +279,7 @@ def _look_at_file(name: str, path: Path, count: Callable[[], str], report: Repor
     size, holds = None, "not there yet"
     try:
         if path.exists():
-            size, holds = path.stat().st_size, "cannot be used"
+            size, holds = databases.measure(path), "cannot be used"
             _refuse_odd(path)
             holds = count()
             if not os.access(path, os.W_OK):

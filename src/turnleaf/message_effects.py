@@ -49,6 +49,7 @@ class SettledConversations:
         self, conversations: ConversationStore, memory: MemoryStore, pending: PendingStore
     ) -> None:
         self.location = conversations.location
+        self.older = conversations.older
         self._conversations = conversations
         self._memory = memory
         self._pending = pending

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from turnleaf.core.ranking import Weights
 from turnleaf.llm.embeddings import find_embedder, find_model_fault
 from turnleaf.message_effects import SettledConversations
-from turnleaf.store.conversations import ConversationStore
 from turnleaf.store.index import Index
 from turnleaf.store.index_vectors import find_vector_fault, has_numpy
 from turnleaf.store.memories import MemoryStore
@@ -16,6 +15,7 @@ from turnleaf.store.sources import Files, MemoryPages
 
 if TYPE_CHECKING:
     from turnleaf.settings import DataFolder, Settings
+    from turnleaf.store.conversations import ConversationStore
     from turnleaf.store.sources import Followed, Source, Store
 
 
@@ -35,10 +35,9 @@ def find_fault(settings: Settings) -> str | None:
     return find_vector_fault() or find_model_fault(settings)
 
 
-def open_index(folder: DataFolder, settings: Settings) -> Index:
+def open_index(folder: DataFolder, settings: Settings, conversations: ConversationStore) -> Index:
     """Return the index over the memory, the daily logs and the conversations."""
     index = Index(folder.index)
-    conversations = ConversationStore(folder.conversations(settings), settings=settings)
     memory = MemoryStore(folder.memory(settings), settings=settings)
     configure(index, folder, settings, follow(conversations, memory, PendingStore(memory)))
     return index

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, timedelta
+from functools import cached_property
 from itertools import pairwise
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
@@ -173,6 +175,7 @@ class Turn:
         self._is_again = said.is_again or self._is_sent_again()
         self._started = to_millisecond(assistant.now())
         self._ids: list[int] = []
+        self._opened: int | None = None
         self._said: list[str] = []
         self._saved: list[str] = []
         self._usage: Usage | None = None
@@ -192,11 +195,16 @@ class Turn:
     def remembered(self) -> Generator[Event | Composed | Done]:
         """Answer, and keep the exchange."""
         own = self._own
+        if self._replaced and not self._is_again:
+            self._store_question()
+            own.settle_versions(self._key, self._replaced)
         if self._is_trusted:
             self._obeyed = obey(
                 self._text, own.memory, own.learning, key=self._key, now=self._started
             )
         prompt = replace(self._prompt(), is_learnt=own.learns, has_room=self._has_room())
+        if self._may_take_long():
+            self._store_question()
         try:
             yield Composed(prompt, self._composer.explain())
             yield from self._confirmed()
@@ -204,7 +212,7 @@ class Turn:
         except (GeneratorExit, KeyboardInterrupt):
             self._keep("stopped")
             raise
-        except (ModelError, SettingsError):
+        except Exception:
             self._keep("failed")
             raise
         reply = self._kept()
@@ -307,7 +315,7 @@ class Turn:
             self._started.date(),
             reader=self._reader,
             budget_tokens=own.settings.context_max_tokens,
-            history=[*history, *self._find_replaced()],
+            history=[*history, *self._replaced, *self._find_opened()],
         )
         ended = {memory.id for memory in own.memory.ended()}
         hits = tuple(hit for hit in hits if not (hit.source == "memory" and hit.id in ended))
@@ -425,23 +433,13 @@ class Turn:
 
     def _queue_and_store(self, status: str) -> None:
         own = self._own
-        said = Message("user", self._text, self._started, name=self._asked.speaker)
+        said = self._question
         answered = Message("assistant", self._answer, own.now()) if self._said else None
         if answered is None and not own.conversations.keeps_everything:
             return
-        replaced = self._find_replaced()
-        if not (self._is_again and replaced):
+        if not (self._is_again and self._replaced):
             own.enqueue(self._key, self._queued(said, answered))
-        self._ids = own.conversations.add_messages(
-            self._key,
-            self._describe_exchange(said, answered, status),
-            again=self._text if self._is_again else None,
-            after=self._asked.after,
-            resumed=self._asked.is_resumed,
-            audience=self._asked.audience,
-        )
-        if replaced and not self._is_again:
-            own.settle_versions(self._key, replaced)
+        self._ids = self._add(self._describe_exchange(said, answered, status))
         for fact in self._obeyed.removed if own.conversations.keeps_everything else ():
             own.conversations.hide(self._key, [self._started], reason_of(fact.id))
 
@@ -458,8 +456,45 @@ class Turn:
         answer = NewMessage(answered, status, trust, document or source, self._shaped_by())
         return [NewMessage(said, trust=theirs, source=source), answer]
 
-    def _find_replaced(self) -> list[Message]:
-        """Return what is shown now and gives way to what is said now."""
+    def _store_question(self) -> None:
+        """Store what was said before it is answered, as stopped: a kill must not take it along."""
+        with self._keeping:
+            is_stored = self._opened is not None or not self._own.conversations.keeps_everything
+            if not (is_stored or self._is_discarded):
+                described = self._describe_exchange(self._question, None, "stopped")
+                (self._opened,) = self._add(described)
+
+    def _may_take_long(self) -> bool:
+        """Whether the answer is not there at once; to store a question by itself costs a little."""
+        with suppress(SettingsError):
+            return self._own.model.name != "recall"
+        return False
+
+    def _find_opened(self) -> list[Message]:
+        """Return the question, if it is stored and could be found as something that was said."""
+        return [] if self._opened is None else [self._question]
+
+    def _add(self, messages: Sequence[NewMessage]) -> list[int]:
+        """Store messages where they belong, or what is left of an exchange that was begun."""
+        asked = self._asked
+        is_begun = self._opened is not None
+        return self._own.conversations.add_messages(
+            self._key,
+            messages,
+            again=self._text if self._is_again and not is_begun else None,
+            after=None if is_begun else asked.after,
+            resumed=asked.is_resumed,
+            audience=asked.audience,
+            opened=self._opened,
+        )
+
+    @cached_property
+    def _question(self) -> Message:
+        return Message("user", self._text, self._started, name=self._asked.speaker)
+
+    @cached_property
+    def _replaced(self) -> list[Message]:
+        """What was shown before this turn, and gives way to what is said in it."""
         conversations, after = self._own.conversations, self._asked.after
         if after is not None:
             shown = conversations.messages(self._key)

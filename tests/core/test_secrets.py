@@ -241,6 +241,8 @@ BY_NAME = [
     "mysql -u root -p⟦password:Secret⟧ shop",
     "mysql -p⟦password:hunter2⟧ -u root",
     "mysqldump --user=root -p'⟦password:hunter⟧' shop > shop.sql",
+    "mysql -p'⟦password:my pass⟧' shop",
+    'mysql -u root -p"⟦password:my long pass⟧"',
     f"bob:⟦password hash:$apr1${made(8)}${made(22)}⟧",
     f"alice:⟦password hash:{{SHA}}{made(27, BASE64)}=⟧",
 ]

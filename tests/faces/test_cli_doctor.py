@@ -344,6 +344,19 @@ def test_a_database_in_use_is_counted(cli: Cli, database: Path) -> None:
     store.close()
 
 
+def test_the_size_of_a_database_counts_what_is_not_in_its_main_file_yet(
+    cli: Cli, database: Path
+) -> None:
+    store = ConversationStore(database)
+    store.add_exchange("second", "b" * 100_000, "c")
+    row = cli("doctor", "--json").json["files"][2]
+    size = store.figures().bytes
+    assert size > 100_000 > database.stat().st_size
+    assert row["bytes"] == size
+    assert row["holds"].endswith(f"{size:,} bytes")
+    store.close()
+
+
 @pytest.mark.parametrize("damage", ["garbage", "half", "short", "another program's"])
 def test_a_damaged_database_is_a_problem(cli: Cli, database: Path, damage: str) -> None:
     data = database.read_bytes()

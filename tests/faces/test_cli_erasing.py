@@ -141,6 +141,25 @@ def test_why_of_a_conversation_tells_what_went_into_each_answer(
     assert cli("why", KEY, "--json").json[0]["memories"] == [fact.id]
 
 
+def test_why_of_a_conversation_leads_to_the_messages_that_were_found(
+    cli: Cli, assistant: Assistant
+) -> None:
+    other = "cli:session-77"
+    for text in ("Hello", "護照在書房的抽屜裡", "Thanks", "Bye"):
+        assistant.reply(other, text)
+    assistant.reply(KEY, "護照在哪裡?")
+    number = assistant.conversations.messages(other)[2].id
+    assistant.close(flush=False)
+    told = cli("why", KEY).out
+    assert f"found in {other}, message {number}, score" in told
+    assert re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d user: 護照在書房的抽屜裡", told)
+    there = cli("history", "show", other, "--message", str(number)).out
+    assert re.search(rf"user  \(message {number}\)\n  護照在書房的抽屜裡", there)
+    assert "Hello" in there
+    assert "Bye" not in there
+    assert cli("history", "show", KEY, "--message", str(number)).code == 3
+
+
 def test_why_of_a_learnt_fact_tells_the_words_and_the_conversation(
     cli: Cli, assistant: Assistant
 ) -> None:

@@ -11,7 +11,9 @@ import pytest
 
 from tests.faces.conftest import Cli
 from tests.faces.terminal import terminal
+from tests.store.older import said, write_conversations
 from turnleaf.llm.embeddings import LocalEmbedder
+from turnleaf.settings import Settings
 
 MING = "客廳的燈叫做小明"
 LAMP = "The bedroom lamp is called Moon"
@@ -66,6 +68,14 @@ def test_facts_days_and_messages_are_found_and_told_apart(cli: Cli) -> None:
             source
         }
     assert "Only tuna" in texts(cli, "what does Momo eat")
+
+
+def test_what_an_older_version_kept_is_found(cli: Cli) -> None:
+    folder = cli.folder.conversations(Settings()).parent
+    write_conversations(folder, {"cli:a": said("護照在抽屜")})
+    found = cli("search", "護照", "--json")
+    assert [hit["text"] for hit in found.json] == ["護照在抽屜"]
+    assert "took over 1 message of 1 conversation" in found.err
 
 
 def test_since_leaves_out_what_is_older(cli: Cli) -> None:

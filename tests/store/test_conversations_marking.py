@@ -106,6 +106,15 @@ def test_what_is_hidden_for_two_reasons_is_shown_after_both(place: Kept) -> None
     assert said(store) == ["Q", "A"]
 
 
+def test_what_is_said_to_some_people_only_is_listed_and_not_found_by_its_text(place: Kept) -> None:
+    store = place.open()
+    for key in ("slack:D1:2", "schedule:news", "cli:1"):
+        store.add_exchange(key, "the surprise party", "A")
+    assert {one.key for one in store.summaries()} == {"slack:D1:2", "schedule:news", "cli:1"}
+    for text in ("surprise", "the surprise party", "a"):
+        assert {one.key for one in store.summaries(text)} == {"schedule:news", "cli:1"}
+
+
 def test_a_hidden_question_is_no_title_and_not_found_in_the_list(place: Kept) -> None:
     store = place.open()
     store.add_exchange(KEY, "my dog is Rex", "Hello Rex")

@@ -17,6 +17,8 @@ from turnleaf.errors import NotFound
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from turnleaf.store.conversations import ConversationStore
+
 
 @pytest.fixture
 def place(tmp_path: Path) -> Kept:
@@ -35,6 +37,77 @@ def test_a_retried_question_takes_the_place_of_the_last_exchange(place: Kept) ->
     summary = store.summary(KEY)
     assert summary is not None
     assert summary.turns == 4
+
+
+# A question that is stored before its answer
+
+
+def opened(store: ConversationStore, question: str, **how: str | int) -> int:
+    (number,) = store.add_messages(KEY, [NewMessage(Message("user", question), "stopped")], **how)  # type: ignore[arg-type]
+    return number
+
+
+def statuses(store: ConversationStore) -> list[tuple[str, str]]:
+    return [(one.message.text, one.status) for one in store.messages(KEY)]
+
+
+def turns(store: ConversationStore) -> int:
+    summary = store.summary(KEY)
+    assert summary is not None
+    return summary.turns
+
+
+def test_an_answer_completes_the_question_that_was_stored_before_it(place: Kept) -> None:
+    store = place.open()
+    store.add_messages(KEY, exchange("one", "1"))
+    question = opened(store, "two")
+    assert statuses(store)[-1] == ("two", "stopped")
+    ids = store.add_messages(KEY, exchange("two", "2"), opened=question)
+    assert statuses(store)[2:] == [("two", "complete"), ("2", "complete")]
+    assert ids[0] == question
+    assert [one.id for one in store.messages(KEY)][2:] == ids
+    assert turns(store) == 4
+
+
+def test_a_question_that_stays_without_an_answer_says_how_it_ended(place: Kept) -> None:
+    store = place.open()
+    question = opened(store, "one")
+    asked = NewMessage(Message("user", "one"), "failed")
+    assert store.add_messages(KEY, [asked], opened=question) == [question]
+    assert statuses(store) == [("one", "failed")]
+    assert turns(store) == 1
+
+
+def test_exchanges_at_the_same_time_stay_whole(place: Kept) -> None:
+    store = place.open()
+    store.add_messages(KEY, exchange("one", "1"))
+    slow, quick = opened(store, "slow"), opened(store, "quick")
+    store.add_messages(KEY, exchange("quick", "2"), opened=quick)
+    last = store.add_messages(KEY, exchange("slow", "3"), opened=slow)
+    assert shown(store) == said(store) == ["one", "1", "quick", "2", "slow", "3"]
+    assert turns(store) == 6
+    assert store.find_message(slow) is None
+    assert [one.message.text for one in store.changes_since(None).found] == shown(store)
+    store.show_version(KEY, last[-1])
+    assert shown(store) == ["one", "1", "quick", "2", "slow", "3"]
+
+
+def test_an_exchange_of_a_conversation_that_was_erased_meanwhile_is_whole(place: Kept) -> None:
+    store = place.open()
+    question = opened(store, "one")
+    store.clear(KEY)
+    store.add_messages(KEY, exchange("one", "1"), opened=question)
+    assert statuses(store) == [("one", "complete"), ("1", "complete")]
+
+
+def test_a_question_that_is_edited_is_a_version_before_it_is_answered(place: Kept) -> None:
+    store = place.open()
+    (first, _) = store.add_messages(KEY, exchange("one", "1"))
+    question = opened(store, "other", after=0)
+    store.add_messages(KEY, exchange("other", "2"), opened=question)
+    assert shown(store) == ["other", "2"]
+    assert store.messages(KEY)[0].versions == (first, question)
+    assert turns(store) == 2
 
 
 def test_only_the_last_question_is_said_again(place: Kept) -> None:

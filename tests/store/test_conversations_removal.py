@@ -42,7 +42,7 @@ def test_days_are_counted_for_each_message(place: Kept) -> None:
     assert store.cleanup() == 1
     assert store.cleanup() == 0
     assert shown(store) == ["new", "A"]
-    assert [(one.key, one.turns, one.title) for one in store.summaries()] == [(KEY, 2, "old")]
+    assert [(one.key, one.turns, one.title) for one in store.summaries()] == [(KEY, 2, "new")]
     assert store.figures().oldest == START + 20 * DAY
     store.add_messages(KEY, exchange("edited", "A"), after=store.messages(KEY)[0].parent)
     assert shown(store) == ["edited", "A"]
@@ -54,6 +54,29 @@ def test_what_expires_leaves_no_byte(place: Kept) -> None:
     place.now += 31 * DAY
     place.open(conversation_keep_days=30)
     assert b"a secret to be erased" not in all_bytes(place)
+
+
+def test_a_title_goes_with_the_question_that_it_was_made_of(place: Kept) -> None:
+    store = place.open(conversation_keep_days=30)
+    store.add_exchange(KEY, "a secret to be erased", "A")
+    store.add_exchange("renamed", "another secret", "A")
+    store.rename("renamed", "My own title")
+    place.now += 20 * DAY
+    store.add_messages(KEY, [Message("assistant", "Good morning")])
+    store.add_exchange("renamed", "Q", "A")
+    place.now += 11 * DAY
+    store.cleanup()
+    assert {one.key: one.title for one in store.summaries()} == {KEY: "", "renamed": "My own title"}
+    assert b"secret" not in all_bytes(place)
+    store.add_exchange(KEY, "The next question", "A")
+    assert {one.title for one in store.summaries()} == {"The next question", "My own title"}
+
+
+def test_with_no_days_a_title_is_of_the_window(place: Kept) -> None:
+    store = place.open(conversation_keep_days=0, conversation_max_turns=2)
+    store.add_exchange(KEY, "a secret to be erased", "A")
+    store.add_exchange(KEY, "Q", "A")
+    assert [one.title for one in store.summaries()] == ["Q"]
 
 
 def test_of_a_branch_what_is_younger_is_shown_when_its_other_path_expires(place: Kept) -> None:

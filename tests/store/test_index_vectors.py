@@ -26,6 +26,7 @@ from turnleaf.settings import DataFolder, Settings
 from turnleaf.store.index import TEXTS_PER_SEARCH, Hit, Index
 from turnleaf.store.index_database import connect
 from turnleaf.store.index_vectors import PER_BLOCK, SCALE_BYTES
+from turnleaf.store.opening import open_conversations
 
 DIMENSION = 64
 CONCEPTS = {
@@ -298,7 +299,7 @@ def test_settings_say_the_weights_and_the_endpoint(tmp_path: Path, endpoint: str
     location = folder.memory(settings)
     location.parent.mkdir(parents=True)
     write(location, FACTS)
-    index = open_index(folder, settings)
+    index = open_index(folder, settings, open_conversations(folder, settings))
     assert index.embed() == len(FACTS)
     hits = index.search("green beverage")
     assert known(hits[0].vector) > 0.0

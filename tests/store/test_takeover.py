@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -358,6 +358,46 @@ def test_a_look_at_nothing_costs_two_calls(folder: Path, store: ConversationStor
     sys.addaudithook(lambda event, _: asked.append(event) if event == "os.listdir" else None)
     older.take_over()
     assert asked == []
+
+
+READING: list[Callable[[ConversationStore], object]] = [
+    lambda store: store.get_history("a"),
+    lambda store: store.window("a", resumed=True),
+    lambda store: store.messages("a"),
+    lambda store: store.summaries(),
+    lambda store: store.changes_since(None).found,
+]
+
+
+@pytest.mark.parametrize("read", READING)
+def test_a_store_that_takes_over_shows_what_an_older_program_wrote_meanwhile(
+    folder: Path, read: Callable[[ConversationStore], object]
+) -> None:
+    path = folder / "conversations.db"
+    store = ConversationStore(path, now=lambda: START, takes_over=True)
+    assert not read(store)
+    write_conversations(folder, {"a": said("one")})
+    assert read(store)
+    assert list_older(folder) == []
+    store.close()
+
+
+def test_what_expired_is_not_kept_when_it_is_taken_over_at_the_start(folder: Path) -> None:
+    write_conversations(folder, {"a": said("one")})
+    settings = Settings(conversation_keep_days=3)
+    store = ConversationStore(folder / "conversations.db", settings=settings, takes_over=True)
+    assert store.summaries() == []
+    store.close()
+
+
+def test_an_index_searches_what_is_taken_over_where_no_database_was(tmp_path: Path) -> None:
+    folder = tmp_path / "conversations"
+    write_conversations(folder, {"a": said("護照在抽屜")})
+    store = ConversationStore(folder / "conversations.db", takes_over=True)
+    index = Index(tmp_path / "index.db", [store])
+    assert [hit.text for hit in index.search("護照")] == ["護照在抽屜"]
+    index.close()
+    store.close()
 
 
 # Erasing

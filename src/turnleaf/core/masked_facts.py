@@ -19,6 +19,16 @@ _FEWEST_TERMS = 2
 _NOTED = re.compile(MARK)
 _QUOTE = "[\\s\"'`*“‘「『(（]{0,4}"
 _CLOSING = "[\"'`*”’」』)）]*"
+# A command, or what is set for one, with a secret in it: nobody can use it without.
+_ARGUMENT = r"[^\s\u4e00-\u9fff]"
+_WORDS_OF_PROSE = r"(?:is|are|was|were|for|that|which|when|to)\b"
+_REST = rf"{_ARGUMENT}*+(?:\s++(?!{_WORDS_OF_PROSE}){_ARGUMENT}++){{0,20}}+\s*+"
+_ASSIGNED = rf"[\w.-]{{1,60}}+=[\"']?{MARK}"
+_PASSED = (
+    r"(?:sudo\s)?(?:mysql|mariadb|curl)[\w-]{0,10}+\s[^\n]{0,300}?"
+    rf"-[\w-]{{1,20}}+(?:[\s=][^\s:]{{1,60}}+:)?=?[\"']?{MARK}"
+)
+_COMMAND = re.compile(rf"\W*+(?:export\s|set\s)?(?:{_ASSIGNED}|{_PASSED}){_REST}")
 
 
 def mask_fact(text: str, said: str = "") -> str:
@@ -40,7 +50,7 @@ def _says_more(content: str) -> bool:
 
 def _is_empty(clause: str) -> bool:
     is_aside = _find("aside", r"\s*+").match(clause) is not None
-    return is_aside or any(one.fullmatch(clause) for one in _statements())
+    return is_aside or any(one.fullmatch(clause) for one in (*_statements(), _COMMAND))
 
 
 @cache

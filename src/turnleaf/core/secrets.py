@@ -145,7 +145,12 @@ _BACKUP_CODES = r"(?:(?:backup|recovery) codes?|(?:备用|复原|恢复|救援)�
 _SSN = r"(?:(?<![a-z])ssn(?![a-z])|social security(?: (?:number|no\.?))?)"
 _SCHEME = r"authorization[\"']?\s?[:=]\s?[\"']?(?:bearer|basic|token|digest|apikey)?\s{0,4}"
 _COOKIE = r"(?<![a-z])(?:session(?:_?id)?|sid|phpsessid|jsessionid|csrftoken)="
-_MYSQL = r"(?<![\w-])(?:mysql|mariadb)[a-z-]{0,10}+\s(?:[^\n;|]{0,200}?\s)??(?-i:-p)[\"']?"
+_MYSQL = r"(?<![\w-])(?:mysql|mariadb)[a-z-]{0,10}+\s(?:[^\n;|]{0,200}?\s)??(?-i:-p)"
+_IN_SHELL = (
+    r"(?P<mark>[\"'])?"
+    r"(?P<secret>(?(mark)(?:[^\"'\n\0]{1,200}(?=[\"'])|[^\s\"'\0]{1,200})|[^\s\"'\0]{1,200}))"
+)
+"""A word of a command, or a quoted one, which may hold spaces."""
 _LOGINS = "db|database|smtp|mysql|postgres|pg|user|root|admin|ftp|redis|mongo|mail|login|auth|wifi"
 _PASS = rf"(?:(?-i:(?<=[A-Z0-9]_)PASS)|(?<![a-z])(?:{_LOGINS})_?pass)"
 _HASH = (
@@ -600,7 +605,7 @@ _KINDS = (
     _kind(
         "password",
         "mysql mariadb",
-        rf"{_MYSQL}(?P<secret>[^\s\"'\0]{{1,200}})",
+        f"{_MYSQL}{_IN_SHELL}",
         _mysql_password,
     ),
     _kind("password", "curl", rf"{_CURL}(?P<secret>[^\s\"'\0]{{1,200}})", _url_password),

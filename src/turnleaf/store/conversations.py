@@ -21,8 +21,9 @@ from turnleaf.settings import Settings, default_data_dir
 from turnleaf.store import files
 from turnleaf.store.conversations_db import DatabaseShelf
 from turnleaf.store.conversations_json import JsonShelf
-from turnleaf.store.databases import COMPANIONS
+from turnleaf.store.databases import measure
 from turnleaf.store.limits import PLAIN_ADDITION, Addition, Limits
+from turnleaf.store.takeover import OlderFiles, older_paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from turnleaf.core.message_fates import Fates
     from turnleaf.core.messages import Content
     from turnleaf.core.stored_messages import Cursor, Feed, StoredMessage
+    from turnleaf.store.takeover import TakenOver
 
 __all__ = ["ConversationStore", "ConversationSummary"]
 
@@ -98,6 +100,7 @@ class ConversationStore:
     """Conversations by key.
 
     A location ending in `.db` keeps every message; one in `.json` keeps what its limits allow.
+    One that `takes_over` has what programs of older versions write beside its database, too.
     """
 
     def __init__(
@@ -106,12 +109,15 @@ class ConversationStore:
         *,
         settings: Settings | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        takes_over: bool = False,
     ) -> None:
         self.location = _resolved(location)
         self._given_settings = settings
         self._limits = _limits(settings or Settings())
         self._now = now
         self._shelf = SHELVES[self.location.suffix](self.location)
+        is_taking = takes_over and self._shelf.keeps_everything
+        self._older = OlderFiles(self, now=now) if is_taking else None
         self._is_ready = False
         self._cleaned_at = datetime.min.replace(tzinfo=UTC)
 
@@ -123,6 +129,7 @@ class ConversationStore:
     def init(self) -> None:
         """Make the folder and the file where missing, and clean up what has expired."""
         self._open()
+        self.take_over_older()
         self.cleanup()
 
     def add_exchange(
@@ -143,21 +150,23 @@ class ConversationStore:
         after: int | None = None,
         resumed: bool = False,
         audience: str | None = None,
+        opened: int | None = None,
     ) -> list[int]:
         """Add messages, tool calls and their results among them; return their ids.
 
         With `again` they replace an exchange at the end that began with that text; with
         `after` they follow that message (0: none). What stood there is kept as another version.
-        `resumed` says that the silence before them is no break.
+        `resumed` says that the silence before them is no break. `opened` is the id of the first
+        of them if that was added before, as "stopped", in case the rest never comes.
         """
         now = self._now()
         stamped = [_stamp(one, now) for one in messages]
-        return self._add(conversation_id, stamped, now, Addition(again, after, resumed, audience))
+        addition = Addition(again, after, resumed, audience, opened)
+        return self._add(conversation_id, stamped, now, addition)
 
     def get_history(self, conversation_id: str) -> list[Message]:
         """Return the newest messages within the limits, oldest first; none when there are none."""
-        if not self._is_ready:
-            self._look()
+        self._look()
         return self._shelf.read(checked_key(conversation_id), self._limits, self._now())
 
     def window(self, conversation_id: str, *, resumed: bool = False) -> list[StoredMessage]:
@@ -194,7 +203,10 @@ class ConversationStore:
     def summaries(
         self, query: str | None = None, limit: int | None = None
     ) -> list[ConversationSummary]:
-        """Return what there is, the newest first; with `query`, whose title or text holds it."""
+        """Return what there is, the newest first; with `query`, whose title or text holds it.
+
+        A database finds none that is meant for some people only, as other searches do not.
+        """
         self._look()
         return self._shelf.summaries(query, limit)
 
@@ -245,13 +257,27 @@ class ConversationStore:
         self, conversation_id: str, messages: Sequence[Message], *, title: str | None = None
     ) -> int:
         """Add messages of another file that are not there yet; return how many."""
-        key = checked_key(conversation_id)
-        return self._writable().take_over(key, messages, self._now(), title and make_title(title))
+        shelf, key = self._database(), checked_key(conversation_id)
+        if not self._is_ready:
+            self._open()
+        return shelf.take_over(key, messages, self._now(), title and make_title(title))
+
+    def take_over_older(self) -> TakenOver | None:
+        """Take in what a program of an older version wrote beside the database, if one did.
+
+        Whoever opened the store for that need not call it: every other method does.
+        """
+        return self._older.take_over(self._limits.keep_days) if self._older else None
+
+    @property
+    def older(self) -> tuple[Path, ...]:
+        """The files from which messages may still come into the database."""
+        return older_paths(self.location.parent) if self._older else ()
 
     def figures(self) -> StoredFigures:
         """Count what is kept, and find when the oldest message was said."""
         self._look()
-        return StoredFigures(_size(self.location), *self._shelf.figures())
+        return StoredFigures(measure(self.location), *self._shelf.figures())
 
     @property
     def keeps_everything(self) -> bool:
@@ -277,8 +303,7 @@ class ConversationStore:
         addition: Addition,
     ) -> list[int]:
         key = checked_key(conversation_id)
-        if not self._is_ready:
-            self.init()
+        self._ready()
         if self._limits.keep_days is not None and self.keeps_everything:
             self._clean_up_daily(now)
         return self._shelf.append(key, messages, self._limits, now, addition) if messages else []
@@ -290,7 +315,9 @@ class ConversationStore:
         self._is_ready = True
 
     def _ready(self) -> None:
-        if not self._is_ready:
+        if self._is_ready:
+            self.take_over_older()
+        else:
             self.init()
 
     def _clean_up_daily(self, now: datetime) -> None:
@@ -337,12 +364,6 @@ def _stamp(one: Message | NewMessage, now: datetime) -> Message | NewMessage:
         return one
     stamped = replace(message, timestamp=now)
     return replace(one, message=stamped) if isinstance(one, NewMessage) else stamped
-
-
-def _size(path: Path) -> int:
-    """Count the bytes of a file and of what belongs to it."""
-    beside = [path.with_name(path.name + suffix) for suffix in ("", *COMPANIONS)]
-    return sum(one.stat().st_size for one in beside if one.exists())
 
 
 def _resolved(location: str | Path | None) -> Path:

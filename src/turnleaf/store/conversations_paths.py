@@ -55,6 +55,16 @@ def show_through(database: Connection, identity: int, number: int) -> None:
     )
 
 
+def take_out(database: Connection, identity: int, number: int) -> None:
+    """Remove a message, if it is there; what followed it follows the one before it."""
+    query = "SELECT parent FROM messages WHERE n = ? AND conversation = ?"
+    for (parent,) in select(database, query, (number, identity)):
+        following = "UPDATE messages SET parent = ? WHERE conversation = ? AND parent = ?"
+        database.execute(following, (parent, identity, number))
+        database.execute("DELETE FROM messages WHERE n = ?", (number,))
+        alter(database, [number])
+
+
 def no_such_message(number: int) -> NotFound:
     """Say that a message is not of a conversation."""
     return NotFound(f"there is no message {number} in this conversation; reload it")

@@ -6,6 +6,7 @@ import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from turnleaf.core.audiences import Reader, can_read
 from turnleaf.core.messages import many_as_stored
 from turnleaf.core.stored_messages import (
     ConversationSummary,
@@ -76,6 +77,7 @@ NO_LIMIT = -1
 MAX_N = 2**62
 fromisoformat = datetime.fromisoformat
 LONG_AGO = datetime.fromtimestamp(0, UTC)
+ANYBODY = Reader()
 
 
 PLAIN_WINDOW = f"""
@@ -245,7 +247,7 @@ def _store(database: Connection, rows: Iterable[Sequence[Any]]) -> Iterator[Stor
             yield StoredMessage(
                 id=n,
                 message=message,
-                status=decode(status) or "complete",
+                status=decode(status).strip() or "complete",
                 trust=_trust(message.role, trust, is_accepted),
                 source=_read_optional(source),
                 parent=parent,
@@ -278,11 +280,14 @@ def _shape(data: bytes | None) -> dict[str, Any] | None:
 def read_summaries(
     database: Connection, query: str | None, limit: int | None
 ) -> list[ConversationSummary]:
-    """Return what is known of each conversation, the newest first."""
+    """Return what is known of each conversation, the newest first.
+
+    With a query, of those that hold it and that anybody on this folder may find.
+    """
     rows = select(database, f"{SUMMARY} ORDER BY updated_at DESC, leaf DESC")
     if query is not None:
         holding = find_holding(database, query)
-        rows = [row for row in rows if row[0] in holding]
+        rows = [row for row in rows if row[0] in holding and can_read(decode(row[6]), ANYBODY)]
     return [_summarize(*row[1:]) for row in rows[:limit]]
 
 

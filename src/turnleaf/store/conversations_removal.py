@@ -13,6 +13,7 @@ from turnleaf.store.conversations_schema import (
     find_conversation,
     select,
     set_oldest,
+    set_title,
 )
 from turnleaf.store.limits import days_before
 
@@ -103,6 +104,7 @@ def _settle(database: Connection, identity: int) -> bool:
     shown = _numbers(database, f"{ALL_MESSAGES} AND is_shown = 1", identity)
     paths.show_through(database, identity, max(shown or left))
     set_oldest(database, identity)
+    set_title(database, identity)
     return False
 
 

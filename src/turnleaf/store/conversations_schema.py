@@ -98,6 +98,9 @@ MORE = """
     is_accepted, is_hidden
 """
 
+STATUS_CHARS = 8
+"""All are as long as "complete", which one of them may become."""
+
 Row: TypeAlias = tuple[Any, ...]
 
 
@@ -157,12 +160,13 @@ def set_title(database: Connection, identity: int) -> None:
 
 
 def set_oldest(database: Connection, identity: int) -> None:
-    """Note when the oldest message of a conversation was said."""
-    database.execute(
-        "UPDATE conversations SET oldest = "
-        "(SELECT min(timestamp) FROM messages WHERE conversation = ?1) WHERE id = ?1",
-        (identity,),
+    """Note when the oldest message of a conversation was said, which is when it began."""
+    query = "SELECT min(timestamp) FROM messages WHERE conversation = ?"
+    oldest: str | None = database.execute(query, (identity,)).get
+    query = (
+        "UPDATE conversations SET oldest = ?1, created_at = coalesce(?1, created_at) WHERE id = ?2"
     )
+    database.execute(query, (oldest, identity))
 
 
 def to_row(message: Message) -> Row:
@@ -179,8 +183,13 @@ def to_more(new: NewMessage) -> Row:
     """Return status, trust, source and what shaped it; what is usual is NULL."""
     trust = None if new.trust == trust_by_role(new.message.role) else new.trust
     shaped_by = None if new.shaped_by is None else dumps(dict(new.shaped_by))
-    status = None if new.status == "complete" else new.status
+    status = None if new.status == "complete" else pad_status(new.status)
     return status, trust, new.source and to_text(new.source), shaped_by
+
+
+def pad_status(status: str) -> str:
+    """Return a status as it is stored."""
+    return status.ljust(STATUS_CHARS)
 
 
 def read_message(

@@ -10,13 +10,14 @@ from turnleaf.core.jsontext import to_text
 from turnleaf.core.messages import Message
 from turnleaf.core.stored_messages import make_title
 from turnleaf.core.times import to_iso
-from turnleaf.store.conversations_paths import branch
+from turnleaf.store.conversations_paths import branch, take_out
 from turnleaf.store.conversations_schema import (
     PLAIN,
     Row,
     alter_all,
     decode,
     find_conversation,
+    pad_status,
     read_message,
     select,
     to_more,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 FIND = "SELECT id, leaf, title = '' AND NOT is_renamed FROM conversations WHERE key = ?"
 CREATE = """
-    INSERT INTO conversations (key, created_at, updated_at, audience) VALUES (?1, ?2, ?2, ?3)
+    INSERT INTO conversations (key, created_at, updated_at, audience) VALUES (?, ?, ?, ?)
     RETURNING id, leaf, 1
 """
 ADD = """
@@ -48,30 +49,30 @@ ADD_MORE = """
     ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 TOUCH = """
-    UPDATE conversations SET updated_at = ?2, turns = coalesce(?6, turns + ?3), leaf = ?4,
-        oldest = min(coalesce(oldest, ?5), ?5)
+    UPDATE conversations SET turns = coalesce(?2, turns + ?3), leaf = ?4,
+        oldest = min(coalesce(oldest, ?5), ?5),
+        created_at = min(created_at, coalesce(?5, created_at)),
+        updated_at = max(updated_at, coalesce(?6, updated_at))
     WHERE id = ?1
 """
 LAST_QUESTION = f"""
     SELECT parent, {PLAIN} FROM messages
     WHERE conversation = ? AND is_shown = 1 AND role = 'user' ORDER BY n DESC LIMIT 1
 """  # noqa: S608 - of constants
-TIMES = """
-    SELECT CAST(created_at AS BLOB), CAST(updated_at AS BLOB) FROM conversations WHERE key = ?
-"""
 NOTHING_MORE: Row = (None, None, None, None)
 
 
 class Prepared:
     """Messages as rows, made before the database is locked."""
 
-    __slots__ = ("more", "oldest", "question", "rows")
+    __slots__ = ("more", "newest", "oldest", "question", "rows")
 
     def __init__(self, new: Sequence[Message | NewMessage]) -> None:
         self.rows: list[Row] = []
         self.more: list[Row] | None = None
         self.question: str | None = None
         self.oldest: str | None = None
+        self.newest: str | None = None
         for one in new:
             if isinstance(one, Message):
                 self._add(one)
@@ -87,6 +88,8 @@ class Prepared:
             self.question = message.text
         if self.oldest is None or (row[2] and row[2] < self.oldest):
             self.oldest = row[2]
+        if row[2] and row[2] > (self.newest or ""):
+            self.newest = row[2]
 
 
 def append(
@@ -97,30 +100,61 @@ def append(
     found: Any = database.execute(FIND, (key,)).fetchone()
     if found is None:
         audience = default_audience(key) if addition.audience is None else addition.audience
-        found = database.execute(CREATE, (key, stamp, to_text(audience))).fetchone()
+        times = (new.oldest or stamp, new.newest or stamp)
+        found = database.execute(CREATE, (key, *times, to_text(audience))).fetchone()
     identity, leaf, is_untitled = found
     if addition.audience is not None:
         _narrow(database, identity, to_text(addition.audience))
-    after = _find_after(database, identity, addition)
-    if after is None or after == leaf:
-        numbers = _insert(database, identity, leaf, new, is_resumed=addition.is_resumed)
-        turns = None
-    else:
-        has_versions = branch(database, identity, after)
-        numbers = _insert(database, identity, after, new, is_resumed=addition.is_resumed)
-        turns = _mark_version(database, identity, numbers[0] if has_versions else 0)
-    database.execute(TOUCH, (identity, stamp, len(numbers), numbers[-1], new.oldest, turns))
+    numbers, turns, added = _place(database, identity, leaf, new, addition)
+    database.execute(TOUCH, (identity, turns, added, numbers[-1], new.oldest, new.newest))
     if is_untitled and new.question:
         query = "UPDATE conversations SET title = ? WHERE id = ?"
         database.execute(query, (make_title(new.question), identity))
     return numbers
 
 
+def _place(
+    database: Connection, identity: int, leaf: int, new: Prepared, addition: Addition
+) -> tuple[list[int], int | None, int]:
+    """Put messages where they belong.
+
+    Return their numbers, how long the shown path is if it is another one, and how many are new.
+    """
+    is_resumed = addition.is_resumed
+    if addition.opened is not None and addition.opened == leaf:
+        numbers = [leaf, *_complete(database, identity, leaf, new)]
+        return numbers, None, len(numbers) - 1
+    if addition.opened is not None:
+        take_out(database, identity, addition.opened)
+    after = _find_after(database, identity, addition)
+    if after is None or after == leaf:
+        numbers = _insert(database, identity, leaf, new, is_resumed=is_resumed)
+        turns = None if addition.opened is None else _count_shown(database, identity)
+        return numbers, turns, len(numbers)
+    has_versions = branch(database, identity, after)
+    numbers = _insert(database, identity, after, new, is_resumed=is_resumed)
+    _mark_version(database, numbers[0] if has_versions else 0)
+    return numbers, _count_shown(database, identity), len(numbers)
+
+
+def _complete(database: Connection, identity: int, question: int, new: Prepared) -> list[int]:
+    """Add what follows a question that is stored; return its numbers."""
+    status = (new.more[0][0] if new.more else None) or pad_status("complete")
+    database.execute("UPDATE messages SET status = ? WHERE n = ?", (status, question))
+    return _insert(database, identity, question, new, first=1, is_resumed=False)
+
+
 def _insert(
-    database: Connection, identity: int, parent: int, new: Prepared, *, is_resumed: bool
+    database: Connection,
+    identity: int,
+    parent: int,
+    new: Prepared,
+    *,
+    first: int = 0,
+    is_resumed: bool,
 ) -> list[int]:
     numbers = []
-    for place, row in enumerate(new.rows):
+    for place, row in enumerate(new.rows[first:], first):
         above = parent or None
         if new.more is None and not is_resumed:
             database.execute(ADD, (identity, above, *row))
@@ -144,9 +178,13 @@ def _find_after(database: Connection, identity: int, addition: Addition) -> int 
     return None
 
 
-def _mark_version(database: Connection, identity: int, first: int) -> int:
-    """Mark the first new message as another version; return how long the shown path is."""
+def _mark_version(database: Connection, first: int) -> None:
+    """Mark the first new message as another version."""
     database.execute("UPDATE messages SET is_version = 1 WHERE n = ?", (first,))
+
+
+def _count_shown(database: Connection, identity: int) -> int:
+    """Return how long the shown path is."""
     query = "SELECT count(*) FROM messages WHERE conversation = ? AND is_shown = 1"
     count: int = database.execute(query, (identity,)).get
     return count
@@ -180,14 +218,10 @@ def take_over(
 def _add_taken(
     database: Connection, key: str, messages: Sequence[Message], title: str | None
 ) -> None:
-    before = select(database, TIMES, (key,))
+    is_new = find_conversation(database, key) is None
     times = [one.timestamp for one in messages if one.timestamp]
     append(database, key, Prepared(messages), min(times), PLAIN_ADDITION)
-    known = [decode(stamp) for row in before for stamp in row]
-    stamps = [to_iso(min(times)), to_iso(max(times)), *known]
-    query = "UPDATE conversations SET created_at = ?, updated_at = ? WHERE key = ?"
-    database.execute(query, (min(stamps), max(stamps), key))
-    if title and not before:
+    if title and is_new:
         database.execute("UPDATE conversations SET title = ? WHERE key = ?", (title, key))
 
 

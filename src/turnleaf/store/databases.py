@@ -311,6 +311,12 @@ def put_inside(file: files.Held, data: bytes) -> bool:
         raise _failure("restore", file.path, error) from error
 
 
+def measure(path: Path) -> int:
+    """Count the bytes of a file and of what SQLite keeps beside it."""
+    beside = [path, *(_beside(path, suffix) for suffix in COMPANIONS)]
+    return sum(one.stat().st_size for one in beside if one.exists())
+
+
 def drop_companions(file: files.Held) -> None:
     """Delete the logs of a database that goes away: SQLite would add them to the next one."""
     for suffix in COMPANIONS:

@@ -132,7 +132,7 @@ class IndexSync:
         added = 0
         while True:
             place = index_messages.find_place(database, store.location)
-            if place is None and not _is_there(store.location):
+            if place is None and not any(map(_is_there, (store.location, *store.older))):
                 return added
             feed = _read_feed(store, place)
             if feed is None or _is_all_known(feed, place):
@@ -172,13 +172,14 @@ class IndexSync:
 
     def follows(self, path: Path) -> bool:
         """Whether a change at this path may mean new messages."""
-        return str(path).removesuffix("-wal") in self._followed
+        is_older = any(path in store.older for store in self._followed.values())
+        return is_older or str(path).removesuffix("-wal") in self._followed
 
     def state(self) -> frozenset[tuple[str, str | None]]:
         """Tell how the files look without reading them; another state, another look."""
         paths = {path for source in self._sources for path in source.paths()}
-        for path in self._followed:
-            paths |= {path, f"{path}-wal"}
+        for path, store in self._followed.items():
+            paths |= {path, f"{path}-wal", *map(str, store.older)}
         return frozenset((path, signature(path)) for path in paths)
 
 

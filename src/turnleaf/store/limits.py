@@ -40,6 +40,8 @@ class Addition:
     is_resumed: bool = False
     """Whether the silence before them is no break."""
     audience: str | None = None
+    opened: int | None = None
+    """The first of them, where it is stored already because what follows took long."""
 
 
 PLAIN_ADDITION = Addition()

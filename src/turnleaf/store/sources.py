@@ -57,6 +57,10 @@ class Followed(Protocol):
 
     location: Path
 
+    @property
+    def older(self) -> tuple[Path, ...]:
+        """The files from which messages may still come into it."""
+
     def changes_since(self, cursor: Cursor | None, limit: int = 1000) -> Feed:
         """Return what changed since a reader of the feed has come to a cursor."""
 

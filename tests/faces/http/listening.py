@@ -111,6 +111,25 @@ class PausingModel(ScriptedModel):
 
 
 @dataclass
+class SilentModel(ScriptedModel):
+    """Says nothing until it may."""
+
+    asked: threading.Event = field(default_factory=threading.Event)
+    go: threading.Event = field(default_factory=threading.Event)
+
+    def stream(
+        self,
+        prompt: Prompt,
+        tools: Toolbox | None = None,  # noqa: ARG002 - it uses none
+    ) -> Iterator[Event]:
+        """Answer late."""
+        self.prompts.append(prompt)
+        self.asked.set()
+        assert self.go.wait(DEADLINE_SECONDS)
+        yield Text("At last")
+
+
+@dataclass
 class EndlessModel(ScriptedModel):
     """Says "more " until somebody stops it."""
 

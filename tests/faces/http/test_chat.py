@@ -20,6 +20,7 @@ from tests.faces.http.listening import (
     BrokenModel,
     EndlessModel,
     PausingModel,
+    SilentModel,
     Told,
     answered,
     chatting,
@@ -372,6 +373,17 @@ def test_who_goes_away_stops_the_model_and_what_was_said_is_kept(serve: Serve) -
     assert asked == "數到永遠"
     assert answered.startswith("more ")
     assert set(answered.split()) == {"more"}
+
+
+def test_who_goes_away_before_the_first_word_has_asked(serve: Serve) -> None:
+    model = SilentModel()
+    server = serve(model)
+    with chatting(server.url, "數到永遠", key="web:1"):
+        assert model.asked.wait(DEADLINE_SECONDS)
+    assert kept(server, "web:1") == [("user", "數到永遠")]
+    model.go.set()
+    wait_for_turns()
+    assert kept(server, "web:1")[0] == ("user", "數到永遠")
 
 
 def test_a_model_that_keeps_silent_is_stopped_too(serve: Serve) -> None:

@@ -17,6 +17,7 @@ import pytest
 
 from tests.faces.conftest import Cli
 from tests.faces.http.conftest import Serve, Served, calling
+from tests.store.older import said, write_conversations
 from turnleaf import DailyLog
 from turnleaf.core.messages import Message
 from turnleaf.faces.http.bodies import MAX_FILE_BYTES
@@ -478,3 +479,16 @@ def test_a_read_only_folder_is_read_and_says_why_it_is_not_written(ground: Path)
     assert {status for status, _ in answers["written"]} == {503}
     assert all("permission is denied" in detail for _, detail in answers["written"])
     assert LAMP in (ground / "data/prompts/memory/MEMORY.md").read_text("utf-8")
+
+
+def test_a_running_server_shows_what_an_older_program_writes(
+    server: Served, client: httpx2.Client
+) -> None:
+    folder = server.assistant.conversations.location.parent
+    assert client.get(SEARCH, params={"q": "護照"}).json()["results"] == []
+    write_conversations(folder, {"cli:a": said("護照在抽屜")})
+    (hit,) = client.get(SEARCH, params={"q": "護照"}).json()["results"]
+    assert hit["conversation"] == "cli:a"
+    write_conversations(folder, {"cli:b": said("機票在桌上")})
+    listed = client.get("/api/conversations").json()["conversations"]
+    assert {one["key"] for one in listed} == {"cli:a", "cli:b"}

@@ -31,7 +31,7 @@ def erase_conversation(
             key,
             conversations=place.conversations,
             schedules=place.schedules,
-            index=open_index(place.folder, place.settings),
+            index=open_index(place.folder, place.settings, place.conversations),
             learning=place.learning,
         )
     finally:
@@ -55,7 +55,7 @@ def erase_source(place: Place, source: str, *, yes: bool, as_json: bool) -> None
         daily=place.daily,
         conversations=place.conversations,
         schedules=place.schedules,
-        index=open_index(place.folder, place.settings),
+        index=open_index(place.folder, place.settings, place.conversations),
         learning=place.learning,
     )
     if not (gone.facts or gone.notes or gone.messages):

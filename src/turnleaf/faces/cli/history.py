@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from turnleaf.store.conversations import ConversationStore, ConversationSummary
 
 LISTED = 50
+BESIDE = 2
+"""How many messages are shown before and after the one that is meant."""
 SUFFIXES = {f".{ending}": name for name, ending in FORMATS.items()}
 STATUSES = {"stopped": "stopped here", "failed": "broken off by an error"}
 
@@ -85,25 +87,48 @@ def history(ctx: click.Context, place: Place, limit: int | None, *, as_json: boo
 @click.option(
     "--last", metavar="N", type=click.IntRange(1), help="Show only the newest N messages."
 )
+@click.option(
+    "--message", metavar="N", type=click.IntRange(1), help="Show only what was said around it."
+)
 @as_json
 @pass_place
 @click.pass_context
 def show(
-    ctx: click.Context, place: Place, words: tuple[str, ...], last: int | None, *, as_json: bool
+    ctx: click.Context,
+    place: Place,
+    words: tuple[str, ...],
+    last: int | None,
+    message: int | None,
+    *,
+    as_json: bool,
 ) -> None:
-    """Show what was said in a conversation."""
+    """Show what was said in a conversation, or the place that why names in it."""
     with _opened(place) as store:
         summary = find_conversation(" ".join(words), store.summaries())
-        messages = store.messages(summary.key, limit=last)
+        around = None if message is None else _find_around(store, summary.key, message)
+        messages = around or store.messages(summary.key, limit=last)
     if as_json or ctx.meta.get("as_json"):
         say_json([message_to_json(one) for one in messages])
         return
     say(f"{one_line(summary.title)}  ({one_line(summary.key)})")
     rest = summary.turns - len(messages)
     if rest > 0:
-        say(f"… {counted(rest, 'earlier message')}")
+        say(f"… {counted(rest, 'other message' if around else 'earlier message')}")
     for one in messages:
-        _say(one)
+        _say(one, is_meant=one.id == message)
+
+
+def _find_around(store: ConversationStore, key: str, number: int) -> list[StoredMessage]:
+    """Return a message with what was said beside it; one that is not shown alone."""
+    shown = store.messages(key)
+    place = next((place for place, one in enumerate(shown) if one.id == number), None)
+    if place is not None:
+        return shown[max(0, place - BESIDE) : place + BESIDE + 1]
+    found = store.find_message(number)
+    if found is None or found[0] != key:
+        message = f"there is no message {number} in {one_line(key)}; it may have been erased"
+        raise NotFound(message)
+    return [found[1]]
 
 
 @history.command()
@@ -259,9 +284,11 @@ def _record(number: int, one: ConversationSummary) -> dict[str, Any]:
     }
 
 
-def _say(stored: StoredMessage) -> None:
+def _say(stored: StoredMessage, *, is_meant: bool = False) -> None:
     message = stored.message
     notes = [STATUSES.get(stored.status, ""), "forgotten" if stored.is_hidden else ""]
+    if is_meant:
+        notes.append(f"message {stored.id}")
     if stored.versions:
         place = stored.versions.index(stored.id) + 1
         notes.append(f"version {place} of {len(stored.versions)}")

@@ -100,7 +100,7 @@ def _tools(place: Place, settings: Settings, turn: Turn) -> MemoryTools:
         memory=place.memory,
         pending=place.pending,
         daily=place.daily,
-        index=open_index(place.folder, settings),
+        index=open_index(place.folder, settings, place.conversations),
         data_dir=place.folder.path,
         turn=turn,
     )

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import click
 
 from turnleaf.faces.cli.output import note
 from turnleaf.settings import DataFolder, Settings, data_folder
-from turnleaf.store.conversations import ConversationStore
 from turnleaf.store.daily import DailyLog
 from turnleaf.store.learning import LearningStore
 from turnleaf.store.memories import MemoryStore
+from turnleaf.store.opening import open_conversations
 from turnleaf.store.pending import PendingStore
 from turnleaf.store.schedules import ScheduleStore
-from turnleaf.store.takeover import OlderFiles
+
+if TYPE_CHECKING:
+    from turnleaf.store.conversations import ConversationStore
 
 
 class Place:
@@ -49,9 +52,8 @@ class Place:
     @cached_property
     def conversations(self) -> ConversationStore:
         """The conversations, with what an older version kept elsewhere."""
-        location = self.folder.conversations(self.settings)
-        store = ConversationStore(location, settings=self.settings)
-        taken = OlderFiles(store).take_over(self.settings.conversation_keep_days)
+        store = open_conversations(self.folder, self.settings)
+        taken = store.take_over_older()
         if taken and taken.messages:
             note(str(taken))
         return store

@@ -138,14 +138,26 @@ def _tell_answers(place: Place, answers: Sequence[dict[str, Any]], *, as_json: b
         for memory_id in answer["memories"]:
             say(f"{'':18}memory {memory_id}: {one_line(known.get(memory_id, '(forgotten since)'))}")
         for hit in answer["hits"]:
-            say(f"{'':18}found in {one_line(_place_of(place, hit))}, score {hit['score']}")
+            where, said = _find_passage(place, hit)
+            say(f"{'':18}found in {one_line(where)}, score {hit['score']}")
+            if said:
+                say(f"{'':20}{one_line(said)}")
+    if any("message" in hit for answer in answers for hit in answer["hits"]):
+        say(f"{'':18}turnleaf history show KEY --message N shows where that was said")
 
 
-def _place_of(place: Place, hit: dict[str, Any]) -> str:
+def _find_passage(place: Place, hit: dict[str, Any]) -> tuple[str, str]:
+    """Return where a passage stands, and of a message who said it when, and how it begins."""
     if "message" not in hit:
-        return f"{hit['path']}:{hit['line']}"
+        return f"{hit['path']}:{hit['line']}", ""
     found = place.conversations.find_message(hit["message"])
-    return f"{found[0]}, message {hit['message']}" if found else "a conversation erased since"
+    if found is None:
+        return "a conversation erased since", ""
+    key, stored = found
+    said = stored.message
+    words = "(forgotten since)" if stored.is_hidden else said.text[:QUESTION_CHARS]
+    when = f"{minute(said.timestamp)} " if said.timestamp else ""
+    return f"{key}, message {stored.id}", f"{when}{said.name or said.role}: {words}"
 
 
 def _tell(

@@ -57,7 +57,7 @@ def search(
     Ask in your own words, in any language; no character has a special meaning.
     """
     query = given_text(words)
-    index = open_index(place.folder, place.settings)
+    index = open_index(place.folder, place.settings, place.conversations)
     with progress("indexing") as tell:
         index.sync(tell)
     found = index.search(query, limit, source=source, since=since)
@@ -82,7 +82,7 @@ def reindex(place: Place, *, embed: bool, as_json: bool) -> None:
     That is never needed: the index keeps itself up to date, and mends itself.
     """
     started = time.monotonic()
-    index = open_index(place.folder, place.settings)
+    index = open_index(place.folder, place.settings, place.conversations)
     if embed and not index.has_embedder:
         message = "there is no model for vectors; turnleaf doctor says how to get one"
         raise NotFound(message)
