@@ -115,6 +115,7 @@ class Orders(RuleBasedStateMachine):
             assert texts == known.taken()
             assert batch.has_more == (len(texts) < len(known.waiting))
             known.attempts.update(texts)
+            known.extracted_at = self.now
             known.held, known.holder = (batch, self.now), self.store(which)
             self.batches.append(batch)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from turnleaf.core.languages.replies import FALLBACK, choose_words, words_in
+from turnleaf.core.languages.language import DEFAULT
+from turnleaf.core.languages.replies import choose_words, words_in
 from turnleaf.errors import MemoryFull
 
 if TYPE_CHECKING:
@@ -20,6 +21,6 @@ def remember_fact(memory: MemoryStore, content: str, category: str | None = None
     except MemoryFull as error:
         memory.check_room_for(content)  # What no memory could hold is refused as that.
         words = choose_words(content, REPLIES)
-        if error.remedy is None or words == words_in(FALLBACK, REPLIES):
+        if error.remedy is None or words == words_in(DEFAULT, REPLIES):
             raise
         raise MemoryFull(words["filled"].format(error.remedy), error.remedy) from error
