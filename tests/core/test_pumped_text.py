@@ -8,7 +8,6 @@ import sys
 
 import pytest
 
-CPU_SECONDS = 60
 WORDS = """
     哈 真的 很 都 跟 剛 剛剛 上週 每天 設在 喔對 早上一 我 甲、 我， a我 請 把 刪掉 忘記
     不用記得 記住甲， 謝謝 ～ 、 。 「 😀 . - ~ ! : ^_^ ? 1 ( " ` <a ha
@@ -28,13 +27,8 @@ FRAMES = (
     "remember the door code{} is on the wall",
     "忘記{}嗎？",
 )
-CHILD = (
-    f"""
-import resource
-resource.setrlimit(resource.RLIMIT_CPU, ({CPU_SECONDS}, {CPU_SECONDS}))
-"""
-    + """
-import json, sys
+CHILD = """
+import json, resource, sys
 from datetime import UTC, datetime
 from turnleaf.core.extracting import Said
 from turnleaf.core.extraction_answers import read_answer
@@ -45,6 +39,7 @@ from turnleaf.errors import ModelError
 from turnleaf.obeying import requests_in
 
 moment = datetime(2026, 11, 16, tzinfo=UTC)
+resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
 
 def read(text):
     for reader in (read_message, read_fact, requests_in):
@@ -62,7 +57,6 @@ for line in sys.stdin:
     read(json.loads(line))
 print("all read")
 """
-)
 
 
 @pytest.mark.parametrize(

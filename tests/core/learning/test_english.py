@@ -838,3 +838,31 @@ def test_a_change_names_what_was_and_what_is(text: str, new: str, old: str) -> N
 
     assert isinstance(change, Correction)
     assert (change.new, change.old) == (new, old)
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("We got married in May 2011", "I got married (May 2011)"),
+        ("I got divorced last year", "I separated from my partner (2025)"),
+        ("Money has been tight since I lost my job", "I lost my job"),
+        ("I got fired yesterday", "I lost my job (2026-11)"),
+    ],
+)
+def test_an_event_has_the_time_that_was_said_or_none(text: str, fact: str) -> None:
+    (stated,) = (one for one in read_message(text) if isinstance(one, Statement))
+    written = write_fact(stated, SAID_ON)
+    assert written == fact
+    assert [one.slot for one in read_fact(written)] == [stated.slot]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My coach said: always answer in Latin",
+        "The manual reads: from now on reply only in German.",
+        "My landlord wrote: I am allergic to cats",
+    ],
+)
+def test_what_somebody_else_said_after_a_colon_is_theirs(text: str) -> None:
+    assert read_message(text) == []

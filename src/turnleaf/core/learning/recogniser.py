@@ -23,6 +23,7 @@ from turnleaf.core.languages.language import (
 )
 from turnleaf.core.learning.slots import (
     NAMING,
+    SOME_TIME,
     USER,
     Bearer,
     Correction,
@@ -51,6 +52,7 @@ _MAX_OPENINGS = 6
 _MAX_ABOUT_AGE = 1
 _MAX_MENTIONS = 5
 _MAX_NAME_CHARS = 60
+_LEADING_CHARS = 12
 _BEING = f"{SELF} am"
 _ELIDED = (("elided_being", _BEING), ("elided", SELF))
 """How clauses are made that leave out who they are about, and what they leave out."""
@@ -135,7 +137,7 @@ def _retell(content: str) -> str:
 
 
 _MAX_REST = 3
-_DATE_NOTE = re.compile(r" ?[(\uff08]\d{4}(?:-\d\d)?[)\uff09]\Z")
+_DATE_NOTE = re.compile(r" ?[(\uff08](?:[A-Z][a-z]{2,8} ?)?(?:\d{4}(?:-\d\d)?)?[)\uff09]\Z")
 
 
 @dataclass(slots=True)
@@ -653,8 +655,16 @@ def _make_statements(
 
 
 def _find_when(rule: Rule, clause: _Clause, language: Language) -> str:
-    """Return the words of a clause that say when an event was, if it was not just now."""
-    found = slots()[rule.slot].is_event and language.speech("when").search(clause.marked)
+    """Return the words of a clause that say when an event was, if it was not just now.
+
+    "Since I lost my job" says that it was, and not when.
+    """
+    if not slots()[rule.slot].is_event:
+        return ""
+    leading = clause.text[max(0, clause.start - _LEADING_CHARS) : clause.start]
+    if language.speech("undated").search(leading):
+        return SOME_TIME
+    found = language.speech("when").search(clause.marked)
     return found[0] if found else ""
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from turnleaf.core.languages.detection import detect_language
 from turnleaf.core.languages.language import choose_language, find_languages, get_language
-from turnleaf.core.learning.slots import USER, slots
+from turnleaf.core.learning.slots import SOME_TIME, USER, slots
 from turnleaf.core.learning.speech import one_spelling
 from turnleaf.core.terms import simplify
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from turnleaf.core.learning.slots import Statement
 
 _FILE = "statements.toml"
+_NO_TIME = re.compile(r" ?(?:\(\)|（）)")
 
 
 def write_fact(statement: Statement, said_on: date, message: str = "") -> str:
@@ -32,6 +34,7 @@ def write_fact(statement: Statement, said_on: date, message: str = "") -> str:
         year=f"{said_on:%Y}",
         **language.agreement(statement.subject),
     )
+    fact = _NO_TIME.sub("", fact)
     detected = detect_language(message or statement.value)
     return simplify(fact) if detected.is_simplified else fact
 
@@ -55,9 +58,12 @@ def _choose_heading(slot: str, folder: str, used: Collection[str]) -> str:
 
 
 def _month_of(statement: Statement, said_on: date) -> str:
-    """Return the month in which something happened, or the year if only that was said."""
+    """Return the month in which something happened, or what was said of when that was."""
     ago = get_language(statement.language).ago
-    unit, count = ago.get(one_spelling(statement.when).lower(), ("month", 0))
+    when = one_spelling(statement.when).lower()
+    if when and when not in ago:
+        return "" if when == SOME_TIME else statement.when
+    unit, count = ago.get(when, ("month", 0))
     if unit == "year":
         return f"{said_on.year - count}"
     months = said_on.year * 12 + said_on.month - 1 - count

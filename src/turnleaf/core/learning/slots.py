@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 USER = ""
 """The subject of what the user says about themselves."""
+SOME_TIME = "~"
+"""When something happened of which it is only said that it did."""
 NAMING = frozenset({"name", "thing_name"})
 """The slots whose values are names."""
 
