@@ -460,10 +460,21 @@ def test_a_bad_setting_is_named(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> No
     assert not cli.data.exists()
 
 
+def test_a_full_memory_answers_in_the_language_of_the_fact(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORY_MAX_ITEMS", "1")
+    cli.remember("one")
+    full = cli("remember", "我對青黴素過敏")
+    assert full.code == 1
+    assert "沒辦法記住：記憶已滿" in full.err
+    assert "turnleaf config memoryMaxItems 2" in full.err
+
+
 def test_a_full_memory_says_what_to_do(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMORY_MAX_ITEMS", "1")
     assert cli("remember", LAMP).code == 0
-    result = cli("remember", MING)
+    result = cli("remember", "I drink tea in the morning")
     assert result.code == 1
     assert "MEMORY_MAX_ITEMS" in result.err
     assert cli.contents() == [LAMP]

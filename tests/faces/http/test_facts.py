@@ -13,6 +13,7 @@ import pytest
 from tests.faces.conftest import Cli
 from tests.faces.http.conftest import Serve, Served, calling
 from turnleaf import Assistant, Memory, MemoryStore
+from turnleaf.core.changes import Source
 from turnleaf.faces.http.facts import get_facts, read_facts
 from turnleaf.settings import DataFolder
 from turnleaf.store.config import ConfigFile
@@ -35,6 +36,7 @@ def test_a_fact_is_remembered_and_found_at_its_address(
     assert (fact["content"], fact["category"], fact["origin"]) == (LAMP, "家", "user")
     assert fact["createdAt"] == fact["updatedAt"]
     address = urljoin(str(added.url), added.headers["location"])
+    assert fact.pop("displaced") == []
     assert client.get(address).json() == fact
     assert contents(server) == [LAMP]
 
@@ -139,6 +141,7 @@ def test_a_forgotten_fact_is_given_back_by_undoing_that_change(
     fact = client.post(FACTS, json={"content": LAMP}).json()
     client.post(FACTS, json={"content": TEA})
     gone = client.delete(f"{FACTS}/{fact['id']}").json()
+    del fact["displaced"]
     assert gone["deleted"] == {**fact, "line": None}
     assert contents(server) == [TEA]
     undone = client.post("/api/memory/undo", json={"change": gone["change"]})
@@ -203,6 +206,26 @@ def test_json_that_is_broken_is_refused(shared: Served, visitor: httpx2.Client) 
     answer = visitor.post(FACTS, content=b'{"content": ', headers=headers)
     assert answer.status_code == 422
     assert answer.json()["errors"]
+
+
+def test_a_full_memory_answers_in_the_language_of_the_fact(
+    client: httpx2.Client, server: Served
+) -> None:
+    ConfigFile(server.assistant.folder.config).update({"memoryMaxItems": "1"})
+    client.post(FACTS, json={"content": TEA})
+    full = client.post(FACTS, json={"content": "我對青黴素過敏"})
+    assert full.status_code == 409
+    assert full.json()["detail"].startswith("沒辦法記住：記憶已滿")
+    assert "turnleaf config memoryMaxItems 2" in full.json()["detail"]
+
+
+def test_what_makes_room_for_a_fact_is_named(client: httpx2.Client, server: Served) -> None:
+    source = Source(quote="q", conversation="web:1", trust="user")
+    server.assistant.memory.add("學到的事", origin="learnt", source=source)
+    assert client.post(FACTS, json={"content": "我自己說的事"}).json()["displaced"] == []
+    ConfigFile(server.assistant.folder.config).update({"memoryMaxItems": "2"})
+    added = client.post(FACTS, json={"content": TEA}).json()
+    assert [one["content"] for one in added["displaced"]] == ["學到的事"]
 
 
 def test_a_full_memory_takes_no_more_and_says_what_to_do(

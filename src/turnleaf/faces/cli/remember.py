@@ -8,6 +8,7 @@ from turnleaf.core.memories import to_json
 from turnleaf.faces.cli.arguments import TEXT, as_json, given_text
 from turnleaf.faces.cli.output import note, one_line, say, say_json
 from turnleaf.faces.cli.place import Place, pass_place
+from turnleaf.remembering import remember_fact
 
 
 @click.command()
@@ -24,7 +25,7 @@ def remember(place: Place, words: tuple[str, ...], category: str | None, *, as_j
     turnleaf remember The living room lamp is called Ming
     turnleaf remember --category home 客廳的燈叫做小明
     """  # noqa: D301 - click reads the character, not its name
-    kept = place.memory.remember(given_text(words), category)
+    kept = remember_fact(place.memory, given_text(words), category)
     memory = kept.memory
     if as_json:
         say_json(to_json(memory))

@@ -16,6 +16,7 @@ from turnleaf.faces.http.bodies import JSON_ONLY
 from turnleaf.faces.http.given import Current, Given
 from turnleaf.faces.http.problems import documented
 from turnleaf.faces.http.shapes import Body, Fact, Shape, Words
+from turnleaf.remembering import remember_fact
 from turnleaf.store import files
 
 if TYPE_CHECKING:
@@ -55,6 +56,12 @@ class NewFact(Body):
     category: str | None = Field(default=None, examples=["Home", "家"])
 
 
+class Added(Fact):
+    """A fact that is remembered now, and those that made room for it."""
+
+    displaced: list[Fact] = Field(default_factory=list)
+
+
 class OtherWords(Body):
     """What a fact is to say; with `expected` only if it still says that."""
 
@@ -91,14 +98,16 @@ def get_facts(
     summary="Remember a fact",
     responses=documented(HTTPStatus.CONFLICT),
 )
-def add_fact(assistant: Current, fact: NewFact, response: Response) -> Fact:
-    """Add a fact at the end of its category; where there is no room, a learned one makes it.
+def add_fact(assistant: Current, fact: NewFact, response: Response) -> Added:
+    """Add a fact at the end of its category; where there is no room, learned ones make it.
 
-    A memory that is full of other facts answers 409.
+    Those that moved to the older facts for it are `displaced`. A memory that is full of other
+    facts answers 409, in the language of the fact.
     """
-    memory = assistant.memory.remember(fact.content, fact.category).memory
-    response.headers["Location"] = f"facts/{quote(memory.id, safe='')}"
-    return _fact(assistant, memory)
+    kept = remember_fact(assistant.memory, fact.content, fact.category)
+    response.headers["Location"] = f"facts/{quote(kept.memory.id, safe='')}"
+    added = _fact(assistant, kept.memory)
+    return Added(**added.model_dump(), displaced=[Fact.of(one) for one in kept.displaced])
 
 
 @router.get(
