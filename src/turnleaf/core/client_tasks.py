@@ -1,12 +1,14 @@
 """Requests that chat clients send by themselves: for a title, tags, follow-ups or a summary.
 
 Nobody said these, so they are no part of a conversation. A client's template is known by how its
-text begins and by what else stands in it; a person who asks for a title in other words is answered
-as always.
+text begins and by what else stands in it, or by the block of a chat that it quotes and wants a
+title, tags or the like of, whose words users may set; a person who asks for a title in other words
+is answered as always.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -53,15 +55,41 @@ _INSTRUCTIONS = (
     ("you are a title generator. you output only",),
 )
 
+# A chat that a client quotes, with what is to be made of it before or after.
+_CHAT = ("<chat_history>", "</chat_history>")
+_AROUND_CHARS = 10_000
+_WANTED = re.compile(
+    r"\b(?:generat|creat|suggest|writ|provid|giv|produc|propos|return|output|com(?:e|ing) up"
+    r"|summari[sz]|analy[sz]|determin|predict)[a-z]{0,5}\b.{0,100}?"
+    r"\b(?:title|name|tag|topic|categor|follow[- ]?up|question|quer|search|keyword|emoji|summar)"
+    r"|[生產产建創创給给提寫写列擬拟取總总摘預预補补回].{0,60}?"
+    r"(?:標題|标题|題目|题目|標籤|标签|主題|主题|分類|分类|後續|后续|追問|追问|查詢|查询|搜尋|搜索|關鍵|关键"
+    r"|摘要|建議|建议|表情)",
+    re.DOTALL,
+)
+
 
 def is_client_task(messages: Sequence[Message]) -> bool:
     """Whether a client asks for something of its own, and not for a person."""
     if not messages:
         return False
     instructions = [one for one in messages if one.role in INSTRUCTING]
-    return _is_one_of(messages[-1].text, _LAST) or any(
+    last = messages[-1].text
+    is_known = _is_one_of(last, _LAST) or any(
         _is_one_of(one.text, _INSTRUCTIONS) for one in instructions
     )
+    return is_known or _is_about_chat(last)
+
+
+def _is_about_chat(text: str) -> bool:
+    """Whether something is to be made of a chat that a text quotes."""
+    plain = text.lower()
+    start, end = plain.find(_CHAT[0]), plain.rfind(_CHAT[1])
+    if start < 0 or end < start:
+        return False
+    before = plain[max(0, start - _AROUND_CHARS) : start]
+    after = plain[end + len(_CHAT[1]) :][:_AROUND_CHARS]
+    return any(_WANTED.search(part) for part in (before, after))
 
 
 def _is_one_of(text: str, templates: Sequence[tuple[str, ...]]) -> bool:
