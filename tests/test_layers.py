@@ -20,8 +20,8 @@ BELOW = {
 }
 MIDDLE = {
     "assistant", "checkup", "context_search", "decision_writing", "extraction", "keeping",
-    "message_effects", "obeying", "reading", "scheduling", "search", "tools", "turns", "watcher",
-    "worker",
+    "message_effects", "obeying", "reading", "remembering", "scheduling", "search", "tools",
+    "turns", "watcher", "worker",
 }  # fmt: skip
 BELOW |= {name: MIDDLE | {"store", "llm", "settings", "core", "errors"} for name in MIDDLE}
 BELOW |= {name: {"faces", *BELOW} for name in ("faces", "__main__")}
