@@ -59,6 +59,7 @@ class Talkative:
 
     def __init__(self, store: ConversationStore, most: int) -> None:
         self.location = store.location
+        self.older = store.older
         self._store = store
         self._left = most
 
@@ -403,6 +404,7 @@ class Memory:
     """Messages in memory that say what changed, as any database may."""
 
     location: Path
+    older: tuple[Path, ...] = ()
     database: str = "one"
     messages: list[FeedMessage] = field(default_factory=list)
     gone: list[int] = field(default_factory=list)
