@@ -41,10 +41,9 @@ if TYPE_CHECKING:
 
 CONTEXT_TOKENS = Settings().context_max_tokens
 ANY_READER = Reader(is_prompt=True)
-MOST_HITS = 100
 MOST_ENTRIES = 20
 PART_CHARS = 140
-"""A part of a long message has at least about so many characters; Chinese has half of English."""
+"""A part of a message of two has at least about so many; Chinese has half of English."""
 MOST_SURROUNDED = 10
 """How many of the best hits are shown with what was said before and after, if there is room."""
 LONGEST_DAYS = 31
@@ -87,30 +86,24 @@ class _ContextSearch:
             return fill(_entries_of(span, self.daily), Room(self.tokens, self.count))
         return self._fill(thing, span) or self._fill(thing)
 
-    def _fill(self, question: str, span: Span | None = None, limit: int = MOST_HITS) -> list[Hit]:
-        """Fill the room with hits, and with what was said around the best where they leave some.
-
-        Where many of those found answer nothing, it looks deeper for others.
-        """
-        hits = self._search(question, limit, span)
-        evidence = find_evidence(question, hits, self.known)
+    def _fill(self, question: str, span: Span | None = None) -> list[Hit]:
+        """Fill the room with hits, and with what was said around the best where they leave some."""
+        evidence = find_evidence(question, self._search(question, span), self.known)
         sure = confidence(question, evidence, is_dated=span is not None)
         room = Room(int(self.tokens * sure), self.count)
         shown = show(question, put_clusters_first(evidence))
         best = [*islice(shown, MOST_SURROUNDED)]
         filled = fill(self._with_answers(question, chain(best, shown)), room)
-        if limit == len(hits) < PROMPT_LIMIT and not room.is_full:
-            return self._fill(question, span, PROMPT_LIMIT)
         return fill(self._surroundings(question, best), room, filled)
 
-    def _search(self, question: str, limit: int, span: Span | None) -> list[Hit]:
+    def _search(self, question: str, span: Span | None) -> list[Hit]:
         """Return all that may fit, best first; whether it is enough is decided with all of it.
 
         Older facts are found by whoever looks for them, and are in no prompt.
         """
         since, until = (span.first, span.last) if span else (None, None)
         hits = self.index.search(
-            question, limit, since=since, until=until, floor=False, reader=self.reader
+            question, PROMPT_LIMIT, since=since, until=until, floor=False, reader=self.reader
         )
         return [hit for hit in hits if hit.source != "older"]
 
