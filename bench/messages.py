@@ -26,9 +26,9 @@ from bench.stores import open_store
 from bench.timing import Aim, Cost, Row, Work, compare
 from bench.vectors import Exact, RandomMeanings
 from turnleaf import ConversationStore, Index, Message
-from turnleaf.context_search import MOST_HITS
 from turnleaf.core.audiences import Reader
 from turnleaf.core.passages import Passage
+from turnleaf.store.index import PROMPT_LIMIT
 
 if TYPE_CHECKING:
     from multiprocessing.queues import SimpleQueue
@@ -135,7 +135,7 @@ def _print_size(folder: Path, count: int, title: str) -> None:
 def _search(both: Said, scale: Scale, title: str) -> Row:
     asked = corpus.queries()[: len(corpus.ASKED)]
     ours: list[Work] = [
-        partial(both.index.search, question, MOST_HITS, floor=False, reader=READER)
+        partial(both.index.search, question, PROMPT_LIMIT, floor=False, reader=READER)
         for question in asked
     ]
     bare: list[Work] = [partial(both.search_bare, question) for question in asked]

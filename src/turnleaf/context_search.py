@@ -42,10 +42,10 @@ if TYPE_CHECKING:
 
 CONTEXT_TOKENS = Settings().context_max_tokens
 ANY_READER = Reader(is_prompt=True)
-MOST_HITS = 100
 MOST_ENTRIES = 20
+MOST_SAID = 100
 PART_CHARS = 140
-"""A part of a long message has at least about so many characters; Chinese has half of English."""
+"""A part of a message of two has at least about so many; Chinese has half of English."""
 MOST_SURROUNDED = 10
 """How many of the best hits are shown with what was said before and after, if there is room."""
 LONGEST_DAYS = 31
@@ -81,34 +81,28 @@ class _ContextSearch:
 
     def _find_messages(self, span: Span) -> list[Hit]:
         """Return what the user stated on some days, in the order of time."""
-        said = self.index.said_between(span.first, span.last, MOST_HITS, reader=self.reader)
+        said = self.index.said_between(span.first, span.last, MOST_SAID, reader=self.reader)
         told = choose(span.rest, said, self.known)
         return [hit for hit in told if not (is_answer(hit) or is_question(hit.text))]
 
-    def _fill(self, question: str, span: Span | None = None, limit: int = MOST_HITS) -> list[Hit]:
-        """Fill the room with hits, and with what was said around the best where they leave some.
-
-        Where many of those found answer nothing, it looks deeper for others.
-        """
-        hits = self._search(question, limit, span)
-        evidence = find_evidence(question, hits, self.known)
+    def _fill(self, question: str, span: Span | None = None) -> list[Hit]:
+        """Fill the room with hits, and with what was said around the best where they leave some."""
+        evidence = find_evidence(question, self._search(question, span), self.known)
         sure = confidence(question, evidence, is_dated=span is not None)
         room = Room(int(self.tokens * sure), self.count)
         shown = show(question, put_clusters_first(evidence))
         best = [*islice(shown, MOST_SURROUNDED)]
         filled = fill(self._with_answers(question, chain(best, shown)), room)
-        if limit == len(hits) < PROMPT_LIMIT and not room.is_full:
-            return self._fill(question, span, PROMPT_LIMIT)
         return fill(self._surroundings(question, best), room, filled)
 
-    def _search(self, question: str, limit: int, span: Span | None) -> list[Hit]:
+    def _search(self, question: str, span: Span | None) -> list[Hit]:
         """Return all that may fit, best first; whether it is enough is decided with all of it.
 
         Older facts are found by whoever looks for them, and are in no prompt.
         """
         since, until = (span.first, span.last) if span else (None, None)
         hits = self.index.search(
-            question, limit, since=since, until=until, floor=False, reader=self.reader
+            question, PROMPT_LIMIT, since=since, until=until, floor=False, reader=self.reader
         )
         return [hit for hit in hits if hit.source != "older"]
 

@@ -102,6 +102,14 @@ def test_what_says_the_same_again_is_there_once() -> None:
     assert choose(QUESTION, hits) == hits[:1]
 
 
+@pytest.mark.parametrize(
+    "text", ["{}號的倉鼠叫做餅乾。", "The rent of the flat by the lake was {} in May"]
+)
+def test_another_number_says_something_else(text: str) -> None:
+    hits = [said(text.format(6), 1), said(text.format(7), 9)]
+    assert choose(QUESTION, hits) == hits
+
+
 def test_what_the_prompt_holds_already_is_left_out_also_a_part_of_it() -> None:
     hits = [said("The lamp is called Ming.", 1), said("second paragraph about the lamp", 2, part=1)]
     known = {"The lamp is called Ming.", "first paragraph\n\nsecond paragraph about the lamp"}

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tests.strategies import texts, thorough
 from turnleaf.core.pieces import (
     CONTEXT_COLUMNS,
+    FEW_COLUMNS,
     LEAST_CONTEXT_COLUMNS,
     MOST_PIECES,
     PART_COLUMNS,
@@ -185,6 +186,34 @@ def test_what_is_longer_than_two_parts_is_cut_into_smaller_ones(sentence: str) -
 def test_a_paragraph_of_some_length_stays_whole_in_a_very_long_message() -> None:
     paragraph = (ENGLISH * 10).strip()
     assert cut_message("\n\n".join([paragraph] * 6)) == [paragraph] * 6
+
+
+@pytest.mark.parametrize("sentence", [ENGLISH, CHINESE])
+def test_each_paragraph_of_a_very_long_message_is_a_part(sentence: str) -> None:
+    paragraphs = [(sentence * (3 + number % 9)).strip() for number in range(20)]
+    for end in ("\n\n", "\n \n", "\r\n\r\n"):
+        assert cut_message(end.join(paragraphs)) == paragraphs
+
+
+def test_lines_of_one_paragraph_stay_together() -> None:
+    recipe = "120 g blueberries\n80 g strawberries\n20 g raspberries\n1 spoon of honey, if you like"
+    text = "\n\n".join([ENGLISH * 10, recipe, ENGLISH * 10, ENGLISH * 10])
+    assert recipe in cut_message(text)
+
+
+def test_short_paragraphs_are_joined_and_a_heading_stays_with_what_follows() -> None:
+    paragraph = (ENGLISH * 6).strip()
+    greeting = ["Dear Emma,", "how are you?", "I am well."]
+    headed = f"## The key\n\n{paragraph}"
+    listed = f"What I know of it:\n\n{paragraph}"
+    text = "\n\n".join([*greeting, paragraph, headed, listed, paragraph])
+    assert cut_message(text) == ["\n\n".join(greeting), paragraph, headed, listed, paragraph]
+
+
+def test_of_many_short_paragraphs_only_few_are_joined() -> None:
+    parts = cut_message("\n\n".join(["# tea: yes"] * 500))
+    assert max(map(columns, parts)) <= 2 * FEW_COLUMNS
+    assert min(map(columns, parts[:-1])) >= FEW_COLUMNS - 2
 
 
 @pytest.mark.parametrize("text", ["", "hi", "茶", ENGLISH * 12])

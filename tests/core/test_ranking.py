@@ -7,7 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import thorough
-from turnleaf.core.ranking import Unrelated, Weights, combine, meaning, spread, weigh_word, words
+from turnleaf.core.ranking import (
+    Unrelated,
+    Weights,
+    combine,
+    meaning,
+    put_repeated_last,
+    spread,
+    weigh_word,
+    words,
+)
 
 UNRELATED = Unrelated(0.1, 0.08)
 TYPICAL = 10.0
@@ -160,3 +169,19 @@ def test_what_is_unrelated_to_a_question_is_learnt_from_the_passages() -> None:
     assert many.deviation == pytest.approx(0.1, abs=0.01)
     # The only passage may well be the answer.
     assert UNRELATED.pool(Unrelated(0.9, 0.0), 1).mean < 0.15
+
+
+@given(st.lists(st.integers(0, 50), unique=True), st.integers(1, 9))
+def test_what_is_said_again_comes_after_all_that_is_said_once(order: list[int], texts: int) -> None:
+    said = {number: number % texts for number in order}
+    found = put_repeated_last(order, said)
+    firsts = found[: len({*said.values()})]
+    assert sorted(found) == sorted(order)
+    assert {said[number] for number in firsts} == {*said.values()}
+    assert firsts == [number for number in order if number in firsts]
+    assert all(
+        order.index(number) <= order.index(other)
+        for number in firsts
+        for other in order
+        if said[other] == said[number]
+    )

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,7 +22,8 @@ from turnleaf.core.audiences import Reader, only, own_prompts
 from turnleaf.core.messages import Message
 from turnleaf.core.stored_messages import Cursor, Feed, FeedMessage, NewMessage
 from turnleaf.store.conversations import ConversationStore
-from turnleaf.store.index import Hit, Index
+from turnleaf.store.index import PROMPT_LIMIT, Hit, Index
+from turnleaf.store.index_reading import CANDIDATES
 
 FORK = multiprocessing.get_context("fork")
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -377,6 +379,24 @@ def test_an_answer_that_says_nothing_is_no_part_of_what_a_message_means(
     index.embed()
     assert "The dog next door barks\nOh!" in model.asked
     assert "隔壁的狗整晚叫" in model.asked
+
+
+@pytest.mark.parametrize("has_meaning", [False, True])
+def test_what_stands_in_many_messages_leaves_room_for_other_candidates(
+    tmp_path: Path, store: ConversationStore, *, has_meaning: bool
+) -> None:
+    quoted = [f"The tea of shop {number} is good tea, as all tea is. " * 3 for number in range(5)]
+    plain = f"Something else was said at length, for a while. {ENGLISH * 5}"
+    for number in range(2 * CANDIDATES // len(quoted)):
+        text = "\n\n".join([*quoted, plain * 2, f"Note {number}: nothing."])
+        store.add_messages(f"cli:{number}", [says(text)])
+    rare = "Somebody once drank tea from a samovar, which took a whole afternoon in the garden."
+    store.add_messages("cli:rare", [says(f"{plain * 2}\n\n{rare}\n\n{plain * 2}")])
+    with closing(Index(tmp_path / "q.db", [store], Meanings() if has_meaning else None)) as index:
+        index.embed()
+        hits = index.search("tea", PROMPT_LIMIT, floor=False, reader=Reader(is_prompt=True))
+    assert rare in texts(hits)
+    assert {text.strip() for text in quoted} <= {*texts(hits)}
 
 
 def test_what_was_said_last_gets_its_vector_first(tmp_path: Path, store: ConversationStore) -> None:

@@ -287,11 +287,13 @@ def _overlap(part: frozenset[str], whole: frozenset[str]) -> float:
 
 
 def _is_alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two texts say the same; another number says something else."""
     fewer, more = sorted((len(one), len(other)))
     if not fewer or fewer < _ALIKE * more:
         return False
     shared = len(one & other)
-    return shared >= _ALIKE * (fewer + more - shared)
+    is_near = shared >= _ALIKE * (fewer + more - shared)
+    return is_near and not any(map(str.isdecimal, one ^ other))
 
 
 @lru_cache(maxsize=1024)

@@ -21,10 +21,14 @@ LEAST_CONTEXT_COLUMNS = 80
 """What stands on each side of a text may be as long as the text, or at least so long."""
 PART_COLUMNS = 560  # with a name before it no more than is embedded whole
 SMALL_PART_COLUMNS = 280
-"""What the parts of a message have that is longer than two large ones."""
+"""What the parts of a paragraph have that is longer than a large one."""
+FEW_COLUMNS = 80
+"""Paragraphs with fewer are joined, up to twice as many."""
 
 _WIDE = re.compile("[\u2e80-\U000323af]")
-_PARAGRAPH = re.compile(r"[^\n]*+(?:\n\s*+|$)")
+_LINE = re.compile(r"[^\n]*+(?:\n\s*+|$)")
+_PARAGRAPH = re.compile(r"(?:[^\n]++|\n(?![^\S\n]*+\n))*+(?:\n\s*+|$)")
+_HEADING = re.compile(r"^\s*+#|[:：][\s*_]*+$")
 _SENTENCE = re.compile(r"[^\n。！？.!?]*+(?:[\n。！？]++|[.!?]++|$)\s*+")
 
 
@@ -58,17 +62,46 @@ def pieces(text: str) -> list[str]:
 
 
 def cut_message(text: str) -> list[str]:
-    """Cut a long message into parts of about equal weight; a short one stays whole.
+    """Cut a long message into parts; a short one stays whole.
 
-    It is cut between paragraphs; a long paragraph between sentences, and a sentence that is longer
-    than a part anywhere. What would be more than two parts is cut into smaller ones: it speaks of
-    several things, and a prompt has room for few large parts.
+    What is not much longer than a part becomes two of about equal weight. What is longer speaks of
+    several things: each paragraph is a part of its own.
     """
     if 2 * len(text) <= PART_COLUMNS or _columns(text) <= PART_COLUMNS:
         return [text]
+    if _columns(text) <= 2 * PART_COLUMNS:
+        parts = _pack(text, PART_COLUMNS)
+    else:
+        parts = [part for paragraph in _paragraphs(text) for part in _cut_paragraph(paragraph)]
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    """Yield what stands between empty lines, short ones together, a heading with what follows."""
+    joined, columns = "", 0
+    for paragraph in _PARAGRAPH.findall(text):
+        added = _columns(paragraph)
+        is_short = columns + added <= 2 * FEW_COLUMNS or _HEADING.search(joined)
+        if joined and not (columns < FEW_COLUMNS and is_short):
+            yield joined
+            joined, columns = "", 0
+        joined += paragraph
+        columns += added
+    yield joined
+
+
+def _cut_paragraph(text: str) -> list[str]:
+    return [text] if _columns(text) <= PART_COLUMNS else _pack(text, SMALL_PART_COLUMNS)
+
+
+def _pack(text: str, most: int) -> list[str]:
+    """Cut a text into parts of about equal weight.
+
+    It is cut between lines; a long line between sentences, and a sentence that is longer than a
+    part anywhere.
+    """
     weighed = [(unit, _columns(unit)) for unit in _units(text)]
     whole = sum(columns for _, columns in weighed)
-    most = PART_COLUMNS if whole <= 2 * PART_COLUMNS else SMALL_PART_COLUMNS
     wanted = whole / -(-whole // most)
     parts, part, columns = [], "", 0
     for unit, added in weighed:
@@ -78,16 +111,16 @@ def cut_message(text: str) -> list[str]:
             part, columns = "", 0
         part += unit
         columns += added
-    return [part.strip() for part in (*parts, part) if part.strip()]
+    return [*parts, part]
 
 
 def _units(text: str) -> Iterator[str]:
     """Yield what a part is put together from, none of it longer than a part."""
-    for paragraph in _PARAGRAPH.findall(text):
-        if _columns(paragraph) <= PART_COLUMNS:
-            yield paragraph
+    for line in _LINE.findall(text):
+        if _columns(line) <= PART_COLUMNS:
+            yield line
             continue
-        for sentence in _SENTENCE.findall(paragraph):
+        for sentence in _SENTENCE.findall(line):
             if _columns(sentence) <= PART_COLUMNS:
                 yield sentence
             else:

@@ -13,9 +13,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
 
-__all__ = ["Ranked", "Unrelated", "Weights", "combine", "meaning", "spread", "weigh_word", "words"]
+__all__ = [
+    "Ranked",
+    "Unrelated",
+    "Weights",
+    "combine",
+    "meaning",
+    "put_repeated_last",
+    "spread",
+    "weigh_word",
+    "words",
+]
 
 FEW = 30
 """In a memory of one or two facts, that all of them hold a word does not make it a common one."""
@@ -133,6 +143,13 @@ def combine(found_words: float | None, found_meaning: float | None, weights: Wei
     if found_words is None:
         return found_meaning
     return weights.vector * found_meaning + weights.bm25 * found_words
+
+
+def put_repeated_last(order: Iterable[int], said: Mapping[int, Hashable]) -> list[int]:
+    """Return an order in which what says something for the first time comes first."""
+    numbers = [*order]
+    firsts = {said[number]: number for number in reversed(numbers)}
+    return sorted(numbers, key=lambda number: firsts[said[number]] != number)
 
 
 def _sum_held(held: Mapping[int, float], numbers: Sequence[int | None]) -> float:

@@ -49,8 +49,9 @@ if TYPE_CHECKING:
 __all__ = ["MAX_LIMIT", "MODES", "Hit", "Index"]
 
 MAX_LIMIT = 100
-PROMPT_LIMIT = 400
-"""For a prompt more is looked at: some of what fits best only asks, or answers nothing."""
+PROMPT_LIMIT = 2 * index_reading.CANDIDATES
+"""For a prompt all candidates are looked at: some of what fits best only asks, and what stands in
+clusters is preferred."""
 MODES = ("hybrid", "lexical", "vector")
 TEXTS_PER_BATCH = 64
 TEXTS_PER_SEARCH = 8

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from turnleaf.core.ranking import Unrelated, Weights
     from turnleaf.core.terms import Query
     from turnleaf.store.index_filters import Narrowing
+    from turnleaf.store.index_vectors import Near
 
 CANDIDATES = 150
 MATCHES = 1000
@@ -31,8 +32,10 @@ CHUNK = 20
 HOPELESS = 20
 """After so many passages below the floor, one after the other, none is expected above it."""
 
-NAME = "fingerprint, shape, path, line"
+NAME = "fingerprint, shape, path, line, part, meaning, kind, is_shown"
 """What tells passages apart whenever they were taken in."""
+SAID = slice(-3, None)
+"""What of it is the same where the same is said."""
 
 
 class Floors(NamedTuple):
@@ -66,15 +69,13 @@ def candidates(database: apsw.Connection, asked: Asked, narrowing: Narrowing) ->
     passages = int(database.execute("SELECT passages FROM totals").get)
     frequencies = _frequencies(database, asked.query.terms) if asked.by_words else {}
     chosen = affordable(asked.query, frequencies) if frequencies else []
-    found = _by_words(database, any_of(chosen), narrowing) if chosen else {}
+    found = _by_words(database, any_of(chosen), narrowing) if chosen else []
     cosine: Mapping[int, float] = {}
     unrelated = asked.unrelated
     if asked.vector and unrelated:
         near = find_cosines(database, asked.vector, found, narrowing)
-        cosine, unrelated = (
-            _keep_nearest(near.by_passage, found),
-            unrelated.pool(near.spread, near.vectors),
-        )
+        cosine = _keep_nearest(near, frozenset(found))
+        unrelated = unrelated.pool(near.spread, near.vectors)
     weights = _weigh(asked.query, frequencies, passages)
     return Candidates(frozenset({*found, *cosine}), cosine, weights, unrelated, passages)
 
@@ -139,13 +140,18 @@ def _weigh(query: Query, frequencies: Mapping[str, int], passages: int) -> dict[
     }
 
 
-def _keep_nearest(cosines: Mapping[int, float], found: Collection[int]) -> dict[int, float]:
-    """Return the cosines of what was found by words, and of as many others, the nearest."""
+def _keep_nearest(near: Near, found: Collection[int]) -> dict[int, float]:
+    """Return the cosines of what was found by words, and of as many others, the nearest.
+
+    What says the same as something that was found comes after all others.
+    """
+    known = {near.slots[number] for number in found if number in near.slots}
     others = sorted(
-        (number for number in cosines if number not in found), key=lambda one: -cosines[one]
+        (number for number in near.by_passage if number not in found),
+        key=lambda one: (near.slots[one] in known, -near.by_passage[one]),
     )
     chosen = {*others[:CANDIDATES], *found}
-    return {number: cosine for number, cosine in cosines.items() if number in chosen}
+    return {number: cosine for number, cosine in near.by_passage.items() if number in chosen}
 
 
 def _nearness(one: Ranked, found: Candidates, floors: Floors) -> float | None:
@@ -163,22 +169,31 @@ def _frequencies(database: apsw.Connection, asked: Sequence[str]) -> dict[str, i
     return dict.fromkeys(asked, 0) | dict(rows)
 
 
-def _by_words(database: apsw.Connection, expression: str, narrowing: Narrowing) -> dict[int, float]:
-    """Give the best matches with their BM25 scores, which are negative.
+def _by_words(database: apsw.Connection, expression: str, narrowing: Narrowing) -> list[int]:
+    """Return the best matches; what repeats one of them only where there are few.
 
     Which of equal ones are among them must not depend on the order they were taken in.
     """
-    found = _matches(database, expression, narrowing, MATCHES)
+    found = _find_matches(database, expression, narrowing)
     if len(found) <= CANDIDATES:
-        return dict(found)
-    last = found[CANDIDATES - 1][1]
-    if len(found) == MATCHES and found[-1][1] == last:
-        found = _matches(database, expression, narrowing, -1)
-    better = [match for match in found if match[1] < last]
-    equal = [number for number, score in found if score == last]
-    if len(better) + len(equal) > CANDIDATES:
-        equal.sort(key=_read_names(database, equal).__getitem__)
-    return dict(better) | dict.fromkeys(equal[: CANDIDATES - len(better)], last)
+        return [number for number, _ in found]
+    names = _read_names(database, [number for number, _ in found])
+    found.sort(key=lambda match: (match[1], names[match[0]]))
+    said = {number: name[SAID] for number, name in names.items()}
+    return ranking.put_repeated_last([number for number, _ in found], said)[:CANDIDATES]
+
+
+def _find_matches(
+    database: apsw.Connection, expression: str, narrowing: Narrowing
+) -> list[tuple[int, float]]:
+    """Return many matches with their BM25 scores, best first, and of equal ones all or none."""
+    found = _matches(database, expression, narrowing, MATCHES)
+    if len(found) < MATCHES:
+        return found
+    last = found[-1][1]
+    if found[CANDIDATES][1] == last:
+        return _matches(database, expression, narrowing, -1)
+    return [match for match in found if match[1] < last]
 
 
 def _matches(

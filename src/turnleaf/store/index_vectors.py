@@ -17,7 +17,7 @@ from turnleaf.core.probes import Profile
 from turnleaf.core.ranking import Unrelated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import apsw
     import numpy as np
@@ -34,6 +34,7 @@ SCALE_BYTES = 4
 _LARGEST = 127
 _STEP = 128
 _EMPTY = -2.0
+_PLACE = "slot, kind, is_shown, shape, line, part, passages.id"
 
 
 def has_numpy() -> bool:
@@ -261,9 +262,10 @@ def quantise(vector: bytes) -> bytes:
 
 
 class Near(NamedTuple):
-    """The cosines of some passages, and how those of all texts are spread."""
+    """The cosines of some passages, by which vectors, and how those of all texts are spread."""
 
     by_passage: Mapping[int, float]
+    slots: Mapping[int, int]
     spread: Unrelated
     vectors: int
 
@@ -274,14 +276,15 @@ def find_cosines(
     """Return the cosines of the nearest passages, and of those that were found already."""
     similar = _compare(database, vector)
     if similar is None or not (similar > _EMPTY).any():
-        return Near({}, Unrelated(0.0, 0.0), 0)
-    cosines = _find_nearest(database, similar, narrowing)
-    others = [number for number in found if number not in cosines]
-    _add(cosines, _slots_of(database, others), similar)
+        return Near({}, {}, Unrelated(0.0, 0.0), 0)
+    slots = _find_nearest(database, similar, narrowing)
+    others = [number for number in found if number not in slots]
+    _add(slots, _slots_of(database, others), similar)
+    cosines = {number: float(similar[slot]) for number, slot in slots.items()}
     held = similar[similar > _EMPTY]
     # The last digits depend on the order in which the vectors were made.
     mean, deviation = (round(float(one), 6) for one in (held.mean(), held.std()))
-    return Near(cosines, Unrelated(mean, deviation), len(held))
+    return Near(cosines, slots, Unrelated(mean, deviation), len(held))
 
 
 def _compare(database: apsw.Connection, vector: bytes) -> Cosines | None:
@@ -314,38 +317,50 @@ def _compare(database: apsw.Connection, vector: bytes) -> Cosines | None:
 
 def _find_nearest(
     database: apsw.Connection, similar: Cosines, narrowing: Narrowing
-) -> dict[int, float]:
-    """Return the nearest of the passages that are searched.
+) -> dict[int, int]:
+    """Return the nearest of the passages that are searched, each with its nearest vector.
 
     The nearest of all are gone through first; where few of them are searched, all of these are.
     """
     order = similar.argpartition(-min(len(similar), MOST_TRIED))[-MOST_TRIED:][::-1]
     order = order[(-similar[order]).argsort(kind="stable")]
-    best: dict[int, float] = {}
+    best: dict[int, int] = {}
     start, size = 0, NEAREST
     while len(best) < NEAREST and start < len(order):
         slots = json.dumps([int(slot) for slot in order[start : start + size]])
         rows: Any = database.execute(
-            "SELECT passages.id, slot FROM slots JOIN passages USING (meaning) "  # noqa: S608
+            f"SELECT {_PLACE} FROM slots JOIN passages USING (meaning) "  # noqa: S608
             f"WHERE slot IN (SELECT value FROM json_each(?1)) {narrowing.condition}",
             (slots, *narrowing.values),
         )
-        _add(best, rows, similar)
+        _add(best, _find_firsts(rows), similar)
         start, size = start + size, 4 * size
     if len(best) < NEAREST and len(order) < len(similar):
         rows = database.execute(
-            "SELECT passages.id, slot FROM passages JOIN slots USING (meaning) "  # noqa: S608
+            f"SELECT {_PLACE} FROM passages JOIN slots USING (meaning) "  # noqa: S608
             f"WHERE ?1 IS NULL {narrowing.condition}",
             (None, *narrowing.values),
         )
-        _add(best, rows, similar)
-    return dict(sorted(best.items(), key=lambda one: -one[1])[:NEAREST])
+        _add(best, _find_firsts(rows), similar)
+    return dict(sorted(best.items(), key=lambda one: -similar[one[1]])[:NEAREST])
 
 
-def _add(best: dict[int, float], rows: Iterable[tuple[int, int]], similar: Cosines) -> None:
-    """Keep the best cosine of each passage: a long text has several vectors."""
+def _find_firsts(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, int]]:
+    """Yield passages with their vectors; of those that say the same the first, not its quotes."""
+    firsts: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+    for row in rows:
+        said, place = row[:3], row[3:]
+        if said not in firsts or place < firsts[said]:
+            firsts[said] = place
+    for said, place in firsts.items():
+        yield place[-1], said[0]
+
+
+def _add(best: dict[int, int], rows: Iterable[tuple[int, int]], similar: Cosines) -> None:
+    """Keep the nearest vector of each passage: a long text has several."""
     for number, slot in rows:
-        best[number] = max(best.get(number, _EMPTY), float(similar[slot]))
+        if number not in best or similar[slot] > similar[best[number]]:
+            best[number] = slot
 
 
 def _slots_of(database: apsw.Connection, numbers: Sequence[int]) -> Iterable[tuple[int, int]]:
