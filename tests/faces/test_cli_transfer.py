@@ -15,6 +15,7 @@ from tests.strategies import MOMENT, facts, texts, thorough
 from turnleaf.core import markdown
 from turnleaf.core.memories import Memory, from_json, to_json
 from turnleaf.faces.cli.transfer import FORMATS, rendered
+from turnleaf.settings import Settings
 from turnleaf.store.memories import MemoryStore
 
 RECORDS = [
@@ -306,3 +307,16 @@ def test_a_memory_that_is_itself_the_librarys_file_is_not_mentioned(
     monkeypatch.setenv("TURNLEAF_MEMORY", str(cli.data / "memories.json"))
     MemoryStore(cli.data / "memories.json").add("我吃素")
     assert cli("memories").err == ""
+
+
+def test_older_facts_come_back_as_older_ones(cli: Cli, tmp_path: Path) -> None:
+    cli("import", write(tmp_path / "in.json", RECORDS[:2]))
+    MemoryStore(cli.folder.memory(Settings())).retire(["m1"])
+    older = str(tmp_path / "older.json")
+    assert cli("export", "--older", older).code == 0
+    assert cli("import", older, "--older").out == "0 added, 1 there already\n"
+    MemoryStore(cli.folder.memory(Settings())).delete("m1")
+    done = cli("import", older, "--older")
+    assert (done.code, done.out) == (0, "1 added, 0 there already\n")
+    assert [fact["id"] for fact in cli("memories", "--json").json] == ["m2"]
+    assert [fact["id"] for fact in cli("memories", "--older", "--json").json] == ["m1"]

@@ -410,6 +410,17 @@ class MemoryStore:
 
         return self._change(edit, "import")
 
+    def import_older(self, incoming: Sequence[Memory]) -> int:
+        """Add facts to the older ones with their ids and times; return how many were new."""
+        self._ready()
+        if self._older is None:
+            return 0
+        with self._file.held() as held:
+            here = self._file.date([fact.memory for fact in self._file.page().facts])
+            new = _unknown(incoming, [*here, *self._older_facts()])
+            self._older.keep(new, held, "import")
+            return len(new)
+
     def erase(self, source: str, *, elsewhere: Sequence[Change] = ()) -> list[Memory]:
         """Erase all that came from a conversation, a tool or a document; give the facts so far.
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import date
+from datetime import UTC, date, datetime
 
 import pytest
 
 from turnleaf.core.languages.language import get_language
+from turnleaf.core.learning.findings import sure_facts
 from turnleaf.core.learning.recogniser import read_fact, read_message
 from turnleaf.core.learning.rendering import write_fact
 from turnleaf.core.learning.slots import Correction, Statement, Withdrawal, slots
@@ -501,7 +502,6 @@ NEAR_MISSES = """
 我朋友圈都在吵
 我老師傅
 我同學會在下週
-我女兒的老師叫什麼
 我先生氣一下
 我老婆餅吃完了
 我爸媽的房子
@@ -692,3 +692,27 @@ def test_every_rule_is_quick_on_a_clause_of_one_repeated_word() -> None:
             for unit in ("我", "每天", "現在", "都", "剛", "上個月", "陳", "a "):
                 clause = "\ue000" + unit * (240 // len(unit))
                 rule.regex.match(clause)
+
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("我女兒的老師叫什麼？", "我有女兒"),
+        ("禮拜六跟我男朋友去看電影好嗎", "我有男朋友"),
+        ("我家的貓又吐了", "我有養貓"),
+        ("我老婆今天加班", "我有太太"),
+    ],
+)
+def test_whoever_is_mentioned_is_there(text: str, fact: str) -> None:
+    assert [one.content for one in sure_facts(text, NOW)] == [fact]
+
+
+@pytest.mark.parametrize(
+    "text", ["我跟我女朋友分手了", "我的狗走了", "我前男友又來了", "我貓砂買錯了"]
+)
+def test_nobody_is_supposed_who_is_not_there(text: str) -> None:
+    facts = [one.content for one in sure_facts(text, NOW)]
+    assert not any(fact.startswith("我有") for fact in facts)

@@ -145,7 +145,8 @@ def test_a_separation_ends_what_is_known_of_a_girlfriend() -> None:
 def test_a_new_number_takes_the_place_of_the_old_one() -> None:
     facts = known("I have two cats", "I have a dog")
     assert [one.id for one in judge(state("I have three cats"), facts).targets] == ["1"]
-    assert judge(state("I have a cat"), facts).effect == "new"
+    assert judge(state("I have a parrot"), facts).effect == "new"
+    assert judge(state("I have a cat"), facts).effect == "same"
 
 
 def test_what_a_diet_leaves_out_goes_without_saying() -> None:

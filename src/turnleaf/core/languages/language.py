@@ -278,6 +278,13 @@ class Language:
         pairs = ((word, given.split()) for word, given in self._data.get("ago", {}).items())
         return {_spell(word): (unit, int(count)) for word, (unit, count) in pairs}
 
+    @cached_property
+    def kin(self) -> dict[str, tuple[str, str]]:
+        """The slot and the value that a mention of somebody supposes, by their key."""
+        tables: Mapping[str, Mapping[str, str]] = self._data.get("kin", {})
+        pairs = ((slot, table.items()) for slot, table in tables.items())
+        return {key: (slot, value) for slot, items in pairs for key, value in items}
+
     def speech(self, name: str) -> re.Pattern[str]:
         """Return a pattern of how sentences are made; one that matches nothing if there is none."""
         return self._pattern("speech", name)

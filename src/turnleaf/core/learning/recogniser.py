@@ -239,8 +239,10 @@ class _Reader:
         self, start: int, end: int, sentence: Sentence, language: Language
     ) -> list[Statement]:
         if other := language.speech("other").match(self.plain, start, end):
-            clause = self._mark(start, end, _describe_other(other, start, language))
-            return [*_name_told(clause, language, self.text)]
+            subject = _describe_other(other, start, language)
+            clause = self._mark(start, end, subject)
+            named = [*_name_told(clause, language, self.text)]
+            return named or self._suppose_kin(subject, start, sentence, language)
         whose = language.speech("user_whose").match(self.plain, start, end)
         chars = whose.end() - start if whose else 0
         clause = self._mark(start, end, _Subject(SELF_WHOSE, USER, "", chars))
@@ -248,6 +250,18 @@ class _Reader:
             return []
         rules = (rule for words in language.slots.values() for rule in words.supposed)
         return next(filter(None, (_apply(one, clause, language, self.text) for one in rules)), [])
+
+    def _suppose_kin(
+        self, subject: _Subject, start: int, sentence: Sentence, language: Language
+    ) -> list[Statement]:
+        """Return that there is somebody, from a mention of them: "with my boyfriend"."""
+        slot, value = language.kin.get(subject.key, ("", ""))
+        is_gone = language.speech("kin_gone").search(self.plain, sentence.start, sentence.end)
+        is_told = any(subject.key == whose for _, whose in self.stated)
+        if not self.is_gated or not slot or is_gone or is_told:
+            return []
+        end = start + subject.chars
+        return [Statement(slot, value.format(subject.text), language.name, start=start, end=end)]
 
     def _is_settled(self, statement: Statement) -> bool:
         """Whether a statement only says that something changed whose new value was just told."""

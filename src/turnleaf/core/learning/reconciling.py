@@ -240,21 +240,32 @@ def _is_same(claim: Statement, statement: Statement) -> bool:
 
 def is_implied(claim: Statement, other: Statement) -> bool:
     """Whether a claim goes without saying if another one is known."""
-    ways = (_is_in_diet, _is_in_name, _is_in_allergy, _is_in_slot)
+    ways = (_is_in_diet, _is_in_kin, _is_in_allergy, _is_in_slot)
     return any(is_in(claim, other) for is_in in ways)
 
 
 def tells_of_kin(claim: Statement, other: Statement) -> bool:
     """Whether a claim says only that there is somebody, and another one says more about them."""
-    if slots()[claim.slot].introduces != "~value" or claim.subject != USER or not other.subject:
+    key = _kin_of(claim)
+    return key is not None and other.subject == key
+
+
+def _kin_of(claim: Statement) -> str | None:
+    """Return the key of whom a claim says no more of than that the user has them: a dog."""
+    if slots()[claim.slot].introduces != "~value" or claim.subject != USER:
+        return None
+    return get_language(claim.language).relations.get(one_spelling(value_key(claim.value)))
+
+
+def _is_in_kin(claim: Statement, other: Statement) -> bool:
+    """Whether a claim says only that there is somebody who is known: a dog of two, or its name."""
+    if claim.is_over or other.is_over:
         return False
-    return get_language(claim.language).relations.get(value_key(claim.value)) == other.subject
-
-
-def _is_in_name(claim: Statement, name: Statement) -> bool:
-    """Whether a claim says only that there is somebody whose name is known: a dog called Rex."""
-    is_known = name.slot == "name" and not (claim.is_over or name.is_over)
-    return is_known and tells_of_kin(claim, name)
+    if tells_of_kin(claim, other):
+        return True
+    key = _kin_of(claim)
+    is_counted = key is not None and (claim.slot, USER) == (other.slot, other.subject)
+    return is_counted and describe_kin(other.value, get_language(other.language))[0] == key
 
 
 def _is_in_allergy(claim: Statement, allergy: Statement) -> bool:

@@ -36,9 +36,10 @@ format_option = click.option(
 @click.command("import")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @format_option
+@click.option("--older", is_flag=True, help="Add them to the older facts, which no prompt carries.")
 @as_json
 @pass_place
-def import_(place: Place, file: str, form: str | None, *, as_json: bool) -> None:
+def import_(place: Place, file: str, form: str | None, *, older: bool, as_json: bool) -> None:
     """Add the memories in FILE, a JSON array or Markdown bullets; - reads stdin.
 
     Ids, times, categories and origins are kept; what is there already is not added again.
@@ -49,7 +50,7 @@ def import_(place: Place, file: str, form: str | None, *, as_json: bool) -> None
     if not found:
         message = f"{file} holds no memories; it needs a JSON array or Markdown bullets"
         raise NotFound(message)
-    added = _add(place, found)
+    added = place.memory.import_older(found) if older else _add(place, found)
     if as_json:
         say_json({"added": added, "alreadyThere": len(found) - added})
     else:
