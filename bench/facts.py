@@ -17,15 +17,13 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from turnleaf.core.learning.recogniser import read_message
-from turnleaf.core.learning.rendering import write_fact
-from turnleaf.core.learning.slots import Statement
+from turnleaf.core.learning.findings import sure_facts
 
-SAID_ON = date(2026, 1, 1)
+SAID_AT = datetime(2026, 1, 1, tzinfo=UTC)
 HALVES = {"even": 0, "odd": 1}
 VERDICTS = "KTWG"
 TURNS = "turn"
@@ -77,9 +75,7 @@ def draw(paths: Iterable[Path], half: str, count: int, seed: int) -> list[dict[s
 
 def learn(text: str) -> list[str]:
     """Return the facts that would be kept at once from a message."""
-    stated = (one for one in read_message(text) if isinstance(one, Statement))
-    sure = (one for one in stated if not (one.is_weak or one.is_over))
-    return [write_fact(one, SAID_ON) for one in sure]
+    return [found.content for found in sure_facts(text, SAID_AT)]
 
 
 def read_messages(paths: Iterable[Path], half: str) -> Iterator[Heard]:

@@ -471,6 +471,8 @@ NOT_STATED = [
     "Do I live in Boston?",
     "Am I allergic to penicillin?",
     "My name is what?",
+    "Working as a lifeguard on campus gives you time to read",
+    "I love making a calm and friendly room for guests",
     "I usually just watch",
     "I think I'm allergic to cats",
     "Maybe I'm a vegetarian",
@@ -892,6 +894,7 @@ def test_whoever_is_mentioned_is_there(text: str, fact: str) -> None:
         "my ex-wife called",
         "my late husband built it",
         "if my wife were here",
+        "I miss my boyfriend so much",
     ],
 )
 def test_nobody_is_supposed_who_is_not_there(text: str) -> None:
@@ -908,3 +911,9 @@ def test_what_is_known_of_somebody_says_that_they_are_there() -> None:
         (found,) = sure_facts(text, NOW)
         verdict = judge(found.statement, known)
         assert (verdict.effect, verdict.targets[0].id) == ("same", fact)
+
+
+def test_an_event_of_last_week_may_be_of_last_month() -> None:
+    early = datetime(2026, 3, 2, tzinfo=UTC)
+    for text in ("my grandpa died last week", "Last week, my grandpa died"):
+        assert [one.content for one in sure_facts(text, early)] == ["My grandfather died (2026-02)"]

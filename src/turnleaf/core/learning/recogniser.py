@@ -678,7 +678,8 @@ def _find_when(rule: Rule, clause: _Clause, language: Language) -> str:
     leading = clause.text[max(0, clause.start - _LEADING_CHARS) : clause.start]
     if language.speech("undated").search(leading):
         return SOME_TIME
-    found = language.speech("when").search(clause.marked)
+    when = language.speech("when")
+    found = when.search(clause.marked) or when.search(leading)
     return found[0] if found else ""
 
 

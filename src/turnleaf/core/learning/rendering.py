@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from turnleaf.core.languages.detection import detect_language
@@ -66,5 +67,7 @@ def _month_of(statement: Statement, said_on: date) -> str:
     unit, count = ago.get(when, ("month", 0))
     if unit == "year":
         return f"{said_on.year - count}"
+    if unit == "day":
+        return f"{said_on - timedelta(days=count):%Y-%m}"
     months = said_on.year * 12 + said_on.month - 1 - count
     return f"{months // 12}-{months % 12 + 1:02}"
