@@ -472,7 +472,7 @@ NOT_STATED = [
     "Am I allergic to penicillin?",
     "My name is what?",
     "Working as a lifeguard on campus gives you time to read",
-    "I love making a calm and friendly room for guests",
+    "I am passionate about making a calm and friendly room for people to rest in",
     "I usually just watch",
     "I think I'm allergic to cats",
     "Maybe I'm a vegetarian",
