@@ -8,6 +8,7 @@ import logging
 import os
 import shutil
 import stat
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -1150,3 +1151,16 @@ def test_times_that_cannot_be_kept_are_those_of_the_page(page: Place) -> None:
     save(page.path, "# Memory\n\n- 綠茶\n", 1_000_000_000)
     files.seen_path(page.path).mkdir()
     assert store.get_all()[0].created_at == datetime.fromtimestamp(1_000_000_000, UTC)
+
+
+def test_a_save_of_the_same_length_that_puts_its_time_back_is_seen(tmp_path: Path) -> None:
+    page = tmp_path / "MEMORY.md"
+    page.write_text("# Memory\n\n- I like tea\n", "utf-8")
+    store = MemoryStore(page)
+    saved = page.stat()
+    while time.time_ns() - page.stat().st_ctime_ns < 50_000_000:
+        assert [memory.content for memory in store.get_all()] == ["I like tea"]
+    with page.open("r+b") as file:
+        file.write(b"# Memory\n\n- I like fig\n")
+    os.utime(page, ns=(saved.st_atime_ns, saved.st_mtime_ns))
+    assert [memory.content for memory in store.get_all()] == ["I like fig"]

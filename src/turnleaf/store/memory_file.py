@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from turnleaf.core import changes, erasing, jsonfacts, markdown
 from turnleaf.core.changes import Change, Repair
@@ -26,9 +26,12 @@ if TYPE_CHECKING:
     from turnleaf.core.pages import Format, Page
 
 T = TypeVar("T")
+_Marks: TypeAlias = tuple[int, int, int, int]
 
 CHANGE_TRIES = 100
 QUIET_SECONDS = 1.0
+TICK_SECONDS = 0.02
+"""Longer than a file system's clock stands still: two saves within it may have one time."""
 SETTLE_SECONDS = 0.02
 SETTLE_TRIES = 50
 EMPTY_TRIES = 100
@@ -62,6 +65,8 @@ class MemoryFile:
         self._first_seen = FirstSeen(path)
         self._now = now
         self._empty = title or self.format.EMPTY
+        self._read_last: tuple[_Marks, bytes] | None = None
+        self._parsed_last: tuple[bytes, datetime, Page] | None = None
 
     def create(self) -> None:
         """Make the file where it is missing, and mend it where it is not."""
@@ -218,10 +223,10 @@ class MemoryFile:
     def page(self) -> Page:
         """Read the file as it is."""
         try:
-            return self.format.parse(self.text(), files.modified(self.path))
+            return self._parse()
         except CorruptFile:
             self.mend()
-            return self.format.parse(self.text(), files.modified(self.path))
+            return self._parse()
 
     def text(self) -> str:
         """Read the file's text."""
@@ -229,9 +234,28 @@ class MemoryFile:
 
     def data(self) -> bytes:
         """Read the file's bytes."""
-        data = files.read(self.path, files.MAX_PAGE_BYTES)
+        data = self._look()
         if data is None:
             raise files.gone(self.path)
+        return data
+
+    def _parse(self) -> Page:
+        data, saved_at = self.data(), files.modified(self.path)
+        known = self._parsed_last
+        if known and known[1] == saved_at and known[0] == data:
+            return known[2]
+        page = self.format.parse(_decoded(data), saved_at)
+        self._parsed_last = data, saved_at, page
+        return page
+
+    def _look(self) -> bytes | None:
+        """Read the file's bytes, unless it is still the file that was read last."""
+        marks = _marks(self.path)
+        if marks and self._read_last and self._read_last[0] == marks:
+            return self._read_last[1]
+        data = files.read(self.path, files.MAX_PAGE_BYTES)
+        is_at_rest = marks is not None and _is_at_rest(marks) and marks == _marks(self.path)
+        self._read_last = (marks, data) if marks and data is not None and is_at_rest else None
         return data
 
     def mend(self) -> list[Memory]:
@@ -248,7 +272,7 @@ class MemoryFile:
 
     def is_known(self) -> bool:
         """Whether the file is as our last change left it; one that is not there is."""
-        data = files.read(self.path, files.MAX_PAGE_BYTES)
+        data = self._look()
         last = self.journal.last()
         if data is None or last is None:
             return True
@@ -483,6 +507,21 @@ def _is_beginning(part: bytes, text: str | None, version: str) -> bool:
     """Whether a part is the beginning of a text that was told from the record, and rightly."""
     whole = None if text is None else text.encode()
     return whole is not None and files.version(whole) == version and whole.startswith(part)
+
+
+def _marks(path: Path) -> _Marks | None:
+    """Return what is another after every save, even one that puts the file's time back."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+def _is_at_rest(marks: _Marks) -> bool:
+    """Whether a save from now on would leave other marks."""
+    changed_at = marks[3] / 1e9
+    return time.time() - changed_at >= TICK_SECONDS
 
 
 def _read(path: Path) -> bytes | None:
