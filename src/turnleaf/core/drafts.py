@@ -50,11 +50,16 @@ class Draft:
     """What a memory file will hold when all steps are made."""
 
     def __init__(
-        self, kind: Format, text: str, unknown_time: datetime, shape: Shape | None = None
+        self,
+        kind: Format,
+        text: str,
+        unknown_time: datetime,
+        shape: Shape | None = None,
+        page: Page | None = None,
     ) -> None:
         self._format = kind
         self._unknown_time = unknown_time
-        self._page: Page | None = kind.parse(text, unknown_time)
+        self._page: Page | None = page or kind.parse(text, unknown_time)
         self._shape = shape
         self.text = text
         self.steps: list[Step] = []

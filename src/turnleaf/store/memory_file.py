@@ -66,7 +66,7 @@ class MemoryFile:
         self._now = now
         self._empty = title or self.format.EMPTY
         self._read_last: tuple[_Marks, bytes] | None = None
-        self._parsed_last: tuple[bytes, datetime, Page] | None = None
+        self._parsed_last: tuple[str, datetime, Page] | None = None
 
     def create(self) -> None:
         """Make the file where it is missing, and mend it where it is not."""
@@ -223,10 +223,10 @@ class MemoryFile:
     def page(self) -> Page:
         """Read the file as it is."""
         try:
-            return self._parse()
+            return self._parse(self.text())
         except CorruptFile:
             self.mend()
-            return self._parse()
+            return self._parse(self.text())
 
     def text(self) -> str:
         """Read the file's text."""
@@ -239,13 +239,14 @@ class MemoryFile:
             raise files.gone(self.path)
         return data
 
-    def _parse(self) -> Page:
-        data, saved_at = self.data(), files.modified(self.path)
+    def _parse(self, text: str) -> Page:
+        """Parse a text of the file, unless it is the one that was parsed last."""
+        saved_at = files.modified(self.path)
         known = self._parsed_last
-        if known and known[1] == saved_at and known[0] == data:
+        if known and known[:2] == (text, saved_at):
             return known[2]
-        page = self.format.parse(_decoded(data), saved_at)
-        self._parsed_last = data, saved_at, page
+        page = self.format.parse(text, saved_at)
+        self._parsed_last = text, saved_at, page
         return page
 
     def _look(self) -> bytes | None:
@@ -355,7 +356,7 @@ class MemoryFile:
 
     def _draft(self, text: str, last: Change | None = None) -> Draft:
         shape = last.shape if last else None
-        return Draft(self.format, text, files.modified(self.path), shape)
+        return Draft(self.format, text, files.modified(self.path), shape, self._parse(text))
 
     def _late_save(self, last: Change) -> bytes | None:
         """Give what somebody wrote into the file that our last change replaced."""
