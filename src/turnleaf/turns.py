@@ -585,14 +585,15 @@ def _note_newer(hit: Hit, newer: Mapping[Place, Newer]) -> Hit:
 
 def _name(hit: Hit) -> dict[str, Any]:
     """Return where a passage stands; of a message its id says all."""
+    score = {"score": round(hit.score, 3)} if hit.is_judged else {}
     if hit.message is not None:
-        return {"source": hit.source, "message": hit.message, "score": round(hit.score, 3)}
+        return {"source": hit.source, "message": hit.message, **score}
     named = {
         "source": hit.source,
         "path": hit.path.name,
         "line": hit.line,
         "date": hit.date,
         "id": hit.id,
-        "score": round(hit.score, 3),
+        **score,
     }
     return {key: value for key, value in named.items() if value is not None}

@@ -8,11 +8,13 @@ from hypothesis import strategies as st
 
 from tests.strategies import thorough
 from turnleaf.core.ranking import (
+    Held,
+    Ranked,
     Unrelated,
     Weights,
-    combine,
     meaning,
     put_repeated_last,
+    rank,
     spread,
     weigh_word,
     words,
@@ -26,6 +28,7 @@ said = st.lists(st.sampled_from("abcdefghij"), max_size=30)
 cosines = st.floats(-1, 1)
 sides = st.none() | st.floats(0, 1)
 levels = st.builds(Unrelated, st.floats(-1, 1), st.floats(0, 1))
+helds = st.builds(Held, st.floats(0, 1), st.booleans())
 shares = st.builds(Weights.of, st.floats(0, 1), st.floats(0, 1))
 
 
@@ -33,11 +36,16 @@ shares = st.builds(Weights.of, st.floats(0, 1), st.floats(0, 1))
 
 
 @thorough
-@given(st.floats(0, 1), st.floats(0, 1), shares)
-def test_the_score_is_the_weighted_sum_of_both_sides(
-    held: float, near: float, weights: Weights
+@given(helds, st.floats(0, 1), shares)
+def test_the_score_is_the_weighted_sum_of_both_sides_shown(
+    held: Held, near: float, weights: Weights
 ) -> None:
-    assert combine(held, near, weights) == weights.vector * near + weights.bm25 * held
+    one = rank(1, held, near, weights)
+    assert one.words == held.share
+    if one.meaning is None:
+        assert one.score == held.share
+    else:
+        assert one.score == weights.vector * near + weights.bm25 * held.share
 
 
 @thorough
@@ -45,15 +53,36 @@ def test_the_score_is_the_weighted_sum_of_both_sides(
 def test_where_one_side_does_not_exist_the_other_is_the_score(
     side: float, weights: Weights
 ) -> None:
-    assert combine(side, None, weights) == combine(None, side, weights) == side
+    for held in (Held(side), Held(side, is_whole=True)):
+        assert rank(1, held, None, weights) == Ranked(1, side, side, None)
+    assert rank(1, None, side, weights) == Ranked(1, side, None, side)
 
 
 @thorough
-@given(sides, sides, shares)
-def test_every_score_is_between_nothing_and_one(
-    held: float | None, near: float | None, weights: Weights
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_a_passage_that_holds_the_whole_question_is_never_below_its_words(
+    share: float, near: float
 ) -> None:
-    assert 0 <= combine(held, near, weights) <= 1 + 1e-12
+    one = rank(1, Held(share, is_whole=True), near, Weights())
+    assert one.score >= share - 0.01
+    assert one.meaning == (near if near >= share - 0.01 else None)
+
+
+@thorough
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_where_words_do_not_count_meaning_is_the_score_of_every_passage(
+    share: float, near: float
+) -> None:
+    one = rank(1, Held(share, is_whole=True), near, Weights.of(1, 0.3))
+    assert (one.score, one.meaning) == (near, near)
+
+
+@thorough
+@given(st.none() | helds, sides, shares)
+def test_every_score_is_between_nothing_and_one(
+    held: Held | None, near: float | None, weights: Weights
+) -> None:
+    assert 0 <= rank(1, held, near, weights).score <= 1 + 1e-12
 
 
 def test_meaning_counts_for_seven_tenths_and_words_for_three() -> None:

@@ -428,6 +428,7 @@ def test_a_query_of_nothing_but_grammar_still_finds(text: str) -> None:
         ("what is the name of my cat", {"nam", "cat"}),
         ("我的貓叫什麼名字", {"猫", "名字", "名", "字"}),
         ("Where did I park?", {"park"}),
+        ("小明是什麼？", {"小明"}),
     ],
 )
 def test_grammar_is_left_out_where_there_is_more(query: str, telling: set[str]) -> None:
@@ -435,6 +436,13 @@ def test_grammar_is_left_out_where_there_is_more(query: str, telling: set[str]) 
     assert not {"what", "is", "the", "of", "my", "的", "什么", "么", "where", "did", "i"} & asked(
         query
     )
+
+
+@pytest.mark.parametrize(
+    "query", ["小明是什麼？", "小明是誰？", "什麼是小明", "小明呢？", "小明怎麼了"]
+)
+def test_what_only_asks_leaves_nothing_behind(query: str) -> None:
+    assert asked(query) == asked("小明")
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n", "?!", "——", "\0", "\ud800", '"', "'", "*", "..."])

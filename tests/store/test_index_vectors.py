@@ -227,6 +227,19 @@ def test_an_exact_match_fits_by_its_words_and_by_its_meaning(memory: Path, fact:
     assert hit.score == 0.7 * known(hit.vector) + 0.3 * known(hit.bm25)
 
 
+@pytest.mark.parametrize("query", ["far", "asleep", "一隻"])
+def test_a_word_that_a_fact_holds_is_judged_by_words_alone_where_its_meaning_is_unknown(
+    memory: Path, query: str
+) -> None:
+    index = Index(memory.with_name("index.db"), [memory], Meanings())
+    index.embed()
+    hit = index.search(query)[0]
+    assert query in hit.text
+    assert (hit.vector, hit.score) == (None, hit.bm25)
+    assert known(hit.bm25) > 0.5
+    assert index.search(query, mode="vector", floor=False)[0].vector is not None
+
+
 def test_what_has_no_vector_yet_counts_by_its_words_alone_and_says_so(memory: Path) -> None:
     index = Index(memory.with_name("index.db"), [memory], Meanings())
     index.embed()

@@ -56,7 +56,8 @@ export interface Hit {
   conversation: string | null;
   speaker: string | null;
   id: string | null;
-  score: number;
+  /** Null for what is there for its day or its place alone. */
+  score: number | null;
   /** Missing where this side of the search does not exist. */
   bm25?: number | null;
   vector?: number | null;
@@ -192,7 +193,7 @@ export interface Message {
 /** What went into the prompt of an answer. */
 export interface ShapedBy {
   memories: { id: string; content: string | null }[];
-  hits: (Pick<Hit, "source" | "file" | "line" | "date" | "id" | "score"> & Partial<Hit>)[];
+  hits: (Pick<Hit, "source" | "file" | "line" | "date" | "id"> & Partial<Hit>)[];
 }
 
 export interface ConversationDetail {

@@ -42,3 +42,8 @@ class Hit:
     nearness: float | None = None
     note: str | None = None
     """What became of what it says."""
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether it was compared with the question; what was said on a day was not."""
+        return self.bm25 is not None or self.vector is not None

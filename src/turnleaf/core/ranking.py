@@ -2,7 +2,9 @@
 
 Words are the share of the question that a passage holds. Meaning is how far a passage stands out
 from what is unrelated to the question, on the way to saying the same. The score is their weighted
-sum, and where one of them does not exist it is the other.
+sum, and where one of them does not exist it is the other. A passage that holds all of a question is
+judged by its words where its meaning is further away: a cosine compares two whole texts, and says
+little about a name and the sentence it stands in.
 """
 
 from __future__ import annotations
@@ -16,12 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 __all__ = [
+    "Held",
     "Ranked",
     "Unrelated",
     "Weights",
-    "combine",
     "meaning",
     "put_repeated_last",
+    "rank",
     "spread",
     "weigh_word",
     "words",
@@ -49,6 +52,9 @@ _KNOWN_BEFORE = 20
 
 _LEAST_DEVIATION = 0.01
 
+_ROUNDING = 0.01
+"""How far below 1 the meaning of the same text may be: vectors are kept in a byte a number."""
+
 
 @dataclass(frozen=True, slots=True)
 class Weights:
@@ -74,6 +80,13 @@ class Ranked:
     score: float
     words: float | None
     meaning: float | None
+
+
+class Held(NamedTuple):
+    """How much of the question a passage holds, and whether it holds every word of it."""
+
+    share: float
+    is_whole: bool = False
 
 
 class Unrelated(NamedTuple):
@@ -136,13 +149,19 @@ def meaning(cosine: float, unrelated: Unrelated, passages: int) -> float:
     return gone**2 / (gone**2 + half_way**2 * (1.0 - gone))
 
 
-def combine(found_words: float | None, found_meaning: float | None, weights: Weights) -> float:
-    """Return the weighted sum of both sides; where one does not exist, the other."""
-    if found_meaning is None:
-        return found_words or 0.0
-    if found_words is None:
-        return found_meaning
-    return weights.vector * found_meaning + weights.bm25 * found_words
+def rank(number: int, held: Held | None, meant: float | None, weights: Weights) -> Ranked:
+    """Return a passage with the weighted sum of both sides; where one does not exist, the other.
+
+    Where it holds all of the question, a meaning that is less than the words does not count,
+    unless the words do not.
+    """
+    if held is None:
+        return Ranked(number, meant or 0.0, None, meant)
+    is_proven = held.is_whole and weights.bm25 > 0
+    if meant is None or (is_proven and meant < held.share - _ROUNDING):
+        return Ranked(number, held.share, held.share, None)
+    score = weights.vector * meant + weights.bm25 * held.share
+    return Ranked(number, score, held.share, meant)
 
 
 def put_repeated_last(order: Iterable[int], said: Mapping[int, Hashable]) -> list[int]:

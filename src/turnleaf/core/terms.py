@@ -198,15 +198,17 @@ def parse_query(text: str) -> Query:
     words, runs = WORD.findall(folded), _RUN.findall(folded)
     dates, stop_words = _date_terms(folded, words), _stop_words()
     telling = [_stem(word) for word in words if word not in stop_words]
-    pairs = [pair for run in runs for pair in _pairs(run)]
-    singles = [char for run in runs for char in run]
+    asked = [part for run in runs for part in _asking().split(run)]
+    pairs = [pair for part in asked for pair in _pairs(part)]
     chosen = _distinct(
         (
             *(*dates, *telling, *_compounds(folded)),
             *filterfalse(_is_stop_pair, pairs),
-            *filterfalse(_is_stop_char, singles),
+            *filterfalse(_is_stop_char, "".join(asked)),
         )
-    ) or _distinct((*map(_stem, words), *pairs, *singles))
+    ) or _distinct(
+        (*map(_stem, words), *(pair for run in runs for pair in _pairs(run)), *"".join(runs))
+    )
     counts = Counter((*telling, *pairs))
     return Query(chosen, frozenset(term for term in chosen if counts[term] > 1))
 
@@ -292,6 +294,14 @@ def _stop_pairs() -> frozenset[str]:
 @cache
 def _asking_chars() -> frozenset[str]:
     return frozenset("".join(_listed("asking_characters").split()))
+
+
+@cache
+def _asking() -> re.Pattern[str]:
+    """Return the pattern of what only asks, with the grammar that ties it to the rest."""
+    words = "|".join((*_listed("asking_words").split(), *_asking_chars()))
+    grammar = f"[{''.join(_stop_chars() - _asking_chars())}]{{0,2}}"
+    return re.compile(f"{grammar}(?:{words}){grammar}")
 
 
 @cache

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from turnleaf.core import ranking
 from turnleaf.core.evidence import says_nothing
-from turnleaf.core.ranking import Ranked
 from turnleaf.core.terms import affordable, any_of, named_dates
 from turnleaf.store.index_rows import make_hit, read_rows
 from turnleaf.store.index_vectors import find_cosines
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     import apsw
 
     from turnleaf.core.hits import Hit
-    from turnleaf.core.ranking import Unrelated, Weights
+    from turnleaf.core.ranking import Ranked, Unrelated, Weights
     from turnleaf.core.terms import Query
     from turnleaf.store.index_filters import Narrowing
     from turnleaf.store.index_vectors import Near
@@ -84,11 +83,10 @@ def ranked(database: apsw.Connection, found: Candidates, weights: Weights) -> li
     """Put the candidates into their order, best first; equal ones in the order of their names."""
     names = _read_names(database, found.numbers)
     words = find_held(database, found.numbers, found.weights)
-    order = []
-    for number in names:
-        meaning = _meaning(found, number)
-        score = ranking.combine(words.get(number), meaning, weights)
-        order.append(Ranked(number, score, words.get(number), meaning))
+    order = [
+        ranking.rank(number, words.get(number), _meaning(found, number), weights)
+        for number in names
+    ]
     return sorted(order, key=lambda one: (-one.score, names[one.id]))
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from turnleaf.core import ranking
 from turnleaf.core.passages import Passage
+from turnleaf.core.ranking import Held
 from turnleaf.core.terms import any_of, date_terms, terms
 
 if TYPE_CHECKING:
@@ -40,8 +41,8 @@ class _Text(NamedTuple):
 
 def find_held(
     database: apsw.Connection, numbers: Collection[int], weights: Mapping[str, float]
-) -> dict[int, float]:
-    """Return the share of the question's words that each passage holds; nothing without words."""
+) -> dict[int, Held]:
+    """Return how much of the question's words each passage holds; nothing without words."""
     if not weights:
         return {}
     rows: Any = database.execute(
@@ -52,14 +53,16 @@ def find_held(
     texts = [_Text(*row) for row in rows]
     beside = _read_beside(database, texts)
     typical = typical_length(database)
-    held = {
-        one.number: ranking.words(
-            weights, _own_terms(database, one, weights), _terms_around(one, beside), typical
-        )
+    own = {one.number: _own_terms(database, one, weights) for one in texts}
+    shares = {
+        one.number: ranking.words(weights, own[one.number], _terms_around(one, beside), typical)
         for one in texts
     }
     neighbours = {one.number: (one.before, one.after) for one in texts}
-    return ranking.spread(held, neighbours)
+    return {
+        number: Held(share, is_whole=weights.keys() <= {*own[number]})
+        for number, share in ranking.spread(shares, neighbours).items()
+    }
 
 
 def _terms_of(text: str) -> Sequence[str]:

@@ -72,6 +72,7 @@ def test_an_answer_comes_with_what_shaped_it(server: Served) -> None:
     [hit] = [each for each in shaped["hits"] if each["source"] == "daily"]
     assert hit["file"].startswith("daily/2")
     assert hit["terms"] == ["小明"]
+    assert (hit["bm25"], hit["vector"]) == (hit["score"], None)
     assert {each["name"] for each in shaped["sections"]} >= {"Long-term Memory", "Message"}
     assert shaped["leftOut"] == []
     whole = "".join(told.data["text"] for told in heard if told.name == "text")

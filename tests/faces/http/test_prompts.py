@@ -46,6 +46,15 @@ def test_a_preview_is_the_prompt_that_would_be_sent(serve: Serve) -> None:
     assert seen["leftOut"] == []
 
 
+def test_what_is_there_for_its_day_alone_has_no_score(
+    server: Served, client: httpx2.Client
+) -> None:
+    server.assistant.daily.append("The bakery opened at nine")
+    (hit,) = client.post(ADDRESS, json={"message": "What happened today?"}).json()["hits"]
+    assert hit["text"].endswith("The bakery opened at nine")
+    assert (hit["score"], hit["bm25"], hit["vector"]) == (None, None, None)
+
+
 def test_a_preview_changes_no_file(server: Served, client: httpx2.Client) -> None:
     server.assistant.memory.add("客廳的燈叫做小明")
     said(server.url, "哈囉", key="web:1")

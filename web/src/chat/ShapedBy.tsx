@@ -172,12 +172,19 @@ function nameOf({ source, line, file, time }: UsedHit, words: Words["chat"]): st
 function Score({ hit }: { hit: UsedHit }) {
   const words = useWords().chat;
   const format = useFormat();
-  const sides = [
-    typeof hit.bm25 === "number" && words.byWordsShare(format.percent(hit.bm25)),
-    typeof hit.vector === "number" && words.byMeaningShare(format.percent(hit.vector)),
-  ].filter((side) => side !== false);
+  const explain = ({ bm25, vector }: UsedHit, score: string): string => {
+    const isByWords = typeof bm25 === "number";
+    const isByMeaning = typeof vector === "number";
+    if (isByWords && isByMeaning) {
+      const sides = [words.byWordsShare(format.percent(bm25)), words.byMeaningShare(format.percent(vector))];
+      return words.foundBy(score, sides);
+    }
+    if (isByWords) return words.byWordsAlone(score);
+    return isByMeaning ? words.byMeaningAlone(score) : words.score(score);
+  };
+  if (typeof hit.score !== "number") return null;
   const score = format.percent(Math.min(hit.score, 1));
-  const why = sides.length ? words.foundBy(score, sides) : words.score(score);
+  const why = explain(hit, score);
   const by = [(hit.bm25 ?? 0) > 0 && words.byWords, (hit.vector ?? 0) > 0 && words.byMeaning];
   return (
     <span className="chat-score" title={why}>

@@ -142,6 +142,8 @@ export const en = {
   byWordsShare: (share: string) => `words ${share}`,
   byMeaningShare: (share: string) => `meaning ${share}`,
   foundBy: (score: string, sides: string[]) => `Fits ${score}: ${sides.join(", ")}`,
+  byWordsAlone: (score: string) => `Fits ${score}, by words alone`,
+  byMeaningAlone: (score: string) => `Fits ${score}, by meaning alone`,
 
   showPrompt: "Show the prompt",
   promptTitle: "The whole prompt",

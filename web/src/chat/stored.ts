@@ -67,7 +67,7 @@ function storedOf({ id, role, parent, versions, trust, source, name, hidden, new
 }
 
 function shapedOf({ memories, hits }: ShapedBy): Shaped {
-  const whole = hits.map((hit) => ({ heading: null, conversation: null, speaker: null, ...hit }));
+  const whole = hits.map((hit) => ({ heading: null, conversation: null, speaker: null, score: null, ...hit }));
   return { facts: memories, hits: whole, leftOut: [] };
 }
 

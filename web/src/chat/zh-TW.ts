@@ -139,6 +139,8 @@ export const zhTW: typeof en = {
   byWordsShare: (share) => `字詞 ${share}`,
   byMeaningShare: (share) => `語意 ${share}`,
   foundBy: (score, sides) => `符合度 ${score}：${sides.join("，")}`,
+  byWordsAlone: (score) => `符合度 ${score}，僅依字詞`,
+  byMeaningAlone: (score) => `符合度 ${score}，僅依語意`,
 
   showPrompt: "查看提示詞",
   promptTitle: "完整的提示詞",

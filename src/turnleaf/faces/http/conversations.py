@@ -103,7 +103,7 @@ class Named(Shape):
     line: int | None = None
     date: str | None = None
     id: str | None = None
-    score: float
+    score: float | None = None
     conversation: str | None = None
     message: int | None = None
     text: str | None = None

@@ -113,7 +113,7 @@ def preview(said: Said, assistant: Given) -> Preview:
 def described(composed: Composed, assistant: Assistant) -> Preview:
     """Give a prompt's form."""
     prompt = composed.prompt
-    shaped = shaped_by(composed, assistant, explain=True)
+    shaped = shaped_by(composed, assistant)
     return Preview(
         **dict(shaped),
         system=prompt.system,
@@ -125,13 +125,13 @@ def described(composed: Composed, assistant: Assistant) -> Preview:
     )
 
 
-def shaped_by(composed: Composed, assistant: Assistant, *, explain: bool = False) -> ShapedBy:
+def shaped_by(composed: Composed, assistant: Assistant) -> ShapedBy:
     """Give what went into a prompt."""
     told = composed.explanation
     wanted = parse_query(composed.prompt.question).terms
     return ShapedBy(
         facts=_facts(assistant, set(told.memories)),
-        hits=[Hit.of(hit, assistant, wanted, explain=explain) for hit in told.hits],
+        hits=[Hit.of(hit, assistant, wanted, explain=True) for hit in told.hits],
         left_out=list(told.left_out),
         sections=[Section(name=one.name, tokens=one.tokens) for one in told.sections],
     )

@@ -134,8 +134,8 @@ class Hit(Shape):
 
     `terms` are the parts of the text that were asked for, to be highlighted; `bm25` and `vector`
     tell what the score is made of, where that was asked for, and are null where that side does
-    not exist. A passage of a conversation has its `message`; where another version of that is
-    shown now, `shown` is false.
+    not exist. The score of what is there for its day or its place alone is null. A passage of a
+    conversation has its `message`; where another version of that is shown now, `shown` is false.
     """
 
     text: str = Field(examples=["客廳的燈叫做小明"])
@@ -151,7 +151,7 @@ class Hit(Shape):
     trust: str = Field(examples=["user", "assistant", "stranger"])
     shown: bool
     id: str | None
-    score: float
+    score: float | None
     terms: list[str] = Field(default=[], examples=[["小明"]])
     bm25: float | None = None
     vector: float | None = None
@@ -180,7 +180,7 @@ class Hit(Shape):
             "trust": found.trust,
             "shown": found.is_shown,
             "id": found.id,
-            "score": _round(found.score),
+            "score": _round(found.score) if found.is_judged else None,
             "terms": matched(found.text, wanted),
         }
         parts = {"bm25": _round(found.bm25), "vector": _round(found.vector)}

@@ -93,17 +93,22 @@ function Result({ hit }: { hit: Hit }) {
 function Score({ hit }: { hit: Hit }) {
   const words = useWords().memory.search;
   const format = useFormat();
-  const score = words.score(format.percent(hit.score));
-  const sides = [
-    typeof hit.bm25 === "number" && words.byWords(format.percent(hit.bm25)),
-    typeof hit.vector === "number" && words.byMeaning(format.percent(hit.vector)),
-  ];
-  const why = words.why(score, sides.filter((side) => side !== false));
+  const explain = ({ bm25, vector }: Hit, score: string): string => {
+    const isByWords = typeof bm25 === "number";
+    const isByMeaning = typeof vector === "number";
+    if (isByWords && isByMeaning) {
+      return words.why(score, [words.byWords(format.percent(bm25)), words.byMeaning(format.percent(vector))]);
+    }
+    if (isByWords) return words.byWordsAlone(score);
+    return isByMeaning ? words.byMeaningAlone(score) : score;
+  };
+  const fit = Math.min(hit.score ?? 0, 1);
+  const why = explain(hit, words.score(format.percent(fit)));
   return (
     <span className="score" title={why}>
       <span className="visually-hidden">{why}</span>
       <span className="score-track" aria-hidden="true">
-        <span className="score-fill" style={{ width: `${Math.min(hit.score, 1) * 100}%` }} />
+        <span className="score-fill" style={{ width: `${fit * 100}%` }} />
       </span>
     </span>
   );
