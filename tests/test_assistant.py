@@ -390,10 +390,25 @@ def test_a_question_is_kept_before_the_model_says_a_word(
     assistant.reply(KEY, "One")
     answer = assistant.stream(KEY, "Two")
     next(answer)
-    assert kept(assistant)[2:] == [("Two", "stopped")]
+    assert kept(assistant)[2:] == [("Two", "answering")]
     list(answer)
     assert kept(assistant)[2:] == [("Two", "complete"), ("Fine.", "complete")]
     assert [one.text for one in model.prompts[-1].messages] == ["One", "Fine.", ANY]
+
+
+def test_another_process_sees_that_a_question_is_being_answered(opened: Opened) -> None:
+    assistant = opened()
+    show = ("-m", "turnleaf", "--data-dir", assistant.folder.path, "history", "show", KEY)
+
+    def look() -> str:
+        done = subprocess.run([sys.executable, *show], capture_output=True, timeout=60, check=True)
+        return done.stdout.decode()
+
+    answer = assistant.stream(KEY, "Count")
+    next(answer)
+    assert "being answered" in look()
+    answer.close()
+    assert "stopped here" in look()
 
 
 KILLED = """
@@ -418,6 +433,7 @@ def test_a_kill_in_mid_answer_leaves_the_question_once(opened: Opened) -> None:
     done = subprocess.run([sys.executable, "-c", KILLED, folder], check=False, timeout=60)
     assert done.returncode == -signal.SIGKILL
     assert kept(assistant) == [("Count to a million", "stopped")]
+    assert not [*assistant.conversations.location.parent.glob(".*answering*")]
     list(assistant.stream(KEY, "Count to a million", again=True))
     assert kept(assistant) == [("Count to a million", "complete"), ("Fine.", "complete")]
 

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from turnleaf.settings import DataFolder, Settings
     from turnleaf.store.conversations import ConversationStore
     from turnleaf.store.daily import DailyLog
+    from turnleaf.store.files import Claim
     from turnleaf.store.index import Index
     from turnleaf.store.learning import LearningStore
     from turnleaf.store.memories import MemoryStore
@@ -185,6 +186,7 @@ class Turn:
         self._composer = self._make_composer()
         self._obeyed = Obeyed()
         self._keeping = Lock()
+        self._claim: Claim | None = None
         self._is_discarded = False
 
     def composed(self, private: Sequence[Message] | None = None) -> Composed:
@@ -194,6 +196,13 @@ class Turn:
 
     def remembered(self) -> Generator[Event | Composed | Done]:
         """Answer, and keep the exchange."""
+        try:
+            yield from self._answered_and_kept()
+        finally:
+            if self._claim:
+                self._claim.end()
+
+    def _answered_and_kept(self) -> Generator[Event | Composed | Done]:
         own = self._own
         if self._replaced and not self._is_again:
             self._store_question()
@@ -463,6 +472,7 @@ class Turn:
             if not (is_stored or self._is_discarded):
                 described = self._describe_exchange(self._question, None, "stopped")
                 (self._opened,) = self._add(described)
+                self._claim = self._own.conversations.claim(self._opened)
 
     def _may_take_long(self) -> bool:
         """Whether the answer is not there at once; to store a question by itself costs a little."""

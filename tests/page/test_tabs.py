@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
+import threading
+from collections.abc import Iterator
+from typing import cast
+from urllib.parse import urlsplit
+
 from playwright.sync_api import Request, Route, expect
 
 from tests.page.browsing import Visit, answers, connected, conversation, fact, questions, say
-from tests.page.serving import Served
-from tests.standins.chat_api import ChatApi
+from tests.page.serving import SECONDS, Served
+from tests.standins.chat_api import Answer, ChatApi
 
 LAMP = "客廳的燈叫做小明"
 TEA = "我早上喝烏龍茶"
@@ -55,6 +61,36 @@ def test_what_changed_before_the_line_was_open_is_shown(visit: Visit, server: Se
     line.continue_()
     for tab in (first, second):
         expect(fact(tab, LAMP)).to_be_visible()
+
+
+class Held:
+    """An answer that begins when it is let."""
+
+    def __init__(self) -> None:
+        self.go = threading.Event()
+
+    def __iter__(self) -> Iterator[str]:
+        assert self.go.wait(SECONDS)
+        yield "It is 小明."
+
+
+def test_a_question_that_waits_for_its_answer_is_no_stopped_one_in_another_tab(
+    visit: Visit, api: ChatApi
+) -> None:
+    held = Held()
+    api.replies.append(Answer(cast("tuple[str, ...]", held)))
+    first = visit.open()
+    first.get_by_role("textbox", name="Message", exact=True).fill("客廳的燈叫什麼？")
+    first.get_by_role("button", name="Send").click()
+    expect(first.get_by_text("Thinking …")).to_be_visible()
+    expect(first).to_have_url(re.compile("#/chat/.+"))
+    second = visit.open(f"#{urlsplit(first.url).fragment}")
+    expect(conversation(second).get_by_text("Being answered …")).to_be_visible()
+    expect(conversation(second).get_by_text("Stopped")).to_have_count(0)
+    held.go.set()
+    for tab in (first, second):
+        expect(answers(tab)).to_contain_text("It is 小明.")
+    expect(conversation(second).get_by_text("Being answered …")).to_have_count(0)
 
 
 def test_what_failed_is_asked_again_after_what_was_said_since(

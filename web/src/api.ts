@@ -173,7 +173,8 @@ export interface Message {
   /** Text, or parts of which some have text. */
   content: string | { text?: unknown }[] | null;
   timestamp: string;
-  status: "complete" | "stopped" | "failed";
+  /** Answering: by a program that is still at it, maybe another one. */
+  status: "complete" | "stopped" | "failed" | "answering";
   trust: Trust;
   source: string | null;
   /** The message that it follows. */

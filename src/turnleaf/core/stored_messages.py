@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from turnleaf.core.messages import Message
 
 STATUSES = ("complete", "stopped", "failed")
+ANSWERING = "answering"
+"""What is stored as stopped while a process that lives is at the answer."""
 TRUSTED = ("user", "assistant")
 TRUSTS = (*TRUSTED, "tool", "document", "stranger")
 TITLE_CHARS = 80

@@ -10,6 +10,7 @@ from turnleaf.core.audiences import default_audience
 from turnleaf.core.keys import checked_key
 from turnleaf.core.messages import Message
 from turnleaf.core.stored_messages import (
+    ANSWERING,
     ConversationSummary,
     NewMessage,
     StoredFigures,
@@ -180,12 +181,18 @@ class ConversationStore:
     ) -> list[StoredMessage]:
         """Return the newest `limit` messages that are shown and whose ids are below `before`."""
         self._look()
-        return self._shelf.messages(checked_key(conversation_id), before, limit)
+        found = self._shelf.messages(checked_key(conversation_id), before, limit)
+        return [self._with_claim(one) for one in found]
 
     def find_message(self, message_id: int) -> tuple[str, StoredMessage] | None:
         """Return a message with the key of its conversation, also one that is not shown."""
         self._look()
-        return self._shelf.find(message_id)
+        found = self._shelf.find(message_id)
+        return found and (found[0], self._with_claim(found[1]))
+
+    def claim(self, message_id: int) -> files.Claim:
+        """Say that a stored question is being answered, until the claim is ended."""
+        return files.Claim(self.location, _name_claim(message_id))
 
     def clear(self, conversation_id: str) -> bool:
         """Erase a conversation to the last byte; False when there is none."""
@@ -325,6 +332,12 @@ class ConversationStore:
         if now - self._cleaned_at > CLEANUP_INTERVAL:
             self.cleanup()
 
+    def _with_claim(self, stored: StoredMessage) -> StoredMessage:
+        is_open = stored.status == "stopped" and stored.message.role == "user"
+        if is_open and files.is_claimed(self.location, _name_claim(stored.id)):
+            return replace(stored, status=ANSWERING)
+        return stored
+
     def _look(self) -> None:
         """Be ready for reading; a file that is there can be read without the right to write."""
         try:
@@ -346,6 +359,10 @@ class ConversationStore:
             "do this: set conversationsLocation to one (turnleaf config --help)"
         )
         raise InvalidInput(message)
+
+
+def _name_claim(message_id: int) -> str:
+    return f"answering-{message_id}"
 
 
 def _limits(settings: Settings) -> Limits:

@@ -182,13 +182,75 @@ class KeptLock:
         self.close()
 
 
+class Claim:
+    """Says that this process is at work on something, until that is done or the process is gone.
+
+    It is a lock on a file of its own, which the system lets go of when a process is killed. Where
+    it cannot be made nothing is said.
+    """
+
+    __slots__ = ("__weakref__", "_descriptor", "_path")
+
+    def __init__(self, path: Path, name: str) -> None:
+        self._path = _beside(path, name)
+        self._descriptor = -1
+        with suppress(OSError):
+            while self._descriptor < 0:
+                self._take()
+        _claims.add(self)
+
+    def end(self) -> None:
+        """Say it no longer."""
+        if self._descriptor >= 0:
+            with suppress(OSError):
+                self._path.unlink()
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Close the file, and leave it."""
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
+
+    def _take(self) -> None:
+        self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, FILE_MODE)
+        fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+        if os.fstat(self._descriptor).st_nlink == 0:  # somebody took it for one left behind
+            self.let_go()
+
+    def __del__(self) -> None:
+        self.let_go()
+
+
+def is_claimed(path: Path, name: str) -> bool:
+    """Whether a process that lives says that it is at work; what a dead one left is removed."""
+    claim = _beside(path, name)
+    try:
+        descriptor = os.open(claim, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        claim.unlink()
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return False
+
+
 _kept: WeakSet[KeptLock] = WeakSet()
+_claims: WeakSet[Claim] = WeakSet()
 
 
 def _let_go_after_fork() -> None:
     """Close in a child what its parent locks: else the lock would outlive a parent's death."""
     for lock in list(_kept):
         lock.close()
+    for claim in list(_claims):
+        claim.let_go()
 
 
 os.register_at_fork(after_in_child=_let_go_after_fork)

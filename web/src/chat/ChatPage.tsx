@@ -12,11 +12,14 @@ import { Conversations } from "./Conversations";
 import { Drawer } from "./Drawer";
 import { learn, showNotes } from "./learning";
 import { titleOf, usePast } from "./past";
-import { open } from "./reading";
+import { open, settle } from "./reading";
 import { say } from "./talking";
 import { ThreadView } from "./ThreadView";
 import { TitleInput } from "./TitleInput";
 import { endPrivate, freshKey, left, privateKey, stop, type Thread, useThread, write } from "./threads";
+
+/** How far apart it is looked whether what is answered elsewhere has its answer. */
+const BETWEEN_LOOKS_MS = 2000;
 
 const PRIVATE = `${to("chat")}?private=1`;
 
@@ -43,6 +46,12 @@ export default function ChatPage() {
     setListOpen(false);
     if (named) void open(named, message);
   }, [named, message]);
+  const isElsewhere = thread.turns.at(-1)?.state === "elsewhere";
+  useEffect(() => {
+    if (!isElsewhere) return;
+    const looking = setInterval(() => void settle(key), BETWEEN_LOOKS_MS);
+    return () => clearInterval(looking);
+  }, [key, isElsewhere]);
   useEffect(() => (isPrivate ? endPrivate : undefined), [isPrivate]);
 
   const send = (text: string, documents: Document[]) => {

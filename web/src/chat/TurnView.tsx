@@ -94,6 +94,14 @@ function AnswerView(props: TurnViewProps) {
 /** How an answer ended that did not end well. */
 function Ending({ turn, conversation, isBusy, isLast }: TurnViewProps) {
   const words = useWords();
+  if (turn.state === "elsewhere") {
+    return (
+      <p className="chat-thinking">
+        <span aria-hidden="true" />
+        {words.chat.answeredElsewhere}
+      </p>
+    );
+  }
   if (turn.state !== "failed" && turn.state !== "stopped") return null;
   const again = (
     <Button small icon="refresh" disabled={isBusy} onClick={() => sayAgain(conversation, turn.id)}>

@@ -10,6 +10,7 @@ export const en = {
   you: "You said",
   answer: "Answer",
   thinking: "Thinking …",
+  answeredElsewhere: "Being answered …",
   stopped: "Stopped.",
   stoppedEarly: "Stopped before the answer began.",
   failed: "The answer broke off.",

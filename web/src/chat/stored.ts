@@ -3,7 +3,12 @@
 import type { Message, ShapedBy, ToolCall } from "../api";
 import { newTurn, type Piece, record, type Shaped, type Stored, type Turn, type TurnState, withResult } from "./thread";
 
-const STATES: Record<Message["status"], TurnState> = { complete: "done", stopped: "stopped", failed: "failed" };
+const STATES: Record<Message["status"], TurnState> = {
+  complete: "done",
+  stopped: "stopped",
+  failed: "failed",
+  answering: "elsewhere",
+};
 
 /** Return the turns of stored messages; an answer whose question is on another page begins one without it. */
 export function turnsOf(messages: Message[]): Turn[] {
@@ -128,7 +133,8 @@ export function withStored(ours: Turn[], theirs: Turn[]): Turn[] {
     const our = turns[at];
     if (!our || !isSame(our, their)) break;
     const { asked, replied, time } = their;
-    turns[at] = { ...our, asked, replied, time, shaped: our.shaped ?? their.shaped };
+    const whole = our.state === "elsewhere" ? { ...their, id: our.id, notes: our.notes } : our;
+    turns[at] = { ...whole, asked, replied, time, shaped: our.shaped ?? their.shaped };
     at -= 1;
   }
   return turns;

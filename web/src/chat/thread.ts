@@ -35,7 +35,8 @@ export interface ToolUse {
 /** An answer is text with tools used in between. */
 export type Piece = { kind: "text"; text: string } | ToolUse;
 
-export type TurnState = "waiting" | "answering" | "done" | "stopped" | "failed";
+/** Elsewhere: another tab or program is at the answer. */
+export type TurnState = "waiting" | "answering" | "elsewhere" | "done" | "stopped" | "failed";
 
 /** A message and its answer. */
 export interface Turn {

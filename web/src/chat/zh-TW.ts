@@ -12,6 +12,7 @@ export const zhTW: typeof en = {
   you: "你說",
   answer: "回答",
   thinking: "思考中…",
+  answeredElsewhere: "正在回答…",
   stopped: "已停止。",
   stoppedEarly: "還沒開始回答就停止了。",
   failed: "回答中斷了。",

@@ -41,7 +41,11 @@ LISTED = 50
 BESIDE = 2
 """How many messages are shown before and after the one that is meant."""
 SUFFIXES = {f".{ending}": name for name, ending in FORMATS.items()}
-STATUSES = {"stopped": "stopped here", "failed": "broken off by an error"}
+STATUSES = {
+    "stopped": "stopped here",
+    "failed": "broken off by an error",
+    "answering": "being answered",
+}
 
 which_argument = click.argument("words", metavar="WHICH...", nargs=-1, required=True, type=TEXT)
 

@@ -143,7 +143,7 @@ class Message(Shape):
     role: str = Field(examples=["user"])
     content: str | list[dict[str, Any]] | None = Field(examples=["客廳的燈叫什麼？"])
     timestamp: Time | None = None
-    status: Literal["complete", "stopped", "failed"] = "complete"
+    status: Literal["complete", "stopped", "failed", "answering"] = "complete"
     trust: str = Field("user", examples=["user", "assistant", "stranger"])
     source: str | None = Field(None, examples=["document:notes.md"])
     parent: int | None = None
