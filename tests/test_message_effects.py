@@ -12,6 +12,7 @@ from tests.standins.scripted import ScriptedModel
 from turnleaf import Assistant, Message
 from turnleaf.assistant import Document
 from turnleaf.core.audiences import only
+from turnleaf.core.message_fates import note_newer
 from turnleaf.llm.recall import RecallModel
 from turnleaf.settings import CONFIG_NAME
 from turnleaf.store.config import ConfigFile
@@ -245,8 +246,11 @@ def test_a_message_whose_fact_was_replaced_says_what_holds_now(
     clock.moment += timedelta(days=3)
     (fact,) = assistant.memory.get_all()
     assistant.memory.update(fact.id, "The plumber of the cellar is called Wang")
-    asked = prompt(assistant)
-    assert "(until 2026-11-05; now: The plumber of the cellar is called Wang)" in asked
+    note = "until 2026-11-05; now: The plumber of the cellar is called Wang"
+    assert f"({note})" in prompt(assistant)
+    hits = note_newer(assistant.index.search(PLUMBER), assistant.memory.changes)
+    assert {hit.note for hit in hits if "Lin" in hit.text and hit.speaker == "user"} == {note}
+    assert {hit.note for hit in hits if not hit.message} == {None}
 
 
 # Trust

@@ -20,6 +20,7 @@ from turnleaf.core.jsontext import dumps
 from turnleaf.core.keys import schedule_key
 from turnleaf.core.learning.reconciling import find_same, repeats
 from turnleaf.core.masked_facts import mask_fact
+from turnleaf.core.message_fates import note_newer
 from turnleaf.core.secrets import masked
 from turnleaf.errors import InvalidInput, NotFound, TurnleafError
 from turnleaf.settings import Settings
@@ -267,7 +268,7 @@ class MemoryTools:
     def search(self, arguments: Arguments) -> Result:
         """Find what matters."""
         hits = self.index.search(arguments["query"], MOST_RESULTS, reader=self.turn.reader)
-        return {"results": [_of_hit(hit) for hit in hits]}
+        return {"results": [_of_hit(hit) for hit in note_newer(hits, self.memory.changes)]}
 
     def log(self, arguments: Arguments) -> Result:
         """Note something in today's log."""
@@ -590,5 +591,6 @@ def _of_hit(hit: Hit) -> Result:
         "conversation": hit.conversation,
         "speaker": hit.speaker and neutral.passage(hit.speaker),
         "score": round(hit.score, 3),
+        "note": hit.note and neutral.passage(hit.note),
     }
     return {key: value for key, value in record.items() if value is not None}

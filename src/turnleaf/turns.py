@@ -20,11 +20,11 @@ from turnleaf.core.dialogue import Text, ToolResult, Usage
 from turnleaf.core.extracting import MESSAGE_CHARS
 from turnleaf.core.fact_ranking import ends_of
 from turnleaf.core.fact_text import FactForm
-from turnleaf.core.message_fates import Newer, Place, find_superseded, reason_of
+from turnleaf.core.message_fates import note_newer, reason_of
 from turnleaf.core.messages import Message
 from turnleaf.core.room import LEARNED
 from turnleaf.core.stored_messages import NewMessage
-from turnleaf.core.times import from_iso, to_millisecond
+from turnleaf.core.times import to_millisecond
 from turnleaf.core.tokens import content_chars
 from turnleaf.core.window import within_limits
 from turnleaf.errors import ModelError, SettingsError
@@ -37,7 +37,7 @@ from turnleaf.tools import MemoryTools
 from turnleaf.tools import Turn as ToolTurn
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping, Sequence
+    from collections.abc import Generator, Iterator, Sequence
     from datetime import datetime, tzinfo
 
     from turnleaf.core.dialogue import Event, Model, Prompt
@@ -328,10 +328,7 @@ class Turn:
         )
         ended = {memory.id for memory in own.memory.ended()}
         hits = tuple(hit for hit in hits if not (hit.source == "memory" and hit.id in ended))
-        if not any(hit.message is not None for hit in hits):
-            return hits
-        newer = find_superseded(own.memory.changes())
-        return [_note_newer(hit, newer) for hit in hits]
+        return note_newer(hits, own.memory.changes)
 
     def _prompt_in_private(self, history: Sequence[Message]) -> Prompt:
         notes = [_describe_time(self._started)]
@@ -583,14 +580,6 @@ def _zone_of(now: datetime) -> tzinfo:
     named = checked_zone(local_zone())
     is_named = now.astimezone(named).utcoffset() == now.utcoffset()
     return named if is_named else now.tzinfo or UTC
-
-
-def _note_newer(hit: Hit, newer: Mapping[Place, Newer]) -> Hit:
-    """Say of a message whose fact was replaced until when that held, and what holds now."""
-    said = hit.conversation and hit.time and newer.get((hit.conversation, from_iso(hit.time)))
-    if not said:
-        return hit
-    return replace(hit, note=f"until {said.since:%Y-%m-%d}; now: {said.content}")
 
 
 def _name(hit: Hit) -> dict[str, Any]:

@@ -7,7 +7,8 @@ import pytest
 
 from turnleaf import MemoryStore
 from turnleaf.core.changes import Source
-from turnleaf.core.message_fates import Newer, find_forgotten, find_superseded
+from turnleaf.core.hits import Newer
+from turnleaf.core.message_fates import find_forgotten, find_superseded
 
 SAID = datetime(2026, 10, 1, 9, tzinfo=UTC)
 LATER = SAID + timedelta(days=30)

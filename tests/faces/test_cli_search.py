@@ -35,6 +35,15 @@ def test_a_question_finds_the_fact_that_answers_it(cli: Cli) -> None:
     assert texts(cli, "when", "did", "they", "service", "the", "boiler?")[0] == BOILER
 
 
+def test_a_message_whose_fact_was_replaced_is_found_with_what_holds_now(cli: Cli) -> None:
+    cli("ask", "I live in Taipei")
+    cli("edit", cli.memory.get_all()[0].id, "I live in Tainan")
+    (found,) = [hit for hit in cli("search", "--json", "Taipei").json if hit["conversation"]]
+    assert found["text"] == "I live in Taipei"
+    assert re.fullmatch("until [0-9-]{10}; now: I live in Tainan", found["note"])
+    assert found["note"] in cli("search", "Taipei").out
+
+
 def test_a_hit_says_where_it_stands_and_why_it_was_found(cli: Cli) -> None:
     cli("remember", "--category", "home", BOILER)
     (hit,) = cli("search", "--json", "boiler").json

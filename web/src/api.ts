@@ -68,6 +68,8 @@ export interface Hit {
   trust?: Trust;
   /** False for a message of a version that is no longer shown. */
   shown?: boolean;
+  /** What replaced the fact that a message gave. */
+  newer?: { since: string; content: string } | null;
 }
 
 export interface MainMemory {

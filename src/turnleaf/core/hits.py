@@ -6,7 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Newer:
+    """What replaced a fact, and when."""
+
+    since: datetime
+    content: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +49,14 @@ class Hit:
     part: int = 0
     audience: str = ""
     nearness: float | None = None
-    note: str | None = None
-    """What became of what it says."""
+    newer: Newer | None = None
+    """What replaced the fact that a message gave."""
+
+    @property
+    def note(self) -> str | None:
+        """What became of what it says."""
+        newer = self.newer
+        return f"until {newer.since:%Y-%m-%d}; now: {newer.content}" if newer else None
 
     @property
     def is_judged(self) -> bool:

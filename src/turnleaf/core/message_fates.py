@@ -6,15 +6,19 @@ Both are read from the record of changes alone, so that an undo needs no record 
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
+from turnleaf.core.hits import Newer
+from turnleaf.core.times import from_iso
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
     from turnleaf.core.changes import Change
+    from turnleaf.core.hits import Hit
 
 Place: TypeAlias = "tuple[str, datetime]"
 """A conversation's key and the time of one of its messages."""
@@ -37,14 +41,6 @@ class Fates:
 
     forgotten: Mapping[str, Traces]
     accepted: frozenset[Place]
-
-
-@dataclass(frozen=True, slots=True)
-class Newer:
-    """What replaced a fact, and when."""
-
-    since: datetime
-    content: str
 
 
 def reason_of(fact: str) -> str:
@@ -95,6 +91,23 @@ def find_superseded(changes: Iterable[Change]) -> dict[Place, Newer]:
             for place in _places(change) if is_other else ():
                 found[place] = Newer(following.time, last.content)
     return found
+
+
+def note_newer(hits: Sequence[Hit], read: Callable[[], Iterable[Change]]) -> list[Hit]:
+    """Return hits, messages whose facts were replaced with what replaced them.
+
+    The changes are read only where there is a message.
+    """
+    if not any(hit.message is not None for hit in hits):
+        return [*hits]
+    newer = find_superseded(read())
+    return [replace(hit, newer=_find_newer(hit, newer)) for hit in hits]
+
+
+def _find_newer(hit: Hit, newer: Mapping[Place, Newer]) -> Newer | None:
+    if hit.conversation is None or hit.time is None:
+        return None
+    return newer.get((hit.conversation, from_iso(hit.time)))
 
 
 def _places(change: Change) -> set[Place]:

@@ -276,7 +276,7 @@ def test_a_search_finds_what_is_remembered_and_where(server: Served, client: htt
     (hit,) = answer["results"]
     assert set(hit) == {
         "text", "source", "file", "line", "heading", "date", "conversation", "message", "time",
-        "speaker", "trust", "shown", "id", "score", "terms",
+        "speaker", "trust", "shown", "newer", "id", "score", "terms",
     }  # fmt: skip
     assert (hit["text"], hit["source"], hit["file"]) == (LAMP, "memory", "MEMORY.md")
     assert (hit["heading"], hit["id"], hit["terms"]) == ("家", fact.id, ["小明"])
@@ -289,6 +289,16 @@ def test_the_terms_of_a_hit_are_as_they_stand_in_its_text(
     server.assistant.memory.add("Ming likes Running by the river; running shoes wear out")
     (hit,) = client.get(SEARCH, params={"q": "who runs?"}).json()["results"]
     assert hit["terms"] == ["Running", "running"]
+
+
+def test_a_message_whose_fact_was_replaced_is_found_with_what_holds_now(
+    server: Served, client: httpx2.Client
+) -> None:
+    server.assistant.reply("cli:1", f"Remember: {LAMP}")
+    (fact,) = server.assistant.memory.get_all()
+    server.assistant.memory.update(fact.id, "客廳的燈叫做小華")
+    found = client.get(SEARCH, params={"q": "小明"}).json()["results"]
+    assert [hit["newer"]["content"] for hit in found if hit["message"]] == ["客廳的燈叫做小華"]
 
 
 def test_a_score_can_be_explained(server: Served, client: httpx2.Client) -> None:

@@ -72,6 +72,7 @@ export const en = {
     why: (score: string, sides: string[]) => `${score}: ${sides.join(", ")}`,
     byWordsAlone: (score: string) => `${score}, by words alone`,
     byMeaningAlone: (score: string) => `${score}, by meaning alone`,
+    replaced: (since: string, content: string) => `Until ${since}; now: ${content}`,
     foreign: "Not your own words",
     notShown: "In another version",
     speakers: { user: "You", assistant: "Assistant" },

@@ -74,6 +74,7 @@ export const zhTW: typeof en = {
     why: (score, sides) => `${score}：${sides.join("，")}`,
     byWordsAlone: (score) => `${score}，僅依字詞`,
     byMeaningAlone: (score) => `${score}，僅依語意`,
+    replaced: (since, content) => `到 ${since} 為止；現在是：${content}`,
     foreign: "不是你說的",
     notShown: "在另一個版本裡",
     speakers: { user: "你", assistant: "助理" },

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from turnleaf.core.marks import marks
+from turnleaf.core.message_fates import note_newer
 from turnleaf.core.terms import parse_query
 from turnleaf.core.wording import counted
 from turnleaf.errors import EmbeddingError, NotFound
@@ -60,7 +61,7 @@ def search(
     index = open_index(place.folder, place.settings, place.conversations)
     with progress("indexing") as tell:
         index.sync(tell)
-    found = index.search(query, limit, source=source, since=since)
+    found = note_newer(index.search(query, limit, source=source, since=since), place.memory.changes)
     if as_json:
         say_json([_record(hit) for hit in found])
     else:
@@ -123,6 +124,7 @@ def _record(hit: Hit) -> dict[str, Any]:
         "score": round(hit.score, 4),
         "bm25": None if hit.bm25 is None else round(hit.bm25, 4),
         "vector": None if hit.vector is None else round(hit.vector, 4),
+        "note": hit.note,
     }
 
 
@@ -131,6 +133,8 @@ def _show(found: Sequence[Hit], query: str, explained: Weights | None) -> None:
     for hit in found:
         _print(_text(hit, wanted))
         _print(Text(f"  {_origin(hit)}", style="dim"))
+        if hit.note:
+            _print(Text(f"  {visible(hit.note)}", style="dim"))
         if explained:
             _print(Text(f"  {_reason(hit, explained)}", style="dim"))
 

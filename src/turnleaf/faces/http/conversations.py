@@ -28,13 +28,14 @@ from turnleaf.errors import NotFound, StorageError
 from turnleaf.faces.http.bodies import JSON_ONLY
 from turnleaf.faces.http.given import Given
 from turnleaf.faces.http.problems import documented
-from turnleaf.faces.http.shapes import LARGEST_ID, Body, Shape, Time
+from turnleaf.faces.http.shapes import LARGEST_ID, Body, Newer, Shape, Time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from turnleaf.assistant import Assistant
+    from turnleaf.core.hits import Newer as Replacement
     from turnleaf.core.stored_messages import StoredMessage
     from turnleaf.store.conversations import ConversationSummary
 
@@ -122,13 +123,6 @@ class PromptParts(Shape):
 
     memories: list[Used]
     hits: list[Named]
-
-
-class Newer(Shape):
-    """What replaced the fact that a message gave, and on which day."""
-
-    since: str = Field(examples=["2026-11-05"])
-    content: str = Field(examples=["客廳的燈叫做小華"])
 
 
 class Message(Shape):
@@ -364,12 +358,10 @@ def _forms(assistant: Assistant, key: str, page: Sequence[StoredMessage]) -> lis
 
 
 def _newer(
-    found: Mapping[message_fates.Place, message_fates.Newer], key: str, said: datetime | None
+    found: Mapping[message_fates.Place, Replacement], key: str, said: datetime | None
 ) -> Newer | None:
     newer = found.get((key, said)) if said else None
-    if newer is None:
-        return None
-    return Newer(since=f"{newer.since.astimezone():%Y-%m-%d}", content=newer.content)
+    return Newer.of(newer) if newer else None
 
 
 def _parts(

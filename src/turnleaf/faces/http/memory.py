@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from fastapi import APIRouter, Header, Query, Request, Response
 from pydantic import Field
 
+from turnleaf.core.message_fates import note_newer
 from turnleaf.core.terms import parse_query
 from turnleaf.core.times import to_iso
 from turnleaf.core.tokens import estimate
@@ -151,7 +152,8 @@ def search(
     if not q.strip():
         message = "give some words to search for, as q"
         raise InvalidInput(message)
-    hits = assistant.index.search(q, limit, source=source, since=since, until=until)
+    found = assistant.index.search(q, limit, source=source, since=since, until=until)
+    hits = note_newer(found, assistant.memory.changes)
     wanted = parse_query(q).terms
     return Results(
         query=q,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from turnleaf.assistant import Assistant
+    from turnleaf.core import hits
     from turnleaf.core.hits import Hit as Found
     from turnleaf.core.memories import Memory
 
@@ -129,6 +130,18 @@ class Change(Sourced):
         return cls.model_validate({**record, "undone": undone, "undoable": undoable})
 
 
+class Newer(Shape):
+    """What replaced the fact that a message gave, and on which day."""
+
+    since: str = Field(examples=["2026-11-05"])
+    content: str = Field(examples=["客廳的燈叫做小華"])
+
+    @classmethod
+    def of(cls, found: hits.Newer) -> Self:
+        """Return the form of what replaced a fact."""
+        return cls(since=f"{found.since.astimezone():%Y-%m-%d}", content=found.content)
+
+
 class Hit(Shape):
     """A passage that was found, where it stands, and how well it fits.
 
@@ -155,6 +168,7 @@ class Hit(Shape):
     terms: list[str] = Field(default=[], examples=[["小明"]])
     bm25: float | None = None
     vector: float | None = None
+    newer: Newer | None = None
 
     @classmethod
     def of(
@@ -182,6 +196,7 @@ class Hit(Shape):
             "id": found.id,
             "score": _round(found.score) if found.is_judged else None,
             "terms": matched(found.text, wanted),
+            "newer": Newer.of(found.newer) if found.newer else None,
         }
         parts = {"bm25": _round(found.bm25), "vector": _round(found.vector)}
         return cls.model_validate(record | (parts if explain else {}))

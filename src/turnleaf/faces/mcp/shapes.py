@@ -38,12 +38,13 @@ RUN = _shape(RUN_KEYS)
 NOTE: Mapping[str, Schema] = {"note": {**TEXT, "description": "What else there is to know of it."}}
 HIT: Mapping[str, Schema] = {
     "text": TEXT,
-    "source": {"enum": ["memory", "daily", "conversations"]},
+    "source": {"enum": ["memory", "older", "daily", "conversations"]},
     "date": TEXT,
     "id": TEXT,
     "conversation": TEXT,
     "speaker": TEXT,
     "score": {"type": "number"},
+    **NOTE,
 }
 
 

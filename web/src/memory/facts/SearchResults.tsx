@@ -76,6 +76,7 @@ function Result({ hit }: { hit: Hit }) {
         {hit.date && <span>{format.date(hit.date)}</span>}
         {isForeign(hit.trust) && <Badge tone="warn">{words.foreign}</Badge>}
         {hit.shown === false && <Badge>{words.notShown}</Badge>}
+        {hit.newer && <span>{words.replaced(format.date(hit.newer.since), hit.newer.content)}</span>}
         <Score hit={hit} />
       </p>
     </>
