@@ -175,6 +175,12 @@ def test_what_stands_beside_hits_is_taken_before_something_else_of_the_same_scor
     assert texts(ordered) == ["best", "after", "same day", "alone"]
 
 
+def test_a_prompt_is_filled_by_both_sides_also_where_words_count_alone() -> None:
+    named = said("tea", 1, score=0.9, bm25=0.9, vector=None, blended=0.3)
+    meant = said("what we drink in the morning", 5, score=0.6, bm25=0.3, vector=0.7, blended=0.6)
+    assert texts(put_clusters_first([named, meant])) == [meant.text, named.text]
+
+
 def test_what_is_far_below_the_best_is_left_out_however_much_room_there_is() -> None:
     far = [said("Nice weather", n, score=0.0, date=f"2026-10-{n}", parent=None) for n in (20, 21)]
     assert put_clusters_first([PLAIN, *far]) == [PLAIN]

@@ -54,8 +54,8 @@ def test_where_one_side_does_not_exist_the_other_is_the_score(
     side: float, weights: Weights
 ) -> None:
     for held in (Held(side), Held(side, is_whole=True)):
-        assert rank(1, held, None, weights) == Ranked(1, side, side, None)
-    assert rank(1, None, side, weights) == Ranked(1, side, None, side)
+        assert rank(1, held, None, weights) == Ranked(1, side, side, None, side)
+    assert rank(1, None, side, weights) == Ranked(1, side, None, side, side)
 
 
 @thorough
@@ -66,6 +66,7 @@ def test_a_passage_that_holds_the_whole_question_is_never_below_its_words(
     one = rank(1, Held(share, is_whole=True), near, Weights())
     assert one.score >= share - 0.01
     assert one.meaning == (near if near >= share - 0.01 else None)
+    assert one.blended == 0.7 * near + 0.3 * share
 
 
 @thorough

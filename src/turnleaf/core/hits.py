@@ -26,7 +26,8 @@ class Hit:
     weighted sum. A hit of a conversation has the message's number, the one before it on its path,
     its time, who may read it (`audience`), and whether the path it is on is still shown; of a long
     message it is the `part` that was found. `nearness` is by how much its cosine exceeds the
-    one where meaning begins, whatever else was found.
+    one where meaning begins, whatever else was found; `blended` is the score with its meaning even
+    where the words count alone, by which a prompt is filled.
     """
 
     text: str
@@ -49,6 +50,7 @@ class Hit:
     part: int = 0
     audience: str = ""
     nearness: float | None = None
+    blended: float | None = None
     newer: Newer | None = None
     """What replaced the fact that a message gave."""
 

@@ -80,6 +80,8 @@ class Ranked:
     score: float
     words: float | None
     meaning: float | None
+    blended: float
+    """The score with the meaning that was left out, if one was."""
 
 
 class Held(NamedTuple):
@@ -156,12 +158,13 @@ def rank(number: int, held: Held | None, meant: float | None, weights: Weights) 
     unless the words do not.
     """
     if held is None:
-        return Ranked(number, meant or 0.0, None, meant)
-    is_proven = held.is_whole and weights.bm25 > 0
-    if meant is None or (is_proven and meant < held.share - _ROUNDING):
-        return Ranked(number, held.share, held.share, None)
-    score = weights.vector * meant + weights.bm25 * held.share
-    return Ranked(number, score, held.share, meant)
+        return Ranked(number, meant or 0.0, None, meant, meant or 0.0)
+    if meant is None:
+        return Ranked(number, held.share, held.share, None, held.share)
+    blended = weights.vector * meant + weights.bm25 * held.share
+    if held.is_whole and weights.bm25 and meant < held.share - _ROUNDING:
+        return Ranked(number, held.share, held.share, None, blended)
+    return Ranked(number, blended, held.share, meant, blended)
 
 
 def put_repeated_last(order: Iterable[int], said: Mapping[int, Hashable]) -> list[int]:

@@ -118,7 +118,8 @@ def hits(
             below = 0
             said.add(row["fingerprint"])
             hit = make_hit(row, one.score, one.words, one.meaning)
-            chosen.append(replace(hit, nearness=_nearness(one, found, floors)))
+            nearness = _nearness(one, found, floors)
+            chosen.append(replace(hit, nearness=nearness, blended=one.blended))
             if len(chosen) == limit:
                 return chosen
         if below >= HOPELESS:
