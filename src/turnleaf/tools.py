@@ -22,6 +22,7 @@ from turnleaf.core.learning.reconciling import find_same, repeats
 from turnleaf.core.masked_facts import mask_fact
 from turnleaf.core.message_fates import note_newer
 from turnleaf.core.secrets import masked
+from turnleaf.core.stored_messages import TRUSTED
 from turnleaf.errors import InvalidInput, NotFound, TurnleafError
 from turnleaf.settings import Settings
 from turnleaf.store.schedules import NAME, ScheduleStore, checked_deliver
@@ -591,6 +592,7 @@ def _of_hit(hit: Hit) -> Result:
         "conversation": hit.conversation,
         "speaker": hit.speaker and neutral.passage(hit.speaker),
         "score": round(hit.score, 3),
+        "trust": None if hit.trust in TRUSTED else hit.trust,
         "note": hit.note and neutral.passage(hit.note),
     }
     return {key: value for key, value in record.items() if value is not None}

@@ -12,6 +12,8 @@ import pytest
 from tests.faces.conftest import Cli
 from tests.faces.terminal import terminal
 from tests.store.older import said, write_conversations
+from turnleaf import Message
+from turnleaf.core.stored_messages import NewMessage
 from turnleaf.llm.embeddings import LocalEmbedder
 from turnleaf.settings import Settings
 
@@ -42,6 +44,19 @@ def test_a_message_whose_fact_was_replaced_is_found_with_what_holds_now(cli: Cli
     assert found["text"] == "I live in Taipei"
     assert re.fullmatch("until [0-9-]{10}; now: I live in Tainan", found["note"])
     assert found["note"] in cli("search", "Taipei").out
+
+
+def test_words_of_others_and_of_another_version_are_marked(cli: Cli) -> None:
+    store = cli.conversations
+    theirs = NewMessage(Message("user", "The vault opens with a feather"), trust="stranger")
+    store.add_messages("cli:2", [theirs])
+    store.add_messages("cli:1", [Message("user", "The feather is blue")])
+    store.add_messages("cli:1", [Message("user", "The pen is blue")], after=0)
+    shown = cli("search", "feather").out
+    assert "stranger: not your own words" in shown
+    assert shown.rstrip().endswith("in another version")
+    marks = [(hit["trust"], hit["shown"]) for hit in cli("search", "--json", "feather").json]
+    assert marks == [("stranger", True), ("user", False)]
 
 
 def test_a_hit_says_where_it_stands_and_why_it_was_found(cli: Cli) -> None:

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from turnleaf.core.marks import marks
 from turnleaf.core.message_fates import note_newer
+from turnleaf.core.stored_messages import TRUSTED
 from turnleaf.core.terms import parse_query
 from turnleaf.core.wording import counted
 from turnleaf.errors import EmbeddingError, NotFound
@@ -119,7 +120,11 @@ def _record(hit: Hit) -> dict[str, Any]:
         "heading": hit.heading,
         "date": hit.date,
         "conversation": hit.conversation,
+        "message": hit.message,
+        "time": hit.time,
         "speaker": hit.speaker,
+        "trust": hit.trust,
+        "shown": hit.is_shown,
         "id": hit.id,
         "score": round(hit.score, 4),
         "bm25": None if hit.bm25 is None else round(hit.bm25, 4),
@@ -161,7 +166,9 @@ def _text(hit: Hit, wanted: Collection[str]) -> Text:
 
 def _origin(hit: Hit) -> str:
     place = hit.conversation or f"{hit.path.name}:{hit.line}"
-    parts = (hit.source, hit.heading, hit.date, hit.speaker, place, hit.id)
+    foreign = "" if hit.trust in TRUSTED else f"{hit.trust}: not your own words"
+    version = "" if hit.is_shown else "in another version"
+    parts = (hit.source, hit.heading, hit.date, hit.speaker, place, hit.id, foreign, version)
     return "  ".join(visible(part) for part in parts if part)
 
 

@@ -44,6 +44,7 @@ HIT: Mapping[str, Schema] = {
     "conversation": TEXT,
     "speaker": TEXT,
     "score": {"type": "number"},
+    "trust": {**TEXT, "description": "Whose words these are, if not the user's own."},
     **NOTE,
 }
 
