@@ -18,7 +18,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
@@ -36,6 +35,7 @@ GREETINGS = (
     *("你好", "早安", "謝謝你，很有幫助", "好的，謝謝", "晚安", "再見", "哈哈", "在嗎？", "沒問題"),
 )
 LONG_CHARS = 3000
+MOST_TRIES = 5
 SEEN_CHARS = 560
 """As much of a message must be in the prompt."""
 BM25_CHARS = 8000
@@ -51,6 +51,7 @@ DATES = (
 )
 _SIGNS = re.compile(r"[\W_]+")
 _WORD = re.compile(r"\w+")
+_SENTENCE = re.compile(r"[^.!?\n]{1,300}[.!?]*")
 
 
 @dataclass(slots=True)
@@ -90,6 +91,8 @@ class Way:
     """Whether all sessions are one conversation, which goes on with the question."""
     is_asked_before: bool = False
     is_long: bool = False
+    is_varied: bool = False
+    """Whether long messages are filled with paragraphs of which none stands in two of them."""
     settings: dict[str, str] = field(default_factory=dict)
 
 
@@ -114,6 +117,7 @@ WINDOW = Way(
 WORDS = Way("by words, before any vector is made", settings={"EMBEDDINGS": "off"})
 ASKED = Way("each question asked a day earlier, nothing found", is_asked_before=True)
 LONG = Way(f"messages of {LONG_CHARS:,} characters", is_long=True)
+VARIED = Way(f"{LONG.name}, no paragraph twice", is_long=True, is_varied=True)
 
 
 class Asking:
@@ -121,6 +125,7 @@ class Asking:
 
     def __init__(self, folder: Path, scope: Scope, way: Way, filler: Sequence[str]) -> None:
         self._clock = read_date(scope["docs"][0]["date"])
+        self._paragraphs = mix(filler) if way.is_varied else None
         self._way = way
         self.assistant = Assistant(folder, now=lambda: self._clock)
         self.assistant.init()
@@ -144,7 +149,12 @@ class Asking:
     def _message(self, text: str, first: str, filler: Sequence[str]) -> Message:
         self._clock += STEP
         role = "user" if text.startswith(f"{first}:") else "assistant"
-        return Message(role, pad(text, filler) if self._way.is_long else text, self._clock)
+        return Message(role, self._lengthen(text, filler), self._clock)
+
+    def _lengthen(self, text: str, filler: Sequence[str]) -> str:
+        if self._paragraphs is not None:
+            return surround(text, self._paragraphs, random.Random(text))
+        return pad(text, filler) if self._way.is_long else text
 
     def ask_before(self, questions: Iterable[dict[str, Any]]) -> None:
         """Ask each question, in a conversation of its own, and find nothing."""
@@ -170,7 +180,7 @@ def main() -> None:
     options = read_options()
     scopes = json.loads(options.file.read_text(encoding="utf-8"))["scopes"][: options.scopes]
     ways = [WINDOW] if options.window_only else [DEFAULTS, WORDS, WINDOW]
-    ways += [ASKED] * options.asked_before + [LONG] * options.long
+    ways += [ASKED] * options.asked_before + [LONG, VARIED] * options.long
     sample = Sample(options.per, options.half)
     rows = [measure(way, scopes, sample) for way in ways]
     if not options.window_only:
@@ -206,7 +216,8 @@ def measure(way: Way, scopes: Sequence[Scope], sample: Sample) -> Row:
     row = Row(way.name)
     for number, scope in enumerate(scopes):
         questions = sample.choose(scope)
-        filler = [one["text"] for one in scopes[number - 1]["docs"]]
+        others = without(scopes, number) if way.is_varied else [scopes[number - 1]]
+        filler = [one["text"] for other in others for one in other["docs"]]
         with opened(scope, way, filler) as asking:
             if way.is_asked_before:
                 asking.ask_before(questions)
@@ -302,15 +313,46 @@ def chars_within(texts: Iterable[str]) -> list[str]:
 def pad(text: str, filler: Sequence[str]) -> str:
     """Put a text among paragraphs of others, so that all is as long as long messages are."""
     chance = random.Random(text)
-    before: list[str] = []
-    after: list[str] = []
+    paragraphs: list[str] = []
     size = len(text)
-    for one in islice(chance.sample(filler, len(filler)), LONG_CHARS):
+    for one in chance.sample(filler, len(filler)):
         if size + len(one) > LONG_CHARS:
             break
         size += len(one) + 2
-        (before if chance.random() < 1 / 2 else after).append(one.partition(": ")[2] or one)
+        paragraphs.append(one.partition(": ")[2] or one)
+    return surround(text, paragraphs, chance)
+
+
+def surround(text: str, paragraphs: Iterable[str], chance: random.Random) -> str:
+    """Put a text among as many of some paragraphs as a long message has room for."""
+    before: list[str] = []
+    after: list[str] = []
+    size = len(text)
+    for one in paragraphs:
+        if size + len(one) > LONG_CHARS:
+            break
+        size += len(one) + 2
+        (before if chance.random() < 1 / 2 else after).append(one)
     return "\n\n".join([*before, text, *after])
+
+
+def mix(texts: Sequence[str]) -> Iterator[str]:
+    """Yield paragraphs of one to three sentences of some texts, none twice while there are more."""
+    chance = random.Random(11)
+    said = [one.partition(": ")[2] or one for one in texts]
+    sentences = [one.strip() for text in said for one in _SENTENCE.findall(text)]
+    given: set[str] = set()
+    while True:
+        tries = (chance.choices(sentences, k=chance.randint(1, 3)) for _ in range(MOST_TRIES))
+        paragraphs = [" ".join(several) for several in tries]
+        paragraph = next((one for one in paragraphs if one not in given), paragraphs[0])
+        given.add(paragraph)
+        yield paragraph
+
+
+def without(scopes: Sequence[Scope], number: int) -> list[Scope]:
+    """Return all dialogues but one, or that one if there is no other."""
+    return [*scopes[:number], *scopes[number + 1 :]] or [*scopes]
 
 
 def squeeze(text: str) -> str:

@@ -119,14 +119,15 @@ def test_evidence_in_the_prompt_is_measured_in_every_way(tmp_path: Path) -> None
         check=True,
     ).stdout
     rows = [line.split(" | ")[0].removeprefix("| ") for line in told.splitlines()[2:]]
-    assert rows[:5] == [
+    assert rows[:6] == [
         "defaults, asked the next day",
         "by words, before any vector is made",
         "window only, all in one conversation",
         "each question asked a day earlier, nothing found",
         "messages of 3,000 characters",
+        "messages of 3,000 characters, no paragraph twice",
     ]
-    assert [row.startswith("BM25 alone, ") for row in rows[5:7]] == [True, True]
+    assert [row.startswith("BM25 alone, ") for row in rows[6:8]] == [True, True]
     assert "| defaults, asked the next day | 100.0 % |" in told
     assert "Unanswerable: " in told
 
