@@ -717,3 +717,12 @@ def test_whoever_is_mentioned_is_there(text: str, fact: str) -> None:
 def test_nobody_is_supposed_who_is_not_there(text: str) -> None:
     facts = [one.content for one in sure_facts(text, NOW)]
     assert not any(fact.startswith("我有") for fact in facts)
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [("我女兒今年五歲", "我女兒在 2026 年時五歲"), ("我女兒今年5歲", "我女兒在 2026 年時 5 歲")],
+)
+def test_an_age_is_written_as_it_was_said(text: str, fact: str) -> None:
+    assert [one.content for one in sure_facts(text, NOW)] == [fact]
+    assert [(one.slot, one.subject) for one in read_fact(fact)] == [("age", "daughter")]

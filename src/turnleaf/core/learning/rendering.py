@@ -36,6 +36,9 @@ def write_fact(statement: Statement, said_on: date, message: str = "") -> str:
         **language.agreement(statement.subject),
     )
     fact = _NO_TIME.sub("", fact)
+    if not statement.value.isascii():
+        # Chinese sets a number in digits apart, and not one in characters.
+        fact = fact.replace(f" {statement.value} ", statement.value)
     detected = detect_language(message or statement.value)
     return simplify(fact) if detected.is_simplified else fact
 
