@@ -53,7 +53,6 @@ def learn(message: str) -> list[str]:
         "我分手了",
         "跟阿哲分手了",
         "我跟男友分了",
-        "跟阿哲分手兩個禮拜了",
         "我被甩了",
         "我男友上禮拜跟我分手了",
         "我们分手了",
@@ -61,6 +60,11 @@ def learn(message: str) -> list[str]:
 )
 def test_a_separation_ends_what_is_known_of_the_partner(message: str) -> None:
     assert tell("我男友叫阿哲", message) == ["我分手了（2026-11）"]
+
+
+def test_an_event_whose_month_is_not_told_has_none() -> None:
+    assert tell("我男友叫阿哲", "跟阿哲分手三個月了") == ["我分手了"]
+    assert tell("我三月就退休了啦") == ["我退休了"]
 
 
 @pytest.mark.parametrize(

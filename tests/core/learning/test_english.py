@@ -473,6 +473,10 @@ NOT_STATED = [
     "My name is what?",
     "Working as a lifeguard on campus gives you time to read",
     "I am passionate about making a calm and friendly room for people to rest in",
+    "never used it tho",
+    "oh sure, I get up at 4am every day",
+    "I'm the CEO of Google 🙄",
+    "I'm deaf in one ear",
     "I usually just watch",
     "I think I'm allergic to cats",
     "Maybe I'm a vegetarian",
@@ -911,6 +915,15 @@ def test_what_is_known_of_somebody_says_that_they_are_there() -> None:
         (found,) = sure_facts(text, NOW)
         verdict = judge(found.statement, known)
         assert (verdict.effect, verdict.targets[0].id) == ("same", fact)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["my grandpa died in the spring", "my grandpa died last summer", "my grandpa died in June"],
+)
+def test_an_event_gets_no_month_that_was_not_said(text: str) -> None:
+    (fact,) = sure_facts(text, datetime(2026, 3, 2, tzinfo=UTC))
+    assert "2026-03" not in fact.content
 
 
 def test_an_event_of_last_week_may_be_of_last_month() -> None:

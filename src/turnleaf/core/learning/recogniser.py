@@ -53,6 +53,7 @@ _MAX_ABOUT_AGE = 1
 _MAX_MENTIONS = 5
 _MAX_NAME_CHARS = 60
 _LEADING_CHARS = 12
+_FOLLOWING_CHARS = 40
 _BEING = f"{SELF} am"
 _ELIDED = (("elided_being", _BEING), ("elided", SELF))
 """How clauses are made that leave out who they are about, and what they leave out."""
@@ -671,16 +672,20 @@ def _make_statements(
 def _find_when(rule: Rule, clause: _Clause, language: Language) -> str:
     """Return the words of a clause that say when an event was, if it was not just now.
 
-    "Since I lost my job" says that it was, and not when.
+    "Since I lost my job" says that it was, and not when; so does "in the spring", which we do
+    not work out.
     """
     if not slots()[rule.slot].is_event:
         return ""
-    leading = clause.text[max(0, clause.start - _LEADING_CHARS) : clause.start]
+    before = max(0, clause.start - _LEADING_CHARS)
+    leading = clause.text[before : clause.start]
     if language.speech("undated").search(leading):
         return SOME_TIME
     when = language.speech("when")
-    found = when.search(clause.marked) or when.search(leading)
-    return found[0] if found else ""
+    if found := when.search(clause.marked) or when.search(leading):
+        return found[0]
+    around = one_spelling(clause.text[before : clause.end + _FOLLOWING_CHARS])
+    return SOME_TIME if language.speech("some_time").search(around) else ""
 
 
 def _fill(template: str, said: str) -> str:
