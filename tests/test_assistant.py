@@ -1013,7 +1013,7 @@ class TestLearning:
     def test_one_fact_that_cannot_be_written_does_not_keep_the_others_from_it(
         self, opened: Opened, model: ScriptedModel
     ) -> None:
-        long = "My dog is called " + "Rex" * 40
+        long = "My sister is called " + "Rex" * 40
         model.facts = [[learnt(long), learnt("I like tea")]]
         assistant = opened(memoryMaxChars=50)
         self.talk(assistant, f"{long}. And I like tea")
