@@ -150,7 +150,7 @@ def put_clusters_first(hits: Sequence[Hit]) -> list[Hit]:
 
     def weigh(hit: Hit) -> float:
         beside = messages.get(hit.parent, 0.0) + followers.get(hit.message, 0.0)
-        return _blended(hit) + _BESIDE_SHARE * beside + _DAY_SHARE * days[_day_of(hit)]
+        return _score_for_prompt(hit) + _BESIDE_SHARE * beside + _DAY_SHARE * days[_day_of(hit)]
 
     weighed = sorted(((weigh(hit), hit) for hit in hits), key=lambda one: one[0], reverse=True)
     return [hit for weight, hit in weighed if weight >= _LEAST_SHARE * weighed[0][0]]
@@ -265,11 +265,11 @@ def _best_scores(
     for hit in hits:
         key = key_of(hit)
         if key is not None:
-            best[key] = max(best.get(key, 0.0), _blended(hit))
+            best[key] = max(best.get(key, 0.0), _score_for_prompt(hit))
     return best
 
 
-def _blended(hit: Hit) -> float:
+def _score_for_prompt(hit: Hit) -> float:
     return hit.score if hit.blended is None else hit.blended
 
 

@@ -191,7 +191,7 @@ class ConversationStore:
         return found and (found[0], self._with_claim(found[1]))
 
     def claim(self, message_id: int) -> files.Claim:
-        """Say that a stored question is being answered, until the claim is ended."""
+        """Return a claim that marks a stored question as being answered until it is ended."""
         return files.Claim(self.location, _name_claim(message_id))
 
     def clear(self, conversation_id: str) -> bool:

@@ -200,7 +200,7 @@ class Claim:
         _claims.add(self)
 
     def end(self) -> None:
-        """Say it no longer."""
+        """End the claim, and remove its file."""
         if self._descriptor >= 0:
             with suppress(OSError):
                 self._path.unlink()
