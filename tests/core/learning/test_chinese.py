@@ -707,9 +707,10 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
         ("禮拜六跟我男朋友去看電影好嗎", "我有男朋友"),
         ("我家的貓又吐了", "我有養貓"),
         ("我老婆今天加班", "我有太太"),
+        ("我今年大三", "我讀大三"),
     ],
 )
-def test_whoever_is_mentioned_is_there(text: str, fact: str) -> None:
+def test_what_is_mentioned_is_learned(text: str, fact: str) -> None:
     assert [one.content for one in sure_facts(text, NOW)] == [fact]
 
 

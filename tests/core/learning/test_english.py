@@ -926,6 +926,18 @@ def test_an_event_gets_no_month_that_was_not_said(text: str) -> None:
     assert "2026-03" not in fact.content
 
 
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("I just started a new job as a barista", "I work as a barista"),
+        ("I go by my middle name, Desmond", "Call me Desmond"),
+        ("I'm 67 and only got a phone last year", "I was 67 in 2026"),
+    ],
+)
+def test_a_common_wording_gives_its_fact(text: str, fact: str) -> None:
+    assert [one.content for one in sure_facts(text, NOW)] == [fact]
+
+
 def test_an_event_of_last_week_may_be_of_last_month() -> None:
     early = datetime(2026, 3, 2, tzinfo=UTC)
     for text in ("my grandpa died last week", "Last week, my grandpa died"):
