@@ -152,6 +152,7 @@ def test_why_of_a_conversation_leads_to_the_messages_that_were_found(
     assistant.close(flush=False)
     told = cli("why", KEY).out
     assert f"found in {other}, message {number}, score" in told
+    assert re.search(rf"found in {other}, message \d+, beside what was found", told)
     assert re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d user: 護照在書房的抽屜裡", told)
     there = cli("history", "show", other, "--message", str(number)).out
     assert re.search(rf"user  \(message {number}\)\n  護照在書房的抽屜裡", there)

@@ -274,4 +274,5 @@ def _found(hit: Hit) -> str:
     if hit.message is not None:
         place = f"{hit.speaker or ''} in {place}, message {hit.message}"
     origin = " ".join(filter(None, (hit.source, hit.date, place)))
-    return f"{hit.score:.3f}  {one_line(hit.text)}  ({one_line(origin)})"
+    score = f"{hit.score:.3f}" if hit.is_judged else f"{'':5}"
+    return f"{score}  {one_line(hit.text)}  ({one_line(origin)})"

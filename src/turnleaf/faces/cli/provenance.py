@@ -139,7 +139,8 @@ def _tell_answers(place: Place, answers: Sequence[dict[str, Any]], *, as_json: b
             say(f"{'':18}memory {memory_id}: {one_line(known.get(memory_id, '(forgotten since)'))}")
         for hit in answer["hits"]:
             where, said = _find_passage(place, hit)
-            say(f"{'':18}found in {one_line(where)}, score {hit['score']}")
+            fit = f"score {hit['score']}" if "score" in hit else "beside what was found"
+            say(f"{'':18}found in {one_line(where)}, {fit}")
             if said:
                 say(f"{'':20}{one_line(said)}")
     if any("message" in hit for answer in answers for hit in answer["hits"]):
