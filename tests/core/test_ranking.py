@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.strategies import thorough
 from turnleaf.core.ranking import (
-    Held,
+    HeldWords,
     Ranked,
     Unrelated,
     Weights,
@@ -28,7 +28,7 @@ said = st.lists(st.sampled_from("abcdefghij"), max_size=30)
 cosines = st.floats(-1, 1)
 sides = st.none() | st.floats(0, 1)
 levels = st.builds(Unrelated, st.floats(-1, 1), st.floats(0, 1))
-helds = st.builds(Held, st.floats(0, 1), st.booleans())
+helds = st.builds(HeldWords, st.floats(0, 1), st.booleans())
 shares = st.builds(Weights.of, st.floats(0, 1), st.floats(0, 1))
 
 
@@ -38,7 +38,7 @@ shares = st.builds(Weights.of, st.floats(0, 1), st.floats(0, 1))
 @thorough
 @given(helds, st.floats(0, 1), shares)
 def test_the_score_is_the_weighted_sum_of_both_sides_shown(
-    held: Held, near: float, weights: Weights
+    held: HeldWords, near: float, weights: Weights
 ) -> None:
     one = rank(1, held, near, weights)
     assert one.words == held.share
@@ -53,7 +53,7 @@ def test_the_score_is_the_weighted_sum_of_both_sides_shown(
 def test_where_one_side_does_not_exist_the_other_is_the_score(
     side: float, weights: Weights
 ) -> None:
-    for held in (Held(side), Held(side, is_whole=True)):
+    for held in (HeldWords(side), HeldWords(side, is_whole=True)):
         assert rank(1, held, None, weights) == Ranked(1, side, side, None, side)
     assert rank(1, None, side, weights) == Ranked(1, side, None, side, side)
 
@@ -63,7 +63,7 @@ def test_where_one_side_does_not_exist_the_other_is_the_score(
 def test_a_passage_that_holds_the_whole_question_is_never_below_its_words(
     share: float, near: float
 ) -> None:
-    one = rank(1, Held(share, is_whole=True), near, Weights())
+    one = rank(1, HeldWords(share, is_whole=True), near, Weights())
     assert one.score >= share - 0.01
     assert one.meaning == (near if near >= share - 0.01 else None)
     assert one.blended == 0.7 * near + 0.3 * share
@@ -74,14 +74,14 @@ def test_a_passage_that_holds_the_whole_question_is_never_below_its_words(
 def test_where_words_do_not_count_meaning_is_the_score_of_every_passage(
     share: float, near: float
 ) -> None:
-    one = rank(1, Held(share, is_whole=True), near, Weights.of(1, 0.3))
+    one = rank(1, HeldWords(share, is_whole=True), near, Weights.of(1, 0.3))
     assert (one.score, one.meaning) == (near, near)
 
 
 @thorough
 @given(st.none() | helds, sides, shares)
 def test_every_score_is_between_nothing_and_one(
-    held: Held | None, near: float | None, weights: Weights
+    held: HeldWords | None, near: float | None, weights: Weights
 ) -> None:
     assert 0 <= rank(1, held, near, weights).score <= 1 + 1e-12
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 __all__ = [
-    "Held",
+    "HeldWords",
     "Ranked",
     "Unrelated",
     "Weights",
@@ -84,7 +84,7 @@ class Ranked:
     """The score with the meaning that was left out, if one was."""
 
 
-class Held(NamedTuple):
+class HeldWords(NamedTuple):
     """How much of the question a passage holds, and whether it holds every word of it."""
 
     share: float
@@ -151,7 +151,7 @@ def meaning(cosine: float, unrelated: Unrelated, passages: int) -> float:
     return gone**2 / (gone**2 + half_way**2 * (1.0 - gone))
 
 
-def rank(number: int, held: Held | None, meant: float | None, weights: Weights) -> Ranked:
+def rank(number: int, held: HeldWords | None, meant: float | None, weights: Weights) -> Ranked:
     """Return a passage with the weighted sum of both sides; where one does not exist, the other.
 
     Where it holds all of the question, a meaning that is less than the words does not count,

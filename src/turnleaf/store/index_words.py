@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from turnleaf.core import ranking
 from turnleaf.core.passages import Passage
-from turnleaf.core.ranking import Held
+from turnleaf.core.ranking import HeldWords
 from turnleaf.core.terms import any_of, date_terms, terms
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class _Text(NamedTuple):
 
 def find_held(
     database: apsw.Connection, numbers: Collection[int], weights: Mapping[str, float]
-) -> dict[int, Held]:
+) -> dict[int, HeldWords]:
     """Return how much of the question's words each passage holds; nothing without words."""
     if not weights:
         return {}
@@ -60,7 +60,7 @@ def find_held(
     }
     neighbours = {one.number: (one.before, one.after) for one in texts}
     return {
-        number: Held(share, is_whole=weights.keys() <= {*own[number]})
+        number: HeldWords(share, is_whole=weights.keys() <= {*own[number]})
         for number, share in ranking.spread(shares, neighbours).items()
     }
 

@@ -31,7 +31,11 @@ _Marks: TypeAlias = tuple[int, int, int, int]
 CHANGE_TRIES = 100
 QUIET_SECONDS = 1.0
 TICK_SECONDS = 0.02
-"""Longer than a file system's clock stands still: two saves within it may have one time."""
+COARSE_TICK_SECONDS = 2.0
+"""For how long a file system's clock stands still, also one that knows whole seconds only.
+
+Two saves within a tick may have one time.
+"""
 SETTLE_SECONDS = 0.02
 SETTLE_TRIES = 50
 EMPTY_TRIES = 100
@@ -521,8 +525,9 @@ def _marks(path: Path) -> _Marks | None:
 
 def _is_at_rest(marks: _Marks) -> bool:
     """Whether a save from now on would leave other marks."""
-    changed_at = marks[3] / 1e9
-    return time.time() - changed_at >= TICK_SECONDS
+    seconds, rest = divmod(marks[3], 1_000_000_000)
+    tick = TICK_SECONDS if rest else COARSE_TICK_SECONDS
+    return time.time() - (seconds + rest / 1e9) >= tick
 
 
 def _read(path: Path) -> bytes | None:
