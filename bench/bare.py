@@ -45,10 +45,14 @@ class Bare:
 
     def add_row(self, content: str) -> None:
         """Insert one row and commit."""
+        self.add_rows([content])
+
+    def add_rows(self, contents: Iterable[str]) -> None:
+        """Insert rows and commit."""
         self._database.execute("BEGIN IMMEDIATE")
-        self._database.execute(
+        self._database.executemany(
             "INSERT INTO messages (conversation, role, content, timestamp) VALUES (?, ?, ?, ?)",
-            ("fact", "user", content, STAMP),
+            [("fact", "user", content, STAMP) for content in contents],
         )
         self._database.execute("COMMIT")
 

@@ -48,7 +48,7 @@ def rows(folder: Path, scale: Scale) -> Iterator[Row]:
     """Measure both servers, each started anew for every answer."""
     place = DataFolder(folder / "mcp", "a benchmark")
     fill_memory(place.memory(Settings()), FACTS)
-    ours = partial(_ask, stdio_command(place.path))
+    ours = partial(_ask, stdio_command(place))
     yardstick = partial(_ask, [sys.executable, "-c", EMPTY])
     costs = compare(lambda: [ours], lambda: [yardstick], scale.starts, cpu_of_children)
     yield Row("turnleaf mcp to its list of tools, against an empty server", *costs, AIM)

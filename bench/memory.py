@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import product
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -11,26 +12,31 @@ from tempfile import TemporaryDirectory
 from bench import samples
 from bench.bare import Bare
 from bench.scale import Scale
-from bench.timing import Batch, Row, Work, compare
-from turnleaf import MemoryStore, Settings
+from bench.timing import Aim, Batch, Row, Work, compare
+from turnleaf import Memory, MemoryStore, Settings
 
 SETTINGS = Settings(memory_max_items=100_000, memory_max_chars=100_000_000)
 CALLS = 5
+AIMS = {("MEMORY.md", 1_000): Aim(cpu=20), ("MEMORY.md", 10_000): Aim(cpu=100)}
 
 
 def rows(folder: Path, scale: Scale) -> Iterator[Row]:
-    """Measure both formats."""
-    for name in ("MEMORY.md", "memories.json"):
+    """Measure both formats, in every size."""
+    for facts, name in product(scale.memories, ("MEMORY.md", "memories.json")):
         with TemporaryDirectory(dir=folder) as place:
-            yield _row(Path(place), scale, name)
+            yield _row(Path(place), facts, name, scale.rounds)
 
 
 def fill_memory(path: Path, facts: int) -> MemoryStore:
     """Make a memory that holds some facts."""
     store = open_memory(path)
     random = Random(0)
-    for _ in range(facts):
-        store.add(samples.fact(random))
+    store.import_memories(
+        [
+            Memory(f"fact{number}", samples.fact(random), samples.START, samples.START)
+            for number in range(facts)
+        ]
+    )
     return store
 
 
@@ -41,14 +47,14 @@ def open_memory(path: Path) -> MemoryStore:
     return store
 
 
-def _row(folder: Path, scale: Scale, name: str) -> Row:
-    store = fill_memory(folder / name, scale.facts)
+def _row(folder: Path, facts: int, name: str, rounds: int) -> Row:
+    store = fill_memory(folder / name, facts)
     bare = Bare(folder / "bare.sqlite")
-    for memory in store.get_all():
-        bare.add_row(memory.content)
-    costs = compare(_adds(store, scale.facts), _inserts(bare), scale.rounds)
+    bare.add_rows([memory.content for memory in store.get_all()])
+    costs = compare(_adds(store, facts), _inserts(bare), rounds)
     bare.close()
-    return Row(f"memory added, {name} of {scale.facts:,} facts", *costs)
+    aim = AIMS.get((name, facts))
+    return Row(f"memory added, {name} of {facts:,} facts", *costs, aim)
 
 
 def _adds(store: MemoryStore, facts: int) -> Batch:

@@ -18,6 +18,8 @@ class Scale:
     """Messages of the database from which a conversation is erased."""
     messages: int
     facts: int
+    memories: tuple[int, ...]
+    """Facts of the memories to which one is added."""
     rounds: int
     commits: int
     """Exchanges in a batch of the database: in 200, SQLite empties its log at least once."""
@@ -40,6 +42,7 @@ FULL = Scale(
     erased_among=100_000,
     messages=10_000,
     facts=100,
+    memories=(100, 1_000, 10_000),
     rounds=15,
     commits=200,
     starts=30,
@@ -60,6 +63,7 @@ QUICK = Scale(
     erased_among=2_000,
     messages=10_000,
     facts=20,
+    memories=(20, 100),
     rounds=2,
     commits=10,
     starts=1,

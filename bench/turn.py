@@ -142,7 +142,9 @@ def remembering(folder: Path, count: int, facts: int) -> Iterator[tuple[Talk, Ra
         place = data_folder(name)
         corpus.write_days(place.daily, count // 2, HALF_CHINESE)
         talk = stack.enter_context(talking(place.path, facts))
-        said = _fill_conversations(talk.assistant.conversations, count - count // 2)
+        said = _fill_conversations(
+            ConversationStore(place.conversations(Settings())), count - count // 2
+        )
         added = talk.assistant.index.sync()
         if added < count + facts:
             message = f"{added} passages were taken in, not {count + facts}"

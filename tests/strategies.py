@@ -13,7 +13,7 @@ from turnleaf.core.changes import Change, Source
 from turnleaf.core.markdown import BOM
 from turnleaf.core.memories import Memory
 from turnleaf.core.messages import Message
-from turnleaf.core.shapes import Shape
+from turnleaf.core.pages import Shape
 
 LONG = os.environ.get("TORTURE") == "long"
 MOMENT = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)

@@ -20,12 +20,13 @@ from tests.standins.scripted import ScriptedModel, learnt
 from turnleaf import Assistant, Message
 from turnleaf.assistant import MOST_PRIVATE, Composed, Document, Done
 from turnleaf.core.dialogue import Text, Usage
+from turnleaf.core.learning.decisions import Decision
+from turnleaf.core.learning.queue import Queued
 from turnleaf.errors import InvalidInput, ModelError, SettingsError, StorageError
 from turnleaf.llm.recall import RecallModel
 from turnleaf.reading import MessageReader
 from turnleaf.settings import CONFIG_NAME
 from turnleaf.store.config import ConfigFile
-from turnleaf.store.learning import Queued
 from turnleaf.store.timing import local_zone
 
 KEY = "cli:session-1"
@@ -1208,7 +1209,7 @@ class TestLearning:
         MessageReader(assistant.memory, assistant.learning, assistant.now).read(KEY)
         return len(assistant.learning.outbox())
 
-    def put_back(self, assistant: Assistant, decision: dict[str, object]) -> bool:
+    def put_back(self, assistant: Assistant, decision: Decision) -> bool:
         """Let what was carried out wait again, as after a kill right before it was noted."""
         assistant.learning.enqueue("cli:other", [Queued(Message("user", "x"))])
         batch = assistant.learning.claim("cli:other")

@@ -28,6 +28,8 @@ ROWS = [
     "longest wait of another program meanwhile, of 2,000 messages",
     "memory added, MEMORY.md of 20 facts",
     "memory added, memories.json of 20 facts",
+    "memory added, MEMORY.md of 100 facts",
+    "memory added, memories.json of 100 facts",
     "longest wait of 2 writers, .json of 100 conversations",
     "longest wait of 2 writers, .db of 100 conversations",
     "longest wait of 2 writers, .md of 20 to 30 facts",

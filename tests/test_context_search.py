@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from turnleaf import Assistant, ConversationStore, DailyLog, Index, MemoryStore, Message
-from turnleaf.context_search import find_context
-from turnleaf.core.audiences import Reader
+from turnleaf.context_search import MOST_SURROUNDED, find_context
 from turnleaf.core.hits import Hit
+from turnleaf.core.keys import Reader
 from turnleaf.core.stored_messages import NewMessage
 from turnleaf.llm.recall import RecallModel
 
@@ -48,7 +48,7 @@ def index(folder: Path, daily: DailyLog) -> Iterator[Index]:
 
 
 def days(text: str, index: Index, daily: DailyLog) -> list[str | None]:
-    return sorted({hit.date for hit in find_context(text, index, daily, MONDAY)}, key=str)
+    return sorted({hit.date for hit in find_context(text, index, MONDAY)}, key=str)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_time_in_the_message_narrows_what_is_found(
 def test_a_question_about_a_time_alone_gives_its_notes_in_order(
     index: Index, daily: DailyLog, text: str
 ) -> None:
-    said = [hit.text for hit in find_context(text, index, daily, MONDAY)]
+    said = [hit.text for hit in find_context(text, index, MONDAY)]
     assert said == [f"09:30 {note}" for day in list(NOTES)[1:] for note in NOTES[day]]
 
 
@@ -104,7 +104,7 @@ def test_a_thing_that_those_days_do_not_name_is_looked_for_in_all(
 
 
 def test_nothing_is_found_for_what_nobody_noted(index: Index, daily: DailyLog) -> None:
-    assert find_context("What is quantum physics?", index, daily, MONDAY) == ()
+    assert find_context("What is quantum physics?", index, MONDAY) == ()
 
 
 def test_without_a_model_the_notes_of_that_time_are_listed(
@@ -177,7 +177,7 @@ def searched(tmp_path: Path, conversations: ConversationStore, daily: DailyLog) 
 
 
 def context(question: str, index: Index, daily: DailyLog, **options: object) -> tuple[Hit, ...]:
-    return find_context(question, index, daily, MONDAY, **options)  # type: ignore[arg-type]
+    return find_context(question, index, MONDAY, **options)  # type: ignore[arg-type]
 
 
 def test_what_was_said_in_another_conversation_is_found_with_its_place(
@@ -289,6 +289,45 @@ def test_a_message_of_two_parts_is_shown_whole_and_of_a_longer_one_a_part(
     assert "End of two." in two
     assert "blue" in many
     assert "End of many." not in many
+
+
+def test_a_paragraph_that_was_cut_is_shown_whole(
+    conversations: ConversationStore, daily: DailyLog, tmp_path: Path
+) -> None:
+    told = [f"We saw house w{number} of street w{number + 50}. " for number in range(60)]
+    before, between, after = ("".join(told[start : start + 20]) for start in (0, 20, 40))
+    letter = f"Dear Emma. {before}\n\nThe kayak is red. {between}It leaks.\n\n{after}Yours."
+    keep(conversations, "cli:letter", [("user", letter)])
+    clubs = [("user", f"The kayak of club {number} is new.") for number in range(160)]
+    keep(conversations, "cli:clubs", clubs)
+    with closing(Index(tmp_path / "long.db", [conversations, daily])) as index:
+        first, *others = [hit.text for hit in context("Is the kayak red?", index, daily)][:4]
+    assert first.startswith("The kayak is red.")
+    assert others[-1].endswith("It leaks.")
+
+
+def test_what_goes_on_after_a_question_in_a_long_message_is_no_answer(
+    conversations: ConversationStore, daily: DailyLog, tmp_path: Path
+) -> None:
+    question = "Which plumber should we take for all the pipes, and does he come on Saturdays too?"
+    rest = "\n\n".join(make_filler(first, is_chinese=False) for first in (0, 300))
+    keep(conversations, "cli:letter", [("user", f"{question}\n\n{rest}")])
+    keep(conversations, "cli:pipes", [("user", "A plumber saw the pipes.")])
+    with closing(Index(tmp_path / "long.db", [conversations, daily])) as index:
+        texts = [hit.text for hit in context("plumber on Saturdays", index, daily)]
+    assert texts[:2] == [question, "A plumber saw the pipes."]
+
+
+def test_room_beyond_the_best_is_not_for_what_only_asks(
+    conversations: ConversationStore, searched: Index, daily: DailyLog
+) -> None:
+    for number in range(40):
+        asked = f"Is the lamp of room {number} called something, and who dusts it in week {number}?"
+        said = [("user", asked), ("assistant", f"Cupboard {number} has spoons.")]
+        keep(conversations, f"cli:room-{number}", said)
+    texts = [hit.text for hit in context("What is the lamp called?", searched, daily)]
+    assert sum(text.startswith("Is the lamp") for text in texts) <= MOST_SURROUNDED
+    assert "It is green. The lamp is called Ming." in texts
 
 
 def test_strangers_beside_a_hit_stay_out_of_prompts_of_other_conversations(

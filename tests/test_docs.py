@@ -15,8 +15,7 @@ import click
 import pytest
 
 from turnleaf.faces.cli.program import program
-from turnleaf.llm.models import URL_VARIABLES
-from turnleaf.settings import KEYS, SETTINGS, Setting
+from turnleaf.settings import BASE_URLS, KEYS, SETTINGS, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,7 +90,7 @@ def variables_read_by_the_code() -> set[str]:
 def test_the_page_documents_exactly_the_variables_that_exist() -> None:
     documented = set(re.findall(r"^\| `([A-Z_0-9]+)`", read(DOCS / "settings.md"), re.MULTILINE))
     exist = {setting.variable for setting in SETTINGS} | variables_read_by_the_code() - {"PATH"}
-    by_table = {*map(str.upper, KEYS), *URL_VARIABLES.values()}
+    by_table = {*map(str.upper, KEYS), *BASE_URLS.values()}
     assert documented == exist | by_table | {"NO_COLOR"}
 
 

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.decisions import decide
 from tests.standins.scripted import ScriptedModel, learnt
 from turnleaf import Assistant, Message
+from turnleaf.core.learning.queue import Queued
 from turnleaf.errors import ModelError
-from turnleaf.store.learning import Queued
 
 KEY = "cli:session-1"
 DOG = "My dog is called Rex."
@@ -313,9 +314,7 @@ def test_what_was_forgotten_while_it_was_being_read_is_not_written(
     model.facts = [[]] * 9
     fact = assistant.memory.add("My dog is called Rex")
     said = Message("user", DOG, clock())
-    decision = {"id": "k7m2q9x4vd", "action": "add", "conversation": KEY,
-                "content": "My dog is called Rex", "quote": DOG,
-                "messageTime": "2026-11-16T09:30:00.000Z"}  # fmt: skip
+    decision = decide("My dog is called Rex", KEY, quote=DOG, message_time=clock())
     assistant.learning.enqueue(KEY, [Queued(said)])
     batch = assistant.learning.claim(KEY, read=False)
     assert batch is not None

@@ -23,9 +23,9 @@ from turnleaf.faces.home_assistant import (
     VARIABLES,
     VERBOSE,
     has_slack,
-    page_command,
+    make_page_command,
+    make_variables,
     read_options,
-    variables,
 )
 from turnleaf.settings import SETTINGS, Settings
 
@@ -95,7 +95,7 @@ def test_the_app_is_of_this_version_and_listens_where_home_assistant_asks() -> N
     assert CONFIG["ingress_port"] == PORT
     assert CONFIG["ports"] == {f"{PORT}/tcp": None}
     assert f"[PORT:{PORT}]/healthz" in CONFIG["watchdog"]
-    assert page_command({}) == ["serve", "--host", "0.0.0.0", "--port", str(PORT)]  # noqa: S104
+    assert make_page_command({}) == ["serve", "--host", "0.0.0.0", "--port", str(PORT)]  # noqa: S104
 
 
 @pytest.mark.parametrize("option", SCHEMA)
@@ -176,7 +176,7 @@ GOOD: dict[str, Any] = {
 
 def test_what_is_chosen_holds_in_the_programs(tmp_path: Path) -> None:
     assert set(GOOD) == set(SCHEMA)
-    environ = variables(GOOD)
+    environ = make_variables(GOOD)
     held = Settings.load(tmp_path, environ)
     known = {setting.field for setting in SETTINGS} | {name.lower() for name in environ}
     for option in set(GOOD) & known - {"allowed_hosts", "allowed_urls"}:
@@ -184,8 +184,8 @@ def test_what_is_chosen_holds_in_the_programs(tmp_path: Path) -> None:
         assert getattr(held, option) == (",".join(value) if isinstance(value, list) else value)
     assert environ["TURNLEAF_ALLOWED_HOSTS"] == "homeassistant.local,home.example.org:8099"
     assert environ["TURNLEAF_ALLOWED_URLS"] == "http://192.168.1.5:11434"
-    assert "--verbose" in page_command(GOOD)
-    assert "--verbose" not in page_command({"verbose": False})
+    assert "--verbose" in make_page_command(GOOD)
+    assert "--verbose" not in make_page_command({"verbose": False})
 
 
 def test_home_assistant_takes_what_the_programs_take() -> None:
@@ -197,13 +197,13 @@ def test_home_assistant_takes_what_the_programs_take() -> None:
 
 
 def test_what_is_not_chosen_is_left_to_the_page() -> None:
-    assert variables({"model": None, "model_url": " ", "slack_allowed_users": []}) == {}
-    assert variables({"of_an_older_version": "客廳"}) == {}
+    assert make_variables({"model": None, "model_url": " ", "slack_allowed_users": []}) == {}
+    assert make_variables({"of_an_older_version": "客廳"}) == {}
 
 
 def test_a_choice_that_cannot_hold_is_named() -> None:
     with pytest.raises(SettingsError, match='the option "model" must be recall'):
-        variables({"model": "小明"})
+        make_variables({"model": "小明"})
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ def test_what_no_program_could_take_is_named_before_one_starts(
     option: str, value: object, said: str
 ) -> None:
     with pytest.raises(SettingsError, match=f'the option "{option}"') as raised:
-        variables({**GOOD, option: value})
+        make_variables({**GOOD, option: value})
     assert said in str(raised.value)
     assert "s3cret" not in str(raised.value)
 
@@ -246,7 +246,7 @@ def test_options_that_cannot_be_read_are_said_to_be_so(tmp_path: Path, text: str
 
 def test_the_bot_runs_with_both_of_its_tokens(capsys: pytest.CaptureFixture[str]) -> None:
     assert not has_slack({})
-    assert has_slack(variables(GOOD))
+    assert has_slack(make_variables(GOOD))
     assert capsys.readouterr().err == ""
     assert not has_slack({"SLACK_BOT_TOKEN": "xoxb-1"})
     assert "needs both of its tokens" in capsys.readouterr().err

@@ -14,10 +14,11 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from tests.decisions import decide
 from tests.strategies import LONG
+from turnleaf.core.learning.queue import LEASE_SECONDS, Batch, Queued
 from turnleaf.core.messages import Message
-from turnleaf.core.throttle import LEASE_SECONDS
-from turnleaf.store.learning import Batch, LearningStore, Queued
+from turnleaf.store.learning import LearningStore
 
 START = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)
 MEMORY = Path("/dev/shm")  # noqa: S108
@@ -123,7 +124,9 @@ class Orders(RuleBasedStateMachine):
     @rule(number=any_one, which=any_one)
     def somebody_completes(self, number: int, which: int) -> None:
         batch = self.batches[number % len(self.batches)]
-        decisions = [{"add": one.message.text, "source": one.source} for one in batch.messages]
+        decisions = [
+            decide(one.message.text, batch.key, source=one.source) for one in batch.messages
+        ]
         was_live = self.is_live(batch)
         assert self.store(which).complete(batch, decisions) == was_live
         if was_live:
@@ -138,10 +141,10 @@ class Orders(RuleBasedStateMachine):
     def take_in(self, batch: Batch) -> None:
         """Learn the ids of what has just been decided."""
         new = [one for one in self.store(0).outbox() if one.id not in self.decided]
-        assert [one.decision["add"] for one in new] == [one.message.text for one in batch.messages]
+        assert [one.decision.content for one in new] == [one.message.text for one in batch.messages]
         assert {one.key for one in new} == {batch.key}
         for one in new:
-            self.decided[one.id] = (one.key, one.decision["add"], one.decision["source"])
+            self.decided[one.id] = (one.key, one.decision.content, one.decision.source)
 
     @precondition(lambda self: self.batches)
     @rule(number=any_one, which=any_one)
@@ -258,7 +261,7 @@ class Orders(RuleBasedStateMachine):
     @invariant()
     def what_was_decided_is_given_until_it_is_carried_out(self) -> None:
         given = {
-            one.id: (one.key, one.decision["add"], one.decision["source"])
+            one.id: (one.key, one.decision.content, one.decision.source)
             for one in self.store(1).outbox()
         }
         assert given == self.decided

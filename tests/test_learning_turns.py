@@ -122,7 +122,7 @@ class Turns(RuleBasedStateMachine):
 
     def waiting(self) -> list[str]:
         """Read the queue as it is on disk, whoever holds it."""
-        read = self.assistant.learning._database.read  # noqa: SLF001 - no user looks inside
+        read = self.assistant.learning._database.read  # type: ignore[attr-defined]  # noqa: SLF001
         rows = read(lambda database: list(database.execute("SELECT record FROM queue")))
         return [found for (row,) in rows for found in re.findall(r'"(q\d+)"', bytes(row).decode())]
 

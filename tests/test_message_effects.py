@@ -11,7 +11,7 @@ import pytest
 from tests.standins.scripted import ScriptedModel
 from turnleaf import Assistant, Message
 from turnleaf.assistant import Document
-from turnleaf.core.audiences import only
+from turnleaf.core.keys import only
 from turnleaf.core.message_fates import note_newer
 from turnleaf.llm.recall import RecallModel
 from turnleaf.settings import CONFIG_NAME

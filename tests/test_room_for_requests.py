@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.decisions import decide
 from turnleaf.assistant import Assistant
 from turnleaf.context_search import find_context
 from turnleaf.core.changes import Source
+from turnleaf.core.learning.queue import Queued
 from turnleaf.core.messages import Message
 from turnleaf.decision_writing import DecisionWriter
 from turnleaf.store.config import ConfigFile
-from turnleaf.store.learning import LearningStore, Queued
+from turnleaf.store.learning import LearningStore
 from turnleaf.tools import MemoryTools
 
 KEY = "cli:session-1"
@@ -94,8 +96,8 @@ def test_older_facts_are_found_and_marked_but_in_no_prompt(small: Assistant) -> 
     small.index.sync()
     hits = small.index.search("zoo")
     assert {(hit.source, hit.id) for hit in hits} == {("older", zoo.id), ("older", ended.id)}
-    assert find_context("When was the zoo visit?", small.index, small.daily, NOW.date()) == ()
-    tools = MemoryTools(small.memory, small.pending, small.daily, small.index, small.folder.path)
+    assert find_context("When was the zoo visit?", small.index, NOW.date()) == ()
+    tools = MemoryTools(small.stores)
     found = json.loads(tools.call("manage_memory", {"action": "search", "search": "visit"}))
     assert [(one["id"], one["older"]) for one in found["memories"]] == [(zoo.id, True)]
 
@@ -117,14 +119,6 @@ class Counted(LearningStore):
         super().postpone(outgoing_id, problem)
 
 
-def decision(number: int) -> dict[str, object]:
-    return {
-        "id": f"decided{number}", "action": "add", "target": None, "expected": None,
-        "content": f"fact number {number}", "category": None, "quote": f"quote {number}",
-        "conversation": KEY, "messageTime": None, "trust": "user", "source": None,
-    }  # fmt: skip
-
-
 def test_what_does_not_fit_is_tried_again_only_when_there_is_room(
     small: Assistant, tmp_path: Path
 ) -> None:
@@ -134,18 +128,20 @@ def test_what_does_not_fit_is_tried_again_only_when_there_is_room(
     learning.enqueue(KEY, [Queued(Message("user", "x"))])
     batch = learning.claim(KEY)
     assert batch is not None
-    learning.complete(batch, [decision(number) for number in range(3)])
-    writer = DecisionWriter(small.memory, small.pending, learning, small.index)
+    learning.complete(batch, [decide(f"fact number {number}", KEY) for number in range(3)])
+    small.stores.learning = learning
+    writer = DecisionWriter(small.stores)
     assert len(writer.settle().problems) == 3
     assert learning.postponed == 3
-    state = small.memory.record_state()
+    before = small.memory.changes()
     for _ in range(3):
         assert writer.settle().problems == ()
-    assert (learning.postponed, small.memory.record_state()) == (3, state)
+    assert learning.postponed == 3
+    assert small.memory.changes() == before
     for memory in small.memory.get_all()[:2]:
         small.memory.delete(memory.id)
     assert [one.memory.content for one in writer.settle().learnt] == ["fact number 0"]
-    assert [one.decision["content"] for one in learning.outbox()] == [
+    assert [one.decision.content for one in learning.outbox()] == [
         "fact number 1",
         "fact number 2",
     ]

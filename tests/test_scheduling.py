@@ -520,7 +520,7 @@ def test_two_who_ask_at_once_do_not_get_the_same_room(folder: DataFolder, clock:
     model = Patient()
     with Assistant(folder, model=model, now=clock) as own:
         meeting = Meeting(clock)
-        own.schedules = ScheduleStore(folder.schedules, now=meeting)
+        own.stores.schedules = ScheduleStore(folder.schedules, now=meeting)
         made = [own.schedules.add(PROMPT, "every 1h").id for _ in range(MOST_AT_ONCE + 1)]
         runner = Runner(own)
         for one in made[2:]:
@@ -538,7 +538,7 @@ def test_two_who_deliver_the_same_run_at_once_note_it_once(own: Assistant, clock
     clock.pass_time(minutes=15)
     ((schedule, run),) = own.schedules.claim()
     meeting = Meeting(clock)
-    own.daily = DailyLog(own.daily.location, now=meeting)
+    own.stores.daily = DailyLog(own.daily.location, now=meeting)
     runner = Runner(own)
     meeting.is_on = True
     with ThreadPoolExecutor() as pool:

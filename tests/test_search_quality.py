@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from turnleaf.core.evaluation import judged, mean
-from turnleaf.faces.cli.evaluation import Documents
+from turnleaf.faces.cli.search import Documents, judged, mean
 from turnleaf.llm.embeddings import LocalEmbedder
 from turnleaf.store.index import Index
 

@@ -18,6 +18,7 @@ from turnleaf.settings import (
     Settings,
     data_folder,
     default_data_dir,
+    find_terminal_language,
 )
 
 NUMBERS = [setting for setting in SETTINGS if type(setting.default) is int and setting.least]
@@ -62,6 +63,8 @@ def test_each_setting_comes_from_the_environment_before_the_file(
         in_file, written, meant = "recall", "openai:gpt", "openai:gpt"
     if setting.field.startswith("slack_"):
         in_file, written, meant = "U012", "U01, U02", "U01,U02"
+    if setting.field == "slack_spaces":
+        in_file, written, meant = "U012=anna", "U01=anna, U02=小明", "U01=anna,U02=小明"
     write(tmp_path, {setting.key: in_file})
     from_file = Settings.load(tmp_path, {})
     assert getattr(from_file, setting.field) == in_file
@@ -362,3 +365,20 @@ def test_a_store_without_an_argument_uses_the_requirements_folder() -> None:
     assert default_data_dir({}) == Path("data")
     assert default_data_dir({"SUPERVISOR_TOKEN": ""}) == Path("data")
     assert default_data_dir({"SUPERVISOR_TOKEN": "t"}) == Path("/data")
+
+
+# The terminal
+
+
+@pytest.mark.parametrize(
+    ("environ", "language"),
+    [
+        ({}, ""),
+        ({"LANG": "zh_TW.UTF-8"}, "zh"),
+        ({"LANG": "zh_TW.UTF-8", "LC_ALL": "en_US.UTF-8"}, "en"),
+        ({"LANG": "en_US.UTF-8", "LC_MESSAGES": "zh_TW"}, "zh"),
+        ({"LANG": "zh_TW.UTF-8", "LC_ALL": ""}, "zh"),
+    ],
+)
+def test_the_language_is_the_one_of_the_terminal(environ: dict[str, str], language: str) -> None:
+    assert find_terminal_language(environ) == language

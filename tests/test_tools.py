@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from turnleaf import DailyLog, Index, MemoryStore, Settings
+from turnleaf import Settings
 from turnleaf.core.changes import Source
-from turnleaf.store.pending import PendingStore
+from turnleaf.store.stores import Stores
 from turnleaf.tools import SPECS, TOOLS, MemoryTools, Turn
 
 MORNING = datetime(2026, 11, 16, 9, 30, tzinfo=UTC)
@@ -25,11 +25,9 @@ def tools(tmp_path: Path) -> Iterator[MemoryTools]:
 
 
 def opened(folder: Path, **settings: Any) -> Iterator[MemoryTools]:  # noqa: ANN401
-    memory = MemoryStore(folder / "MEMORY.md", settings=Settings(**settings), now=lambda: MORNING)
-    daily = DailyLog(folder / "daily", now=lambda: MORNING)
-    index = Index(folder / "index.db", [memory, daily])
-    yield MemoryTools(memory, PendingStore(memory), daily, index, folder)
-    index.close()
+    with Stores.open(folder, now=lambda: MORNING) as stores:
+        stores.facts.use(Settings(**settings))
+        yield MemoryTools(stores)
 
 
 def used(tools: MemoryTools, name: str, /, **arguments: object) -> dict[str, Any]:
@@ -179,7 +177,7 @@ def test_a_schedule_makes_no_others_and_changes_none(tools: MemoryTools, action:
 def test_results_go_to_no_channel_that_is_not_on_the_list(tools: MemoryTools, deliver: str) -> None:
     given = {"prompt": "早安", "timing": "@daily", "deliver": deliver}
     for listed in ({}, {"slackAllowedChannels": "C012AB3CD,C0SECRETS"}):
-        (tools.data_dir / "memory-config.json").write_text(json.dumps(listed), "utf-8")
+        (tools.stores.folder.path / "memory-config.json").write_text(json.dumps(listed), "utf-8")
         refused = used(tools, "manage_schedule", action="add", **given)
         assert "C0SECRET is not on the list slackAllowedChannels" in refused["error"]
     listed = {"slackAllowedChannels": "C012AB3CD,C0SECRET"}
@@ -187,7 +185,7 @@ def test_results_go_to_no_channel_that_is_not_on_the_list(tools: MemoryTools, de
     refused = used(tools, "manage_schedule", action="update", id=made["id"], deliver=deliver)
     assert refused["success"] is False
     assert [one.deliver for one in tools.schedules.get_all()] == ["log"]
-    (tools.data_dir / "memory-config.json").write_text(json.dumps(listed), "utf-8")
+    (tools.stores.folder.path / "memory-config.json").write_text(json.dumps(listed), "utf-8")
     changed = used(tools, "manage_schedule", action="update", id=made["id"], deliver=deliver)
     assert changed["deliver"] == "slack:C0SECRET"
 
@@ -197,7 +195,7 @@ def test_of_many_long_runs_a_model_reads_the_newest_and_no_folders(tools: Memory
     one = store.add("早安", "@daily")
     for number in range(7):
         _, run = store.begin(one.id)
-        place = tools.data_dir / "results/天氣.md"
+        place = tools.stores.folder.path / "results/天氣.md"
         error = f"{place}: no space; see /home/ming/.claude/log.txt"
         store.finish(one.id, run, result=f"{number}{'燈' * 2000}", error=error)
     runs = used(tools, "manage_schedule", action="runs", id=one.id)["runs"]
@@ -357,7 +355,7 @@ def test_an_argument_of_more_than_a_hundred_thousand_characters_is_refused(
 def test_a_file_that_cannot_be_written_is_reported_as_failed(
     tools: MemoryTools, tmp_path: Path
 ) -> None:
-    tools.memory.location.mkdir()
+    tools.memory.location.mkdir(parents=True)
     result = used(tools, "append_memory", fact="coffee")
     assert result["success"] is False
     assert "MEMORY.md" in result["error"]

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from turnleaf.core.memories import Memory
     from turnleaf.core.messages import ConversationTurn, Message
     from turnleaf.core.prompts import build_prompt_with_history, build_prompt_with_memory
+    from turnleaf.core.records import Record
     from turnleaf.errors import (
         Conflict,
         CorruptFile,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from turnleaf.store.index import Index
     from turnleaf.store.memories import MemoryStore
     from turnleaf.store.schedules import ScheduleStore
+    from turnleaf.store.stores import Stores
     from turnleaf.turns import Composed, Done, Reply
 
 __version__ = "0.1.0"
@@ -61,12 +63,14 @@ __all__ = [
     "NotFound",
     "Prompt",
     "PromptComposer",
+    "Record",
     "Reply",
     "ScheduleStore",
     "Settings",
     "SettingsError",
     "Silence",
     "StorageError",
+    "Stores",
     "Text",
     "ToolCall",
     "ToolResult",
@@ -106,12 +110,14 @@ _HOMES = {
     "NotFound": "errors",
     "Prompt": "core.dialogue",
     "PromptComposer": "core.composer",
+    "Record": "core.records",
     "Reply": "turns",
     "ScheduleStore": "store.schedules",
     "Settings": "settings",
     "SettingsError": "errors",
     "Silence": "core.dialogue",
     "StorageError": "errors",
+    "Stores": "store.stores",
     "Text": "core.dialogue",
     "ToolCall": "core.dialogue",
     "ToolResult": "core.dialogue",

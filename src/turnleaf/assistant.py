@@ -7,36 +7,31 @@ stored. Only then is the turn done. What is learnt from it is found in the backg
 
 from __future__ import annotations
 
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from datetime import timedelta
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Self
 
 from turnleaf.core import events
-from turnleaf.core.budgets import prompt_budget
 from turnleaf.core.composer import Document, Explanation
 from turnleaf.core.keys import checked_key
+from turnleaf.core.learning.queue import Queued
 from turnleaf.core.memories import checked_text
 from turnleaf.core.stored_messages import NewMessage
 from turnleaf.core.times import to_millisecond
+from turnleaf.core.tokens import prompt_budget
 from turnleaf.decision_writing import Learnt
 from turnleaf.errors import EmbeddingError, InvalidInput, SettingsError
 from turnleaf.extraction import Extraction, Outcome
 from turnleaf.llm.models import find_extractor, find_model
-from turnleaf.message_effects import SettledConversations, withdraw
+from turnleaf.message_effects import withdraw_replaced
 from turnleaf.obeying import obey, requests_in
-from turnleaf.search import configure, follow
-from turnleaf.settings import DataFolder, Settings, data_folder
-from turnleaf.store import erasure
-from turnleaf.store.daily import DailyLog, local_now
-from turnleaf.store.index import Index
-from turnleaf.store.learning import LearningStore, Queued
-from turnleaf.store.memories import MemoryStore
-from turnleaf.store.opening import open_conversations
-from turnleaf.store.pending import PendingStore
-from turnleaf.store.schedules import ScheduleStore
-from turnleaf.turns import Composed, Done, Reply, Said, Turn, asked
+from turnleaf.search import use_settings
+from turnleaf.store.ambient import local_now
+from turnleaf.store.erasure import erase_conversation
+from turnleaf.store.stores import Stores
+from turnleaf.turns import Composed, Done, Reply, Said, Surroundings, Turn, asked
 from turnleaf.worker import Job, Worker, log
 
 if TYPE_CHECKING:
@@ -47,6 +42,16 @@ if TYPE_CHECKING:
     from turnleaf.core.dialogue import Event, Model
     from turnleaf.core.messages import Message
     from turnleaf.core.stored_messages import StoredMessage
+    from turnleaf.settings import DataFolder, Settings
+    from turnleaf.store.contracts import (
+        Conversations,
+        DailyNotes,
+        Facts,
+        LearningQueue,
+        Passages,
+        PendingFacts,
+        Schedules,
+    )
 
 __all__ = ["Assistant", "Composed", "Document", "Done", "Explanation", "Learnt", "Reply"]
 
@@ -71,28 +76,20 @@ class Assistant:
 
     def __init__(
         self,
-        folder: DataFolder | str | Path | None = None,
+        stores: Stores | DataFolder | str | Path | None = None,
         *,
         model: Model | None = None,
+        space: str | None = None,
         now: Callable[[], datetime] = local_now,
     ) -> None:
-        self.folder = folder if isinstance(folder, DataFolder) else data_folder(folder)
+        self.stores = (
+            stores if isinstance(stores, Stores) else Stores.open(stores, space=space, now=now)
+        )
         self._now = now
         self._given_model = model
-        self._configured: tuple[object, Settings] | None = None
-        settings = self.settings
-        self.memory = MemoryStore(self.folder.memory(settings), settings=settings, now=now)
-        self.daily = DailyLog(self.folder.daily, now=now)
-        self.conversations = open_conversations(self.folder, settings, now)
-        self.learning = LearningStore(self.folder.learning, now=now)
-        self.pending = PendingStore(self.memory)
-        self.schedules = ScheduleStore(self.folder.schedules, now=now)
-        self.index = Index(self.folder.index)
-        self._searched = follow(self.conversations, self.memory, self.pending)
-        configure(self.index, self.folder, settings, self._searched)
-        self._extraction = Extraction(
-            self.memory, self.pending, self.learning, self.index, self.conversations, now
-        )
+        self._searches_by: Settings | None = None
+        self._extraction = Extraction(self.stores, now)
+        _ = self.settings
         self._private: dict[str, list[Message]] = {}
         self._under_way: dict[str, list[Turn]] = {}
         self._guard = Lock()
@@ -100,39 +97,64 @@ class Assistant:
         self._is_closing = False
         self._worker = Worker(self._learn)
 
+    @property
+    def memory(self) -> Facts:
+        """The long-term facts."""
+        return self.stores.facts
+
+    @property
+    def pending(self) -> PendingFacts:
+        """Facts that wait to be accepted."""
+        return self.stores.pending
+
+    @property
+    def daily(self) -> DailyNotes:
+        """The daily notes."""
+        return self.stores.daily
+
+    @property
+    def conversations(self) -> Conversations:
+        """The conversations."""
+        return self.stores.conversations
+
+    @property
+    def schedules(self) -> Schedules:
+        """The prompts that run on a schedule."""
+        return self.stores.schedules
+
+    @property
+    def learning(self) -> LearningQueue:
+        """What is yet to be learned from."""
+        return self.stores.learning
+
+    @property
+    def index(self) -> Passages:
+        """The search."""
+        return self.stores.passages
+
+    @property
+    def folder(self) -> DataFolder:
+        """The data folder."""
+        return self.stores.folder
+
     def init(self) -> None:
         """Make the folders and files where missing, and remove conversations that expired."""
-        self.memory.init()
-        self.daily.init()
-        self.conversations.init()
+        self.stores.init()
 
     # Settings and model, as they are now.
 
     @property
     def settings(self) -> Settings:
-        """The settings, read again when their file has changed."""
-        looks = _looks(self.folder.config)
-        if self._configured is None or self._configured[0] != looks:
-            is_new = self._configured is not None
-            self._configured = looks, Settings.load(self.folder.path)
-            if is_new:
-                self._use(self._configured[1])
-        return self._configured[1]
+        """The settings, read again when somebody has changed them."""
+        settings = self.stores.settings
+        if settings is not self._searches_by:
+            use_settings(self.index, settings)
+            self._searches_by = settings
+        return settings
 
     def follow_settings(self) -> None:
-        """Let the settings hold that stand in the file now."""
+        """Apply the settings that hold now."""
         _ = self.settings
-
-    def _use(self, settings: Settings) -> None:
-        """Let other settings hold; where the memory and the conversations are stays the same."""
-        self.memory.use(settings)
-        self.conversations.use(settings)
-        here = replace(
-            settings,
-            memory_location=str(self.memory.location),
-            conversations_location=str(self.conversations.location),
-        )
-        configure(self.index, self.folder, here, self._searched)
 
     @property
     def model(self) -> Model:
@@ -227,12 +249,23 @@ class Assistant:
         with self._guard:
             self._under_way.setdefault(key, []).append(turn)
         try:
-            yield from turn.remembered()
+            with closing(turn.remembered()) as events:
+                for event in events:
+                    if isinstance(event, Done):
+                        self._follow_up(key, event.reply)
+                    yield event
         finally:
             with self._guard:
                 self._under_way[key].remove(turn)
                 if not self._under_way[key]:
                     del self._under_way[key]
+
+    def _follow_up(self, key: str, reply: Reply) -> None:
+        """Learn from a turn that is over, if it is time; flush where the context is nearly full."""
+        usage = reply.usage
+        if usage and usage.context_window:
+            self.used(key, usage.input_tokens + usage.output_tokens, usage.context_window)
+        self.idle(key)
 
     def _private_history(self, key: str) -> list[Message]:
         """Give what was said in private, as the newest; the oldest of very many is forgotten."""
@@ -253,13 +286,7 @@ class Assistant:
             under_way = list(self._under_way.get(key, ()))
         for turn in under_way:
             turn.discard()
-        was_kept = erasure.erase_conversation(
-            key,
-            conversations=self.conversations,
-            schedules=self.schedules,
-            index=self.index,
-            learning=self.learning,
-        )
+        was_kept = erase_conversation(self.stores, key)
         return was_private or was_kept or bool(under_way)
 
     def preview(
@@ -281,7 +308,14 @@ class Assistant:
         if not checked_text(said.text, "a message").strip():
             message = "a message needs some text; this is empty"
             raise InvalidInput(message)
-        return Turn(self, checked_key(key), said, is_private=is_private)
+        surroundings = Surroundings(self.stores, self.settings, self._find_model(), self._now)
+        return Turn(surroundings, checked_key(key), said, is_private=is_private)
+
+    def _find_model(self) -> Model | SettingsError:
+        try:
+            return self.model
+        except SettingsError as error:
+            return error
 
     def private_history(self, key: str) -> list[Message] | None:
         """Give what was said in private, if there is such a conversation."""
@@ -325,23 +359,18 @@ class Assistant:
         now = message.timestamp.astimezone(here.tzinfo) if message.timestamp else here
         return asked(message, obey(message.text, self.memory, self.learning, key=key, now=now), ())
 
-    def settle_versions(self, key: str, replaced: Sequence[Message]) -> None:
-        """Withdraw what rests on messages that are no longer shown."""
-        times = {one.timestamp for one in replaced if one.role == "user" and one.timestamp}
-        if times:
-            withdraw(key, times, self.learning, self.pending, self.memory)
-
     def settle_messages(self) -> None:
         """Hide the messages that forgotten facts rest on, and show those of facts that are back."""
-        if isinstance(self._searched, SettledConversations):
-            self._searched.settle()
+        self.stores.settle_messages()
 
     def show_version(self, key: str, message_id: int) -> None:
         """Show another version of a message and of what followed it, and learn from that."""
         before = {one.id: one for one in self.conversations.messages(key)}
         self.conversations.show_version(key, message_id)
         after = {one.id: one for one in self.conversations.messages(key)}
-        self.settle_versions(key, [one.message for one in before.values() if one.id not in after])
+        withdraw_replaced(
+            self.stores, key, [one.message for one in before.values() if one.id not in after]
+        )
         shown = [one for one in after.values() if one.id not in before]
         self.enqueue(key, [queued for one in shown for queued in self._told_again(key, one)])
         self._read_soon(key)
@@ -443,10 +472,9 @@ class Assistant:
     def close(self, *, flush: bool = True) -> None:
         """Finish what is under way; with `flush` learn from all that waits as well."""
         self._is_closing = True
-        with ExitStack() as closing:
-            for part in (self.learning, self.conversations, self.index):
-                closing.callback(part.close)
-            closing.callback(self._worker.close)
+        with ExitStack() as ending:
+            ending.callback(self.stores.close)
+            ending.callback(self._worker.close)
             if flush:
                 self.flush()
 
@@ -529,10 +557,3 @@ def _trust(message: Message) -> str:
 
 def _source(message: Message) -> str | None:
     return f"tool:{message.name or 'unknown'}" if _trust(message) == "tool" else None
-
-
-def _looks(path: Path) -> object:
-    with suppress(OSError):
-        found = path.stat()
-        return found.st_mtime_ns, found.st_size, found.st_ino
-    return None

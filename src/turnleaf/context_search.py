@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from turnleaf.core.audiences import Reader
 from turnleaf.core.context import (
     Room,
     choose,
@@ -17,26 +16,23 @@ from turnleaf.core.context import (
     put_clusters_first,
     show,
 )
-from turnleaf.core.evidence import is_question
-from turnleaf.core.hits import Hit
+from turnleaf.core.evidence import is_question, is_small_talk
+from turnleaf.core.hits import PROMPT_LIMIT
+from turnleaf.core.keys import Reader
 from turnleaf.core.languages.words import find_pattern
-from turnleaf.core.passages import of_day
-from turnleaf.core.small_talk import is_small_talk
 from turnleaf.core.spans import span_in
 from turnleaf.core.terms import parse_query, simplify
 from turnleaf.core.tokens import estimate
 from turnleaf.settings import Settings
-from turnleaf.store.index import PROMPT_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import date
 
+    from turnleaf.core.hits import Hit
     from turnleaf.core.messages import Message
-    from turnleaf.core.passages import Passage
     from turnleaf.core.spans import Span
-    from turnleaf.store.daily import DailyLog
-    from turnleaf.store.index import Index
+    from turnleaf.store.contracts import Passages
 
     Count = Callable[[str], int]
 
@@ -44,11 +40,14 @@ CONTEXT_TOKENS = Settings().context_max_tokens
 ANY_READER = Reader(is_prompt=True)
 MOST_ENTRIES = 20
 MOST_SAID = 100
-PART_CHARS = 140
-"""A part of a message of two has at least about so many; Chinese has half of English."""
+MOST_PARTS = 4
+"""A paragraph of more parts than this, which is twice what is never cut, is not shown whole."""
 MOST_SURROUNDED = 10
-"""How many of the best hits are shown with what was said before and after, if there is room."""
-LONGEST_DAYS = 31
+"""How many of the best hits are shown with what was said before and after, if there is room.
+
+What only asks is shown among these and not after them: what answers it is found by its words as
+well, and if it is not, fits less than all that is.
+"""
 QUERY_CHARS = 2000
 LINE_CHARS = 200
 
@@ -57,8 +56,7 @@ LINE_CHARS = 200
 class _ContextSearch:
     """A search for one prompt: what may be read, what is known, and what has room."""
 
-    index: Index
-    daily: DailyLog
+    index: Passages
     today: date
     reader: Reader
     known: frozenset[str]
@@ -75,13 +73,21 @@ class _ContextSearch:
     def _find_within(self, span: Span) -> list[Hit]:
         thing = find_pattern("context_search", "around").sub(" ", simplify(span.rest))
         if not parse_query(thing).terms:
-            told = (*_entries_of(span, self.daily), *self._find_messages(span))
+            told = (*self._find_notes(span), *self._find_messages(span))
             return fill(told, Room(self.tokens, self.count))
         return self._fill(thing, span) or self._fill(thing)
 
+    def _find_notes(self, span: Span) -> list[Hit]:
+        """Return what was noted last on some days, in order."""
+        return self.index.list_between(
+            span.first, span.last, MOST_ENTRIES, source="daily", reader=self.reader
+        )
+
     def _find_messages(self, span: Span) -> list[Hit]:
         """Return what the user stated on some days, in the order of time."""
-        said = self.index.said_between(span.first, span.last, MOST_SAID, reader=self.reader)
+        said = self.index.list_between(
+            span.first, span.last, MOST_SAID, source="conversations", reader=self.reader
+        )
         told = choose(span.rest, said, self.known)
         return [hit for hit in told if not (is_answer(hit) or is_question(hit.text))]
 
@@ -92,7 +98,8 @@ class _ContextSearch:
         room = Room(int(self.tokens * sure), self.count)
         shown = show(question, put_clusters_first(evidence))
         best = [*islice(shown, MOST_SURROUNDED)]
-        filled = fill(self._with_answers(question, chain(best, shown)), room)
+        others = (hit for hit in shown if not _only_asks(hit))
+        filled = fill(self._with_answers(question, chain(best, others)), room)
         return fill(self._surroundings(question, best), room, filled)
 
     def _search(self, question: str, span: Span | None) -> list[Hit]:
@@ -107,24 +114,27 @@ class _ContextSearch:
         return [hit for hit in hits if hit.source != "older"]
 
     def _with_answers(self, question: str, hits: Iterable[Hit]) -> Iterator[Hit]:
-        """Return the hits; a question with the answer after it, or not at all if that is none."""
+        """Return the hits; a question with the answer after it, or not at all if that is none.
+
+        What goes on in the same message is no answer, and no reason to leave the question out.
+        """
         for hit in hits:
-            if hit.source != "conversations" or not is_question(hit.text):
+            if not _only_asks(hit):
                 yield hit
-                yield from self._other_part(question, hit)
+                yield from self._find_other_parts(question, hit)
                 continue
-            after = self.index.around(hit, 0, 1)
+            after = [one for one in self.index.around(hit, 0, 1) if one.message != hit.message]
             answers = choose(question, after, self.known)
             if answers or not after:
                 yield hit
                 yield from answers
 
-    def _other_part(self, question: str, hit: Hit) -> list[Hit]:
-        """Return the other part of a message that has two, so that it is whole."""
-        if hit.message is None or len(hit.text) < PART_CHARS or hit.part > 1:
+    def _find_other_parts(self, question: str, hit: Hit) -> list[Hit]:
+        """Return the other parts of a paragraph, or of a message of two, so that it is whole."""
+        if not 0 < hit.earlier + hit.later < MOST_PARTS:
             return []
-        beside = [one for one in self.index.around(hit, 1, 2) if one.message == hit.message]
-        return choose(question, beside, self.known) if len(beside) == 1 else []
+        beside = self.index.around(hit, hit.earlier, hit.later)
+        return choose(question, beside, self.known)
 
     def _surroundings(self, question: str, hits: Sequence[Hit]) -> Iterator[Hit]:
         """Return what was said right before and after the best hits."""
@@ -135,8 +145,7 @@ class _ContextSearch:
 
 def find_context(
     text: str,
-    index: Index,
-    daily: DailyLog,
+    index: Passages,
     today: date,
     *,
     reader: Reader = ANY_READER,
@@ -150,7 +159,7 @@ def find_context(
     `history` is in the prompt already.
     """
     known = frozenset(message.text for message in history)
-    search = _ContextSearch(index, daily, today, reader, known, budget_tokens, count)
+    search = _ContextSearch(index, today, reader, known, budget_tokens, count)
     lines: tuple[str, ...] = (text,)
     if len(text) > QUERY_CHARS:
         # Of a pasted text the last line asks about it, or else the first.
@@ -159,25 +168,5 @@ def find_context(
     return tuple(next(filter(None, map(search.find, lines)), ()))
 
 
-def _entries_of(span: Span, daily: DailyLog) -> list[Hit]:
-    """Return what the daily logs of a few days hold, in order."""
-    days = [day for day in daily.dates() if span.first <= day <= span.last][-LONGEST_DAYS:]
-    passages = ((passage, day) for day in days for passage in of_day(daily.read(day), day))
-    return [_entry(passage, day, daily) for passage, day in islice(passages, MOST_ENTRIES)]
-
-
-def _entry(passage: Passage, day: date, daily: DailyLog) -> Hit:
-    return Hit(
-        text=passage.text,
-        source="daily",
-        path=daily.location / f"{day}.md",
-        line=passage.line,
-        heading=passage.heading,
-        date=passage.date,
-        conversation=None,
-        speaker=None,
-        id=None,
-        score=0.0,
-        bm25=None,
-        vector=None,
-    )
+def _only_asks(hit: Hit) -> bool:
+    return hit.source == "conversations" and is_question(hit.text)

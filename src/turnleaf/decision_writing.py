@@ -10,20 +10,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from turnleaf.core.changes import Source
-from turnleaf.core.learning import decisions
 from turnleaf.core.learning.reconciling import find_same, says_same
 from turnleaf.errors import Conflict, TurnleafError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from turnleaf.core.learning.decisions import Decision
+    from turnleaf.core.learning.queue import Outgoing
     from turnleaf.core.memories import Memory
     from turnleaf.core.room import Room
-    from turnleaf.store.index import Index
-    from turnleaf.store.learning import LearningStore, Outgoing
-    from turnleaf.store.memories import MemoryStore
-    from turnleaf.store.pending import PendingStore
+    from turnleaf.store.contracts import Facts, LearningQueue, PendingFacts
+    from turnleaf.store.stores import Stores
 
 ORIGIN = "learnt"
 
@@ -55,10 +51,22 @@ class Written:
 class DecisionWriter:
     """Writes decisions to the memory, or to what waits for review."""
 
-    memory: MemoryStore
-    pending: PendingStore
-    learning: LearningStore
-    index: Index
+    stores: Stores
+
+    @property
+    def memory(self) -> Facts:
+        """The long-term facts."""
+        return self.stores.facts
+
+    @property
+    def pending(self) -> PendingFacts:
+        """Facts that wait to be accepted."""
+        return self.stores.pending
+
+    @property
+    def learning(self) -> LearningQueue:
+        """What is yet to be learned from."""
+        return self.stores.learning
 
     def settle(self) -> Written:
         """Write what was decided and is not written yet.
@@ -68,30 +76,25 @@ class DecisionWriter:
         learnt: list[Learnt] = []
         problems: list[str] = []
         places = _Places(self.memory, self.pending)
-        for outgoing, decision in self._outbox():
+        for outgoing in self.learning.outbox():
+            decision = outgoing.decision
             if outgoing.problem is not None and not places.has_room_for(decision):
                 continue
             places.forget()
             try:
-                learnt += self._carry_out(outgoing, decision)
+                learnt += self._carry_out(outgoing)
             except TurnleafError as error:
                 # One that cannot be written must not keep the others from it.
                 self.learning.postpone(outgoing.id, str(error))
                 if outgoing.problem != str(error):
                     problems.append(f"{decision.content!r} waits to be learned: {error}")
         if learnt:
-            self.index.sync()
+            self.stores.passages.sync()
         return Written(tuple(learnt), tuple(problems))
 
-    def _outbox(self) -> Iterator[tuple[Outgoing, Decision]]:
-        for outgoing in self.learning.outbox():
-            try:
-                yield outgoing, decisions.from_json(outgoing.decision)
-            except (KeyError, ValueError):
-                self.learning.settle(outgoing.id)
-
-    def _carry_out(self, outgoing: Outgoing, decision: Decision) -> list[Learnt]:
+    def _carry_out(self, outgoing: Outgoing) -> list[Learnt]:
         """Do what was decided, if it was not erased or done meanwhile; then it is settled."""
+        decision = outgoing.decision
         if all(one.id != outgoing.id for one in self.learning.outbox()):
             return []
         done = None if self._is_done(decision) else self._do(decision)
@@ -206,7 +209,7 @@ class DecisionWriter:
 class _Places:
     """How much room there is in the memory and for what waits, counted once for many decisions."""
 
-    def __init__(self, memory: MemoryStore, pending: PendingStore) -> None:
+    def __init__(self, memory: Facts, pending: PendingFacts) -> None:
         self._memory = memory
         self._pending = pending
         self._known: dict[str, Room] = {}

@@ -21,17 +21,16 @@ from turnleaf.core.extracting import (
     requests,
 )
 from turnleaf.core.extraction_answers import Reading, read_answer
-from turnleaf.core.learning import decisions
 from turnleaf.core.learning.proposals import ProposalDesk
+from turnleaf.core.learning.queue import Unread
 from turnleaf.core.learning.reconciling import repeats
 from turnleaf.core.learning.requests import meant, request_in
 from turnleaf.core.memories import Memory
+from turnleaf.core.message_fates import ACCEPTED
 from turnleaf.decision_writing import DecisionWriter, Learnt
 from turnleaf.errors import ModelError, UnreadableAnswer
 from turnleaf.reading import MessageReader
-from turnleaf.store.learning import Unread
-from turnleaf.store.memories import random_id
-from turnleaf.store.pending import ACCEPTED
+from turnleaf.store.ambient import random_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,12 +38,10 @@ if TYPE_CHECKING:
     from turnleaf.core.dialogue import Model
     from turnleaf.core.extracting import Request
     from turnleaf.core.learning.decisions import Decision
+    from turnleaf.core.learning.queue import Batch, Queued
     from turnleaf.settings import Settings
-    from turnleaf.store.conversations import ConversationStore
-    from turnleaf.store.index import Index
-    from turnleaf.store.learning import Batch, LearningStore, Queued
-    from turnleaf.store.memories import MemoryStore
-    from turnleaf.store.pending import PendingStore
+    from turnleaf.store.contracts import Facts, LearningQueue, PendingFacts
+    from turnleaf.store.stores import Stores
 
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 CONTEXT_TRUSTS = ("user", "assistant")
@@ -83,12 +80,23 @@ class _Asked:
 class Extraction:
     """The way from the queue to the memory, over one data folder's stores."""
 
-    memory: MemoryStore
-    pending: PendingStore
-    learning: LearningStore
-    index: Index
-    conversations: ConversationStore
+    stores: Stores
     now: Callable[[], datetime]
+
+    @property
+    def memory(self) -> Facts:
+        """The long-term facts."""
+        return self.stores.facts
+
+    @property
+    def pending(self) -> PendingFacts:
+        """Facts that wait to be accepted."""
+        return self.stores.pending
+
+    @property
+    def learning(self) -> LearningQueue:
+        """What is yet to be learned from."""
+        return self.stores.learning
 
     def read(self, key: str) -> Outcome:
         """Read by rule what was just said in a conversation, and write what is certain."""
@@ -114,7 +122,7 @@ class Extraction:
 
     def settle(self) -> Outcome:
         """Write to the memory what was decided and is not written yet."""
-        writer = DecisionWriter(self.memory, self.pending, self.learning, self.index)
+        writer = DecisionWriter(self.stores)
         written = writer.settle()
         return Outcome(written.learnt, written.problems)
 
@@ -126,7 +134,7 @@ class Extraction:
         except BaseException as error:
             self.learning.release(batch, str(error) or type(error).__name__)
             raise
-        self.learning.complete(batch, [decisions.to_json(one) for one in made], asked.unread)
+        self.learning.complete(batch, made, asked.unread)
         return replace(self.settle(), failure=asked.failure)
 
     # Finding.
@@ -160,7 +168,7 @@ class Extraction:
         """Return the last messages before these, as far as they are the user's or answers."""
         first = batch.messages[0].message.timestamp
         most = len(batch.messages) + 2 * CONTEXT_MESSAGES
-        stored = self.conversations.messages(batch.key, limit=most) if first else []
+        stored = self.stores.conversations.messages(batch.key, limit=most) if first else []
         return [
             Said(one.message.text, one.trust, time=one.message.timestamp)
             for one in stored
@@ -204,7 +212,7 @@ class Extraction:
         pending = [*self.pending.get_all(), *self._rejected()]
         desk = ProposalDesk(batch.key, self.memory.get_all(), pending, self.now(), random_id)
         for outgoing in self.learning.outbox():
-            desk.foresee(decisions.from_json(outgoing.decision))
+            desk.foresee(outgoing.decision)
         for proposal, queued in proposals:
             told = batch.messages[proposal.message if proposal.source is None else proposal.source]
             here = self._facts_of(batch.key, queued)

@@ -9,7 +9,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from turnleaf.core.changes import Source
-from turnleaf.core.languages.replies import choose_words
+from turnleaf.core.languages.language import DEFAULT
+from turnleaf.core.languages.replies import choose_words, words_in
 from turnleaf.core.learning.dates import make_dates_absolute
 from turnleaf.core.learning.findings import sure_facts
 from turnleaf.core.learning.reconciling import find_same, judge, read_claim
@@ -24,10 +25,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from datetime import date
 
+    from turnleaf.core.learning.queue import Outgoing
     from turnleaf.core.learning.requests import Request
     from turnleaf.core.learning.slots import Statement
-    from turnleaf.store.learning import LearningStore, Outgoing
-    from turnleaf.store.memories import MemoryStore, Remembered
+    from turnleaf.core.memories import Remembered
+    from turnleaf.store.contracts import Facts, LearningQueue
 
 ORIGIN = "request"
 MOST_NAMED = 10
@@ -62,9 +64,7 @@ class Obeyed:
         return [f"{told} Do not save or delete it again, and do not repeat that."]
 
 
-def obey(
-    text: str, memory: MemoryStore, learning: LearningStore, *, key: str, now: datetime
-) -> Obeyed:
+def obey(text: str, memory: Facts, learning: LearningQueue, *, key: str, now: datetime) -> Obeyed:
     """Act on a message that begins with a request, one after the other if there are several.
 
     `now` is when it was said, in the user's time zone: dates in it are counted from that day.
@@ -122,8 +122,8 @@ class _Wanted:
 class _Desk:
     """Where requests of one message are acted on."""
 
-    memory: MemoryStore
-    learning: LearningStore
+    memory: Facts
+    learning: LearningQueue
     source: Source
     words: Mapping[str, str]
     now: datetime
@@ -272,9 +272,20 @@ def _shortened(text: str) -> str:
 def _foreseen(outgoing: Outgoing) -> Memory:
     """Return the fact that will be when what was learned is written."""
     decision = outgoing.decision
-    content = decision.get("content") or ""
-    return Memory(decision["id"], content, LONG_AGO, LONG_AGO, decision.get("category"))
+    return Memory(decision.id, decision.content, LONG_AGO, LONG_AGO, decision.category)
 
 
 def _listed(found: Sequence[Memory]) -> list[str]:
     return [f"- {memory.content}" for memory in found[:MOST_NAMED]]
+
+
+def remember_fact(memory: Facts, content: str, category: str | None = None) -> Remembered:
+    """Remember a fact; that there is no room for it is said in its own language."""
+    try:
+        return memory.remember(content, category)
+    except MemoryFull as error:
+        memory.check_room_for(content)  # What no memory could hold is refused as that.
+        words = choose_words(content, REPLIES)
+        if error.remedy is None or words == words_in(DEFAULT, REPLIES):
+            raise
+        raise MemoryFull(words["filled"].format(error.remedy), error.remedy) from error

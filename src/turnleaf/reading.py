@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from turnleaf.core.learning import decisions
 from turnleaf.core.learning.decisions import Decision
 from turnleaf.core.learning.findings import Finding, find_facts, make_finding
+from turnleaf.core.learning.queue import Sighting
 from turnleaf.core.learning.reconciling import correct, find_names, judge, says_same
 from turnleaf.core.learning.rendering import category_of
 from turnleaf.core.learning.requests import meant, request_in
@@ -21,16 +21,16 @@ from turnleaf.core.learning.values import value_key
 from turnleaf.core.masked_facts import mask_fact
 from turnleaf.core.memories import Memory
 from turnleaf.core.secrets import masked
-from turnleaf.store.learning import Sighting
-from turnleaf.store.memories import random_id
+from turnleaf.store.ambient import random_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
+    from turnleaf.core.learning.decisions import Action
     from turnleaf.core.learning.findings import Found
+    from turnleaf.core.learning.queue import Batch, Queued
     from turnleaf.core.learning.reconciling import Verdict
-    from turnleaf.store.learning import Batch, LearningStore, Queued
-    from turnleaf.store.memories import MemoryStore
+    from turnleaf.store.contracts import Facts, LearningQueue
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
@@ -39,8 +39,8 @@ _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 class MessageReader:
     """Reads what rules have not read, and keeps what is to be done in the queue's file."""
 
-    memory: MemoryStore
-    learning: LearningStore
+    memory: Facts
+    learning: LearningQueue
     now: Callable[[], datetime]
 
     def read(self, key: str) -> None:
@@ -51,8 +51,7 @@ class MessageReader:
             except BaseException as error:
                 self.learning.release(batch, str(error) or type(error).__name__)
                 raise
-            made = [decisions.to_json(one) for one in desk.made]
-            self.learning.complete_reading(batch, made, desk.sightings)
+            self.learning.complete_reading(batch, desk.made, desk.sightings)
             if not batch.has_more:
                 return
 
@@ -205,7 +204,7 @@ class _Desk:
     def _drop(
         self,
         target: Memory,
-        action: decisions.Action,
+        action: Action,
         quote: str,
         queued: Queued,
         said_at: datetime,

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from turnleaf.assistant import Done
 from turnleaf.core.keys import schedule_key
-from turnleaf.core.schedules import LEASE
+from turnleaf.core.schedules import LEASE, checked_deliver
 from turnleaf.errors import Conflict, InvalidInput, TurnleafError
 from turnleaf.store import files
-from turnleaf.store.schedules import checked_deliver
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -29,8 +28,6 @@ SIGN_SECONDS = LEASE.total_seconds() / 4
 STOP_SECONDS = 5.0
 """A model may take its time to end; who runs on when we are gone must not be one."""
 MOST_AT_ONCE = 4
-LATEST_DAYS = 2
-"""A run is not tried again for so long that its result could stand in an older log."""
 
 TAKES = {"slack": "SLACK_BOT_TOKEN in the environment, and pip install 'turnleaf[slack]'"}
 """What a program must have to bring results there."""
@@ -240,12 +237,9 @@ class Runner:
         return self._deliver[schedule.kind]
 
     def _to_log(self, schedule: Schedule, run: Run, text: str) -> None:
-        daily = self._own.daily
-        daily.init()
-        # A day is locked while it is written; here looking at it and writing are one step.
-        with files.locked(daily.location / "results"):
-            if not any(run.id in daily.read(day) for day in daily.dates()[-LATEST_DAYS:]):
-                daily.append(told(schedule, run, text), source=schedule_key(schedule.id))
+        self._own.daily.append(
+            told(schedule, run, text), source=schedule_key(schedule.id), once=run.id
+        )
 
     def _to_file(self, schedule: Schedule, run: Run, text: str) -> None:
         path = self._own.folder.results / schedule.deliver.partition(":")[2]

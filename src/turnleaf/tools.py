@@ -11,34 +11,29 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.core import memories, neutral, schedules
-from turnleaf.core.audiences import EVERYONE, Reader
 from turnleaf.core.changes import Source
 from turnleaf.core.dialogue import ToolSpec
 from turnleaf.core.fact_text import FactForm, stamped_page, without_stamp
-from turnleaf.core.folders import without_folders
 from turnleaf.core.jsontext import dumps
-from turnleaf.core.keys import schedule_key
+from turnleaf.core.keys import EVERYONE, Reader, schedule_key
 from turnleaf.core.learning.reconciling import find_same, repeats
 from turnleaf.core.masked_facts import mask_fact
 from turnleaf.core.message_fates import note_newer
+from turnleaf.core.schedules import checked_deliver
 from turnleaf.core.secrets import masked
 from turnleaf.core.stored_messages import TRUSTED
 from turnleaf.errors import InvalidInput, NotFound, TurnleafError
-from turnleaf.settings import Settings
-from turnleaf.store.schedules import NAME, ScheduleStore, checked_deliver
 from turnleaf.store.timing import checked_zone, local_zone
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
     from turnleaf.core.hits import Hit
     from turnleaf.core.memories import Memory
     from turnleaf.core.schedules import Run, Schedule
-    from turnleaf.store.daily import DailyLog
-    from turnleaf.store.index import Index
-    from turnleaf.store.memories import MemoryStore
-    from turnleaf.store.pending import PendingStore
+    from turnleaf.settings import DataFolder
+    from turnleaf.store.contracts import DailyNotes, Facts, Passages, PendingFacts, Schedules
+    from turnleaf.store.stores import Stores
 
     Arguments = Mapping[str, Any]
     Result = dict[str, Any]
@@ -213,12 +208,28 @@ class Turn:
 class MemoryTools:
     """The table over one data folder's stores."""
 
-    memory: MemoryStore
-    pending: PendingStore
-    daily: DailyLog
-    index: Index
-    data_dir: Path
+    stores: Stores
     turn: Turn = Turn()
+
+    @property
+    def memory(self) -> Facts:
+        """The long-term facts."""
+        return self.stores.facts
+
+    @property
+    def pending(self) -> PendingFacts:
+        """Facts that wait to be accepted."""
+        return self.stores.pending
+
+    @property
+    def daily(self) -> DailyNotes:
+        """The daily notes."""
+        return self.stores.daily
+
+    @property
+    def index(self) -> Passages:
+        """The search."""
+        return self.stores.passages
 
     @property
     def specs(self) -> Sequence[ToolSpec]:
@@ -231,16 +242,16 @@ class MemoryTools:
         if find_spec("mcp") is None:
             return []
         turn = self.turn
-        command = [*stdio_command(self.data_dir)]
+        command = [*stdio_command(self.stores.folder)]
         if turn.conversation:
             command += ["--conversation", turn.conversation]
         command += [part for one in turn.saved for part in ("--saved", one)]
         return command + [part for one in turn.documents for part in ("--document", one)]
 
     @property
-    def schedules(self) -> ScheduleStore:
-        """What is asked by the clock, in the same folder."""
-        return ScheduleStore(self.data_dir / NAME)
+    def schedules(self) -> Schedules:
+        """The prompts that run on a schedule."""
+        return self.stores.schedules
 
     def call(self, name: str, arguments: Arguments) -> str:
         """Use one; the result is JSON with `success`, also when it failed."""
@@ -397,8 +408,7 @@ class MemoryTools:
 
     def _harmless(self, problem: str) -> str:
         """Take secrets and the folders of files out of a sentence."""
-        places = (self.memory.location.parent, self.data_dir)
-        return masked(without_folders(problem, places))
+        return masked(self.stores.redact(problem))
 
     def _save(self, given: str, category: str | None, tool: str) -> Result:
         said = self.turn.said
@@ -454,7 +464,7 @@ class MemoryTools:
         kind, _, channel = checked_deliver(deliver).partition(":")
         if kind != "slack":
             return
-        listed = Settings.load(self.data_dir).slack_allowed_channels or ""
+        listed = self.stores.settings.slack_allowed_channels or ""
         if channel not in listed.split(","):
             message = (
                 f"{channel} is not on the list slackAllowedChannels, so nothing is sent there;"
@@ -509,12 +519,14 @@ CHANGEABLE = {
 """What of a schedule can be given, and what the store calls it."""
 
 
-def stdio_command(data_dir: Path) -> Sequence[str]:
-    """Give the command that serves a data folder's tools over MCP, from wherever it is started.
+def stdio_command(folder: DataFolder) -> Sequence[str]:
+    """Return the command that serves a space's tools over MCP, from wherever it is started.
 
     Without -P a module in the folder where it is started would be taken for one of Python's own.
     """
-    return sys.executable, "-P", "-m", "turnleaf", "--data-dir", str(data_dir), "mcp"
+    where = ("--data-dir", str(folder.root or folder.path))
+    space = ("--space", folder.space) if folder.root else ()
+    return (sys.executable, "-P", "-m", "turnleaf", *where, *space, "mcp")
 
 
 def _checked(name: str, arguments: Arguments) -> Arguments:

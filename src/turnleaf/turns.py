@@ -3,54 +3,46 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, timedelta
 from functools import cached_property
 from itertools import pairwise
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from turnleaf.context_search import find_context
 from turnleaf.core import composer as composing
-from turnleaf.core.audiences import Reader
-from turnleaf.core.budgets import has_room_for_tools, prompt_budget
 from turnleaf.core.composer import Document, Explanation, PromptComposer
 from turnleaf.core.dialogue import Text, ToolResult, Usage
 from turnleaf.core.extracting import MESSAGE_CHARS
-from turnleaf.core.fact_ranking import ends_of
-from turnleaf.core.fact_text import FactForm
+from turnleaf.core.fact_text import FactForm, ends_of
+from turnleaf.core.hits import PROMPT_LIMIT
+from turnleaf.core.keys import Reader
+from turnleaf.core.learning.queue import Queued
 from turnleaf.core.message_fates import note_newer, reason_of
 from turnleaf.core.messages import Message
 from turnleaf.core.room import LEARNED
 from turnleaf.core.stored_messages import NewMessage
 from turnleaf.core.times import to_millisecond
-from turnleaf.core.tokens import content_chars
-from turnleaf.core.window import within_limits
+from turnleaf.core.tokens import content_chars, has_room_for_tools, prompt_budget
+from turnleaf.core.window import before_again, within_limits
 from turnleaf.errors import ModelError, SettingsError
+from turnleaf.message_effects import withdraw_replaced
 from turnleaf.obeying import Obeyed, obey, refusal
-from turnleaf.store.index import PROMPT_LIMIT
-from turnleaf.store.learning import Queued
-from turnleaf.store.limits import before_again
 from turnleaf.store.timing import checked_zone, local_zone
 from turnleaf.tools import MemoryTools
 from turnleaf.tools import Turn as ToolTurn
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
     from datetime import datetime, tzinfo
 
     from turnleaf.core.dialogue import Event, Model, Prompt
     from turnleaf.core.hits import Hit
     from turnleaf.core.memories import Memory
-    from turnleaf.settings import DataFolder, Settings
-    from turnleaf.store.conversations import ConversationStore
-    from turnleaf.store.daily import DailyLog
-    from turnleaf.store.files import Claim
-    from turnleaf.store.index import Index
-    from turnleaf.store.learning import LearningStore
-    from turnleaf.store.memories import MemoryStore
-    from turnleaf.store.pending import PendingStore
+    from turnleaf.settings import Settings
+    from turnleaf.store.contracts import AnswerClaim
+    from turnleaf.store.stores import Stores
 
 LONGEST_DAYS = 36_500
 FACT_CHARS = 20
@@ -120,73 +112,64 @@ class Done:
     reply: Reply
 
 
-class Host(Protocol):
-    """All that a turn needs of the assistant whose turn it is."""
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What holds when a turn begins: where everything is, the settings, the model, the time."""
 
-    folder: DataFolder
-    memory: MemoryStore
-    daily: DailyLog
-    conversations: ConversationStore
-    index: Index
-    learning: LearningStore
-    pending: PendingStore
-
-    @property
-    def settings(self) -> Settings:
-        """The settings that hold now."""
+    stores: Stores
+    settings: Settings
+    model: Model | SettingsError
+    """The model that answers, or why there is none."""
+    clock: Callable[[], datetime]
 
     @property
-    def model(self) -> Model:
-        """The model that answers."""
+    def learns(self) -> bool:
+        """Whether facts are learned from what is said."""
+        return self.settings.enabled and self.settings.auto_extract
 
     @property
     def context_window(self) -> int | None:
         """How many tokens the model's context has, where that is known."""
+        return getattr(self.model, "context_window", None)
 
     @property
-    def learns(self) -> bool:
-        """Tell whether facts are learnt from what is said."""
+    def answers_at_once(self) -> bool:
+        """Whether there is no model to wait for; storing a question by itself costs a little."""
+        return isinstance(self.model, SettingsError) or self.model.name == "recall"
 
-    def now(self) -> datetime:
-        """Read the clock."""
-
-    def enqueue(self, key: str, queued: Sequence[Queued]) -> None:
-        """Keep what was said until it is learnt from."""
-
-    def settle_versions(self, key: str, replaced: Sequence[Message]) -> None:
-        """Withdraw what rests on messages that are no longer shown."""
-
-    def idle(self, key: str) -> None:
-        """Learn from a conversation whose turn is over, if it is time."""
-
-    def used(self, key: str, tokens: int, limit: int) -> None:
-        """Flush when so much of the context is used."""
+    def find_model(self) -> Model:
+        """Return the model; raise SettingsError when there is none."""
+        if isinstance(self.model, SettingsError):
+            raise self.model
+        return self.model
 
 
 class Turn:
     """One message and its answer."""
 
-    def __init__(self, assistant: Host, key: str, said: Said, *, is_private: bool) -> None:
-        self._own = assistant
+    def __init__(
+        self, surroundings: Surroundings, key: str, said: Said, *, is_private: bool
+    ) -> None:
+        self._own = surroundings
         self._is_private = is_private
         self._key = key
         self._asked = said
         self._text = said.text
         self._documents = said.documents
         self._is_again = said.is_again or self._is_sent_again()
-        self._started = to_millisecond(assistant.now())
+        self._started = to_millisecond(surroundings.clock())
         self._ids: list[int] = []
         self._opened: int | None = None
         self._said: list[str] = []
         self._saved: list[str] = []
         self._usage: Usage | None = None
-        window = assistant.context_window
-        self._max_tokens = prompt_budget(assistant.settings.prompt_max_tokens, window)
-        self._has_tools = self._may_use_tools(assistant.settings, window)
+        settings, window = surroundings.settings, surroundings.context_window
+        self._max_tokens = prompt_budget(settings.prompt_max_tokens, window)
+        self._has_tools = self._may_use_tools(settings, window)
         self._composer = self._make_composer()
         self._obeyed = Obeyed()
         self._keeping = Lock()
-        self._claim: Claim | None = None
+        self._claim: AnswerClaim | None = None
         self._is_discarded = False
 
     def composed(self, private: Sequence[Message] | None = None) -> Composed:
@@ -206,13 +189,13 @@ class Turn:
         own = self._own
         if self._replaced and not self._is_again:
             self._store_question()
-            own.settle_versions(self._key, self._replaced)
+            withdraw_replaced(own.stores, self._key, self._replaced)
         if self._is_trusted:
             self._obeyed = obey(
-                self._text, own.memory, own.learning, key=self._key, now=self._started
+                self._text, own.stores.facts, own.stores.learning, key=self._key, now=self._started
             )
         prompt = replace(self._prompt(), is_learnt=own.learns, has_room=self._has_room())
-        if self._may_take_long():
+        if not own.answers_at_once:
             self._store_question()
         try:
             yield Composed(prompt, self._composer.explain())
@@ -224,9 +207,7 @@ class Turn:
         except Exception:
             self._keep("failed")
             raise
-        reply = self._kept()
-        own.idle(self._key)
-        yield Done(reply)
+        yield Done(self._kept())
 
     def in_private(self, history: list[Message]) -> Generator[Event | Composed | Done]:
         """Answer without memory; the exchange is added to the history, and kept nowhere else."""
@@ -236,7 +217,7 @@ class Turn:
         try:
             if told:
                 yield self._heard(Text(f"{told}\n\n"))
-            for event in self._own.model.stream(replace(prompt, is_learnt=False)):
+            for event in self._own.find_model().stream(replace(prompt, is_learnt=False)):
                 yield self._heard(event)
         finally:
             if self._said:
@@ -252,7 +233,7 @@ class Turn:
     def _audience(self) -> str:
         """Who may find what is said here."""
         given = self._asked.audience
-        return self._own.conversations.audience(self._key) if given is None else given
+        return self._own.stores.conversations.audience(self._key) if given is None else given
 
     @property
     def _is_trusted(self) -> bool:
@@ -288,11 +269,11 @@ class Turn:
             return self._composer.compose(
                 self._text, history=history, documents=self._documents, notes=notes
             )
-        memories = own.memory.get_all()
+        memories = own.stores.facts.get_all()
         return self._composer.compose(
             self._text,
             memories=memories,
-            page=own.memory.prompt_text(),
+            page=own.stores.facts.prompt_text(),
             scores=self._score_facts(memories),
             hits=self._find_context(history),
             history=history,
@@ -305,30 +286,29 @@ class Turn:
         chars = sum(len(fact.content) + FACT_CHARS for fact in facts)
         if chars * CERTAIN_SHARE < self._max_tokens:
             return None
-        hits = self._own.index.search(
+        hits = self._own.stores.passages.search(
             ends_of(self._text), PROMPT_LIMIT, source="memory", floor=False, reader=self._reader
         )
         return {hit.id: hit.score for hit in reversed(hits) if hit.id}
 
     def _has_room(self) -> bool:
         """Whether one more fact could be learned."""
-        return self._own.memory.room(LEARNED).items > 0
+        return self._own.stores.facts.room(LEARNED).items > 0
 
     def _find_context(self, history: Sequence[Message]) -> Sequence[Hit]:
         """Return what fits the message, and is neither said nor replaced in this conversation."""
         own = self._own
         hits = find_context(
             self._text,
-            own.index,
-            own.daily,
+            own.stores.passages,
             self._started.date(),
             reader=self._reader,
             budget_tokens=own.settings.context_max_tokens,
             history=[*history, *self._replaced, *self._find_opened()],
         )
-        ended = {memory.id for memory in own.memory.ended()}
+        ended = {memory.id for memory in own.stores.facts.ended()}
         hits = tuple(hit for hit in hits if not (hit.source == "memory" and hit.id in ended))
-        return note_newer(hits, own.memory.changes)
+        return note_newer(hits, own.stores.facts.changes)
 
     def _prompt_in_private(self, history: Sequence[Message]) -> Prompt:
         notes = [_describe_time(self._started)]
@@ -350,7 +330,7 @@ class Turn:
         return history, _describe_breaks(history, self._started, silence)
 
     def _read_window(self) -> Sequence[Message]:
-        conversations = self._own.conversations
+        conversations = self._own.stores.conversations
         if not self._asked.is_resumed:
             return conversations.get_history(self._key)
         return [one.message for one in conversations.window(self._key, resumed=True)]
@@ -359,7 +339,9 @@ class Turn:
         """Return the window that ends with a message, which something else is to follow."""
         settings = self._own.settings
         limit = settings.conversation_max_turns
-        shown = self._own.conversations.messages(self._key, before=message_id + 1, limit=limit)
+        shown = self._own.stores.conversations.messages(
+            self._key, before=message_id + 1, limit=limit
+        )
         said = [one.message for one in shown if not one.is_hidden]
         return within_limits(said, limit, settings.conversation_max_chars, _chars)
 
@@ -368,7 +350,7 @@ class Turn:
         known = self._asked.history
         if known is None or self._asked.after is not None:
             return False
-        kept = self._own.conversations.get_history(self._key)
+        kept = self._own.stores.conversations.get_history(self._key)
         return not (kept and known and known[-1].text == kept[-1].text)
 
     def _confirmed(self) -> Iterator[Event]:
@@ -378,7 +360,7 @@ class Turn:
     def _answered(self, prompt: Prompt) -> Iterator[Event]:
         gap = "\n\n" if self._said else ""
         try:
-            model = self._own.model
+            model = self._own.find_model()
             tools = self._tools() if self._has_tools else None
             if self._obeyed.confirmation and model.name == "recall":
                 return
@@ -410,21 +392,16 @@ class Turn:
             self._text,
             self._audience,
         )
-        return MemoryTools(own.memory, own.pending, own.daily, own.index, own.folder.path, turn)
+        return MemoryTools(own.stores, turn)
 
     def _kept(self) -> Reply:
         self._keep("complete")
-        usage = self._usage
-        if usage and usage.context_window:
-            self._own.used(
-                self._key, usage.input_tokens + usage.output_tokens, usage.context_window
-            )
         return Reply(
             self._answer,
             self._obeyed.saved,
             self._obeyed.removed,
             self._composer.explain(),
-            usage,
+            self._usage,
             *self._ids,
         )
 
@@ -440,14 +417,14 @@ class Turn:
     def _queue_and_store(self, status: str) -> None:
         own = self._own
         said = self._question
-        answered = Message("assistant", self._answer, own.now()) if self._said else None
-        if answered is None and not own.conversations.keeps_everything:
+        answered = Message("assistant", self._answer, own.clock()) if self._said else None
+        if answered is None and not own.stores.conversations.keeps_everything:
             return
-        if not (self._is_again and self._replaced):
-            own.enqueue(self._key, self._queued(said, answered))
+        if own.learns and not (self._is_again and self._replaced):
+            own.stores.learning.enqueue(self._key, self._queued(said, answered))
         self._ids = self._add(self._describe_exchange(said, answered, status))
-        for fact in self._obeyed.removed if own.conversations.keeps_everything else ():
-            own.conversations.hide(self._key, [self._started], reason_of(fact.id))
+        for fact in self._obeyed.removed if own.stores.conversations.keeps_everything else ():
+            own.stores.conversations.hide(self._key, [self._started], reason_of(fact.id))
 
     def _describe_exchange(
         self, said: Message, answered: Message | None, status: str
@@ -465,17 +442,13 @@ class Turn:
     def _store_question(self) -> None:
         """Store what was said before it is answered, as stopped: a kill must not take it along."""
         with self._keeping:
-            is_stored = self._opened is not None or not self._own.conversations.keeps_everything
+            is_stored = (
+                self._opened is not None or not self._own.stores.conversations.keeps_everything
+            )
             if not (is_stored or self._is_discarded):
                 described = self._describe_exchange(self._question, None, "stopped")
                 (self._opened,) = self._add(described)
-                self._claim = self._own.conversations.claim(self._opened)
-
-    def _may_take_long(self) -> bool:
-        """Whether the answer is not there at once; to store a question by itself costs a little."""
-        with suppress(SettingsError):
-            return self._own.model.name != "recall"
-        return False
+                self._claim = self._own.stores.conversations.claim(self._opened)
 
     def _find_opened(self) -> list[Message]:
         """Return the question, if it is stored and could be found as something that was said."""
@@ -485,7 +458,7 @@ class Turn:
         """Store messages where they belong, or what is left of an exchange that was begun."""
         asked = self._asked
         is_begun = self._opened is not None
-        return self._own.conversations.add_messages(
+        return self._own.stores.conversations.add_messages(
             self._key,
             messages,
             again=self._text if self._is_again and not is_begun else None,
@@ -502,7 +475,7 @@ class Turn:
     @cached_property
     def _replaced(self) -> list[Message]:
         """What was shown before this turn, and gives way to what is said in it."""
-        conversations, after = self._own.conversations, self._asked.after
+        conversations, after = self._own.stores.conversations, self._asked.after
         if after is not None:
             shown = conversations.messages(self._key)
             return [one.message for one in shown if one.id > after]

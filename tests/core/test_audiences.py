@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from turnleaf.core.audiences import (
+from turnleaf.core.keys import (
     EVERYONE,
     Reader,
     can_read,

@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from turnleaf.core.budgets import TOOLS_TOKENS, has_room_for_tools, prompt_budget
-from turnleaf.core.tokens import estimate
+from turnleaf.core.tokens import TOOLS_TOKENS, estimate, has_room_for_tools, prompt_budget
 from turnleaf.tools import SPECS
 
 

@@ -13,11 +13,11 @@ from turnleaf.core.context import (
     Room,
     choose,
     confidence,
+    context_lines,
     fill,
     put_clusters_first,
     shorten,
 )
-from turnleaf.core.context_text import context_lines
 from turnleaf.core.hits import Hit
 from turnleaf.core.tokens import estimate
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from turnleaf.core.context_text import context_lines
+from turnleaf.core.context import context_lines
 from turnleaf.core.hits import Hit
 
 NOTE = Hit("09:30 boiler serviced", "daily", Path("2026-11-10.md"), 3, None, "2026-11-10", None,

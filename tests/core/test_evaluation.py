@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turnleaf.core.evaluation import Figures, judged, mean, percentile
+from turnleaf.faces.cli.search import Figures, judged, mean, percentile
 
 documents = st.lists(st.sampled_from("abcdefghijklmnopqrst"), unique=True)
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from turnleaf.core.fact_ranking import FactRanking
+from turnleaf.core.fact_text import FactRanking
 from turnleaf.core.memories import Memory
 
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)

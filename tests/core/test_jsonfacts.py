@@ -87,6 +87,19 @@ def test_taking_back_what_was_added_gives_back_every_byte(
     assert undone(page, page.insert(memory)) == text
 
 
+@thorough
+@given(unique_facts, facts(), st.integers(0, 9))
+def test_a_file_after_a_change_is_what_its_text_says(
+    all_of_them: list[Memory], memory: Memory, number: int
+) -> None:
+    page = parse(rendered(NEW, *all_of_them))
+    fact = page.facts[number % len(page.facts)]
+    for splice in (page.insert(memory), page.replace(fact, memory), page.remove(fact)):
+        after = page.after(splice, MOMENT)
+        assert after.text == page.spliced(splice)
+        assert after == parse(after.text)
+
+
 def undone(page: Page, splice: Splice) -> str:
     return parse(page.spliced(splice)).spliced(Splice(splice.start, splice.put, splice.took))
 

@@ -16,7 +16,7 @@ import pytest
 
 import turnleaf
 from turnleaf.core.languages.language import get_language
-from turnleaf.core.languages.patterns import compile_pattern
+from turnleaf.core.languages.words import compile_pattern
 
 PACKAGE = Path(turnleaf.__file__).parent
 FOLDERS = sorted(path.parent for path in PACKAGE.glob("core/languages/*/replies.toml"))
@@ -32,7 +32,7 @@ MAY_HOLD_WORDS = {
     "core/client_tasks.py": "how the prompts of chat clients begin, whatever their user speaks",
     "core/han.py": "the table that folds Traditional characters",
     "core/neutral.py": "names of roles and signs that a text must not imitate",
-    "core/probes.py": "sentences by which an embedding model is tried out",
+    "core/vectors.py": "sentences by which an embedding model is tried out",
     "core/secrets.py": "what a secret looks like: names beside formats, and all of it guards",
     "core/terms.py": "the notation of months and days in the index",
     "core/tokens.py": "characters by what a tokenizer makes of them",
@@ -145,7 +145,7 @@ from turnleaf.core.learning.recogniser import read_message
 from turnleaf.core.learning.rendering import category_of, write_fact
 from turnleaf.core.learning.requests import request_in
 from turnleaf.core.learning.values import value_key
-from turnleaf.core.small_talk import is_small_talk
+from turnleaf.core.evidence import is_small_talk
 from turnleaf.core.spans import span_in
 
 text = "私は蕎麦アレルギーだと覚えておいて"

@@ -12,8 +12,9 @@ SECONDS = 60
 IMPORTS = """
 import re
 from datetime import UTC, date, datetime
-from turnleaf.core import blocks, bullets, markdown, marks, pieces, secrets, spans, terms, tokens
-from turnleaf.faces.slack import reading, writing
+from turnleaf.core import terms
+from turnleaf.core import blocks, bullets, markdown, pieces, secrets, spans, terms, tokens
+from turnleaf.faces.slack import texts
 from turnleaf.llm import recall
 from turnleaf.store import daily
 N = 1_000_000
@@ -29,11 +30,11 @@ READ = {
     "a source of a note that does not end": "daily._without((MARK + 'source=a' * N).encode(), 'b')",
     "comments of notes": "daily._without((MARK * (N // 10)).encode(), 'b')",
     "white space after a question": 'recall._asks("嗎" + " " * N + "b")',
-    "white space before a mention": 'reading.readable(" " * N + "x", own="U1", name_of=str)',
-    "a name that does not end": 'writing.settled("<" * N)',
+    "white space before a mention": 'texts.make_readable(" " * N + "x", own="U1", name_of=str)',
+    "a name that does not end": 'texts.cut_unfinished("<" * N)',
     "secrets": 'secrets.masked("password is " * (N // 500) + " " * (N // 5))',
     "invisible characters": 'secrets.masked("\\u200b" * (N // 5) + "password is hunter2")',
-    "accents": 'marks.marks("a" + "\\u0301" * N + "!", {"b"})',
+    "accents": 'terms.marks("a" + "\\u0301" * N + "!", {"b"})',
     "sentences": 'pieces.pieces("a" * N + "\\n" * N)',
     "times": 'spans.span_in("since Monday " * 100 + " " * N, date(2026, 11, 16))',
     "tokens": 'tokens.estimate("哈 " * (N // 5))',

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
-from datetime import date
+from datetime import date, timedelta
 from typing import NamedTuple
 
 import pytest
@@ -469,6 +470,59 @@ def test_adding_and_removing_leaves_the_facts_as_they_were(text: str, memory: Me
     after = parse(inserted(text, dataclasses.replace(memory, id="fresh")))
     added = next(fact for fact in after.facts if fact.memory.id == "fresh")
     assert said(parse(after.spliced(after.remove(added)))) == said(parse(text))
+
+
+# A change of a parsed page
+
+
+def numbered(text: str, start: int = 0) -> str:
+    """The same page with bullets that are told apart by what they say."""
+    count = itertools.count(start)
+    return re.sub(r"(?m)^([-*+] \w+)", lambda bullet: f"{bullet[0]} {next(count)}", text)
+
+
+@thorough
+@given(
+    pages().map(numbered), pages().map(lambda text: numbered(text, 50)), *[st.integers(0, 14)] * 2
+)
+@example("- a\r- b\n\n", "", 1, 1)
+@example(f"- a\n{BOM}- b\n", "", 0, 1)
+@example("## A\n- a\n- b\n## B\n- c\n", "## C\n", 2, 0)
+@example("- a\n- b\n- c\n", "```\n", 1, 0)
+def test_a_page_after_any_change_of_its_lines_is_what_its_text_says(
+    text: str, other: str, start: int, count: int
+) -> None:
+    page = parse(text)
+    took = page.lines[start : start + count]
+    splice = Splice(min(start, len(page.lines)), tuple(took), tuple(parse(other).lines))
+    assert page.after(splice, MOMENT) == parse(page.spliced(splice))
+
+
+@thorough
+@given(
+    pages() | pages().map(numbered),
+    st.lists(st.tuples(st.sampled_from(["add", "update", "remove"]), facts(), st.integers(0, 9))),
+)
+def test_a_page_after_changes_of_its_facts_is_what_its_text_says(
+    text: str, steps: list[tuple[str, Memory, int]]
+) -> None:
+    page = parse(text)
+    for op, memory, number in steps:
+        fact = page.facts[number % len(page.facts)] if page.facts else None
+        if op == "add" or fact is None:
+            splice = page.insert(memory)
+        else:
+            splice = page.replace(fact, memory) if op == "update" else page.remove(fact)
+        page, written = page.after(splice, MOMENT), page.spliced(splice)
+        assert page.text == written
+        assert page == parse(written)
+
+
+@thorough
+@given(pages())
+def test_a_page_saved_at_another_time_is_what_its_text_says(text: str) -> None:
+    later = MOMENT + timedelta(days=1)
+    assert parse(text).at_time(later) == markdown.parse(text, later)
 
 
 # Ids

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import texts, thorough
-from turnleaf.core.marks import marks, matched
-from turnleaf.core.terms import parse_query, terms
+from turnleaf.core.terms import marks, matched, parse_query, terms
 
 SCRAPS = (
     " ",

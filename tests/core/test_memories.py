@@ -13,14 +13,13 @@ from turnleaf.core import memories
 from turnleaf.core.memories import (
     MAX_CATEGORY_CHARS,
     Memory,
-    check_capacity,
     checked_category,
     checked_content,
     contains,
     content_id,
     unique_id,
 )
-from turnleaf.errors import InvalidInput, MemoryFull
+from turnleaf.errors import InvalidInput
 
 
 def fact(content: str) -> Memory:
@@ -146,15 +145,6 @@ def test_an_id_is_never_taken_twice(wanted: str, taken: list[str]) -> None:
 def test_what_says_the_same_has_the_same_name() -> None:
     assert content_id("喜歡咖啡") == content_id("喜歡咖啡") != content_id("喜歡茶")
     assert content_id("x").startswith("h")
-
-
-def test_capacity_counts_facts_and_characters() -> None:
-    check_capacity(["aa", "bb"], 2, 4)
-    with pytest.raises(MemoryFull, match=r"holds 1 facts \(MEMORY_MAX_ITEMS\); forget some"):
-        check_capacity(["aa", "bb"], 1, 4)
-    with pytest.raises(MemoryFull, match=r"4 characters of 3 \(MEMORY_MAX_CHARS\); forget"):
-        check_capacity(["aa", "bb"], 2, 3)
-    check_capacity(["喜歡"], 1, 2)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turnleaf.core import markdown, merging
+from turnleaf.core import markdown
 from turnleaf.core.memories import Memory
 
 BASE = "# Memory\n\n- one\n- two\n- three\n"
@@ -15,7 +15,7 @@ BASE = "# Memory\n\n- one\n- two\n- three\n"
 
 def carried_over(base: str, edited: str, onto: str) -> str:
     texts = (text.splitlines(keepends=True) for text in (base, edited, onto))
-    return "".join(merging.carried_over(*texts))
+    return "".join(markdown.carried_over(*texts))
 
 
 documents = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "d\n"]), max_size=6).map("".join)

@@ -159,17 +159,21 @@ def test_the_nearest_of_what_is_around_is_never_wide(before: str, text: str, aft
 # Long messages
 
 
+def cut(text: str) -> list[str]:
+    return [part.text for part in cut_message(text)]
+
+
 @pytest.mark.parametrize("paragraph", [ENGLISH * 6, CHINESE * 9])
 def test_a_long_message_is_cut_between_paragraphs(paragraph: str) -> None:
     text = "\n\n".join([paragraph.strip()] * 12)
-    parts = cut_message(text)
+    parts = cut(text)
     assert len(parts) > 3
     assert "\n\n".join(parts) == text
 
 
 @pytest.mark.parametrize("sentence", [ENGLISH, CHINESE])
 def test_a_long_paragraph_is_cut_between_sentences(sentence: str) -> None:
-    parts = cut_message(sentence * 80)
+    parts = cut(sentence * 80)
     assert {part.replace(sentence.strip(), "").strip() for part in parts} == {""}
     assert min(map(columns, parts[:-1])) > SMALL_PART_COLUMNS / 2
 
@@ -177,28 +181,37 @@ def test_a_long_paragraph_is_cut_between_sentences(sentence: str) -> None:
 @pytest.mark.parametrize("sentence", [ENGLISH, CHINESE])
 def test_what_is_longer_than_two_parts_is_cut_into_smaller_ones(sentence: str) -> None:
     count = 2 * PART_COLUMNS // columns(sentence)
-    assert len(cut_message(sentence * count)) == 2
-    parts = cut_message(sentence * 2 * count)
+    assert len(cut(sentence * count)) == 2
+    parts = cut(sentence * 2 * count)
     assert len(parts) >= 2 * 2 * PART_COLUMNS // SMALL_PART_COLUMNS
     assert max(map(columns, parts)) <= SMALL_PART_COLUMNS
 
 
 def test_a_paragraph_of_some_length_stays_whole_in_a_very_long_message() -> None:
     paragraph = (ENGLISH * 10).strip()
-    assert cut_message("\n\n".join([paragraph] * 6)) == [paragraph] * 6
+    assert cut("\n\n".join([paragraph] * 6)) == [paragraph] * 6
 
 
 @pytest.mark.parametrize("sentence", [ENGLISH, CHINESE])
 def test_each_paragraph_of_a_very_long_message_is_a_part(sentence: str) -> None:
     paragraphs = [(sentence * (3 + number % 9)).strip() for number in range(20)]
     for end in ("\n\n", "\n \n", "\r\n\r\n"):
-        assert cut_message(end.join(paragraphs)) == paragraphs
+        assert cut(end.join(paragraphs)) == paragraphs
 
 
 def test_lines_of_one_paragraph_stay_together() -> None:
     recipe = "120 g blueberries\n80 g strawberries\n20 g raspberries\n1 spoon of honey, if you like"
     text = "\n\n".join([ENGLISH * 10, recipe, ENGLISH * 10, ENGLISH * 10])
-    assert recipe in cut_message(text)
+    assert recipe in cut(text)
+
+
+def test_a_part_says_how_much_of_its_paragraph_stands_before_and_after_it() -> None:
+    short, long = (ENGLISH * 6).strip(), ENGLISH * 15
+    parts = cut_message(f"{short}\n\n{long}\n\n{short}")
+    beside = [(part.earlier, part.later) for part in parts]
+    assert beside == [(0, 0), (0, 2), (1, 1), (2, 0), (0, 0)]
+    halves = cut_message(long)
+    assert [(part.earlier, part.later) for part in halves] == [(0, 1), (1, 0)]
 
 
 def test_short_paragraphs_are_joined_and_a_heading_stays_with_what_follows() -> None:
@@ -207,23 +220,23 @@ def test_short_paragraphs_are_joined_and_a_heading_stays_with_what_follows() -> 
     headed = f"## The key\n\n{paragraph}"
     listed = f"What I know of it:\n\n{paragraph}"
     text = "\n\n".join([*greeting, paragraph, headed, listed, paragraph])
-    assert cut_message(text) == ["\n\n".join(greeting), paragraph, headed, listed, paragraph]
+    assert cut(text) == ["\n\n".join(greeting), paragraph, headed, listed, paragraph]
 
 
 def test_of_many_short_paragraphs_only_few_are_joined() -> None:
-    parts = cut_message("\n\n".join(["# tea: yes"] * 500))
+    parts = cut("\n\n".join(["# tea: yes"] * 500))
     assert max(map(columns, parts)) <= 2 * FEW_COLUMNS
     assert min(map(columns, parts[:-1])) >= FEW_COLUMNS - 2
 
 
 @pytest.mark.parametrize("text", ["", "hi", "茶", ENGLISH * 12])
 def test_a_short_message_stays_whole(text: str) -> None:
-    assert cut_message(text) == [text]
+    assert cut(text) == [text]
 
 
 @thorough
 @given(prose | texts | st.sampled_from(["x", "茶", "\n", "a ", "."]).map(lambda one: one * 10_000))
 def test_nothing_of_a_message_is_lost_and_no_part_is_long(text: str) -> None:
-    parts = cut_message(text)
+    parts = cut(text)
     assert "".join("".join(parts).split()) == "".join(text.split())
     assert len(parts) <= 1 or max(map(columns, parts)) <= PART_COLUMNS

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from turnleaf.core.probes import (
+from turnleaf.core.ranking import Unrelated
+from turnleaf.core.terms import fold, terms
+from turnleaf.core.vectors import (
     DEVIATIONS,
     DISTRACTORS,
     PAIRS,
     SENTENCES,
     Profile,
+    pack,
     profile,
     script,
 )
-from turnleaf.core.ranking import Unrelated
-from turnleaf.core.terms import fold, terms
-from turnleaf.core.vectors import pack
 from turnleaf.llm.embeddings import LocalEmbedder
 
 if TYPE_CHECKING:

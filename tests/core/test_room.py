@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from datetime import timedelta
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from tests.strategies import MOMENT
 from turnleaf.core.changes import Change, Source
 from turnleaf.core.memories import Memory
-from turnleaf.core.room import LEARNED, Room, check_reserve, find_weakest, room_for
+from turnleaf.core.room import LEARNED, Room, check_capacity, check_reserve, find_weakest, room_for
 from turnleaf.errors import MemoryFull
 
 
@@ -38,15 +39,29 @@ def added(memory: Memory, n: int = 1, origin: str = LEARNED, trust: str = "user"
 def test_learning_may_take_all_but_twenty_places_or_a_fifth(
     limits: tuple[int, int], room: tuple[int, int]
 ) -> None:
-    assert room_for(LEARNED, *limits) == Room(*room)
-    assert room_for("user", *limits) == Room(*limits)
+    assert room_for(LEARNED, Room(*limits)) == Room(*room)
+    assert room_for("user", Room(*limits)) == Room(*limits)
 
 
 def test_what_would_take_the_free_room_is_refused() -> None:
-    check_reserve(["ab"], Room(1, 2))
-    for facts in (["a", "b"], ["abc"]):
+    check_reserve(Room(1, 2), Room(1, 2))
+    for taken in (Room(2, 2), Room(1, 3)):
         with pytest.raises(MemoryFull):
-            check_reserve(facts, Room(1, 2))
+            check_reserve(taken, Room(1, 2))
+
+
+def test_capacity_counts_facts_and_characters() -> None:
+    check_capacity(Room(2, 4), Room(2, 4))
+    with pytest.raises(MemoryFull, match=r"holds 1 facts \(MEMORY_MAX_ITEMS\); forget some"):
+        check_capacity(Room(2, 4), Room(1, 4))
+    with pytest.raises(MemoryFull, match=r"4 characters of 3 \(MEMORY_MAX_CHARS\); forget"):
+        check_capacity(Room(2, 4), Room(2, 3))
+
+
+def test_facts_take_a_place_each_and_their_characters() -> None:
+    chinese = dataclasses.replace(fact("a"), content="喜歡")
+    assert Room.of([chinese, chinese]) == Room(2, 4)
+    assert Room(3, 9) - Room.of([chinese]) == Room(2, 7)
 
 
 def test_a_fact_has_a_place_where_one_is_left_and_it_is_short_enough() -> None:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import shapes, texts, thorough
-from turnleaf.core.shapes import Shape
+from turnleaf.core.pages import Shape
 
 lines = st.lists(texts | st.text(st.characters(categories=["Cs"]), max_size=3), max_size=6)
 

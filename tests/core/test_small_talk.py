@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from turnleaf.core.small_talk import is_small_talk
+from turnleaf.core.evidence import is_small_talk
 
 
 @pytest.mark.parametrize(

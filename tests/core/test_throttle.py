@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turnleaf.core.throttle import LEASE_SECONDS, Cycle, is_due, is_held
+from turnleaf.core.learning.queue import LEASE_SECONDS, Cycle, is_due, is_held
 
 NOW = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)
 YEAR = 365 * 24 * 3600

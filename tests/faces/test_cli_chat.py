@@ -116,7 +116,7 @@ def test_tools_are_used_and_not_spoken_of_in_a_pipe(cli: Cli, api: ChatApi) -> N
     assert cli.contents() == [LAMP]
 
 
-def test_what_was_said_is_learnt_from_when_the_chat_ends(cli: Cli) -> None:
+def test_what_was_said_is_learned_from_when_the_chat_ends(cli: Cli) -> None:
     assert talk(cli, "My name is Alice").code == 0
     assert any("Alice" in content for content in cli.contents())
 
@@ -237,7 +237,7 @@ def test_new_learns_and_begins_another_conversation(cli: Cli) -> None:
     assert any("Alice" in content for content in cli.contents())
 
 
-def test_clear_erases_the_conversation_and_what_waits_to_be_learnt(cli: Cli) -> None:
+def test_clear_erases_the_conversation_and_what_waits_to_be_learned(cli: Cli) -> None:
     refused = talk(cli, "Zebulon waves at you", "/clear", "/clear yes")
     assert "/clear yes erases it" in refused.err
     assert keys(cli) == []
@@ -254,7 +254,7 @@ def test_clear_leaves_other_conversations_alone(cli: Cli) -> None:
 # Private
 
 
-def test_nothing_of_what_is_private_is_kept_learnt_or_looked_up(cli: Cli, api: ChatApi) -> None:
+def test_nothing_of_what_is_private_is_kept_learned_or_looked_up(cli: Cli, api: ChatApi) -> None:
     cli.remember(MING)
     for answer in ("One", "Two", "Three"):
         api.answer(answer)
@@ -470,25 +470,25 @@ def test_commands_and_ids_are_completed(cli: Cli) -> None:
     assert f"id        {memory_id}" in chat.screen
 
 
-def test_what_was_learnt_is_said_quietly_and_can_be_taken_back(cli: Cli) -> None:
+def test_what_was_learned_is_said_quietly_and_can_be_taken_back(cli: Cli) -> None:
     with chatting() as chat:
         chat.say("My name is Alice")
         chat.say("/new")
         chat.say("/memory")
         chat.say("/undo")
         assert chat.leave() == 0
-    (line,) = [line for line in chat.screen if line.startswith("learnt: ")]
+    (line,) = [line for line in chat.screen if line.startswith("learned: ")]
     assert "Alice" in line
     assert line.endswith("(/undo)")
-    assert "\x1b[2mlearnt: " in chat.seen.seen
+    assert "\x1b[2mlearned: " in chat.seen.seen
     assert cli.contents() == []
 
 
-def test_what_is_learnt_on_leaving_is_said_too(cli: Cli) -> None:
+def test_what_is_learned_on_leaving_is_said_too(cli: Cli) -> None:
     with chatting() as chat:
         chat.say("我叫小美")
         assert chat.leave() == 0
-    assert chat.screen[-1].startswith("learnt: ")
+    assert chat.screen[-1].startswith("learned: ")
     assert chat.screen[-1].endswith("(turnleaf undo)")
 
 

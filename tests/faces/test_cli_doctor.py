@@ -10,14 +10,16 @@ from typing import Any
 import apsw
 import pytest
 
+from tests.decisions import decide
 from tests.faces.conftest import Cli
 from tests.faces.test_cli_program import made_read_only, run_as_ordinary_user
 from tests.store.older import archive, said, write_conversations
 from turnleaf import Message, __version__
+from turnleaf.core.learning.queue import Queued, Unread
 from turnleaf.settings import SETTINGS
+from turnleaf.store.ambient import local_now
 from turnleaf.store.conversations import ConversationStore
-from turnleaf.store.daily import local_now
-from turnleaf.store.learning import LearningStore, Queued, Unread
+from turnleaf.store.learning import LearningStore
 
 pytestmark = pytest.mark.usefixtures("at_noon")
 
@@ -288,12 +290,12 @@ def test_how_the_models_server_is_asked_for_json_is_shown(
     )
 
 
-def test_what_was_learnt_and_has_no_room_is_a_warning(cli: Cli) -> None:
+def test_what_was_learned_and_has_no_room_is_a_warning(cli: Cli) -> None:
     store = LearningStore(cli.data / "learning.db")
     store.enqueue("cli:session-1", [Queued(Message("user", MING))])
     batch = store.claim("cli:session-1")
     assert batch is not None
-    store.complete(batch, [{"content": MING}])
+    store.complete(batch, [decide(MING)])
     store.postpone(store.outbox()[0].id, "the memory is full")
     store.close()
     assert "the memory is full" in messages(cli("doctor", "--json").json, "warning")[0]
@@ -306,7 +308,7 @@ def test_what_was_learnt_and_has_no_room_is_a_warning(cli: Cli) -> None:
         ({"TURNLEAF_EXTRACT_MODEL": "ollama:qwen3"}, "by rules and by ollama:qwen3; nothing yet"),
     ],
 )
-def test_how_facts_are_learnt_is_told(
+def test_how_facts_are_learned_is_told(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], told: str
 ) -> None:
     for name, value in variables.items():

@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -171,59 +173,6 @@ def test_an_unknown_category_matches_nothing(cli: Cli) -> None:
     result = cli("memories", "--category", "garden")
     assert (result.code, result.out) == (3, "")
     assert "garden" in result.err
-
-
-# forget
-
-
-def test_one_match_is_forgotten_and_undo_brings_it_back(cli: Cli) -> None:
-    (lamp, ming) = cli.remember(LAMP, MING)
-    result = cli("forget", "小明")
-    assert (result.code, result.out) == (0, f"forgot {ming}: {MING}\n")
-    assert "turnleaf undo brings it back" in result.err
-    assert cli.contents() == [LAMP]
-    assert MING in cli("undo").out
-    assert sorted(cli.contents()) == sorted([LAMP, MING])
-    assert cli("forget", lamp[:5], "--json").json[0]["content"] == LAMP
-
-
-def test_an_id_means_that_memory_even_if_others_speak_of_it(cli: Cli) -> None:
-    (lamp,) = cli.remember(LAMP)
-    cli.remember(f"see {lamp}")
-    assert cli("forget", lamp).code == 0
-    assert cli.contents() == [f"see {lamp}"]
-
-
-def test_a_text_of_several_lines_is_forgotten(cli: Cli) -> None:
-    cli.remember("one\n二", "one")
-    assert cli("forget", "one\n二").code == 0
-    assert cli.contents() == ["one"]
-
-
-def test_several_matches_are_listed_and_none_forgotten_without_a_person(cli: Cli) -> None:
-    cli.remember("tea at four", "green tea", LAMP)
-    result = cli("forget", "tea")
-    assert (result.code, result.out) == (2, "")
-    assert "tea at four" in result.err
-    assert "green tea" in result.err
-    assert "--yes" in result.err
-    assert len(cli.contents()) == 3
-    assert cli("forget", "tea", "--yes").code == 0
-    assert cli.contents() == [LAMP]
-
-
-def test_a_few_letters_are_text_before_they_are_an_id(cli: Cli) -> None:
-    (lamp,) = cli.remember(LAMP)
-    result = cli("forget", lamp[:2])
-    assert result.code == 3
-    assert cli.contents() == [LAMP]
-
-
-def test_what_is_not_there_cannot_be_forgotten(cli: Cli) -> None:
-    cli.remember(LAMP)
-    result = cli("forget", "piano")
-    assert (result.code, result.out) == (3, "")
-    assert "piano" in result.err
 
 
 # edit
@@ -517,3 +466,72 @@ def test_a_learned_fact_makes_room_and_its_name_is_told(cli: Cli) -> None:
     assert cli.contents() == [LAMP, MING]
     full = cli("remember", "one more")
     assert (full.code, "turnleaf config memoryMaxItems 4" in full.err) == (1, True)
+
+
+# log and today
+
+
+def local_day() -> str:
+    return datetime.now().astimezone().date().isoformat()
+
+
+@pytest.mark.usefixtures("at_noon")
+def test_what_is_logged_is_shown_today(cli: Cli) -> None:
+    assert cli("log", "今天", "澆花了").code == 0
+    assert cli("log", stdin="one\ntwo\n").code == 0
+    shown = cli("today")
+    assert shown.code == 0
+    assert "今天 澆花了" in shown.out
+    assert "one\n  two" in shown.out
+    assert cli("today", "--json").json == {
+        "date": local_day(),
+        "text": cli.daily.read(local_day()),
+    }
+
+
+@pytest.mark.usefixtures("at_noon")
+def test_an_empty_day_says_how_to_begin(cli: Cli) -> None:
+    shown = cli("today")
+    assert (shown.code, shown.out) == (0, "")
+    assert "turnleaf log" in shown.err
+    assert cli("today", "--json").json["text"] == ""
+    assert not cli.data.exists()
+
+
+@pytest.mark.usefixtures("at_noon")
+def test_another_day_is_shown_by_its_date(cli: Cli) -> None:
+    cli.daily.init()
+    (cli.folder.daily / "2026-01-02.md").write_text("# 2026-01-02\n\n- 08:00 早\n", "utf-8")
+    assert "08:00 早" in cli("today", "--date", "2026-01-02").out
+    missing = cli("today", "--date", "2026-01-03")
+    assert (missing.code, missing.out) == (3, "")
+
+
+@pytest.mark.usefixtures("at_noon")
+def test_the_day_is_the_local_one(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Two zones that are never on the same date at the same moment.
+    days = []
+    for zone in ("Etc/GMT-14", "Etc/GMT+12"):
+        monkeypatch.setenv("TZ", zone)
+        time.tzset()
+        cli("log", zone)
+        days.append(cli("today", "--json").json)
+    monkeypatch.delenv("TZ")
+    time.tzset()
+    assert days[0]["date"] != days[1]["date"]
+    assert "GMT-14" in days[0]["text"]
+    assert "GMT-14" not in days[1]["text"]
+
+
+@pytest.mark.usefixtures("at_noon")
+@pytest.mark.parametrize("text", ["", " \n", "a\0b"])
+def test_what_cannot_be_logged_is_refused(cli: Cli, text: str) -> None:
+    result = cli("log", stdin=text)
+    assert (result.code, result.out) == (2, "")
+    assert not cli.daily.dates()
+
+
+@pytest.mark.usefixtures("at_noon")
+def test_escape_codes_in_a_log_are_written_out(cli: Cli) -> None:
+    cli("log", "a \x1b[2J b")
+    assert "a \\x1b[2J b" in cli("today").out

@@ -18,7 +18,7 @@ import pytest
 from tests.faces.conftest import Cli
 from tests.faces.terminal import terminal
 from turnleaf import __version__
-from turnleaf.faces.cli import COMMANDS, overview
+from turnleaf.faces.cli import COMMANDS, make_overview
 from turnleaf.faces.cli.program import program
 
 LAMP = "The living room lamp is called Ming"
@@ -42,12 +42,12 @@ def test_the_help_shows_every_command_and_an_example(cli: Cli, arguments: tuple[
 
 
 def test_both_ways_to_the_help_print_the_same(cli: Cli) -> None:
-    assert cli("--data-dir", "x", "--help").out == overview() == cli("--help").out
+    assert cli("--data-dir", "x", "--help").out == make_overview() == cli("--help").out
 
 
 def test_the_help_names_the_options_of_the_program() -> None:
     options = [option for parameter in program.params for option in parameter.opts]
-    assert [option for option in [*options, "--help"] if option not in overview()] == []
+    assert [option for option in [*options, "--help"] if option not in make_overview()] == []
 
 
 def test_the_help_imports_nothing_heavy() -> None:

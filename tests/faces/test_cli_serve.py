@@ -120,7 +120,7 @@ def test_a_memory_that_is_too_large_is_a_clear_problem_and_the_server_lives(cli:
         server.ask("api/chat", {"message": "hello"})
 
 
-def test_what_was_said_is_learnt_before_it_ends(cli: Cli) -> None:
+def test_what_was_said_is_learned_before_it_ends(cli: Cli) -> None:
     with served() as server:
         server.ask("api/chat", {"message": "我住在台北"})
         assert server.end()[0] == 0
@@ -134,7 +134,7 @@ def test_a_model_that_never_answers_does_not_keep_it_from_ending(cli: Cli) -> No
             server.ask("api/chat", {"message": "我住在台北"})
             code, _, err = server.end()
     assert code == 0
-    assert "learnt the next time" in err
+    assert "learned the next time" in err
 
 
 @pytest.mark.usefixtures("cli")

@@ -23,6 +23,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp_types import TextResourceContents
 
 from turnleaf import DailyLog, MemoryStore, ScheduleStore
+from turnleaf.settings import DataFolder
 from turnleaf.store import files
 from turnleaf.tools import SPECS, stdio_command
 
@@ -44,7 +45,7 @@ INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
 
 def served(folder: Path, *options: str) -> StdioServerParameters:
-    command, *arguments = stdio_command(folder)
+    command, *arguments = stdio_command(DataFolder(folder, "a test"))
     return StdioServerParameters(
         command=command, args=[*arguments, *options], env={"EMBEDDINGS": "off"}, cwd=folder
     )
@@ -307,7 +308,13 @@ def test_a_client_that_disappears_in_the_middle_of_a_call_leaves_the_memory_whol
     memory = MemoryStore(tmp_path / MEMORY)
     memory.add("我住在台北")
     requests = [INITIALIZE, INITIALIZED, called(2, "append_memory", fact="客廳的燈叫做小明")]
-    command = [sys.executable, "-c", LEAVING, json.dumps(requests), *stdio_command(tmp_path)]
+    command = [
+        sys.executable,
+        "-c",
+        LEAVING,
+        json.dumps(requests),
+        *stdio_command(DataFolder(tmp_path, "a test")),
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as client:
         # Whoever writes has to wait, so that the call is under way when the client goes.
         with files.locked(memory.location):

@@ -293,7 +293,7 @@ class SlackApi(ThreadingHTTPServer):
         post = self._found(body)
         if not post.is_streaming:
             raise Refusal("message_not_in_streaming_state")
-        more = body.get("markdown_text", "")
+        more = _text_of(body)
         if not is_over and not more:
             raise Refusal("no_text")
         post.text += more
@@ -334,9 +334,14 @@ class SlackApi(ThreadingHTTPServer):
         self.server_close()
 
 
+def _text_of(body: Body) -> str:
+    pieces = "".join(chunk["text"] for chunk in body.get("chunks", ()))
+    return str(body.get("markdown_text") or body.get("text") or pieces)
+
+
 def _fill(post: Post, body: Body) -> None:
     """Show a text and blocks, or say why Slack would not."""
-    text = body.get("markdown_text") or body.get("text") or ""
+    text = _text_of(body)
     if not text.strip() and not body.get("blocks"):
         raise Refusal("no_text")
     if len(text) > MOST_MARKDOWN:

@@ -23,14 +23,11 @@ from pathlib import Path
 
 from turnleaf.core.changes import Source
 from turnleaf.core.messages import Message
-from turnleaf.settings import Settings
-from turnleaf.store.conversations import ConversationStore
-from turnleaf.store.daily import DailyLog
-from turnleaf.store.erasure import Erasable, Erased, erase
-from turnleaf.store.index import Index
+from turnleaf.settings import CONFIG_NAME, DataFolder
+from turnleaf.store.erasure import Erased, erase
 from turnleaf.store.memories import MemoryStore
 from turnleaf.store.pending import PendingStore
-from turnleaf.store.schedules import ScheduleStore
+from turnleaf.store.stores import Stores as RealStores
 
 START = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)
 TALK, SLACK, TOOL, DOCUMENT = (
@@ -61,40 +58,31 @@ def from_source(source: str, quote: str) -> Source:
 
 
 class Stores:
-    """All the stores of one data folder."""
+    """All the stores of one data folder, by the names that erasing knows them by."""
 
     def __init__(self, folder: Path, *, suffix: str = ".md", shelf: str = ".db") -> None:
         self.folder = folder
         ticks = count()
         clock = lambda: START + timedelta(seconds=next(ticks))  # noqa: E731
-        settings = Settings(conversation_max_turns=4)
-        self.memory = MemoryStore(
-            folder / "memory" / f"MEMORY{suffix}", settings=settings, now=clock
-        )
+        places = {
+            "memoryLocation": f"memory/MEMORY{suffix}",
+            "conversationsLocation": f"conversations/conversations{shelf}",
+            "conversationMaxTurns": 4,
+        }
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / CONFIG_NAME).write_text(json.dumps(places), "utf-8")
+        self.own = RealStores.open(DataFolder(folder, "a test"), now=clock)
+        self.memory = MemoryStore(self.own.facts.location, settings=self.own.settings, now=clock)
         self.pending = PendingStore(self.memory, now=clock)
-        self.daily = DailyLog(folder / "memory" / "daily", now=clock)
-        self.conversations = ConversationStore(
-            folder / "conversations" / f"conversations{shelf}", settings=settings, now=clock
-        )
-        sources = (self.memory, self.daily.location, self.conversations)
-        self.index = Index(folder / "index.db", sources)
-        self.learning: Erasable | None = None
+        self.own.facts, self.own.pending = self.memory, self.pending
+        self.daily, self.index = self.own.daily, self.own.index
+        self.conversations = self.own.conversations
 
     def erase(self, source: str) -> Erased:
-        return erase(
-            source,
-            memory=self.memory,
-            pending=self.pending,
-            daily=self.daily,
-            conversations=self.conversations,
-            schedules=ScheduleStore(self.folder / "schedules.json"),
-            index=self.index,
-            learning=self.learning,
-        )
+        return erase(self.own, source)
 
     def close(self) -> None:
-        self.index.close()
-        self.conversations.close()
+        self.own.close()
 
 
 def fill(stores: Stores) -> None:

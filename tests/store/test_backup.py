@@ -29,6 +29,7 @@ from turnleaf.store.bundles import MANIFEST, packed
 from turnleaf.store.conversations import ConversationStore
 from turnleaf.store.daily import DailyLog
 from turnleaf.store.memories import MemoryStore
+from turnleaf.store.stores import Stores
 from turnleaf.store.takeover import take_over_older
 
 ROOMY = Settings(memory_max_items=100_000, memory_max_chars=10_000_000)
@@ -197,6 +198,27 @@ def test_derived_and_passing_files_are_left_out(data: Path, file: Path) -> None:
         (data / name).write_bytes(b"x")
     backup(data, file)
     assert {*verify(file)} == names
+
+
+def test_spaces_are_saved_and_restored_as_the_folder_itself_is(data: Path, file: Path) -> None:
+    with Stores.open(data) as stores, Stores.open(data, space="anna") as anna:
+        stores.facts.add("客廳的燈叫做小明")
+        anna.facts.add("I like tea")
+        anna.records.put("sessions", "1", b"one")
+        anna.passages.search("tea")
+    backup(data, file)
+    assert not any("index.db" in path for path in verify(file))
+    with Stores.open(data, space="anna") as anna:
+        anna.facts.add("I like coffee")
+        anna.daily.append("since then")
+    with Stores.open(data, space="bob") as bob:
+        bob.facts.add("I came later")
+    restore(data, file)
+    with Stores.open(data, space="anna") as anna, Stores.open(data, space="bob") as bob:
+        assert [one.content for one in anna.facts.get_all()] == ["I like tea"]
+        assert anna.records.get("sessions", "1") is not None
+        assert anna.daily.dates() == []
+        assert bob.facts.get_all() == []
 
 
 def test_a_backup_can_be_read_with_ordinary_tools(data: Path, file: Path) -> None:

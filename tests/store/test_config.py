@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import stat
-import threading
 from pathlib import Path
 
 import pytest
 
 from turnleaf import Settings
 from turnleaf.errors import SettingsError
-from turnleaf.settings import CONFIG_NAME, SETTINGS
+from turnleaf.settings import CONFIG_NAME
 from turnleaf.store.config import ConfigFile
 
 
@@ -35,11 +34,6 @@ def test_a_value_may_be_text_as_it_is_typed(tmp_path: Path) -> None:
     assert written(tmp_path) == {"autoExtract": False, "flushThreshold": 0.5, "model": "recall"}
 
 
-def test_a_setting_may_be_named_by_its_variable(tmp_path: Path) -> None:
-    config(tmp_path).update({"TURNLEAF_MODEL": "ollama:qwen3"})
-    assert written(tmp_path) == {"model": "ollama:qwen3"}
-
-
 def test_what_is_there_stays(tmp_path: Path) -> None:
     (tmp_path / CONFIG_NAME).write_text('{"somebodyElses": 1, "memoryMaxItems": 5}', "utf-8")
     config(tmp_path).update({"enabled": False})
@@ -52,12 +46,6 @@ def test_a_setting_that_is_unset_has_its_default_again(tmp_path: Path) -> None:
     assert written(tmp_path) == {"memoryMaxItems": 5}
 
 
-def test_settings_are_set_and_unset_in_one_step(tmp_path: Path) -> None:
-    config(tmp_path).update({"enabled": False, "memoryMaxItems": 5})
-    config(tmp_path).change({"enabled": None, "minNewMessages": "8", "MEMORY_MAX_ITEMS": 6})
-    assert written(tmp_path) == {"memoryMaxItems": 6, "minNewMessages": 8}
-
-
 @pytest.mark.parametrize("days", [90, 0, None])
 def test_the_days_to_keep_take_the_place_of_the_archive(tmp_path: Path, days: int | None) -> None:
     older = {"conversationArchive": True, "conversationArchiveMaxAgeDays": 30, "enabled": False}
@@ -67,14 +55,6 @@ def test_the_days_to_keep_take_the_place_of_the_archive(tmp_path: Path, days: in
     config(tmp_path).change({"conversationKeepDays": days})
     new = {} if days is None else {"conversationKeepDays": days}
     assert written(tmp_path) == {"enabled": False, "memoryMaxItems": 5, **new}
-
-
-def test_of_a_step_with_something_wrong_in_it_nothing_is_done(tmp_path: Path) -> None:
-    config(tmp_path).update({"enabled": False})
-    for wrong in ({"bogus": None}, {"minNewMessages": 0}):
-        with pytest.raises(SettingsError):
-            config(tmp_path).change({"enabled": None, **wrong})
-    assert written(tmp_path) == {"enabled": False}
 
 
 def test_only_its_owner_can_read_it(tmp_path: Path) -> None:
@@ -108,15 +88,3 @@ def test_a_damaged_file_is_left_alone(tmp_path: Path, damage: bytes) -> None:
     with pytest.raises(SettingsError, match="correct it or remove it"):
         config(tmp_path).update({"enabled": False})
     assert (tmp_path / CONFIG_NAME).read_bytes() == damage
-
-
-def test_changes_made_at_once_are_all_kept(tmp_path: Path) -> None:
-    numbers = [setting.key for setting in SETTINGS if isinstance(setting.default, int)][:6]
-    threads = [
-        threading.Thread(target=config(tmp_path).update, args=({key: "1"},)) for key in numbers
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert set(written(tmp_path)) == set(numbers)

@@ -1,4 +1,4 @@
-"""One contract of `ConversationStore`, in a JSON file and in a database."""
+"""`ConversationStore` in a JSON file and in a database: files, limits of the file, damage."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ def test_a_new_store_is_empty_and_in_a_new_folder(place: Kept) -> None:
     assert store.location == place.path
 
 
-def test_an_exchange_is_kept_with_its_time(place: Kept) -> None:
-    place.open().add_exchange(KEY, "客廳的燈叫做小明", "好的，我記住了。")
-    assert place.open().get_history(KEY) == [
+def test_an_exchange_is_kept_with_its_time(file: Kept) -> None:
+    file.open().add_exchange(KEY, "客廳的燈叫做小明", "好的，我記住了。")
+    assert file.open().get_history(KEY) == [
         Message("user", "客廳的燈叫做小明", START),
         Message("assistant", "好的，我記住了。", START),
     ]
@@ -77,8 +77,8 @@ def test_a_store_makes_itself_ready_at_the_first_call(place: Kept) -> None:
     assert said(store) == ["Q", "A"]
 
 
-def test_conversations_do_not_mix(place: Kept) -> None:
-    store = place.open()
+def test_conversations_do_not_mix(file: Kept) -> None:
+    store = file.open()
     store.add_exchange("one", "Q1", "A1")
     store.add_exchange("two", "Q2", "A2")
     store.add_exchange("one", "Q3", "A3")
@@ -86,35 +86,35 @@ def test_conversations_do_not_mix(place: Kept) -> None:
     assert said(store, "two") == ["Q2", "A2"]
 
 
-def test_summaries_tell_what_there_is_newest_first(place: Kept) -> None:
-    place.open().add_exchange("one", "Q", "A")
-    place.now += timedelta(hours=1)
-    store = place.open()
+def test_summaries_tell_what_there_is_newest_first(file: Kept) -> None:
+    file.open().add_exchange("one", "Q", "A")
+    file.now += timedelta(hours=1)
+    store = file.open()
     store.add_exchange("two", "Q", "A")
     assert [(one.key, one.turns) for one in store.summaries()] == [("two", 2), ("one", 2)]
-    place.now += timedelta(hours=1)
+    file.now += timedelta(hours=1)
     store.add_exchange("one", "Q", "A")
-    first = place.open().summaries()[0]
+    first = file.open().summaries()[0]
     assert (first.key, first.turns) == ("one", 4)
     assert (first.created_at, first.updated_at) == (START, START + timedelta(hours=2))
 
 
-def test_the_newest_is_first_when_all_were_added_to_within_one_millisecond(place: Kept) -> None:
-    store = place.open()
+def test_the_newest_is_first_when_all_were_added_to_within_one_millisecond(file: Kept) -> None:
+    store = file.open()
     for key in ("一", "b", "三", "a", "b", "一"):
         store.add_exchange(key, "hello", "hi")
     assert [one.key for one in store.summaries()] == ["一", "b", "a", "三"]
-    assert [one.key for one in place.open().summaries()] == ["一", "b", "a", "三"]
+    assert [one.key for one in file.open().summaries()] == ["一", "b", "a", "三"]
 
 
-def test_a_conversation_is_titled_by_the_beginning_of_its_first_question(place: Kept) -> None:
-    store = place.open()
+def test_a_conversation_is_titled_by_the_beginning_of_its_first_question(file: Kept) -> None:
+    store = file.open()
     store.add_exchange("long", "  客廳的燈\n叫做小明 " * 20, "A")
     store.add_exchange("long", "later", "A")
     shown: list[dict[str, object]] = [{"type": "text", "text": "look\tat"}, {"type": "image"}]
     store.add_messages("parts", [Message("system", "be kind"), Message("user", shown)])
     store.add_messages("none", [Message("assistant", "hello")])
-    titles = {one.key: one.title for one in place.open().summaries()}
+    titles = {one.key: one.title for one in file.open().summaries()}
     assert titles == {"long": ("客廳的燈 叫做小明 " * 20)[:80], "parts": "look at", "none": ""}
 
 
@@ -125,16 +125,16 @@ def test_a_title_is_of_the_first_question_that_a_file_still_has(file: Kept) -> N
     assert [one.title for one in store.summaries()] == ["kept"]
 
 
-def test_one_summary_is_the_same_as_in_the_list(place: Kept) -> None:
-    store = place.open()
+def test_one_summary_is_the_same_as_in_the_list(file: Kept) -> None:
+    store = file.open()
     for key in ("one", "客廳"):
         store.add_exchange(key, f"about {key}", "A")
     assert [store.summary(one.key) for one in store.summaries()] == store.summaries()
     assert store.summary("nobody") is None
 
 
-def test_the_list_can_be_cut_and_searched(place: Kept) -> None:
-    store = place.open()
+def test_the_list_can_be_cut_and_searched(file: Kept) -> None:
+    store = file.open()
     store.add_exchange("tea", "Do you like TEA (100%)?", "Ja, Straße.")
     shown: list[dict[str, Any]] = [{"type": "text", "text": 'a "quoted" 燈'}]
     store.add_messages("light", [Message("user", shown), Message("assistant", "é\0after")])
@@ -152,8 +152,8 @@ def test_the_list_can_be_cut_and_searched(place: Kept) -> None:
     assert found("nothing of this") == []
 
 
-def test_messages_are_given_in_pieces_from_the_end(place: Kept) -> None:
-    store = place.open()
+def test_messages_are_given_in_pieces_from_the_end(file: Kept) -> None:
+    store = file.open()
     for number in range(4):
         store.add_exchange(KEY, f"Q{number}", f"A{number}")
     whole = store.messages(KEY)
@@ -168,8 +168,8 @@ def test_messages_are_given_in_pieces_from_the_end(place: Kept) -> None:
     assert store.messages("nobody") == []
 
 
-def test_stored_messages_say_whose_words_they_are_and_what_they_follow(place: Kept) -> None:
-    store = place.open()
+def test_stored_messages_say_whose_words_they_are_and_what_they_follow(file: Kept) -> None:
+    store = file.open()
     ids = store.add_messages(
         KEY,
         [
@@ -190,37 +190,56 @@ def test_stored_messages_say_whose_words_they_are_and_what_they_follow(place: Ke
     assert store.window("nobody") == []
 
 
-def test_figures_count_what_is_kept(place: Kept) -> None:
-    store = place.open()
+def test_figures_count_what_is_kept(file: Kept) -> None:
+    store = file.open()
     empty = store.figures()
     assert (empty.conversations, empty.messages, empty.oldest) == (0, 0, None)
     store.add_exchange("one", "Q", "A")
-    place.now += timedelta(hours=1)
+    file.now += timedelta(hours=1)
     store.add_exchange("two", "Q" * 10_000, "A")
     figures = store.figures()
     assert (figures.conversations, figures.messages, figures.oldest) == (2, 4, START)
     assert figures.bytes > 10_000
 
 
-def test_a_message_that_has_a_time_keeps_it(place: Kept) -> None:
-    store = place.open()
+def test_a_message_that_has_a_time_keeps_it(file: Kept) -> None:
+    store = file.open()
     earlier = START - timedelta(hours=5)
     store.add_messages(KEY, [Message("user", "x", earlier), Message("assistant", "y")])
     assert [message.timestamp for message in store.get_history(KEY)] == [earlier, START]
 
 
-def test_no_messages_are_no_conversation(place: Kept) -> None:
-    store = place.open()
+def test_no_messages_are_no_conversation(file: Kept) -> None:
+    store = file.open()
     store.add_messages(KEY, [])
     assert store.summaries() == []
 
 
-def test_a_closed_store_opens_again_by_itself(place: Kept) -> None:
-    store = place.open()
+def test_a_closed_store_opens_again_by_itself(file: Kept) -> None:
+    store = file.open()
     store.add_exchange(KEY, "Q", "A")
     store.close()
     store.close()
     assert said(store) == ["Q", "A"]
+
+
+def test_a_file_can_do_none_of_this(tmp_path: Path) -> None:
+    store = ConversationStore(tmp_path / "conversations.json", settings=Settings())
+    store.add_exchange(KEY, "Q", "A")
+    assert not store.keeps_everything
+    for attempt in (
+        lambda: store.rename(KEY, "x"),
+        lambda: store.set_searched(KEY, searched=False),
+        lambda: store.hide(KEY, [START], "change:1"),
+        lambda: store.show_again("change:1"),
+        lambda: store.accept(KEY, [START]),
+        lambda: store.show_version(KEY, 1),
+        lambda: store.take_over(KEY, []),
+        lambda: store.changes_since(None),
+    ):
+        with pytest.raises(InvalidInput, match=r"only a location ending in \.db can"):
+            attempt()
+    assert store.find_message(1) is None
 
 
 # Any content
@@ -242,11 +261,11 @@ def test_a_closed_store_opens_again_by_itself(place: Kept) -> None:
         "x" * 2_000_000,
     ],
 )
-def test_any_text_comes_back_exactly(place: Kept, text: str) -> None:
-    place.open().add_exchange(KEY, text, text)
-    assert said(place.open()) == [text, text]
-    place.open().add_exchange(KEY, "next", "one")
-    assert said(place.open())[-2:] == ["next", "one"]
+def test_any_text_comes_back_exactly(file: Kept, text: str) -> None:
+    file.open().add_exchange(KEY, text, text)
+    assert said(file.open()) == [text, text]
+    file.open().add_exchange(KEY, "next", "one")
+    assert said(file.open())[-2:] == ["next", "one"]
 
 
 @pytest.mark.parametrize(
@@ -277,8 +296,8 @@ def test_any_name_is_just_a_name(place: Kept, key: str) -> None:
 
 
 @pytest.mark.parametrize("key", ["", "  ", "a\0", "a\n", "\ud800", "x" * 513])
-def test_what_is_no_name_is_refused(place: Kept, key: str) -> None:
-    store = place.open()
+def test_what_is_no_name_is_refused(file: Kept, key: str) -> None:
+    store = file.open()
     for attempt in (
         lambda: store.add_exchange(key, "Q", "A"),
         lambda: store.get_history(key),
@@ -289,8 +308,8 @@ def test_what_is_no_name_is_refused(place: Kept, key: str) -> None:
 
 
 @pytest.mark.parametrize("content", [None, 5, b"x", ["x"], {"type": "text"}])
-def test_what_is_no_content_is_refused_and_nothing_changes(place: Kept, content: Any) -> None:  # noqa: ANN401 - of any type
-    store = place.open()
+def test_what_is_no_content_is_refused_and_nothing_changes(file: Kept, content: Any) -> None:  # noqa: ANN401 - of any type
+    store = file.open()
     store.add_exchange(KEY, "Q", "A")
     with pytest.raises(InvalidInput):
         store.add_exchange(KEY, content, "A")
@@ -300,12 +319,12 @@ def test_what_is_no_content_is_refused_and_nothing_changes(place: Kept, content:
 
 
 @pytest.mark.parametrize("value", [float("nan"), {1}, START, b"x"])
-def test_what_json_cannot_hold_is_refused_and_nothing_changes(place: Kept, value: object) -> None:
-    store = place.open()
+def test_what_json_cannot_hold_is_refused_and_nothing_changes(file: Kept, value: object) -> None:
+    store = file.open()
     store.add_exchange(KEY, "Q", "A")
     with pytest.raises(InvalidInput, match="use plain values"):
         store.add_messages(KEY, [Message("user", [{"type": "data", "value": value}])])
-    assert said(place.open()) == ["Q", "A"]
+    assert said(file.open()) == ["Q", "A"]
 
 
 PICTURE: dict[str, Any] = {
@@ -314,18 +333,18 @@ PICTURE: dict[str, Any] = {
 }
 
 
-def test_parts_are_kept_as_they_are(place: Kept) -> None:
+def test_parts_are_kept_as_they_are(file: Kept) -> None:
     parts: list[dict[str, Any]] = [
         {"type": "text", "text": "what is this?"},
         PICTURE,
         {"type": "x", "y": [None, 1.5]},
     ]
-    place.open().add_messages(KEY, [Message("user", parts), Message("assistant", "a cat")])
-    assert said(place.open()) == [parts, "a cat"]
+    file.open().add_messages(KEY, [Message("user", parts), Message("assistant", "a cat")])
+    assert said(file.open()) == [parts, "a cat"]
 
 
-def test_parts_are_counted(place: Kept) -> None:
-    store = place.open(conversation_max_chars=4000)
+def test_parts_are_counted(file: Kept) -> None:
+    store = file.open(conversation_max_chars=4000)
     store.add_exchange(KEY, "old", "old")
     store.add_exchange(KEY, [PICTURE], "a cat")
     size = content_chars([PICTURE])
@@ -335,7 +354,7 @@ def test_parts_are_counted(place: Kept) -> None:
     assert said(store) == ["x" * (4000 - size), "y"]
 
 
-def test_tool_calls_and_their_results_come_back(place: Kept) -> None:
+def test_tool_calls_and_their_results_come_back(file: Kept) -> None:
     messages = [
         Message("user", "weather?", START),
         Message("assistant", None, START, tool_calls=[call("a"), call("b")]),
@@ -344,8 +363,8 @@ def test_tool_calls_and_their_results_come_back(place: Kept) -> None:
         Message("assistant", "72°F and sunny", START, name="helper"),
         Message("developer", "be brief", START),
     ]
-    place.open().add_messages(KEY, messages)
-    assert place.open().get_history(KEY) == messages
+    file.open().add_messages(KEY, messages)
+    assert file.open().get_history(KEY) == messages
 
 
 def stamped(messages: list[Message]) -> list[Message]:
@@ -385,22 +404,22 @@ def test_a_file_holds_what_trimming_leaves_of_a_conversation(
 # Limits
 
 
-def test_the_oldest_turns_go_first(place: Kept) -> None:
-    store = place.open(conversation_max_turns=4)
+def test_the_oldest_turns_go_first(file: Kept) -> None:
+    store = file.open(conversation_max_turns=4)
     for number in range(5):
         store.add_exchange(KEY, f"Q{number}", f"A{number}")
     assert said(store) == ["Q3", "A3", "Q4", "A4"]
 
 
-def test_the_newest_exchange_stays_however_long_it_is(place: Kept) -> None:
-    store = place.open(conversation_max_chars=10, conversation_max_turns=1)
+def test_the_newest_exchange_stays_however_long_it_is(file: Kept) -> None:
+    store = file.open(conversation_max_chars=10, conversation_max_turns=1)
     store.add_exchange(KEY, "Q", "A")
     store.add_exchange(KEY, "long " * 10, "longer " * 10)
     assert said(store) == ["long " * 10, "longer " * 10]
 
 
-def test_calls_and_results_are_trimmed_together(place: Kept) -> None:
-    store = place.open(conversation_max_turns=4)
+def test_calls_and_results_are_trimmed_together(file: Kept) -> None:
+    store = file.open(conversation_max_turns=4)
     store.add_messages(
         KEY, [Message("user", "Q"), Message("assistant", None, tool_calls=[call("a")])]
     )
@@ -410,8 +429,8 @@ def test_calls_and_results_are_trimmed_together(place: Kept) -> None:
     assert said(store) == ["Q2", "A2"]
 
 
-def test_a_result_keeps_the_call_that_it_answers_whatever_the_limit(place: Kept) -> None:
-    store = place.open(conversation_max_turns=2)
+def test_a_result_keeps_the_call_that_it_answers_whatever_the_limit(file: Kept) -> None:
+    store = file.open(conversation_max_turns=2)
     store.add_messages(
         KEY, [Message("user", "Q"), Message("assistant", None, tool_calls=[call("a")])]
     )
@@ -447,12 +466,12 @@ def test_what_a_file_trims_or_expires_is_gone(file: Kept) -> None:
 # Age
 
 
-def test_a_silence_of_many_days_ends_a_history(place: Kept) -> None:
-    place.open().add_exchange("old", "Q", "A")
-    place.now += timedelta(days=6)
-    place.open().add_exchange("young", "Q", "A")
-    place.now = START + timedelta(days=7, seconds=1)
-    store = place.open()
+def test_a_silence_of_many_days_ends_a_history(file: Kept) -> None:
+    file.open().add_exchange("old", "Q", "A")
+    file.now += timedelta(days=6)
+    file.open().add_exchange("young", "Q", "A")
+    file.now = START + timedelta(days=7, seconds=1)
+    store = file.open()
     assert store.get_history("old") == []
     assert said(store, "young") == ["Q", "A"]
 
@@ -477,28 +496,28 @@ def test_cleaning_up_a_file_says_how_many_conversations_went(file: Kept) -> None
     assert [one.key for one in store.summaries()] == ["three"]
 
 
-def test_age_counts_from_the_last_addition(place: Kept) -> None:
-    store = place.open()
+def test_age_counts_from_the_last_addition(file: Kept) -> None:
+    store = file.open()
     store.add_exchange(KEY, "Q1", "A1")
-    place.now += timedelta(days=6)
+    file.now += timedelta(days=6)
     store.add_exchange(KEY, "Q2", "A2")
-    place.now += timedelta(days=6)
-    assert said(place.open()) == ["Q1", "A1", "Q2", "A2"]
+    file.now += timedelta(days=6)
+    assert said(file.open()) == ["Q1", "A1", "Q2", "A2"]
 
 
 @pytest.mark.parametrize("days", [10**6, 10**9, 10**15])
-def test_very_many_days_are_for_ever(place: Kept, days: int) -> None:
+def test_very_many_days_are_for_ever(file: Kept, days: int) -> None:
     limits = {"conversation_max_age_days": days, "conversation_keep_days": days}
-    place.open(**limits).add_exchange(KEY, "Q", "A")
-    place.now += timedelta(days=10_000)
-    assert said(place.open(**limits)) == ["Q", "A"]
+    file.open(**limits).add_exchange(KEY, "Q", "A")
+    file.now += timedelta(days=10_000)
+    assert said(file.open(**limits)) == ["Q", "A"]
 
 
 # Erasing
 
 
-def test_a_cleared_conversation_is_gone(place: Kept) -> None:
-    store = place.open()
+def test_a_cleared_conversation_is_gone(file: Kept) -> None:
+    store = file.open()
     store.add_exchange(KEY, "secret", "secret")
     store.add_exchange("other", "kept", "A")
     assert store.clear(KEY) is True
@@ -519,8 +538,8 @@ def test_what_is_cleared_leaves_no_byte(place: Kept) -> None:
 # Several at once
 
 
-def test_a_second_instance_sees_what_the_first_wrote(place: Kept) -> None:
-    one, other = place.open(), place.open()
+def test_a_second_instance_sees_what_the_first_wrote(file: Kept) -> None:
+    one, other = file.open(), file.open()
     one.add_exchange(KEY, "Q1", "A1")
     assert said(other) == ["Q1", "A1"]
     other.add_exchange(KEY, "Q2", "A2")
@@ -547,8 +566,8 @@ def test_another_process_sees_what_this_one_wrote(place: Kept) -> None:
     assert others.run("history", place.path, KEY) == ["written here", "A"]
 
 
-def test_threads_with_one_store_lose_nothing(place: Kept) -> None:
-    store = place.open(conversation_max_turns=1000, conversation_max_chars=10**6)
+def test_threads_with_one_store_lose_nothing(file: Kept) -> None:
+    store = file.open(conversation_max_turns=1000, conversation_max_chars=10**6)
     together = Barrier(4)
 
     def work(name: str) -> None:

@@ -8,9 +8,8 @@ import apsw
 import pytest
 
 from tests.store import others
-from tests.store.kept import DAY, KEY, START, Kept, all_bytes, exchange, shown
+from tests.store.kept import DAY, KEY, START, Kept, all_bytes, shown
 from turnleaf.core.messages import Message
-from turnleaf.settings import Settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,30 +21,6 @@ def place(tmp_path: Path) -> Kept:
 
 
 # Expiry
-
-
-def test_without_a_number_of_days_nothing_is_ever_removed(place: Kept) -> None:
-    place.open().add_exchange(KEY, "Q", "A")
-    place.now += 10_000 * DAY
-    store = place.open()
-    assert store.cleanup() == 0
-    assert shown(store) == ["Q", "A"]
-
-
-def test_days_are_counted_for_each_message(place: Kept) -> None:
-    store = place.open(conversation_keep_days=30)
-    store.add_exchange("gone", "Q", "A")
-    store.add_exchange(KEY, "old", "A")
-    place.now += 20 * DAY
-    store.add_exchange(KEY, "new", "A")
-    place.now += 11 * DAY
-    assert store.cleanup() == 1
-    assert store.cleanup() == 0
-    assert shown(store) == ["new", "A"]
-    assert [(one.key, one.turns, one.title) for one in store.summaries()] == [(KEY, 2, "new")]
-    assert store.figures().oldest == START + 20 * DAY
-    store.add_messages(KEY, exchange("edited", "A"), after=store.messages(KEY)[0].parent)
-    assert shown(store) == ["edited", "A"]
 
 
 def test_what_expires_leaves_no_byte(place: Kept) -> None:
@@ -70,52 +45,6 @@ def test_a_title_goes_with_the_question_that_it_was_made_of(place: Kept) -> None
     assert b"secret" not in all_bytes(place)
     store.add_exchange(KEY, "The next question", "A")
     assert {one.title for one in store.summaries()} == {"The next question", "My own title"}
-
-
-def test_with_no_days_a_title_is_of_the_window(place: Kept) -> None:
-    store = place.open(conversation_keep_days=0, conversation_max_turns=2)
-    store.add_exchange(KEY, "a secret to be erased", "A")
-    store.add_exchange(KEY, "Q", "A")
-    assert [one.title for one in store.summaries()] == ["Q"]
-
-
-def test_of_a_branch_what_is_younger_is_shown_when_its_other_path_expires(place: Kept) -> None:
-    store = place.open(conversation_keep_days=30)
-    first = store.add_messages(KEY, exchange("Q", "A"))
-    place.now += 20 * DAY
-    store.add_messages(KEY, [Message("assistant", "B")], after=first[0])
-    store.show_version(KEY, first[1])
-    place.now += 11 * DAY
-    store.cleanup()
-    assert shown(store) == ["B"]
-
-
-def test_with_no_days_the_window_alone_is_kept(place: Kept) -> None:
-    store = place.open(conversation_keep_days=0, conversation_max_turns=4)
-    for number in range(5):
-        store.add_exchange(KEY, f"Q{number}", f"A{number}")
-    store.add_exchange("other", "Q", "A")
-    assert shown(store) == ["Q3", "A3", "Q4", "A4"]
-    store.use(Settings(conversation_keep_days=0, conversation_max_turns=2))
-    assert store.cleanup() == 0
-    assert shown(store) == ["Q4", "A4"]
-    place.now += 8 * DAY
-    assert store.cleanup() == 2
-    assert store.summaries() == []
-
-
-def test_a_program_that_runs_for_months_removes_what_becomes_too_old(place: Kept) -> None:
-    store = place.open(conversation_keep_days=30)
-    store.add_exchange("old", "Q", "A")
-    place.now += 31 * DAY
-    store.add_exchange(KEY, "Q", "A")
-    assert [one.key for one in store.summaries()] == [KEY]
-
-
-def test_a_setting_that_became_shorter_holds_at_the_next_start(place: Kept) -> None:
-    place.open().add_exchange(KEY, "Q", "A")
-    place.now += 40 * DAY
-    assert place.open(conversation_keep_days=30).summaries() == []
 
 
 # Erasing

@@ -9,7 +9,7 @@ import apsw
 import pytest
 
 from tests.store.kept import KEY, Kept, exchange
-from turnleaf.core.audiences import EVERYONE, only
+from turnleaf.core.keys import EVERYONE, only
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -64,19 +64,3 @@ def test_a_title_is_taken_over_with_a_new_conversation(place: Kept) -> None:
     store = place.open()
     store.take_over(KEY, [Message("user", "later question", START)], title="first question")
     assert [one.title for one in store.summaries()] == ["first question"]
-
-
-def test_a_conversation_begins_and_ends_when_its_messages_were_said(place: Kept) -> None:
-    store = place.open(conversation_keep_days=400)
-    store.add_messages(KEY, [Message("user", "2025", START - 365 * DAY)])
-    store.add_messages(KEY, [Message("user", "later", START - DAY)])
-    store.add_messages("late", [Message("user", "now")])
-    summary = store.summary(KEY)
-    assert summary is not None
-    assert (summary.created_at, summary.updated_at) == (START - 365 * DAY, START - DAY)
-    assert [one.key for one in store.summaries()] == ["late", KEY]
-    place.now += 40 * DAY
-    store.cleanup()
-    left = store.summary(KEY)
-    assert left is not None
-    assert left.created_at == START - DAY

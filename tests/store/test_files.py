@@ -243,10 +243,12 @@ def test_the_same_bytes_have_the_same_name(path: Path) -> None:
 
 
 def test_the_end_of_a_file_is_read_alone(path: Path) -> None:
-    assert files.tail(path, 3) == b""
+    assert files.read_from(path, -3).data == b""
     path.write_bytes(b"0123456789")
-    assert files.tail(path, 3) == b"789"
-    assert files.tail(path, 99) == b"0123456789"
+    assert files.read_from(path, -3)[1:] == (7, b"789")
+    assert files.read_from(path, -99)[1:] == (0, b"0123456789")
+    assert files.read_from(path, 8)[1:] == (8, b"89")
+    assert files.read_from(path, 99)[1:] == (99, b"")
 
 
 def test_what_is_not_there_was_changed_at_the_beginning_of_time(path: Path) -> None:

@@ -7,18 +7,18 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import apsw
 import pytest
 
-from turnleaf.core.messages import Message
+from turnleaf.core.hits import Hit
 from turnleaf.core.passages import Passage
 from turnleaf.errors import InvalidInput
 from turnleaf.store.conversations import ConversationStore
 from turnleaf.store.daily import DailyLog
-from turnleaf.store.index import MAX_LIMIT, Hit, Index
+from turnleaf.store.index import Index
 from turnleaf.store.memories import MemoryStore
 from turnleaf.store.sources import Files
 
@@ -264,76 +264,11 @@ def test_a_question_finds_the_fact_in_a_memory_of_hardly_any(
     assert index.search("冰箱裡還有牛奶嗎?") == []
 
 
-def test_a_source_narrows_the_search(tmp_path: Path) -> None:
-    write(tmp_path / "n/MEMORY.md", "- tea one\n")
-    write(tmp_path / "n/2026-03-01.md", "- tea two\n")
-    store = ConversationStore(tmp_path / "c" / "conversations.db")
-    store.add_messages("k", [Message("user", "tea three", MARCH)])
-    index = Index(tmp_path / "index.db", [tmp_path / "n", store])
-    assert {hit.source for hit in index.search("tea")} == {"memory", "daily", "conversations"}
-    for source in ("memory", "daily", "conversations"):
-        assert [hit.source for hit in index.search("tea", source=source)] == [source]
-    with pytest.raises(
-        InvalidInput, match="the source is one of memory, older, daily, conversations"
-    ):
-        index.search("tea", source="elsewhere")
-
-
-def test_a_day_narrows_the_search(index: Index, notes: Path) -> None:
-    for day in ("2026-02-28", "2026-03-01", "2026-03-02"):
-        write(notes / f"{day}.md", f"- tea on {day}\n")
-    wanted = {"2026-03-01", "2026-03-02"}
-    for since in ("2026-03-01", date(2026, 3, 1), MARCH):
-        assert {hit.date for hit in index.search("tea", since=since)} == wanted
-    assert len(index.search("tea", since="2026-03-01", source="daily")) == 2
-    assert index.search("tea", since="2026-03-01", source="memory") == []
-    before = {hit.date for hit in index.search("tea", until="2026-02-28")}
-    assert before == {hit.date for hit in index.search("tea")} - wanted - {None}
-    assert index.search("tea", since="2026-03-01", until="2026-02-28") == []
-    with pytest.raises(InvalidInput, match="'yesterday' is no date"):
-        index.search("tea", since="yesterday")
-
-
-def test_the_limit_is_ten_and_at_most_a_hundred(index: Index, notes: Path) -> None:
-    write(notes / "a.md", "".join(f"- tea {number}\n" for number in range(120)))
-    assert [len(index.search("tea", limit)) for limit in (1, 100)] == [1, 100]
-    assert len(index.search("tea")) == 10
-    for limit in (0, -1, MAX_LIMIT + 1):
-        with pytest.raises(InvalidInput, match="the limit is between 1 and 100"):
-            index.search("tea", limit)
-
-
-def test_an_unknown_mode_is_refused(index: Index) -> None:
-    with pytest.raises(InvalidInput, match="the mode is one of hybrid, lexical, vector"):
-        index.search("tea", mode="guess")
-
-
-@pytest.mark.parametrize("query", ["", "  ", "。！？", "\0", "\ud800", '"*-:()'])
-def test_nothing_asked_is_nothing_found(index: Index, notes: Path, query: str) -> None:
-    write(notes / "a.md", "- green tea\n")
-    assert index.search(query) == []
-
-
-def test_the_best_comes_first(index: Index, notes: Path) -> None:
-    write(notes / "a.md", "- coffee\n- tea with milk and much more beside it\n- tea tea milk\n")
-    hits = index.search("tea milk")
-    assert hits[0].text == "tea tea milk"
-    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
-    assert all(0.0 <= hit.score <= 1.0 for hit in hits)
-
-
 def test_what_says_the_same_is_given_once(index: Index, notes: Path) -> None:
     write(notes / "a.md", "- green tea\n- green tea\n")
     write(notes / "b.md", "- green tea\n\ngreen tea\n")
     assert said(index, "tea") == ["green tea"]
     assert said(index, "tea", floor=False) == ["green tea"] * 4
-
-
-def test_what_hardly_fits_is_given_only_without_the_floor(index: Index, notes: Path) -> None:
-    write(notes / "a.md", "- zebra yak xerus walrus vole umbrella\n- the umbrella\n- cat\n")
-    query = "zebra yak xerus walrus vole urchin tapir skunk umbrella"
-    assert said(index, query) == ["zebra yak xerus walrus vole umbrella"]
-    assert said(index, query, floor=False)[1:] == ["the umbrella"]
 
 
 def test_what_waits_or_is_recorded_is_never_found(index: Index, notes: Path) -> None:
@@ -345,19 +280,6 @@ def test_what_waits_or_is_recorded_is_never_found(index: Index, notes: Path) -> 
     write(notes / "MEMORY.md.corrupt-20260301T000000Z", "- green tea aside\n")
     write(notes / "MEMORY.md", "- green tea\n")
     assert said(index, "green tea", floor=False) == ["green tea"]
-
-
-def test_a_replaced_fact_is_not_found(tmp_path: Path) -> None:
-    store = MemoryStore(tmp_path / "memory" / "MEMORY.md")
-    store.init()
-    memory = store.add("lives in Lisbon")
-    index = Index(tmp_path / "index.db", [store.location.parent])
-    assert said(index, "Lisbon") == ["lives in Lisbon"]
-    store.update(memory.id, "lives in Tainan 台南")
-    assert said(index, "Lisbon", floor=False) == []
-    assert said(index, "台南") == ["lives in Tainan 台南"]
-    store.delete(memory.id)
-    assert said(index, "Tainan", floor=False) == []
 
 
 # What may be given as a source, and as the index.

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import brief
-from turnleaf.store.index import Hit, Index
+from turnleaf.core.hits import Hit
+from turnleaf.store.index import Index
 from turnleaf.store.index_writing import signature
 
 WORDS = (

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.store.test_index_vectors import Meanings
+from tests.meanings import Meanings
 from turnleaf.core.messages import Message
 from turnleaf.settings import Settings
 from turnleaf.store import files, index_vectors

@@ -26,12 +26,13 @@ from typing import Any
 import apsw
 import pytest
 
+from tests.meanings import Meanings
 from tests.store.others import ROOT, become_nobody
-from tests.store.test_index_vectors import Meanings
 from tests.strategies import LONG
+from turnleaf.core.hits import Hit
 from turnleaf.core.messages import Message
 from turnleaf.store.conversations import ConversationStore
-from turnleaf.store.index import Hit, Index
+from turnleaf.store.index import Index
 from turnleaf.store.index_database import SCHEMA_VERSION, connect
 
 FORK = multiprocessing.get_context("fork")

@@ -16,13 +16,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.store.test_index_vectors import Meanings
+from tests.meanings import Meanings
 from tests.strategies import brief
-from turnleaf.core.audiences import Reader, only, own_prompts
+from turnleaf.core.hits import PROMPT_LIMIT, Hit
+from turnleaf.core.keys import Reader
 from turnleaf.core.messages import Message
-from turnleaf.core.stored_messages import Cursor, Feed, FeedMessage, NewMessage
+from turnleaf.core.ranking import Weights
+from turnleaf.core.stored_messages import Cursor, Feed, FeedMessage
 from turnleaf.store.conversations import ConversationStore
-from turnleaf.store.index import PROMPT_LIMIT, Hit, Index
+from turnleaf.store.index import Index
 from turnleaf.store.index_reading import CANDIDATES
 
 FORK = multiprocessing.get_context("fork")
@@ -115,137 +117,6 @@ def test_only_what_is_new_is_taken_in_with_the_message_before_it(
     store.add_messages("k", [says("a zebra", 50)])
     assert index.sync() == 1
     assert texts(index.search("zebra")) == ["a zebra", "number 49"]
-
-
-def test_a_speaker_is_searched_by_name_and_not_by_role(
-    store: ConversationStore, index: Index
-) -> None:
-    store.add_messages("k", [says("I sold the boat", name="王小明"), says("A pity", 1)])
-    store.add_messages("other", [says("the assistant of the user", 99)])
-    assert "I sold the boat" in texts(index.search("小明"))
-    assert texts(index.search("user")) == ["the assistant of the user"]
-
-
-def test_every_part_of_a_long_message_is_found_by_itself(
-    store: ConversationStore, index: Index
-) -> None:
-    long = f"{ENGLISH * 40}\n\nAt last came a zebra.\n\n{CHINESE * 60}\n\n最後有一隻海象。"
-    store.add_messages("k", [says(long)])
-    zebra = index.search("zebra")[0]
-    walrus = index.search("海象")[0]
-    assert "zebra" in zebra.text
-    assert "海象" in walrus.text
-    assert max(len(zebra.text), len(walrus.text)) <= 600
-    assert zebra.message == walrus.message == 1
-    assert 0 < zebra.part < walrus.part
-    assert [one.part for one in index.around(zebra)] == [zebra.part - 1, zebra.part + 1]
-
-
-# Neighbours.
-
-
-def test_an_answer_is_found_through_the_question_before_it(
-    store: ConversationStore, index: Index
-) -> None:
-    exchange = [says("Which restaurant serves the best ramen?"), says("Number nine.", 1)]
-    store.add_messages("k", exchange)
-    store.add_messages("other", [says("Is it late?"), says("Yes.", 1)])
-    assert texts(index.search("ramen restaurant")) == [one.text for one in exchange]
-
-
-def test_neighbours_are_close_in_time(store: ConversationStore, index: Index) -> None:
-    store.add_messages("k", [says("best ramen?"), says("Number nine.", 31), says("Sure?", 60)])
-    (hit,) = index.search("ramen")
-    assert hit.text == "best ramen?"
-    assert index.around(hit) == []
-    assert texts(index.around(index.search("nine")[0], 3, 3)) == ["Sure?"]
-
-
-def test_what_is_around_comes_in_the_order_of_time(store: ConversationStore, index: Index) -> None:
-    store.add_messages("k", [says(f"number x{at}", at) for at in range(7)])
-    hit = next(hit for hit in index.search("x3") if hit.message == 4)
-    assert texts(index.around(hit, 2, 1)) == ["number x1", "number x2", "number x4"]
-
-
-def test_words_of_strangers_and_tools_are_nobodys_context(
-    store: ConversationStore, index: Index
-) -> None:
-    stranger = NewMessage(says("a walrus", 1), trust="stranger", source="slack:U1")
-    store.add_messages("k", [says("hello"), stranger, says("good bye", 2)])
-    assert [(hit.text, hit.trust) for hit in index.search("walrus", floor=False)] == [
-        ("a walrus", "stranger")
-    ]
-    assert texts(index.around(index.search("hello")[0])) == ["good bye"]
-
-
-# Who may find it.
-
-
-def test_a_direct_message_is_found_only_from_there(store: ConversationStore, index: Index) -> None:
-    store.add_messages("slack:D1", [says("a secret zebra")], audience=only("slack:D1"))
-    store.add_messages("cli:x", [says("an open zebra")])
-    for reader in (None, Reader(), Reader("cli:x", is_prompt=True), Reader("s", only("slack:D2"))):
-        assert texts(index.search("zebra", reader=reader)) == ["an open zebra"]
-    mine = Reader("slack:D1", only("slack:D1"), is_prompt=True)
-    assert sorted(texts(index.search("zebra", reader=mine))) == ["a secret zebra", "an open zebra"]
-
-
-def test_what_a_schedule_says_is_in_its_own_prompts_alone(
-    store: ConversationStore, index: Index
-) -> None:
-    store.add_messages("schedule:1", [says("a daily zebra")])
-    assert index.search("zebra", reader=Reader("cli:x", is_prompt=True)) == []
-    assert texts(index.search("zebra")) == ["a daily zebra"]
-    its_own = Reader("schedule:1", own_prompts("schedule:1"), is_prompt=True)
-    assert texts(index.search("zebra", reader=its_own)) == ["a daily zebra"]
-
-
-@pytest.mark.parametrize("trust", ["stranger", "tool", "document"])
-def test_untrusted_words_are_in_no_prompt_of_another_conversation_until_accepted(
-    store: ConversationStore, index: Index, trust: str
-) -> None:
-    store.add_messages("k", [NewMessage(says("an odd zebra"), trust=trust)])
-    prompt = Reader("other", is_prompt=True)
-    assert index.search("zebra", reader=prompt) == []
-    assert [hit.trust for hit in index.search("zebra")] == [trust]
-    assert len(index.search("zebra", reader=Reader("k", is_prompt=True))) == 1
-    store.accept("k", [NOON])
-    assert [hit.trust for hit in index.search("zebra", reader=prompt)] == ["user"]
-
-
-def test_meanings_are_kept_from_others_too(tmp_path: Path, store: ConversationStore) -> None:
-    index = Index(tmp_path / "index.db", [store], Meanings())
-    store.add_messages("slack:D1", [says("I enjoy green tea")], audience=only("slack:D1"))
-    store.add_messages("cli:x", [says("coffee is fine")])
-    index.embed()
-    assert texts(index.search("beverage")) == ["coffee is fine"]
-    reader = Reader("slack:D1", only("slack:D1"))
-    assert len(index.search("beverage", reader=reader)) == 2
-
-
-def test_what_is_hidden_or_not_searched_is_found_by_nobody(
-    store: ConversationStore, index: Index
-) -> None:
-    store.add_messages("k", [says("a zebra"), says("yes", 1)])
-    store.add_messages("other", [says("another zebra", 2)])
-    store.hide("k", [NOON], "change:1")
-    assert texts(index.search("zebra", floor=False)) == ["another zebra"]
-    store.set_searched("other", searched=False)
-    assert index.search("zebra", floor=False) == []
-    store.show_again("change:1")
-    store.set_searched("other", searched=True)
-    assert sorted(texts(index.search("zebra"))) == ["a zebra", "another zebra", "yes"]
-
-
-def test_another_version_comes_last_and_is_marked(store: ConversationStore, index: Index) -> None:
-    first, second = store.add_messages("k", [says("hello"), says("zebra zebra zebra", 1)])
-    store.add_messages("k", [says("a zebra, I think, with many words", 2)], after=first)
-    shown = [(hit.text, hit.is_shown) for hit in index.search("zebra", floor=False)]
-    assert shown[-1] == ("zebra zebra zebra", False)
-    assert ("a zebra, I think, with many words", True) in shown
-    store.show_version("k", second)
-    again = [(hit.text, hit.is_shown) for hit in index.search("zebra", floor=False)]
-    assert again[-1] == ("a zebra, I think, with many words", False)
 
 
 # However it came about.
@@ -405,7 +276,7 @@ def test_what_was_said_last_gets_its_vector_first(tmp_path: Path, store: Convers
     store.add_messages("k", [says(f"fact {at}", 60 * at) for at in range(200)])
     store.add_messages("k", [says("I enjoy green tea", 60 * 300)])
     model = Meanings()
-    index.use([store], model)
+    index.use_embedder(model, Weights())
     with pytest.raises(KeyboardInterrupt):
         index.embed(_stop)
     assert "I enjoy green tea" in model.asked

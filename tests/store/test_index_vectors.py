@@ -7,75 +7,25 @@ import logging
 import sys
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from itertools import pairwise
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
 import pytest
 
+from tests.meanings import DIMENSION, FACTS, Ailing, Meanings, weighed
 from tests.scores import known
-from turnleaf.core.probes import PAIRS, SENTENCES
+from turnleaf.core.hits import Hit
 from turnleaf.core.ranking import Weights
-from turnleaf.core.vectors import pack
+from turnleaf.core.vectors import SENTENCES, pack
 from turnleaf.errors import EmbeddingError
-from turnleaf.search import open_index
+from turnleaf.search import use_settings
 from turnleaf.settings import DataFolder, Settings
-from turnleaf.store.index import TEXTS_PER_SEARCH, Hit, Index
+from turnleaf.store.index import TEXTS_PER_SEARCH, Index
 from turnleaf.store.index_database import connect
 from turnleaf.store.index_vectors import PER_BLOCK, SCALE_BYTES
-from turnleaf.store.opening import open_conversations
-
-DIMENSION = 64
-CONCEPTS = {
-    "drink": ("tea", "coffee", "beverage", "茶", "咖啡", "飲料"),
-    "pet": ("cat", "dog", "animal", "貓", "狗", "寵物"),
-    "work": ("job", "office", "profession", "工作", "公司", "職業"),
-}
-FACTS = ("I enjoy green tea", "my cat is asleep", "the office is far", "愛喝咖啡", "家裡有一隻貓")
-
-
-def weighed(text: str, dimension: int = DIMENSION) -> list[float]:
-    """Character pairs, drowned out by what is known to mean the same."""
-    values = [0.01] * dimension
-    for one, other in pairwise(text):
-        at = zlib.crc32(f"{one}{other}".encode("utf-8", "replace"))
-        values[at % (dimension - 12)] += 2.0 / len(text)
-    for number, words in enumerate(CONCEPTS.values(), 1):
-        values[-number] += any(word in text for word in words)
-    for pairs in PAIRS.values():
-        for number, alike in enumerate(pairs, 4):
-            values[-number] += text in alike
-    return values
-
-
-@dataclass
-class Meanings:
-    """A model that knows a few words in two languages."""
-
-    name: str = "meanings"
-    dimension: int = DIMENSION
-    asked: list[str] = field(default_factory=list)
-
-    def embed(self, texts: Sequence[str]) -> list[bytes]:
-        self.asked += texts
-        return [pack(weighed(text, self.dimension)) for text in texts]
-
-
-@dataclass
-class Ailing(Meanings):
-    """The same, but it fails after some calls."""
-
-    calls_left: int = 10**9
-
-    def embed(self, texts: Sequence[str]) -> list[bytes]:
-        if not self.calls_left:
-            message = "the model is away; start it"
-            raise EmbeddingError(message)
-        self.calls_left -= 1
-        return super().embed(texts)
+from turnleaf.store.stores import Stores
 
 
 class English(Meanings):
@@ -135,34 +85,6 @@ COUNT = "SELECT count(*) FROM slots"
 
 
 # Both sides together.
-
-
-def test_the_score_is_seven_tenths_vector_and_three_tenths_words(memory: Path) -> None:
-    index = Index(memory.with_name("index.db"), [memory], Meanings())
-    assert index.embed() == len(FACTS)
-    hits = index.search("green beverage for my cat", floor=False)
-    for hit in hits:
-        assert hit.score == pytest.approx(
-            0.7 * known(hit.vector) + 0.3 * known(hit.bm25), abs=1e-12
-        )
-        assert 0.0 <= known(hit.vector) <= 1.0
-        assert 0.0 <= known(hit.bm25) <= 1.0
-    assert max(known(hit.vector) for hit in hits) > 0.0 < max(known(hit.bm25) for hit in hits)
-    assert hits == sorted(hits, key=lambda hit: -hit.score)
-
-
-@pytest.mark.parametrize(
-    ("query", "fact"),
-    [("beverage", FACTS[0]), ("animal", FACTS[1]), ("飲料", FACTS[3]), ("寵物", FACTS[4])],
-)
-def test_a_meaning_is_found_without_its_words(memory: Path, query: str, fact: str) -> None:
-    index = Index(memory.with_name("index.db"), [memory], Meanings())
-    assert index.search(query) == []
-    index.embed()
-    assert fact in said(index.search(query))
-    assert index.search(query, mode="lexical") == []
-    hit = index.search(query, mode="vector")[0]
-    assert (hit.bm25, hit.score) == (None, hit.vector)
 
 
 def test_what_means_something_else_stays_below_the_floor(memory: Path) -> None:
@@ -312,7 +234,8 @@ def test_settings_say_the_weights_and_the_endpoint(tmp_path: Path, endpoint: str
     location = folder.memory(settings)
     location.parent.mkdir(parents=True)
     write(location, FACTS)
-    index = open_index(folder, settings, open_conversations(folder, settings))
+    index = Stores.open(folder).index
+    use_settings(index, settings)
     assert index.embed() == len(FACTS)
     hits = index.search("green beverage")
     assert known(hits[0].vector) > 0.0

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.scores import known
-from turnleaf.store.index import Hit, Index
+from turnleaf.core.hits import Hit
+from turnleaf.store.index import Index
 from turnleaf.store.index_database import connect
-from turnleaf.store.index_words import typical_length
+from turnleaf.store.index_reading import typical_length
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,8 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.counting import count_calls
 from tests.strategies import brief, recorded_changes
-from turnleaf.core.changes import Change, Source
+from turnleaf.core.changes import Change, Source, to_json
+from turnleaf.core.jsontext import dumps
 from turnleaf.core.memories import Memory
 from turnleaf.store.journal import TAIL_BYTES, Journal
 
@@ -112,6 +114,51 @@ def test_a_line_that_a_power_cut_tore_does_not_spoil_the_next(journal: Journal) 
     assert [one.n for one in journal.read()] == [1]
     append(journal, change(3))
     assert [one.n for one in journal.read()] == [1, 3]
+
+
+def test_what_was_read_once_is_not_parsed_again(journal: Journal) -> None:
+    append(journal, change(1), change(2))
+    journal.read()
+    append(journal, change(3))
+    assert count_calls(journal.read)["changes.from_json"] == 1
+    assert count_calls(journal.read)["changes.from_json"] == 0
+    journal.last()
+    append(journal, change(4, "other.md"), change(5))
+    assert count_calls(journal.last)["changes.from_json"] == 1
+    assert count_calls(journal.last)["changes.from_json"] == 0
+
+
+@brief
+@given(st.lists(st.tuples(st.integers(0, 3), st.lists(st.integers(1, 3), max_size=3))))
+def test_a_record_that_was_cut_or_rewritten_is_read_as_it_is(
+    tmp_path: Path, steps: list[tuple[int, list[int]]]
+) -> None:
+    journal, kept = Journal(tmp_path / "MEMORY.md"), list[Change]()
+    journal.path.unlink(missing_ok=True)
+    for left, numbers in steps:
+        kept = [*kept[:left], *map(change, numbers)]
+        with journal.held() as held:
+            held.rewrite(kept, lambda _: True)
+        assert journal.read() == kept
+        assert journal.last() == (kept[-1] if kept else None)
+
+
+@brief
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 9)), max_size=6))
+def test_a_line_of_the_same_length_in_the_place_of_another_is_seen(
+    tmp_path: Path, steps: list[tuple[int, int]]
+) -> None:
+    journal, kept = Journal(tmp_path / "MEMORY.md"), list[Change]()
+    journal.path.unlink(missing_ok=True)
+    for left, number in steps:
+        kept = kept[:left]
+        with journal.held() as held:
+            held.append([])
+            held.cut_back(sum(len(f"{dumps(to_json(one))}\n".encode()) for one in kept))
+            held.append([change(number)])
+        kept.append(change(number))
+        assert journal.read() == kept
+        assert journal.last() == kept[-1]
 
 
 def test_what_could_not_be_done_is_taken_back(journal: Journal) -> None:

@@ -18,12 +18,9 @@ from turnleaf.core.messages import Message
 from turnleaf.settings import Settings
 from turnleaf.store import files
 from turnleaf.store.conversations import ConversationStore
-from turnleaf.store.daily import DailyLog
 from turnleaf.store.erasure import erase, erase_conversation
 from turnleaf.store.index import Index
-from turnleaf.store.memories import MemoryStore
-from turnleaf.store.pending import PendingStore
-from turnleaf.store.schedules import ScheduleStore
+from turnleaf.store.stores import Stores
 from turnleaf.store.takeover import (
     OlderFiles,
     TakenOver,
@@ -435,24 +432,12 @@ def test_clear_and_forget_erase_it_everywhere(
     archive(folder, "b", said("secret two"))
     write_conversations(folder, {"c": said("other")})
     take(store)
-    memory = MemoryStore(tmp_path / "MEMORY.md")
-    schedules = ScheduleStore(tmp_path / "schedules.json")
-    index = Index(tmp_path / "index.db", [store])
-    erased = erase(
-        "a",
-        memory=memory,
-        pending=PendingStore(memory),
-        daily=DailyLog(tmp_path / "daily"),
-        conversations=store,
-        schedules=schedules,
-        index=index,
-    )
-    assert erased.messages == 1
-    assert erase_conversation(
-        "b", conversations=store, schedules=schedules, index=index, learning=None
-    )
     store.close()
-    index.close()
+    stores = Stores.open(tmp_path)
+    stores.conversations = store
+    assert erase(stores, "a").messages == 1
+    assert erase_conversation(stores, "b")
+    stores.close()
     left = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     assert b"secret" not in left
     assert b"other" in left

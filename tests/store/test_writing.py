@@ -161,34 +161,34 @@ def test_a_page_can_be_emptied_and_given_back(page: Place) -> None:
 
 
 def test_with_the_version_that_was_read_it_is_written_and_with_another_it_is_not(
-    place: Place,
+    array: Place,
 ) -> None:
-    store = filled(place)
+    store = filled(array)
     text, version = store.snapshot()
-    added = place.open().add("meanwhile")
-    before = place.data()
+    added = array.open().add("meanwhile")
+    before = array.data()
     with pytest.raises(Conflict, match=r"changed since it was read.*read it again"):
-        store.write(place.without(text, "tea"), expected=version)
-    assert place.data() == before
+        store.write(array.without(text, "tea"), expected=version)
+    assert array.data() == before
     text, version = store.snapshot()
-    store.write(place.without(text, "tea"), expected=version)
+    store.write(array.without(text, "tea"), expected=version)
     assert added in store.get_all()
     assert "tea" not in said(store)
 
 
-def test_without_a_version_it_replaces_whatever_is_there(place: Place) -> None:
-    store = filled(place)
-    text = place.without(store.text(), "tea")
-    place.open().add("meanwhile")
-    before = place.data()
+def test_without_a_version_it_replaces_whatever_is_there(array: Place) -> None:
+    store = filled(array)
+    text = array.without(store.text(), "tea")
+    array.open().add("meanwhile")
+    before = array.data()
     store.write(text)
-    assert place.data() == text.encode()
+    assert array.data() == text.encode()
     store.undo()
-    assert place.data() == before
+    assert array.data() == before
 
 
-def test_the_same_text_is_no_change(place: Place) -> None:
-    store = filled(place)
+def test_the_same_text_is_no_change(array: Place) -> None:
+    store = filled(array)
     before = store.changes()
     written = store.write(store.text(), expected=store.version())
     assert (written.version, written.change) == (store.version(), None)
@@ -223,10 +223,10 @@ def test_what_is_no_array_of_memories_is_refused_and_nothing_changes(
     assert [path.name for path in array.path.parent.glob("*.corrupt-*")] == []
 
 
-def test_no_limit_refuses_it(place: Place) -> None:
-    filled(place)
-    full = place.open(memory_max_items=1, memory_max_chars=1)
-    full.write(place.typed(full.text(), "much more"))
+def test_no_limit_refuses_it(array: Place) -> None:
+    filled(array)
+    full = array.open(memory_max_items=1, memory_max_chars=1)
+    full.write(array.typed(full.text(), "much more"))
     assert "much more" in said(full)
 
 
@@ -254,11 +254,11 @@ def test_it_does_not_replace_unseen_what_an_editor_s_older_page_had_wiped(page: 
 # The record
 
 
-def test_it_is_on_record_with_what_it_removed_changed_and_added(place: Place) -> None:
-    store = filled(place)
+def test_it_is_on_record_with_what_it_removed_changed_and_added(array: Place) -> None:
+    store = filled(array)
     lamp, tea, _ = store.get_all()
-    text = place.changed(place.without(store.text(), "tea"), "小明", "小華")
-    written = store.write(place.typed(text, "typed"), origin="page")
+    text = array.changed(array.without(store.text(), "tea"), "小明", "小華")
+    written = store.write(array.typed(text, "typed"), origin="page")
     whole, *others = [change for change in store.changes() if change.op == "put"]
     assert (whole.n, whole.id, whole.removed) == (written.change, "", (tea,))
     assert [(one.before, one.after and one.after.content) for one in others] == [
@@ -305,34 +305,34 @@ def test_another_line_ending_everywhere_changes_no_fact(page: Place) -> None:
 # Undo
 
 
-def test_the_newest_is_undone_to_the_byte_and_its_facts_are_as_they_were(place: Place) -> None:
-    store = filled(place)
-    before, facts = place.data(), store.get_all()
-    store.write(place.typed(place.without(store.text(), "tea", "客廳的燈叫做小明"), "typed"))
-    undone = place.open().undo()
+def test_the_newest_is_undone_to_the_byte_and_its_facts_are_as_they_were(array: Place) -> None:
+    store = filled(array)
+    before, facts = array.data(), store.get_all()
+    store.write(array.typed(array.without(store.text(), "tea", "客廳的燈叫做小明"), "typed"))
+    undone = array.open().undo()
     assert {change.op for change in undone} == {"put"}
-    assert (place.data(), store.get_all()) == (before, facts)
+    assert (array.data(), store.get_all()) == (before, facts)
     (added,) = store.undo()
     assert added.after
     assert added.after.content == "coffee"
 
 
-def test_one_after_another_is_undone_to_the_byte(place: Place) -> None:
-    store = filled(place)
+def test_one_after_another_is_undone_to_the_byte(array: Place) -> None:
+    store = filled(array)
     states = []
     for content in ("tea", "coffee", "客廳的燈叫做小明"):
-        states.append(place.data())
-        store.write(place.without(store.text(), content))
+        states.append(array.data())
+        store.write(array.without(store.text(), content))
     for state in reversed(states):
         store.undo()
-        assert place.data() == state
+        assert array.data() == state
 
 
-def test_what_was_added_since_stays_when_it_is_undone(place: Place) -> None:
-    store = filled(place)
+def test_what_was_added_since_stays_when_it_is_undone(array: Place) -> None:
+    store = filled(array)
     tea = store.get_all()[1]
-    text = place.changed(place.without(store.text(), "tea"), "小明", "小華")
-    written = store.write(place.typed(text, "typed"))
+    text = array.changed(array.without(store.text(), "tea"), "小明", "小華")
+    written = store.write(array.typed(text, "typed"))
     later = store.add("later")
     store.undo(written.change)
     assert said(store) == ["coffee", "later", "tea", "客廳的燈叫做小明"]
@@ -388,17 +388,17 @@ def test_the_same_line_changed_since_is_a_conflict_and_nothing_changes(page: Pla
     assert (page.data(), store.changes()) == (before, record)
 
 
-def test_a_fact_changed_since_is_a_conflict_and_nothing_changes(place: Place) -> None:
-    store = filled(place)
+def test_a_fact_changed_since_is_a_conflict_and_nothing_changes(array: Place) -> None:
+    store = filled(array)
     lamp = store.get_all()[0]
-    written = store.write(place.changed(place.without(store.text(), "tea"), "小明", "小華"))
+    written = store.write(array.changed(array.without(store.text(), "tea"), "小明", "小華"))
     store.update(lamp.id, "the lamp has no name")
-    before, record = place.data(), store.changes()
+    before, record = array.data(), store.changes()
     with pytest.raises(Conflict, match="changed since"):
         store.undo(written.change)
-    assert (place.data(), store.changes()) == (before, record)
+    assert (array.data(), store.changes()) == (before, record)
     assert store.undo(written.change, skip=True) == []
-    assert place.data() == before
+    assert array.data() == before
 
 
 def test_its_facts_are_taken_back_though_another_program_saved_since(place: Place) -> None:
@@ -436,8 +436,8 @@ def test_prose_is_not_forgotten_where_only_facts_are_left(page: Place) -> None:
         store.undo(written.change)
 
 
-def test_any_change_can_be_undone_by_its_number(place: Place) -> None:
-    store = filled(place)
+def test_any_change_can_be_undone_by_its_number(array: Place) -> None:
+    store = filled(array)
     lamp, tea, _ = store.get_all()
     store.update(lamp.id, "小華")
     store.delete(tea.id)
@@ -449,26 +449,26 @@ def test_any_change_can_be_undone_by_its_number(place: Place) -> None:
     assert said(store) == ["tea", "客廳的燈叫做小明"]
 
 
-def test_what_is_not_there_to_be_undone_is_not_found(place: Place) -> None:
-    store = filled(place)
+def test_what_is_not_there_to_be_undone_is_not_found(array: Place) -> None:
+    store = filled(array)
     store.undo(2)
-    before = place.data()
+    before = array.data()
     for number in (2, 4, 99, 0, -1):
         with pytest.raises(NotFound, match=f"there is no change {number} to take back"):
             store.undo(number)
-    assert place.data() == before
+    assert array.data() == before
 
 
-def test_a_number_of_what_was_changed_since_is_a_conflict(place: Place) -> None:
-    store = filled(place)
+def test_a_number_of_what_was_changed_since_is_a_conflict(array: Place) -> None:
+    store = filled(array)
     store.update(store.get_all()[0].id, "changed")
     with pytest.raises(Conflict, match="was changed since"):
         store.undo(1)
 
 
-def test_a_face_can_tell_what_is_undone_and_what_can_be(place: Place) -> None:
-    store = filled(place)
-    written = store.write(place.changed(store.text(), "小明", "小華"))
+def test_a_face_can_tell_what_is_undone_and_what_can_be(array: Place) -> None:
+    store = filled(array)
+    written = store.write(array.changed(store.text(), "小明", "小華"))
     store.undo(written.change)
     history = store.changes()
     can = [change.n for change in history if changes.is_undoable(change, history)]

@@ -12,9 +12,10 @@ from tests.torture.plan import Step
 from tests.torture.samples import SAMPLES
 from turnleaf.core.messages import Message
 from turnleaf.settings import Settings
+from turnleaf.store.ambient import utc_now
 from turnleaf.store.conversations import ConversationStore
 from turnleaf.store.daily import DailyLog
-from turnleaf.store.memories import MemoryStore, utc_now
+from turnleaf.store.memories import MemoryStore
 from turnleaf.store.memory_file import MemoryFile
 from turnleaf.store.older import older_path
 from turnleaf.store.takeover import take_over_older

@@ -16,13 +16,14 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
 
+from tests.decisions import decide
 from tests.torture.rig import ENVIRONMENT, LONG, ROOT
 from turnleaf import Assistant
 from turnleaf.checkup import checkup
+from turnleaf.core.learning.queue import LEASE_SECONDS, Queued
 from turnleaf.core.messages import Message
-from turnleaf.core.throttle import LEASE_SECONDS
 from turnleaf.settings import data_folder
-from turnleaf.store.learning import LearningStore, Queued
+from turnleaf.store.learning import LearningStore
 
 START = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)
 LEASE = timedelta(seconds=LEASE_SECONDS)
@@ -49,7 +50,7 @@ def learn(store: LearningStore, name: str) -> None:
         if number % 3 == 0:
             store.release(batch, "no answer")
         else:
-            store.complete(batch, [{"add": one.message.text} for one in batch.messages])
+            store.complete(batch, [decide(one.message.text) for one in batch.messages])
 
 
 def killed(path: Path, number: int, choice: random.Random) -> list[str]:
@@ -81,7 +82,7 @@ def test_killed_processes_lose_no_message_and_learn_from_none_twice(ground: Path
     for number in range(ROUNDS):
         queued += killed(path, number, choice)
         store = opened(path, number + 1)
-        learnt = Counter(one.decision["add"] for one in store.outbox())
+        learnt = Counter(one.decision.content for one in store.outbox())
         waiting = Counter(one.message.text for key in KEYS for one in store.queued(key))
         waiting.update(one.queued.message.text for one in store.set_aside())
         store.close()

@@ -1,95 +1,53 @@
 /** A typed client of the server's API. Whatever is refused is thrown as a `Problem`. */
 
+import type * as Schema from "./api-types";
 import { clearToken, isLocked, token } from "./token";
 
-// Shapes
+// Schemas: the names by which the page knows those of the API's description
 
-export interface Fact {
-  id: string;
-  content: string;
-  category: string | null;
-  origin: string | null;
-  createdAt: string;
-  updatedAt: string;
-  slot: string | null;
-  until: string | null;
-  saidCount: number;
-  line: number | null;
+export type {
+  Attached as Document,
+  Capacity,
+  ChangeView as Change,
+  ChatRequest,
+  ConversationPage as ConversationDetail,
+  DaySummary as Day,
+  FactView as Fact,
+  HitView as Hit,
+  KeptConversations,
+  LearnedLater as LearntLater,
+  MainMemory,
+  MessageView as Message,
+  Preview,
+  PromptParts as ShapedBy,
+  RunView as Run,
+  Schedules,
+  ScheduleView as Schedule,
+  SettingView as Setting,
+  Status,
+  Summary as ConversationSummary,
+  UsedHit as StoredHit,
+  Waiting as PendingFact,
+} from "./api-types";
+
+export type HitSource = Schema.HitView["source"];
+export type SettingValue = Schema.SettingView["value"];
+export type RunState = Schema.RunView["state"];
+export type ProblemCode = Schema.Problem["code"];
+/** A problem of the server, or of the page itself, which has no code. */
+export type ProblemDocument = Omit<Schema.Problem, "code"> & Partial<Schema.Problem>;
+
+/** Where something learned comes from. */
+export type Source = Pick<Schema.Waiting, "quote" | "conversation" | "messageTime" | "trust" | "source">;
+
+/** A tool that a message of a model asks for, as OpenAI has it. */
+export interface ToolCall {
+  id?: string;
+  function?: { name?: string; arguments?: string };
 }
 
-/** Where something learnt comes from. */
-export interface Source {
-  quote: string | null;
-  conversation: string | null;
-  messageTime: string | null;
-  trust: string | null;
-  source: string | null;
-}
-
-export type PendingFact = Fact & Source;
-
-export interface Change extends Partial<Source> {
-  n: number;
-  time: string;
-  op: string;
-  file: string;
-  id?: string | null;
-  before?: Fact | null;
-  after?: Fact | null;
-  origin?: string | null;
-  decision?: string | null;
-  undoes?: number | null;
-  removed?: Fact[];
-  undone: boolean;
-  undoable: boolean;
-}
-
-export type HitSource = "memory" | "older" | "daily" | "conversations";
-
-export interface Hit {
-  text: string;
-  source: HitSource;
-  file: string;
-  line: number | null;
-  heading: string | null;
-  date: string | null;
-  conversation: string | null;
-  speaker: string | null;
-  id: string | null;
-  /** Null for what is there for its day or its place alone. */
-  score: number | null;
-  /** Missing where this side of the search does not exist. */
-  bm25?: number | null;
-  vector?: number | null;
-  terms?: string[];
-  /** The message that it is, in its conversation. */
-  message?: number | null;
-  time?: string | null;
-  trust?: Trust;
-  /** False for a message of a version that is no longer shown. */
-  shown?: boolean;
-  /** What replaced the fact that a message gave. */
-  newer?: { since: string; content: string } | null;
-}
-
-export interface MainMemory {
-  content: string;
-  etag: string;
-  format: "markdown" | "json";
-  file: string;
-}
-
-export interface Saved {
-  etag: string;
-  change: number | null;
-  facts: number;
-}
-
-export interface Found {
-  query: string;
-  mode: "words" | "words and meaning";
-  results: Hit[];
-}
+/** What somebody wants of a schedule. */
+export type Wanted = Pick<Schema.ScheduleView, "prompt" | "timing" | "timezone" | "name" | "deliver">;
 
 export interface SearchOptions {
   limit?: number;
@@ -99,117 +57,6 @@ export interface SearchOptions {
   until?: string;
 }
 
-export interface Capacity {
-  items: number;
-  maxItems: number;
-  chars: number;
-  maxChars: number;
-}
-
-export interface Stats {
-  facts: number;
-  chars: number;
-  maxItems: number;
-  maxChars: number;
-  categories: Record<string, number>;
-  days: number;
-  conversations: number;
-  pending: number;
-  lastChange: string | null;
-  tokens: number;
-}
-
-export interface Day {
-  date: string;
-  entries: number;
-  chars: number;
-}
-
-export interface DayNote {
-  date: string;
-  content: string;
-  exists: boolean;
-}
-
-export type SettingValue = boolean | number | string | null;
-export type SettingKind = "switch" | "number" | "share" | "text" | "path";
-
-export interface Setting {
-  key: string;
-  value: SettingValue;
-  default: SettingValue;
-  from: "default" | "file" | "environment";
-  locked: boolean;
-  variable: string;
-  meaning: string;
-  kind: SettingKind;
-  least: number | null;
-  remote: boolean;
-}
-
-export type Config = Record<string, SettingValue | string[]> & { locked: string[] };
-
-export interface ConversationSummary {
-  key: string;
-  title: string;
-  messages: number;
-  createdAt: string;
-  updatedAt: string;
-  /** Whether search and the prompts of other conversations may use it. */
-  searched: boolean;
-  renamed: boolean;
-}
-
-/** Whose words they are; only the first two enter the prompts of other conversations. */
-export type Trust = "user" | "assistant" | "tool" | "document" | "stranger";
-
-export interface ToolCall {
-  id?: string;
-  function?: { name?: string; arguments?: string };
-}
-
-export interface Message {
-  /** Lasts; what a private conversation says has none. */
-  id: number | null;
-  role: "user" | "assistant" | "system" | "tool";
-  /** Text, or parts of which some have text. */
-  content: string | { text?: unknown }[] | null;
-  timestamp: string;
-  /** Answering: by a program that is still at it, maybe another one. */
-  status: "complete" | "stopped" | "failed" | "answering";
-  trust: Trust;
-  source: string | null;
-  /** The message that it follows. */
-  parent: number | null;
-  /** All messages that follow the same one, if there are several. */
-  versions: number[];
-  /** Forgotten by its user: in no prompt, and not searched. */
-  hidden: boolean;
-  name: string | null;
-  toolCalls: ToolCall[] | null;
-  toolCallId: string | null;
-  shapedBy: ShapedBy | null;
-  /** What replaced the fact that it gave. */
-  newer: { since: string; content: string } | null;
-}
-
-/** What went into the prompt of an answer. */
-export interface ShapedBy {
-  memories: { id: string; content: string | null }[];
-  hits: (Pick<Hit, "source" | "file" | "line" | "date" | "id"> & Partial<Hit>)[];
-}
-
-export interface ConversationDetail {
-  key: string;
-  title: string;
-  messages: Message[];
-  private: boolean;
-  searched: boolean;
-  /** Whether there are messages before the first of these, and after the last. */
-  earlier: boolean;
-  later: boolean;
-}
-
 /** Which messages of a conversation: the newest, those before one, or those around one. */
 export interface Extent {
   limit?: number;
@@ -217,215 +64,22 @@ export interface Extent {
   around?: number;
 }
 
-export interface Section {
-  name: string;
-  tokens: number;
-}
-
-export interface Preview {
-  system: string;
-  messages: { role: string; content: string }[];
-  text: string;
-  sections: Section[];
-  tokens: number;
-  maxTokens: number;
-  facts: Fact[];
-  hits: Hit[];
-  leftOut: string[];
-  model: string;
-}
-
-export interface LearntInTurn {
-  action: "added" | "changed" | "removed";
-  fact: Fact;
-  change: number;
-}
-
-export interface Document {
-  name: string;
-  text: string;
-}
-
-export interface ChatRequest {
-  message: string;
-  key?: string;
-  private?: boolean;
-  explain?: boolean;
-  /** The answer takes the place of the last one, if that was to the same message. */
-  again?: boolean;
-  /** It follows this message (0: it is a new beginning); what followed until now is another version. */
-  after?: number;
-  /** A person goes on with what is shown, however long ago it was said. */
-  resume?: boolean;
-  documents?: Document[];
-}
-
-export interface ChatEvents {
-  start: { key: string; model: string };
-  memories: { facts: Fact[]; hits: Hit[]; leftOut: string[]; sections: Section[] };
-  prompt: Preview;
-  text: { text: string };
-  tool: { id: string; name: string; arguments: unknown };
-  toolResult: { id: string; name: string; result: unknown };
-  learnt: { facts: LearntInTurn[] };
-  usage: { inputTokens: number; outputTokens: number; contextWindow: number | null };
-  error: ProblemDocument;
-  done: { key: string; text: string; question: number | null; answer: number | null };
-}
-
-/** One event of an answer: `event.name` tells what `event.data` is. */
-export type ChatEvent = EventOf<ChatEvents>;
-
-export interface LearntLater {
-  action: "added" | "superseded" | "ended" | "waiting";
-  fact: Fact;
-  before: Fact | null;
-  quote: string | null;
-  conversation: string | null;
-  change: number | null;
-}
-
-export type RunState = "running" | "done" | "failed" | "interrupted" | "missed";
-
-/** One time that a schedule was due, and what came of it. */
-export interface Run {
-  id: string;
-  due: string;
-  state: RunState;
-  startedAt: string | null;
-  finishedAt: string | null;
-  attempts: number;
-  result: string | null;
-  error: string | null;
-}
-
-/** What somebody wants of a schedule. */
-export interface Wanted {
-  prompt: string;
-  timing: string;
-  timezone: string;
-  name: string | null;
-  /** Where results go: log, slack:CHANNEL or file:NAME. */
-  deliver: string;
-}
-
-export interface Schedule extends Wanted {
-  id: string;
-  paused: boolean;
-  nextRun: string | null;
-  createdAt: string;
-  updatedAt: string;
-  running: boolean;
-  lastRun: Run | null;
-}
-
-export interface Schedules {
-  schedules: Schedule[];
-  /** The zone of the server's machine. */
-  timezone: string;
-  /** Whether results can go to Slack from here. */
-  channels: boolean;
-}
-
-export interface ServerEvents {
-  /** The line is open: what may have changed before is to be looked at again. */
-  hello: { version?: string };
-  memory: { etag: string; facts: number };
-  pending: { count: number };
-  daily: { date?: string };
-  index: { done: number; total: number };
-  learnt: { facts: LearntLater[] };
-  problem: { message: string };
-  settings: Record<string, never>;
-  schedules: Record<string, never>;
-}
-
-export type ServerEvent = EventOf<ServerEvents>;
-
 type EventOf<Events> = { [Name in keyof Events]: { name: Name; data: Events[Name] } }[keyof Events];
 
-export interface StatusFile {
-  name: string;
-  path: string;
-  bytes: number | null;
-  holds: string;
-}
-
-export interface StatusProblem {
-  level: "error" | "warning";
-  message: string;
-}
-
-/** What `turnleaf doctor --json` says, and how far the index is. */
-export interface Status {
-  versions: Record<string, string>;
-  dataFolder: { path: string; why: string; exists: boolean };
-  files: StatusFile[];
-  limits: { name: string; value: SettingValue; from: string; meaning: string }[];
-  /** What is at work: search, embeddings, tokens, model, learning. */
-  parts: Record<string, string>;
-  lastError: Record<string, string> | null;
-  problems: StatusProblem[];
-  index: { done: number; total: number };
-  conversations: KeptConversations;
-}
-
-/** How long what was said is kept ("forever", "90 days", "window"), and how much there is. */
-export interface KeptConversations {
-  kept: string;
-  messages: number;
-  conversations: number;
-  bytes: number;
-  oldest: string | null;
-}
+/** One event of an answer: `event.name` tells what `event.data` is. */
+export type ChatEvent = EventOf<Schema.ChatEvents>;
+/** What the server tells; a tab that hears of the line from another one has no greeting of it. */
+export type ServerEvents = Omit<Schema.ServerEvents, "hello"> & { hello: Partial<Schema.Hello> };
+export type ServerEvent = EventOf<ServerEvents>;
 
 // Problems
-
-export type ProblemCode =
-  | "invalid"
-  | "settings"
-  | "not-found"
-  | "memory-full"
-  | "conflict"
-  | "corrupt-file"
-  | "storage"
-  | "embedding"
-  | "model"
-  | "locked-setting"
-  | "fixed-setting"
-  | "foreign-address"
-  | "unauthorized"
-  | "too-many-tokens"
-  | "foreign-page"
-  | "foreign-name"
-  | "busy"
-  | "too-large"
-  | "too-slow"
-  | "wrong-media-type"
-  | "wrong-method"
-  | "no-such-address"
-  | "unreadable-body"
-  | "invalid-request"
-  | "changed-meanwhile"
-  | "unexpected";
-
-export interface ProblemDocument {
-  type?: string;
-  title: string;
-  status: number;
-  detail: string;
-  /** What kind of problem it is, so that it can be said in another language. */
-  code?: ProblemCode;
-  errors?: { where: string; message: string }[];
-  etag?: string;
-}
 
 /** What went wrong, as the server says it; status 0 is a server that cannot be reached. */
 export class Problem extends Error {
   readonly status: number;
   readonly title: string;
   readonly code: ProblemCode | null;
-  readonly errors: { where: string; message: string }[];
+  readonly errors: Schema.Fault[];
   readonly etag: string | null;
 
   constructor(document: ProblemDocument, etag: string | null = null) {
@@ -443,7 +97,7 @@ export class Problem extends Error {
   }
 }
 
-/** Give the problem of a server that does not answer. */
+/** Return the problem of a server that does not answer. */
 export function unreachable(): Problem {
   return new Problem({ title: "Unreachable", status: 0, detail: "" });
 }
@@ -455,7 +109,7 @@ export function asProblem(error: unknown): Problem {
   return new Problem({ title: "Error", status: -1, detail });
 }
 
-/** Tell whether it was stopped on purpose. */
+/** Whether it was stopped on purpose. */
 export function isAborted(error: unknown): boolean {
   return error instanceof DOMException && error.name === "AbortError";
 }
@@ -483,7 +137,7 @@ interface Options {
   keepalive?: boolean;
 }
 
-/** Give an address below the page's own, whatever prefix it is served under. */
+/** Return an address below the page's own, whatever prefix it is served under. */
 export function address(path: string, query: Query = {}): string {
   const url = new URL(path, document.baseURI.split("#")[0]);
   for (const [name, value] of Object.entries(query)) {
@@ -587,72 +241,72 @@ function scheduleAt(id: string): string {
 }
 
 export const api = {
-  main: (signal?: AbortSignal) => ask<MainMemory>(`${MEMORY}/main`, { signal }),
+  main: (signal?: AbortSignal) => ask<Schema.MainMemory>(`${MEMORY}/main`, { signal }),
 
   /** Save the whole text; with an ETag only if nobody else saved since (else a Problem with 412). */
   saveMain: (content: string, etag?: string) =>
-    ask<Saved>(`${MEMORY}/main`, {
+    ask<Schema.SavedMemory>(`${MEMORY}/main`, {
       method: "PUT",
       body: { content },
       headers: etag ? { "If-Match": etag } : {},
     }),
 
   search: (q: string, options: SearchOptions = {}, signal?: AbortSignal) =>
-    ask<Found>(`${MEMORY}/search`, { query: { q, ...options }, signal }),
+    ask<Schema.Results>(`${MEMORY}/search`, { query: { q, ...options }, signal }),
 
   facts: (category?: string, signal?: AbortSignal) =>
-    ask<{ facts: Fact[]; capacity: Capacity }>(`${MEMORY}/facts`, { query: { category }, signal }),
+    ask<Schema.Facts>(`${MEMORY}/facts`, { query: { category }, signal }),
   addFact: (content: string, category?: string) =>
-    ask<Fact>(`${MEMORY}/facts`, { method: "POST", body: { content, category: category || undefined } }),
-  fact: (id: string) => ask<Fact>(`${MEMORY}/facts/${encodeURIComponent(id)}`),
+    ask<Schema.Added>(`${MEMORY}/facts`, { method: "POST", body: { content, category: category || undefined } }),
+  fact: (id: string) => ask<Schema.FactView>(`${MEMORY}/facts/${encodeURIComponent(id)}`),
   changeFact: (id: string, content: string, expected?: string) =>
-    ask<Fact>(`${MEMORY}/facts/${encodeURIComponent(id)}`, {
+    ask<Schema.FactView>(`${MEMORY}/facts/${encodeURIComponent(id)}`, {
       method: "PATCH",
       body: { content, expected },
     }),
   deleteFact: (id: string) =>
-    ask<{ deleted: Fact; change: number }>(`${MEMORY}/facts/${encodeURIComponent(id)}`, {
+    ask<Schema.Deleted>(`${MEMORY}/facts/${encodeURIComponent(id)}`, {
       method: "DELETE",
     }),
 
-  pending: (signal?: AbortSignal) => ask<{ pending: PendingFact[] }>(`${MEMORY}/pending`, { signal }),
-  decide: (id: string, action: "accept" | "reject", content?: string) =>
-    ask<{ action: string; fact: Fact | null }>(`${MEMORY}/pending`, {
+  pending: (signal?: AbortSignal) => ask<Schema.Pending>(`${MEMORY}/pending`, { signal }),
+  decide: (id: string, action: Schema.PendingDecision["action"], content?: string) =>
+    ask<Schema.Decided>(`${MEMORY}/pending`, {
       method: "POST",
       body: { id, action, content },
     }),
 
   changes: (query: { limit?: number; before?: number; learnt?: boolean } = {}, signal?: AbortSignal) =>
-    ask<{ changes: Change[]; more: boolean }>(`${MEMORY}/changes`, { query, signal }),
+    ask<Schema.ChangeList>(`${MEMORY}/changes`, { query, signal }),
   undo: (change?: number) =>
-    ask<{ undone: Change[]; etag: string }>(`${MEMORY}/undo`, {
+    ask<Schema.Undone>(`${MEMORY}/undo`, {
       method: "POST",
       body: change === undefined ? {} : { change },
     }),
 
-  stats: (signal?: AbortSignal) => ask<Stats>(`${MEMORY}/stats`, { signal }),
+  stats: (signal?: AbortSignal) => ask<Schema.Stats>(`${MEMORY}/stats`, { signal }),
 
-  days: (signal?: AbortSignal) => ask<{ days: Day[] }>(`${MEMORY}/daily`, { signal }),
+  days: (signal?: AbortSignal) => ask<Schema.Days>(`${MEMORY}/daily`, { signal }),
   day: (date: string, signal?: AbortSignal) =>
-    ask<DayNote>(`${MEMORY}/daily/${encodeURIComponent(date)}`, { signal }),
+    ask<Schema.DayLog>(`${MEMORY}/daily/${encodeURIComponent(date)}`, { signal }),
   addNote: (date: string, entry: string) =>
-    ask<DayNote>(`${MEMORY}/daily/${encodeURIComponent(date)}`, { method: "POST", body: { entry } }),
+    ask<Schema.DayLog>(`${MEMORY}/daily/${encodeURIComponent(date)}`, { method: "POST", body: { entry } }),
 
-  config: (signal?: AbortSignal) => ask<Config>(`${MEMORY}/config`, { signal }),
+  config: (signal?: AbortSignal) => ask<Schema.Config>(`${MEMORY}/config`, { signal }),
   settings: (signal?: AbortSignal) =>
-    ask<{ settings: Setting[] }>(`${MEMORY}/config/settings`, { signal }),
+    ask<Schema.SettingList>(`${MEMORY}/config/settings`, { signal }),
   /** Change some settings; null lets one have its default again. */
   configure: (part: Record<string, SettingValue>) =>
-    ask<Config>(`${MEMORY}/config`, { method: "PUT", body: part }),
+    ask<Schema.Config>(`${MEMORY}/config`, { method: "PUT", body: part }),
 
   /** Return conversations, the newest first; with `q` those that have it in their title or text. */
   conversations: async (query: { q?: string; limit?: number } = {}, signal?: AbortSignal) =>
-    (await ask<{ conversations: ConversationSummary[] }>("api/conversations", { query, signal })).conversations,
+    (await ask<Schema.Summaries>("api/conversations", { query, signal })).conversations,
   conversation: (key: string, { ...query }: Extent = {}, signal?: AbortSignal) =>
-    ask<ConversationDetail>(conversationAt(key), { query, signal }),
+    ask<Schema.ConversationPage>(conversationAt(key), { query, signal }),
   /** Rename it (an empty title: its first question again), or keep it out of search. */
-  changeConversation: (key: string, part: { title?: string; searched?: boolean }) =>
-    ask<ConversationSummary>(conversationAt(key), { method: "PATCH", body: part }),
+  changeConversation: (key: string, part: Schema.Altered) =>
+    ask<Schema.Summary>(conversationAt(key), { method: "PATCH", body: part }),
   /** Show the version of a conversation that goes through this message. */
   showVersion: (key: string, message: number) =>
     ask<void>(`${conversationAt(key)}/path`, { method: "POST", body: { message } }),
@@ -663,31 +317,31 @@ export const api = {
   /** Erase a conversation, even if the page is closed at this moment. */
   deleteConversation: (key: string) => ask<void>(conversationAt(key), { method: "DELETE", keepalive: true }),
 
-  schedules: (signal?: AbortSignal) => ask<Schedules>(SCHEDULES, { signal }),
-  /** Give the runs of a schedule, the newest first. */
+  schedules: (signal?: AbortSignal) => ask<Schema.Schedules>(SCHEDULES, { signal }),
+  /** Return the runs of a schedule, the newest first. */
   runs: async (id: string, signal?: AbortSignal) =>
-    (await ask<Schedule & { runs: Run[] }>(scheduleAt(id), { signal })).runs,
-  addSchedule: (wanted: Wanted) => ask<Schedule>(SCHEDULES, { method: "POST", body: wanted }),
-  changeSchedule: (id: string, part: Partial<Wanted> & { paused?: boolean }) =>
-    ask<Schedule>(scheduleAt(id), { method: "PATCH", body: part }),
-  deleteSchedule: (id: string) => ask<{ deleted: Schedule }>(scheduleAt(id), { method: "DELETE" }),
+    (await ask<Schema.ScheduleWithRuns>(scheduleAt(id), { signal })).runs,
+  addSchedule: (wanted: Wanted) => ask<Schema.ScheduleView>(SCHEDULES, { method: "POST", body: wanted }),
+  changeSchedule: (id: string, part: Schema.ScheduleChanges) =>
+    ask<Schema.ScheduleView>(scheduleAt(id), { method: "PATCH", body: part }),
+  deleteSchedule: (id: string) => ask<Schema.Removed>(scheduleAt(id), { method: "DELETE" }),
   /** Begin a run at once; it goes on in the background. */
-  runSchedule: (id: string) => ask<Run>(`${scheduleAt(id)}/run`, { method: "POST" }),
-  /** Tell when a timing is due next; a timing that says no time is a Problem with 422. */
+  runSchedule: (id: string) => ask<Schema.RunView>(`${scheduleAt(id)}/run`, { method: "POST" }),
+  /** Return when a timing is due next; a timing that says no time is a Problem with 422. */
   times: async (timing: string, timezone: string, signal?: AbortSignal) => {
     const body = { timing, timezone: timezone || undefined };
-    return (await ask<{ times: string[] }>(`${SCHEDULES}/preview`, { method: "POST", body, signal })).times;
+    return (await ask<Schema.Times>(`${SCHEDULES}/preview`, { method: "POST", body, signal })).times;
   },
 
   /** Ask, and read the answer's events as they come; abort the signal to stop the model. */
-  async *chat(request: ChatRequest, signal?: AbortSignal): AsyncGenerator<ChatEvent> {
+  async *chat(request: Schema.ChatRequest, signal?: AbortSignal): AsyncGenerator<ChatEvent> {
     const headers = { Accept: "text/event-stream" };
     const response = await send("api/chat", { method: "POST", body: request, headers, signal });
     yield* eventsOf(response) as AsyncGenerator<ChatEvent>;
   },
-  /** Give the model that answers. */
+  /** Return the model that answers. */
   model: async (signal?: AbortSignal) => {
-    const { data } = await ask<{ data: { id: string }[] }>("v1/models", { signal });
+    const { data } = await ask<Schema.ModelNames>("v1/models", { signal });
     return data.at(-1)?.id ?? "";
   },
 
@@ -697,9 +351,9 @@ export const api = {
     yield* eventsOf(response, isAlive) as AsyncGenerator<ServerEvent>;
   },
 
-  status: (signal?: AbortSignal) => ask<Status>("api/status", { signal }),
+  status: (signal?: AbortSignal) => ask<Schema.Status>("api/status", { signal }),
 
-  /** Tell whether a token opens the server; without one, whether none is needed. */
+  /** Whether a token opens the server; without one, whether none is needed. */
   async opens(secret: string): Promise<boolean> {
     try {
       await send("api/memory/config", { headers: { Authorization: `Bearer ${secret}` } });

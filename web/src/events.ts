@@ -75,7 +75,7 @@ export function untilBack(): Promise<void> {
   });
 }
 
-/** Tell whether news from the server arrive. */
+/** Whether news from the server arrive. */
 export function useConnection(): Connection {
   return useSyncExternalStore(subscribe, () => connection);
 }

@@ -46,24 +46,24 @@ export function I18nProvider({ children }: { children: ReactNode }) {
   return <Context value={value}>{children}</Context>;
 }
 
-/** Give the language, a way to change it, its words and its way of writing numbers and times. */
+/** Return the language, a way to change it, its words and its way of writing numbers and times. */
 export function useI18n(): I18n {
   const i18n = useContext(Context);
   if (!i18n) throw new Error("useI18n needs an I18nProvider around it");
   return i18n;
 }
 
-/** Give the words: `words.common.save`, `words.memory.count(3)`. */
+/** Return the words: `words.common.save`, `words.memory.count(3)`. */
 export function useWords(): Words {
   return useI18n().words;
 }
 
-/** Give the way of writing numbers and times. */
+/** Return the way of writing numbers and times. */
 export function useFormat(): Format {
   return useI18n().format;
 }
 
-/** Give a function that says what went wrong. */
+/** Return a function that says what went wrong. */
 export function useTold(): (error: unknown) => Told {
   const { words } = useI18n();
   return (error) => {
@@ -177,7 +177,7 @@ function inZone(locale: string, shown: Intl.DateTimeFormatOptions, timeZone: str
   }
 }
 
-/** Tell whether a zone is the reader's own, by whatever name. */
+/** Whether a zone is the reader's own, by whatever name. */
 export function isOwnZone(zone: string): boolean {
   const [its, own] = [inZone("en", {}, zone), new Intl.DateTimeFormat("en")];
   return its.resolvedOptions().timeZone === own.resolvedOptions().timeZone;

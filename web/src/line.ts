@@ -83,7 +83,7 @@ export class Silence {
   }
 }
 
-/** Give something that can be stopped, and that stops with another. */
+/** Return something that can be stopped, and that stops with another. */
 export function within(signal: AbortSignal): AbortController {
   const inner = new AbortController();
   if (signal.aborted) inner.abort();
@@ -91,7 +91,7 @@ export function within(signal: AbortSignal): AbortController {
   return inner;
 }
 
-/** Tell whether somebody may be looking. */
+/** Whether somebody may be looking. */
 export function isSeen(): boolean {
   return document.visibilityState === "visible";
 }

@@ -35,7 +35,7 @@ function subscribe(listener: () => void): () => void {
   return () => removeEventListener("hashchange", listener);
 }
 
-/** Give the address that is open now. */
+/** Return the address that is open now. */
 export function useRoute(): Route {
   return useSyncExternalStore(subscribe, read);
 }

@@ -1,6 +1,6 @@
 /** What this browser remembers between visits, where it may. */
 
-/** Give what was kept under a name. */
+/** Return what was kept under a name. */
 export function kept(name: string): string | null {
   try {
     return localStorage.getItem(`turnleaf.${name}`);

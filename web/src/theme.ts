@@ -29,7 +29,7 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Give the choice that holds. */
+/** Return the choice that holds. */
 export function useTheme(): Theme {
   return useSyncExternalStore(subscribe, () => current);
 }

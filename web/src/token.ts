@@ -11,7 +11,7 @@ function changed(): void {
   for (const listener of listeners) listener();
 }
 
-/** Give the token to send, if there is one. */
+/** Return the token to send, if there is one. */
 export function token(): string | null {
   return current;
 }
@@ -33,7 +33,7 @@ export function clearToken(refused: string | null): void {
   changed();
 }
 
-/** Tell whether the server would refuse whatever is asked until somebody logs in. */
+/** Whether the server would refuse whatever is asked until somebody logs in. */
 export function isLocked(): boolean {
   return isRefused;
 }
@@ -58,7 +58,7 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Tell whether somebody must log in before anything can be shown. */
+/** Whether somebody must log in before anything can be shown. */
 export function useNeedsLogin(): boolean {
   return useSyncExternalStore(subscribe, isLocked);
 }

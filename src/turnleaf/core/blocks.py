@@ -61,9 +61,9 @@ class Block(NamedTuple):
     heading: str = ""
 
 
-def blocks(lines: list[str]) -> Iterator[Block]:
-    """Go over the top-level bullets and the headings."""
-    index = 0
+def blocks(lines: list[str], start: int = 0) -> Iterator[Block]:
+    """Go over the top-level bullets and the headings, from the first line of one of them on."""
+    index = start
     in_paragraph = False
     while index < len(lines):
         if _is_one_line_fact(lines, index):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from turnleaf.core import memories
 from turnleaf.core.memories import Memory, content_id
-from turnleaf.core.shapes import Shape
+from turnleaf.core.pages import Shape
 from turnleaf.core.times import from_iso, to_iso
 
 if TYPE_CHECKING:

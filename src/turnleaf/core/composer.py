@@ -17,15 +17,14 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from turnleaf.core import neutral
-from turnleaf.core.context import Room, is_said, shorten
-from turnleaf.core.context_text import NAME_CHARS, context_lines
+from turnleaf.core.context import NAME_CHARS, Room, context_lines, is_said, shorten
 from turnleaf.core.dialogue import Prompt
-from turnleaf.core.fact_ranking import FactRanking
 from turnleaf.core.fact_text import (
     MANNER,
     MANNER_HEADING,
     PLAIN_FORM,
     FactForm,
+    FactRanking,
     fact_lines,
     fact_text,
     manner_lines,

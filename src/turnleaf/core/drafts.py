@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.blocks import LINES
 from turnleaf.core.pages import Splice, find
+from turnleaf.core.room import Room
 from turnleaf.errors import Conflict, CorruptFile
 
 if TYPE_CHECKING:
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
 
     from turnleaf.core.changes import Change, Repair
     from turnleaf.core.memories import Memory
-    from turnleaf.core.pages import Format, Page
-    from turnleaf.core.shapes import Shape
+    from turnleaf.core.pages import Format, Page, Shape
 
 NOTHING = Splice(0, (), ())
 MAX_COMPARED = 1_000_000
@@ -59,22 +59,27 @@ class Draft:
     ) -> None:
         self._format = kind
         self._unknown_time = unknown_time
-        self._page: Page | None = page or kind.parse(text, unknown_time)
         self._shape = shape
-        self.text = text
+        self._text: str | None = text
+        self.page = page or kind.parse(text, unknown_time)
         self.steps: list[Step] = []
 
     @property
-    def page(self) -> Page:
-        """The text, parsed."""
-        if self._page is None:
-            self._page = self._format.parse(self.text, self._unknown_time)
-        return self._page
+    def text(self) -> str:
+        """The text as it will be."""
+        if self._text is None:
+            self._text = self.page.text
+        return self._text
 
     @property
     def memories(self) -> list[Memory]:
         """The facts."""
         return [fact.memory for fact in self.page.facts]
+
+    @property
+    def taken(self) -> Room:
+        """How many facts there are, and characters of facts."""
+        return Room(len(self.page.facts), self.page.tally.chars)
 
     @property
     def shape(self) -> Shape:
@@ -212,7 +217,7 @@ class Draft:
         """Take a whole text; give which lines changed, and the facts as they were and are."""
         old, new = self.page, self._format.parse(text, unknown_time)
         splice = _difference(_lines(self.text), _lines(text))
-        self.text, self._page, self._shape = text, new, new.shape()
+        self._text, self.page, self._shape = text, new, new.shape()
         return splice, _other_facts(old, new)
 
     def _given_back(
@@ -297,8 +302,7 @@ class Draft:
         if splice.took or splice.put:
             page = self.page
             self._shape = self.shape + page.shape_of(splice.put) - page.shape_of(splice.took)
-            self.text = page.spliced(splice)
-            self._page = None
+            self.page, self._text = page.after(splice, self._unknown_time), None
         self.steps.append(step)
 
 

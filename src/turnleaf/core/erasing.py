@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 from turnleaf.core import bullets
 from turnleaf.core.changes import TICK, trace
 from turnleaf.core.jsontext import dumps
-from turnleaf.core.pages import find
-from turnleaf.core.shapes import Shape
+from turnleaf.core.pages import Shape, find
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

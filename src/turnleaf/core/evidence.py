@@ -9,8 +9,8 @@ import re
 from functools import cache, lru_cache
 
 from turnleaf.core.languages.replies import earlier_openings, openings
-from turnleaf.core.languages.words import find_pattern
-from turnleaf.core.terms import fold, parse_query, simplify
+from turnleaf.core.languages.words import find_pattern, find_words
+from turnleaf.core.terms import fold, is_stop_word, parse_query, simplify
 
 MAX_CHARS = 400
 """What is longer than this says more than a question, or than that nothing was found."""
@@ -79,3 +79,19 @@ def _is_nothing(sentence: str) -> bool:
 
 def _offers(sentence: str) -> bool:
     return find_pattern("evidence", "offer", r"\W*+").match(sentence) is not None
+
+
+MAX_TALK_CHARS = 80
+_QUESTION = re.compile(r"[?？]\s*+$")
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def is_small_talk(text: str) -> bool:
+    """Whether a short text greets, thanks or agrees, and says nothing else."""
+    if len(text) > MAX_TALK_CHARS:
+        return False
+    rest = find_pattern("small_talk", "phrases").sub(" ", simplify(fold(text)))
+    if any(map(str.isdigit, rest)):
+        return False
+    allowed = find_words("small_talk", "asked" if _QUESTION.search(text) else "words")
+    return all(word in allowed or is_stop_word(word) for word in _WORD.findall(rest))

@@ -9,6 +9,14 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+KINDS = ("memory", "older", "daily", "conversations")
+"""Where a passage may come from."""
+MODES = ("hybrid", "lexical", "vector")
+MAX_LIMIT = 100
+PROMPT_LIMIT = 300
+"""For a prompt all candidates are looked at: some of what fits best only asks, and what stands in
+clusters is preferred."""
+
 
 @dataclass(frozen=True, slots=True)
 class Newer:
@@ -25,7 +33,8 @@ class Hit:
     `bm25` and `vector` are between 0 and 1, None where that side does not exist; `score` is their
     weighted sum. A hit of a conversation has the message's number, the one before it on its path,
     its time, who may read it (`audience`), and whether the path it is on is still shown; of a long
-    message it is the `part` that was found. `nearness` is by how much its cosine exceeds the
+    message it is the `part` that was found, of whose paragraph `earlier` parts stand before it and
+    `later` ones after it. `nearness` is by how much its cosine exceeds the
     one where meaning begins, whatever else was found; `blended` is the score with its meaning even
     where the words count alone, by which a prompt is filled.
     """
@@ -48,6 +57,8 @@ class Hit:
     trust: str = "user"
     is_shown: bool = True
     part: int = 0
+    earlier: int = 0
+    later: int = 0
     audience: str = ""
     nearness: float | None = None
     blended: float | None = None

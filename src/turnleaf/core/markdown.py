@@ -9,8 +9,10 @@ byte for byte.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from bisect import bisect_left
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, unquote
@@ -18,13 +20,11 @@ from urllib.parse import quote, unquote
 from turnleaf.core import bullets
 from turnleaf.core.blocks import LINES, TAB, bare, blocks, indent, interrupts, is_blank
 from turnleaf.core.memories import Ids, Memory, content_id, read_count, read_day, read_slot
-from turnleaf.core.merging import carried_over
-from turnleaf.core.pages import Splice
-from turnleaf.core.shapes import Shape
+from turnleaf.core.pages import Shape, Splice, Tally
 from turnleaf.core.times import from_iso, to_iso
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from turnleaf.core.blocks import Block
 
@@ -49,6 +49,8 @@ class Fact(NamedTuple):
     end: int
     below: int
     marker: str
+    is_typed: bool = False
+    """Whether it has the page's time, having none of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +65,14 @@ class Page:
     """The headings of every level, by line."""
     closed: int
     """The line at which code or HTML begins that nothing ends; else the end."""
-    empty: frozenset[int] = frozenset()
+    empty: frozenset[int]
     """The lines of bullets that say nothing: these are no facts and no prose either."""
+    tally: Tally
+
+    @property
+    def text(self) -> str:
+        """The page as it is written."""
+        return self.bom + "".join(self.lines)
 
     def raw(self, fact: Fact) -> str:
         """Give a fact's lines as they stand."""
@@ -105,10 +113,24 @@ class Page:
         return Splice(fact.start - 1, (before, *took), tuple(filter(None, [bare(before)])))
 
     def spliced(self, splice: Splice) -> str:
-        """Give the text after a change."""
-        end = splice.start + len(splice.took)
-        lines = [*self.lines[: splice.start], *splice.put, *self.lines[end:]]
-        return self.bom + "".join(lines)
+        """Return the text after a change."""
+        return self.bom + "".join(splice.make_in(self.lines))
+
+    def after(self, splice: Splice, unknown_time: datetime) -> Page:
+        """Return the page after a change: what parsing its text would give, with less work."""
+        lines = splice.make_in(self.lines)
+        seam = lines[max(0, splice.start - 1) : splice.start + len(splice.put) + 1]
+        if lines[:1] != self.lines[:1] or LINES.findall("".join(seam)) != seam:
+            return parse(self.bom + "".join(lines), unknown_time)
+        return _read_around(self, splice, lines, unknown_time) or _read_all(
+            self.bom, lines, unknown_time
+        )
+
+    def at_time(self, time: datetime) -> Page:
+        """Return the page as it is when it was saved at another time."""
+        if not self.tally.typed:
+            return self
+        return replace(self, facts=[_at_time(fact, time) for fact in self.facts])
 
     def shape(self) -> Shape:
         """Fingerprint the lines, whatever their order, and count the blank ones."""
@@ -124,27 +146,114 @@ class Page:
 def parse(text: str, unknown_time: datetime) -> Page:
     """Find the facts; one typed by hand has no times of its own and gets `unknown_time`."""
     bom = BOM if text.startswith(BOM) else ""
-    lines = LINES.findall(text.removeprefix(bom))
-    facts: list[Fact] = []
-    headings: list[tuple[int, str | None]] = []
-    titles: dict[int, str] = {}
-    closed = len(lines)
-    empty: set[int] = set()
-    ids = Ids()
-    category: str | None = None
-    for block in blocks(lines):
+    return _read_all(bom, LINES.findall(text.removeprefix(bom)), unknown_time)
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What was found from one line of a page to another."""
+
+    closed: int
+    facts: list[Fact] = field(default_factory=list)
+    headings: list[tuple[int, str | None]] = field(default_factory=list)
+    titles: dict[int, str] = field(default_factory=dict)
+    empty: set[int] = field(default_factory=set)
+    ids: Ids = field(default_factory=Ids)
+
+
+def _read_all(bom: str, lines: list[str], unknown_time: datetime) -> Page:
+    found = _Reading(len(lines))
+    _read_on(found, lines, unknown_time)
+    tally = Tally.of(found.facts, has_twins=found.ids.has_twins)
+    empty = frozenset(found.empty)
+    return Page(bom, lines, found.facts, found.headings, found.titles, found.closed, empty, tally)
+
+
+def _read_on(
+    found: _Reading,
+    lines: list[str],
+    unknown_time: datetime,
+    start: int = 0,
+    category: str | None = None,
+    is_known: Callable[[int, str | None], bool] = lambda _line, _category: False,
+) -> int:
+    """Read up to a bullet from which on all is known; return its line."""
+    for block in blocks(lines, start):
         if block.level:
-            titles[block.start] = block.heading
+            found.titles[block.start] = block.heading
         if block.level == CATEGORY_LEVEL:
             category = block.heading or None
-            headings.append((block.start, category))
+            found.headings.append((block.start, category))
         elif block.end > len(lines):
-            closed = block.start
-        elif block.width and (fact := _fact(lines, block, category, unknown_time, ids)):
-            facts.append(fact)
+            found.closed = block.start
+        elif block.width and is_known(block.start, category):
+            return block.start
+        elif block.width and (fact := _fact(lines, block, category, unknown_time, found.ids)):
+            found.facts.append(fact)
         elif block.width:
-            empty.update(range(block.start, block.end))
-    return Page(bom, lines, facts, headings, titles, closed, frozenset(empty))
+            found.empty.update(range(block.start, block.end))
+    return len(lines)
+
+
+def _read_around(
+    page: Page, splice: Splice, lines: list[str], unknown_time: datetime
+) -> Page | None:
+    """Read anew from the fact above a change to the first one below that stands as it did.
+
+    A fact's first line ends whatever is above it, so nothing there depends on what follows, and
+    from a fact on nothing but the category depends on what is above. None where facts share an
+    id: then it depends on all of them.
+    """
+    above = max(0, _count_above(page, splice.start) - 1)
+    top = page.facts[above] if _count_above(page, splice.start) else None
+    moved = len(lines) - len(page.lines)
+
+    def is_known(line: int, category: str | None) -> bool:
+        fact = _fact_at(page, line - moved)
+        is_below = line - moved >= splice.start + len(splice.took)
+        return bool(is_below and fact and fact.memory.category == category)
+
+    found = _Reading(len(lines))
+    start, category = (top.start, top.memory.category) if top else (0, None)
+    end = _read_on(found, lines, unknown_time, start, category, is_known)
+    below = _count_above(page, end - moved)
+    tally = page.tally.change(page.facts[above:below], found.facts)
+    if tally is None or found.ids.has_twins:
+        return None
+    return _put_together(page, found, lines, (start, end), (above, below), tally)
+
+
+def _put_together(
+    page: Page,
+    found: _Reading,
+    lines: list[str],
+    between: tuple[int, int],
+    facts: tuple[int, int],
+    tally: Tally,
+) -> Page:
+    """Put what was read between two lines in the place of some facts of a page."""
+    moved = len(lines) - len(page.lines)
+    start, end = between[0], between[1] - moved
+    rest = page.facts[facts[1] :]
+    if moved:
+        rest = [
+            Fact(memory, first + moved, last + moved, below + moved, marker, typed)
+            for memory, first, last, below, marker, typed in rest
+        ]
+    headings = [
+        *(heading for heading in page.headings if heading[0] < start),
+        *found.headings,
+        *((line + moved, name) for line, name in page.headings if line >= end),
+    ]
+    titles = {line: title for line, title in page.titles.items() if line < start} | found.titles
+    titles |= {line + moved: title for line, title in page.titles.items() if line >= end}
+    empty = found.empty.union(
+        (line for line in page.empty if line < start),
+        (line + moved for line in page.empty if line >= end),
+    )
+    closed = page.closed + moved if end < len(page.lines) else found.closed
+    facts_now = [*page.facts[: facts[0]], *found.facts, *rest]
+    return Page(page.bom, lines, facts_now, headings, titles, closed, frozenset(empty), tally)
 
 
 def render(memory: Memory, marker: str = bullets.MARKER) -> str:
@@ -191,6 +300,26 @@ def joined(base: str, edited: str, onto: str, unknown_time: datetime) -> str:
     return there.bom + "".join(ended)
 
 
+def carried_over(base: Sequence[str], edited: Sequence[str], onto: Sequence[str]) -> list[str]:
+    """Make in `onto` the changes of lines that lead from `base` to `edited`.
+
+    What was added goes below the line that it was added below, or to the end; what was taken
+    away is taken away where it still stands.
+    """
+    lines = list(onto)
+    steps = SequenceMatcher(None, base, edited, autojunk=False).get_opcodes()
+    for tag, start, end, new_start, new_end in steps:
+        if tag == "equal":
+            continue
+        for line in base[start:end]:
+            if line in lines:
+                lines.remove(line)
+        above = edited[new_start - 1] if new_start else None
+        at = lines.index(above) + 1 if above in lines else len(lines)
+        lines[at:at] = edited[new_start:new_end]
+    return lines
+
+
 def _units(page: Page) -> Iterator[str]:
     """Go over a page's lines, each fact in one piece."""
     index = 0
@@ -210,12 +339,20 @@ def _fact(
 ) -> Fact | None:
     text = "".join(lines[block.start : block.end])
     memory = _read_ours(text, block.width, category) if bullets.MARK in text else None
+    is_typed = memory is None
     memory = memory or _read(text, block.width, category, unknown_time)
     if memory is None:
         return None
-    return Fact(
-        ids.told_apart(memory), block.start, block.end, block.below, _marker(text, block.width)
-    )
+    marker = _marker(text, block.width)
+    return Fact(ids.told_apart(memory), block.start, block.end, block.below, marker, is_typed)
+
+
+def _at_time(fact: Fact, time: datetime) -> Fact:
+    if not fact.is_typed:
+        return fact
+    memory = fact.memory
+    updated = time if memory.updated_at == memory.created_at else memory.updated_at
+    return fact._replace(memory=replace(memory, created_at=time, updated_at=updated))
 
 
 def _marker(text: str, width: int) -> str:
@@ -291,9 +428,9 @@ def _place(page: Page, category: str | None) -> tuple[int, bool]:
     if category not in sections:
         return page.closed, True
     start, end = sections[category]
-    inside = [fact.below for fact in page.facts if start <= fact.start < end]
-    if inside:
-        return inside[-1], False
+    last = _count_above(page, end)
+    if last and page.facts[last - 1].start >= start:
+        return page.facts[last - 1].below, False
     end = min(end, page.closed)
     while end > start and is_blank(page.lines[end - 1]):
         end -= 1
@@ -310,17 +447,31 @@ def _sections(page: Page) -> dict[str | None, tuple[int, int]]:
     return sections
 
 
+def _count_above(page: Page, line: int) -> int:
+    """Count the facts that begin above a line."""
+    return bisect_left(page.facts, line, key=lambda fact: fact.start)
+
+
 def _fact_above(page: Page, line: int) -> Fact | None:
-    return next((fact for fact in page.facts if fact.end == fact.below == line), None)
+    """Return the fact that ends just above a line, if nothing else belongs to it."""
+    fact = page.facts[_count_above(page, line) - 1] if page.facts else None
+    return fact if fact and fact.end == fact.below == line else None
+
+
+def _fact_at(page: Page, line: int) -> Fact | None:
+    above = _count_above(page, line)
+    fact = page.facts[above] if above < len(page.facts) else None
+    return fact if fact and fact.start == line else None
 
 
 def _separation(page: Page, at: int, width: int) -> list[str]:
     """Give the lines that keep a new fact apart from what stands below it."""
-    below = next((line for line in page.lines[at:] if not is_blank(line)), "")
+    rest = (page.lines[index] for index in range(at, len(page.lines)))
+    below = next((line for line in rest if not is_blank(line)), "")
     if indent(below) >= width:
         return ["\n", "<!-- -->\n", "\n"]
     if at < len(page.lines) and not is_blank(below) and not is_blank(page.lines[at]):
-        return [] if any(fact.start == at for fact in page.facts) else ["\n"]
+        return [] if _fact_at(page, at) else ["\n"]
     return []
 
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from turnleaf.core.languages.patterns import compile_pattern
-from turnleaf.core.languages.words import find_pattern, join_patterns, join_texts
+from turnleaf.core.languages.words import compile_pattern, find_pattern, join_patterns, join_texts
 from turnleaf.core.secrets import MARK, masked
 from turnleaf.core.terms import parse_query, simplify
 

@@ -10,10 +10,11 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from turnleaf.core.times import from_iso, to_iso
-from turnleaf.errors import InvalidInput, MemoryFull
+from turnleaf.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
+
 
 MAX_CATEGORY_CHARS = 100
 MAX_SLOT_CHARS = 100
@@ -143,6 +144,7 @@ class Ids:
     def __init__(self, taken: Iterable[str] = ()) -> None:
         self._taken = set(taken)
         self._counted: dict[str, int] = {}
+        self.has_twins = False
 
     def take(self, wanted: str) -> str:
         """Take an id, or one like it that is free."""
@@ -156,12 +158,15 @@ class Ids:
     def told_apart(self, memory: Memory) -> Memory:
         """Give a fact under an id that no other has."""
         taken = self.take(memory.id)
-        return memory if taken == memory.id else replace(memory, id=taken)
+        if taken == memory.id:
+            return memory
+        self.has_twins = True
+        return replace(memory, id=taken)
 
 
-def unique_id(wanted: str, taken: Iterable[str]) -> str:
-    """Give an id, or one like it that is not taken."""
-    return Ids(taken).take(wanted)
+def unique_id(wanted: str, taken: Collection[str]) -> str:
+    """Return an id, or one like it that is not taken."""
+    return Ids(taken).take(wanted) if wanted in taken else wanted
 
 
 def checked_content(content: object) -> str:
@@ -215,25 +220,6 @@ def checked_text(text: object, what: str) -> str:
     return text
 
 
-def check_capacity(facts: Iterable[str], max_items: int, max_chars: int) -> None:
-    """Refuse more facts, or more characters of facts, than the limits allow."""
-    sizes = [len(fact) for fact in facts]
-    if len(sizes) > max_items:
-        remedy = f"turnleaf config memoryMaxItems {max(2 * max_items, len(sizes))}"
-        message = (
-            f"the memory is full: it holds {max_items} facts (MEMORY_MAX_ITEMS); "
-            f"forget some or raise the limit: {remedy}"
-        )
-        raise MemoryFull(message, remedy)
-    if sum(sizes) > max_chars:
-        remedy = f"turnleaf config memoryMaxChars {max(2 * max_chars, sum(sizes))}"
-        message = (
-            f"the memory is full: this would make {sum(sizes)} characters of {max_chars} "
-            f"(MEMORY_MAX_CHARS); forget or shorten some, or raise the limit: {remedy}"
-        )
-        raise MemoryFull(message, remedy)
-
-
 def contains(memory: Memory, keyword: str) -> bool:
     """Tell whether a fact holds a keyword, whatever the case (002)."""
     return keyword.casefold() in memory.content.casefold()
@@ -258,3 +244,19 @@ def _heading(category: str) -> str | None:
     if all(is_mark):
         return None
     return " ".join(words[is_mark.index(False) : len(words) - is_mark[::-1].index(False)])
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The version of a file that a person saved, and the number of that change, if it is one."""
+
+    version: str
+    change: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """A fact that somebody asked to be kept, and those that made room for it."""
+
+    memory: Memory
+    displaced: tuple[Memory, ...] = ()

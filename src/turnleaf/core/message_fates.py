@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 Place: TypeAlias = "tuple[str, datetime]"
 """A conversation's key and the time of one of its messages."""
 
+ACCEPTED = "accept"
+"""The origin of the change by which an accepted fact leaves those pending review."""
 FEWEST_BYTES = 12
 """A shorter text stands in too many messages to say that they are about the fact."""
 
@@ -64,13 +66,13 @@ def find_forgotten(changes: Iterable[Change]) -> dict[str, Traces]:
     return {fact: Traces(frozenset(places[fact]), frozenset(texts[fact])) for fact in sorted(gone)}
 
 
-def find_accepted(changes: Iterable[Change], origin: str) -> frozenset[Place]:
-    """Return where facts come from that left those pending review with this origin."""
+def find_accepted(changes: Iterable[Change]) -> frozenset[Place]:
+    """Return where facts come from that a person has accepted."""
     places: dict[str, set[Place]] = defaultdict(set)
     accepted: set[str] = set()
     for change in changes:
         places[change.id] |= _places(change)
-        if change.op == "delete" and change.origin == origin:
+        if change.op == "delete" and change.origin == ACCEPTED:
             accepted.add(change.id)
     return frozenset(place for fact in accepted for place in places[fact])
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from collections.abc import Set as AbstractSet
     from datetime import datetime
 
     from turnleaf.core.memories import Memory
-    from turnleaf.core.shapes import Shape
 
 
 class Place(Protocol):
@@ -23,6 +24,10 @@ class Place(Protocol):
     @property
     def start(self) -> int:
         """Its first line, or its index."""
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether it has the page's time, having none of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,40 @@ class Splice:
     put: tuple[str, ...]
     facts: tuple[str, ...] = ()
 
+    def make_in(self, lines: Sequence[str]) -> list[str]:
+        """Return lines after the change."""
+        return [*lines[: self.start], *self.put, *lines[self.start + len(self.took) :]]
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What is known of all facts of a page together, without going over them again."""
+
+    ids: AbstractSet[str]
+    chars: int
+    typed: int
+    """How many have the page's time, having none of their own."""
+    has_twins: bool = False
+    """Whether some had to be told apart, so that the id of one depends on others."""
+
+    @classmethod
+    def of(cls, facts: Sequence[Place], *, has_twins: bool = False) -> Tally:
+        """Count facts."""
+        ids = {fact.memory.id for fact in facts}
+        chars = sum(len(fact.memory.content) for fact in facts)
+        return cls(ids, chars, sum(fact.is_typed for fact in facts), has_twins)
+
+    def change(self, gone: Sequence[Place], new: Sequence[Place]) -> Tally | None:
+        """Count some facts no more and others instead; None where ids would be shared."""
+        less, more = Tally.of(gone), Tally.of(new)
+        ids = set(self.ids)
+        ids -= less.ids
+        if self.has_twins or not ids.isdisjoint(more.ids):
+            return None
+        ids |= more.ids
+        chars, typed = more.chars - less.chars, more.typed - less.typed
+        return Tally(ids, self.chars + chars, self.typed + typed)
+
 
 class Page(Protocol):
     """A parsed memory file."""
@@ -44,6 +83,14 @@ class Page(Protocol):
     @property
     def facts(self) -> Sequence[Any]:
         """Its facts, each a Place of the format's own, in their order."""
+
+    @property
+    def text(self) -> str:
+        """The page as it is written."""
+
+    @property
+    def tally(self) -> Tally:
+        """The facts, counted."""
 
     def raw(self, fact: Any) -> str:  # noqa: ANN401 - a Place of the format's own
         """Give a fact's text as it stands."""
@@ -61,7 +108,13 @@ class Page(Protocol):
         """Take a fact away."""
 
     def spliced(self, splice: Splice) -> str:
-        """Give the text after a change."""
+        """Return the text after a change."""
+
+    def after(self, splice: Splice, unknown_time: datetime) -> Page:
+        """Return the page after a change: what parsing its text would give, with less work."""
+
+    def at_time(self, time: datetime) -> Page:
+        """Return the page as it is when it was saved at another time."""
 
     def shape(self) -> Shape:
         """Fingerprint it."""
@@ -81,4 +134,45 @@ class Format(Protocol):
 
 def find(page: Page, memory_id: str) -> Any:  # noqa: ANN401
     """Give the place of the fact of that id, or None."""
-    return next((fact for fact in page.facts if fact.memory.id == memory_id), None)
+    if memory_id not in page.tally.ids:
+        return None
+    return next(fact for fact in page.facts if fact.memory.id == memory_id)
+
+
+_BITS = 96
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The sum of a text's lines, and how many others are blank."""
+
+    total: int
+    blanks: int
+
+    @classmethod
+    def of(cls, lines: Iterable[str], blanks: int = 0) -> Shape:
+        """Add up lines."""
+        return cls(sum(map(_number, lines)) % (1 << _BITS), blanks)
+
+    def __add__(self, other: Shape) -> Shape:
+        """Return the shape of both texts together."""
+        return Shape((self.total + other.total) % (1 << _BITS), self.blanks + other.blanks)
+
+    def __sub__(self, other: Shape) -> Shape:
+        """Return the shape of a text without lines of it."""
+        return Shape((self.total - other.total) % (1 << _BITS), self.blanks - other.blanks)
+
+    def __str__(self) -> str:
+        """Write it for a file."""
+        return f"{self.total:x}+{self.blanks}"
+
+    @classmethod
+    def parse(cls, text: str) -> Shape:
+        """Read what `str` wrote."""
+        total, _, blanks = text.partition("+")
+        return cls(int(total, 16), int(blanks))
+
+
+def _number(line: str) -> int:
+    digest = hashlib.blake2b(line.encode("utf-8", "surrogatepass"), digest_size=_BITS // 8)
+    return int.from_bytes(digest.digest())

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from turnleaf.core import jsonfacts, markdown, shelf
-from turnleaf.core.audiences import EVERYONE, default_audience
+from turnleaf.core.keys import EVERYONE, default_audience
 from turnleaf.core.messages import ROLES
 from turnleaf.core.pieces import cut_message
 from turnleaf.core.stored_messages import TRUSTED, FeedMessage, trust_by_role
@@ -42,7 +42,8 @@ class Passage:
     """A text and where it stands.
 
     Passages of one conversation that follow each other closely are neighbours: what is said before
-    and after helps to find what is said between.
+    and after helps to find what is said between. Of a paragraph that was cut, `earlier` parts stand
+    before this one and `later` ones after it.
     """
 
     text: str
@@ -55,6 +56,8 @@ class Passage:
     message: int | None = None
     parent: int | None = None
     part: int = 0
+    earlier: int = 0
+    later: int = 0
     time: datetime | None = None
     trust: str = "user"
     audience: str = EVERYONE
@@ -157,7 +160,7 @@ def of_message(one: FeedMessage, day_of: DayOf) -> list[Passage]:
     day = day_of(message.timestamp) if message.timestamp else None
     return [
         Passage(
-            text=part,
+            text=part.text,
             line=one.id,
             date=day,
             conversation=one.key,
@@ -166,6 +169,8 @@ def of_message(one: FeedMessage, day_of: DayOf) -> list[Passage]:
             message=one.id,
             parent=one.parent,
             part=number,
+            earlier=part.earlier,
+            later=part.later,
             time=message.timestamp,
             trust=one.trust,
             audience=one.audience,

@@ -8,10 +8,10 @@ parts that are passages of their own.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 PIECE_COLUMNS = 400
 WHOLE_COLUMNS = 600
@@ -30,6 +30,14 @@ _LINE = re.compile(r"[^\n]*+(?:\n\s*+|$)")
 _PARAGRAPH = re.compile(r"(?:[^\n]++|\n(?![^\S\n]*+\n))*+(?:\n\s*+|$)")
 _HEADING = re.compile(r"^\s*+#|[:：][\s*_]*+$")
 _SENTENCE = re.compile(r"[^\n。！？.!?]*+(?:[\n。！？]++|[.!?]++|$)\s*+")
+
+
+class Part(NamedTuple):
+    """A part of a message, and how many of the same paragraph stand before and after it."""
+
+    text: str
+    earlier: int = 0
+    later: int = 0
 
 
 def embedded(text: str, before: str = "", after: str = "") -> list[str]:
@@ -61,19 +69,24 @@ def pieces(text: str) -> list[str]:
     return [piece for piece in found if piece.strip()][:MOST_PIECES] or [text]
 
 
-def cut_message(text: str) -> list[str]:
+def cut_message(text: str) -> list[Part]:
     """Cut a long message into parts; a short one stays whole.
 
     What is not much longer than a part becomes two of about equal weight. What is longer speaks of
     several things: each paragraph is a part of its own.
     """
     if 2 * len(text) <= PART_COLUMNS or _columns(text) <= PART_COLUMNS:
-        return [text]
+        return [Part(text)]
     if _columns(text) <= 2 * PART_COLUMNS:
-        parts = _pack(text, PART_COLUMNS)
-    else:
-        parts = [part for paragraph in _paragraphs(text) for part in _cut_paragraph(paragraph)]
-    return [part.strip() for part in parts if part.strip()]
+        return _count_beside(_pack(text, PART_COLUMNS))
+    cut = map(_cut_paragraph, _paragraphs(text))
+    return [part for paragraph in cut for part in _count_beside(paragraph)]
+
+
+def _count_beside(texts: Iterable[str]) -> list[Part]:
+    """Return what belongs together as parts, without what is empty."""
+    said = [text.strip() for text in texts if text.strip()]
+    return [Part(text, place, len(said) - 1 - place) for place, text in enumerate(said)]
 
 
 def _paragraphs(text: str) -> Iterator[str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from turnleaf.errors import MemoryFull
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable
 
     from turnleaf.core.changes import Change
     from turnleaf.core.memories import Memory
@@ -32,22 +32,53 @@ class Room:
     items: int
     chars: int
 
+    @classmethod
+    def of(cls, facts: Collection[Memory]) -> Room:
+        """Return what facts take."""
+        return cls(len(facts), sum(len(fact.content) for fact in facts))
+
+    def __add__(self, other: Room) -> Room:
+        """Return both together."""
+        return Room(self.items + other.items, self.chars + other.chars)
+
+    def __sub__(self, other: Room) -> Room:
+        """Return what is left."""
+        return Room(self.items - other.items, self.chars - other.chars)
+
     def has_place_for(self, content: str) -> bool:
         """Whether one more fact fits."""
         return self.items > 0 and self.chars >= len(content)
 
 
-def room_for(origin: str, max_items: int, max_chars: int) -> Room:
+def room_for(origin: str, limits: Room) -> Room:
     """Return how much of the memory may be taken when something of an origin is added."""
-    if origin != LEARNED or max_items <= 0:
-        return Room(max_items, max_chars)
-    free = min(FREE_PLACES, max_items // LARGEST_SHARE)
-    return Room(max_items - free, max_chars * (max_items - free) // max_items)
+    if origin != LEARNED or limits.items <= 0:
+        return limits
+    items = limits.items - min(FREE_PLACES, limits.items // LARGEST_SHARE)
+    return Room(items, limits.chars * items // limits.items)
 
 
-def check_reserve(facts: Sequence[str], room: Room) -> None:
+def check_capacity(taken: Room, limits: Room) -> None:
+    """Refuse more facts, or more characters of facts, than the limits allow."""
+    if taken.items > limits.items:
+        remedy = f"turnleaf config memoryMaxItems {max(2 * limits.items, taken.items)}"
+        message = (
+            f"the memory is full: it holds {limits.items} facts (MEMORY_MAX_ITEMS); "
+            f"forget some or raise the limit: {remedy}"
+        )
+        raise MemoryFull(message, remedy)
+    if taken.chars > limits.chars:
+        remedy = f"turnleaf config memoryMaxChars {max(2 * limits.chars, taken.chars)}"
+        message = (
+            f"the memory is full: this would make {taken.chars} characters of {limits.chars} "
+            f"(MEMORY_MAX_CHARS); forget or shorten some, or raise the limit: {remedy}"
+        )
+        raise MemoryFull(message, remedy)
+
+
+def check_reserve(taken: Room, room: Room) -> None:
     """Refuse what would take the room that is kept free."""
-    if len(facts) > room.items or sum(map(len, facts)) > room.chars:
+    if taken.items > room.items or taken.chars > room.chars:
         message = (
             f"{room.items} facts and {room.chars} characters are all that learning may fill; "
             "the rest is kept free for what you ask for (MEMORY_MAX_ITEMS, MEMORY_MAX_CHARS)"

@@ -6,13 +6,16 @@ repetition from another one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
+from turnleaf.core.memories import checked_text
 from turnleaf.core.times import from_iso, to_iso
 from turnleaf.core.wording import counted
+from turnleaf.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,6 +27,11 @@ LEASE = timedelta(minutes=2)
 MOST_ATTEMPTS = 3
 KEPT_RUNS = 50
 RESULT_CHARS = 2000
+MAX_NAME_BYTES = 200
+_PLACES = {
+    "slack": re.compile(r"[A-Z][A-Z0-9]{2,}"),
+    "file": re.compile(r"[^\W_.][\w .-]{0,99}\.(md|txt)"),
+}
 
 State = Literal["running", "done", "failed", "interrupted", "missed"]
 STATES: tuple[State, ...] = ("running", "done", "failed", "interrupted", "missed")
@@ -335,3 +343,19 @@ def _text(value: object) -> str:
 
 def _text_or_none(value: object) -> str | None:
     return None if value is None else _text(value)
+
+
+def checked_deliver(deliver: str) -> str:
+    """Return a place for results; raise InvalidInput for one where none can go."""
+    wanted = checked_text(deliver, "a place for results").strip()
+    kind, _, rest = wanted.partition(":")
+    is_known = (
+        kind in _PLACES and _PLACES[kind].fullmatch(rest) and len(rest.encode()) < MAX_NAME_BYTES
+    )
+    if wanted != "log" and not is_known:
+        message = (
+            f"{deliver!r:.80} is no place for results; use log, slack:CHANNEL with the id of the"
+            " channel, or file:NAME with a short name such as news.md"
+        )
+        raise InvalidInput(message)
+    return wanted

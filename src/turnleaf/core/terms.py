@@ -9,7 +9,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import accumulate, filterfalse
@@ -25,6 +25,8 @@ __all__ = [
     "affordable",
     "any_of",
     "fold",
+    "marks",
+    "matched",
     "parse_query",
     "simplify",
     "terms",
@@ -390,3 +392,44 @@ def _without_participle(word: str) -> str:
     if len(stem) >= _MIN_INFLECTED and stem[-1] == stem[-2] and stem[-1] not in "elsz":
         return stem[:-1]
     return stem
+
+
+# Accents and points that stand by themselves are in words, and in no term.
+_ACCENT = "[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f]"
+_WORD = f"(?:{WORD.pattern})"
+_TOKEN = re.compile(f"(?P<run>[{UNSPACED}]+)|{_WORD}(?:{_ACCENT}++{_WORD}?+)*+")
+
+
+def marks(text: str, wanted: Collection[str]) -> list[tuple[int, int]]:
+    """Give the places in a text, first and last, that match one of the terms.
+
+    A single Chinese character is marked only where no longer match is.
+    """
+    return _joined(_matches(text, wanted, 2)) or _joined(_matches(text, wanted, 1))
+
+
+def matched(text: str, wanted: Collection[str]) -> list[str]:
+    """Give the parts of a text that match one of the terms, as they stand there, each once."""
+    return list(dict.fromkeys(text[start:end] for start, end in marks(text, wanted)))
+
+
+def _matches(text: str, wanted: Collection[str], width: int) -> Iterator[tuple[int, int]]:
+    for token in _TOKEN.finditer(text):
+        start, end = token.span()
+        if not token["run"]:
+            if not set(terms(token[0])).isdisjoint(wanted):
+                yield start, end
+            continue
+        for first in range(start, end - width + 1):
+            if terms(text[first : first + width])[0] in wanted:
+                yield first, first + width
+
+
+def _joined(spans: Iterator[tuple[int, int]]) -> list[tuple[int, int]]:
+    joined: list[tuple[int, int]] = []
+    for start, end in spans:
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+    return joined

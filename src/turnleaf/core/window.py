@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from turnleaf.core.messages import Message
+
 
 class Spoken(Protocol):
     """All that trimming must know of a message; a database has it without the text."""
@@ -96,3 +98,11 @@ def within_limits(
 
 def _one(_: Spoken) -> int:
     return 1
+
+
+def before_again(messages: Sequence[Message], again: str | None) -> Sequence[Message]:
+    """Return a conversation without what follows the user's last message, if that is said again."""
+    for place in range(len(messages) - 1, -1, -1):
+        if messages[place].role == "user":
+            return messages[:place] if messages[place].text == again else messages
+    return messages

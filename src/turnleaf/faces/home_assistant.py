@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from turnleaf.errors import SettingsError
 from turnleaf.faces.cli.output import complain, note
 from turnleaf.faces.http.access import named
-from turnleaf.faces.http.allowed import origin
+from turnleaf.faces.http.config import origin
 from turnleaf.settings import KEYS, SETTINGS, checked, default_data_dir, in_home_assistant
 
 if TYPE_CHECKING:
@@ -42,21 +42,21 @@ GRACE_SECONDS = 8.0
 """How long the bot has when the app stops."""
 
 
-class Form(NamedTuple):
+class OptionForm(NamedTuple):
     """What each text of an option must be like."""
 
     read: Callable[[str], object]
     expected: str
 
 
-_ADDRESS = Form(
+_ADDRESS = OptionForm(
     re.compile(r"https?://[^\s/]\S*").fullmatch, "an address such as http://192.168.1.5:11434/v1"
 )
 FORMS = {
     "model_url": _ADDRESS,
     "embeddings_url": _ADDRESS,
-    "allowed_hosts": Form(named, "names of a server such as homeassistant.local"),
-    "allowed_urls": Form(origin, "addresses such as http://192.168.1.5:11434"),
+    "allowed_hosts": OptionForm(named, "names of a server such as homeassistant.local"),
+    "allowed_urls": OptionForm(origin, "addresses such as http://192.168.1.5:11434"),
 }
 
 
@@ -73,9 +73,9 @@ def read_options(path: Path) -> dict[str, Any]:
     return options
 
 
-def variables(options: Mapping[str, object]) -> dict[str, str]:
-    """Give the variables that say what the options say; name an option that cannot hold."""
-    texts = {name: _texts(name, value) for name, value in options.items() if name in VARIABLES}
+def make_variables(options: Mapping[str, object]) -> dict[str, str]:
+    """Return the variables that say what the options say; name an option that cannot hold."""
+    texts = {name: _read_texts(name, value) for name, value in options.items() if name in VARIABLES}
     given = {name: ",".join(some) for name, some in texts.items() if some}
     for name, text in given.items():
         _check_form(name, texts[name])
@@ -84,16 +84,16 @@ def variables(options: Mapping[str, object]) -> dict[str, str]:
     return {VARIABLES[name]: text for name, text in given.items()}
 
 
-def _texts(name: str, value: object) -> list[str]:
+def _read_texts(name: str, value: object) -> list[str]:
     if value is None:
         return []
     if isinstance(value, bool):
         return ["on" if value else "off"]
-    given = [_text(name, one) for one in (value if isinstance(value, list) else [value])]
+    given = [_read_text(name, one) for one in (value if isinstance(value, list) else [value])]
     return [text for text in given if text]
 
 
-def _text(name: str, value: object) -> str:
+def _read_text(name: str, value: object) -> str:
     """Refuse what no variable can hold; it may be a key, so it is not shown."""
     text = str(value).strip() if isinstance(value, str | int | float) else "\0"
     if not text.isprintable():
@@ -113,15 +113,15 @@ def _check_form(name: str, texts: Sequence[str]) -> None:
         raise SettingsError(message)
 
 
-def page_command(options: Mapping[str, object]) -> list[str]:
-    """Give the command that serves the page to Home Assistant."""
+def make_page_command(options: Mapping[str, object]) -> list[str]:
+    """Return the command that serves the page to Home Assistant."""
     everywhere = "0.0.0.0"  # noqa: S104 - of its container; whoever is not the supervisor needs the token
     command = ["serve", "--host", everywhere, "--port", str(PORT)]
     return [*command, "--verbose"] if options.get(VERBOSE) else command
 
 
 def has_slack(environ: Mapping[str, str]) -> bool:
-    """Tell whether the Slack bot can run; with half of what it needs, say so."""
+    """Whether the Slack bot can run; with half of what it needs, say so."""
     given = [name for name in SLACK if environ.get(name)]
     if len(given) == 1:
         note("warning: the Slack bot needs both of its tokens, and is not started; set the other")
@@ -183,18 +183,18 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 
 def main() -> int:
-    """Run the app, and give its exit code."""
+    """Run the app, and return its exit code."""
     if not in_home_assistant():
         complain("Home Assistant starts this; anywhere else run turnleaf serve")
         return 1
     try:
         options = read_options(default_data_dir() / "options.json")
-        environ = {**os.environ, **variables(options)}
+        environ = {**os.environ, **make_variables(options)}
     except SettingsError as error:
         complain(str(error))
         return 1
     bot = ["slack"] if has_slack(environ) else None
-    return asyncio.run(run(page_command(options), bot, environ))
+    return asyncio.run(run(make_page_command(options), bot, environ))
 
 
 if __name__ == "__main__":

@@ -12,21 +12,28 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, get_args
 
 from turnleaf.core.dialogue import SILENCE_SECONDS, Silence, Usage
 from turnleaf.errors import ModelError
 from turnleaf.llm.addresses import checked_key, checked_url
 from turnleaf.llm.context_windows import Served
-from turnleaf.llm.json_formats import ProcessFormats, holds_json, list_formats
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Generator, Mapping
 
     from turnleaf.core.dialogue import Event, Prompt, Toolbox
-    from turnleaf.llm.json_formats import FormatMemory
 
-__all__ = ["ApiModel", "Endpoint", "Provider"]
+__all__ = [
+    "ApiModel",
+    "Endpoint",
+    "FormatMemory",
+    "JsonFormat",
+    "ProcessFormats",
+    "Provider",
+    "holds_json",
+    "list_formats",
+]
 
 Provider: TypeAlias = Literal["anthropic", "openai", "ollama"]
 T = TypeVar("T")
@@ -41,7 +48,6 @@ _VARIABLES: dict[Provider, str] = {
     "openai": "OPENAI_API_KEY",
     "ollama": "OPENAI_API_KEY",
 }
-_process_formats = ProcessFormats()
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,3 +225,47 @@ def _address(url: str, provider: Provider) -> str:
     # What Anthropic's library is told lacks the version, which many people add.
     ending = "/v1" if provider == "anthropic" else ""
     return checked_url(url, "TURNLEAF_MODEL_URL").removesuffix(ending)
+
+
+JsonFormat: TypeAlias = Literal["json_schema", "json_object", "prompt"]
+_LADDER: tuple[JsonFormat, ...] = get_args(JsonFormat)
+
+
+class FormatMemory(Protocol):
+    """Remembers which format worked, by address and model."""
+
+    def json_format(self, url: str, model: str) -> str | None:
+        """Return the format that worked there, if one is known."""
+
+    def keep_json_format(self, url: str, model: str, json_format: str) -> None:
+        """Remember that a format works there."""
+
+
+class ProcessFormats:
+    """Remembers formats for as long as the program runs."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], str] = {}
+
+    def json_format(self, url: str, model: str) -> str | None:
+        """Return the format that worked there, if one is known."""
+        return self._known.get((url, model))
+
+    def keep_json_format(self, url: str, model: str, json_format: str) -> None:
+        """Remember that a format works there."""
+        self._known[url, model] = json_format
+
+
+def list_formats(provider: str, known: str | None) -> tuple[JsonFormat, ...]:
+    """Return the formats to try in turn, beginning with the one that is known to work."""
+    ladder = [one for one in _LADDER if provider != "anthropic" or one != "json_object"]
+    start = next((at for at, one in enumerate(ladder) if one == known), 0)
+    return tuple(ladder[start:])
+
+
+def holds_json(answer: str) -> bool:
+    """Whether an answer has JSON in it, complete or not; whoever asked reads it."""
+    return "{" in answer or "[" in answer
+
+
+_process_formats = ProcessFormats()

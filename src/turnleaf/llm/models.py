@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from importlib.util import find_spec
 from shutil import which
 from typing import TYPE_CHECKING, get_args
@@ -11,24 +10,20 @@ from turnleaf.errors import SettingsError
 from turnleaf.llm.api import ApiModel, Provider
 from turnleaf.llm.claude_cli import ClaudeCli
 from turnleaf.llm.recall import RecallModel
+from turnleaf.settings import ENVIRONMENT, find_base_url, find_program_folders
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from turnleaf.core.dialogue import Model
-    from turnleaf.llm.json_formats import FormatMemory
+    from turnleaf.llm.api import FormatMemory
     from turnleaf.settings import Settings
 
-__all__ = ["URL_VARIABLES", "describe", "describe_json_format", "find_extractor", "find_model"]
+__all__ = ["describe", "describe_json_format", "find_extractor", "find_model"]
 
 _CLAUDE = "claude-cli"
 _NONE = ("recall", "rules")
 _PROVIDERS: dict[str, Provider] = {name: name for name in get_args(Provider)}
-URL_VARIABLES: dict[Provider, str] = {
-    "anthropic": "ANTHROPIC_BASE_URL",
-    "openai": "OPENAI_BASE_URL",
-    "ollama": "OLLAMA_BASE_URL",
-}
 _DEFAULTS: dict[str, str] = {
     "anthropic": "anthropic:claude-sonnet-5-5",
     "openai": "openai:gpt-5.4-mini",
@@ -40,7 +35,7 @@ _FORMATS_IN_WORDS = {
 }
 
 
-def find_model(settings: Settings, *, environ: Mapping[str, str] = os.environ) -> Model:
+def find_model(settings: Settings, *, environ: Mapping[str, str] = ENVIRONMENT) -> Model:
     """Give the model that is set, else the best that is there, else the one that only recalls."""
     name, _ = _chosen(settings, environ)
     return _named(name, settings, environ)
@@ -49,7 +44,7 @@ def find_model(settings: Settings, *, environ: Mapping[str, str] = os.environ) -
 def find_extractor(
     settings: Settings,
     *,
-    environ: Mapping[str, str] = os.environ,
+    environ: Mapping[str, str] = ENVIRONMENT,
     formats: FormatMemory | None = None,
 ) -> Model | None:
     """Return the model that looks for facts, or nothing where rules do.
@@ -60,13 +55,13 @@ def find_extractor(
     return None if name in _NONE else _named(name, settings, environ, formats)
 
 
-def describe_json_format(model: Model, formats: FormatMemory) -> str | None:
+def describe_json_format(model: Model, formats: Mapping[tuple[str, str], str]) -> str | None:
     """Say in a few words how a model's server is asked for JSON, where that is known."""
-    known = formats.json_format(model.url, model.name) if isinstance(model, ApiModel) else None
+    known = formats.get((model.url, model.name)) if isinstance(model, ApiModel) else None
     return _FORMATS_IN_WORDS.get(known or "")
 
 
-def describe(settings: Settings, *, environ: Mapping[str, str] = os.environ) -> str:
+def describe(settings: Settings, *, environ: Mapping[str, str] = ENVIRONMENT) -> str:
     """Say in one line which model answers, why that one, and what it lacks; nobody is asked."""
     try:
         name, why = _chosen(settings, environ)
@@ -90,7 +85,7 @@ def _chosen(settings: Settings, environ: Mapping[str, str]) -> tuple[str, str]:
             "TURNLEAF_MODEL_URL is set and TURNLEAF_MODEL is not; set TURNLEAF_MODEL to the name"
             " of the model there, such as openai:NAME, or unset TURNLEAF_MODEL_URL"
         )
-    if which("claude", path=environ.get("PATH", "")):
+    if which("claude", path=find_program_folders(environ)):
         return _CLAUDE, "the program claude is installed"
     if settings.anthropic_api_key:
         return _DEFAULTS["anthropic"], "ANTHROPIC_API_KEY is set"
@@ -139,4 +134,4 @@ def _url(provider: Provider, settings: Settings, environ: Mapping[str, str]) -> 
     if settings.model_url and (answering == provider or answering not in _PROVIDERS):
         return settings.model_url
     # Who sets one of these has a key for that address, which must not be shown to another.
-    return environ.get(URL_VARIABLES[provider]) or None
+    return find_base_url(provider, environ)

@@ -46,7 +46,7 @@ from turnleaf.core.dialogue import Event, Text, ToolCall, ToolResult, Usage
 from turnleaf.core.json_forms import request_form
 from turnleaf.errors import ModelError
 from turnleaf.llm.addresses import is_on_loopback
-from turnleaf.llm.json_formats import holds_json
+from turnleaf.llm.api import holds_json
 from turnleaf.llm.provider_errors import (
     brief,
     explaining,
@@ -61,8 +61,7 @@ if TYPE_CHECKING:
 
     from turnleaf.core.dialogue import Prompt, Toolbox
     from turnleaf.core.messages import Message
-    from turnleaf.llm.api import Endpoint
-    from turnleaf.llm.json_formats import JsonFormat
+    from turnleaf.llm.api import Endpoint, JsonFormat
 
 Part: TypeAlias = UserPromptPart | ToolReturnPart | TextPart | ToolCallPart
 

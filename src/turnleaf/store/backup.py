@@ -13,35 +13,37 @@ import re
 import shutil
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from turnleaf.errors import CorruptFile, InvalidInput, NotFound, StorageError, TurnleafError
-from turnleaf.settings import TOKEN_NAME
+from turnleaf.settings import SPACES, TOKEN_NAME
 from turnleaf.store import databases, files
+from turnleaf.store.ambient import utc_now
 from turnleaf.store.bundles import packed, parents_of, unpacked
 from turnleaf.store.conversations_schema import renew_identity
 from turnleaf.store.takeover import BACKUP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from datetime import datetime
 
 NEWEST_LOCKED = 40
 
 _DATABASE = re.compile(r".+\.(db|sqlite|sqlite3)")
+_SPACE = rf"({SPACES}/[^/]+/)?"
 _LEFT_OUT = re.compile(
-    rf"(index|vectors)\.db(-.+)?|{TOKEN_NAME}"
+    rf"{_SPACE}(index|vectors)\.db(-.+)?|{TOKEN_NAME}"
     r"|(.*/)?\.[^/]+\.(lock|tmp|previous|redo|in-place)"
     r"|.+\.(db|sqlite|sqlite3)-(wal|shm|journal)"
 )
 _OURS = re.compile(
-    r"memory-config\.json|schedules\.json|learning\.db"
+    rf"{_SPACE}(memory-config\.json|schedules\.json|learning\.db|records\.db"
     r"|(memories/)?(memories\.json|older\.json|changes\.jsonl)"
     r"|prompts/memory/(MEMORY\.md|OLDER\.md|pending\.md|changes\.jsonl|daily/\d{4}-\d\d-\d\d\.md)"
-    r"|conversations/(conversations\.(db|json)|archive/\d{4}-\d\d\.jsonl)"
+    r"|conversations/(conversations\.(db|json)|archive/\d{4}-\d\d\.jsonl))"
 )
-_TAKEN_OVER = re.compile(rf"conversations/(.+)\.{BACKUP}-\d{{8}}T\d{{6}}Z(-\d+)?")
+_TAKEN_OVER = re.compile(rf"{_SPACE}conversations/(.+)\.{BACKUP}-\d{{8}}T\d{{6}}Z(-\d+)?")
 # A store that holds the lock of its main file takes the lock of one of these after it.
 _LOCKED_AFTER = re.compile(r"(.*/)?(OLDER\.md|older\.json|changes\.jsonl|archive/[^/]+)")
 
@@ -62,11 +64,6 @@ class Restored:
     files: int
     removed: tuple[str, ...]
     safety: Path | None
-
-
-def utc_now() -> datetime:
-    """Give the time."""
-    return datetime.now(UTC)
 
 
 def backup(

@@ -6,15 +6,18 @@ import difflib
 import json
 from typing import TYPE_CHECKING, Any
 
+from turnleaf.core.examination import Row
 from turnleaf.errors import SettingsError
-from turnleaf.settings import REPLACED, SETTINGS, checked
+from turnleaf.settings import REPLACED, SETTINGS, Settings, checked
 from turnleaf.store import files
+from turnleaf.store.examining import collect, refuse_odd
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from turnleaf.settings import Setting
+    from turnleaf.core.examination import Part
+    from turnleaf.settings import DataFolder, Setting
 
 BY_KEY = {setting.key: setting for setting in SETTINGS}
 BY_VARIABLE = {setting.variable: setting for setting in SETTINGS}
@@ -25,6 +28,15 @@ class ConfigFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+
+    @property
+    def location(self) -> Path:
+        """Where it is, to be shown to people."""
+        return self.path
+
+    def load(self) -> Settings:
+        """Return the settings that hold now: environment over this file over defaults."""
+        return Settings.load(self.path.parent)
 
     def update(self, values: Mapping[str, Any]) -> None:
         """Change some settings, all or none; an unknown key or a bad value is refused by name."""
@@ -75,3 +87,19 @@ def named(key: str) -> Setting:
 
 def _written(config: Mapping[str, Any]) -> bytes:
     return f"{json.dumps(config, ensure_ascii=False, indent=2)}\n".encode()
+
+
+@collect
+def examine(path: Path) -> Iterator[Part]:
+    """Return whether there is a config file, changing nothing."""
+    holds = "there" if path.exists() else "none, and none is needed"
+    yield Row("settings", str(path), None, holds)
+
+
+def read_settings(folder: DataFolder) -> Settings:
+    """Return the settings of a folder, with locations that can be found; wait for no pipe."""
+    refuse_odd(folder.config)
+    settings = Settings.load(folder.config.parent)
+    for locate in (folder.memory, folder.conversations):
+        locate(settings)
+    return settings

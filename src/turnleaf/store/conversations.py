@@ -6,9 +6,11 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
-from turnleaf.core.audiences import default_audience
-from turnleaf.core.keys import checked_key
+from turnleaf.core import shelf
+from turnleaf.core.examination import Diagnosis
+from turnleaf.core.keys import checked_key, default_audience
 from turnleaf.core.messages import Message
+from turnleaf.core.retention import Retention
 from turnleaf.core.stored_messages import (
     ANSWERING,
     ConversationSummary,
@@ -17,19 +19,22 @@ from turnleaf.core.stored_messages import (
     make_title,
 )
 from turnleaf.core.times import to_millisecond
+from turnleaf.core.wording import counted
 from turnleaf.errors import InvalidInput, StorageError
 from turnleaf.settings import Settings, default_data_dir
-from turnleaf.store import files
+from turnleaf.store import conversations_db, files
 from turnleaf.store.conversations_db import DatabaseShelf
 from turnleaf.store.conversations_json import JsonShelf
 from turnleaf.store.databases import measure
+from turnleaf.store.examining import collect, examine_file
 from turnleaf.store.limits import PLAIN_ADDITION, Addition, Limits
-from turnleaf.store.takeover import OlderFiles, older_paths
+from turnleaf.store.takeover import OlderFiles, erase_from_backups, older_paths
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from pathlib import Path
 
+    from turnleaf.core.examination import Part
     from turnleaf.core.message_fates import Fates
     from turnleaf.core.messages import Content
     from turnleaf.core.stored_messages import Cursor, Feed, StoredMessage
@@ -91,7 +96,7 @@ class Shelf(Protocol):
         """Let go of what is open."""
 
 
-SHELVES: dict[str, Callable[[Path], JsonShelf | DatabaseShelf]] = {
+SHELVES: dict[str, type[JsonShelf | DatabaseShelf]] = {
     ".json": JsonShelf,
     ".db": DatabaseShelf,
 }
@@ -121,6 +126,10 @@ class ConversationStore:
         self._older = OlderFiles(self, now=now) if is_taking else None
         self._is_ready = False
         self._cleaned_at = datetime.min.replace(tzinfo=UTC)
+
+    def exists(self) -> bool:
+        """Whether anything was ever stored; asking makes nothing."""
+        return self.location.exists()
 
     def use(self, settings: Settings) -> None:
         """Let other limits hold from now on."""
@@ -199,6 +208,13 @@ class ConversationStore:
         key = checked_key(conversation_id)
         self._ready()
         return self._shelf.clear(key)
+
+    def erase_copies(self, conversation_id: str) -> int:
+        """Erase a conversation from the copies of what was taken over; return how many messages.
+
+        A takeover that is under way ends first, and nothing brings them back after that.
+        """
+        return erase_from_backups(self.location.parent, checked_key(conversation_id))
 
     def cleanup(self) -> int:
         """Remove what is too old; return how many conversations went."""
@@ -394,3 +410,40 @@ def _resolved(location: str | Path | None) -> Path:
         message = f"{path.name!r} does not say how to keep conversations; end it in {known}"
         raise InvalidInput(message)
     return path
+
+
+@collect
+def examine(path: Path, settings: Settings) -> Iterator[Part]:
+    """Return what is kept of conversations, for how long, and what is wrong, changing nothing."""
+    if path.suffix not in SHELVES:
+        known = " or ".join(SHELVES)
+        message = f"the conversations' location {path} must end in {known}; correct it"
+        yield Diagnosis("error", message)
+        return
+    kept = Retention(SHELVES[path.suffix].keeps_everything, settings.conversation_keep_days)
+    describe = _describe_database if kept.keeps_everything else _describe_file
+    yield from examine_file("conversations", path, lambda: describe(path), measure)
+    yield kept
+    if not kept.keeps_everything:
+        yield Diagnosis(
+            "warning",
+            f"history is short: {path} keeps {kept.describe()}; to keep every message, name a .db "
+            "file (turnleaf config conversationsLocation) or unset the location",
+        )
+
+
+def _describe_file(path: Path) -> str:
+    text = (files.read(path) or b"").decode("utf-8-sig")
+    return counted(len(shelf.parse(text)), "conversation")
+
+
+def _describe_database(path: Path) -> str:
+    return describe_figures(conversations_db.examine(path))
+
+
+def describe_figures(figures: StoredFigures) -> str:
+    """Return in words how much there is, and since when."""
+    conversations = counted(figures.conversations, "conversation")
+    messages = counted(figures.messages, "message")
+    since = f", the oldest of {figures.oldest.astimezone():%Y-%m-%d}" if figures.oldest else ""
+    return f"{conversations}, {messages}{since}, {figures.bytes:,} bytes"

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, TypeAlias
 from turnleaf.core.jsontext import to_text
 from turnleaf.core.stored_messages import Cursor, StoredFigures
 from turnleaf.core.times import to_iso
+from turnleaf.store import conversations_marking, conversations_schema, databases
 from turnleaf.store import conversations_marking as marking
-from turnleaf.store import conversations_paths as paths
 from turnleaf.store import conversations_reading as reading
-from turnleaf.store import conversations_removal as removal
 from turnleaf.store import conversations_writing as writing
-from turnleaf.store import databases
-from turnleaf.store.conversations_fates import read_state, settle
+from turnleaf.store.conversations_marking import read_state, settle
 from turnleaf.store.conversations_schema import FORM, get_conversation
 from turnleaf.store.conversations_writing import Prepared
 from turnleaf.store.databases import Database
@@ -68,7 +66,7 @@ class DatabaseShelf:
         def add(database: Connection) -> list[int]:
             numbers = writing.append(database, key, rows, now, addition)
             if limits.keep_days == 0:
-                removal.trim(database, key, limits, now)
+                conversations_marking.trim(database, key, limits, now)
             return numbers
 
         return self._database.write(add)
@@ -126,19 +124,23 @@ class DatabaseShelf:
 
     def clear(self, key: str) -> bool:
         """Erase a conversation, so that no byte of it stays; False when there is none."""
-        return self._database.erase(lambda database: removal.clear(database, key))
+        return self._database.erase(lambda database: conversations_marking.clear(database, key))
 
     def expire(self, limits: Limits, now: datetime) -> int:
         """Erase messages that are too old; return how many conversations went with them."""
-        if not self._database.read(lambda database: removal.is_expired(database, limits, now)):
+        if not self._database.read(
+            lambda database: conversations_marking.is_expired(database, limits, now)
+        ):
             return 0
-        return self._database.erase(lambda database: removal.expire(database, limits, now))
+        return self._database.erase(
+            lambda database: conversations_marking.expire(database, limits, now)
+        )
 
     def show_version(self, key: str, number: int) -> None:
         """Show the path through a message to the newest of all that follow it."""
 
         def show(database: Connection) -> None:
-            paths.show_through(database, get_conversation(database, key), number)
+            conversations_schema.show_through(database, get_conversation(database, key), number)
 
         self._database.write(show)
 

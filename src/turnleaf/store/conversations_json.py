@@ -14,10 +14,10 @@ from turnleaf.core.stored_messages import (
     trust_by_role,
 )
 from turnleaf.core.tokens import content_chars
-from turnleaf.core.window import within_limits
+from turnleaf.core.window import before_again, within_limits
 from turnleaf.errors import CorruptFile
 from turnleaf.store import files
-from turnleaf.store.limits import before_again, days_before
+from turnleaf.store.limits import days_before
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

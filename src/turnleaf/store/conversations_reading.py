@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from turnleaf.core.audiences import Reader, can_read
+from turnleaf.core.keys import Reader, can_read
 from turnleaf.core.messages import many_as_stored
 from turnleaf.core.stored_messages import (
     ConversationSummary,

@@ -5,21 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from turnleaf.core.audiences import default_audience, is_narrower
 from turnleaf.core.jsontext import to_text
+from turnleaf.core.keys import default_audience, is_narrower
 from turnleaf.core.messages import Message
 from turnleaf.core.stored_messages import make_title
 from turnleaf.core.times import to_iso
-from turnleaf.store.conversations_paths import branch, take_out
 from turnleaf.store.conversations_schema import (
     PLAIN,
     Row,
     alter_all,
+    branch,
     decode,
     find_conversation,
     pad_status,
     read_message,
     select,
+    take_out,
     to_more,
     to_row,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from contextlib import suppress
 from datetime import date, datetime
@@ -10,14 +11,21 @@ from urllib.parse import quote, unquote
 
 from turnleaf.core import bullets, markdown
 from turnleaf.core.blocks import LINES, is_blank
+from turnleaf.core.examination import Row
+from turnleaf.core.jsontext import to_text
 from turnleaf.core.memories import checked_text
+from turnleaf.core.wording import counted
 from turnleaf.errors import InvalidInput
 from turnleaf.settings import default_data_dir
 from turnleaf.store import files
+from turnleaf.store.ambient import local_now
+from turnleaf.store.examining import collect
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from turnleaf.core.examination import Part
 
 TRIES = 100
 
@@ -26,10 +34,8 @@ _SOURCE = re.compile(
 )
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
-
-def local_now() -> datetime:
-    """Read the clock, in the zone of the person whose day it is."""
-    return datetime.now().astimezone()
+LATEST_DAYS = 2
+"""A note that is made once is not tried again for so long that it could be on an older day."""
 
 
 class DailyLog:
@@ -46,14 +52,26 @@ class DailyLog:
         """Make the folder where it is missing."""
         files.make_folder(self.location)
 
-    def append(self, entry: str, *, source: str | None = None) -> None:
-        """Note something under today's date, with the time, and where it came from."""
+    def append(self, entry: str, *, source: str | None = None, once: str | None = None) -> None:
+        """Add a note to today, with the time and where it came from.
+
+        Not where one of the last days holds `once`: whoever was killed after it tries again.
+        """
         text = checked_text(entry, "a note")
         if not text.strip():
             message = "a note needs some text; this is empty"
             raise InvalidInput(message)
         now = self._now()
         self.init()
+        if once is None:
+            self._append(text, now, source)
+            return
+        # A day is locked while it is written; here looking at it and writing are one step.
+        with files.locked(self.location / "results"):
+            if not any(once in self.read(day) for day in self.dates()[-LATEST_DAYS:]):
+                self._append(text, now, source)
+
+    def _append(self, text: str, now: datetime, source: str | None) -> None:
         with files.locked(self._path(now.date())) as file:
             before = file.read(files.MAX_PAGE_BYTES) or b""
             title = "" if before else f"# {now.date()}\n\n"
@@ -75,7 +93,7 @@ class DailyLog:
 
     def erase(self, source: str) -> int:
         """Remove every note that came from a source; give how many."""
-        return sum(_erase(self._path(day), source) for day in self.dates())
+        return sum(_erase(self._path(day), to_text(source)) for day in self.dates())
 
     def dates(self) -> list[date]:
         """Give the days that have notes, oldest first."""
@@ -92,7 +110,7 @@ def _with_source(lines: list[str], source: str | None) -> list[str]:
     """End a note in an invisible comment, on a line of its own where the note has several."""
     if source is None:
         return lines
-    comment = f"{bullets.MARK}source={quote(source, safe=':+.').replace('--', '-%2D')} -->"
+    comment = f"{bullets.MARK}source={quote(to_text(source), safe=':+.').replace('--', '-%2D')} -->"
     if len(lines) == 1:
         return [f"{lines[0]} {comment}"]
     return [*lines, f"{' ' * len(bullets.MARKER)}{comment}"]
@@ -161,3 +179,13 @@ def _day(text: str) -> date | None:
         return date.fromisoformat(text) if _DAY.fullmatch(text) else None
     except (TypeError, ValueError):
         return None
+
+
+@collect
+def examine(folder: Path) -> Iterator[Part]:
+    """Return how many days a folder of notes has, changing nothing."""
+    holds = "not there yet"
+    if folder.is_dir():
+        is_readable = os.access(folder, os.R_OK | os.X_OK)
+        holds = counted(len(DailyLog(folder).dates()), "day") if is_readable else "cannot be read"
+    yield Row("daily log", str(folder), None, holds)

@@ -16,7 +16,7 @@ from urllib.parse import quote
 import apsw
 
 from turnleaf.errors import CorruptFile, StorageError
-from turnleaf.store import files, unused_space
+from turnleaf.store import files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -254,6 +254,26 @@ def examined(path: Path, form: Form, look: Callable[[apsw.Connection], T]) -> T:
             raise CorruptFile(message) from error
 
 
+class Untouched(Database):
+    """A database that is only looked at: nothing is made, upgraded, set aside or left beside it."""
+
+    def read(self, work: Callable[[apsw.Connection], T]) -> T:
+        """Look something up, in a copy where it is of an older version."""
+
+        def look(database: apsw.Connection) -> T:
+            if database.pragma("user_version") == self._form.version:
+                return work(database)
+            with closing(apsw.Connection(":memory:")) as copy:
+                _copy(database, copy)
+                self._form.make(copy)
+                return work(copy)
+
+        if 0 < self._path.stat().st_size < SMALLEST:
+            message = "it is too short for a database"
+            raise CorruptFile(message)
+        return examined(self._path, self._form, look)
+
+
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
     """Say what to do about what SQLite raises."""
@@ -360,8 +380,8 @@ def _overwrite_deleted(database: apsw.Connection, path: Path) -> bool:
     database.set_busy_timeout(ERASING_BUSY_MILLISECONDS)
     try:
         database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-        if _pages(database) < unused_space.MAX_PAGES:
-            unused_space.overwrite_unused(path, _page_size(database))
+        if _pages(database) < MAX_PAGES:
+            overwrite_unused(path, _page_size(database))
         else:
             database.execute("VACUUM")
             database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
@@ -505,3 +525,62 @@ def _failure(doing: str, path: Path, error: apsw.Error) -> StorageError:
         "check its permissions and the room on the disk, and try again"
     )
     return StorageError(message)
+
+
+HEADER_BYTES = 100
+"""What stands before the page proper in the first page."""
+LEAF_BYTES, INTERIOR_BYTES = 8, 12
+LEAVES, INTERIORS = (10, 13), (2, 5)
+MAX_PAGES = 2**25
+"""Below this number a page that is no part of a tree begins with another byte than those."""
+PAGES_AT_ONCE = 256
+_FLAGS = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_MAIN_DB
+
+
+def overwrite_unused(path: Path, page_size: int) -> int:
+    """Overwrite the unused bytes of every page; return how many places held something."""
+    # Opened by SQLite: closing it in any other way takes away the locks of this process.
+    file = apsw.VFSFile("", str(path), [_FLAGS, 0])
+    try:
+        changed = 0
+        for offset, page in _read_pages(file, page_size):
+            for start, end in _find_unused(page, HEADER_BYTES if offset == 0 else 0):
+                if page[start:end].strip(b"\0"):
+                    file.xWrite(bytes(end - start), offset + start)
+                    changed += 1
+        if changed:
+            file.xSync(apsw.SQLITE_SYNC_NORMAL)
+        return changed
+    finally:
+        file.xClose()
+
+
+def _read_pages(file: apsw.VFSFile, page_size: int) -> Iterator[tuple[int, bytes]]:
+    size = file.xFileSize()
+    step = page_size * PAGES_AT_ONCE
+    for begin in range(0, size, step):
+        block = file.xRead(min(step, size - begin), begin)
+        for place in range(0, len(block), page_size):
+            yield begin + place, block[place : place + page_size]
+
+
+def _find_unused(page: bytes, header: int) -> Iterator[tuple[int, int]]:
+    """Find what lies between a page's cell pointers and its cells, and its free blocks."""
+    kind = page[header]
+    if kind not in LEAVES and kind not in INTERIORS:
+        return
+    size = LEAF_BYTES if kind in LEAVES else INTERIOR_BYTES
+    cells = _number(page, header + 3)
+    content = _number(page, header + 5) or 65536
+    yield header + size + 2 * cells, min(content, len(page))
+    block = _number(page, header + 1)
+    while 0 < block < len(page) - 3:
+        following = _number(page, block)
+        yield block + 4, block + _number(page, block + 2)
+        if following <= block:
+            return
+        block = following
+
+
+def _number(page: bytes, at: int) -> int:
+    return int.from_bytes(page[at : at + 2], "big")

@@ -5,92 +5,75 @@ Each step can be made again, so after a kill the same call finishes what was beg
 
 from __future__ import annotations
 
-import re
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from turnleaf.core.memories import checked_text
 from turnleaf.errors import InvalidInput
-from turnleaf.store import files
-from turnleaf.store.takeover import ARCHIVE, erase_from_backups
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from turnleaf.store.conversations import ConversationStore
-    from turnleaf.store.daily import DailyLog
-    from turnleaf.store.index import Index
-    from turnleaf.store.memories import MemoryStore
-    from turnleaf.store.pending import PendingStore
-    from turnleaf.store.schedules import ScheduleStore
+    from turnleaf.store.contracts import (
+        Conversations,
+        DailyNotes,
+        Facts,
+        LearningQueue,
+        Passages,
+        PendingFacts,
+        Schedules,
+    )
 
 NO_CONVERSATIONS = ("tool:", "document:")
 
-_UNFINISHED = re.compile(r"\.(?!.*\.\d+-\d+\.tmp$)(.+)\.tmp")
-_COPY = re.compile(r".+\.(?:corrupt|conflict)-\d{8}T\d{6}Z(?:-\d+)?")
 
+class Contents(Protocol):
+    """All that a source may have left something in."""
 
-class Erasable(Protocol):
-    """What keeps messages of conversations and texts of sources for a while."""
+    facts: Facts
+    pending: PendingFacts
+    daily: DailyNotes
+    conversations: Conversations
+    schedules: Schedules
+    learning: LearningQueue
+    passages: Passages
 
-    def erase(self, key: str | None = None, source: str | None = None) -> int:
-        """Remove all of a conversation, or all of a source."""
+    def tidy(self) -> list[str]:
+        """Remove what kills left of unfinished writes; return the copies that were set aside."""
 
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """How much is gone, and which copies of damaged files, put aside before, may still hold it."""
+    """How much is gone, and which copies of damaged files, set aside before, may still hold it."""
 
     facts: int
     notes: int
     messages: int
-    copies: tuple[Path, ...] = ()
+    copies: tuple[str, ...] = ()
 
 
-def erase_conversation(
-    key: str,
-    *,
-    conversations: ConversationStore,
-    schedules: ScheduleStore,
-    index: Index,
-    learning: Erasable | None,
-) -> bool:
-    """Erase a conversation; what was learnt from it stays. Tell whether there was one."""
-    with index.erasing():
-        was_queued = learning is not None and learning.erase(key=key) > 0
-        was_told = schedules.erase(key) > 0
-        was_kept = _clear(conversations, key)
+def erase_conversation(stores: Contents, key: str) -> bool:
+    """Erase a conversation; what was learned from it stays. Return whether there was one."""
+    with stores.passages.erasing():
+        was_queued = stores.learning.exists() and stores.learning.erase(key=key) > 0
+        was_told = stores.schedules.erase(key) > 0
+        was_kept = _clear(stores.conversations, key)
     return bool(was_kept or was_queued or was_told)
 
 
-def erase(
-    source: str,
-    *,
-    memory: MemoryStore,
-    pending: PendingStore,
-    daily: DailyLog,
-    conversations: ConversationStore,
-    schedules: ScheduleStore,
-    index: Index | None,
-    learning: Erasable | None = None,
-) -> Erased:
+def erase(stores: Contents, source: str) -> Erased:
     """Erase all that came from a source: a conversation's key, "tool:NAME" or "document:NAME"."""
     name = _checked(source)
     is_conversation = not name.startswith(NO_CONVERSATIONS)
-    with index.erasing() if index else nullcontext():
-        if learning:
-            learning.erase(key=name) if is_conversation else learning.erase(source=name)
-        messages = _clear(conversations, name) if is_conversation else 0
+    with stores.passages.erasing():
+        if stores.learning.exists():
+            of = {"key": name} if is_conversation else {"source": name}
+            stores.learning.erase(**of)
+        messages = _clear(stores.conversations, name) if is_conversation else 0
         # What a run said is one of the messages, and on record when that has expired.
-        messages = max(messages, schedules.erase(name))
-        notes = daily.erase(name)
-        facts = memory.erase(name, elsewhere=pending.changes())
-        facts += pending.erase(name, elsewhere=memory.changes())
-        stores = (memory.location, conversations.location, schedules.location)
-        archive = conversations.location.parent / ARCHIVE
-        places = (*(one.parent for one in stores), daily.location, archive)
-        copies = [copy for place in dict.fromkeys(places) for copy in _tidy(place)]
+        messages = max(messages, stores.schedules.erase(name))
+        notes = stores.daily.erase(name)
+        facts = stores.facts.erase(name, elsewhere=stores.pending.changes())
+        facts += stores.pending.erase(name, elsewhere=stores.facts.changes())
+        copies = stores.tidy()
     return Erased(len(facts), notes, messages, tuple(copies))
 
 
@@ -102,17 +85,7 @@ def _checked(source: str) -> str:
     return name
 
 
-def _clear(conversations: ConversationStore, key: str) -> int:
-    # A takeover that is under way ends first, and nothing brings them back after that.
-    count = erase_from_backups(conversations.location.parent, key)
+def _clear(conversations: Conversations, key: str) -> int:
+    count = conversations.erase_copies(key)
     count = max(count, len(conversations.messages(key)))
     return max(count, conversations.clear(key))
-
-
-def _tidy(folder: Path) -> list[Path]:
-    """Remove what kills left of unfinished writes; give the copies that were put aside."""
-    names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
-    for found in filter(None, map(_UNFINISHED.fullmatch, names)):
-        with files.locked(folder / found[1]):
-            files.Held(folder / found[0]).remove()
-    return [folder / name for name in names if _COPY.fullmatch(name)]

@@ -8,22 +8,24 @@ a kill or a power cut at any instant leaves one of the two. What cannot be done 
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import fcntl
 import hashlib
 import logging
 import os
 import stat
+import sys
 import threading
+import time
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from weakref import WeakSet
 
 from turnleaf.errors import StorageError
-from turnleaf.store import renames
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -39,8 +41,21 @@ MAX_PAGE_BYTES = 8_000_000
 
 Parsing takes many times a page's size in memory, so one that is larger is not even read.
 """
+TICK_SECONDS = 0.02
+COARSE_TICK_SECONDS = 2.0
+"""For how long a file system's clock stands still, also one that knows whole seconds only.
+
+Two saves within a tick may have one time.
+"""
 MADE_BY_US = 3
 """How many folders above a store's own we may have made ourselves."""
+
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
+_RENAME_SWAP = 2
+
+Stamp: TypeAlias = tuple[int, int, int]
+Marks: TypeAlias = tuple[int, int, int, int]
 
 _names_known_durable: set[Path] = set()
 
@@ -106,13 +121,34 @@ def modified(path: Path) -> datetime:
         return datetime.fromtimestamp(0, UTC)
 
 
-def stamp(path: Path) -> tuple[int, int, int] | None:
-    """Return what is another when a file is, without reading it; None where there is none."""
+def marks(path: Path) -> Marks | None:
+    """Return what is another after every save, even one that puts the file's time back.
+
+    None where there is no file, or none that can be read. It is opened, because a network folder
+    may remember for a while how a file looked.
+    """
     try:
-        found = path.stat()
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     except OSError:
         return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    try:
+        found = os.fstat(descriptor)
+    finally:
+        os.close(descriptor)
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+def is_at_rest(known: Marks) -> bool:
+    """Whether a save from now on would leave other marks."""
+    seconds, rest = divmod(known[3], 1_000_000_000)
+    tick = TICK_SECONDS if rest else COARSE_TICK_SECONDS
+    return time.time() - (seconds + rest / 1e9) >= tick
+
+
+def stamp(path: Path) -> Stamp | None:
+    """Return of a file's marks those that stay when it is renamed."""
+    found = marks(path)
+    return found and found[:3]
 
 
 @contextmanager
@@ -316,8 +352,8 @@ class Held:
                 _overwrite_in_place(self.path, temporary, data)
             _sync_folder(self.path.parent)
 
-    def swap(self, data: bytes, is_current: Callable[[], bool]) -> None:
-        """Put new content in the place of what was read, and keep that.
+    def swap(self, data: bytes, is_current: Callable[[], bool]) -> Stamp | None:
+        """Put new content in the place of what was read, and keep that; return its stamp.
 
         A person's editor knows nothing of our lock. What it saved since we read is left
         alone (`Overtaken`); what it saves in this very instant, or writes later into the file
@@ -330,13 +366,16 @@ class Held:
             if not is_current():
                 temporary.unlink(missing_ok=True)
                 raise Overtaken
+            written = stamp(temporary)
             temporary.replace(kept)
             try:
-                renames.swap(kept, self.path)
+                _exchange(kept, self.path)
             except OSError:
                 kept.unlink(missing_ok=True)
                 self._replace_linked(data, kept)
+                written = None
             _sync_folder(self.path.parent)
+            return written
 
     def _replace_linked(self, data: bytes, kept: Path) -> None:
         with suppress(OSError):
@@ -458,17 +497,26 @@ def drop_previous(path: Path) -> None:
         previous_path(path).unlink(missing_ok=True)
 
 
-def tail(path: Path, size: int) -> bytes:
-    """Read the last bytes of a file; nothing when there is none."""
+class Rest(NamedTuple):
+    """A file from a place on, and its inode."""
+
+    inode: int
+    start: int
+    data: bytes
+
+
+def read_from(path: Path, start: int) -> Rest:
+    """Read a file from a place on, a negative one counted from the end; a missing one is empty."""
     with _explained("read", path):
         try:
             descriptor = os.open(path, os.O_RDONLY)
         except FileNotFoundError:
-            return b""
-        try:
-            return os.pread(descriptor, size, max(0, os.fstat(descriptor).st_size - size))
-        finally:
-            os.close(descriptor)
+            return Rest(0, 0, b"")
+        with os.fdopen(descriptor, "rb", buffering=0) as file:
+            found = os.fstat(descriptor)
+            place = start if start >= 0 else max(0, found.st_size + start)
+            file.seek(place)
+            return Rest(found.st_ino, place, file.readall())
 
 
 def gone(path: Path) -> StorageError:
@@ -672,6 +720,26 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _exchange(one: Path, other: Path) -> None:
+    """Exchange two files' names in one step; raise OSError where the system cannot."""
+    libc = _libc()
+    names = os.fsencode(one), os.fsencode(other)
+    if sys.platform == "darwin" and hasattr(libc, "renamex_np"):
+        failed = libc.renamex_np(*names, _RENAME_SWAP)
+    elif hasattr(libc, "renameat2"):
+        failed = libc.renameat2(_AT_FDCWD, names[0], _AT_FDCWD, names[1], _RENAME_EXCHANGE)
+    else:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS), str(other))
+    if failed:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), str(other))
+
+
+@cache
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
 
 
 # A file that is itself a mount point (Docker binds single files) cannot be replaced, only

@@ -11,26 +11,28 @@ from contextlib import contextmanager
 from datetime import date
 from typing import TYPE_CHECKING
 
-from turnleaf.core.audiences import Reader
-from turnleaf.core.hits import Hit
-from turnleaf.core.probes import SENTENCES, profile
+from turnleaf.core.examination import Row
+from turnleaf.core.hits import KINDS, MAX_LIMIT, MODES, PROMPT_LIMIT, Hit
+from turnleaf.core.keys import Reader
 from turnleaf.core.ranking import Weights
 from turnleaf.core.terms import parse_query
+from turnleaf.core.vectors import SENTENCES, profile
 from turnleaf.errors import EmbeddingError, InvalidInput
 from turnleaf.store import (
     files,
-    index_erasure,
-    index_filters,
+    index_file,
     index_reading,
     index_rows,
     index_vectors,
     index_writing,
 )
+from turnleaf.store.examining import collect
+from turnleaf.store.index_database import COMPANIONS
 from turnleaf.store.index_file import IndexFile
-from turnleaf.store.index_filters import Narrowing
 from turnleaf.store.index_reading import Asked, Floors
+from turnleaf.store.index_rows import Narrowing
 from turnleaf.store.index_sync import IndexSync, untold
-from turnleaf.store.sources import KINDS, source_of
+from turnleaf.store.sources import source_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -39,20 +41,15 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from turnleaf.core.probes import Profile
-    from turnleaf.core.vectors import Embedder
+    from turnleaf.core.examination import Part
+    from turnleaf.core.vectors import Embedder, Profile
     from turnleaf.store.index_sync import Progress
     from turnleaf.store.sources import Followed, Source, Store
 
     T = TypeVar("T")
 
-__all__ = ["MAX_LIMIT", "MODES", "Hit", "Index"]
+__all__ = ["Hit", "Index"]
 
-MAX_LIMIT = 100
-PROMPT_LIMIT = 2 * index_reading.CANDIDATES
-"""For a prompt all candidates are looked at: some of what fits best only asks, and what stands in
-clusters is preferred."""
-MODES = ("hybrid", "lexical", "vector")
 TEXTS_PER_BATCH = 64
 TEXTS_PER_SEARCH = 8
 """So few new texts get their vectors within a search; without one the words would count alone."""
@@ -80,25 +77,19 @@ class Index:
             message = f"an index is a file whose name ends in .db, not {self.location.name!r}"
             raise InvalidInput(message)
         self._file = IndexFile(self.location)
-        self.use(sources, embedder, weights=weights)
+        self._sync = IndexSync(self._file, [source_of(source) for source in sources])
+        self.use_embedder(embedder, weights or Weights())
 
-    def use(
-        self,
-        sources: Iterable[Source | Followed | Store | str | Path],
-        embedder: Embedder | None,
-        *,
-        weights: Weights | None = None,
-    ) -> None:
-        """Let other sources, another model and other weights hold from now on."""
+    def use_embedder(self, embedder: Embedder | None, weights: Weights) -> None:
+        """Compare meanings with this model from now on, with these weights."""
         with self._file.one_at_a_time:
-            self._sync = IndexSync(self._file, [source_of(source) for source in sources])
             self._embedder = embedder if index_vectors.has_numpy() else None
-            self._weights = weights or Weights()
+            self._weights = weights
             self._rests_until = 0.0
 
     @property
     def has_embedder(self) -> bool:
-        """Tell whether meanings can be compared here."""
+        """Whether meanings can be compared here."""
         return self._embedder is not None
 
     def sync(self, progress: Progress = untold) -> int:
@@ -144,24 +135,26 @@ class Index:
         asked = Asked(wanted, vector, known.unrelated if known else None, by_words=mode != "vector")
 
         def work(database: apsw.Connection) -> list[Hit]:
-            closed = index_filters.find_closed(database, reader or Reader())
+            closed = index_rows.find_closed(database, reader or Reader())
             found = index_reading.candidates(database, asked, narrowing._replace(closed=closed))
             order = index_reading.ranked(database, found, self._weights)
-            order = index_filters.put_old_last(database, order)
+            order = index_rows.put_old_last(database, order)
             floors = Floors(known.floor if known else math.inf)
             return index_reading.hits(database, order, found, limit, floors, has_floor=floor)
 
         return self._run(work)
 
-    def said_between(self, first: date, last: date, limit: int, *, reader: Reader) -> list[Hit]:
-        """Return the messages of some days that a reader may find, in the order of time."""
-        days = Narrowing("conversations", first.isoformat(), last.isoformat())
+    def list_between(
+        self, first: date, last: date, limit: int, *, source: str, reader: Reader
+    ) -> list[Hit]:
+        """Return the newest passages of one source of some days, oldest first."""
+        days = Narrowing(source, first.isoformat(), last.isoformat())
 
         def work(database: apsw.Connection) -> list[Hit]:
-            closed = index_filters.find_closed(database, reader)
+            closed = index_rows.find_closed(database, reader)
             order = index_rows.list_by_time(database, days._replace(closed=closed), limit)
             rows = index_rows.read_rows(database, order)
-            return [index_rows.make_hit(rows[one]) for one in order]
+            return [index_rows.make_hit(rows[one]) for one in order if one in rows]
 
         return self._run(work)
 
@@ -176,7 +169,7 @@ class Index:
             later = index_rows.follow(database, number, "after", after)
             order = [*reversed(earlier), *later]
             rows = index_rows.read_rows(database, order)
-            return [index_rows.make_hit(rows[one]) for one in order]
+            return [index_rows.make_hit(rows[one]) for one in order if one in rows]
 
         return self._run(work)
 
@@ -225,12 +218,12 @@ class Index:
     def scrub(self) -> None:
         """Leave no byte of messages that expired; does something once a day at most."""
         file = self._file.apart()
-        file.attempt(lambda database: index_erasure.scrub_daily(database, file))
+        file.attempt(lambda database: index_file.scrub_daily(database, file))
         if file is not self._file:
             file.close()
 
     def _mark_erasure(self) -> float:
-        return self._file.attempt(lambda database: index_erasure.mark(database, self._file))
+        return self._file.attempt(lambda database: index_file.mark(database, self._file))
 
     def _finish_erasure(self, marked: float) -> None:
         """Finish on a connection of its own, so that the other threads go on searching."""
@@ -239,7 +232,7 @@ class Index:
 
         def work(database: apsw.Connection) -> None:
             sync.take_in(database)
-            index_erasure.finish(database, file, marked)
+            index_file.finish(database, file, marked)
 
         file.attempt(work)
         if file is not self._file:
@@ -381,3 +374,12 @@ def _checked_day(given: date | str | None) -> str | None:
         message = f"{given!r} is no date; write it as 2026-11-15"
         raise InvalidInput(message) from None
     return day.isoformat()[:10] if day else None
+
+
+@collect
+def examine(path: Path) -> Iterator[Part]:
+    """Return how large an index is, changing nothing."""
+    parts = [path, *(path.with_name(path.name + suffix) for suffix in COMPANIONS)]
+    size = sum(part.stat().st_size for part in parts if part.is_file())
+    holds = f"{size:,} bytes, made from the other files" if size else "made by the first search"
+    yield Row("search index", str(path), size or None, holds)

@@ -22,7 +22,7 @@ from turnleaf.errors import InvalidInput
 
 APPLICATION_ID = 0x7475726E
 VECTORS_APPLICATION_ID = 0x7475726F
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 VECTORS_VERSION = 2
 BUSY_MILLISECONDS = 10_000
 PAGE_BYTES = 8192
@@ -73,6 +73,8 @@ CREATE TABLE passages (
     message INTEGER,
     parent INTEGER,
     part INTEGER NOT NULL,
+    earlier INTEGER NOT NULL,
+    later INTEGER NOT NULL,
     time INTEGER,
     trust TEXT NOT NULL,
     is_shown INTEGER NOT NULL,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from turnleaf.core.passages import Passage, Placed, are_close, of_message
 from turnleaf.core.stored_messages import TRUSTED, Cursor
-from turnleaf.store import index_erasure, index_vectors
+from turnleaf.store import index_file, index_vectors
 from turnleaf.store.index_rows import to_moment
 from turnleaf.store.index_writing import (
     Numbered,
@@ -86,7 +86,7 @@ def take_in(database: apsw.Connection, file: int, feed: Feed) -> int:
     stood = rows.fetchall()
     gone = forget(database, [number for number, *_ in stood])
     if feed.gone and stood:
-        index_erasure.note_removal(database)
+        index_file.note_removal(database)
     said = [passage for one in feed.found for passage in of_message(one, local_day)]
     first = next_number(database)
     fresh = [Numbered(number, Placed(one)) for number, one in enumerate(said, first)]

@@ -6,9 +6,11 @@ import json
 import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from turnleaf.core.hits import Hit
+from turnleaf.core.keys import EVERYONE, Reader, can_read
+from turnleaf.core.stored_messages import TRUSTED
 from turnleaf.core.times import to_iso
 
 if TYPE_CHECKING:
@@ -16,18 +18,19 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from turnleaf.store.index_filters import Narrowing
+    from turnleaf.core.passages import Passage
+    from turnleaf.core.ranking import Ranked
 
     Row = Mapping[str, Any]
 
 COLUMNS = (
     "id", "path", "kind", "fingerprint", "text", "line", "before", "after", "heading", "date",
-    "conversation", "speaker", "ref", "message", "parent", "part", "time", "trust", "is_shown",
-    "audience",
+    "conversation", "speaker", "ref", "message", "parent", "part", "earlier", "later", "time",
+    "trust", "is_shown", "audience",
 )  # fmt: skip
 _SELECT = """
     SELECT passages.id, path, kind, fingerprint, text, line, before, after, heading, date,
-        passages.conversation, speaker, ref, message, parent, part, time,
+        passages.conversation, speaker, ref, message, parent, part, earlier, later, time,
         passages.trust, is_shown, ifnull(audience, '')
     FROM passages JOIN files ON files.id = passages.file
         LEFT JOIN circles ON circles.id = passages.circle
@@ -43,10 +46,11 @@ def read_rows(database: apsw.Connection, numbers: Sequence[int]) -> dict[int, Ro
 
 
 def list_by_time(database: apsw.Connection, narrowing: Narrowing, limit: int) -> list[int]:
-    """Return the numbers of passages in the order of time."""
-    query = f"SELECT id FROM passages WHERE is_shown AND ?1 {narrowing.condition} ORDER BY time, id"  # noqa: S608
-    rows: Any = database.execute(f"{query} LIMIT ?5", (True, *narrowing.values, limit))
-    return [number for (number,) in rows]
+    """Return the numbers of the newest passages, oldest first."""
+    query = f"SELECT id FROM passages WHERE is_shown AND ?1 {narrowing.condition} "  # noqa: S608
+    order = "ORDER BY date DESC, time DESC, line DESC, part DESC, id DESC LIMIT ?5"
+    rows: Any = database.execute(query + order, (True, *narrowing.values, limit))
+    return [number for (number,) in rows][::-1]
 
 
 def find_neighbours(database: apsw.Connection, numbers: Iterable[int]) -> dict[int, list[int]]:
@@ -118,6 +122,8 @@ def make_hit(
         trust=row["trust"],
         is_shown=bool(row["is_shown"]),
         part=row["part"],
+        earlier=row["earlier"],
+        later=row["later"],
         audience=row["audience"],
     )
 
@@ -130,3 +136,84 @@ def to_milliseconds(moment: datetime) -> int:
 def to_moment(milliseconds: int) -> datetime:
     """Return the time that the index keeps as a number."""
     return _EPOCH + timedelta(milliseconds=milliseconds)
+
+
+class Narrowing(NamedTuple):
+    """Which passages are searched."""
+
+    source: str | None = None
+    since: str | None = None
+    until: str | None = None
+    closed: tuple[int, ...] = ()
+    """The circles whose passages the reader may not find."""
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether only a kind of passages, or those of some days, are searched."""
+        return self[:3] != (None, None, None)
+
+    @property
+    def condition(self) -> str:
+        """The condition in SQL on a passage, with its three values below."""
+        closed = ", ".join(map(str, self.closed))
+        is_open = f"AND (circle IS NULL OR circle NOT IN ({closed}))" if closed else ""
+        if not self.is_narrow:
+            return is_open
+        since = "AND date >= ?3" if self.since else "AND ?3 IS NULL"
+        until = "AND date <= ?4" if self.until else "AND ?4 IS NULL"
+        kind = "AND kind = ?2" if self.source else "AND ?2 IS NULL"
+        return f"{kind} {since} {until} {is_open}"
+
+    @property
+    def values(self) -> tuple[str | None, ...]:
+        """The values in the condition."""
+        return self[:3] if self.is_narrow else ()
+
+
+def circle_of(database: apsw.Connection, said: Passage) -> int | None:
+    """Return the circle of those who may find a passage; None: everybody, in every prompt."""
+    if said.audience == EVERYONE and said.trust in TRUSTED:
+        return None
+    circle = (said.audience, said.trust, said.conversation or "")
+    database.execute(
+        "INSERT OR IGNORE INTO circles (audience, trust, conversation) VALUES (?, ?, ?)", circle
+    )
+    return int(
+        database.execute(
+            "SELECT id FROM circles WHERE audience = ? AND trust = ? AND conversation = ?", circle
+        ).get
+    )
+
+
+def find_closed(database: apsw.Connection, reader: Reader) -> tuple[int, ...]:
+    """Return the circles whose passages a reader may not find."""
+    rows: Any = database.execute("SELECT id, audience, trust, conversation FROM circles")
+    return tuple(number for number, *circle in rows if not _is_open(reader, *circle))
+
+
+def put_old_last(database: apsw.Connection, order: Sequence[Ranked]) -> list[Ranked]:
+    """Return what was found with the messages last that their conversation no longer shows."""
+    numbers = json.dumps([one.id for one in order])
+    rows: Any = database.execute(
+        "SELECT id FROM passages WHERE NOT is_shown AND id IN (SELECT value FROM json_each(?))",
+        (numbers,),
+    )
+    old = {number for (number,) in rows}
+    return sorted(order, key=lambda one: one.id in old) if old else [*order]
+
+
+def forget_empty_circles(database: apsw.Connection) -> None:
+    """Take out the circles of conversations that are gone."""
+    database.execute(
+        "DELETE FROM circles WHERE NOT EXISTS (SELECT 1 FROM passages WHERE circle = circles.id)"
+    )
+
+
+def _is_open(reader: Reader, audience: str, trust: str, conversation: str) -> bool:
+    """Whether a reader may find what was said in a circle.
+
+    Strangers', tools' and documents' words are in the prompts of their own conversation alone.
+    """
+    if reader.is_prompt and trust not in TRUSTED and conversation != reader.conversation:
+        return False
+    return can_read(audience, reader)

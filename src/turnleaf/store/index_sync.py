@@ -6,13 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from turnleaf.errors import StorageError
-from turnleaf.store import (
-    files,
-    index_erasure,
-    index_messages,
-    index_vectors,
-    index_writing,
-)
+from turnleaf.store import files, index_file, index_messages, index_vectors, index_writing
 from turnleaf.store.index_database import Outdated, tidy
 from turnleaf.store.index_writing import Found, signature
 from turnleaf.store.sources import Source, max_bytes
@@ -77,10 +71,10 @@ class IndexSync:
         with self._file.locked(), database:
             # Others may have made vectors for what has gone since.
             index_vectors.sweep_once(database)
-        if is_first and index_erasure.is_marked(database):
-            index_erasure.finish(database, self._file)
+        if is_first and index_file.is_marked(database):
+            index_file.finish(database, self._file)
         elif is_first:
-            index_erasure.scrub_daily(database, self._file)
+            index_file.scrub_daily(database, self._file)
 
     def _sync_files(self, database: apsw.Connection, progress: Progress) -> int:
         changed, gone = self._find_stale(database)

@@ -13,8 +13,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from turnleaf.core.probes import Profile
 from turnleaf.core.ranking import Unrelated
+from turnleaf.core.vectors import Profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import apsw
     import numpy as np
 
-    from turnleaf.store.index_filters import Narrowing
+    from turnleaf.store.index_rows import Narrowing
 
     Cosines = np.ndarray[Any, Any]
 

@@ -15,8 +15,7 @@ from turnleaf.core.passages import Passage, Placed, place
 from turnleaf.core.pieces import WHOLE_COLUMNS, embedded
 from turnleaf.core.terms import date_terms, terms
 from turnleaf.store import files, index_vectors
-from turnleaf.store.index_filters import circle_of
-from turnleaf.store.index_rows import to_milliseconds
+from turnleaf.store.index_rows import circle_of, to_milliseconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -31,9 +30,9 @@ RACY_SECONDS = 0.05
 
 INSERT = """
     INSERT INTO passages (id, file, kind, shape, fingerprint, meaning, text, line, before, after,
-        heading, date, conversation, speaker, ref, message, parent, part, time, trust, is_shown,
-        circle)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        heading, date, conversation, speaker, ref, message, parent, part, earlier, later, time,
+        trust, is_shown, circle)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 # What is said before a message is also said after another.
@@ -195,7 +194,8 @@ def _shape(one: Placed) -> bytes:
     said = one.passage
     parts = (
         said.text, said.heading, said.date, said.conversation, said.speaker,
-        said.id if said.message is None else said.part, said.trust, said.audience,
+        said.id if said.message is None else (said.part, said.earlier, said.later),
+        said.trust, said.audience,
         one.before and one.before.spoken, one.after and one.after.spoken,
     )  # fmt: skip
     return hashlib.blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
@@ -225,8 +225,9 @@ def _row(
         one.number, file, kind, shape, said.fingerprint, meaning_of(one.placed),
         to_storable(said.text), said.line, one.before, one.after,
         *(part and to_storable(part) for part in texts),
-        said.message, said.parent, said.part, said.time and to_milliseconds(said.time),
-        said.trust, said.is_shown, circle_of(database, said),
+        said.message, said.parent, said.part, said.earlier, said.later,
+        said.time and to_milliseconds(said.time), said.trust, said.is_shown,
+        circle_of(database, said),
     )  # fmt: skip
 
 

@@ -10,30 +10,53 @@ import json
 import secrets
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from turnleaf.core import messages, throttle
+from turnleaf.core.examination import Diagnosis, LearningFigures, Row
 from turnleaf.core.jsontext import dumps
 from turnleaf.core.keys import checked_key
-from turnleaf.core.throttle import STATES, Cycle, is_held
+from turnleaf.core.learning import queue
+from turnleaf.core.learning.decisions import from_json as decision_from_json
+from turnleaf.core.learning.decisions import to_json as decision_to_json
+from turnleaf.core.learning.queue import (
+    READ_BY_RULES,
+    STATES,
+    Batch,
+    Cycle,
+    Outgoing,
+    Problem,
+    Queued,
+    SetAside,
+    Sighting,
+    Unread,
+    is_held,
+    queued_from_json,
+    queued_to_json,
+    sighting_from_json,
+    sighting_to_json,
+)
 from turnleaf.core.times import from_iso, to_iso
-from turnleaf.errors import InvalidInput
+from turnleaf.core.wording import counted
+from turnleaf.errors import CorruptFile, InvalidInput
 from turnleaf.store import files
-from turnleaf.store.databases import Database, Form
+from turnleaf.store.ambient import local_now, utc_now
+from turnleaf.store.databases import Database, Form, Untouched
+from turnleaf.store.examining import collect, refuse_odd, report_damage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from turnleaf.core.messages import Message
+    from turnleaf.core.examination import Part
+    from turnleaf.core.learning.decisions import Decision
     from turnleaf.store.databases import Connection
 
-TRUSTS = ("user", "tool", "document", "stranger", "assistant")
+T = TypeVar("T")
+
 LONG_AGO = datetime.fromtimestamp(0, UTC)
 MOST_ATTEMPTS = 2
 """After so many that nobody finished, the second at it alone, a message is set aside."""
 ATTEMPTS = "attempts"
-READ_BY_RULES = "isReadByRules"
 UNREADABLE = "unreadable"
 MOST_UNREADABLE = 2
 """After so many answers to it that cannot be read, a message no longer waits for a model."""
@@ -104,98 +127,22 @@ FORMAT_DAYS = 30
 SAYS_WHENCE = ("conversation", "source", "sources")
 
 
-@dataclass(frozen=True, slots=True)
-class Queued:
-    """A message to learn from, how far it is to be trusted, and where it came from.
-
-    Without a `source` that is the conversation itself. `saved` are the ids of memories that were
-    already saved from it; one that `is_settled` was a request that has been acted on, and there
-    is nothing more to be learnt from it. One that rules have read waits for a model alone.
-    """
-
-    message: Message
-    trust: str = "user"
-    source: str | None = None
-    saved: tuple[str, ...] = ()
-    is_settled: bool = False
-    is_read_by_rules: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Sighting:
-    """A statement that is less sure, by what it is about and says, and the day that it was made."""
-
-    statement: str
-    day: date
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """What is learnt from at once of one conversation, held by whoever has the token.
-
-    That is all that waited, unless an attempt was cut off: then messages are taken one by one,
-    with the requests that were acted on beside them, and `has_more` tells that others wait.
-    """
-
-    key: str
-    token: str
-    messages: tuple[Queued, ...]
-    has_more: bool = False
-    rows: tuple[int, ...] = ()
-    """The places of the messages in the queue."""
-
-
-@dataclass(frozen=True, slots=True)
-class Unread:
-    """What a model has not read of a batch, from one message to the end, and why.
-
-    `unreadable` counts the messages from there that it answered with something that cannot be read.
-    """
-
-    start: int
-    problem: str
-    unreadable: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class SetAside:
-    """A message of a conversation that is not learnt from any more."""
-
-    key: str
-    queued: Queued
-
-
-@dataclass(frozen=True, slots=True)
-class Outgoing:
-    """What was decided and is to be carried out, and what kept it from that the last time."""
-
-    id: str
-    key: str
-    decision: dict[str, Any]
-    problem: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Why an extraction failed."""
-
-    time: datetime
-    key: str
-    text: str
-
-
-def utc_now() -> datetime:
-    """Give the time."""
-    return datetime.now(UTC)
-
-
 class LearningStore:
-    """The queue of learning and all else that must be known of it after a restart."""
+    """The queue of learning and all else that must be known of it after a restart.
 
-    def __init__(self, location: str | Path, *, now: Callable[[], datetime] = utc_now) -> None:
+    One that is `untouched` is only looked at: a damaged database stays as it is.
+    """
+
+    def __init__(
+        self,
+        location: str | Path,
+        *,
+        now: Callable[[], datetime] = utc_now,
+        untouched: bool = False,
+    ) -> None:
         self.location = files.real(location)
         self._now = now
-        self._database = Database(self.location, FORM)
+        self._database = (Untouched if untouched else Database)(self.location, FORM)
         self._held: set[str] = set()
 
     def close(self) -> None:
@@ -208,11 +155,15 @@ class LearningStore:
             self._database.write(lambda database: _return_held(database, held, now))
         self._database.close()
 
+    def exists(self) -> bool:
+        """Whether anything was ever stored; asking makes nothing."""
+        return self.location.exists()
+
     # The queue
 
     def enqueue(self, key: str, queued: Sequence[Queued]) -> None:
         """Add messages to learn from; they are durable when this returns."""
-        rows = [(checked_key(key), _bytes(_to_json(one))) for one in queued]
+        rows = [(checked_key(key), _bytes(queued_to_json(one))) for one in queued]
         query = "INSERT INTO queue (key, record) VALUES (?, ?)"
         if rows:
             self._database.write(lambda database: database.executemany(query, rows))
@@ -250,7 +201,7 @@ class LearningStore:
     def is_due(self, key: str, *, interval_seconds: float, min_messages: int) -> bool:
         """Tell whether it is time to extract from a conversation."""
         last = self._database.read(lambda database: _extracted_at(database, checked_key(key)))
-        return throttle.is_due(
+        return queue.is_due(
             last,
             self._now(),
             self.waiting(key),
@@ -274,7 +225,7 @@ class LearningStore:
     def complete(
         self,
         batch: Batch,
-        decisions: Sequence[Mapping[str, Any]],
+        decisions: Sequence[Decision],
         unread: Unread | None = None,
     ) -> bool:
         """Put what was decided in the place of the messages, in one step.
@@ -283,7 +234,7 @@ class LearningStore:
         second time. False, and nothing changes, when the messages are no longer held: somebody
         else took them over from one who seemed to have died, or they were erased.
         """
-        records = [_bytes(dict(decision)) for decision in decisions]
+        records = [_bytes(decision_to_json(one)) for one in decisions]
         now = self._now()
 
         def complete(database: Connection) -> bool:
@@ -302,15 +253,15 @@ class LearningStore:
     def complete_reading(
         self,
         batch: Batch,
-        decisions: Sequence[Mapping[str, Any]],
+        decisions: Sequence[Decision],
         sightings: Sequence[Sighting] = (),
     ) -> bool:
         """Keep what rules decided, and leave the messages in the queue for a model, in one step.
 
         False, and nothing changes, when they are no longer held.
         """
-        records = [_bytes(dict(decision)) for decision in decisions]
-        seen = [_bytes(_sighting_to_json(one, batch.key)) for one in sightings]
+        records = [_bytes(decision_to_json(one)) for one in decisions]
+        seen = [_bytes(sighting_to_json(one, batch.key)) for one in sightings]
         is_done = self._database.write(
             lambda database: _complete_reading(database, batch, records, seen)
         )
@@ -325,7 +276,7 @@ class LearningStore:
         """Return the statements that were made once and are less sure, oldest first."""
         query = "SELECT record FROM sightings ORDER BY n"
         rows = self._database.read(lambda database: list(database.execute(query)))
-        return [one for (data,) in rows if (one := _sighting(_record(data)))]
+        return [one for (data,) in rows if (one := _read(data, sighting_from_json))]
 
     def release(self, batch: Batch, error: str) -> None:
         """Let the messages wait again, and keep what went wrong."""
@@ -349,9 +300,9 @@ class LearningStore:
         """
         rows = self._database.read(lambda database: list(database.execute(query)))
         return [
-            Outgoing(identity, _text(key), record, None if problem is None else _text(problem))
+            Outgoing(identity, _text(key), decision, None if problem is None else _text(problem))
             for identity, key, data, problem in rows
-            if (record := _record(data)) is not None
+            if (decision := _read(data, decision_from_json)) is not None
         ]
 
     def settle(self, outgoing_id: str) -> bool:
@@ -436,13 +387,21 @@ class LearningStore:
 
     def json_format(self, url: str, model: str) -> str | None:
         """Return the format that a model's server took, if that was not too long ago."""
-        query = (
-            "SELECT json_format, CAST(since AS BLOB) FROM json_formats WHERE (url, model) = (?, ?)"
-        )
-        values = (_plain(url), _plain(model))
-        rows = self._database.read(lambda database: list(database.execute(query, values)))
+        return self.json_formats().get((_plain(url), _plain(model)))
+
+    def json_formats(self) -> dict[tuple[str, str], str]:
+        """Return the formats that servers took not long ago, by address and model."""
+        query = """
+            SELECT CAST(url AS BLOB), CAST(model AS BLOB), json_format, CAST(since AS BLOB)
+            FROM json_formats
+        """
+        rows = self._database.read(lambda database: list(database.execute(query)))
         oldest = self._now() - timedelta(days=FORMAT_DAYS)
-        return next((name for name, since in rows if (_moment(since) or LONG_AGO) > oldest), None)
+        return {
+            (_text(url), _text(model)): name
+            for url, model, name, since in rows
+            if (_moment(since) or LONG_AGO) > oldest
+        }
 
     def keep_json_format(self, url: str, model: str, json_format: str) -> None:
         """Remember which format a model's server took."""
@@ -737,48 +696,16 @@ def _stamp(record: Mapping[str, Any] | None) -> str | None:
     return message.get("timestamp") if isinstance(message, dict) else known.get("messageTime")
 
 
-def _to_json(queued: Queued) -> dict[str, Any]:
-    if queued.trust not in TRUSTS:
-        message = f"a message's trust is one of {', '.join(TRUSTS)}, not {queued.trust!r}"
-        raise InvalidInput(message)
-    return {
-        "message": messages.to_json(queued.message),
-        "trust": queued.trust,
-        "source": queued.source,
-        "saved": list(queued.saved),
-        "isSettled": queued.is_settled,
-        READ_BY_RULES: queued.is_read_by_rules,
-    }
-
-
 def _queued(data: bytes) -> Queued | None:
+    return _read(data, queued_from_json)
+
+
+def _read(data: bytes, read: Callable[[dict[str, Any]], T]) -> T | None:
+    """Return what a record says, or None for one that is damaged: it is left alone."""
     try:
-        record = json.loads(data)
-        return Queued(
-            message=messages.from_json(record["message"]),
-            trust=record["trust"],
-            source=record["source"],
-            saved=tuple(record["saved"]),
-            is_settled=record["isSettled"],
-            is_read_by_rules=bool(record.get(READ_BY_RULES)),
-        )
+        return read(json.loads(data))
     except (KeyError, TypeError, ValueError) as error:
-        _warn(error)
-        return None
-
-
-def _sighting_to_json(sighting: Sighting, key: str) -> dict[str, Any]:
-    day = sighting.day.isoformat()
-    return {"statement": sighting.statement, "day": day, "conversation": key}
-
-
-def _sighting(record: Mapping[str, Any] | None) -> Sighting | None:
-    try:
-        if record is None:
-            return None
-        return Sighting(str(record["statement"]), date.fromisoformat(record["day"]))
-    except (KeyError, TypeError, ValueError) as error:
-        _warn(error)
+        files.log.warning("something to learn from cannot be read (%s); it is left alone", error)
         return None
 
 
@@ -789,16 +716,7 @@ def _problem(key: str, record: Mapping[str, Any] | None) -> Problem:
 
 
 def _record(data: bytes) -> dict[str, Any] | None:
-    try:
-        record = json.loads(data)
-    except ValueError as error:
-        _warn(error)
-        return None
-    return record if isinstance(record, dict) else None
-
-
-def _warn(error: Exception) -> None:
-    files.log.warning("something to learn from cannot be read (%s); it is left alone", error)
+    return _read(data, dict)
 
 
 def _comes_from(record: object, names: set[str | None]) -> bool:
@@ -839,3 +757,57 @@ def _moment(data: bytes | None) -> datetime | None:
         return None if data is None else from_iso(_text(data))
     except ValueError:
         return None
+
+
+# Examining
+
+
+@collect
+def examine(path: Path) -> Iterator[Part]:
+    """Return what waits, how learning goes and what is wrong with it, changing nothing."""
+    if not path.exists():
+        yield Row("learning", str(path), None, "not there yet")
+        return
+    refuse_odd(path)
+    store = LearningStore(path, untouched=True)
+    try:
+        waiting = sum(store.backlog().values())
+        figures, findings = _figures(store), _findings(store)
+    except CorruptFile as error:
+        yield Row("learning", str(path), path.stat().st_size, "cannot be used")
+        yield report_damage(path, error)
+        return
+    holds = f"{counted(waiting, 'message')} to learn from"
+    yield Row("learning", str(path), path.stat().st_size, holds)
+    yield figures
+    yield from findings
+
+
+def _figures(store: LearningStore) -> LearningFigures:
+    today = local_now().date()
+    tallies = store.tallies(today)
+    return LearningFigures(
+        calls=sum(store.spent(today).values()),
+        skipped=tallies.get(SKIPPED, 0),
+        given_up=tallies.get(GIVEN_UP, 0),
+        last_error=store.last_error(),
+        json_formats=store.json_formats(),
+    )
+
+
+def _findings(store: LearningStore) -> list[Diagnosis]:
+    messages = [_describe_set_aside(one) for one in store.set_aside()]
+    problems = sorted({one.problem for one in store.outbox() if one.problem})
+    messages += [f"something was learnt and could not be kept: {one}" for one in problems]
+    error = store.last_error()
+    if error:
+        messages.append(f"learning failed and will be tried again: {error.text}")
+    return [Diagnosis("warning", message) for message in messages]
+
+
+def _describe_set_aside(one: SetAside) -> str:
+    said = one.queued.message.timestamp
+    return (
+        f"a message of {one.key}{f' ({to_iso(said)})' if said else ''} was set aside: learning"
+        " from it was cut off twice; turnleaf forget --conversation erases it with the rest"
+    )

@@ -4,12 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from turnleaf.core.messages import Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +47,3 @@ def days_before(now: datetime, days: int) -> datetime:
         return now - timedelta(days=days)
     except OverflowError:
         return datetime.min.replace(tzinfo=UTC)
-
-
-def before_again(messages: Sequence[Message], again: str | None) -> Sequence[Message]:
-    """Return a conversation without what follows the user's last message, if that is said again."""
-    for place in range(len(messages) - 1, -1, -1):
-        if messages[place].role == "user":
-            return messages[:place] if messages[place].text == again else messages
-    return messages

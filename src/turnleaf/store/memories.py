@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import secrets
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar, overload
 
 from turnleaf.core import bullets, changes, markdown
+from turnleaf.core.examination import Diagnosis
 from turnleaf.core.memories import (
     KEPT,
     Memory,
-    check_capacity,
+    Remembered,
+    Written,
     checked_category,
     checked_content,
     checked_day,
@@ -21,62 +22,33 @@ from turnleaf.core.memories import (
     contains,
     unique_id,
 )
-from turnleaf.core.room import Room, check_reserve, find_weakest, room_for
+from turnleaf.core.room import Room, check_capacity, check_reserve, find_weakest, room_for
 from turnleaf.core.times import to_millisecond
-from turnleaf.errors import Conflict, InvalidInput, MemoryFull, NotFound, StorageError
+from turnleaf.core.wording import counted
+from turnleaf.errors import Conflict, CorruptFile, InvalidInput, MemoryFull, NotFound, StorageError
 from turnleaf.settings import Settings, default_data_dir, in_home_assistant
 from turnleaf.store import files, guard
-from turnleaf.store.memory_file import MemoryFile
+from turnleaf.store.ambient import random_id, utc_now
+from turnleaf.store.examining import collect, examine_file
+from turnleaf.store.memory_file import MemoryFile, fact_lines
 from turnleaf.store.older import MOVED, OlderFacts, older_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from datetime import date
     from pathlib import Path
 
     from turnleaf.core.changes import Change, Source
     from turnleaf.core.drafts import Draft
+    from turnleaf.core.examination import Part
     from turnleaf.core.memories import OrKept
     from turnleaf.store.memory_file import HeldMemoryFile
 
 T = TypeVar("T")
 
-ID_ALPHABET = "bcdfgjkmnpqrstvwxz23456789"
-ID_LENGTH = 10
 RETIRED = "retire"
 EXPIRED = "expire"
 _NOT_YET = datetime.min.replace(tzinfo=UTC)
-
-
-def utc_now() -> datetime:
-    """Read the clock."""
-    return datetime.now(UTC)
-
-
-def random_id() -> str:
-    """Make an id that is short enough to type and never spells a word."""
-    number = secrets.randbits(64)
-    letters = []
-    for _ in range(ID_LENGTH):
-        number, place = divmod(number, len(ID_ALPHABET))
-        letters.append(ID_ALPHABET[place])
-    return "".join(letters)
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """The version of a file that a person saved, and the number of that change, if it is one."""
-
-    version: str
-    change: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Remembered:
-    """A fact that somebody asked to be kept, and those that made room for it."""
-
-    memory: Memory
-    displaced: tuple[Memory, ...] = ()
 
 
 class MemoryStore:
@@ -107,6 +79,10 @@ class MemoryStore:
         self._file = MemoryFile(self.location, self._moment, self.title, beside)
         self._older = OlderFacts(self._file, self._moment) if self.keeps_older else None
         self._is_ready = False
+
+    def exists(self) -> bool:
+        """Whether anything was ever stored; asking makes nothing."""
+        return self.location.exists()
 
     def use(self, settings: Settings) -> None:
         """Let other limits hold from now on."""
@@ -169,9 +145,9 @@ class MemoryStore:
         new = self._new_fact(content, category, origin, slot, until)
 
         def edit(draft: Draft) -> Memory | None:
-            known = draft.memories
             if memory_id is not None and self._was_added(draft, memory_id):
-                return next((memory for memory in known if memory.id == memory_id), None)
+                fact = draft.find(memory_id)
+                return fact.memory if fact else None
             self._find_room(draft, new.content, origin, displace=displace)
             return self._insert(draft, new, memory_id)
 
@@ -208,7 +184,7 @@ class MemoryStore:
 
         It only counts, so whoever has to read a text before it is added asks this first.
         """
-        check_capacity([content], 1, self._settings.memory_max_chars)
+        check_capacity(Room(1, len(content)), Room(1, self._settings.memory_max_chars))
 
     def get_all(self) -> list[Memory]:
         """Return every fact, in the file's order, without those whose last day is over."""
@@ -269,9 +245,9 @@ class MemoryStore:
             if expected is not None and before.content != expected:
                 message = f"the memory {memory_id} was changed meanwhile; look at it and try again"
                 raise Conflict(message)
-            if len(text) > len(before.content):
-                others = [one.content for one in draft.memories if one.id != memory_id]
-                self._check_room([*others, text], growing=False)
+            longer = len(text) - len(before.content)
+            if longer > 0:
+                self._check_room(draft.taken + Room(0, longer), growing=False)
             created = self._file.date([before])[0].created_at
             after = replace(
                 before,
@@ -399,12 +375,37 @@ class MemoryStore:
         history = self._history()
         return [change for change in history if memory_id is None or change.concerns(memory_id)]
 
+    def last_change(self) -> Change | None:
+        """Return the newest change of the file."""
+        return self._file.journal.last()
+
+    def list_with_lines(self) -> list[tuple[Memory, int | None]]:
+        """Return every fact with the line on which it stands, both of one and the same text."""
+        try:
+            found = self._parse_with_lines()
+        except CorruptFile:
+            self.get_all()  # That sets the file aside, and brings back what it held.
+            found = self._parse_with_lines()
+        ended = self._find_ended([memory for memory, _ in found])
+        return [(memory, line) for memory, line in found if memory.id not in ended]
+
+    def _parse_with_lines(self) -> list[tuple[Memory, int | None]]:
+        text = self.text()
+        page = self._file.format.parse(text, files.modified(self.location))
+        lines = fact_lines(text, self.location.name)
+        return [(fact.memory, lines.get(fact.memory.id)) for fact in page.facts]
+
+    @property
+    def format(self) -> str:
+        """The form that the text has: "markdown" or "json"."""
+        return "markdown" if self._file.format is markdown else "json"
+
     def import_memories(self, incoming: Sequence[Memory]) -> int:
         """Take over facts with their ids and times, all or none; give how many were new."""
 
         def edit(draft: Draft) -> int:
-            new = _unknown(incoming, draft.memories)
-            self._check_room([memory.content for memory in [*draft.memories, *new]])
+            new = _unknown(incoming, draft.memories, self._older_facts())
+            self._check_room(draft.taken + Room.of(new))
             draft.insert_all(new, "import")
             return len(new)
 
@@ -416,8 +417,7 @@ class MemoryStore:
         if self._older is None:
             return 0
         with self._file.held() as held:
-            here = self._file.date([fact.memory for fact in self._file.page().facts])
-            new = _unknown(incoming, [*here, *self._older_facts()])
+            new = _unknown(incoming, [*self._file.memories(), *self._older_facts()])
             self._older.keep(new, held, "import")
             return len(new)
 
@@ -455,7 +455,7 @@ class MemoryStore:
         """Name the file's content as it is now: the same name, the same bytes."""
         if not self.location.exists():
             self._ready()
-        return files.version(self._file.data())
+        return self._file.version()
 
     def snapshot(self) -> tuple[str, str]:
         """Give the file as it is, and the version of just that text."""
@@ -488,7 +488,7 @@ class MemoryStore:
 
     def _read_all(self) -> list[Memory]:
         self._look()
-        return self._file.date([fact.memory for fact in self._file.page().facts])
+        return self._file.memories()
 
     def _older_facts(self) -> list[Memory]:
         return self._older.get_all() if self._older else []
@@ -563,8 +563,7 @@ class MemoryStore:
 
     def _insert(self, draft: Draft, new: Memory, memory_id: str | None = None) -> Memory:
         now = self._moment()
-        taken = {memory.id for memory in draft.memories}
-        new_id = memory_id or unique_id(self._new_id(), taken)
+        new_id = memory_id or unique_id(self._new_id(), draft.page.tally.ids)
         memory = replace(new, id=new_id, created_at=now, updated_at=now)
         draft.insert(memory, "add")
         return memory
@@ -579,24 +578,26 @@ class MemoryStore:
     ) -> tuple[Memory, ...]:
         """Check that there is room for a fact; with `displace`, the weakest of others leave."""
         if not displace or not self._older:
-            contents = [memory.content for memory in draft.memories]
-            self._check_room([*contents, content], origin=origin)
+            self._check_room(draft.taken + Room(1, len(content)), origin=origin)
             return ()
-        displaced = self._choose_displaced(draft.memories, content)
+        displaced = self._choose_displaced(draft, content)
         for memory in displaced:
             draft.remove(memory.id, RETIRED)
         return displaced
 
-    def _choose_displaced(self, known: Sequence[Memory], content: str) -> tuple[Memory, ...]:
+    def _choose_displaced(self, draft: Draft, content: str) -> tuple[Memory, ...]:
         """Return as few of the weakest facts as must leave; raise MemoryFull if all are too few."""
-        weak = find_weakest(known, self._file.journal.read())
-        for count in range(len(weak) + 1):
-            leaving = {memory.id for memory in weak[:count]}
-            left = [memory.content for memory in known if memory.id not in leaving]
-            with suppress(MemoryFull) if count < len(weak) else nullcontext():
-                self._check_room([*left, content])
+        taken = draft.taken + Room(1, len(content))
+        with suppress(MemoryFull):
+            self._check_room(taken)
+            return ()
+        weak = find_weakest(draft.memories, self._file.journal.read())
+        for count in range(1, len(weak)):
+            with suppress(MemoryFull):
+                self._check_room(taken - Room.of(weak[:count]))
                 return tuple(weak[:count])
-        return ()
+        self._check_room(taken - Room.of(weak))
+        return tuple(weak)
 
     def _take_back(
         self,
@@ -656,17 +657,14 @@ class MemoryStore:
 
     def room(self, origin: str = "user") -> Room:
         """Return how many facts and characters `add` would still take from an origin."""
-        contents = [memory.content for memory in self.get_all()]
-        limits = room_for(origin, self._settings.memory_max_items, self._settings.memory_max_chars)
-        return Room(limits.items - len(contents), limits.chars - sum(map(len, contents)))
+        limits = Room(self._settings.memory_max_items, self._settings.memory_max_chars)
+        return room_for(origin, limits) - Room.of(self.get_all())
 
-    def _check_room(
-        self, contents: Sequence[str], *, growing: bool = True, origin: str = "user"
-    ) -> None:
-        items = self._settings.memory_max_items if growing else len(contents)
-        chars = self._settings.memory_max_chars
-        check_capacity(contents, items, chars)
-        check_reserve(contents, room_for(origin, items, chars))
+    def _check_room(self, taken: Room, *, growing: bool = True, origin: str = "user") -> None:
+        items = self._settings.memory_max_items if growing else taken.items
+        limits = Room(items, self._settings.memory_max_chars)
+        check_capacity(taken, limits)
+        check_reserve(taken, room_for(origin, limits))
 
 
 def default_location() -> Path:
@@ -716,8 +714,11 @@ def _brought_back(draft: Draft) -> set[str]:
     return came & {memory.id for memory in draft.memories} if came else came
 
 
-def _unknown(incoming: Sequence[Memory], present: Sequence[Memory]) -> list[Memory]:
-    """Leave out what is there already; give another id to another fact of a taken id."""
+def _unknown(
+    incoming: Sequence[Memory], present: Sequence[Memory], older: Sequence[Memory] = ()
+) -> list[Memory]:
+    """Leave out what is there already; another fact of a taken id gets another id."""
+    left = {memory.id: memory.content for memory in older}
     contents = {(memory.content, memory.category) for memory in present}
     ids = {memory.id for memory in present}
     same = {(memory.id, memory.content) for memory in present}
@@ -725,7 +726,7 @@ def _unknown(incoming: Sequence[Memory], present: Sequence[Memory]) -> list[Memo
     for memory in incoming:
         fact = replace(
             memory,
-            id=unique_id(memory.id, ids),
+            id=unique_id(memory.id, ids | _find_others(left, memory)),
             content=checked_content(memory.content),
             category=checked_category(memory.category),
         )
@@ -735,3 +736,26 @@ def _unknown(incoming: Sequence[Memory], present: Sequence[Memory]) -> list[Memo
             ids.add(fact.id)
             new.append(fact)
     return new
+
+
+@collect
+def examine(path: Path) -> Iterator[Part]:
+    """Return what a memory's file holds and what is wrong with it, changing nothing."""
+    try:
+        form = MemoryFile(path, utc_now).format
+    except InvalidInput as error:
+        yield Diagnosis("error", f"the memory cannot be at {path}: {error}")
+        return
+
+    def describe() -> str:
+        text = (files.read(path, files.MAX_PAGE_BYTES) or b"").decode("utf-8-sig")
+        facts = form.parse(text, files.modified(path)).facts
+        chars = sum(len(fact.memory.content) for fact in facts)
+        return f"{counted(len(facts), 'fact')}, {counted(chars, 'character')}"
+
+    yield from examine_file("memory", path, describe)
+
+
+def _find_others(left: Mapping[str, str], memory: Memory) -> set[str]:
+    """Return the id of a fact that left, if that is another one's as well."""
+    return {memory.id} if left.get(memory.id, memory.content) != memory.content else set()

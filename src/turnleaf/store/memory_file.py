@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import time
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
 
 from turnleaf.core import changes, erasing, jsonfacts, markdown
 from turnleaf.core.changes import Change, Repair
 from turnleaf.core.drafts import Draft, recorded
+from turnleaf.core.memories import content_id
+from turnleaf.core.times import from_iso, to_iso, to_millisecond
 from turnleaf.errors import Conflict, CorruptFile, InvalidInput, StorageError, TurnleafError
 from turnleaf.store import files
-from turnleaf.store.first_seen import FirstSeen
 from turnleaf.store.journal import HeldJournal, Journal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from datetime import datetime
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from turnleaf.core.changes import Source
@@ -26,16 +29,9 @@ if TYPE_CHECKING:
     from turnleaf.core.pages import Format, Page
 
 T = TypeVar("T")
-_Marks: TypeAlias = tuple[int, int, int, int]
 
 CHANGE_TRIES = 100
 QUIET_SECONDS = 1.0
-TICK_SECONDS = 0.02
-COARSE_TICK_SECONDS = 2.0
-"""For how long a file system's clock stands still, also one that knows whole seconds only.
-
-Two saves within a tick may have one time.
-"""
 SETTLE_SECONDS = 0.02
 SETTLE_TRIES = 50
 EMPTY_TRIES = 100
@@ -47,10 +43,39 @@ class _Opened:
 
     draft: Draft
     on_disk: bytes
+    marks: files.Marks | None = None
+    """The file's marks if it was at rest: whoever saves it from then on leaves others."""
     late: bytes | None = None
     is_unrecorded: bool = False
     removed: tuple[Memory, ...] = ()
     erased: frozenset[str] = frozenset()
+
+
+class _Content:
+    """The bytes of a file, and what is made of them, once and when it is asked for."""
+
+    def __init__(self, data: bytes, page: Page | None = None) -> None:
+        self.data = data
+        self._parsed: tuple[datetime | None, Page] | None = (None, page) if page else None
+
+    @cached_property
+    def version(self) -> str:
+        """The name of the content."""
+        return files.version(self.data)
+
+    @cached_property
+    def text(self) -> str:
+        """The bytes, decoded."""
+        return _decoded(self.data)
+
+    def page(self, kind: Format, saved_at: datetime) -> Page:
+        """Return the text, parsed, with the time at which the file was saved."""
+        known = self._parsed
+        if known and known[0] == saved_at:
+            return known[1]
+        page = known[1].at_time(saved_at) if known else kind.parse(self.text, saved_at)
+        self._parsed = saved_at, page
+        return page
 
 
 class MemoryFile:
@@ -69,8 +94,11 @@ class MemoryFile:
         self._first_seen = FirstSeen(path)
         self._now = now
         self._empty = title or self.format.EMPTY
-        self._read_last: tuple[_Marks, bytes] | None = None
-        self._parsed_last: tuple[str, datetime, Page] | None = None
+        self._contents: tuple[_Content, ...] = ()
+        self._read_last: tuple[files.Marks, _Content] | None = None
+        self._known_marks: tuple[files.Marks | None, ...] | None = None
+        self._written: files.Stamp | None = None
+        self._replaced: files.Marks | None = None
 
     def create(self) -> None:
         """Make the file where it is missing, and mend it where it is not."""
@@ -79,19 +107,6 @@ class MemoryFile:
             if _read(file.path) is None:
                 file.replace(self._empty.encode())
         self.mend()
-
-    def change(
-        self,
-        edit: Callable[[Draft], T],
-        origin: str | None = None,
-        source: Source | None = None,
-    ) -> T:
-        """Let `edit` change the text; what it changed is then on record and on disk.
-
-        It is called again when somebody else saves the file in between.
-        """
-        with self.held() as held:
-            return held.change(edit, origin, source)
 
     @contextmanager
     def held(self) -> Iterator[HeldMemoryFile]:
@@ -184,8 +199,9 @@ class MemoryFile:
         for _ in range(CHANGE_TRIES):
             with suppress(files.Overtaken):
                 opened = self._open(file, journal)
-                # Our own change gives the page another time than what was typed was saved at.
-                self.date(opened.draft.memories)
+                if opened.draft.page.tally.typed:
+                    # Our change gives the page another time than what was typed was saved at.
+                    self.date(opened.draft.memories)
                 try:
                     result = edit(opened.draft)
                 except TurnleafError:
@@ -210,8 +226,7 @@ class MemoryFile:
         """
         with suppress(StorageError):
             last = self.journal.last()
-            late = self._late_save(last) if last else None
-            if last is None or (late is None and files.version(_read(file.path)) == last.new):
+            if last is None or (self._late_save(last) is None and self._is_made(last)):
                 return None
             for _ in range(CHANGE_TRIES):
                 with suppress(files.Overtaken):
@@ -220,6 +235,18 @@ class MemoryFile:
                     return opened
         return None
 
+    def _is_made(self, change: Change) -> bool:
+        """Whether the file is as a change left it."""
+        if self._written and files.stamp(self.path) == self._written:
+            return True
+        return self._version(_read(self.path)) == change.new
+
+    def memories(self) -> list[Memory]:
+        """Return the facts of the page, dated."""
+        page = self.page()
+        found = [fact.memory for fact in page.facts]
+        return self.date(found) if page.tally.typed else found
+
     def date(self, memories: Sequence[Memory]) -> list[Memory]:
         """Return facts of the page, what was typed by hand with the time it was first seen at."""
         return self._first_seen.date(memories, files.modified(self.path))
@@ -227,46 +254,53 @@ class MemoryFile:
     def page(self) -> Page:
         """Read the file as it is."""
         try:
-            return self._parse(self.text())
+            return self._parse(self._look())
         except CorruptFile:
             self.mend()
-            return self._parse(self.text())
+            return self._parse(self._look())
 
     def text(self) -> str:
         """Read the file's text."""
-        return _decoded(self.data())
+        return self._look().text
 
-    def data(self) -> bytes:
-        """Read the file's bytes."""
-        data = self._look()
-        if data is None:
-            raise files.gone(self.path)
-        return data
+    def version(self) -> str:
+        """Name the file's content."""
+        return self._look().version
 
-    def _parse(self, text: str) -> Page:
-        """Parse a text of the file, unless it is the one that was parsed last."""
-        saved_at = files.modified(self.path)
-        known = self._parsed_last
-        if known and known[:2] == (text, saved_at):
-            return known[2]
-        page = self.format.parse(text, saved_at)
-        self._parsed_last = text, saved_at, page
-        return page
+    def _parse(self, content: _Content) -> Page:
+        return content.page(self.format, files.modified(self.path))
 
-    def _look(self) -> bytes | None:
-        """Read the file's bytes, unless it is still the file that was read last."""
-        marks = _marks(self.path)
+    def _content(self, data: bytes) -> _Content:
+        """Return what is known of a content, if it is one of the two that were seen last."""
+        for known in self._contents:
+            if known.data == data:
+                return known
+        content = _Content(data)
+        self._contents = (content, *self._contents[:1])
+        return content
+
+    def _version(self, data: bytes | None) -> str:
+        return "" if data is None else self._content(data).version
+
+    def _look(self) -> _Content:
+        """Read the file, unless it is still the one that was read last."""
+        marks = files.marks(self.path)
+        is_at_rest = marks is not None and files.is_at_rest(marks)
         if marks and self._read_last and self._read_last[0] == marks:
             return self._read_last[1]
         data = files.read(self.path, files.MAX_PAGE_BYTES)
-        is_at_rest = marks is not None and _is_at_rest(marks) and marks == _marks(self.path)
-        self._read_last = (marks, data) if marks and data is not None and is_at_rest else None
-        return data
+        if data is None:
+            raise files.gone(self.path)
+        content = self._content(data)
+        is_same = is_at_rest and marks == files.marks(self.path)
+        self._read_last = (marks, content) if marks and is_same else None
+        return content
 
     def mend(self) -> list[Memory]:
         """Bring back what somebody else's save wiped unseen; give the facts brought back."""
         known = self.journal.last()
-        self.change(lambda _: None)
+        with self.held() as held:
+            held.change(lambda _: None)
         newer = [change for change in self.journal.read() if not known or change.n > known.n]
         return [change.after for change in newer if change.op == "restore" and change.after]
 
@@ -277,11 +311,17 @@ class MemoryFile:
 
     def is_known(self) -> bool:
         """Whether the file is as our last change left it; one that is not there is."""
-        data = self._look()
-        last = self.journal.last()
-        if data is None or last is None:
+        beside = files.previous_path(self.path), self.journal.path
+        marks = tuple(map(files.marks, (self.path, *beside)))
+        is_at_rest = all(one is None or files.is_at_rest(one) for one in marks)
+        if marks == self._known_marks or not self.path.exists():
             return True
-        return files.version(data) == last.new and self._late_save(last) is None
+        last = self.journal.last()
+        if last is None:
+            return True
+        is_known = self._look().version == last.new and self._late_save(last) is None
+        self._known_marks = marks if is_known and is_at_rest else None
+        return is_known
 
     def _open(
         self, file: files.Held, journal: HeldJournal, replaced: bytes | None = None
@@ -290,34 +330,35 @@ class MemoryFile:
 
         `replaced` is what our last change replaced, while that is still known.
         """
+        marks = files.marks(self.path)
+        # Asked before reading: a save from now on must leave other marks.
+        resting = marks if marks and files.is_at_rest(marks) else None
         data = _read(file.path)
         if data is None:
             raise files.gone(self.path)
         last = self._last_made(journal, data)
         try:
-            if last is None:
-                return _Opened(self._draft(_decoded(data)), data)
-            if self._late_save(last) is not None:
+            if last and self._late_save(last) is not None:
                 return self._with_late_save(file, last, replaced)
-            if files.version(data) != last.new:
+            if last and self._version(data) != last.new:
                 return self._with_save(journal, _settled(self.path))
-            return _Opened(self._draft(_decoded(data), last), data)
+            return _Opened(self._draft(data, last), data, resting)
         except CorruptFile as problem:
             file.move_aside(str(problem))
-            draft = self._draft(self._empty)
+            draft = self._draft(self._empty.encode())
             draft.mend(changes.lost(self.journal.read()))
             return _Opened(draft, _read(file.path) or b"", is_unrecorded=True)
 
     def _last_made(self, journal: HeldJournal, data: bytes) -> Change | None:
         """Give the newest change, having struck out one that a kill kept from being made."""
         last = self.journal.last()
-        if last is None or last.old == last.new or files.version(data) != last.old:
+        if last is None or last.old == last.new or self._version(data) != last.old:
             return last
         before = _read(files.previous_path(self.path))
-        if files.version(before) == last.old:
+        if self._version(before) == last.old:
             return last
         with suppress(CorruptFile):
-            new = self._draft(_decoded(data)).text_after(last, self.journal.read())
+            new = self._draft(data).text_after(last, self.journal.read())
             # While the record tells it: later our own text would look like an editor's save.
             if before and _is_beginning(before, new, last.new):
                 files.drop_previous(self.path)
@@ -339,7 +380,7 @@ class MemoryFile:
         data, late = _settled(self.path), _settled(files.previous_path(self.path))
         draft, repair = self._judged(late)
         removed = repair.removed
-        if files.version(data) != last.new:
+        if self._version(data) != last.new:
             text = self._joined(file, data, late, replaced)
             draft, repair = self._judged(text.encode())
             for memory in removed if replaced else ():
@@ -347,7 +388,9 @@ class MemoryFile:
                     draft.remove(memory.id, "restore")
             removed = repair.removed
         draft.mend(repair)
-        return _Opened(draft, data, late, is_unrecorded=True, removed=removed, erased=repair.erased)
+        return _Opened(
+            draft, data, late=late, is_unrecorded=True, removed=removed, erased=repair.erased
+        )
 
     def _joined(self, file: files.Held, data: bytes, late: bytes, replaced: bytes | None) -> str:
         """Join two saves that were made at once; where that cannot be, keep a copy of one."""
@@ -358,14 +401,19 @@ class MemoryFile:
         files.log.warning("%s was saved twice at once; one version is %s", self.path, copy)
         return _decoded(data)
 
-    def _draft(self, text: str, last: Change | None = None) -> Draft:
+    def _draft(self, data: bytes, last: Change | None = None) -> Draft:
         shape = last.shape if last else None
-        return Draft(self.format, text, files.modified(self.path), shape, self._parse(text))
+        content, saved_at = self._content(data), files.modified(self.path)
+        page = content.page(self.format, saved_at)
+        return Draft(self.format, content.text, saved_at, shape, page)
 
     def _late_save(self, last: Change) -> bytes | None:
-        """Give what somebody wrote into the file that our last change replaced."""
-        before = _read(files.previous_path(self.path))
-        version = files.version(before)
+        """Return what somebody wrote into the file that our last change replaced."""
+        previous = files.previous_path(self.path)
+        if self._replaced and files.marks(previous) == self._replaced:
+            return None
+        before = _read(previous)
+        version = self._version(before)
         if before is None or version in {last.old, last.new}:
             return None
         history = self.journal.read()
@@ -380,17 +428,17 @@ class MemoryFile:
         data = _read(self.path) or b""
         if data.startswith(before):
             return True
-        if files.version(data) == last.new:
+        if self._version(data) == last.new:
             with suppress(CorruptFile):
-                old = self._draft(_decoded(data)).text_before(last, history)
+                old = self._draft(data).text_before(last, history)
                 return _is_beginning(before, old, last.old)
         return False
 
     def _judged(self, data: bytes) -> tuple[Draft, Repair]:
-        draft = self._draft(_decoded(data))
+        draft = self._draft(data)
         found = {memory.id: memory for memory in draft.memories}
         history = self.journal.read()
-        return draft, changes.repair(found, draft.page, files.version(data), history)
+        return draft, changes.repair(found, draft.page, self._version(data), history)
 
     def _finish(
         self,
@@ -412,9 +460,10 @@ class MemoryFile:
         source: Source | None,
     ) -> None:
         """Record the changes, then make them; what cannot be made is not on record either."""
-        data = opened.draft.text.encode()
-        files.check_size(self.path, len(data))
-        old, new = files.version(opened.on_disk), files.version(data)
+        after = _Content(opened.draft.text.encode(), opened.draft.page)
+        after.text = opened.draft.text
+        files.check_size(self.path, len(after.data))
+        old, new = self._version(opened.on_disk), after.version
         before = self.journal.last()
         template = self._change(old, new, opened.draft, origin, source, opened.removed)
         size = journal.append(_silenced(recorded(template, opened.draft.steps), opened.erased))
@@ -422,15 +471,26 @@ class MemoryFile:
             if new == old:
                 files.drop_previous(self.path)
             else:
-                file.swap(data, lambda: self._is_current(opened, before))
+                self._written = file.swap(after.data, lambda: self._is_current(opened, before))
+                self._replaced = self._find_untouched(opened)
+                self._contents = after, self._content(opened.on_disk)
         except (StorageError, files.Overtaken):
             journal.cut_back(size)
             raise
 
+    def _find_untouched(self, opened: _Opened) -> files.Marks | None:
+        """Return the marks of the file that we replaced, if nobody wrote into it since we read it.
+
+        Its name is another now, and with it the time of the inode.
+        """
+        kept = files.marks(files.previous_path(self.path))
+        return kept if kept and opened.marks and kept[:3] == opened.marks[:3] else None
+
     def _is_current(self, opened: _Opened, before: Change | None) -> bool:
-        """Tell whether nobody has saved anything since the file was opened."""
+        """Whether nobody has saved anything since the file was opened."""
         late = self._late_save(before) if before else None
-        return _read(self.path) == opened.on_disk and late in {None, opened.late}
+        is_same = opened.marks is not None and files.marks(self.path) == opened.marks
+        return (is_same or _read(self.path) == opened.on_disk) and late in {None, opened.late}
 
     def _change(
         self,
@@ -469,7 +529,10 @@ class HeldMemoryFile:
         origin: str | None = None,
         source: Source | None = None,
     ) -> T:
-        """Let `edit` change the text, as `MemoryFile.change` does."""
+        """Let `edit` change the text; what it changed is then on record and on disk.
+
+        It is called again when somebody else saves the file in between.
+        """
         return self._memory_file.change_held(self._file, self.journal, edit, origin, source)
 
     def erase(
@@ -514,22 +577,6 @@ def _is_beginning(part: bytes, text: str | None, version: str) -> bool:
     return whole is not None and files.version(whole) == version and whole.startswith(part)
 
 
-def _marks(path: Path) -> _Marks | None:
-    """Return what is another after every save, even one that puts the file's time back."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
-
-
-def _is_at_rest(marks: _Marks) -> bool:
-    """Whether a save from now on would leave other marks."""
-    seconds, rest = divmod(marks[3], 1_000_000_000)
-    tick = TICK_SECONDS if rest else COARSE_TICK_SECONDS
-    return time.time() - (seconds + rest / 1e9) >= tick
-
-
 def _read(path: Path) -> bytes | None:
     return files.read_raw(path, files.MAX_PAGE_BYTES)
 
@@ -547,3 +594,66 @@ def _settled(path: Path) -> bytes:
         time.sleep(SETTLE_SECONDS)
         data = _read(path)
     return data or b""
+
+
+_NEVER = datetime.min.replace(tzinfo=UTC)
+JSON_HEAD = 1
+"""How many lines stand above the first fact of a JSON file."""
+
+
+def fact_lines(text: str, name: str) -> dict[str, int]:
+    """Give the line of each fact by its id, from 1; of a JSON file only if it is laid out so."""
+    return _of_json(text) if name.endswith(".json") else _of_markdown(text)
+
+
+def _of_markdown(text: str) -> dict[str, int]:
+    return {fact.memory.id: fact.start + 1 for fact in markdown.parse(text, _NEVER).facts}
+
+
+def _of_json(text: str) -> dict[str, int]:
+    page = jsonfacts.parse(text, _NEVER)
+    lines = [line.strip(" ,") for line in text.split("\n")]
+    found = {}
+    for fact in page.facts:
+        above = fact.start + JSON_HEAD
+        if lines[above : above + 1] == [page.raw(fact)]:
+            found[fact.memory.id] = above + 1
+    return found
+
+
+class FirstSeen:
+    """The times beside one memory file."""
+
+    def __init__(self, memory_file: Path) -> None:
+        self._path = files.seen_path(memory_file)
+
+    def date(self, memories: Sequence[Memory], page_time: datetime) -> list[Memory]:
+        """Return the facts, those without a time of their own dated by when they were seen."""
+        typed = {memory.id for memory in memories if _is_typed(memory, page_time)}
+        if not typed:
+            return list(memories)
+        known = self._read()
+        times = {key: known.get(key, to_millisecond(page_time)) for key in typed}
+        if not typed <= known.keys():
+            self._write(times)
+        return [_set_time(memory, times.get(memory.id)) for memory in memories]
+
+    def _read(self) -> dict[str, datetime]:
+        with suppress(StorageError, ValueError, TypeError, AttributeError, RecursionError):
+            record = json.loads(files.read(self._path, files.MAX_PAGE_BYTES) or b"{}")
+            return {str(key): from_iso(time) for key, time in record.items()}
+        return {}
+
+    def _write(self, times: Mapping[str, datetime]) -> None:
+        """Keep the times of the facts that are there, and of no other."""
+        record = {key: to_iso(time) for key, time in sorted(times.items())}
+        with suppress(StorageError):
+            files.write(self._path, (json.dumps(record, indent=0) + "\n").encode())
+
+
+def _is_typed(memory: Memory, page_time: datetime) -> bool:
+    return memory.created_at == page_time and memory.id.startswith(content_id(memory.content))
+
+
+def _set_time(memory: Memory, time: datetime | None) -> Memory:
+    return replace(memory, created_at=time, updated_at=time) if time else memory

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from turnleaf.core.changes import TICK
 from turnleaf.errors import StorageError
-from turnleaf.store import files
 from turnleaf.store.memory_file import MemoryFile
 
 if TYPE_CHECKING:
@@ -46,7 +45,6 @@ class OlderFacts:
         self.path = older_path(memory.path)
         self._memory = memory
         self._file = MemoryFile(self.path, now, TITLES.get(self.path.suffix), beside=memory.path)
-        self._known: object = None
 
     def history(self) -> list[Change]:
         """Return the record of this file."""
@@ -56,7 +54,7 @@ class OlderFacts:
         """Return the facts that stand in the file, in its order."""
         if not self.path.exists():
             return []
-        return self._file.date([fact.memory for fact in self._file.page().facts])
+        return self._file.memories()
 
     def text(self) -> str:
         """Return the file as it is; empty where there is none."""
@@ -128,13 +126,7 @@ class OlderFacts:
 
     def needs_mending(self) -> bool:
         """Whether somebody else saved the file since our last look, and left it quiet."""
-        stamp = files.stamp(self.path), files.stamp(files.previous_path(self.path))
-        if stamp == self._known or not self.path.exists():
-            return False
-        if self._file.is_known():
-            self._known = stamp
-            return False
-        return self._file.needs_mending()
+        return self.path.exists() and self._file.needs_mending()
 
     def mend(self, held: HeldMemoryFile) -> None:
         """Mend what somebody else's save wiped, and finish the moves that a kill cut off."""

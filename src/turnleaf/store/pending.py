@@ -6,19 +6,20 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from turnleaf.core.message_fates import ACCEPTED
 from turnleaf.core.room import Room
 from turnleaf.errors import MemoryFull, NotFound, StorageError
 from turnleaf.settings import Settings
-from turnleaf.store.memories import MemoryStore, random_id, utc_now
+from turnleaf.store.ambient import random_id, utc_now
+from turnleaf.store.memories import MemoryStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from datetime import datetime
 
     from turnleaf.core.memories import Memory
 
 NAME = "pending.md"
-ACCEPTED = "accept"
 MAX_FACTS = 1000
 
 
@@ -91,11 +92,11 @@ class PendingStore(MemoryStore):
 
     def _check_room(
         self,
-        contents: Sequence[str],
+        taken: Room,
         *,
         growing: bool = True,
         origin: str = "user",  # noqa: ARG002 - whoever brought it, it waits
     ) -> None:
-        if growing and len(contents) > MAX_FACTS:
+        if growing and taken.items > MAX_FACTS:
             message = f"{MAX_FACTS} facts wait already; accept or reject some (turnleaf review)"
             raise MemoryFull(message)

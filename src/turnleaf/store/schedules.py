@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.core import schedules
+from turnleaf.core.examination import Diagnosis
+from turnleaf.core.jsontext import to_text
 from turnleaf.core.keys import schedule_key
 from turnleaf.core.memories import checked_text, unique_id
-from turnleaf.core.schedules import Run, Schedule
-from turnleaf.core.times import to_millisecond
+from turnleaf.core.schedules import Run, Schedule, checked_deliver
+from turnleaf.core.times import to_iso, to_millisecond
+from turnleaf.core.wording import counted
 from turnleaf.errors import Conflict, CorruptFile, InvalidInput, NotFound
 from turnleaf.settings import default_data_dir
 from turnleaf.store import files
-from turnleaf.store.memories import random_id
+from turnleaf.store.ambient import random_id, utc_now
+from turnleaf.store.examining import collect, examine_file
 from turnleaf.store.timing import assumed_zone, checked_timing, next_due
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterator
     from pathlib import Path
     from typing import TypeVar
+
+    from turnleaf.core.examination import Part
 
     T = TypeVar("T")
     Change = Callable[[Schedule], Schedule | None]
@@ -37,14 +42,9 @@ EMPTY = "[]\n"
 MAX_SCHEDULES = 200
 MAX_PROMPT_CHARS = 20_000
 MAX_NAME_CHARS = 100
-MAX_BYTES = 200
 QUIET = timedelta(seconds=2)
 KINDS = ("log", "slack", "file")
 """Where a result can go."""
-_PLACES = {
-    "slack": re.compile(r"[A-Z][A-Z0-9]{2,}"),
-    "file": re.compile(r"[^\W_.][\w .-]{0,99}\.(md|txt)"),
-}
 _PROBLEMS = (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError)
 
 
@@ -244,9 +244,8 @@ class ScheduleStore:
     ) -> bool:
         """End a run; False when it is no longer ours."""
         now = self._moment()
-        return self._mine(
-            schedule_id, lambda one: schedules.finished(one, run, now, result=result, error=error)
-        )
+        said = {"result": result and to_text(result), "error": error and to_text(error)}
+        return self._mine(schedule_id, lambda one: schedules.finished(one, run, now, **said))
 
     def _new_run(self, now: datetime) -> Run:
         return Run(self._new_id(), now, "running", holder=self._holder)
@@ -287,20 +286,6 @@ class ScheduleStore:
 
     def _moment(self) -> datetime:
         return to_millisecond(self._now())
-
-
-def checked_deliver(deliver: str) -> str:
-    """Refuse a place where no result can go."""
-    wanted = checked_text(deliver, "a place for results").strip()
-    kind, _, rest = wanted.partition(":")
-    is_known = kind in _PLACES and _PLACES[kind].fullmatch(rest) and len(rest.encode()) < MAX_BYTES
-    if wanted != "log" and not is_known:
-        message = (
-            f"{deliver!r:.80} is no place for results; use log, slack:CHANNEL with the id of the"
-            " channel, or file:NAME with a short name such as news.md"
-        )
-        raise InvalidInput(message)
-    return wanted
 
 
 def _turn(one: Schedule) -> tuple[datetime, str]:
@@ -383,3 +368,38 @@ def _first_due(one: Schedule) -> datetime | None:
 def _written(known: dict[str, Schedule]) -> bytes:
     records = [schedules.to_json(one) for one in known.values()]
     return f"{json.dumps(records, ensure_ascii=False, indent=2)}\n".encode()
+
+
+LATE = timedelta(minutes=1)
+"""So long after its time nobody seems to run what is due."""
+_UNHAPPY = {"failed", "interrupted", "missed"}
+
+
+@collect
+def examine(path: Path) -> Iterator[Part]:
+    """Return what a file of schedules holds and what is wrong with them, changing nothing."""
+    known: list[Schedule] = []
+
+    def describe() -> str:
+        known.extend(parsed(files.read(path)).values())
+        paused = sum(one.is_paused for one in known)
+        return counted(len(known), "schedule") + (f", {paused} of them paused" if paused else "")
+
+    yield from examine_file("schedules", path, describe)
+    now = utc_now()
+    for one in known:
+        yield from _examine_schedule(one, now)
+
+
+def _examine_schedule(one: Schedule, now: datetime) -> Iterator[Diagnosis]:
+    name = f"the schedule {one.name or one.id}"
+    last = schedules.seen(one.runs[-1], now) if one.runs else None
+    if last and last.state in _UNHAPPY:
+        why = last.error or last.state
+        message = f"the last run of {name} (due {to_iso(last.due)}): {last.state}; {why}"
+        yield Diagnosis("warning", message)
+    if one.next_due and one.is_due(now - LATE) and not one.is_running(now):
+        program = "turnleaf slack" if one.kind == "slack" else "turnleaf serve"
+        since = to_iso(one.next_due)
+        message = f"{name} is due since {since}, but no program runs it; start {program}"
+        yield Diagnosis("warning", message)

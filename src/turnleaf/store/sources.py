@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from turnleaf.core.passages import Passage
     from turnleaf.core.stored_messages import Cursor, Feed
 
-KINDS = ("memory", "older", "daily", "conversations")
 
 MAX_NOTES_BYTES = 64_000_000
 """How large a file of a folder may be that is only searched, and nobody's memory."""
@@ -128,7 +127,7 @@ class MemoryPages(Files):
 
 
 @dataclass(frozen=True, slots=True)
-class Conversations(Files):
+class ConversationsFile(Files):
     """A file of conversations (000)."""
 
     def cut(self, path: Path, data: bytes) -> tuple[str, Sequence[Passage]]:  # noqa: ARG002
@@ -141,7 +140,7 @@ class Conversations(Files):
 
 def max_bytes(source: Source, path: Path) -> int | None:
     """Return how large a file may be to be searched; one of conversations has its own limits."""
-    if not isinstance(source, Files) or isinstance(source, Conversations):
+    if not isinstance(source, Files) or isinstance(source, ConversationsFile):
         return None
     is_page = isinstance(source, MemoryPages) or path == source.root or _DAY.fullmatch(path.name)
     return files.MAX_PAGE_BYTES if is_page else MAX_NOTES_BYTES
@@ -150,7 +149,7 @@ def max_bytes(source: Source, path: Path) -> int | None:
 def source_of(thing: object) -> Source | Followed:
     """Take a path, a folder or a store for the source that it is."""
     if isinstance(thing, ConversationStore):
-        return thing if thing.keeps_everything else Conversations(thing.location)
+        return thing if thing.keeps_everything else ConversationsFile(thing.location)
     if isinstance(thing, str | os.PathLike):
         return Files(files.real(Path(thing)))
     if isinstance(thing, Source | Followed):

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import time
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from turnleaf.core import shelf
+from turnleaf.core import jsonfacts, shelf
+from turnleaf.core.examination import Diagnosis, Examination, Row
 from turnleaf.core.older_files import (
     read_conversations,
     read_month,
@@ -26,14 +28,19 @@ from turnleaf.core.older_files import (
 from turnleaf.core.wording import counted
 from turnleaf.errors import InvalidInput, StorageError, TurnleafError
 from turnleaf.store import files
+from turnleaf.store.ambient import utc_now
+from turnleaf.store.examining import collect
+from turnleaf.store.memory_file import MemoryFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
     from typing import TypeVar
 
+    from turnleaf.core.examination import Part
     from turnleaf.core.messages import Message
     from turnleaf.core.older_files import Older
+    from turnleaf.settings import DataFolder, Settings
 
     T = TypeVar("T")
 
@@ -344,3 +351,70 @@ def _warn_of_failure(problem: str, work: Callable[[], T]) -> T | None:
     except TurnleafError as error:
         files.log.warning("%s: %s", problem, error)
         return None
+
+
+@collect
+def examine(location: Path) -> Iterator[Part]:
+    """Return what an older version left beside a database, or beside a file, changing nothing."""
+    folder = location.parent
+    waiting = list_older(folder)
+    if location.suffix == ".db":
+        for path in waiting:
+            message = f"{path} is of an older version; the next command takes it over"
+            yield Diagnosis("warning", message)
+    elif (folder / ARCHIVE) in {path.parent for path in waiting}:
+        yield Diagnosis(
+            "warning",
+            f"{folder / ARCHIVE} is of an older version, and nobody reads it any more; "
+            "conversations in a .db file take it over",
+        )
+    copies, size = describe_backups(folder)
+    if copies:
+        holds = f"{counted(copies, 'file')} of an older version, taken over since; yours to delete"
+        yield Row("older files", str(folder), size, holds)
+
+
+NAMES = ("memories.json", "memories/memories.json")
+"""Where a store without an argument keeps its facts, at home and in Home Assistant."""
+
+
+def describe_unimported(folder: DataFolder, settings: Settings) -> str | None:
+    """Return in one line which facts were never imported, and how to import them; else None.
+
+    A fact that was imported once and forgotten since is not missed.
+    """
+    memory = files.real(folder.memory(settings))
+    for path in (folder.path / name for name in NAMES):
+        count = 0 if files.real(path) == memory else _count_unknown(path, memory)
+        if count:
+            command = f"turnleaf --data-dir {shlex.quote(str(folder.path))} import"
+            return (
+                f"{path} holds {counted(count, 'fact')} that the memory lacks; "
+                f"{command} {shlex.quote(str(path))} adds them, renaming the file ends this notice"
+            )
+    return None
+
+
+def _count_unknown(path: Path, memory: Path) -> int:
+    data = files.read(path, files.MAX_PAGE_BYTES) if path.is_file() else None
+    if not data:
+        return 0
+    found = jsonfacts.parse(data.decode("utf-8-sig", "replace"), utc_now()).facts
+    return len({fact.memory.content for fact in found} - _known_contents(memory))
+
+
+def _known_contents(memory: Path) -> set[str]:
+    """Return what the facts say, and what they ever said."""
+    file = MemoryFile(memory, utc_now)
+    data = files.read(memory, files.MAX_PAGE_BYTES) or b""
+    page = file.format.parse(data.decode("utf-8", "replace") or file.format.EMPTY, utc_now())
+    once = {one.content for change in file.journal.read() for one in change.states()}
+    return once.union(fact.memory.content for fact in page.facts)
+
+
+def examine_unimported(folder: DataFolder, settings: Settings) -> Examination:
+    """Return the same as something to look at."""
+    with suppress(TurnleafError, OSError):  # What cannot be read is reported where it is kept.
+        notice = describe_unimported(folder, settings)
+        return Examination(findings=(Diagnosis("warning", notice),) if notice else ())
+    return Examination()

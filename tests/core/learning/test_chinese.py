@@ -70,7 +70,7 @@ WORDINGS: list[tuple[str, list[tuple[str, str, str]]]] = [
     ("我是男生", [("gender", "", "男生")]),
     ("我單身", [("marital", "", "單身")]),
     ("我目前未婚", [("marital", "", "未婚")]),
-    ("我结婚五年了", [("marital", "", "结婚")]),
+    ("我结婚五年了", [("marital", "", "已婚")]),
     ("我有兩個孩子", [("child", "", "兩個孩子")]),
     ("我有一兒一女", [("child", "", "一兒一女")]),
     ("我有一个儿子和一个女儿", [("child", "", "一个儿子"), ("child", "", "一个女儿")]),
@@ -369,6 +369,48 @@ WORDINGS: list[tuple[str, list[tuple[str, str, str]]]] = [
     ("我的Line ID是kevin123", [("account", "", "kevin123")]),
     ("记住，我对青霉素过敏", [("allergy", "", "青霉素")]),
     ("記得我太太生日是3月8日", [("birthday", "wife", "3月8日")]),
+    ("我是獨生女", [("birth_order", "", "獨生女")]),
+    ("我是家裡的老大", [("birth_order", "", "家裡的老大")]),
+    ("我爸媽離婚了", [("marital", "parents", "離婚")]),
+    ("我和女朋友在一起三年了", [("partner", "", "女朋友")]),
+    ("我住校", [("household", "", "住校")]),
+    ("我是高雄的", [("origin", "", "高雄")]),
+    ("我在上海打拼", [("workplace", "", "上海")]),
+    ("我弟弟在东京念书", [("home", "younger brother", "东京")]),
+    ("我初二", [("grade", "", "初二")]),
+    ("我在讀研究生", [("grade", "", "研究生")]),
+    ("我學的是金融", [("studies", "", "金融")]),
+    ("我最近在準備考公務員", [("goal", "", "考公務員")]),
+    ("我在减肥", [("goal", "", "减肥")]),
+    ("我在存錢買房", [("goal", "", "存錢買房")]),
+    ("我长期失眠", [("health", "", "失眠")]),
+    ("我不喜歡人多的地方", [("dislike", "", "人多的地方")]),
+    ("我喜歡靠窗的位子", [("like", "", "靠窗的位子")]),
+    ("我常常去游泳", [("practice", "", "游泳")]),
+    ("我習慣早睡早起", [("habit", "", "早睡早起")]),
+    ("我一般十一點睡覺", [("habit", "", "十一點睡覺")]),
+    ("我有一台特斯拉", [("vehicle", "", "特斯拉")]),
+    ("我是內向的人", [("personality", "", "內向")]),
+    ("我是射手座的", [("measure", "", "射手座")]),
+    ("我屬龍", [("measure", "", "龍")]),
+    ("我身高一米七", [("measure", "", "一米七")]),
+    ("我當老師當了二十年", [("work", "", "老師")]),
+    ("我當了快十年的護理師", [("work", "", "護理師")]),
+    ("我有個三歲的女兒", [("child", "", "個三歲的女兒")]),
+    ("我今年三十八", [("age", "", "三十八")]),
+    ("我在一家国企上班", [("employer", "", "国企")]),
+    ("我是學機械的", [("studies", "", "機械")]),
+    ("我被诊断为双相情感障碍", [("health", "", "双相情感障碍")]),
+    ("我喜歡聽陳奕迅的歌", [("like", "", "陳奕迅的歌")]),
+    ("我週末通常去爬山", [("practice", "", "爬山")]),
+    ("我恐高", [("fear", "", "高")]),
+    ("我祖籍福建", [("origin", "", "福建")]),
+    ("釣魚一直是我的興趣", [("hobby", "", "釣魚")]),
+    ("身為一名護理師，我很少準時下班", [("work", "", "護理師")]),
+    ("作為老師，我每天都很忙", [("work", "", "老師")]),
+    ("我生於1985年", [("birthday", "", "1985年")]),
+    ("我狗叫小黑，是一隻柴犬", [("name", "dog", "小黑")]),
+    ("我的貓叫可樂，是橘貓", [("name", "cat", "可樂")]),
 ]
 NEAR_MISSES = """
 我喜歡你這個想法
@@ -546,6 +588,23 @@ NEAR_MISSES = """
 我的目標是先吃飯
 我想學一下怎麼用
 我想成為你的朋友
+我這幾天住在上海
+我住在台北三天
+我搬到新座位了
+我每天寫週報
+我每天跑客戶
+我每天早上看行情
+我最喜歡週末了
+我喜歡挑戰
+我喜歡慢慢來
+我最近不吃甜食
+我想當面說
+我準備考試
+我昨晚失眠
+我在存錢
+我在日本讀書的時候
+作為老師，你覺得呢
+身為朋友，我很擔心他
 """.strip().splitlines()
 
 
@@ -729,3 +788,22 @@ def test_nobody_is_supposed_who_is_not_there(text: str) -> None:
 def test_an_age_is_written_as_it_was_said(text: str, fact: str) -> None:
     assert [one.content for one in sure_facts(text, NOW)] == [fact]
     assert [(one.slot, one.subject) for one in read_fact(fact)] == [("age", "daughter")]
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("我爺爺去年過世了", "我爺爺過世了（2025）"),
+        ("我外婆突然過世了", "我外婆過世了（2026-01）"),
+    ],
+)
+def test_a_word_for_a_time_is_no_name(text: str, fact: str) -> None:
+    assert [one.content for one in sure_facts(text, NOW)] == [fact]
+
+
+def test_a_faith_has_one_name() -> None:
+    assert [one.content for one in sure_facts("我是穆斯林", NOW)] == ["我信伊斯蘭教"]
+
+
+def test_a_dog_that_ran_away_was_not_given_away() -> None:
+    assert not any("送養" in one.content for one in sure_facts("我的狗昨天走丟了", NOW))

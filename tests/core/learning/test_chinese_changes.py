@@ -279,3 +279,28 @@ def test_what_only_sounds_like_a_change_is_none(message: str) -> None:
 @pytest.mark.parametrize("said", ["、皮蛋", "不是", "我跟", "從", "皮蛋走了，", "改成", "每天"])
 def test_hostile_text_takes_linear_time(said: str) -> None:
     assert isinstance(learn("我養了三隻貓，" + said * (20_000 // len(said))), list)
+
+
+@pytest.mark.parametrize(
+    ("known", "told"),
+    [
+        ("I'm allergic to penicillin.", "Penicillin is off the table for me."),
+        ("我對花生過敏", "花生已經跟我無緣了"),
+    ],
+)
+def test_an_allergy_is_not_given_up(known: str, told: str) -> None:
+    assert tell(known, told)[:1] == tell(known)
+
+
+def test_an_allergy_is_over_when_somebody_says_so() -> None:
+    assert tell("I'm allergic to peanuts.", "I'm no longer allergic to peanuts.") == []
+
+
+@pytest.mark.parametrize("opening", ["就是", "只有", "唯獨"])
+def test_what_is_not_eaten_is_named_without_what_stresses_it(opening: str) -> None:
+    assert learn(f"{opening}茄子我不吃") == ["我不吃茄子"]
+
+
+@pytest.mark.parametrize("message", ["我有個兒子名叫阿寶，五歲。", "我有個女兒叫小美，今年七歲"])
+def test_the_age_of_somebody_introduced_is_not_the_users(message: str) -> None:
+    assert not any(fact.endswith("歲") for fact in learn(message))

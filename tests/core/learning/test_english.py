@@ -942,3 +942,160 @@ def test_an_event_of_last_week_may_be_of_last_month() -> None:
     early = datetime(2026, 3, 2, tzinfo=UTC)
     for text in ("my grandpa died last week", "Last week, my grandpa died"):
         assert [one.content for one in sure_facts(text, early)] == ["My grandfather died (2026-02)"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm living in Lisbon for the summer",
+        "We're based in Nice this week",
+        "I lived in Prague for two years",
+        "I have a dog to walk on Fridays",
+        "I have a girl in my class who sings",
+        "we have a pool at the hotel",
+        "I can't eat spicy food right now",
+    ],
+)
+def test_what_is_so_for_a_while_is_not_learned(text: str) -> None:
+    assert sure_facts(text, NOW) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I deal with angry customers every week",
+        "I prepare reports every Friday",
+        "I answer phones every day",
+        "I run errands every Saturday",
+    ],
+)
+def test_a_part_of_the_job_is_no_habit(text: str) -> None:
+    assert sure_facts(text, NOW) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I hate Mondays",
+        "I love Anna to bits",
+        "I love helping others",
+        "I like winning",
+        "I prefer Tuesday for the meeting",
+        "I don't drink enough water",
+        "I don't eat out much",
+        "I'm allergic to nonsense",
+        "I'm terrified of tomorrow",
+        "I use May as a deadline",
+        "I'm Hufflepuff",
+        "I quit. This puzzle is too hard.",
+        "Today is one of my favorite days",
+        "I've been running for an hour",
+    ],
+)
+def test_what_anybody_could_say_is_not_learned(text: str) -> None:
+    assert sure_facts(text, NOW) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        ("I'm allergic to shellfish and carry an EpiPen", ["I am allergic to shellfish"]),
+        ("I'm half Japanese", ["I am half Japanese"]),
+        ("We moved to Leeds this summer", ["I live in Leeds"]),
+        ("I like Thai food better", ["I like Thai food"]),
+        ("My favorite place is the beach", ["My favourite place is the beach"]),
+        ("I don't drink anymore", ["I avoid alcohol"]),
+        ("we have a cabin in Maine", ["I have a cabin"]),
+        (
+            "I usually go jogging by the river in the mornings",
+            ["I go jogging by the river in the mornings"],
+        ),
+    ],
+)
+def test_a_value_ends_where_the_sense_does(text: str, facts: list[str]) -> None:
+    assert [one.content for one in sure_facts(text, NOW)] == facts
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("I live just outside Manchester", "I live in the area around Manchester"),
+        ("we live in the countryside", "I live in the countryside"),
+        ("I came here from Peru five years ago", "I am from Peru"),
+        ("we have twins", "I have twins"),
+        ("I have a six-month-old baby", "I have a six-month-old baby"),
+        ("I'm a mother of two girls", "I am a mother of two girls"),
+        ("I'm in a long distance relationship", "I am in a long distance relationship"),
+        ("I've been with my boyfriend for six years", "I have a boyfriend"),
+        ("I work in a nursing home", "I work at a nursing home"),
+        ("I have my own business", "I run my own business"),
+        ("I've been out of work for months", "I am unemployed"),
+        ("I'm training to be a pilot", "I am training to be a pilot"),
+        ("I was diagnosed with ADHD last year", "I have ADHD"),
+        ("I get carsick easily", "I have motion sickness"),
+        ("I use a wheelchair", "I am in a wheelchair"),
+        ("I'm on a keto diet", "I am keto"),
+        ("I love to bake", "I like to bake"),
+        ("in my spare time I like to sew", "I like to sew"),
+        ("I like playing video games", "I like playing video games"),
+        ("I have a sweet tooth", "I like sweets"),
+        ("I've never liked olives", "I dislike olives"),
+        ("I find golf really tedious", "I dislike golf"),
+        ("I can't handle horror films", "I dislike horror films"),
+        ("I'm uncomfortable around large dogs", "I dislike large dogs"),
+        ("I don't wear makeup", "I avoid makeup"),
+        ("I don't use social media", "I avoid social media"),
+        ("I learn best by doing", "I prefer learning by doing"),
+        ("I've been doing pilates for years", "I do pilates"),
+        ("I spend most weekends fishing", "My hobby is fishing"),
+        ("I play bass in a jazz band", "I belong to a jazz band"),
+        ("Spanish is my second language", "I speak Spanish"),
+        ("I'm an INFP", "I am an INFP"),
+        ("I hope to become a pilot one day", "My goal is to become a pilot"),
+        ("I've got a 10-year-old and a 7-year-old", "I have a 7-year-old"),
+        ("I've worked in HR for 15 years", "I work in HR"),
+        ("I've worked as a courier since 2019", "I work as a courier"),
+        ("I work for myself", "I am self-employed"),
+        ("I'm a stay at home dad", "I work as a stay at home dad"),
+        ("Im in college", "I am in college"),
+        ("I majored in history", "I have a degree in history"),
+        ("im studying to be a nurse", "I am studying to be a nurse"),
+        ("I have bad knees", "I have bad knees"),
+        ("I have a peanut allergy", "I am allergic to peanuts"),
+        ("I'm 5 foot 6", "I am 5 foot 6 tall"),
+        ("I've been single for two years", "I am single"),
+        ("I paint in my spare time", "I paint in my spare time"),
+        ("I'm on the swim team", "I belong to the swim team"),
+        ("I've been climbing since 2015", "My hobby is climbing"),
+        ("My favorite city has to be Lisbon", "My favourite city is Lisbon"),
+        ("I do enjoy sushi", "I like sushi"),
+        ("Ramen is one of my favorites", "I like Ramen"),
+        ("I've been part of the chess club for years", "I belong to the chess club"),
+    ],
+)
+def test_an_everyday_wording_gives_its_fact(text: str, fact: str) -> None:
+    assert fact in [one.content for one in sure_facts(text, NOW)]
+    assert read_fact(fact)
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        ("As an accountant, I don't see much sun in April.", ["I work as an accountant"]),
+        ("As a vegan, I never know what to order on trains", ["I am vegan"]),
+        ("As a mother of three, I am always tired", ["I am a mother of three"]),
+        ("As a teacher, you know how kids are", []),
+        ("As a kid, I had a train set", []),
+    ],
+)
+def test_as_what_somebody_speaks_is_what_they_are(text: str, facts: list[str]) -> None:
+    assert [one.content for one in sure_facts(text, NOW)] == facts
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["I lost my mother to cancer", "I lost my dad two years ago", "we lost our cat in a fire"],
+)
+def test_a_loss_without_a_date_gets_none(text: str) -> None:
+    (found,) = sure_facts(text, NOW)
+    assert found.content.endswith("has died")

@@ -37,7 +37,7 @@ class Served:
     @property
     def memory(self) -> Path:
         """The memory file."""
-        return self.assistant.memory.location
+        return Path(self.assistant.memory.location)
 
 
 Serve = Callable[..., Served]

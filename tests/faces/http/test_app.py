@@ -14,7 +14,7 @@ from fastapi.testclient import TestClient
 
 from tests.faces.http.conftest import Served, calling
 from turnleaf.assistant import Assistant
-from turnleaf.checkup import MOST_LINES, checkup
+from turnleaf.checkup import checkup
 from turnleaf.errors import (
     Conflict,
     CorruptFile,
@@ -32,6 +32,7 @@ from turnleaf.faces.http.app import THREADS, make_app
 from turnleaf.faces.http.problems import Code, Problem
 from turnleaf.settings import DataFolder
 from turnleaf.store import files
+from turnleaf.store.journal import MOST_EXAMINED
 
 SAID = "我的銀行密碼是 1234"
 
@@ -206,9 +207,9 @@ def test_of_a_long_record_the_newest_lines_are_looked_at(server: Served) -> None
     server.assistant.memory.add("客廳的燈叫做小明")
     record = server.memory.with_name("changes.jsonl")
     good = record.read_bytes()
-    record.write_bytes(b"garbage\n" + good * (MOST_LINES - 1) + b"garbage\n" + good[:20])
+    record.write_bytes(b"garbage\n" + good * (MOST_EXAMINED - 1) + b"garbage\n" + good[:20])
     (problem,) = checkup(server.assistant.folder)["problems"]
-    said = f"1 line of {record} cannot be read, line {MOST_LINES + 1} first"
+    said = f"1 line of {record} cannot be read, line {MOST_EXAMINED + 1} first"
     assert problem["message"].startswith(said)
 
 

@@ -13,7 +13,7 @@ import pytest
 from tests.faces.conftest import Cli
 from tests.faces.http.conftest import Serve, Served, calling
 from turnleaf.errors import SettingsError
-from turnleaf.faces.http.allowed import KEYLESS, OWN, USUAL, is_allowed, origin
+from turnleaf.faces.http.config import KEYLESS, OWN, USUAL, is_allowed, origin
 from turnleaf.llm.api import ApiModel
 from turnleaf.llm.models import find_extractor, find_model
 from turnleaf.settings import CONFIG_NAME, KEYS, SETTINGS, Settings

@@ -1,9 +1,11 @@
-"""Facts are listed, added, changed and forgotten over HTTP."""
+"""Facts are listed, added, changed, forgotten, accepted and taken back over HTTP."""
 
 from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote, urljoin
 
@@ -13,8 +15,8 @@ import pytest
 from tests.faces.conftest import Cli
 from tests.faces.http.conftest import Serve, Served, calling
 from turnleaf import Assistant, Memory, MemoryStore
-from turnleaf.core.changes import Source
-from turnleaf.faces.http.facts import get_facts, read_facts
+from turnleaf.core.changes import Change, Source
+from turnleaf.faces.http.facts import get_changes, get_facts, read_facts
 from turnleaf.settings import DataFolder
 from turnleaf.store.config import ConfigFile
 
@@ -74,7 +76,7 @@ BELOW = f"# Memory\n\n## above\n\n## below\n\n- {LAMP}\n"
 def test_facts_and_their_lines_are_those_of_one_text(data: Path, text: str) -> None:
     with Assistant(DataFolder(data, "a test")) as assistant:
         assistant.init()
-        assistant.memory = Edited(assistant.memory.location)
+        assistant.stores.facts = Edited(assistant.memory.location)
         assistant.memory.location.write_text(text, "utf-8")
         for known in (get_facts(assistant).facts, read_facts(assistant)):
             (fact,) = known
@@ -287,3 +289,266 @@ def test_the_command_line_and_the_server_see_what_the_other_does(
     assert client.get(f"{FACTS}/{fact['id']}").json()["content"] == TEA
     assert cli.process("forget", fact["id"]).code == 0
     assert client.get(f"{FACTS}/{fact['id']}").status_code == 404
+
+
+# What waits
+
+
+PENDING = "/api/memory/pending"
+SAID = datetime(2026, 11, 15, 8, 30, tzinfo=UTC)
+
+
+def waits(server: Served, content: str = LAMP) -> Memory:
+    source = Source(LAMP, "web:1", SAID, "document", "document:notes.md")
+    return server.assistant.pending.add(content, "家", origin="learnt", source=source)
+
+
+def test_what_waits_is_listed_with_what_it_rests_on(server: Served, client: httpx2.Client) -> None:
+    memory = waits(server)
+    (one,) = client.get(PENDING).json()["pending"]
+    assert (one["id"], one["content"], one["category"]) == (memory.id, LAMP, "家")
+    assert one["quote"] == LAMP
+    assert one["conversation"] == "web:1"
+    assert one["messageTime"] == "2026-11-15T08:30:00.000Z"
+    assert (one["trust"], one["source"]) == ("document", "document:notes.md")
+    assert client.get(FACTS).json()["facts"] == []
+
+
+def test_where_nothing_waits_looking_makes_no_file(shared: Served, visitor: httpx2.Client) -> None:
+    assert visitor.get(PENDING).json() == {"pending": []}
+    assert not shared.assistant.pending.location.exists()
+
+
+def test_what_is_accepted_is_a_fact_under_its_id(server: Served, client: httpx2.Client) -> None:
+    memory = waits(server)
+    decided = client.post(PENDING, json={"id": memory.id, "action": "accept"}).json()
+    assert decided["action"] == "accept"
+    assert (decided["fact"]["id"], decided["fact"]["content"]) == (memory.id, LAMP)
+    assert contents(server) == [LAMP]
+    assert client.get(PENDING).json() == {"pending": []}
+    assert client.post(PENDING, json={"id": memory.id, "action": "accept"}).status_code == 200
+
+
+def test_what_is_accepted_may_say_something_else(server: Served, client: httpx2.Client) -> None:
+    body = {"id": waits(server).id, "action": "accept", "content": "客廳的燈叫做小美"}
+    assert client.post(PENDING, json=body).json()["fact"]["content"] == "客廳的燈叫做小美"
+    assert contents(server) == ["客廳的燈叫做小美"]
+
+
+def test_what_is_rejected_is_gone(server: Served, client: httpx2.Client) -> None:
+    body = {"id": waits(server).id, "action": "reject"}
+    assert client.post(PENDING, json=body).json() == {"action": "reject", "fact": None}
+    assert client.get(PENDING).json() == {"pending": []}
+    assert contents(server) == []
+    again = client.post(PENDING, json=body)
+    assert again.status_code == 404
+    assert "list what waits" in again.json()["detail"]
+
+
+def test_a_full_memory_accepts_nothing_and_it_goes_on_waiting(
+    server: Served, client: httpx2.Client
+) -> None:
+    ConfigFile(server.folder / "memory-config.json").update({"memoryMaxItems": 1})
+    client.post(FACTS, json={"content": "tea"})
+    memory = waits(server)
+    full = client.post(PENDING, json={"id": memory.id, "action": "accept"})
+    assert full.status_code == 409
+    assert [one["id"] for one in client.get(PENDING).json()["pending"]] == [memory.id]
+
+
+@pytest.mark.parametrize("action", ["accept", "reject"])
+def test_what_does_not_wait_is_not_found(visitor: httpx2.Client, action: str) -> None:
+    answer = visitor.post(PENDING, json={"id": "nowhere", "action": action})
+    assert answer.status_code == 404
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"id": "a"},
+        {"id": "a", "action": "postpone"},
+        {"id": "a", "action": "accept", "contents": LAMP},
+        {"action": "accept"},
+        [],
+    ],
+)
+def test_what_is_no_decision_is_refused(visitor: httpx2.Client, body: object) -> None:
+    assert visitor.post(PENDING, json=body).status_code == 422
+
+
+def test_an_empty_text_is_not_accepted(server: Served, client: httpx2.Client) -> None:
+    memory = waits(server)
+    body = {"id": memory.id, "action": "accept", "content": " "}
+    assert client.post(PENDING, json=body).status_code == 422
+    assert [one["id"] for one in client.get(PENDING).json()["pending"]] == [memory.id]
+
+
+def test_the_command_line_accepts_what_the_server_lists(
+    cli: Cli, server: Served, client: httpx2.Client
+) -> None:
+    memory = waits(server)
+    assert cli.process("review", "--accept", memory.id).code == 0
+    assert client.get(PENDING).json() == {"pending": []}
+    assert client.get(f"{FACTS}/{memory.id}").json()["content"] == LAMP
+
+
+# What was changed
+
+
+CHANGES = "/api/memory/changes"
+UNDO = "/api/memory/undo"
+MAIN = "/api/memory/main"
+INSIDE = {"at", "took", "put", "old", "new", "shape", "traces"}
+
+
+class Counted(list[Change]):
+    """A history that counts how often it is gone through."""
+
+    readings = 0
+
+    def __iter__(self) -> Iterator[Change]:
+        self.readings += 1
+        return super().__iter__()
+
+
+class CountedStore(MemoryStore):
+    """A memory that gives such a history."""
+
+    given = Counted()
+
+    def changes(self, memory_id: str | None = None) -> list[Change]:
+        self.given = Counted(super().changes(memory_id))
+        return self.given
+
+
+def test_changes_come_newest_first_without_the_lines_of_the_file(
+    server: Served, client: httpx2.Client
+) -> None:
+    fact = client.post(FACTS, json={"content": LAMP}).json()
+    client.patch(f"{FACTS}/{fact['id']}", json={"content": "客廳的燈叫做小美"})
+    answer = client.get(CHANGES).json()
+    assert answer["more"] is False
+    newest, first = answer["changes"]
+    assert (newest["op"], first["op"]) == ("update", "add")
+    assert newest["n"] > first["n"]
+    assert newest["before"]["content"] == LAMP
+    assert newest["after"]["content"] == "客廳的燈叫做小美"
+    assert (newest["id"], newest["origin"], newest["file"]) == (fact["id"], "user", "MEMORY.md")
+    assert (newest["undone"], newest["undoable"]) == (False, True)
+    assert not INSIDE & newest.keys()
+
+
+def test_changes_are_given_page_by_page(server: Served, client: httpx2.Client) -> None:
+    for number in range(5):
+        server.assistant.memory.add(f"fact {number}")
+    first = client.get(CHANGES, params={"limit": 3}).json()
+    before = first["changes"][-1]["n"]
+    second = client.get(CHANGES, params={"limit": 3, "before": before}).json()
+    assert (first["more"], second["more"]) == (True, False)
+    found = [one["after"]["content"] for one in [*first["changes"], *second["changes"]]]
+    assert found == [f"fact {number}" for number in reversed(range(5))]
+
+
+def test_the_history_is_not_gone_through_for_each_change_in_it(data: Path) -> None:
+    with Assistant(DataFolder(data, "a test")) as assistant:
+        assistant.stores.facts = store = CountedStore(assistant.memory.location)
+        for number in range(30):
+            store.add(f"{LAMP} {number}")
+        assert len(get_changes(assistant).changes) == 30
+    assert store.given.readings < 10
+
+
+def test_what_was_learnt_is_given_with_its_quote(server: Served, client: httpx2.Client) -> None:
+    source = Source("我家客廳的燈叫做小明", "web:1", datetime(2026, 11, 15, tzinfo=UTC), "user")
+    server.assistant.memory.add(LAMP, origin="learnt", source=source)
+    client.post(FACTS, json={"content": "tea"})
+    (learnt,) = client.get(CHANGES, params={"learnt": True}).json()["changes"]
+    assert learnt["after"]["content"] == LAMP
+    assert (learnt["quote"], learnt["conversation"]) == ("我家客廳的燈叫做小明", "web:1")
+    assert learnt["messageTime"] == "2026-11-15T00:00:00.000Z"
+
+
+@pytest.mark.parametrize("sent", [{}, {"json": {}}, {"json": {"change": None}}])
+def test_without_a_number_the_newest_change_is_taken_back(
+    server: Served, client: httpx2.Client, sent: dict[str, object]
+) -> None:
+    client.post(FACTS, json={"content": LAMP})
+    client.post(FACTS, json={"content": "tea"})
+    answer = client.post(UNDO, **sent).json()  # type: ignore[arg-type]
+    (undone,) = answer["undone"]
+    assert undone["after"]["content"] == "tea"
+    assert (undone["undone"], undone["undoable"]) == (True, False)
+    assert answer["etag"] == client.get(MAIN).headers["etag"]
+    assert contents(server) == [LAMP]
+
+
+def test_one_change_is_taken_back_and_the_later_ones_stay(
+    server: Served, client: httpx2.Client
+) -> None:
+    client.post(FACTS, json={"content": LAMP})
+    number = client.get(CHANGES).json()["changes"][0]["n"]
+    client.post(FACTS, json={"content": "tea"})
+    assert client.post(UNDO, json={"change": number}).status_code == 200
+    assert contents(server) == ["tea"]
+    again = client.post(UNDO, json={"change": number})
+    assert again.status_code == 404
+    listed = {one["n"]: one for one in client.get(CHANGES).json()["changes"]}
+    assert (listed[number]["undone"], listed[number]["undoable"]) == (True, False)
+
+
+def test_a_change_of_what_changed_since_is_not_taken_back(
+    server: Served, client: httpx2.Client
+) -> None:
+    fact = client.post(FACTS, json={"content": LAMP}).json()
+    number = client.get(CHANGES).json()["changes"][0]["n"]
+    client.patch(f"{FACTS}/{fact['id']}", json={"content": "客廳的燈叫做小美"})
+    answer = client.post(UNDO, json={"change": number})
+    assert (answer.status_code, answer.json()["code"]) == (409, "conflict")
+    assert contents(server) == ["客廳的燈叫做小美"]
+
+
+def test_what_changed_since_is_skipped_on_request(server: Served, client: httpx2.Client) -> None:
+    client.post(FACTS, json={"content": "tea"})
+    client.post(FACTS, json={"content": LAMP})
+    server.memory.write_text(server.memory.read_text("utf-8").replace("小明", "小美"), "utf-8")
+    assert client.post(UNDO).status_code == 409
+    assert client.post(UNDO, json={"skip": False}).status_code == 409
+    (undone,) = client.post(UNDO, json={"skip": True}).json()["undone"]
+    assert undone["after"]["content"] == "tea"
+    assert contents(server) == ["客廳的燈叫做小美"]
+    assert client.post(UNDO, json={"skip": True}).status_code == 404
+
+
+@pytest.mark.parametrize("body", [{}, {"change": 999}])
+def test_where_there_is_nothing_to_undo_nothing_is_found(
+    visitor: httpx2.Client, body: object
+) -> None:
+    answer = visitor.post(UNDO, json=body)
+    assert answer.status_code == 404
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize("body", [{"change": 0}, {"change": "x"}, {"skip": "x"}, {"n": 1}, [], 1])
+def test_what_is_no_number_of_a_change_is_refused(visitor: httpx2.Client, body: object) -> None:
+    assert visitor.post(UNDO, json=body).status_code == 422
+
+
+@pytest.mark.parametrize(
+    "query", [{"limit": 0}, {"limit": 501}, {"before": 0}, {"before": "x"}, {"learnt": "perhaps"}]
+)
+def test_a_bad_question_for_changes_is_refused(
+    visitor: httpx2.Client, query: dict[str, str]
+) -> None:
+    answer = visitor.get(CHANGES, params=query)
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["where"] == f"query.{next(iter(query))}"
+
+
+def test_the_command_line_takes_back_what_was_done_over_http(
+    cli: Cli, server: Served, client: httpx2.Client
+) -> None:
+    client.post(FACTS, json={"content": LAMP})
+    assert cli.process("undo").code == 0
+    assert client.get(FACTS).json()["facts"] == []

@@ -20,7 +20,7 @@ from tests.standins.scripted import ScriptedModel, learnt
 from turnleaf import __version__
 from turnleaf.assistant import Assistant
 from turnleaf.errors import ModelError
-from turnleaf.faces.http.feed import MOST_SUBSCRIBERS, MOST_WAITING, Feed
+from turnleaf.faces.http.feed import MOST_SUBSCRIBERS, MOST_WAITING, EventFeed
 from turnleaf.settings import DataFolder
 
 pytestmark = pytest.mark.usefixtures("at_noon")
@@ -98,11 +98,11 @@ def test_changed_settings_are_told(server: Served, client: httpx2.Client) -> Non
 
 def test_the_progress_of_the_index_is_told_and_asked_for(data: Path) -> None:
     async def listen() -> list[bytes | None]:
-        with Feed(assistant, every_seconds=0.01) as feed:
+        with EventFeed(assistant, every_seconds=0.01) as feed:
             subscriber = feed.subscribe()
             heard = []
             for done in (3, 10):
-                feed.index_progress(done, 10)
+                feed.note_progress(done, 10)
                 heard.append(await subscriber.next())
                 assert feed.progress == (done, 10)
             return heard
@@ -148,7 +148,7 @@ def test_what_cannot_be_read_keeps_nothing_else_from_being_told(server: Served) 
 
 def test_what_was_learnt_is_told_later_where_the_record_could_not_be_read(data: Path) -> None:
     async def listen() -> list[bytes | None]:
-        feed = Feed(assistant, every_seconds=0.01)
+        feed = EventFeed(assistant, every_seconds=0.01)
         subscriber = feed.subscribe()
         with feed:
             heard = [await subscriber.next()]
@@ -195,7 +195,7 @@ def test_what_goes_wrong_is_told_without_secrets_and_places(
 
 def test_a_slow_listener_is_dropped_and_nobody_waits_for_them(data: Path) -> None:
     async def listen() -> tuple[list[bytes | None], list[bytes | None]]:
-        feed = Feed(assistant)
+        feed = EventFeed(assistant)
         slow, quick = feed.subscribe(), feed.subscribe()
         heard = []
         for number in range(MOST_WAITING + 1):
@@ -228,7 +228,7 @@ def test_the_most_who_can_listen_are_many_and_who_leaves_makes_room(server: Serv
 
 def test_who_listens_is_let_go_at_the_end(data: Path) -> None:
     async def listen() -> bytes | None:
-        with Feed(assistant) as feed:
+        with EventFeed(assistant) as feed:
             subscriber = feed.subscribe()
         return await subscriber.next()
 

@@ -20,7 +20,7 @@ from turnleaf.assistant import Assistant
 from turnleaf.core import dialogue
 from turnleaf.core.dialogue import Prompt, Text, Toolbox
 from turnleaf.core.schedules import Run
-from turnleaf.faces.http.schedules import Schedule as ScheduleShape
+from turnleaf.faces.http.schedules import ScheduleView
 from turnleaf.store.schedules import ScheduleStore
 from turnleaf.store.timing import local_zone
 
@@ -221,7 +221,7 @@ def test_a_list_of_schedules_takes_no_longer_for_many_runs(tmp_path: Path) -> No
         done = [Run(str(number), one.created_at, "done") for number in range(50)]
         one = replace(one, runs=tuple(done))
         readings.clear()
-        last = ScheduleShape.of(one, own).last_run
+        last = ScheduleView.of(one, own).last_run
         assert last is not None
         assert (last.id, len(readings)) == ("49", 2)
 

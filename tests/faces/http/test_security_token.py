@@ -13,7 +13,7 @@ import pytest
 from tests.faces.http.attacking import LAMP, TOKEN, Target, attacked, guarded_well, refused
 from turnleaf.errors import CorruptFile
 from turnleaf.faces.http import access
-from turnleaf.faces.http.access import Access, Wrong, check, kept_token
+from turnleaf.faces.http.access import Access, WrongTokens, check, kept_token
 from turnleaf.faces.http.problems import Refused
 
 MAIN = "/api/memory/main"
@@ -138,7 +138,7 @@ def test_a_token_that_is_nearly_right_is_wrong(given: str) -> None:
         "headers": [(b"host", b"10.0.0.2"), (b"authorization", given.encode())],
     }  # fmt: skip
     with pytest.raises(Refused, match="token") as error:
-        check(scope, Access("10.0.0.2", 8793, TOKEN), Wrong())
+        check(scope, Access("10.0.0.2", 8793, TOKEN), WrongTokens())
     assert error.value.status == 401
 
 
@@ -168,7 +168,7 @@ def test_pages_that_were_left_open_with_an_old_token_lock_nobody_out(target: Tar
 
 def test_an_old_token_in_between_gives_nobody_more_guesses() -> None:
     seconds = [0.0]
-    wrong = Wrong(lambda: seconds[0])
+    wrong = WrongTokens(lambda: seconds[0])
     for number in range(access.WRONG_TOKENS):
         seconds[0] = float(number)
         wrong.add("10.0.0.1", f"guess-{number}")
@@ -178,7 +178,7 @@ def test_an_old_token_in_between_gives_nobody_more_guesses() -> None:
 
 def test_an_address_may_try_again_after_a_minute_and_others_at_once() -> None:
     seconds = [0.0]
-    wrong = Wrong(lambda: seconds[0])
+    wrong = WrongTokens(lambda: seconds[0])
     for number in range(access.WRONG_TOKENS):
         assert wrong.wait_seconds("10.0.0.1") == 0
         wrong.add("10.0.0.1", f"guess-{number}")
@@ -189,7 +189,7 @@ def test_an_address_may_try_again_after_a_minute_and_others_at_once() -> None:
 
 
 def test_who_has_a_whole_network_of_addresses_is_one_guesser() -> None:
-    wrong = Wrong(lambda: 0.0)
+    wrong = WrongTokens(lambda: 0.0)
     for number in range(access.WRONG_TOKENS):
         wrong.add(f"2001:db8::{number:x}", f"guess-{number}")
     assert wrong.wait_seconds("2001:db8::ffff") > 0
@@ -198,7 +198,7 @@ def test_who_has_a_whole_network_of_addresses_is_one_guesser() -> None:
 
 
 def test_guesses_from_very_many_addresses_do_not_fill_the_memory() -> None:
-    wrong = Wrong(lambda: 0.0)
+    wrong = WrongTokens(lambda: 0.0)
     for number in range(3 * access.WRONG_ADDRESSES):
         wrong.add(f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}", "guess")
     assert len(wrong) == access.WRONG_ADDRESSES

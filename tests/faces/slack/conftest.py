@@ -15,9 +15,10 @@ from turnleaf import Assistant
 from turnleaf.core.dialogue import Model
 from turnleaf.faces.slack.bot import Bot
 from turnleaf.faces.slack.client import identity, make_client
-from turnleaf.faces.slack.line import Line
-from turnleaf.settings import SETTINGS
-from turnleaf.store.daily import local_now
+from turnleaf.faces.slack.socket_mode import Line
+from turnleaf.settings import SETTINGS, DataFolder
+from turnleaf.spaces import Spaces
+from turnleaf.store.ambient import local_now
 
 
 class Switch:
@@ -57,7 +58,8 @@ class World:
         self.assistant = Assistant(self.folder, model=model, now=self.now)
         self.assistant.init()
         me = identity(self.client)
-        self.bot = Bot(self.assistant, self.client, me, wait=self.waits.append)
+        self.spaces = Spaces(DataFolder(self.folder, "a test"), model=model, now=self.now)
+        self.bot = Bot(self.assistant, self.client, me, spaces=self.spaces, wait=self.waits.append)
         self._switch.bot = self.bot
 
     def now(self) -> datetime:
@@ -116,4 +118,5 @@ def world(
     one = World(slack, client, switch, tmp_path)
     yield one
     one.settle()
+    one.spaces.close()
     one.assistant.close(flush=False)

@@ -8,7 +8,7 @@ from slack_sdk.errors import SlackApiError
 
 from tests.faces.slack.conftest import Switch
 from tests.standins.slack_api import SlackApi
-from turnleaf.faces.slack.answers import Answer, Place
+from turnleaf.faces.slack.answers import ThreadAnswer, ThreadPlace
 
 LONG = "\n\n".join(f"第{number}段。" + "客廳的燈叫做小明。" * 30 for number in range(30))
 
@@ -20,8 +20,8 @@ class Scene:
         self.slack = slack
         self.thread = f"thread-{len(slack.posts)}"
         self._seconds = 0.0
-        place = Place("C01", self.thread, "U01", "T1")
-        self.answer = Answer(client, place, clock=lambda: self._seconds)
+        place = ThreadPlace("C01", self.thread, "U01", "T1")
+        self.answer = ThreadAnswer(client, place, clock=lambda: self._seconds)
 
     def add(self, *pieces: str, seconds: float = 5.0) -> None:
         for piece in pieces:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from copy import deepcopy
 from datetime import timedelta
 from itertools import repeat
-from threading import Barrier, Event
+from threading import Barrier, BrokenBarrierError, Event, Thread
 from typing import Any
 
 import pytest
@@ -15,11 +17,14 @@ import pytest
 from tests.faces.slack.conftest import World
 from tests.standins.scripted import learnt
 from tests.standins.slack_api import BOT, SECONDS
-from turnleaf.core.audiences import EVERYONE, only
 from turnleaf.core.dialogue import Prompt, Silence, Text, Toolbox
-from turnleaf.errors import ModelError
-from turnleaf.faces.slack.lanes import MOST_OF_ONE, MOST_WAITING
+from turnleaf.core.keys import EVERYONE, only
+from turnleaf.errors import ModelError, TurnleafError
+from turnleaf.faces.slack.bot import MOST_AT_ONCE, MOST_OF_ONE, MOST_WAITING, Lanes
+from turnleaf.faces.slack.client import attempt
+from turnleaf.faces.slack.directory import Recent
 from turnleaf.store.memories import MemoryStore
+from turnleaf.store.stores import Stores
 
 LAMP = "客廳的燈叫做小明"
 
@@ -296,7 +301,7 @@ def test_what_was_said_is_shown_while_a_tool_is_used(world: World) -> None:
     ts = world.slack.mention("燈叫什麼？")
     assert world.said(ts) == ["我找找。沒有。"]
     (begun,) = world.slack.called("chat.startStream")
-    assert begun["markdown_text"] == "我找找。"
+    assert begun["chunks"] == [{"type": "markdown_text", "text": "我找找。"}]
     assert (begun["recipient_user_id"], begun["recipient_team_id"]) == ("U01", "T1")
 
 
@@ -788,3 +793,120 @@ def test_what_goes_wrong_in_the_background_is_logged_without_secrets(
     world.bot.tell_news()
     assert "in the background: it refused" in caplog.text
     assert key not in caplog.text
+
+
+KEY = "sk-proj-" + "a1B2" * 8
+
+
+def held(gate: Event) -> Callable[[], None]:
+    """Give something to do that lasts until it is let go."""
+
+    def wait() -> None:
+        gate.wait(SECONDS)
+
+    return wait
+
+
+def raised(error: Exception) -> None:
+    raise error
+
+
+def test_so_many_lanes_go_at_the_same_time_and_no_more() -> None:
+    lanes = Lanes()
+    enough, too_many = Barrier(MOST_AT_ONCE), Barrier(MOST_AT_ONCE + 1)
+    met: list[int] = []
+
+    def work() -> None:
+        enough.wait(SECONDS)
+        with suppress(BrokenBarrierError):
+            met.append(too_many.wait(0.2))
+
+    for number in range(2 * MOST_AT_ONCE):
+        lanes.do(str(number), work)
+    assert lanes.wait(SECONDS)
+    assert not enough.broken
+    assert met == []
+
+
+def test_so_much_waits_and_no_more() -> None:
+    lanes, gate = Lanes(), Event()
+    took = [lanes.do("one", held(gate)) for _ in range(250)]
+    assert took.count(True) == MOST_WAITING
+    gate.set()
+    assert lanes.wait(SECONDS)
+    assert lanes.do("one", gate.set)
+    assert lanes.wait(SECONDS)
+
+
+def test_of_one_person_less_waits_so_that_there_is_room_for_others() -> None:
+    lanes, gate = Lanes(), Event()
+    took = [lanes.do("one", held(gate), "U09") for _ in range(30)]
+    assert took.count(True) == MOST_OF_ONE
+    assert lanes.do("two", gate.set, "U01")
+    assert lanes.wait(SECONDS)
+
+
+def test_what_cannot_be_begun_leaves_nothing_behind(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    lanes, done = Lanes(), Event()
+    with monkeypatch.context() as patch:
+        patch.setattr(Thread, "start", lambda _: raised(RuntimeError("can't start new thread")))
+        assert not lanes.do("one", done.set)
+    assert "can't start new thread" in caplog.text
+    assert lanes.wait(0)
+    assert lanes.do("one", done.set)
+    assert done.wait(SECONDS)
+
+
+@pytest.mark.parametrize("kind", [TurnleafError, RuntimeError])
+def test_what_goes_wrong_is_logged_without_secrets(
+    kind: type[Exception], caplog: pytest.LogCaptureFixture
+) -> None:
+    attempt(lambda: raised(kind(f"no door for {KEY}")))
+    assert "no door for" in caplog.text
+    assert KEY not in caplog.text
+
+
+def test_our_own_files_are_not_slacks_trouble(caplog: pytest.LogCaptureFixture) -> None:
+    attempt(lambda: raised(PermissionError(30, "Read-only file system")))
+    (record,) = caplog.records
+    assert record.levelno == logging.ERROR
+    assert "Read-only file system" in caplog.text
+    assert "Slack did not take" not in caplog.text
+
+
+def test_the_oldest_of_very_many_is_forgotten() -> None:
+    recent = Recent[str](2)
+    assert recent.add("a", "1")
+    assert recent.add("b", "2")
+    assert not recent.add("a", "3")
+    assert recent.add("c", "4")
+    assert [recent.get(name) for name in "abc"] == ["3", None, "4"]
+    recent.remove("a")
+    assert recent.add("a", "5")
+
+
+# Spaces
+
+
+def test_whoever_has_a_space_shares_no_memory_with_the_others(world: World) -> None:
+    world.allow(slackAllowedUsers="U01,U02", slackSpaces="U02=anna")
+    mine = world.slack.mention("記住客廳的燈叫做小明")
+    theirs = world.slack.mention("remember my cat is called Luna", user="U02")
+    assert "小明" in "".join(world.said(mine))
+    assert "Luna" in "".join(world.said(theirs))
+    assert world.remembered() == ["客廳的燈叫做小明"]
+    with Stores.open(world.folder, space="anna") as anna:
+        assert [one.content for one in anna.facts.get_all()] == ["my cat is called Luna"]
+        assert anna.conversations.summary(f"slack:{theirs}") is not None
+    assert world.assistant.conversations.summary(f"slack:{theirs}") is None
+
+
+def test_in_one_thread_everybody_speaks_to_their_own_memory(world: World) -> None:
+    world.allow(slackAllowedUsers="U01,U02", slackSpaces="U02=anna")
+    ts = world.slack.mention("remember the code is 1234")
+    world.said(ts)
+    world.slack.mention("What is the code?", user="U02", thread_ts=ts)
+    world.settle()
+    assert "1234" not in str(world.model.prompts[-1])

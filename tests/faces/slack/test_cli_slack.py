@@ -16,7 +16,7 @@ import pytest
 
 from tests.faces.conftest import Cli
 from tests.standins.slack_api import APP_TOKEN, BOT_TOKEN, Body, SlackApi
-from turnleaf.faces.slack.manifest import EVENTS, SCOPES
+from turnleaf.faces.slack.socket_mode import EVENTS, SCOPES
 from turnleaf.store.schedules import ScheduleStore
 
 SECONDS = 120

@@ -8,15 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from turnleaf.faces.slack.reading import mentions, readable, speaks_to_another
-from turnleaf.faces.slack.writing import (
+from turnleaf.faces.slack.texts import (
     ENOUGH,
     LONGEST,
-    escaped,
-    first_message,
-    literal,
-    messages,
-    settled,
+    cut_message,
+    cut_unfinished,
+    escape,
+    escape_plain,
+    has_mention,
+    is_to_another,
+    make_readable,
+    split_messages,
 )
 from turnleaf.obeying import requests_in
 
@@ -31,7 +33,7 @@ HOSTILE = st.lists(
 
 
 def read(text: str) -> str:
-    return readable(text, own="UBOT", name_of=lambda user: NAMES.get(user, user))
+    return make_readable(text, own="UBOT", name_of=lambda user: NAMES.get(user, user))
 
 
 @pytest.mark.parametrize(
@@ -61,12 +63,12 @@ def test_marks_and_escapes_are_read_as_people_see_them(text: str, meant: str) ->
 
 
 def test_who_is_spoken_to_is_told_by_the_mentions() -> None:
-    assert mentions("hi <@UBOT>", "UBOT")
-    assert mentions("hi <@UBOT|x>", "UBOT")
-    assert not mentions("hi <@UBOT2> &lt;@UBOT&gt;", "UBOT")
-    assert speaks_to_another(" <@U01> hi <@UBOT>", "UBOT")
-    assert not speaks_to_another("<@UBOT> hi <@U01>", "UBOT")
-    assert not speaks_to_another("hi <@U01>", "UBOT")
+    assert has_mention("hi <@UBOT>", "UBOT")
+    assert has_mention("hi <@UBOT|x>", "UBOT")
+    assert not has_mention("hi <@UBOT2> &lt;@UBOT&gt;", "UBOT")
+    assert is_to_another(" <@U01> hi <@UBOT>", "UBOT")
+    assert not is_to_another("<@UBOT> hi <@U01>", "UBOT")
+    assert not is_to_another("hi <@U01>", "UBOT")
 
 
 @pytest.mark.parametrize(
@@ -83,7 +85,7 @@ def test_who_is_spoken_to_is_told_by_the_mentions() -> None:
     ],
 )
 def test_a_name_is_one_word(name: str, shown: str) -> None:
-    text = readable("so says <@U03>", own="UBOT", name_of=lambda _: name)
+    text = make_readable("so says <@U03>", own="UBOT", name_of=lambda _: name)
     assert text == f"so says @{shown}"
 
 
@@ -97,10 +99,10 @@ def test_a_name_is_one_word(name: str, shown: str) -> None:
     ],
 )  # fmt: skip
 def test_the_name_of_somebody_else_asks_for_nothing(text: str, name: str) -> None:
-    said = readable(text.format("<@U03>"), own="UBOT", name_of=lambda _: name)
+    said = make_readable(text.format("<@U03>"), own="UBOT", name_of=lambda _: name)
     assert requests_in(said) == []
     for label in (f"<#C03|{name}>", f"<!subteam^S1|@{name}>"):
-        assert requests_in(readable(text.format(label), own="UBOT", name_of=str)) == []
+        assert requests_in(make_readable(text.format(label), own="UBOT", name_of=str)) == []
 
 
 def test_what_is_asked_is_asked_also_where_somebody_is_named() -> None:
@@ -124,17 +126,17 @@ def test_what_is_asked_is_asked_also_where_somebody_is_named() -> None:
     ],
 )  # fmt: skip
 def test_markdown_holds_none_of_slacks_own_marks(markdown: str, sent: str) -> None:
-    assert escaped(markdown) == sent
+    assert escape(markdown) == sent
 
 
 def test_a_plain_field_holds_none_either() -> None:
-    assert literal("<!here> & > @everyone") == "&lt;!here&gt; &amp; &gt; @\u200beveryone"
+    assert escape_plain("<!here> & > @everyone") == "&lt;!here&gt; &amp; &gt; @\u200beveryone"
 
 
 @settings(deadline=None, max_examples=50)
 @given(HOSTILE)
 def test_no_text_calls_anybody(text: str) -> None:
-    for sent in (escaped(text), literal(text)):
+    for sent in (escape(text), escape_plain(text)):
         assert "<" not in sent
         assert not re.search(r"(?<![A-Za-z0-9])@(?:here|channel|everyone)\b", sent, re.ASCII)
 
@@ -142,38 +144,38 @@ def test_no_text_calls_anybody(text: str) -> None:
 @settings(deadline=None, max_examples=50)
 @given(HOSTILE, HOSTILE)
 def test_what_is_shown_early_stays_as_it_is(first: str, more: str) -> None:
-    assert escaped(first + more).startswith(escaped(settled(first)))
+    assert escape(first + more).startswith(escape(cut_unfinished(first)))
 
 
 @settings(deadline=None, max_examples=10)
 @given(st.text("ab 。\n`~", min_size=ENOUGH, max_size=3 * LONGEST))
 def test_messages_hold_all_of_a_text_and_are_never_too_long(text: str) -> None:
-    parts = messages(text)
-    assert all(len(part) <= LONGEST + 70 and len(escaped(part)) <= 12_000 for part in parts)
+    parts = split_messages(text)
+    assert all(len(part) <= LONGEST + 70 and len(escape(part)) <= 12_000 for part in parts)
     there = iter("".join(parts))
     assert all(character in there for character in text if character in "ab。")
 
 
 @pytest.mark.parametrize("character", "<&@>茶")
 def test_the_longest_message_fits_when_it_is_escaped(character: str) -> None:
-    first, rest = first_message(character * LONGEST * 2)
-    assert len(escaped(first)) <= 12_000
+    first, rest = cut_message(character * LONGEST * 2)
+    assert len(escape(first)) <= 12_000
     assert len(first) + len(rest) == LONGEST * 2
 
 
 def test_a_text_is_cut_between_paragraphs_or_lines_or_sentences_or_words() -> None:
     head = "x" * ENOUGH
-    assert first_message(f"{head}\n\n{'y' * LONGEST}")[0] == head
-    assert first_message(f"{head}\n{'y' * LONGEST}")[0] == head
-    assert first_message(f"{'茶' * ENOUGH}。{'茶' * LONGEST}")[0] == "茶" * ENOUGH + "。"
-    assert first_message(f"{head} {'y' * LONGEST}")[0] == head
-    assert first_message("y" * LONGEST * 2)[0] == "y" * LONGEST
+    assert cut_message(f"{head}\n\n{'y' * LONGEST}")[0] == head
+    assert cut_message(f"{head}\n{'y' * LONGEST}")[0] == head
+    assert cut_message(f"{'茶' * ENOUGH}。{'茶' * LONGEST}")[0] == "茶" * ENOUGH + "。"
+    assert cut_message(f"{head} {'y' * LONGEST}")[0] == head
+    assert cut_message("y" * LONGEST * 2)[0] == "y" * LONGEST
 
 
 def test_a_code_block_that_is_cut_is_closed_and_goes_on() -> None:
     code = "\n".join(f"print({number})  # <{number}>" for number in range(400))
     text = f"Here:\n\n```python\n{code}\n```\n\nDone."
-    parts = messages(text)
+    parts = split_messages(text)
     assert len(parts) > 2
     assert all(part.count("```") == 2 for part in parts)
     assert all(part.startswith("```python\n") for part in parts[1:])
@@ -185,19 +187,21 @@ def test_a_code_block_that_is_cut_is_closed_and_goes_on() -> None:
 @pytest.mark.parametrize("before", ["> ", "        ", "> > ", "\t"])
 def test_a_code_block_in_a_list_or_a_quote_goes_on_there(before: str) -> None:
     code = [f"{before}print({number})" for number in range(500)]
-    parts = messages("\n".join(["- so:", f"{before}```python", *code, f"{before}```", "Done"]))
+    parts = split_messages(
+        "\n".join(["- so:", f"{before}```python", *code, f"{before}```", "Done"])
+    )
     assert len(parts) > 2
     assert all(part.count(f"{before}```") == 2 == part.count("```") for part in parts)
     assert all(part.startswith(f"{before}```python\n{before}print") for part in parts[1:])
 
 
 def test_a_fence_of_any_length_is_cut_in_the_end() -> None:
-    assert len(messages("```" + "x" * 10_000)) == 4
-    assert len(messages("~~~ a\n" + "x\n" * 5000 + "~~~\n")) < 6
+    assert len(split_messages("```" + "x" * 10_000)) == 4
+    assert len(split_messages("~~~ a\n" + "x\n" * 5000 + "~~~\n")) < 6
 
 
 @pytest.mark.parametrize("mark", ["`", "~", "> ", " ", "```\n"])
 def test_what_is_left_of_a_text_is_always_less(mark: str) -> None:
     for size in (2300, LONGEST - 1, LONGEST):
         text = (mark * size)[:size] + "```\n" + "x" * 5000
-        assert len(first_message(text)[1]) < len(text) - ENOUGH + 100
+        assert len(cut_message(text)[1]) < len(text) - ENOUGH + 100

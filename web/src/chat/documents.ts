@@ -15,7 +15,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Give a document's size. */
+/** Return a document's size. */
 export function bytesOf({ text }: Document): number {
   return new TextEncoder().encode(text).length;
 }

@@ -9,7 +9,7 @@ const COMMON = new Set(
   "about after all and any are before but can did does done for from had has have her him his how its not now off on one our out she that the their them then there they this was what when where which who will with you your 什麼 怎麼 的是 是什 我的 你的 可以 沒有 一個".split(" "),
 );
 
-/** Give words, and pairs of characters where words are not set apart. */
+/** Return words, and pairs of characters where words are not set apart. */
 function terms(text: string): Set<string> {
   const folded = text.normalize("NFKC").toLowerCase();
   const words = (folded.match(WORDS) ?? []).filter((word) => word.length >= SHORTEST_WORD);
@@ -32,7 +32,7 @@ function shared(own: Iterable<string>, others: Set<string>, weigh: Weigh): numbe
   return whole && common / whole;
 }
 
-/** Give what a question or its answer is about, the closest first; a word that many have tells little. */
+/** Return what a question or its answer is about, the closest first; a word that many have tells little. */
 export function nearest<Item extends { content: string | null }>(
   items: Item[],
   question: string,

@@ -20,7 +20,7 @@ const PARTS: Record<string, PartName> = {
 };
 const MEMORY_HEAD = "## Long-term Memory\n<";
 
-/** Give each section with its size and its text, in the order in which the model reads them. */
+/** Return each section with its size and its text, in the order in which the model reads them. */
 export function partsOf(prompt: Preview, question: string): PromptPart[] {
   const texts = textsOf(prompt, question);
   return prompt.sections.map(({ name, tokens }) => {

@@ -1,6 +1,6 @@
 /** Stored messages as turns, page by page. */
 
-import type { Message, ShapedBy, ToolCall } from "../api";
+import type { HitSource, Message, ShapedBy, ToolCall } from "../api";
 import { newTurn, type Piece, record, type Shaped, type Stored, type Turn, type TurnState, withResult } from "./thread";
 
 const STATES: Record<Message["status"], TurnState> = {
@@ -72,8 +72,8 @@ function storedOf({ id, role, parent, versions, trust, source, name, hidden, new
 }
 
 function shapedOf({ memories, hits }: ShapedBy): Shaped {
-  const whole = hits.map((hit) => ({ heading: null, conversation: null, speaker: null, score: null, ...hit }));
-  return { facts: memories, hits: whole, leftOut: [] };
+  const known = hits.map((hit) => ({ ...hit, source: hit.source as HitSource }));
+  return { facts: memories, hits: known, leftOut: [] };
 }
 
 // Which messages a turn is made of
@@ -124,7 +124,7 @@ function joinedPieces(older: Piece[], newer: Piece[]): Piece[] {
   }, older);
 }
 
-/** Give turns what is known of them on the server, from the newest back to where they differ. */
+/** Return turns what is known of them on the server, from the newest back to where they differ. */
 export function withStored(ours: Turn[], theirs: Turn[]): Turn[] {
   const turns = [...ours];
   let at = turns.length - 1;

@@ -1,6 +1,6 @@
 /** A conversation as the page shows it: values, and how an answer's events change them. */
 
-import { type ChatEvent, type Document, type Hit, type Message, type Preview, Problem } from "../api";
+import { type ChatEvent, type Document, type Hit, type Message, type Preview, Problem, type StoredHit } from "../api";
 import { type Note, withNotes } from "./notes";
 
 /** A fact that went into a prompt; one that is no longer there has no content. */
@@ -11,7 +11,9 @@ export interface UsedFact {
 }
 
 /** Something found for a question; of older answers perhaps only its place is known. */
-export type UsedHit = Omit<Hit, "text"> & { text?: string };
+export type UsedHit = Omit<StoredHit, "source"> &
+  Pick<Hit, "source"> &
+  Partial<Pick<Hit, "heading" | "time" | "speaker" | "trust" | "shown" | "bm25" | "vector">>;
 
 /** What the server knows of a message beside its words. */
 export type Stored = Pick<Message, "id" | "role" | "parent" | "versions" | "trust" | "source" | "name" | "hidden" | "newer">;

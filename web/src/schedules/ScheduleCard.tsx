@@ -26,7 +26,7 @@ export function nameOf({ name, prompt }: Schedule): string {
   return line.length > TITLE_CHARS ? `${line.slice(0, TITLE_CHARS).trimEnd()}…` : line;
 }
 
-/** Give the id of the title of a schedule's card. */
+/** Return the id of the title of a schedule's card. */
 export function titleId(id: string): string {
   return `schedule-${id}`;
 }

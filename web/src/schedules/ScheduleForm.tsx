@@ -19,7 +19,7 @@ export function begin(wanted: Wanted): void {
   unfinished = wanted;
 }
 
-/** Tell whether a new schedule was begun and not finished. */
+/** Whether a new schedule was begun and not finished. */
 export function isBegun(): boolean {
   return unfinished !== null;
 }
@@ -146,7 +146,7 @@ function wantedOf({ prompt, timing, name, place }: Draft, timezone: string): Wan
   return { prompt, timing, timezone, name: name.trim() || null, deliver: deliverOf(place) };
 }
 
-/** Give only what is other than before: somebody else may have changed the rest. */
+/** Return only what is other than before: somebody else may have changed the rest. */
 function changed(before: Schedule, wanted: Wanted): Partial<Wanted> {
   const keys = Object.keys(wanted) as (keyof Wanted)[];
   return Object.fromEntries(keys.filter((key) => wanted[key] !== before[key]).map((key) => [key, wanted[key]]));
@@ -181,7 +181,7 @@ function When({ timing, onChange }: { timing: string; onChange: (timing: string)
   );
 }
 
-/** Give tomorrow at nine, to be corrected. */
+/** Return tomorrow at nine, to be corrected. */
 function tomorrow(): string {
   const day = new Date(Date.now() + 86_400_000);
   const two = (number: number) => String(number).padStart(2, "0");

@@ -152,7 +152,7 @@ function Nothing({ onTry }: { onTry: () => void }) {
   );
 }
 
-/** Give a place for the id of what is to have the focus once it is shown. */
+/** Return a place for the id of what is to have the focus once it is shown. */
 function useFocus(): RefObject<string | null> {
   const wanted = useRef<string | null>(null);
   useEffect(() => {

@@ -41,7 +41,7 @@ export function Times({ timing, zone }: { timing: string; zone: string }) {
   );
 }
 
-/** Give what was written once the writing pauses. */
+/** Return what was written once the writing pauses. */
 function usePaused(timing: string, zone: string): { timing: string; zone: string } {
   const [asked, setAsked] = useState({ timing, zone });
   useEffect(() => {

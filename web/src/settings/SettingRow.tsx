@@ -109,7 +109,7 @@ function Fixed({ children }: { children: ReactNode }) {
   );
 }
 
-/** Give a function that writes a value as a person would. */
+/** Return a function that writes a value as a person would. */
 function useShown(setting: Setting): (value: SettingValue) => string {
   const { words, format } = useI18n();
   return (value) => {

@@ -136,6 +136,11 @@ const fields: Record<string, FieldWords> = {
     meaning:
       "The ids of channels, such as C012AB3CD, separated by commas. Every member of the workspace who can write there shares this memory; guests only if they are listed above.",
   },
+  slackSpaces: {
+    label: "People with a memory of their own",
+    meaning:
+      "Ids with the name of a space, such as U012AB3CD=anna, separated by commas. What these people say is kept in that space and shared with nobody else. They must be allowed above as well.",
+  },
 };
 
 export const en = {

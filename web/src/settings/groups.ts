@@ -17,7 +17,7 @@ const KEYS: Record<Exclude<Group, "other">, string[]> = {
     "conversationMaxAgeDays",
     "conversationsLocation",
   ],
-  slack: ["slackAllowedUsers", "slackAllowedChannels"],
+  slack: ["slackAllowedUsers", "slackAllowedChannels", "slackSpaces"],
 };
 
 /** What may be meant; anything else can be typed. */

@@ -9,7 +9,7 @@ interface Asked {
 /** Ask no server, so that no address is wrong for them. */
 const ALONE = ["recall", "claude-cli"];
 
-/** Give what another model makes wrong: an address at which it is not served. */
+/** Return what another model makes wrong: an address at which it is not served. */
 export function leftBehind(settings: Setting[], next: SettingValue): Asked | null {
   const [model, url] = ["model", "modelUrl"].map((key) => settings.find((setting) => setting.key === key));
   if (typeof url?.value !== "string" || url.from !== "file") return null;

@@ -128,6 +128,11 @@ const fields: Record<string, FieldWords> = {
     label: "在哪些頻道回答所有成員",
     meaning: "頻道的 ID，例如 C012AB3CD，用逗號分隔。能在那裡發言的工作區成員都共用這份記憶；訪客要列在上面才算。",
   },
+  slackSpaces: {
+    label: "有自己記憶的人",
+    meaning:
+      "成員 ID 與空間名稱，例如 U012AB3CD=anna，用逗號分隔。這些人說的話只存在自己的空間，不與其他人共用；他們也要列在上面的名單裡。",
+  },
 };
 
 export const zhTW: typeof en = {

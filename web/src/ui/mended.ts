@@ -7,7 +7,7 @@ const MARK_ALONE = /(^|\n)[ \t]*(?:[-=*+#>|_~`]+|\d+[.)]?)[ \t]*$/;
 const TABLE_HEAD = /(^|\n)\|[^\n]*(?:\n[|\s:-]*)?$/;
 const HALF_LINK = /!?\[([^\]\n]*)\]\([^)\n]*$/;
 
-/** Give the text with what is not finished at its end left out or closed. */
+/** Return the text with what is not finished at its end left out or closed. */
 export function mended(text: string): string {
   if ((text.match(OPEN_FENCE)?.length ?? 0) % 2) return text;
   const cut = text.replace(MARK_ALONE, "").replace(TABLE_HEAD, "").replace(HALF_LINK, "$1");

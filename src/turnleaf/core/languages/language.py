@@ -12,10 +12,9 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.data import find_folders, load_data
-from turnleaf.core.languages.patterns import expand
 from turnleaf.core.languages.request_words import RequestWords
 from turnleaf.core.languages.telling import Telling
-from turnleaf.core.languages.words import Words
+from turnleaf.core.languages.words import Words, expand
 from turnleaf.core.terms import simplify
 
 if TYPE_CHECKING:
@@ -132,12 +131,15 @@ class SlotWords:
     `after` another slot continue a statement of that; with `after_value` about its value. What is
     `supposed` goes without saying wherever it is mentioned, in a question too: my dog Rex. Those
     for what `then` follows read a later clause that leaves out what it is about: "it is now …".
+    A clause that holds what `unless` says states nothing of the slot but that something is over:
+    who lives somewhere for the summer has no home there.
     """
 
     say: str
     say_other: str
     cues: tuple[str, ...]
     rules: tuple[Rule, ...]
+    unless: re.Pattern[str] | None = None
     supposed: tuple[Rule, ...] = ()
     after: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
     after_value: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
@@ -345,6 +347,7 @@ class Language:
             say_other=fields.get("say_other", ""),
             cues=tuple(_spell(cue) for cue in fields.get("cues", "").split()),
             rules=rules,
+            unless=_compile(self._expand(fields["unless"])) if "unless" in fields else None,
             supposed=self._rules(name, fields.get("supposed", ())),
             after=self._following(name, fields.get("after", {})),
             after_value=self._following(name, fields.get("after_value", {})),

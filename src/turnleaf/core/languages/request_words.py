@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from turnleaf.core.languages.patterns import compile_pattern, expand, join_lines
+from turnleaf.core.languages.words import compile_pattern, expand, join_lines
 from turnleaf.core.terms import simplify
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.data import find_folders, load_data
-from turnleaf.core.languages.patterns import compile_pattern, expand
+from turnleaf.core.languages.words import compile_pattern, expand
 from turnleaf.core.terms import simplify
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from turnleaf.core.languages.patterns import join_lines
+from turnleaf.core.languages.words import join_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

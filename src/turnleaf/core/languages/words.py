@@ -6,15 +6,14 @@ Simplified characters.
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.data import find_folders, load_data
-from turnleaf.core.languages.patterns import compile_pattern, expand, join_lines
 from turnleaf.core.terms import simplify
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Iterator, Mapping
 
 FILE = "words.toml"
@@ -85,3 +84,26 @@ def _all_words() -> Iterator[Words]:
 
 def _all_data() -> Iterator[Mapping[str, Any]]:
     return (load_data(f"languages/{name}/{FILE}") for name in find_folders("languages", FILE))
+
+
+_PART = re.compile(r"(?<!P)<(\w+)>")
+_LINE_END = re.compile(r"\n\s*")
+
+
+def join_lines(pattern: str) -> str:
+    """Return a pattern that is written on several lines as one."""
+    return _LINE_END.sub("", pattern.strip("\n"))
+
+
+def expand(pattern: str, parts: Mapping[str, str]) -> str:
+    """Return a pattern with its named parts put in, for text in Simplified characters."""
+    while _PART.search(pattern):
+        pattern = _PART.sub(lambda part: f"(?:{parts[part[1]]})", pattern)
+    return simplify(pattern)
+
+
+# There are many patterns, and a program that never needs some should not wait for them.
+@cache
+def compile_pattern(pattern: str) -> re.Pattern[str]:
+    """Return a pattern ready for use, which ignores case."""
+    return re.compile(pattern, re.IGNORECASE | re.DOTALL)

@@ -55,6 +55,8 @@ _MAX_NAME_CHARS = 60
 _LEADING_CHARS = 12
 _FOLLOWING_CHARS = 40
 _BEING = f"{SELF} am"
+_INTRODUCTION_CHARS = 40
+"""As much of what stands before a clause may introduce whom it is of."""
 _ELIDED = (("elided_being", _BEING), ("elided", SELF))
 """How clauses are made that leave out who they are about, and what they leave out."""
 
@@ -247,7 +249,8 @@ class _Reader:
         whose = language.speech("user_whose").match(self.plain, start, end)
         chars = whose.end() - start if whose else 0
         clause = self._mark(start, end, _Subject(SELF_WHOSE, USER, "", chars))
-        if language.speech("bygone").search(self.plain, sentence.start, sentence.end):
+        # Who once had a car has none; who speaks as a nurse is one, whatever else is over.
+        if whose and language.speech("bygone").search(self.plain, sentence.start, sentence.end):
             return []
         rules = (rule for words in language.slots.values() for rule in words.supposed)
         return next(filter(None, (_apply(one, clause, language, self.text) for one in rules)), [])
@@ -414,7 +417,10 @@ class _Reader:
         self, start: int, end: int, last: _Subject | None, language: Language, *, is_beginning: bool
     ) -> Iterator[_Clause]:
         """Return the clause with its subject marked, in each way that it can be read."""
-        if is_beginning or self.is_of_user:
+        # Who was just introduced is who an age after it is of: "I have a son, five years old."
+        near = max(0, start - _INTRODUCTION_CHARS)
+        introduced = language.speech("introduction").search(self.plain, near, start)
+        if (is_beginning or self.is_of_user) and not introduced:
             for name, mark in _ELIDED:
                 if language.speech(name).match(self.plain, start, end):
                     letter = self.plain[start]
@@ -545,7 +551,10 @@ def _first_statement(clause: _Clause, language: Language, text: str) -> list[Sta
     for words in language.slots.values():
         if words.cues and not any(cue in lowered for cue in words.cues):
             continue
+        is_passing = words.unless is not None and words.unless.search(clause.marked) is not None
         for rule in words.rules:
+            if is_passing and not rule.is_over:
+                continue
             if statements := _apply(rule, clause, language, text):
                 return statements
     return []

@@ -487,8 +487,12 @@ def _is_given_up(claim: Statement, event: Statement) -> bool:
 
 
 def _can_end(claim: Statement) -> bool:
-    """Whether a claim is of something that can be given up or exchanged: no name, no event."""
-    return claim.slot not in NAMING and not slots()[claim.slot].is_event
+    """Whether a claim is of something that can be given up or exchanged: no name, no event.
+
+    Nobody gives up an allergy: that "penicillin is off the table" does not mean that it is over.
+    """
+    is_lasting = claim.slot in NAMING or claim.slot == "allergy"
+    return not is_lasting and not slots()[claim.slot].is_event
 
 
 def _names(event: Statement, claim: Statement) -> bool:

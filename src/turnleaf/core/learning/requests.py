@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from turnleaf.core.languages.detection import detect_language
 from turnleaf.core.languages.language import find_languages, get_language
-from turnleaf.core.languages.patterns import compile_pattern
 from turnleaf.core.languages.request_words import HEAD_CHARS
+from turnleaf.core.languages.words import compile_pattern
 from turnleaf.core.terms import fold, simplify, terms
 
 if TYPE_CHECKING:

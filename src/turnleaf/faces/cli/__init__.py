@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-__all__ = ["COMMANDS", "main", "overview", "tell"]
+__all__ = ["COMMANDS", "main", "make_overview", "tell"]
 
 COMPLETION_VARIABLE = "_TURNLEAF_COMPLETE"
 FAILED = 1
@@ -20,44 +20,44 @@ PIPE_CLOSED = 141
 COMMANDS = {
     "Talk": {
         "chat": ("chat", "chat", "Talk with the assistant."),
-        "ask": ("ask", "ask", "Ask the assistant one thing."),
+        "ask": ("answers", "ask", "Ask the assistant one thing."),
         "serve": ("serve", "serve", "Serve the page, in your browser, and the HTTP API."),
         "mcp": ("mcp", "mcp", "Serve the memory to Claude Code and other MCP clients."),
         "slack": ("slack", "slack", "Answer in Slack."),
         "schedule": ("schedule", "schedule", "Have something asked by the clock."),
     },
     "Remember": {
-        "remember": ("remember", "remember", "Remember a fact."),
+        "remember": ("memories", "remember", "Remember a fact."),
         "memories": ("memories", "memories", "List what is remembered."),
         "search": ("search", "search", "Find what fits your question best."),
-        "why": ("provenance", "why", "Show where a memory came from and how it changed."),
-        "edit": ("edit", "edit", "Change a memory, here or in your editor."),
-        "forget": ("forget", "forget", "Forget a memory, by its id or its text."),
-        "undo": ("provenance", "undo", "Take back the last change."),
+        "why": ("memories", "why", "Show where a memory came from and how it changed."),
+        "edit": ("memories", "edit", "Change a memory, here or in your editor."),
+        "forget": ("forgetting", "forget", "Forget a memory, by its id or its text."),
+        "undo": ("memories", "undo", "Take back the last change."),
         "review": ("review", "review", "Decide about what waits to be remembered."),
     },
     "Days and conversations": {
-        "log": ("daily", "log", "Add a line to today's log."),
-        "today": ("daily", "today", "Show today's log."),
+        "log": ("memories", "log", "Add a line to today's log."),
+        "today": ("memories", "today", "Show today's log."),
         "history": ("history", "history", "List, show, rename, export or erase conversations."),
     },
     "Move and keep": {
         "import": ("transfer", "import_", "Add memories from a JSON or Markdown file."),
         "export": ("transfer", "export", "Write all memories as JSON or Markdown."),
-        "backup": ("safekeeping", "backup", "Save the whole data folder to one file."),
-        "restore": ("safekeeping", "restore", "Bring a backup back."),
+        "backup": ("transfer", "backup", "Save the whole data folder to one file."),
+        "restore": ("transfer", "restore", "Bring a backup back."),
     },
     "Set up": {
         "doctor": ("doctor", "doctor", "Show what was found, and what is wrong with it."),
         "config": ("config", "config", "Show the settings, or change one."),
         "reindex": ("search", "reindex", "Build the search index anew."),
-        "eval": ("evaluation", "evaluate", "Measure the search on a file of questions."),
-        "completion": ("completion", "completion", "Print the completion script for your shell."),
+        "eval": ("search", "evaluate", "Measure the search on a file of questions."),
+        "completion": ("program", "completion", "Print the completion script for your shell."),
     },
 }
 
 OPENING = """\
-Usage: turnleaf [--data-dir DIR] COMMAND [ARGS]...
+Usage: turnleaf [--data-dir DIR] [--space NAME] COMMAND [ARGS]...
 
   A memory for AI assistants that you can read.
 
@@ -67,13 +67,14 @@ Usage: turnleaf [--data-dir DIR] COMMAND [ARGS]...
 CLOSING = """\
 Options:
   --data-dir DIR  Use this data folder.
+  --space NAME    Use this space of it (TURNLEAF_SPACE).
   --version       Show the version.
   -h, --help      Show this help; after a command, the help for that command.
 """
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and give its exit code."""
+    """Run one command and return its exit code."""
     _open_missing_streams()
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
@@ -100,31 +101,31 @@ def tell(line: str) -> None:
         _abandon(sys.stderr.fileno())
 
 
-def overview() -> str:
-    """Give the help of the program as a whole."""
-    return "\n".join([OPENING, *map(_section, COMMANDS), CLOSING])
+def make_overview() -> str:
+    """Return the help of the program as a whole."""
+    return "\n".join([OPENING, *map(_make_section, COMMANDS), CLOSING])
 
 
 def _open_missing_streams() -> None:
-    """Let what was closed lead nowhere, before a file of ours gets its number."""
+    """Have what was closed lead nowhere, before a file of ours gets its number."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode))  # noqa: PTH123, SIM115 - pathlib is slow
 
 
 def _abandon(descriptor: int) -> None:
-    """Let go of what is still buffered: it would fail again when the interpreter exits."""
+    """Drop what is still buffered: it would fail again when the interpreter exits."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
 
 
 def _run(arguments: list[str]) -> int:
     if arguments in ([], ["-h"], ["--help"]) and COMPLETION_VARIABLE not in os.environ:
-        sys.stdout.write(overview())
+        sys.stdout.write(make_overview())
         return 0
     code: int = import_module("turnleaf.faces.cli.program").run(arguments)
     return code
 
 
-def _section(heading: str) -> str:
+def _make_section(heading: str) -> str:
     lines = (f"  {name:<12}{summary}\n" for name, (_, _, summary) in COMMANDS[heading].items())
     return f"{heading}:\n{''.join(lines)}"

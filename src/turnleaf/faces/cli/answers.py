@@ -1,50 +1,188 @@
-"""An answer as it comes: Markdown on a terminal, plain text elsewhere, nothing that acts."""
+"""`ask`, and an answer as it comes: Markdown on a terminal, plain text elsewhere.
+
+Markdown is shown as it was written, as wide as the terminal is, and nothing in it acts.
+"""
 
 from __future__ import annotations
 
 import json
 import sys
 import termios
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from typing import TYPE_CHECKING, Protocol, Self
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
+import click
+from rich.cells import cell_len
 from rich.console import Console
 from rich.live import Live
+from rich.markdown import Markdown, Paragraph
 from rich.segment import Segment
-from rich.text import Text as Line
+from rich.text import Text as RichText
 
-from turnleaf.assistant import Done
+from turnleaf.assistant import Document, Done
 from turnleaf.core.dialogue import Text, ToolCall, ToolResult
-from turnleaf.errors import ModelError
-from turnleaf.faces.cli.markdown import Shown, blocks
-from turnleaf.faces.cli.output import one_line, visible
+from turnleaf.core.keys import cli_key
+from turnleaf.core.memories import to_json
+from turnleaf.errors import InvalidInput, ModelError
+from turnleaf.faces.cli.arguments import (
+    TEXT,
+    Workspace,
+    as_json,
+    decode,
+    pass_workspace,
+    read_piped,
+    take_text,
+)
+from turnleaf.faces.cli.output import escape, flatten, say_json, shorten
+from turnleaf.faces.cli.talking import (
+    list_conversations,
+    mention_keeping,
+    take_up,
+    talk,
+    tell_news,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Sequence
 
     from rich.console import ConsoleOptions, RenderableType, RenderResult
 
-    from turnleaf.assistant import Composed, Reply
+    from turnleaf.assistant import Assistant, Composed, Learnt, Reply
     from turnleaf.core.dialogue import Event
 
+GOES_ON_FOR = timedelta(hours=1)
 FRAMES_PER_SECOND = 10
 MAX_HINT_CHARS = 100
 LOCAL_FLAGS = 3
+
+# What rich would join, or leave out.
+AS_WRITTEN = {"softbreak": "hardbreak", "html_inline": "text", "html_block": "code_block"}
+WIDE = 2
+NEVER_FIRST = frozenset("，。、；：？！）」』》〉】〕…—～·％,.;:?!)]}%”’")
+NEVER_LAST = frozenset("（「『《〈【〔([{“‘")
+
+
+@click.command()
+@click.argument("words", metavar="[TEXT]...", nargs=-1, type=TEXT)
+@click.option("--new", is_flag=True, help="Begin a new conversation.")
+@click.option(
+    "--resume", metavar="WHICH", type=TEXT, help="Go on with this one: a number, key or title."
+)
+@click.option("--no-memory", is_flag=True, help="Keep, learn and use nothing.")
+@click.option(
+    "--file",
+    "files",
+    multiple=True,
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
+    help="Attach this text; - is what is piped in.",
+)
+@as_json
+@pass_workspace
+def ask(
+    workspace: Workspace,
+    words: tuple[str, ...],
+    files: tuple[str, ...],
+    resume: str | None,
+    *,
+    new: bool,
+    no_memory: bool,
+    as_json: bool,
+) -> None:
+    """Ask the assistant something, and show its answer.
+
+    Without TEXT, or with -, the question is what is piped in. It goes on with the latest
+    conversation of the command line, unless that is more than an hour old. WHICH is a number
+    of turnleaf history, a key, or how a title begins.
+
+    \b
+    turnleaf ask What is the lamp in the living room called?
+    turnleaf ask --file notes.txt What did we decide?
+    """  # noqa: D301 - click reads the character, not its name
+    if resume is not None and (new or no_memory):
+        message = "--resume goes on with a conversation; leave out --new and --no-memory"
+        raise InvalidInput(message)
+    documents = [_read_document(file) for file in files]
+    text = take_text(words)
+    if not text.strip():
+        message = "there is no question; give some text"
+        raise InvalidInput(message)
+    if not no_memory:
+        mention_keeping(workspace)
+    with talk(workspace, flush=False) as assistant:
+        key = _choose_key(assistant, resume, is_new=new or no_memory)
+        stream = assistant.stream(
+            key, text, private=no_memory, documents=documents, resume=resume is not None
+        )
+        if as_json:
+            reply = next(event.reply for event in stream if isinstance(event, Done))
+        else:
+            reply = show_answer(stream)
+    news = tell_news(assistant, undo="turnleaf undo")
+    if as_json:
+        say_json(_make_record(key, reply, news))
+
+
+def _choose_key(assistant: Assistant, resume: str | None, *, is_new: bool) -> str:
+    if resume is not None:
+        return take_up(assistant, resume)
+    now = datetime.now(UTC)
+    if is_new:
+        return cli_key(now)
+    recent = [one for one in list_conversations(assistant) if now - one.updated_at < GOES_ON_FOR]
+    return recent[0].key if recent else cli_key(now)
+
+
+def _read_document(file: str) -> Document:
+    if file == "-":
+        return Document("stdin", read_piped())
+    path = Path(file)
+    return Document(path.name, decode(path.read_bytes(), file))
+
+
+def _make_record(key: str, reply: Reply, news: Sequence[Learnt]) -> dict[str, Any]:
+    usage = reply.usage
+    return {
+        "text": reply.text,
+        "conversation": key,
+        "question": reply.question_id,
+        "answer": reply.answer_id,
+        "saved": [to_json(memory) for memory in reply.saved],
+        "removed": [to_json(memory) for memory in reply.removed],
+        "learnt": [
+            {
+                "action": one.action,
+                "memory": to_json(one.memory),
+                "before": one.before and to_json(one.before),
+                "quote": one.quote,
+            }
+            for one in news
+        ],
+        "usage": usage
+        and {
+            "inputTokens": usage.input_tokens,
+            "outputTokens": usage.output_tokens,
+            "contextWindow": usage.context_window,
+        },
+    }
 
 
 def show_answer(stream: Generator[Event | Composed | Done]) -> Reply:
     """Show an answer to its end; what interrupts it, also stops the model."""
     with ExitStack() as stack:
         stack.callback(stream.close)
-        stack.enter_context(_without_echo())
-        speaker = stack.enter_context(voice())
+        stack.enter_context(_stop_echo())
+        voice = stack.enter_context(_choose_voice())
         for event in stream:
             if isinstance(event, Text):
-                speaker.say(event.text)
+                voice.say(event.text)
             elif isinstance(event, ToolCall):
-                speaker.hint(_called(event))
+                voice.hint(_describe_call(event))
             elif isinstance(event, ToolResult):
-                speaker.hint(_failed(event))
+                voice.hint(_describe_failure(event))
             elif isinstance(event, Done):
                 return event.reply
     message = "the assistant ended without an answer; ask again"
@@ -52,7 +190,7 @@ def show_answer(stream: Generator[Event | Composed | Done]) -> Reply:
 
 
 @contextmanager
-def _without_echo() -> Iterator[None]:
+def _stop_echo() -> Iterator[None]:
     """Keep what is typed meanwhile from being written into the answer."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         yield
@@ -67,25 +205,30 @@ def _without_echo() -> Iterator[None]:
         termios.tcsetattr(sys.stdin, termios.TCSANOW, before)
 
 
-class Voice(AbstractContextManager["Voice"], Protocol):
-    """How an answer is shown."""
-
-    def say(self, text: str) -> None:
-        """Show the next piece."""
-
-    def hint(self, line: str) -> None:
-        """Tell quietly of something beside the answer; nothing where the line is empty."""
+def _describe_call(call: ToolCall) -> str:
+    arguments = ", ".join(f"{name}: {value}" for name, value in call.arguments.items())
+    return shorten(f"{call.name} {arguments}", MAX_HINT_CHARS)
 
 
-def voice() -> Voice:
-    """Give what suits the output."""
+def _describe_failure(done: ToolResult) -> str:
+    try:
+        result = json.loads(done.result)
+    except ValueError:
+        return ""
+    if isinstance(result, dict) and result.get("success") is False:
+        reason = result.get("error", "no reason given")
+        return shorten(f"{done.name} failed: {reason}", MAX_HINT_CHARS)
+    return ""
+
+
+def _choose_voice() -> PlainVoice:
     console = Console(highlight=False)
     is_capable = sys.stdout.isatty() and not console.is_dumb_terminal
     return MarkdownVoice(console) if is_capable else PlainVoice()
 
 
 class PlainVoice:
-    """The text and nothing else."""
+    """How an answer is shown: the text and nothing else."""
 
     def __init__(self) -> None:
         self._last = "\n"
@@ -100,10 +243,10 @@ class PlainVoice:
     def say(self, text: str) -> None:
         """Show the next piece."""
         if text:
-            self._write(visible(text))
+            self._write(escape(text))
 
     def hint(self, line: str) -> None:
-        """Keep it out of the text."""
+        """Keep what is beside the answer out of it."""
 
     def _write(self, text: str) -> None:
         sys.stdout.write(text)
@@ -111,13 +254,13 @@ class PlainVoice:
         self._last = text[-1]
 
 
-class MarkdownVoice:
+class MarkdownVoice(PlainVoice):
     """Markdown that grows: finished blocks stay, the unfinished one below them is drawn anew."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._live = _Calm(
-            Line("…", "dim"),
+            RichText("…", "dim"),
             console=console,
             transient=True,
             refresh_per_second=FRAMES_PER_SECOND,
@@ -137,45 +280,31 @@ class MarkdownVoice:
     def say(self, text: str) -> None:
         """Show the next piece."""
         done: list[str] = []
-        self._open += visible(text)
+        self._open += escape(text)
         if "\n" in text:
-            *done, self._open = blocks(self._open) or [self._open]
+            *done, self._open = cut_blocks(self._open) or [self._open]
         is_apart = bool(done or self._before)
         self._settle(map(Shown, done), _Tail(self._open, is_apart=is_apart))
 
     def hint(self, line: str) -> None:
-        """Show it dimly, below what was said so far."""
+        """Show it dimly, below what was said so far; nothing where it is empty."""
         if line:
             self._finish()
-            quiet = Line(f"· {one_line(line)}", "dim")
+            quiet = RichText(f"· {flatten(line)}", "dim")
             quiet.truncate(self._console.width, overflow="ellipsis")
-            self._settle([quiet], Line("…", "dim"))
+            self._settle([quiet], RichText("…", "dim"))
 
     def _finish(self) -> None:
-        self._settle(map(Shown, blocks(self._open)), Line(""))
+        self._settle(map(Shown, cut_blocks(self._open)), RichText(""))
         self._open = ""
 
-    def _settle(self, done: Iterable[Shown | Line], below: RenderableType) -> None:
-        lines: list[Shown | Line] = []
+    def _settle(self, done: Iterable[Shown | RichText], below: RenderableType) -> None:
+        lines: list[Shown | RichText] = []
         for block in done:
             is_apart = self._before is Shown or self._before not in (None, type(block))
-            lines += [Line(""), block] if is_apart else [block]
+            lines += [RichText(""), block] if is_apart else [block]
             self._before = type(block)
         self._live.settle(lines, below)
-
-
-class _Tail:
-    """What of a text fits on the screen: its end."""
-
-    def __init__(self, markdown: str, *, is_apart: bool) -> None:
-        self._text = markdown
-        self._gap: list[list[Segment]] = [[]] if is_apart else []
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        lines = [*self._gap, *Shown(self._text).lines(console, options)]
-        for line in lines[-max(1, options.size.height - 2) :]:
-            yield from line
-            yield Segment.line()
 
 
 class _Calm(Live):
@@ -196,27 +325,97 @@ class _Calm(Live):
             self.update(below)
             return
         with self._lock, self.console:
-            self.update(Line(""), refresh=True)
+            self.update(RichText(""), refresh=True)
             for block in done:
                 self.console.print(block)
             self.update(below, refresh=True)
 
 
-def _called(call: ToolCall) -> str:
-    given = ", ".join(f"{name}: {value}" for name, value in call.arguments.items())
-    return _short(f"{call.name} {given}")
+class Shown:
+    """A text in Markdown, without empty lines around it."""
+
+    def __init__(self, markdown: str) -> None:
+        self._text = markdown
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for line in self._lines(console, options):
+            yield from line
+            yield Segment.line()
+
+    def _lines(self, console: Console, options: ConsoleOptions) -> list[list[Segment]]:
+        markdown = _Written(self._text, code_theme="ansi_dark", hyperlinks=False)
+        for token in markdown.parsed:
+            for one in (token, *(token.children or ())):
+                one.type = AS_WRITTEN.get(one.type, one.type)
+        drawn = console.render_lines(markdown, options, pad=False)
+        lines = [_make_harmless(one) for one in drawn]
+        filled = [number for number, line in enumerate(lines) if line]
+        return lines[filled[0] : filled[-1] + 1] if filled else []
 
 
-def _failed(done: ToolResult) -> str:
-    try:
-        result = json.loads(done.result)
-    except ValueError:
-        return ""
-    if isinstance(result, dict) and result.get("success") is False:
-        return _short(f"{done.name} failed: {result.get('error', 'no reason given')}")
-    return ""
+class _Tail(Shown):
+    """What of a text fits on the screen: its end."""
+
+    def __init__(self, markdown: str, *, is_apart: bool) -> None:
+        super().__init__(markdown)
+        self._gap: list[list[Segment]] = [[]] if is_apart else []
+
+    def _lines(self, console: Console, options: ConsoleOptions) -> list[list[Segment]]:
+        lines = [*self._gap, *super()._lines(console, options)]
+        return lines[-max(1, options.size.height - 2) :]
 
 
-def _short(text: str) -> str:
-    line = one_line(text)
-    return line if len(line) <= MAX_HINT_CHARS else f"{line[: MAX_HINT_CHARS - 1]}…"
+class _Lines(Paragraph):
+    """A paragraph that does not take a sentence in Chinese for one long word."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for line in self.text.split("\n", allow_blank=True):
+            for part in line.divide(find_breaks(line.plain, options.max_width)):
+                part.rstrip()
+                yield part
+
+
+class _Written(Markdown):
+    elements = Markdown.elements | {"paragraph_open": _Lines}
+
+
+def cut_blocks(markdown: str) -> list[str]:
+    """Cut a text into its blocks. What follows can change none of them but the last."""
+    tokens = Markdown(markdown).parsed
+    starts = [token.map[0] for token in tokens if token.map and not token.level]
+    lines = markdown.split("\n")
+    cuts = [0, *starts[1:], len(lines)] if starts else []
+    return ["\n".join(lines[start:end]) for start, end in pairwise(cuts)]
+
+
+def find_breaks(text: str, width: int) -> list[int]:
+    """Return where lines end: after a space, or beside a character that is two columns wide."""
+    found: list[int] = []
+    possible, used = 0, 0
+    for place, char in enumerate(text):
+        if place and _may_part(text[place - 1], char):
+            possible = place
+        used += cell_len(char)
+        if used > width and not char.isspace():
+            start = found[-1] if found else 0
+            found.append(possible if possible > start else max(place, start + 1))
+            used = cell_len(text[found[-1] : place + 1])
+    return found
+
+
+def _may_part(before: str, after: str) -> bool:
+    if before.isspace() or after.isspace():
+        return before.isspace()
+    widths = {cell_len(before), cell_len(after)}
+    is_beside_wide = WIDE in widths and 0 not in widths
+    return is_beside_wide and after not in NEVER_FIRST and before not in NEVER_LAST
+
+
+def _make_harmless(line: list[Segment]) -> list[Segment]:
+    """Write out what acts, also what Markdown names, as in &#x202e;; drop spaces at the end."""
+    shown = [Segment(escape(one.text), one.style) for one in line if not one.control]
+    while shown and not shown[-1].text.strip():
+        shown.pop()
+    if shown:
+        shown[-1] = Segment(shown[-1].text.rstrip(), shown[-1].style)
+    return shown

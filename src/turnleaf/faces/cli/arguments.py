@@ -1,22 +1,100 @@
-"""What the commands take: text from the arguments or from a pipe, and memories by their id."""
+"""What the commands take: the workspace, text from the arguments or a pipe, ids, a yes or no."""
 
 from __future__ import annotations
 
 import os
 import sys
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from turnleaf.core.jsontext import is_text
 from turnleaf.errors import InvalidInput, NotFound
-from turnleaf.faces.cli.output import note, one_line
+from turnleaf.faces.cli.output import flatten, note
+from turnleaf.search import use_settings
+from turnleaf.settings import DataFolder, Settings, data_folder
+from turnleaf.store.stores import Stores, in_space
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from turnleaf.store.contracts import (
+        Conversations,
+        DailyNotes,
+        Facts,
+        Passages,
+        PendingFacts,
+        Schedules,
+    )
+
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
 yes = click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+force = click.option("--force", is_flag=True, help="Replace FILE if it exists.")
+
+
+class Workspace:
+    """Where this run reads and writes; everything in it is opened when first needed."""
+
+    def __init__(self, data_dir: str | None = None, space: str | None = None) -> None:
+        self.data_dir = data_dir
+        self.space = space
+
+    @cached_property
+    def folder(self) -> DataFolder:
+        """The data folder, or the part of it that the space has."""
+        return in_space(data_folder(self.data_dir), self.space)
+
+    @cached_property
+    def stores(self) -> Stores:
+        """Everything in it."""
+        return Stores.open(self.folder)
+
+    @cached_property
+    def settings(self) -> Settings:
+        """The settings that hold there."""
+        return Settings.load(self.folder.config.parent)
+
+    @cached_property
+    def memory(self) -> Facts:
+        """The live long-term memory; the folder of the daily log is made with its own (003)."""
+        if not self.stores.facts.exists():
+            self.daily.init()
+        return self.stores.facts
+
+    @property
+    def pending(self) -> PendingFacts:
+        """Facts that wait to be accepted."""
+        return self.stores.pending
+
+    @cached_property
+    def conversations(self) -> Conversations:
+        """The conversations, with what an older version kept elsewhere."""
+        taken = self.stores.take_over_older()
+        if taken:
+            note(taken)
+        return self.stores.conversations
+
+    @property
+    def schedules(self) -> Schedules:
+        """The prompts that run on a schedule."""
+        return self.stores.schedules
+
+    @property
+    def daily(self) -> DailyNotes:
+        """The daily notes."""
+        return self.stores.daily
+
+    @cached_property
+    def index(self) -> Passages:
+        """The search, as the settings want it, with what an older version kept elsewhere."""
+        _ = self.conversations
+        use_settings(self.stores.passages, self.settings)
+        return self.stores.passages
+
+
+pass_workspace = click.make_pass_decorator(Workspace)
 
 
 class TextType(click.ParamType[str]):
@@ -30,17 +108,10 @@ class TextType(click.ParamType[str]):
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> str:
-        """Give the text that was typed."""
+        """Return the text that was typed."""
         text = str(value)
         try:
-            text.encode()
-        except UnicodeEncodeError:
-            return self._decoded(text, param, ctx)
-        return text
-
-    def _decoded(self, text: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        try:
-            return os.fsencode(text).decode()
+            return text if is_text(text) else os.fsencode(text).decode()
         except UnicodeError:
             self.fail(
                 f"{text!a:.80} is not UTF-8; pipe the text in after converting it", param, ctx
@@ -50,22 +121,22 @@ class TextType(click.ParamType[str]):
 TEXT = TextType()
 
 
-def given_text(words: Sequence[str]) -> str:
+def take_text(words: Sequence[str]) -> str:
     """Join the words, or read what was piped in."""
     if words and list(words) != ["-"]:
         return " ".join(words)
     if not words and sys.stdin.isatty():
         message = "give the text, or pipe it in"
         raise click.UsageError(message, click.get_current_context())
-    return piped().rstrip("\r\n")
+    return read_piped().rstrip("\r\n")
 
 
-def piped() -> str:
+def read_piped() -> str:
     """Read all of stdin."""
-    return decoded(sys.stdin.buffer.read(), "what was piped in")
+    return decode(sys.stdin.buffer.read(), "what was piped in")
 
 
-def decoded(data: bytes, what: str) -> str:
+def decode(data: bytes, what: str) -> str:
     """Read UTF-8, and say where it is not."""
     try:
         return data.decode("utf-8-sig")
@@ -81,8 +152,8 @@ def refuse_existing(file: str, *, force: bool) -> None:
         raise InvalidInput(message)
 
 
-def on_terminal() -> bool:
-    """Tell whether somebody is there to answer a question."""
+def is_attended() -> bool:
+    """Whether somebody is there to answer a question."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
@@ -97,14 +168,30 @@ def ask(question: str) -> str:
     return answer.strip()
 
 
-def full_id(wanted: str, ids: Iterable[str]) -> str:
-    """Give the id that was meant: this one, or the only one that begins so."""
+def ask_yes(question: str, instead: str) -> bool:
+    """Ask for a yes, and return whether it came; where nobody is there, say what to do instead."""
+    if not is_attended():
+        raise InvalidInput(instead)
+    if ask(f"{question} [y/N]").casefold() in {"y", "yes"}:
+        return True
+    note("Nothing was changed.")
+    return False
+
+
+def confirm(question: str, instead: str) -> None:
+    """End the command unless a person says yes."""
+    if not ask_yes(question, instead):
+        click.get_current_context().exit(1)
+
+
+def find_id(wanted: str, ids: Iterable[str]) -> str:
+    """Return the id that was meant: this one, or the only one that begins so."""
     known = set(ids)
     found = [wanted] if wanted in known else [one for one in known if one.startswith(wanted)]
     if not found or not wanted:
-        message = f'no memory has the id "{one_line(wanted)}"; turnleaf memories lists them'
+        message = f'no memory has the id "{flatten(wanted)}"; turnleaf memories lists them'
         raise NotFound(message)
     if len(found) > 1:
-        message = f'{len(found)} ids begin with "{one_line(wanted)}"; give more of it'
+        message = f'{len(found)} ids begin with "{flatten(wanted)}"; give more of it'
         raise InvalidInput(message)
     return found[0]

@@ -1,4 +1,4 @@
-"""`config`."""
+"""`config`: the settings, shown and changed."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from turnleaf.errors import InvalidInput
-from turnleaf.faces.cli.arguments import TEXT, as_json
-from turnleaf.faces.cli.output import note, one_line, say, say_json
-from turnleaf.faces.cli.place import Place, pass_place
-from turnleaf.faces.cli.tables import show
+from turnleaf.faces.cli.arguments import TEXT, Workspace, as_json, pass_workspace
+from turnleaf.faces.cli.output import format_value, note, say_json, say_result
+from turnleaf.faces.cli.terminal import show_table
 from turnleaf.settings import SETTINGS
 from turnleaf.store.config import ConfigFile, named
 
@@ -23,9 +22,9 @@ if TYPE_CHECKING:
 @click.argument("value", required=False, type=TEXT)
 @click.option("--unset", metavar="KEY", type=TEXT, help="Let this setting have its default again.")
 @as_json
-@pass_place
+@pass_workspace
 def config(
-    place: Place, key: str | None, value: str | None, unset: str | None, *, as_json: bool
+    workspace: Workspace, key: str | None, value: str | None, unset: str | None, *, as_json: bool
 ) -> None:
     """Show the settings, or the one called KEY; with a VALUE, change it.
 
@@ -41,52 +40,58 @@ def config(
         raise InvalidInput(message)
     wanted = unset if key is None else key
     if wanted is None:
-        _list(place.settings, as_json=as_json)
+        _list(workspace.settings, as_json=as_json)
         return
     setting = named(wanted)
     if unset is not None:
-        ConfigFile(place.folder.config).unset(setting.key)
+        ConfigFile(workspace.folder.config).unset(setting.key)
     elif value is not None:
-        ConfigFile(place.folder.config).update({setting.key: value})
-    _show(setting, place.settings, as_json=as_json)
+        ConfigFile(workspace.folder.config).update({setting.key: value})
+    _show(setting, workspace.settings, as_json=as_json)
     if unset or value:
-        _note_environment(setting, place.settings)
+        _note_environment(setting, workspace.settings)
 
 
 def _note_environment(setting: Setting, settings: Settings) -> None:
     """Say so where the environment sets what was changed in the file."""
-    if _source(setting, settings) == "environment":
+    if _find_source(setting, settings) == "environment":
         variable = settings.older_names.get(setting.field, setting.variable)
         note(f"{variable} in the environment holds before the file, as long as it is set")
 
 
 def _list(settings: Settings, *, as_json: bool) -> None:
     if as_json:
-        say_json([_record(setting, settings) for setting in SETTINGS])
+        say_json([_make_record(setting, settings) for setting in SETTINGS])
         return
     rows = [
-        (one.key, _shown(getattr(settings, one.field)), _from(one, settings), one.meaning)
+        (
+            one.key,
+            format_value(getattr(settings, one.field)),
+            _describe_source(one, settings),
+            one.meaning,
+        )
         for one in SETTINGS
     ]
-    show(("Setting", "Value", "From", "Meaning"), rows, wrapped={"Value"})
+    show_table(("Setting", "Value", "From", "Meaning"), rows, wrapped={"Value"})
 
 
 def _show(setting: Setting, settings: Settings, *, as_json: bool) -> None:
-    if as_json:
-        say_json(_record(setting, settings))
-        return
-    say(f"{setting.key} = {_shown(getattr(settings, setting.field))}")
-    say(f"  from      {_from(setting, settings)}")
-    say(f"  default   {_shown(setting.default)}")
-    say(f"  variable  {setting.variable}")
-    say(f"  meaning   {setting.meaning}")
+    say_result(
+        _make_record(setting, settings),
+        f"{setting.key} = {format_value(getattr(settings, setting.field))}",
+        f"  from      {_describe_source(setting, settings)}",
+        f"  default   {format_value(setting.default)}",
+        f"  variable  {setting.variable}",
+        f"  meaning   {setting.meaning}",
+        as_json=as_json,
+    )
 
 
-def _record(setting: Setting, settings: Settings) -> dict[str, Any]:
+def _make_record(setting: Setting, settings: Settings) -> dict[str, Any]:
     return {
         "key": setting.key,
         "value": getattr(settings, setting.field),
-        "from": _source(setting, settings),
+        "from": _find_source(setting, settings),
         "locked": settings.is_locked(setting),
         "default": setting.default,
         "variable": setting.variable,
@@ -94,20 +99,11 @@ def _record(setting: Setting, settings: Settings) -> dict[str, Any]:
     }
 
 
-def _from(setting: Setting, settings: Settings) -> str:
-    source = _source(setting, settings)
+def _describe_source(setting: Setting, settings: Settings) -> str:
+    source = _find_source(setting, settings)
     older = settings.older_names.get(setting.field)
     return f"{source} ({older})" if older else source
 
 
-def _source(setting: Setting, settings: Settings) -> str:
+def _find_source(setting: Setting, settings: Settings) -> str:
     return settings.sources.get(setting.field, "default")
-
-
-def _shown(value: object) -> str:
-    """Write a value as `config` takes it."""
-    if value is None:
-        return "-"
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return one_line(str(value))

@@ -7,21 +7,20 @@ from typing import Any
 import click
 
 from turnleaf.checkup import checkup
-from turnleaf.faces.cli.arguments import as_json
-from turnleaf.faces.cli.output import one_line, say, say_json
-from turnleaf.faces.cli.place import Place, pass_place
+from turnleaf.faces.cli.arguments import Workspace, as_json, pass_workspace
+from turnleaf.faces.cli.output import flatten, format_value, say, say_json
 
 
 @click.command()
 @as_json
-@pass_place
+@pass_workspace
 @click.pass_context
-def doctor(ctx: click.Context, place: Place, *, as_json: bool) -> None:
+def doctor(ctx: click.Context, workspace: Workspace, *, as_json: bool) -> None:
     """Show what was found: paths, versions, limits, parts, and what is wrong.
 
     Nothing is created or changed. The exit code is 1 when something does not work.
     """
-    found = checkup(place.folder)
+    found = checkup(workspace.folder)
     if as_json:
         say_json(found)
     else:
@@ -34,36 +33,29 @@ def _print(found: dict[str, Any]) -> None:
     say(f"turnleaf {versions['turnleaf']} on {versions['platform']}")
     say(f"Python {versions['python']}, SQLite by {versions['sqlite']}")
     folder = found["dataFolder"]
-    _section("Data folder")
+    say("\nData folder")
     say(f"  {folder['path']}")
     say(f"  {folder['why']}{'' if folder['exists'] else '; the first remember makes it'}")
-    _section("Files")
+    say("\nFiles")
     for row in found["files"]:
         say(f"  {row['name']:<15}{row['holds']}")
         say(f"  {'':<15}{row['path']}")
-    _section("Settings")
+    say("\nSettings")
     for limit in found["limits"]:
-        say(f"  {limit['name']:<35}{_value(limit['value']):<12}{limit['from']}")
-    _section("Parts")
+        say(f"  {limit['name']:<35}{_format_limit(limit['value']):<12}{limit['from']}")
+    say("\nParts")
     for name, state in found["parts"].items():
         say(f"  {name:<15}{state}")
-    _section("Last background error")
+    say("\nLast background error")
     error = found["lastError"]
-    say(f"  {one_line(': '.join(error.values())) if error else 'none'}")
-    _section("Problems")
+    say(f"  {flatten(': '.join(error.values())) if error else 'none'}")
+    say("\nProblems")
     for problem in found["problems"]:
-        say(f"  {problem['level']}: {one_line(problem['message'])}")
+        say(f"  {problem['level']}: {flatten(problem['message'])}")
     if not found["problems"]:
         say("  none")
 
 
-def _section(title: str) -> None:
-    say(f"\n{title}")
-
-
-def _value(value: object) -> str:
-    if value is None:
-        return "-"
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return f"{value:,}" if isinstance(value, int) else one_line(str(value))
+def _format_limit(value: object) -> str:
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return f"{value:,}" if is_number else format_value(value)

@@ -1,19 +1,22 @@
-"""`history`: the conversations, listed, shown, renamed, exported and erased."""
+"""`history`: the conversations, listed, shown, renamed, exported and erased.
+
+Which one is meant is said by its number in the list, its key, or how its title begins.
+"""
 
 from __future__ import annotations
 
 import json
 import sys
-from contextlib import contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from turnleaf.core.keys import checked_key, cli_key
 from turnleaf.core.times import to_iso
 from turnleaf.core.transcripts import (
     FORMATS,
-    Transcript,
     make_transcript,
     message_to_json,
     non_text,
@@ -22,22 +25,29 @@ from turnleaf.core.transcripts import (
 )
 from turnleaf.core.wording import counted
 from turnleaf.errors import InvalidInput, NotFound
-from turnleaf.faces.cli.arguments import TEXT, as_json, refuse_existing, yes
-from turnleaf.faces.cli.conversation_choice import find_conversation
-from turnleaf.faces.cli.erasing import erase_conversation
-from turnleaf.faces.cli.output import minute, note, one_line, say, say_json, visible
-from turnleaf.faces.cli.place import Place, pass_place
-from turnleaf.faces.cli.tables import show as show_table
+from turnleaf.faces.cli.arguments import (
+    TEXT,
+    Workspace,
+    as_json,
+    force,
+    pass_workspace,
+    refuse_existing,
+    yes,
+)
+from turnleaf.faces.cli.forgetting import erase_conversation
+from turnleaf.faces.cli.output import escape, flatten, format_minute, note, say, say_json, shorten
+from turnleaf.faces.cli.terminal import show_table
 from turnleaf.store import files
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from datetime import datetime
+    from collections.abc import Sequence
 
-    from turnleaf.core.stored_messages import StoredMessage
-    from turnleaf.store.conversations import ConversationStore, ConversationSummary
+    from turnleaf.core.stored_messages import ConversationSummary, StoredMessage
+    from turnleaf.store.contracts import Conversations
 
 LISTED = 50
+MOST_NAMED = 10
+TITLE_CHARS = 60
 BESIDE = 2
 """How many messages are shown before and after the one that is meant."""
 SUFFIXES = {f".{ending}": name for name, ending in FORMATS.items()}
@@ -68,9 +78,9 @@ class History(click.Group):
     "-n", "--limit", type=click.IntRange(1), help=f"List so many at most ({LISTED}; JSON: all)."
 )
 @as_json
-@pass_place
+@pass_workspace
 @click.pass_context
-def history(ctx: click.Context, place: Place, limit: int | None, *, as_json: bool) -> None:
+def history(ctx: click.Context, workspace: Workspace, limit: int | None, *, as_json: bool) -> None:
     """List the conversations, the newest first, or show the one that is meant.
 
     WHICH is a number of the list, a key, or how a title or a key begins.
@@ -82,7 +92,7 @@ def history(ctx: click.Context, place: Place, limit: int | None, *, as_json: boo
     """  # noqa: D301 - click's mark for lines that stay as they are
     ctx.meta["as_json"] = as_json
     if ctx.invoked_subcommand is None:
-        with _opened(place) as store:
+        with closing(workspace.conversations) as store:
             _list(store.summaries(), limit, as_json=as_json)
 
 
@@ -95,11 +105,11 @@ def history(ctx: click.Context, place: Place, limit: int | None, *, as_json: boo
     "--message", metavar="N", type=click.IntRange(1), help="Show only what was said around it."
 )
 @as_json
-@pass_place
+@pass_workspace
 @click.pass_context
 def show(
     ctx: click.Context,
-    place: Place,
+    workspace: Workspace,
     words: tuple[str, ...],
     last: int | None,
     message: int | None,
@@ -107,22 +117,22 @@ def show(
     as_json: bool,
 ) -> None:
     """Show what was said in a conversation, or the place that why names in it."""
-    with _opened(place) as store:
+    with closing(workspace.conversations) as store:
         summary = find_conversation(" ".join(words), store.summaries())
         around = None if message is None else _find_around(store, summary.key, message)
         messages = around or store.messages(summary.key, limit=last)
     if as_json or ctx.meta.get("as_json"):
         say_json([message_to_json(one) for one in messages])
         return
-    say(f"{one_line(summary.title)}  ({one_line(summary.key)})")
+    say(f"{flatten(summary.title)}  ({flatten(summary.key)})")
     rest = summary.turns - len(messages)
     if rest > 0:
         say(f"… {counted(rest, 'other message' if around else 'earlier message')}")
     for one in messages:
-        _say(one, is_meant=one.id == message)
+        _show_message(one, is_meant=one.id == message)
 
 
-def _find_around(store: ConversationStore, key: str, number: int) -> list[StoredMessage]:
+def _find_around(store: Conversations, key: str, number: int) -> list[StoredMessage]:
     """Return a message with what was said beside it; one that is not shown alone."""
     shown = store.messages(key)
     place = next((place for place, one in enumerate(shown) if one.id == number), None)
@@ -130,7 +140,7 @@ def _find_around(store: ConversationStore, key: str, number: int) -> list[Stored
         return shown[max(0, place - BESIDE) : place + BESIDE + 1]
     found = store.find_message(number)
     if found is None or found[0] != key:
-        message = f"there is no message {number} in {one_line(key)}; it may have been erased"
+        message = f"there is no message {number} in {flatten(key)}; it may have been erased"
         raise NotFound(message)
     return [found[1]]
 
@@ -138,31 +148,39 @@ def _find_around(store: ConversationStore, key: str, number: int) -> list[Stored
 @history.command()
 @click.argument("which", type=TEXT)
 @click.argument("words", metavar="TITLE...", nargs=-1, required=True, type=TEXT)
-@pass_place
-def rename(place: Place, which: str, words: tuple[str, ...]) -> None:
+@pass_workspace
+def rename(workspace: Workspace, which: str, words: tuple[str, ...]) -> None:
     """Give a conversation another title; an empty one is that of its first question again."""
-    with _opened(place) as store:
+    with closing(workspace.conversations) as store:
         summary = find_conversation(which, store.summaries())
         store.rename(summary.key, " ".join(words))
         renamed = store.summary(summary.key) or summary
-    say(f"{one_line(summary.title)} is now called {one_line(renamed.title)}")
+    say(f"{flatten(summary.title)} is now called {flatten(renamed.title)}")
 
 
 @history.command()
 @which_argument
 @click.option("--format", "form", type=click.Choice(list(FORMATS)), help="Markdown or JSON.")
 @click.option("-o", "--output", metavar="FILE", type=click.Path(), help="Write it there.")
-@click.option("--force", is_flag=True, help="Replace FILE if it exists.")
-@pass_place
+@force
+@pass_workspace
 def export(
-    place: Place, words: tuple[str, ...], form: str | None, output: str | None, *, force: bool
+    workspace: Workspace,
+    words: tuple[str, ...],
+    form: str | None,
+    output: str | None,
+    *,
+    force: bool,
 ) -> None:
     """Write a conversation to a file or to stdout: Markdown to be read, or JSON with everything."""
-    with _opened(place) as store:
+    with closing(workspace.conversations) as store:
         summary = find_conversation(" ".join(words), store.summaries())
         transcript = make_transcript(summary, store.messages(summary.key))
     wanted = form or SUFFIXES.get(Path(output or "").suffix.lower(), "markdown")
-    text = _render(transcript, wanted)
+    if wanted == "json":
+        text = json.dumps(to_json(transcript), ensure_ascii=False, indent=2) + "\n"
+    else:
+        text = to_markdown(transcript, lambda moment: moment.astimezone())
     if output is None:
         _print(text)
         return
@@ -178,71 +196,60 @@ def export(
 @which_argument
 @yes
 @as_json
-@pass_place
-def erase(place: Place, words: tuple[str, ...], *, yes: bool, as_json: bool) -> None:
-    """Erase a conversation to the last byte; what was learnt from it stays.
+@pass_workspace
+def erase(workspace: Workspace, words: tuple[str, ...], *, yes: bool, as_json: bool) -> None:
+    """Erase a conversation to the last byte; what was learned from it stays.
 
     Nothing brings it back.
     """
-    with _opened(place) as store:
+    with closing(workspace.conversations) as store:
         summary = find_conversation(" ".join(words), store.summaries())
-    erase_conversation(place, summary.key, title=summary.title, yes=yes, as_json=as_json)
+    erase_conversation(workspace, summary.key, title=summary.title, yes=yes, as_json=as_json)
 
 
 @history.command()
 @click.argument("words", metavar="TEXT...", nargs=-1, required=True, type=TEXT)
 @as_json
-@pass_place
-def search(place: Place, words: tuple[str, ...], *, as_json: bool) -> None:
+@pass_workspace
+def search(workspace: Workspace, words: tuple[str, ...], *, as_json: bool) -> None:
     """List the conversations whose title or messages contain TEXT, letter by letter.
 
     turnleaf search finds by meaning, too, and shows the passages.
     """
     text = " ".join(words)
-    with _opened(place) as store:
+    with closing(workspace.conversations) as store:
         found = store.summaries(text)
         known = store.summaries()
     if not found:
-        message = (
-            f'no conversation contains "{one_line(text)}"; turnleaf search finds similar words'
-        )
+        message = f'no conversation contains "{flatten(text)}"; turnleaf search finds similar words'
         raise NotFound(message)
     _list(known, None, as_json=as_json, only={one.key for one in found})
 
 
 @history.command()
 @which_argument
-@pass_place
-def exclude(place: Place, words: tuple[str, ...]) -> None:
+@pass_workspace
+def exclude(workspace: Workspace, words: tuple[str, ...]) -> None:
     """Keep a conversation out of the search and of the prompts of all others."""
-    summary = _set_searched(place, words, is_searched=False)
-    say(f"{one_line(summary.title)} is no longer searched, and in no prompt but its own")
+    outcome = "is no longer searched, and in no prompt but its own"
+    _set_searched(workspace, words, outcome, is_searched=False)
 
 
 @history.command()
 @which_argument
-@pass_place
-def include(place: Place, words: tuple[str, ...]) -> None:
+@pass_workspace
+def include(workspace: Workspace, words: tuple[str, ...]) -> None:
     """Let a conversation be searched again, and used in prompts."""
-    summary = _set_searched(place, words, is_searched=True)
-    say(f"{one_line(summary.title)} is searched and used in prompts")
-
-
-@contextmanager
-def _opened(place: Place) -> Iterator[ConversationStore]:
-    try:
-        yield place.conversations
-    finally:
-        place.conversations.close()
+    _set_searched(workspace, words, "is searched and used in prompts", is_searched=True)
 
 
 def _set_searched(
-    place: Place, words: tuple[str, ...], *, is_searched: bool
-) -> ConversationSummary:
-    with _opened(place) as store:
+    workspace: Workspace, words: Sequence[str], outcome: str, *, is_searched: bool
+) -> None:
+    with closing(workspace.conversations) as store:
         summary = find_conversation(" ".join(words), store.summaries())
         store.set_searched(summary.key, is_searched)
-    return summary
+    say(f"{flatten(summary.title)} {outcome}")
 
 
 def _list(
@@ -257,24 +264,24 @@ def _list(
         (number, one) for number, one in enumerate(known, 1) if only is None or one.key in only
     ]
     if as_json:
-        say_json([_record(number, one) for number, one in wanted[:limit]])
+        say_json([_make_record(number, one) for number, one in wanted[:limit]])
         return
     if not wanted:
         note("There are no conversations yet.")
         return
     shown = wanted[: limit or LISTED]
     headings = ("No", "Last message", "Messages", "Search", "Key", "Title")
-    show_table(headings, [_row(number, one) for number, one in shown])
+    show_table(headings, [_make_row(number, one) for number, one in shown])
     if len(shown) < len(wanted):
         note(f"{counted(len(wanted) - len(shown), 'older conversation')} not listed; see --limit")
 
 
-def _row(number: int, one: ConversationSummary) -> tuple[str, ...]:
+def _make_row(number: int, one: ConversationSummary) -> tuple[str, ...]:
     searched = "" if one.is_searched else "off"
-    return str(number), minute(one.updated_at), str(one.turns), searched, one.key, one.title
+    return str(number), format_minute(one.updated_at), str(one.turns), searched, one.key, one.title
 
 
-def _record(number: int, one: ConversationSummary) -> dict[str, Any]:
+def _make_record(number: int, one: ConversationSummary) -> dict[str, Any]:
     return {
         "number": number,
         "key": one.key,
@@ -288,7 +295,7 @@ def _record(number: int, one: ConversationSummary) -> dict[str, Any]:
     }
 
 
-def _say(stored: StoredMessage, *, is_meant: bool = False) -> None:
+def _show_message(stored: StoredMessage, *, is_meant: bool = False) -> None:
     message = stored.message
     notes = [STATUSES.get(stored.status, ""), "forgotten" if stored.is_hidden else ""]
     if is_meant:
@@ -297,7 +304,7 @@ def _say(stored: StoredMessage, *, is_meant: bool = False) -> None:
         place = stored.versions.index(stored.id) + 1
         notes.append(f"version {place} of {len(stored.versions)}")
     parts = (
-        minute(message.timestamp) if message.timestamp else "",
+        format_minute(message.timestamp) if message.timestamp else "",
         f"{message.role} {message.name}" if message.name else message.role,
         *(f"({one})" for one in notes if one),
     )
@@ -307,20 +314,66 @@ def _say(stored: StoredMessage, *, is_meant: bool = False) -> None:
         say(f"  {line}".rstrip())
 
 
-def _render(transcript: Transcript, form: str) -> str:
-    if form == "json":
-        return json.dumps(to_json(transcript), ensure_ascii=False, indent=2) + "\n"
-    return to_markdown(transcript, _local)
-
-
-def _local(moment: datetime) -> datetime:
-    return moment.astimezone()
-
-
 def _print(text: str) -> None:
     """Write to stdout; on a terminal nothing in it acts."""
     if sys.stdout.isatty():
-        sys.stdout.write(visible(text))
+        sys.stdout.write(escape(text))
         return
     sys.stdout.flush()
     sys.stdout.buffer.write(text.encode())
+
+
+def find_conversation(wanted: str, known: Sequence[ConversationSummary]) -> ConversationSummary:
+    """Return the conversation that is meant, of the list that `turnleaf history` shows.
+
+    What begins several of them is refused, and those are named.
+    """
+    checked_key(wanted)
+    found = _find_matches(wanted, known)
+    if not found:
+        message = f'there is no conversation "{flatten(wanted)}"; turnleaf history lists them'
+        raise NotFound(message)
+    if len(found) > 1:
+        raise InvalidInput(_ask_for_more(wanted, found, known))
+    return found[0]
+
+
+def describe_conversation(number: int, summary: ConversationSummary) -> str:
+    """Return a line that tells a conversation from the others."""
+    title = shorten(summary.title, TITLE_CHARS)
+    return f"{number:>4}  {format_minute(summary.updated_at)}  {title}  ({flatten(summary.key)})"
+
+
+def _find_matches(wanted: str, known: Sequence[ConversationSummary]) -> list[ConversationSummary]:
+    """Return what fits best: a key, a number, a whole title, and only then a beginning."""
+    exact = [one for one in known if one.key == wanted]
+    if exact:
+        return exact
+    # More digits than any list has would take long to read as a number.
+    if wanted.isascii() and wanted.isdecimal() and len(wanted) <= len(str(len(known))):
+        number = int(wanted)
+        if 1 <= number <= len(known):
+            return [known[number - 1]]
+    title = _normalize(wanted)
+    whole = [one for one in known if _normalize(one.title) == title]
+    if whole:
+        return whole
+    keys = (wanted, cli_key(wanted))
+    return [
+        one for one in known if one.key.startswith(keys) or _normalize(one.title).startswith(title)
+    ]
+
+
+def _ask_for_more(
+    wanted: str, found: Sequence[ConversationSummary], known: Sequence[ConversationSummary]
+) -> str:
+    numbers = {one.key: number for number, one in enumerate(known, 1)}
+    lines = [describe_conversation(numbers[one.key], one) for one in found[:MOST_NAMED]]
+    rest = len(found) - MOST_NAMED
+    more = [f"      and {rest:,} more"] if rest > 0 else []
+    head = f'{len(found)} conversations begin with "{flatten(wanted)}"; give a number or more of it'
+    return "\n".join([f"{head}:", *lines, *more])
+
+
+def _normalize(text: str) -> str:
+    return " ".join(text.split()).casefold()

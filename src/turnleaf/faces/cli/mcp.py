@@ -1,38 +1,171 @@
-"""`mcp`."""
+"""`mcp`, and what a client has to be told so that it finds the memory, in the form it takes."""
 
 from __future__ import annotations
 
+import json
+import re
+import shlex
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from turnleaf.core.audiences import EVERYONE
+from turnleaf.core.keys import EVERYONE
 from turnleaf.errors import InvalidInput
-from turnleaf.faces.cli.arguments import TEXT
+from turnleaf.faces.cli.arguments import TEXT, Workspace, pass_workspace
 from turnleaf.faces.cli.output import note, say
-from turnleaf.faces.cli.place import Place, pass_place
 from turnleaf.faces.mcp import check_installed, offer
-from turnleaf.faces.mcp.clients import CLIENTS, TOKEN_VARIABLE, address_of
-from turnleaf.search import open_index
 from turnleaf.settings import SETTINGS
 from turnleaf.tools import MemoryTools, Turn, stdio_command
 
 if TYPE_CHECKING:
-    from turnleaf.settings import Settings
+    from collections.abc import Callable, Mapping, Sequence
 
+
+NAME = "turnleaf"
+PATH = "mcp"
 USUAL_ADDRESS = "http://127.0.0.1:8793"
+TOKEN_VARIABLE = "TURNLEAF_HTTP_TOKEN"  # noqa: S105 - the name of it
+TOKEN_INPUT = "turnleaf-token"  # noqa: S105
+TOKEN_PROMPT = {
+    "type": "promptString",
+    "id": TOKEN_INPUT,
+    "description": "Turnleaf's token",
+    "password": True,
+}
+_ADDRESS = re.compile(
+    r"(?P<server>https?://(?P<host>[\w.-]+|\[[0-9a-f:.]+\])(?::(?P<port>[0-9]{1,5}))?)"
+    r"(?P<path>/[^?#\s\"]*)?(?:[?#].*)?",
+    re.IGNORECASE,
+)
+LARGEST_PORT = 65535
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A server over HTTP, and whether it asks for its token."""
+
+    url: str
+    needs_token: bool
+
+
+@dataclass(frozen=True, slots=True)
+class McpClient:
+    """A program that speaks MCP: where its settings go, and what they look like."""
+
+    place: str
+    by_command: Callable[[Sequence[str]], str]
+    by_address: Callable[[Address], str] | None
+
+
+def read_address(text: str, *, has_token: bool = False) -> Address:
+    """Read the address of a server, as it was printed or with the path of MCP.
+
+    One that has a token may ask for it on this machine, too: that depends on how it was started.
+    """
+    found = _ADDRESS.fullmatch(text.strip())
+    if found is None or int(found["port"] or 1) not in range(1, LARGEST_PORT + 1):
+        message = f"{text!r:.80} is no address of a server; write it as {USUAL_ADDRESS}"
+        raise InvalidInput(message)
+    path = (found["path"] or "").rstrip("/").removesuffix(f"/{PATH}")
+    needs_token = has_token or not _is_local(found["host"].lower().strip("[]"))
+    return Address(f"{found['server'].lower()}{path}/{PATH}", needs_token)
+
+
+def _is_local(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _write_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def _quote(text: str) -> str:
+    """Write a text as TOML and JSON both do."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _describe_command(command: Sequence[str], **more: str) -> dict[str, Any]:
+    program, *arguments = command
+    return {**more, "command": program, "args": arguments}
+
+
+def _describe_address(server: Address, token: str, **more: str) -> dict[str, Any]:
+    headers = {"headers": {"Authorization": f"Bearer ${{{token}}}"}} if server.needs_token else {}
+    return {**more, "url": server.url, **headers}
+
+
+def _write_claude(server: Mapping[str, Any]) -> str:
+    """Return the command that adds a server whose tools are there from the first turn on."""
+    description = json.dumps({**server, "alwaysLoad": True}, ensure_ascii=False)
+    return shlex.join(["claude", "mcp", "add-json", "--scope", "user", NAME, description])
+
+
+def _write_codex(**values: str) -> str:
+    return "\n".join([f"[mcp_servers.{NAME}]", *(f"{key} = {values[key]}" for key in values)])
+
+
+def _write_codex_command(command: Sequence[str]) -> str:
+    program, *arguments = map(_quote, command)
+    return _write_codex(command=program, args=f"[{', '.join(arguments)}]")
+
+
+def _write_codex_address(server: Address) -> str:
+    token = {"bearer_token_env_var": _quote(TOKEN_VARIABLE)} if server.needs_token else {}
+    return _write_codex(url=_quote(server.url), **token)
+
+
+def _write_vscode_address(server: Address) -> str:
+    inputs = {"inputs": [TOKEN_PROMPT]} if server.needs_token else {}
+    described = _describe_address(server, f"input:{TOKEN_INPUT}", type="http")
+    return _write_json({**inputs, "servers": {NAME: described}})
+
+
+CLIENTS = {
+    "claude": McpClient(
+        "run this",
+        lambda command: _write_claude(_describe_command(command, type="stdio")),
+        lambda server: _write_claude(_describe_address(server, TOKEN_VARIABLE, type="http")),
+    ),
+    "claude-desktop": McpClient(
+        "this goes into claude_desktop_config.json (Settings, Developer, Edit Config)",
+        lambda command: _write_json({"mcpServers": {NAME: _describe_command(command)}}),
+        None,
+    ),
+    "codex": McpClient(
+        "this goes into ~/.codex/config.toml", _write_codex_command, _write_codex_address
+    ),
+    "cursor": McpClient(
+        "this goes into ~/.cursor/mcp.json",
+        lambda command: _write_json(
+            {"mcpServers": {NAME: _describe_command(command, type="stdio")}}
+        ),
+        lambda server: _write_json(
+            {"mcpServers": {NAME: _describe_address(server, f"env:{TOKEN_VARIABLE}")}}
+        ),
+    ),
+    "vscode": McpClient(
+        "this goes into .vscode/mcp.json",
+        lambda command: _write_json({"servers": {NAME: _describe_command(command, type="stdio")}}),
+        _write_vscode_address,
+    ),
+}
 
 
 @click.group(invoke_without_command=True)
 @click.option("--conversation", metavar="KEY", type=TEXT, help="The conversation that it serves.")
 @click.option("--saved", metavar="ID", multiple=True, type=TEXT, help="A fact of this turn.")
 @click.option("--document", metavar="NAME", multiple=True, type=TEXT, help="A text attached to it.")
-@pass_place
+@pass_workspace
 @click.pass_context
 def mcp(
     ctx: click.Context,
-    place: Place,
+    workspace: Workspace,
     conversation: str | None,
     saved: tuple[str, ...],
     document: tuple[str, ...],
@@ -42,9 +175,9 @@ def mcp(
     A client such as Claude Code starts it; turnleaf mcp config prints what to tell the client.
     """
     if ctx.invoked_subcommand is None:
-        audience = place.conversations.audience(conversation) if conversation else EVERYONE
+        audience = workspace.conversations.audience(conversation) if conversation else EVERYONE
         turn = Turn(conversation, saved, document, audience=audience)
-        offer(partial(_tools, place, place.settings, turn)).on_stdio()
+        offer(partial(_open_tools, workspace, turn)).on_stdio()
 
 
 @mcp.command()
@@ -59,29 +192,33 @@ def mcp(
     type=TEXT,
     help=f"Use a running turnleaf serve; without ADDRESS the one at {USUAL_ADDRESS}.",
 )
-@pass_place
-def config(place: Place, client: str, http: str | None) -> None:
+@pass_workspace
+def config(workspace: Workspace, client: str, http: str | None) -> None:
     """Print what to tell a client so that it finds this memory, wherever it starts."""
     wanted = CLIENTS[client]
     if http is None:
         check_installed()
         note(wanted.place)
-        say(wanted.by_command(stdio_command(place.folder.path)))
-        _tell_variables(place)
+        say(wanted.by_command(stdio_command(workspace.folder)))
+        _mention_variables(workspace)
         return
     if wanted.by_address is None:
         message = f"{client} takes no address in its file; leave --http out"
         raise InvalidInput(message)
-    server = address_of(http, has_token=place.folder.token.exists())
+    server = read_address(http, has_token=workspace.folder.token.exists())
     note(wanted.place)
     say(wanted.by_address(server))
     if server.needs_token:
-        _tell_token(place, client)
+        where = (
+            "VS Code asks for the token" if client == "vscode" else f"set {TOKEN_VARIABLE} to it"
+        )
+        token = workspace.folder.token
+        note(f"the server needs its token: {where}; it lies in {token} on its machine")
 
 
-def _tell_variables(place: Place) -> None:
+def _mention_variables(workspace: Workspace) -> None:
     """Name the settings that hold only here, because the client does not know them."""
-    sources = place.settings.sources
+    sources = workspace.settings.sources
     fixed = [one.variable for one in SETTINGS if sources.get(one.field) == "environment"]
     if fixed:
         note(
@@ -90,17 +227,6 @@ def _tell_variables(place: Place) -> None:
         )
 
 
-def _tell_token(place: Place, client: str) -> None:
-    where = "VS Code asks for the token" if client == "vscode" else f"set {TOKEN_VARIABLE} to it"
-    note(f"the server needs its token: {where}; it lies in {place.folder.token} on its machine")
-
-
-def _tools(place: Place, settings: Settings, turn: Turn) -> MemoryTools:
-    return MemoryTools(
-        memory=place.memory,
-        pending=place.pending,
-        daily=place.daily,
-        index=open_index(place.folder, settings, place.conversations),
-        data_dir=place.folder.path,
-        turn=turn,
-    )
+def _open_tools(workspace: Workspace, turn: Turn) -> MemoryTools:
+    _ = workspace.index
+    return MemoryTools(workspace.stores, turn)

@@ -1,39 +1,118 @@
-"""`memories`."""
+"""Facts and notes, written down and read back: `remember`, `memories`, `edit`, `why`, `undo`.
+
+With `log` and `today` for the daily log.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from turnleaf.core.memories import to_json
-from turnleaf.errors import NotFound
-from turnleaf.faces.cli.arguments import TEXT, as_json
-from turnleaf.faces.cli.output import note, say_json
-from turnleaf.faces.cli.place import Place, pass_place
-from turnleaf.faces.cli.tables import show_memories
+from turnleaf.core import changes
+from turnleaf.core.changes import Source
+from turnleaf.core.memories import Memory, to_json
+from turnleaf.core.times import from_iso, to_iso
+from turnleaf.errors import Conflict, InvalidInput, NotFound, StorageError, TurnleafError
+from turnleaf.faces.cli.arguments import (
+    TEXT,
+    Workspace,
+    as_json,
+    find_id,
+    pass_workspace,
+    take_text,
+)
+from turnleaf.faces.cli.output import (
+    flatten,
+    format_day,
+    format_minute,
+    note,
+    say,
+    say_json,
+    say_result,
+)
+from turnleaf.faces.cli.terminal import show_table
+from turnleaf.obeying import remember_fact
+from turnleaf.store import files
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from turnleaf.core.memories import Memory
+    from turnleaf.assistant import Explanation
+    from turnleaf.core.changes import Change
+    from turnleaf.core.hits import Hit
 
 NOTHING_YET = (
     'Nothing is remembered yet. Try: turnleaf remember "The living room lamp is called Ming"'
 )
 NO_OLDER = "There are no older facts: none has ended or made room for another."
+MAX_NAME_CHARS = 40
+QUESTION_CHARS = 80
+
+HAPPENED = {
+    "add": "remembered",
+    "import": "imported",
+    "update": "changed",
+    "repeat": "said again",
+    "retire": "moved to the older facts",
+    "expire": "moved to the older facts, because its last day was over",
+    "revive": "brought back from the older facts",
+    "delete": "forgotten",
+    "put": "written when the whole file was saved",
+    "restore": "brought back after another program had saved an older file",
+    "seen": "deleted from the file by hand",
+    "undo": "an earlier change was taken back",
+    "erase": "what a source had brought was erased",
+}
+
+ORIGINS = {
+    "request": " at your request",
+    "learnt": ", learned from a conversation",
+    "tool": " by the assistant, with a tool",
+    "accept": ", accepted by you",
+}
+
+
+@click.command()
+@click.argument("words", metavar="[TEXT]...", nargs=-1, type=TEXT)
+@click.option("-c", "--category", type=TEXT, help="The heading that it belongs under.")
+@as_json
+@pass_workspace
+def remember(
+    workspace: Workspace, words: tuple[str, ...], category: str | None, *, as_json: bool
+) -> None:
+    """Remember TEXT as a fact.
+
+    Without TEXT, or with -, the fact is what is piped in.
+
+    \b
+    turnleaf remember The living room lamp is called Ming
+    turnleaf remember --category home 客廳的燈叫做小明
+    """  # noqa: D301 - click reads the character, not its name
+    kept = remember_fact(workspace.memory, take_text(words), category)
+    say_result(to_json(kept.memory), f"remembered {_name(kept.memory)}", as_json=as_json)
+    for one in kept.displaced:
+        note(f"moved to the older facts to make room: {_name(one)}")
 
 
 @click.command()
 @click.option("-c", "--category", type=TEXT, help="Only those under this heading.")
 @click.option("--older", is_flag=True, help="List the older facts, which no prompt carries.")
 @as_json
-@pass_place
-def memories(place: Place, category: str | None, *, older: bool, as_json: bool) -> None:
+@pass_workspace
+def memories(workspace: Workspace, category: str | None, *, older: bool, as_json: bool) -> None:
     """List what is remembered."""
-    everything = place.memory.older() if older else place.memory.get_all()
+    everything = workspace.memory.older() if older else workspace.memory.get_all()
     found = [m for m in everything if category is None or m.category == category]
-    _show(found, as_json=as_json)
+    if as_json:
+        say_json([to_json(memory) for memory in found])
+    elif found:
+        rows = [(m.id, format_day(m.created_at), m.category or "", m.content) for m in found]
+        show_table(("ID", "Added", "Category", "Memory"), rows, wrapped={"Category"})
     if everything and not found:
         message = f"no memory has the category {category!r}; turnleaf memories shows them all"
         raise NotFound(message)
@@ -41,8 +120,295 @@ def memories(place: Place, category: str | None, *, older: bool, as_json: bool) 
         note(NO_OLDER if older else NOTHING_YET)
 
 
-def _show(found: Sequence[Memory], *, as_json: bool) -> None:
+@click.command()
+@click.argument("memory_id", metavar="ID", type=TEXT)
+@click.argument("words", metavar="[TEXT]...", nargs=-1, type=TEXT)
+@as_json
+@pass_workspace
+def edit(workspace: Workspace, memory_id: str, words: tuple[str, ...], *, as_json: bool) -> None:
+    """Change the memory with this ID to TEXT; with - to what is piped in.
+
+    Without TEXT it opens in your editor ($VISUAL or $EDITOR). If the memory was changed by
+    somebody else meanwhile, nothing is overwritten and your text is kept in a file.
+    """
+    known = {memory.id: memory for memory in workspace.memory.get_all()}
+    old = new = known[find_id(memory_id, known)]
+    text = take_text(words) if words else _open_editor(workspace, old)
+    if text == old.content:
+        note("Nothing was changed.")
+    elif words:
+        new = _update(workspace, old, text)
+    else:
+        new = _update_or_keep(workspace, old, text)
+    lines = [f"changed {_name(new)}"] if new != old else []
+    say_result(to_json(new), *lines, as_json=as_json)
+
+
+def _name(memory: Memory) -> str:
+    return f"{flatten(memory.id)}: {flatten(memory.content)}"
+
+
+def _open_editor(workspace: Workspace, old: Memory) -> str:
+    ends_line = old.content.endswith("\n")
+    typed = click.edit((old.content if ends_line else f"{old.content}\n").encode(), extension=".md")
+    if typed is None:
+        return old.content
+    try:
+        text = typed.decode()
+    except UnicodeDecodeError:
+        path = _keep_text(workspace, old.id, typed)
+        message = f"your editor did not save UTF-8; your text was kept in {path}, convert it"
+        raise InvalidInput(message) from None
+    return text if ends_line else text.removesuffix("\n")
+
+
+def _update(workspace: Workspace, old: Memory, text: str) -> Memory:
+    new = workspace.memory.update(old.id, text, expected=old.content)
+    if new is None:
+        message = f"the memory {old.id} was forgotten meanwhile; turnleaf remember adds it anew"
+        raise NotFound(message)
+    return new
+
+
+def _update_or_keep(workspace: Workspace, old: Memory, text: str) -> Memory:
+    try:
+        return _update(workspace, old, text)
+    except TurnleafError:
+        if text.strip():
+            note(f"Your text was kept in {_keep_text(workspace, old.id, text.encode())}")
+        raise
+
+
+def _keep_text(workspace: Workspace, memory_id: str, data: bytes) -> Path:
+    safe_id = re.sub(r"[^\w-]", "_", memory_id)[:MAX_NAME_CHARS]
+    name = f"unsaved-{safe_id}-{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}.md"
+    path = workspace.folder.path / name
+    try:
+        files.write(path, data)
+    except StorageError:
+        path = Path(tempfile.mkdtemp(prefix="turnleaf-")) / name
+        files.write(path, data)
+    return path
+
+
+@click.command()
+@click.argument("memory_id", metavar="ID", type=TEXT)
+@as_json
+@pass_workspace
+def why(workspace: Workspace, memory_id: str, *, as_json: bool) -> None:
+    """Show where the memory with this ID came from, and every change to it.
+
+    The first letters of the id are enough. A forgotten memory is found as well. With the key
+    of a conversation, such as cli:session-1, it shows what went into the prompt of each answer.
+    """
+    answers = _list_answers(workspace, memory_id) if ":" in memory_id else []
+    if answers:
+        _show_answers(workspace, answers, as_json=as_json)
+        return
+    older = {memory.id: memory for memory in workspace.memory.older()}
+    known = older | {memory.id: memory for memory in workspace.memory.get_all()}
+    found_id = find_id(memory_id, workspace.memory.known_ids())
+    memory = known.get(found_id)
+    story = workspace.memory.changes(found_id)
     if as_json:
-        say_json([to_json(memory) for memory in found])
-    elif found:
-        show_memories(found)
+        record = to_json(memory) if memory else None
+        say_json({"memory": record, "changes": [changes.to_json(change) for change in story]})
+    else:
+        _show_story(found_id, memory, story, is_older=found_id in older)
+
+
+@click.command()
+@click.option("--skip", is_flag=True, help="Leave alone what was changed since, and go on.")
+@as_json
+@pass_workspace
+def undo(workspace: Workspace, *, skip: bool, as_json: bool) -> None:
+    """Take back the last change of the memories that was not taken back yet.
+
+    A memory that somebody changed since is not touched: --skip takes back the change before.
+    """
+    try:
+        undone = workspace.memory.undo(skip=skip)
+    except Conflict as error:
+        message = f"{error}; or turnleaf undo --skip takes back the change before"
+        raise Conflict(message) from error
+    if not undone:
+        message = "there is nothing to undo"
+        raise NotFound(message)
+    lines = [line for change in reversed(undone) for line in _describe_undone(change)]
+    say_result([changes.to_json(change) for change in undone], *lines, as_json=as_json)
+
+
+def _describe_undone(change: Change) -> list[str]:
+    lines = [f"remembered again: {_name(memory)}" for memory in change.removed]
+    if change.op == "put" and not change.id:
+        lines.insert(0, f"taken back: the text that was saved as {flatten(change.file)}")
+    if change.before:
+        what = "says again" if change.after else "remembered again"
+        lines.append(f"{what}: {_name(change.before)}")
+    elif change.after:
+        lines.append(f"forgotten again: {_name(change.after)}")
+    return lines
+
+
+def _list_answers(workspace: Workspace, key: str) -> list[dict[str, Any]]:
+    """Return what went into each answer of a conversation, with the question before it."""
+    if not workspace.conversations.exists():
+        return []
+    answers = []
+    question = ""
+    for one in workspace.conversations.messages(key):
+        said = one.message
+        if said.role == "user":
+            question = said.text[:QUESTION_CHARS]
+        elif one.shaped_by is not None:
+            time = said.timestamp and to_iso(said.timestamp)
+            answers.append({"id": one.id, "time": time, "question": question, **one.shaped_by})
+    return answers
+
+
+def _show_answers(
+    workspace: Workspace, answers: Sequence[dict[str, Any]], *, as_json: bool
+) -> None:
+    if as_json:
+        say_json(answers)
+        return
+    known = {memory.id: memory.content for memory in workspace.memory.get_all()}
+    for answer in answers:
+        when = f"{format_minute(from_iso(answer['time']))}  " if answer["time"] else ""
+        say(f"{when}{flatten(answer['question'])}")
+        for memory_id in answer["memories"]:
+            say(f"{'':18}memory {memory_id}: {flatten(known.get(memory_id, '(forgotten since)'))}")
+        for hit in answer["hits"]:
+            where, said = _find_passage(workspace, hit)
+            fit = f"score {hit['score']}" if "score" in hit else "beside what was found"
+            say(f"{'':18}found in {flatten(where)}, {fit}")
+            if said:
+                say(f"{'':20}{flatten(said)}")
+    if any("message" in hit for answer in answers for hit in answer["hits"]):
+        say(f"{'':18}turnleaf history show KEY --message N shows where that was said")
+
+
+def _find_passage(workspace: Workspace, hit: dict[str, Any]) -> tuple[str, str]:
+    """Return where a passage stands, and of a message who said it when, and how it begins."""
+    if "message" not in hit:
+        return f"{hit['path']}:{hit['line']}", ""
+    found = workspace.conversations.find_message(hit["message"])
+    if found is None:
+        return "a conversation erased since", ""
+    key, stored = found
+    said = stored.message
+    words = "(forgotten since)" if stored.is_hidden else said.text[:QUESTION_CHARS]
+    when = f"{format_minute(said.timestamp)} " if said.timestamp else ""
+    return f"{key}, message {stored.id}", f"{when}{said.name or said.role}: {words}"
+
+
+def show_explanation(explanation: Explanation, known: Mapping[str, str]) -> None:
+    """Show what went into an answer; `known` are the memories by their ids."""
+    say("The last answer rests on:")
+    for section in explanation.sections:
+        say(f"  {section.tokens:>7,} tokens  {flatten(section.name)}")
+    if explanation.memories:
+        say("Memories in the prompt:")
+        for memory_id in explanation.memories:
+            say(f"  {flatten(memory_id)}  {flatten(known.get(memory_id, 'forgotten since'))}")
+    if explanation.hits:
+        say("Found for the question:")
+        for hit in explanation.hits:
+            say(f"  {_describe_hit(hit)}")
+    for what in explanation.left_out:
+        say(f"Left out: {flatten(what)}")
+
+
+def _describe_hit(hit: Hit) -> str:
+    place = hit.conversation or hit.id or f"{hit.path.name}:{hit.line}"
+    if hit.message is not None:
+        place = f"{hit.speaker or ''} in {place}, message {hit.message}"
+    origin = " ".join(filter(None, (hit.source, hit.date, place)))
+    score = f"{hit.score:.3f}" if hit.is_judged else f"{'':5}"
+    return f"{score}  {flatten(hit.text)}  ({flatten(origin)})"
+
+
+def _show_story(
+    memory_id: str, memory: Memory | None, story: Sequence[Change], *, is_older: bool
+) -> None:
+    if memory:
+        _show_memory(memory)
+        if is_older:
+            say("older     it is in no prompt")
+    else:
+        say(f"{flatten(memory_id)} is forgotten.")
+    say()
+    for change in story:
+        _show_change(change)
+    if not story:
+        say("It was typed into the file by hand, so there is no record of it.")
+
+
+def _show_memory(memory: Memory) -> None:
+    details = {
+        "id": memory.id,
+        "origin": memory.origin or "typed into the file by hand",
+        "category": memory.category,
+        "added": format_minute(memory.created_at),
+        "changed": format_minute(memory.updated_at),
+        "slot": memory.slot,
+        "until": memory.until and str(memory.until),
+        "said": f"{memory.said_count} times" if memory.said_count > 1 else None,
+    }
+    say(memory.content)
+    say()
+    for name, detail in details.items():
+        if detail:
+            say(f"{name:<10}{flatten(detail)}")
+
+
+def _show_change(change: Change) -> None:
+    by = ORIGINS.get(change.origin, f" by {flatten(change.origin)}") if change.origin else ""
+    is_lack = change.op == "put" and change.removed
+    what = (
+        "deleted when the whole file was saved" if is_lack else HAPPENED.get(change.op, change.op)
+    )
+    say(f"{format_minute(change.time)}  {what}{by}")
+    source = change.source or Source()
+    is_update = change.before and change.after
+    details = {
+        "was": change.before and is_update and change.before.content,
+        "text": change.after and change.after.content,
+        "quote": source.quote,
+        "source": source.name,
+        "conversation": source.conversation,
+        "said": source.message_time and format_minute(source.message_time),
+        "trust": source.trust,
+    }
+    for name, detail in details.items():
+        if detail:
+            say(f"{'':18}{name}: {flatten(detail)}")
+
+
+@click.command()
+@click.argument("words", metavar="[TEXT]...", nargs=-1, type=TEXT)
+@pass_workspace
+def log(workspace: Workspace, words: tuple[str, ...]) -> None:
+    """Add TEXT to today's log.
+
+    Without TEXT, or with -, the entry is what is piped in.
+    """
+    workspace.daily.append(take_text(words))
+    say("logged; turnleaf today shows the day")
+
+
+@click.command()
+@click.option("--date", "day", type=TEXT, metavar="YYYY-MM-DD", help="Show another day's log.")
+@as_json
+@pass_workspace
+def today(workspace: Workspace, day: str | None, *, as_json: bool) -> None:
+    """Show today's log."""
+    shown = day or datetime.now().astimezone().date().isoformat()
+    text = workspace.daily.read(shown)
+    lines = [text.rstrip("\n")] if text else []
+    say_result({"date": shown, "text": text}, *lines, as_json=as_json)
+    if day and not text:
+        message = f"nothing was logged on {day}"
+        raise NotFound(message)
+    if not text:
+        note('Nothing is logged today. Try: turnleaf log "Watered the plants"')

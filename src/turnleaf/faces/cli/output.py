@@ -23,36 +23,42 @@ SEEN |= {code: f"\\u{code:04x}" for code in DIRECTIONS}
 SEEN[ord("\t")] = "    "
 
 
-def visible(text: str) -> str:
+def escape(text: str) -> str:
     """Write out the characters that would act on a terminal."""
     return text.translate(SEEN)
 
 
-def one_line(text: str) -> str:
-    """Give a text as one visible line."""
-    return visible(" ".join(text.split()))
+def flatten(text: str) -> str:
+    """Return a text as one visible line."""
+    return escape(" ".join(text.split()))
 
 
-def day(moment: datetime) -> str:
-    """Give the local day of a time."""
+def shorten(text: str, max_chars: int) -> str:
+    """Return a text as one visible line, with an ellipsis for what is more than so long."""
+    line = flatten(text)
+    return line if len(line) <= max_chars else f"{line[: max_chars - 1]}…"
+
+
+def format_day(moment: datetime) -> str:
+    """Return the local day of a time."""
     return moment.astimezone().date().isoformat()
 
 
-def minute(moment: datetime) -> str:
-    """Give the local time to the minute."""
+def format_minute(moment: datetime) -> str:
+    """Return the local time to the minute."""
     return f"{moment.astimezone():%Y-%m-%d %H:%M}"
 
 
 def say(text: str = "") -> None:
     """Print a line of the result."""
-    sys.stdout.write(visible(text) + "\n")
+    sys.stdout.write(escape(text) + "\n")
 
 
 def note(text: str) -> None:
     """Say something to the person that is no part of the result."""
     with suppress(OSError):  # What cannot be written now is reported at the end.
         sys.stdout.flush()
-    tell(visible(text))
+    tell(escape(text))
 
 
 def complain(text: str) -> None:
@@ -66,8 +72,26 @@ def say_json(value: Any) -> None:  # noqa: ANN401 - whatever JSON takes
     sys.stdout.write(json.dumps(value, ensure_ascii=not utf8, indent=2) + "\n")
 
 
+def say_result(value: Any, *lines: str, as_json: bool) -> None:  # noqa: ANN401 - as above
+    """Print a result: the value for scripts, or the lines for people."""
+    if as_json:
+        say_json(value)
+        return
+    for line in lines:
+        say(line)
+
+
+def format_value(value: object) -> str:
+    """Return a setting's value as `config` takes it."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return flatten(str(value))
+
+
 @contextmanager
-def showing_warnings() -> Iterator[None]:
+def show_warnings() -> Iterator[None]:
     """Show the stores' warnings as sentences on stderr."""
     log = logging.getLogger("turnleaf")
     handler = _Notes(logging.WARNING)

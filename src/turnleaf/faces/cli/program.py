@@ -3,30 +3,38 @@
 from __future__ import annotations
 
 import os
+import sys
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem, shell_complete
+from click.shell_completion import CompletionItem, get_completion_class, shell_complete
 
 from turnleaf import __version__
 from turnleaf.errors import InvalidInput, NotFound, StorageError, TurnleafError
-from turnleaf.faces.cli import COMMANDS, COMPLETION_VARIABLE, FAILED, overview
-from turnleaf.faces.cli.output import complain, note, one_line, showing_warnings
-from turnleaf.faces.cli.place import Place
+from turnleaf.faces.cli import COMMANDS, COMPLETION_VARIABLE, FAILED, make_overview
+from turnleaf.faces.cli.arguments import Workspace
+from turnleaf.faces.cli.output import complain, flatten, note, show_warnings
 from turnleaf.settings import Settings
-from turnleaf.store.unimported import describe_unimported
+from turnleaf.store.takeover import describe_unimported
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 WRONG_USAGE = 2
 NOTHING_MATCHED = 3
 
 SILENT = {"completion", "doctor", "import"}
 """What runs without a word about facts that were not imported, or says it by itself."""
+
+INSTALL = {
+    "bash": 'add this line to ~/.bashrc:\n#   eval "$(turnleaf completion bash)"',
+    "zsh": 'add this line to ~/.zshrc, after compinit:\n#   eval "$(turnleaf completion zsh)"',
+    "fish": "run this once:\n"
+    "#   turnleaf completion fish > ~/.config/fish/completions/turnleaf.fish",
+}
 
 TABLE = {name: row for section in COMMANDS.values() for name, row in section.items()}
 
@@ -47,8 +55,8 @@ class Program(click.Group):
         return command
 
     def get_help(self, ctx: click.Context) -> str:  # noqa: ARG002 - click's signature
-        """Give the same text that the quick way to --help prints."""
-        return overview().rstrip("\n")
+        """Return the same text that the quick way to --help prints."""
+        return make_overview().rstrip("\n")
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[Any]]:
         """Name the commands without importing them, as the inherited method would."""
@@ -57,20 +65,17 @@ class Program(click.Group):
         return commands + click.Command.shell_complete(self, ctx, incomplete)
 
 
-def _folders(
-    ctx: click.Context,  # noqa: ARG001 - click's signature
-    param: click.Parameter,  # noqa: ARG001
-    incomplete: str,
-) -> list[CompletionItem[Any]]:
-    """Let the shell complete the names of folders."""
-    return [CompletionItem(incomplete, type="dir")]
-
-
 @click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--data-dir", metavar="DIR", help="Use this data folder.", shell_complete=_folders)
+@click.option(
+    "--data-dir",
+    metavar="DIR",
+    help="Use this data folder.",
+    shell_complete=lambda *given: [CompletionItem(given[-1], type="dir")],
+)
+@click.option("--space", metavar="NAME", help="Use this space of it (TURNLEAF_SPACE).")
 @click.version_option(__version__, message="turnleaf %(version)s")
 @click.pass_context
-def program(ctx: click.Context, data_dir: str | None) -> None:
+def program(ctx: click.Context, data_dir: str | None, space: str | None) -> None:
     """Find the data folder for the command that follows."""
     if data_dir == "":
         message = "--data-dir names no folder; give one, or leave it out"
@@ -80,25 +85,45 @@ def program(ctx: click.Context, data_dir: str | None) -> None:
     except FileNotFoundError:
         message = "the folder that you are in is gone; change to another (cd) and try again"
         raise StorageError(message) from None
-    ctx.obj = Place(data_dir)
+    ctx.obj = Workspace(data_dir, space)
     if ctx.invoked_subcommand not in SILENT:
         _mention_unimported(ctx.obj)
 
 
-def _mention_unimported(place: Place) -> None:
+def _mention_unimported(workspace: Workspace) -> None:
     # The command itself says what is wrong with them, and may change the settings that it reads.
     with suppress(TurnleafError, OSError):
-        notice = describe_unimported(place.folder, Settings.load(place.folder.path))
+        notice = describe_unimported(
+            workspace.folder, Settings.load(workspace.folder.config.parent)
+        )
         if notice:
             note(f"note: {notice}")
 
 
+@click.command()
+@click.argument("shell", type=click.Choice(list(INSTALL)))
+@click.pass_context
+def completion(ctx: click.Context, shell: str) -> None:
+    """Print the script that completes commands and options in your SHELL.
+
+    \b
+    bash: eval "$(turnleaf completion bash)"     in ~/.bashrc
+    zsh:  eval "$(turnleaf completion zsh)"      in ~/.zshrc, after compinit
+    fish: turnleaf completion fish > ~/.config/fish/completions/turnleaf.fish
+    """  # noqa: D301 - click reads the character, not its name
+    kind = get_completion_class(shell)
+    if kind is None:  # pragma: no cover - the choices above are click's own
+        raise click.UsageError(shell)
+    script = kind(ctx.find_root().command, {}, "turnleaf", COMPLETION_VARIABLE).source()
+    sys.stdout.write(f"# To complete turnleaf in {shell}, {INSTALL[shell]}\n{script}\n")
+
+
 def run(arguments: Sequence[str]) -> int:
-    """Run the command; give its exit code, and say on stderr what went wrong."""
+    """Run the command; return its exit code, and say on stderr what went wrong."""
     if COMPLETION_VARIABLE in os.environ:
         return _complete(os.environ[COMPLETION_VARIABLE])
-    with showing_warnings():
-        return _run(list(arguments))
+    with show_warnings():
+        return report_errors(lambda: _run(list(arguments)))
 
 
 def _complete(request: str) -> int:
@@ -109,18 +134,23 @@ def _complete(request: str) -> int:
         return WRONG_USAGE
 
 
-def _run(arguments: list[str]) -> int:
+def _run(arguments: list[str]) -> None:
+    with program.make_context("turnleaf", arguments) as ctx:
+        program.invoke(ctx)
+
+
+def report_errors(work: Callable[[], object]) -> int:
+    """Do something; return the exit code for it, and say on stderr what went wrong."""
     try:
-        with program.make_context("turnleaf", arguments) as ctx:
-            program.invoke(ctx)
+        work()
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.ClickException as error:
-        complain(_usage(error))
+        complain(_describe_misuse(error))
         return error.exit_code
     except TurnleafError as error:
         complain(str(error))
-        return _code(error)
+        return _choose_code(error)
     except OSError as error:
         if error.filename is None:  # Then it is the output that cannot be written.
             raise
@@ -129,23 +159,23 @@ def _run(arguments: list[str]) -> int:
     return 0
 
 
-def _code(error: TurnleafError) -> int:
+def _choose_code(error: TurnleafError) -> int:
     if isinstance(error, NotFound):
         return NOTHING_MATCHED
     return WRONG_USAGE if isinstance(error, InvalidInput) else FAILED
 
 
-def _usage(error: click.ClickException) -> str:
-    message = one_line(error.format_message()).rstrip(".")
+def _describe_misuse(error: click.ClickException) -> str:
+    message = flatten(error.format_message()).rstrip(".")
     message = message[:1].lower() + message[1:]
     if isinstance(error, click.NoSuchOption):
-        return f"{message}; {_advice(error)}"
+        return f"{message}; {_advise(error)}"
     if isinstance(error, click.UsageError) and error.ctx is not None:
         return f"{message}; see {error.ctx.command_path} --help"
     return message
 
 
-def _advice(error: click.NoSuchOption) -> str:
+def _advise(error: click.NoSuchOption) -> str:
     if error.option_name == "--data-dir":
         return "it comes before the command: turnleaf --data-dir DIR COMMAND"
     return 'text that begins with "-" comes after "--"'

@@ -1,4 +1,4 @@
-"""`review`."""
+"""`review`: what waits to be remembered, accepted or rejected."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from turnleaf.core.memories import to_json
 from turnleaf.core.times import to_iso
 from turnleaf.core.wording import counted
 from turnleaf.errors import NotFound
-from turnleaf.faces.cli.arguments import TEXT, as_json, ask, full_id
-from turnleaf.faces.cli.output import minute, note, one_line, say, say_json
-from turnleaf.faces.cli.place import Place, pass_place
+from turnleaf.faces.cli.arguments import TEXT, Workspace, as_json, ask, find_id, pass_workspace
+from turnleaf.faces.cli.output import flatten, format_minute, note, say, say_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from turnleaf.core.memories import Memory
-    from turnleaf.store.pending import PendingStore
+    from turnleaf.store.contracts import PendingFacts
 
 QUESTION = "[a]ccept, [e]dit, [r]eject, [s]kip, [q]uit?"
 ANSWERS = {"accept", "edit", "reject", "skip", "quit"}
@@ -35,9 +34,9 @@ ANSWERS = {"accept", "edit", "reject", "skip", "quit"}
 @click.option("--reject", multiple=True, metavar="ID", type=TEXT, help="Drop this one.")
 @click.option("--all", "every", is_flag=True, help="Remember all that waits.")
 @as_json
-@pass_place
+@pass_workspace
 def review(
-    place: Place,
+    workspace: Workspace,
     accept: tuple[str, ...],
     edit: tuple[tuple[str, str], ...],
     reject: tuple[str, ...],
@@ -45,73 +44,73 @@ def review(
     every: bool,
     as_json: bool,
 ) -> None:
-    """Decide about what was learnt from a document, a tool or a stranger.
+    """Decide about what was learned from a document, a tool or a stranger.
 
     It waits here, and no assistant sees it before you accept it. On a terminal you are asked
     about one after the other; elsewhere, what waits is listed.
     """
-    pending = place.pending
+    pending = workspace.pending
     waiting = pending.get_all()
     wanted: list[tuple[str, Memory, str | None]] = [
         *(("accept", one, None) for one in waiting if every),
-        *(("accept", _meant(one, waiting), None) for one in accept),
-        *(("accept", _meant(one, waiting), text) for one, text in edit),
-        *(("reject", _meant(one, waiting), None) for one in reject),
+        *(("accept", _find(one, waiting), None) for one in accept),
+        *(("accept", _find(one, waiting), text) for one, text in edit),
+        *(("reject", _find(one, waiting), None) for one in reject),
     ]
     if wanted:
-        done = [_decided(pending, *one, is_told=not as_json) for one in wanted]
+        done = [_decide(pending, *one, is_said=not as_json) for one in wanted]
         if as_json:
             say_json([{"action": action, "memory": to_json(memory)} for action, memory in done])
     elif as_json:
-        say_json([_record(one, _source(pending, one)) for one in waiting])
+        say_json([_make_record(one, _find_source(pending, one)) for one in waiting])
     elif not waiting:
         note("Nothing is waiting for you.")
     elif sys.stdin.isatty() and sys.stdout.isatty():
         _go_through(pending, waiting)
     else:
         for one in waiting:
-            _show(one, _source(pending, one))
+            _show_fact(one, _find_source(pending, one))
 
 
-def _meant(wanted: str, waiting: Sequence[Memory]) -> Memory:
+def _find(wanted: str, waiting: Sequence[Memory]) -> Memory:
     known = {memory.id: memory for memory in waiting}
     try:
-        return known[full_id(wanted, known)]
+        return known[find_id(wanted, known)]
     except NotFound:
-        message = f'nothing that waits has the id "{one_line(wanted)}"; turnleaf review lists it'
+        message = f'nothing that waits has the id "{flatten(wanted)}"; turnleaf review lists it'
         raise NotFound(message) from None
 
 
-def _decided(
-    pending: PendingStore, action: str, memory: Memory, content: str | None, *, is_told: bool = True
+def _decide(
+    pending: PendingFacts, action: str, memory: Memory, content: str | None, *, is_said: bool = True
 ) -> tuple[str, Memory]:
     if action == "accept":
         memory = pending.accept(memory.id, content)
     elif not pending.reject(memory.id):
         message = f"{memory.id} does not wait any more; turnleaf review lists what does"
         raise NotFound(message)
-    if is_told:
-        say(f"{action}ed {memory.id}: {one_line(memory.content)}")
+    if is_said:
+        say(f"{action}ed {memory.id}: {flatten(memory.content)}")
     return f"{action}ed", memory
 
 
-def _go_through(pending: PendingStore, waiting: Sequence[Memory]) -> None:
+def _go_through(pending: PendingFacts, waiting: Sequence[Memory]) -> None:
     for number, memory in enumerate(waiting, 1):
         note(f"{number} of {len(waiting)}")
-        _show(memory, _source(pending, memory))
-        action = _answer()
+        _show_fact(memory, _find_source(pending, memory))
+        action = _ask_action()
         if action == "quit":
             break
         if action == "edit":
-            _decided(pending, "accept", memory, _edited(memory))
+            _decide(pending, "accept", memory, _edit(memory))
         elif action != "skip":
-            _decided(pending, action, memory, None)
+            _decide(pending, action, memory, None)
     left = len(pending.get_all())
     if left:
         note(f"{counted(left, 'fact')} still waiting")
 
 
-def _answer() -> str:
+def _ask_action() -> str:
     """Ask until the answer is one; Enter skips, and so does the end of the input."""
     while True:
         answer = ask(QUESTION).casefold() or "skip"
@@ -120,19 +119,19 @@ def _answer() -> str:
             return found[0]
 
 
-def _edited(memory: Memory) -> str:
+def _edit(memory: Memory) -> str:
     try:
         return prompt("text: ", default=memory.content)
     except EOFError:
         raise KeyboardInterrupt from None
 
 
-def _source(pending: PendingStore, memory: Memory) -> Source:
+def _find_source(pending: PendingFacts, memory: Memory) -> Source:
     found = [change.source for change in pending.changes(memory.id) if change.source]
     return found[-1] if found else Source()
 
 
-def _record(memory: Memory, source: Source) -> dict[str, Any]:
+def _make_record(memory: Memory, source: Source) -> dict[str, Any]:
     details = {
         "source": source.name,
         "quote": source.quote,
@@ -143,12 +142,12 @@ def _record(memory: Memory, source: Source) -> dict[str, Any]:
     return to_json(memory) | {name: value for name, value in details.items() if value}
 
 
-def _show(memory: Memory, source: Source) -> None:
-    said = f" at {minute(source.message_time)}" if source.message_time else ""
+def _show_fact(memory: Memory, source: Source) -> None:
+    said = f" at {format_minute(source.message_time)}" if source.message_time else ""
     come = " in ".join(filter(None, (source.name, source.conversation)))
     say(memory.content)
-    say(f"  id     {one_line(memory.id)}")
+    say(f"  id     {flatten(memory.id)}")
     if come or said:
-        say(f"  from   {one_line(come)}{said}")
+        say(f"  from   {flatten(come)}{said}")
     if source.quote:
-        say(f"  quote  {one_line(source.quote)}")
+        say(f"  quote  {flatten(source.quote)}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import signal
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -13,19 +12,19 @@ import click
 
 from turnleaf.core.schedules import seen, to_json
 from turnleaf.errors import InvalidInput, NotFound
-from turnleaf.faces.cli.arguments import TEXT, as_json, given_text
-from turnleaf.faces.cli.output import note, one_line, say, say_json
-from turnleaf.faces.cli.place import Place, pass_place
-from turnleaf.faces.cli.tables import show as show_table
-from turnleaf.faces.cli.talking import patience, talking
-from turnleaf.faces.delivery import deliveries
+from turnleaf.faces.cli.arguments import TEXT, Workspace, as_json, pass_workspace, take_text
+from turnleaf.faces.cli.output import flatten, note, say, say_json, say_result
+from turnleaf.faces.cli.talking import talk
+from turnleaf.faces.cli.terminal import mention_wait, show_table
+from turnleaf.faces.outside import deliveries
+from turnleaf.faces.processes import stop_on
 from turnleaf.scheduling import TAKES, Runner
 from turnleaf.store.timing import in_words, local_zone
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from turnleaf.core.schedules import Run, Schedule
+    from turnleaf.core.schedules import Schedule
 
 NOTHING_YET = (
     "Nothing is asked by the clock yet."
@@ -67,9 +66,9 @@ def schedule(ctx: click.Context) -> None:
 @name_option
 @to_option
 @as_json
-@pass_place
+@pass_workspace
 def add(
-    place: Place,
+    workspace: Workspace,
     words: tuple[str, ...],
     when: str,
     zone: str | None,
@@ -79,25 +78,32 @@ def add(
     as_json: bool,
 ) -> None:
     """Have PROMPT asked at the times that --when names."""
-    made = place.schedules.add(
-        given_text(words), when, zone=zone, name=name, deliver="log" if to is None else to
+    made = workspace.schedules.add(
+        take_text(words), when, zone=zone, name=name, deliver="log" if to is None else to
     )
     _report("added", made, as_json=as_json)
     note(WHO_RUNS_IT)
-    _hint(place, made)
+    _mention_lack(workspace, made)
 
 
 @schedule.command("list")
 @as_json
-@pass_place
-def list_(place: Place, *, as_json: bool) -> None:
+@pass_workspace
+def list_(workspace: Workspace, *, as_json: bool) -> None:
     """List what is asked by the clock, when it is next, and how it went last."""
-    known = place.schedules.get_all()
+    known = workspace.schedules.get_all()
     if as_json:
         say_json([to_json(one) for one in known])
     elif known:
         rows = [
-            (one.id, one.name or "", _when(one), _next(one), _last(one), one.prompt)
+            (
+                one.id,
+                one.name or "",
+                _describe_timing(one),
+                _describe_next(one),
+                _describe_last(one),
+                one.prompt,
+            )
             for one in known
         ]
         headings = ("ID", "Name", "When", "Next", "Last", "Prompt")
@@ -109,22 +115,22 @@ def list_(place: Place, *, as_json: bool) -> None:
 @schedule.command()
 @id_argument
 @as_json
-@pass_place
-def show(place: Place, wanted: str, *, as_json: bool) -> None:
+@pass_workspace
+def show(workspace: Workspace, wanted: str, *, as_json: bool) -> None:
     """Show a schedule and what came of its runs, the newest first."""
-    one = _found(place, wanted)
+    one = _find(workspace, wanted)
     if as_json:
         say_json(to_json(one))
         return
-    say(one_line(one.name or one.id))
+    say(flatten(one.name or one.id))
     for title, value in (
         ("id", one.id),
         ("prompt", one.prompt),
-        ("when", f"{_when(one)} ({one.timing}, {one.zone})"),
-        ("next", _next(one)),
+        ("when", f"{_describe_timing(one)} ({one.timing}, {one.zone})"),
+        ("next", _describe_next(one)),
         ("results", one.deliver),
     ):
-        say(f"  {title:<9}{one_line(value)}")
+        say(f"  {title:<9}{flatten(value)}")
     _show_runs(one)
 
 
@@ -136,9 +142,9 @@ def show(place: Place, wanted: str, *, as_json: bool) -> None:
 @name_option
 @to_option
 @as_json
-@pass_place
+@pass_workspace
 def edit(
-    place: Place,
+    workspace: Workspace,
     wanted: str,
     words: tuple[str, ...],
     when: str | None,
@@ -152,138 +158,120 @@ def edit(
     if not words and {when, zone, name, to} == {None}:
         message = "say what is to change: a PROMPT, --when, --zone, --name or --to"
         raise InvalidInput(message)
-    changed = place.schedules.update(
-        _found(place, wanted).id,
-        prompt=given_text(words) if words else None,
+    changed = workspace.schedules.update(
+        _find(workspace, wanted).id,
+        prompt=take_text(words) if words else None,
         timing=when,
         zone=zone,
         name=name,
         deliver=to,
     )
     _report("changed", changed, as_json=as_json)
-    _hint(place, changed)
+    _mention_lack(workspace, changed)
 
 
 @schedule.command()
 @id_argument
 @as_json
-@pass_place
-def pause(place: Place, wanted: str, *, as_json: bool) -> None:
+@pass_workspace
+def pause(workspace: Workspace, wanted: str, *, as_json: bool) -> None:
     """Let a schedule rest until it is resumed."""
-    _report("paused", place.schedules.pause(_found(place, wanted).id), as_json=as_json)
+    _report("paused", workspace.schedules.pause(_find(workspace, wanted).id), as_json=as_json)
 
 
 @schedule.command()
 @id_argument
 @as_json
-@pass_place
-def resume(place: Place, wanted: str, *, as_json: bool) -> None:
+@pass_workspace
+def resume(workspace: Workspace, wanted: str, *, as_json: bool) -> None:
     """Let a schedule go on; what it missed is not made up for."""
-    _report("resumed", place.schedules.resume(_found(place, wanted).id), as_json=as_json)
+    _report("resumed", workspace.schedules.resume(_find(workspace, wanted).id), as_json=as_json)
 
 
 @schedule.command()
 @id_argument
-@pass_place
-def run(place: Place, wanted: str) -> None:
+@pass_workspace
+def run(workspace: Workspace, wanted: str) -> None:
     """Run a schedule now, deliver the result, and print it."""
-    one = _found(place, wanted)
-    with talking(place, flush=False) as assistant, patience("asking …"):
-        runner = Runner(assistant, deliveries(place.settings))
-        with _stopped_by_sigterm(runner):
+    one = _find(workspace, wanted)
+    with talk(workspace, flush=False) as assistant, mention_wait("asking …"):
+        runner = Runner(assistant, deliveries(workspace.settings))
+        with stop_on([signal.SIGTERM], lambda: runner.stop(0)):
             say(runner.run(one.id))
 
 
 @schedule.command()
 @id_argument
 @as_json
-@pass_place
-def remove(place: Place, wanted: str, *, as_json: bool) -> None:
+@pass_workspace
+def remove(workspace: Workspace, wanted: str, *, as_json: bool) -> None:
     """Remove a schedule, and say how it can be made again.
 
     What it said stays in the log, the files and the channels, and in its conversation.
     """
-    gone = place.schedules.remove(_found(place, wanted).id)
-    if as_json:
-        say_json(to_json(gone))
-    else:
-        say(f"removed {gone.id}: {one_line(gone.prompt)}")
-    note(f"this makes it again: {_as_command(gone)}")
+    gone = workspace.schedules.remove(_find(workspace, wanted).id)
+    say_result(to_json(gone), f"removed {gone.id}: {flatten(gone.prompt)}", as_json=as_json)
+    note(f"this makes it again: {_make_command(gone)}")
 
 
-@contextmanager
-def _stopped_by_sigterm(runner: Runner) -> Iterator[None]:
-    """Let SIGTERM end the model as well; the second one does not wait."""
-
-    def stop(*_: object) -> None:
-        signal.signal(signal.SIGTERM, before)
-        runner.stop(0)
-
-    before = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _found(place: Place, wanted: str) -> Schedule:
-    """Give the schedule that was meant: by its id, the beginning of it, or its name."""
-    known = place.schedules.get_all()
+def _find(workspace: Workspace, wanted: str) -> Schedule:
+    """Return the schedule that was meant: by its id, the beginning of it, or its name."""
+    known = workspace.schedules.get_all()
     exact = [one for one in known if one.id == wanted]
     found = exact or [
         one for one in known if wanted and (one.id.startswith(wanted) or one.name == wanted)
     ]
     if not found:
         message = (
-            f'no schedule has the id or the name "{one_line(wanted):.80}";'
+            f'no schedule has the id or the name "{flatten(wanted):.80}";'
             " see turnleaf schedule list"
         )
         raise NotFound(message)
     if len(found) > 1:
-        message = f'{len(found)} schedules are meant by "{one_line(wanted)}"; give the id of one'
+        message = f'{len(found)} schedules are meant by "{flatten(wanted)}"; give the id of one'
         raise InvalidInput(message)
     return found[0]
 
 
 def _report(done: str, one: Schedule, *, as_json: bool) -> None:
-    if as_json:
-        say_json(to_json(one))
-        return
-    say(f"{done} {one.id}: {one_line(one.name or one.prompt)}")
-    say(f"  {_when(one)}; next: {_next(one, is_zone_named=True)}")
+    say_result(
+        to_json(one),
+        f"{done} {one.id}: {flatten(one.name or one.prompt)}",
+        f"  {_describe_timing(one)}; next: {_describe_next(one, is_zone_named=True)}",
+        as_json=as_json,
+    )
 
 
-def _hint(place: Place, one: Schedule) -> None:
+def _mention_lack(workspace: Workspace, one: Schedule) -> None:
     """Say what is missing here for results to arrive."""
-    if one.kind in TAKES and one.kind not in deliveries(place.settings):
+    if one.kind in TAKES and one.kind not in deliveries(workspace.settings):
         note(f"to bring results to {one.kind}, that program needs {TAKES[one.kind]}")
 
 
-def _when(one: Schedule) -> str:
+def _describe_timing(one: Schedule) -> str:
     return in_words(one.timing, one.zone)
 
 
-def _next(one: Schedule, *, is_zone_named: bool = False) -> str:
+def _describe_next(one: Schedule, *, is_zone_named: bool = False) -> str:
     if one.is_paused:
         return "paused"
     if one.next_due is None:
         return "never"
     is_late = one.next_due < datetime.now(UTC)
-    time = _time(one.next_due, one, is_zone_named=is_zone_named)
+    time = _format_time(one.next_due, one, is_zone_named=is_zone_named)
     return f"{'due since ' if is_late else ''}{time}"
 
 
-def _last(one: Schedule) -> str:
-    return _told(one.runs[-1], one) if one.runs else ""
-
-
-def _told(run: Run, one: Schedule) -> str:
+def _describe_last(one: Schedule) -> str:
+    if not one.runs:
+        return ""
+    run = one.runs[-1]
     state = seen(run, datetime.now(UTC)).state
-    return f"{state} {_time(run.finished_at or run.started_at or run.due, one)}"
+    return f"{state} {_format_time(run.finished_at or run.started_at or run.due, one)}"
 
 
-def _time(moment: datetime, one: Schedule, *, is_zone_named: bool = False) -> str:
-    """Give a time in the schedule's zone, which is always named if it is not this machine's."""
+def _format_time(moment: datetime, one: Schedule, *, is_zone_named: bool = False) -> str:
+    """Return a time in the schedule's zone, which is always named if it is not this machine's."""
     try:
         local = moment.astimezone(ZoneInfo(one.zone))
     except (ValueError, OSError, LookupError):
@@ -296,7 +284,7 @@ def _show_runs(one: Schedule) -> None:
     rows = [
         (
             run.id,
-            _time(run.due, one),
+            _format_time(run.due, one),
             seen(run, datetime.now(UTC)).state,
             str(run.attempts),
             run.error or run.result or "",
@@ -308,7 +296,7 @@ def _show_runs(one: Schedule) -> None:
         show_table(("Run", "Due", "State", "Attempts", "Result"), rows)
 
 
-def _as_command(one: Schedule) -> str:
+def _make_command(one: Schedule) -> str:
     options: Sequence[str] = (
         *("--when", one.timing),
         *("--zone", one.zone),

@@ -1,9 +1,8 @@
-"""`serve`."""
+"""`serve`: the page, the HTTP API and an OpenAI-compatible API."""
 
 from __future__ import annotations
 
 import logging
-import os
 import sys
 import threading
 import webbrowser
@@ -12,16 +11,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from turnleaf.faces.cli.arguments import TEXT
-from turnleaf.faces.cli.first_start import mention_keeping
-from turnleaf.faces.cli.output import note, say
-from turnleaf.faces.cli.place import Place, pass_place
-from turnleaf.faces.cli.running import running
-from turnleaf.faces.extras import needing
-from turnleaf.llm.models import describe
-from turnleaf.settings import in_home_assistant
+from turnleaf.faces.cli.arguments import TEXT, Workspace, pass_workspace
+from turnleaf.faces.cli.output import note
+from turnleaf.faces.cli.talking import greet, mention_keeping, run_for_weeks
+from turnleaf.faces.processes import require_extra
+from turnleaf.settings import in_home_assistant, list_allowed_hosts
 
-with needing("server"):
+with require_extra("server"):
     from turnleaf.faces.http.access import (
         Access,
         allowed_host,
@@ -35,8 +31,6 @@ with needing("server"):
     from turnleaf.faces.http.serving import Server, address_of, listen
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from turnleaf.assistant import Assistant
     from turnleaf.faces.http.access import Token
 
@@ -45,6 +39,11 @@ PORT = 8793
 LARGEST_PORT = 65535
 INGRESS = Limits(head_seconds=30.0, idle_seconds=30)
 """Home Assistant keeps a connection for 15 seconds; it must not send into one that we close."""
+IN_THE_OPEN = (
+    "warning: every machine on your network can reach this server, and whoever has the token"
+    " can read and change all that is remembered; there is no TLS, so do not use it on a"
+    " network that you do not trust"
+)
 
 
 @click.command()
@@ -59,9 +58,9 @@ INGRESS = Limits(head_seconds=30.0, idle_seconds=30)
 )
 @click.option("--open", "opens", is_flag=True, help="Open the page in your browser.")
 @click.option("--verbose", is_flag=True, help="Say a line for each request, on stderr.")
-@pass_place
+@pass_workspace
 def serve(
-    place: Place,
+    workspace: Workspace,
     host: str,
     port: int | None,
     allow_host: tuple[str, ...],
@@ -74,31 +73,26 @@ def serve(
     Only this machine can reach it, unless --host says otherwise: then whoever asks needs the
     token that is made at the first start; what it prints says where it lies. Ctrl-C ends it.
     """
-    allowed = tuple(allowed_host(name) for name in (*allow_host, *_allowed_by_environment()))
+    allowed = tuple(allowed_host(name) for name in (*allow_host, *list_allowed_hosts()))
     if verbose:
         _show_requests()
     listening = listen(host, PORT, or_any=True) if port is None else listen(host, port)
     with closing(listening) as listener:
         bound, its_port = listener.getsockname()[:2]
-        token = None if is_local(bound) else kept_token(place.folder.token)
+        token = None if is_local(bound) else kept_token(workspace.folder.token)
         supervisor = trusted_supervisor()
         access = Access(bound, its_port, token and token.value, allowed, supervisor)
         limits = INGRESS if supervisor else Limits()
-        mention_keeping(place)
-        with running(place.folder) as assistant:
+        mention_keeping(workspace)
+        with run_for_weeks(workspace.folder) as assistant:
 
             def ready() -> None:
                 _greet(assistant, address_of(listener), token)
                 if opens:
-                    _open(address_of(listener))
+                    _open_page(address_of(listener))
 
             app = guarded(make_app(assistant), access, limits)
             Server(app, listener, limits=limits, ready=ready).serve_forever()
-
-
-def _allowed_by_environment() -> list[str]:
-    names = os.environ.get("TURNLEAF_ALLOWED_HOSTS", "").split(",")
-    return [name for name in names if name.strip()]
 
 
 def _show_requests() -> None:
@@ -110,29 +104,18 @@ def _show_requests() -> None:
 
 
 def _greet(assistant: Assistant, address: str, token: Token | None) -> None:
-    say(f"Turnleaf is at {address}")
-    say(f"  data folder  {assistant.folder.path}")
-    say(f"  model        {describe(assistant.settings)}")
+    details: dict[str, str] = {}
     if token is not None:
-        _tell_token(assistant.folder.token, address, token)
-    say("Ctrl-C stops it.")
-    sys.stdout.flush()
+        details["token"] = f"in {assistant.folder.token}"
+        if token.is_new and sys.stdout.isatty():  # Anywhere else it would be kept in a log.
+            details["log in"] = f"{address}#token={token.value} (this is shown only once)"
+        if in_home_assistant():
+            details["open it"] = "from Home Assistant's sidebar; there it needs no token"
+        else:
+            note(IN_THE_OPEN)
+    greet(f"Turnleaf is at {address}", assistant, details)
 
 
-def _tell_token(path: Path, address: str, token: Token) -> None:
-    say(f"  token        in {path}")
-    if token.is_new and sys.stdout.isatty():  # Anywhere else it would be kept in a log.
-        say(f"  log in       {address}#token={token.value} (this is shown only once)")
-    if in_home_assistant():
-        say("  open it      from Home Assistant's sidebar; there it needs no token")
-        return
-    note(
-        "warning: every machine on your network can reach this server, and whoever has the token"
-        " can read and change all that is remembered; there is no TLS, so do not use it on a"
-        " network that you do not trust"
-    )
-
-
-def _open(address: str) -> None:
+def _open_page(address: str) -> None:
     """Open the page; a browser that takes its time keeps nobody waiting."""
     threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()

@@ -1,60 +1,104 @@
-"""What `chat` and `ask` share: the assistant, and what it tells beside its answers."""
+"""The assistant while a command runs: for one talk or for weeks, and what it tells beside it."""
 
 from __future__ import annotations
 
 import sys
-import threading
 from contextlib import contextmanager
+from threading import Thread
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.text import Text
-
 from turnleaf.assistant import Assistant
-from turnleaf.faces.cli.conversation_choice import find_conversation
-from turnleaf.faces.cli.output import minute, note, one_line, visible
+from turnleaf.core.retention import Retention
+from turnleaf.errors import TurnleafError
+from turnleaf.faces.cli.history import find_conversation
+from turnleaf.faces.cli.output import flatten, format_minute, note, say
+from turnleaf.faces.cli.terminal import mention_wait, murmur
+from turnleaf.faces.processes import give_back_memory, watch_end
+from turnleaf.llm.models import describe
+from turnleaf.settings import find_terminal_language
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from turnleaf.assistant import Learnt
-    from turnleaf.faces.cli.place import Place
-    from turnleaf.store.conversations import ConversationSummary
+    from turnleaf.core.stored_messages import ConversationSummary
+    from turnleaf.faces.cli.arguments import Workspace
+    from turnleaf.settings import DataFolder
 
 CLI = "cli:"
-A_MOMENT_SECONDS = 0.7
+LEARNING_SECONDS = 2.0
+"""How long the end waits for what is being learned; the rest is learned another time."""
+
+
+def mention_keeping(workspace: Workspace) -> None:
+    """Say on a terminal what is kept, as long as nothing is kept yet."""
+    store = workspace.stores.conversations
+    if sys.stderr.isatty() and not store.exists():
+        kept = Retention(store.keeps_everything, workspace.settings.conversation_keep_days)
+        note(kept.announce(store.location, find_terminal_language()))
+
+
+def greet(title: str, assistant: Assistant, details: Mapping[str, str]) -> None:
+    """Say that a program runs, on which data and with which model."""
+    say(title)
+    model = describe(assistant.settings)
+    for name, value in {"data folder": assistant.folder.path, "model": model, **details}.items():
+        say(f"  {name:<13}{value}")
+    say("Ctrl-C stops it.")
+    sys.stdout.flush()
 
 
 @contextmanager
-def talking(place: Place, *, flush: bool) -> Iterator[Assistant]:
-    """Give the assistant; afterwards let it learn from what is due or, with `flush`, from all.
+def talk(workspace: Workspace, *, flush: bool) -> Iterator[Assistant]:
+    """Yield the assistant; afterwards it learns from what is due or, with `flush`, from all.
 
     Who is interrupted does not wait for the latter: it stays queued for the next time.
     """
-    assistant = Assistant(place.folder)
+    assistant = Assistant(workspace.folder)
     is_whole = False
     try:
         yield assistant
         is_whole = True
     finally:
-        with patience("learning …"):
+        with mention_wait("learning …"):
             assistant.close(flush=flush and is_whole)
 
 
 @contextmanager
-def patience(doing: str) -> Iterator[None]:
-    """Say on a terminal what takes longer than a moment."""
-    timer = threading.Timer(A_MOMENT_SECONDS, murmur, [doing])
-    timer.daemon = True
-    if sys.stderr.isatty():
-        timer.start()
+def run_for_weeks(folder: DataFolder) -> Iterator[Assistant]:
+    """Yield the assistant; afterwards it learns from what waits, but not for long."""
+    give_back_memory()
+    with watch_end():
+        assistant = Assistant(folder)
+        try:
+            yield assistant
+        finally:
+            _end(assistant)
+
+
+def _end(assistant: Assistant) -> None:
+    end = Thread(target=_close, args=[assistant], daemon=True)
+    end.start()
+    end.join(LEARNING_SECONDS)
+    if end.is_alive():
+        assistant.learning.close()
+        note("What is not learned yet stays queued, and is learned the next time.")
+
+
+def _close(assistant: Assistant) -> None:
     try:
-        yield
-    finally:
-        timer.cancel()
+        assistant.close()
+    except TurnleafError as error:
+        note(f"warning: {error}")
+    _warn(assistant)
 
 
-def conversations(assistant: Assistant) -> list[ConversationSummary]:
+def _warn(assistant: Assistant) -> None:
+    for problem in assistant.problems():
+        note(f"warning: {flatten(problem)}")
+
+
+def list_conversations(assistant: Assistant) -> list[ConversationSummary]:
     """Return the conversations of the command line, newest first."""
     return [one for one in assistant.conversations.summaries() if one.key.startswith(CLI)]
 
@@ -63,32 +107,24 @@ def take_up(assistant: Assistant, wanted: str) -> str:
     """Return the key of the conversation that is meant, and say on a terminal which that is."""
     found = find_conversation(wanted, assistant.conversations.summaries())
     if sys.stderr.isatty():
-        murmur(f"going on with: {one_line(found.title)} ({minute(found.updated_at)})")
+        murmur(f"going on with: {flatten(found.title)} ({format_minute(found.updated_at)})")
     return found.key
 
 
 def tell_news(assistant: Assistant, *, undo: str) -> list[Learnt]:
-    """Say what was learnt and what went wrong in the background; the former to a person only."""
-    learnt = assistant.learnt()
-    for one in learnt if sys.stderr.isatty() else ():
-        murmur(_told(one, undo))
-    for problem in assistant.problems():
-        note(f"warning: {one_line(problem)}")
-    return learnt
+    """Say what was learned and what went wrong in the background; the former to a person only."""
+    news = assistant.learnt()
+    for one in news if sys.stderr.isatty() else ():
+        murmur(_describe_learned(one, undo))
+    _warn(assistant)
+    return news
 
 
-def murmur(line: str) -> None:
-    """Say something on the terminal, dimly."""
-    sys.stdout.flush()
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
-    console.print(Text(visible(line), "dim"))
-
-
-def _told(learnt: Learnt, undo: str) -> str:
-    content = one_line(learnt.memory.content)
-    if learnt.action == "waiting":
+def _describe_learned(one: Learnt, undo: str) -> str:
+    content = flatten(one.memory.content)
+    if one.action == "waiting":
         return f"waiting for you: {content} (turnleaf review)"
-    if learnt.action == "ended":
+    if one.action == "ended":
         return f"no longer current: {content} ({undo})"
-    before = f"; before: {one_line(learnt.before.content)}" if learnt.before else ""
-    return f"learnt: {content}{before} ({undo})"
+    before = f"; before: {flatten(one.before.content)}" if one.before else ""
+    return f"learned: {content}{before} ({undo})"

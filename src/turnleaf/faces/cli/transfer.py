@@ -1,8 +1,9 @@
-"""`import` and `export`."""
+"""`import` and `export` of the memories; `backup` and `restore` of the whole data folder."""
 
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,10 +13,20 @@ import click
 from turnleaf.core import jsonfacts, markdown
 from turnleaf.core.drafts import Draft
 from turnleaf.core.wording import counted
-from turnleaf.errors import CorruptFile, InvalidInput, MemoryFull, NotFound
-from turnleaf.faces.cli.arguments import as_json, decoded, piped, refuse_existing
-from turnleaf.faces.cli.output import note, say, say_json
-from turnleaf.faces.cli.place import Place, pass_place
+from turnleaf.errors import CorruptFile, InvalidInput, MemoryFull, NotFound, SettingsError
+from turnleaf.faces.cli.arguments import (
+    Workspace,
+    as_json,
+    confirm,
+    decode,
+    force,
+    pass_workspace,
+    read_piped,
+    refuse_existing,
+    yes,
+)
+from turnleaf.faces.cli.output import note, say_result
+from turnleaf.store import backup as archives
 from turnleaf.store import files
 
 if TYPE_CHECKING:
@@ -23,7 +34,7 @@ if TYPE_CHECKING:
 
     from turnleaf.core.memories import Memory
     from turnleaf.core.pages import Format
-    from turnleaf.store.memories import MemoryStore
+    from turnleaf.store.contracts import Facts
 
 FORMATS: dict[str, Format] = {"json": jsonfacts, "markdown": markdown}
 SUFFIXES = {".json": "json", ".md": "markdown", ".markdown": "markdown"}
@@ -38,41 +49,45 @@ format_option = click.option(
 @format_option
 @click.option("--older", is_flag=True, help="Add them to the older facts, which no prompt carries.")
 @as_json
-@pass_place
-def import_(place: Place, file: str, form: str | None, *, older: bool, as_json: bool) -> None:
+@pass_workspace
+def import_(
+    workspace: Workspace, file: str, form: str | None, *, older: bool, as_json: bool
+) -> None:
     """Add the memories in FILE, a JSON array or Markdown bullets; - reads stdin.
 
     Ids, times, categories and origins are kept; what is there already is not added again.
     All are added, or none when they do not all fit.
     """
     text, time = _read(file)
-    found = _parsed(file, text, form or SUFFIXES.get(Path(file).suffix.lower()), time)
+    found = _parse(file, text, form or SUFFIXES.get(Path(file).suffix.lower()), time)
     if not found:
         message = f"{file} holds no memories; it needs a JSON array or Markdown bullets"
         raise NotFound(message)
-    added = place.memory.import_older(found) if older else _add(place, found)
-    if as_json:
-        say_json({"added": added, "alreadyThere": len(found) - added})
-    else:
-        say(f"{added} added, {len(found) - added} there already")
+    added = workspace.memory.import_older(found) if older else _add(workspace, found)
+    present = len(found) - added
+    line = f"{added} added, {present} there already"
+    say_result({"added": added, "alreadyThere": present}, line, as_json=as_json)
 
 
 @click.command()
 @click.argument("file", required=False, type=click.Path(dir_okay=False))
 @format_option
-@click.option("--force", is_flag=True, help="Replace FILE if it exists.")
+@force
 @click.option("--older", is_flag=True, help="Write the older facts instead.")
-@pass_place
-def export(place: Place, file: str | None, form: str | None, *, force: bool, older: bool) -> None:
+@pass_workspace
+def export(
+    workspace: Workspace, file: str | None, form: str | None, *, force: bool, older: bool
+) -> None:
     """Write all memories to FILE, or to stdout, as JSON or as Markdown.
 
     turnleaf import reads both, with every id, time, category and origin.
     """
     if file is not None:
-        _check_target(file, place.memory, force=force)
+        _check_target(file, workspace.memory, force=force)
     wanted = form or SUFFIXES.get(Path(file or "").suffix.lower(), "json")
-    found = place.memory.older() if older else place.memory.get_all()
-    text = rendered(found, FORMATS[wanted]) if older else _rendered(place.memory, wanted)
+    found = workspace.memory.older() if older else workspace.memory.get_all()
+    is_same_form = not older and wanted == workspace.memory.format
+    text = workspace.memory.text() if is_same_form else render(found, FORMATS[wanted])
     data = text.encode()
     if file is None:
         sys.stdout.flush()
@@ -84,14 +99,14 @@ def export(place: Place, file: str | None, form: str | None, *, force: bool, old
 
 def _read(file: str) -> tuple[str, datetime]:
     if file == "-":
-        return piped(), datetime.now(UTC)
+        return read_piped(), datetime.now(UTC)
     # The path as it was given: what it leads to may be a pipe, which has no name of its own.
     path = Path(file)
     files.check_size(path, path.stat().st_size)
-    return decoded(path.read_bytes(), file), files.modified(path)
+    return decode(path.read_bytes(), file), files.modified(path)
 
 
-def _parsed(file: str, text: str, form: str | None, time: datetime) -> list[Memory]:
+def _parse(file: str, text: str, form: str | None, time: datetime) -> list[Memory]:
     guess = "json" if text.lstrip().startswith(("[", "{")) else "markdown"
     try:
         page = FORMATS[form or guess].parse(text, time)
@@ -101,11 +116,11 @@ def _parsed(file: str, text: str, form: str | None, time: datetime) -> list[Memo
     return [fact.memory for fact in page.facts]
 
 
-def _add(place: Place, found: Sequence[Memory]) -> int:
+def _add(workspace: Workspace, found: Sequence[Memory]) -> int:
     try:
-        return place.memory.import_memories(found)
+        return workspace.memory.import_memories(found)
     except MemoryFull as error:
-        present = place.memory.get_all()
+        present = workspace.memory.get_all()
         fit = "does not fit" if len(found) == 1 else "do not fit"
         message = (
             f"nothing was imported: {counted(len(found), 'memory')} {fit} "
@@ -114,20 +129,14 @@ def _add(place: Place, found: Sequence[Memory]) -> int:
         raise MemoryFull(message) from error
 
 
-def _rendered(store: MemoryStore, form: str) -> str:
-    if form == SUFFIXES[store.location.suffix]:
-        return store.text()
-    return rendered(store.get_all(), FORMATS[form])
-
-
-def rendered(memories: Sequence[Memory], kind: Format) -> str:
+def render(memories: Sequence[Memory], kind: Format) -> str:
     """Write a file of these facts."""
     draft = Draft(kind, kind.EMPTY, datetime.now(UTC))
     draft.insert_all(memories, "import")
     return draft.text
 
 
-def _check_target(file: str, store: MemoryStore, *, force: bool) -> None:
+def _check_target(file: str, store: Facts, *, force: bool) -> None:
     if Path(file).exists() and not Path(file).is_file():
         message = f"{file} is a device or a pipe; leave it out to write to stdout"
         raise InvalidInput(message)
@@ -135,3 +144,69 @@ def _check_target(file: str, store: MemoryStore, *, force: bool) -> None:
         message = f"{file} is the memory itself; choose another file"
         raise InvalidInput(message)
     refuse_existing(file, force=force)
+
+
+@click.command()
+@click.argument("file", type=click.Path(dir_okay=False))
+@force
+@as_json
+@pass_workspace
+def backup(workspace: Workspace, file: str, *, force: bool, as_json: bool) -> None:
+    """Save the whole data folder to FILE, a .tar.gz, also while other programs write."""
+    refuse_existing(file, force=force)
+    saved = archives.backup(workspace.folder.path, file)
+    say_result(
+        {"file": str(saved.path), "files": saved.files, "bytes": saved.size},
+        f"saved {counted(saved.files, 'file')} in {file} ({saved.size:,} bytes)",
+        as_json=as_json,
+    )
+    _warn_of_paths_outside(workspace)
+
+
+@click.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False))
+@yes
+@as_json
+@pass_workspace
+def restore(workspace: Workspace, file: str, *, yes: bool, as_json: bool) -> None:
+    """Bring the backup in FILE back.
+
+    The backup is checked first. What is in the data folder now is saved beside it, then every
+    file of the backup is put back, and files of turnleaf that it does not hold are removed.
+    """
+    folder = workspace.folder.path
+    if not yes and not archives.is_empty(folder):
+        archives.verify(file, archives.free_bytes(folder))
+        confirm(
+            f"Replace what is in {folder}? It is saved beside it first.",
+            f"{folder} is not empty; --yes replaces what is there, having saved it first",
+        )
+    done = archives.restore(folder, file)
+    _take_over(workspace)
+    safety = str(done.safety) if done.safety else None
+    say_result(
+        {"files": done.files, "removed": list(done.removed), "safetyBackup": safety},
+        f"brought {counted(done.files, 'file')} back into {folder}",
+        *(f"removed {path}, which is not in the backup" for path in done.removed),
+        *([f"what was there before is in {safety}"] if safety else []),
+        as_json=as_json,
+    )
+
+
+def _take_over(workspace: Workspace) -> None:
+    """Bring the conversations of an older version to where programs that are running look."""
+    with suppress(SettingsError):  # The next command says what is wrong.
+        Workspace(workspace.data_dir, workspace.space).conversations.close()
+
+
+def _warn_of_paths_outside(workspace: Workspace) -> None:
+    try:
+        settings = workspace.settings
+    except SettingsError as error:
+        note(f"warning: {error}; what it names outside the data folder is not in the backup")
+        return
+    folder = files.real(workspace.folder.path)
+    paths = {workspace.folder.memory(settings), workspace.folder.conversations(settings)}
+    for path in sorted(map(files.real, paths)):
+        if not path.is_relative_to(folder):
+            note(f"warning: {path} is outside the data folder and not in the backup; copy it too")

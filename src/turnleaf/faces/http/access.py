@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import logging
-import os
 import re
 import secrets
 import socket
@@ -29,15 +28,15 @@ from turnleaf.errors import CorruptFile, InvalidInput
 from turnleaf.faces.http import problems
 from turnleaf.faces.http.limits import (
     CLOSE,
+    BodyRoom,
     Gone,
     Limits,
-    Room,
     check_head,
     drain,
     with_whole_body,
 )
 from turnleaf.faces.http.problems import Refused, log_failure, request_id
-from turnleaf.settings import in_home_assistant
+from turnleaf.settings import ENVIRONMENT, in_home_assistant
 from turnleaf.store import files
 
 if TYPE_CHECKING:
@@ -88,23 +87,25 @@ WRONG_SECONDS = 60
 WRONG_ADDRESSES = 1024
 
 
-class Name(NamedTuple):
+class ServerName(NamedTuple):
     """A server as a client names it."""
 
     host: str
     port: int | None
 
 
-def named(text: str) -> Name | None:
+def named(text: str) -> ServerName | None:
     """Read `name`, `name:port`, an IPv4 address or an IPv6 one in brackets; None for others."""
     found = _HOST.fullmatch(text)
     if found is None:
         return None
     host = found[1].lower().strip("[]")
-    address = _address(host)
+    address = _parse_address(host)
     if address is None and found[1].startswith("["):
         return None
-    return Name(host if address is None else str(address), int(found[2]) if found[2] else None)
+    return ServerName(
+        host if address is None else str(address), int(found[2]) if found[2] else None
+    )
 
 
 def allowed_host(text: str) -> str:
@@ -131,42 +132,42 @@ class Access:
             message = f"{self.host} can be reached from elsewhere, so a token is needed"
             raise InvalidInput(message)
 
-    def answers_to(self, name: Name) -> bool:
-        """Tell whether a client may call the server by this name."""
+    def answers_to(self, name: ServerName) -> bool:
+        """Whether a client may call the server by this name."""
         allowed = {named(one) for one in self.allowed_hosts}
         if name in allowed or name._replace(port=None) in allowed:
             return True
         if is_local(self.host):
             return name.host in (*LOCAL_NAMES, self.host) and name.port in (None, self.port)
-        return _address(name.host) is not None or name.host in ("localhost", *own_names())
+        return _parse_address(name.host) is not None or name.host in ("localhost", *own_names())
 
     def is_ingress(self, scope: Scope) -> bool:
-        """Tell whether Home Assistant passes a request on for somebody who has logged in there."""
+        """Whether Home Assistant passes a request on for somebody who has logged in there."""
         address = scope["client"][0] if scope["client"] else None
         is_supervisor = self.supervisor is not None and address == self.supervisor
         return is_supervisor and INGRESS_PATH in Headers(scope=scope)
 
 
-def trusted_supervisor(environ: Mapping[str, str] = os.environ) -> str | None:
-    """Give the supervisor's address where there is one; anywhere else nobody has its word."""
+def trusted_supervisor(environ: Mapping[str, str] = ENVIRONMENT) -> str | None:
+    """Return the supervisor's address where there is one; anywhere else nobody has its word."""
     return SUPERVISOR if in_home_assistant(environ) else None
 
 
 def is_local(host: str) -> bool:
-    """Tell whether only this machine can reach an address."""
-    address = _address(host)
+    """Whether only this machine can reach an address."""
+    address = _parse_address(host)
     return address is not None and address.is_loopback
 
 
 def own_names() -> tuple[str, ...]:
-    """Give the names of this machine, as others on its network may know it."""
+    """Return the names of this machine, as others on its network may know it."""
     name = socket.gethostname().lower()
     short = name.partition(".")[0]
     return name, short, f"{short}.local"
 
 
-class Wrong:
-    """Counts wrong tokens by address, and tells how long one has to wait for its next try.
+class WrongTokens:
+    """Counts wrong tokens by address, and says how long one has to wait for its next try.
 
     The same one again is no guess: a page that was left open sends its old token for ever.
     """
@@ -180,7 +181,7 @@ class Wrong:
         return len(self._times)
 
     def wait_seconds(self, address: str) -> int:
-        """Give the seconds until this address may try again; 0 is now."""
+        """Return the seconds until this address may try again; 0 is now."""
         times = sorted(self._recent(address).values())
         if len(times) < WRONG_TOKENS:
             return 0
@@ -190,31 +191,31 @@ class Wrong:
         """Count one more, unless that one is counted already."""
         trace = hashlib.blake2b(token.encode(), key=self._salt).digest()
         recent = {trace: self._clock(), **self._recent(address)}
-        self._times.pop(_group(address), None)
-        self._times[_group(address)] = recent
+        self._times.pop(_find_group(address), None)
+        self._times[_find_group(address)] = recent
         if len(self._times) > WRONG_ADDRESSES:
             del self._times[next(iter(self._times))]
 
     def _recent(self, address: str) -> dict[bytes, float]:
         since = self._clock() - WRONG_SECONDS
-        times = self._times.get(_group(address), {})
+        times = self._times.get(_find_group(address), {})
         return {trace: one for trace, one in times.items() if one > since}
 
 
 def guarded(app: ASGIApp, access: Access, limits: Limits | None = None) -> ASGIApp:
-    """Let only those requests through that may ask, and that keep to the limits."""
+    """Return an app that takes only requests that may ask, and that keep to the limits."""
     kept = limits or Limits()
-    wrong, room = Wrong(), Room(kept.all_bodies_bytes)
+    wrong, room = WrongTokens(), BodyRoom(kept.all_bodies_bytes)
 
     async def call(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
-            with _told("the server did not start or end well"):
+            with _log_failure("the server did not start or end well"):
                 await app(scope, receive, send)
             return
         request_id.set(_choose_request_id(Headers(scope=scope)))
-        with _Line(scope) as line, room.share() as take:
+        with _LogLine(scope) as line, room.share() as take:
             frames = FRAMES_IN_INGRESS if access.is_ingress(scope) else FRAMES
-            answer = line.noting(_protected(send, frames))
+            answer = line.note_status(_protect(send, frames))
             try:
                 check_head(scope, kept)
                 check(scope, access, wrong)
@@ -238,11 +239,11 @@ def _choose_request_id(headers: Headers) -> str:
     return given[0] if is_plain else secrets.token_hex(8)
 
 
-def check(scope: Scope, access: Access, wrong: Wrong) -> None:
+def check(scope: Scope, access: Access, wrong: WrongTokens) -> None:
     """Raise `Refused` when this request may not be asked."""
     headers = Headers(scope=scope)
     is_ingress = access.is_ingress(scope)
-    name = _host_before(headers) if is_ingress else _host(headers)
+    name = _find_host_before(headers) if is_ingress else _find_host(headers)
     if not is_ingress and not access.answers_to(name):
         detail = (
             "this server is not known by that name; allow it with"
@@ -256,7 +257,7 @@ def check(scope: Scope, access: Access, wrong: Wrong) -> None:
         _check_token(headers, access.token, address, wrong)
 
 
-def _host(headers: Headers) -> Name:
+def _find_host(headers: Headers) -> ServerName:
     given = headers.getlist("host")
     name = named(given[0]) if len(given) == 1 else None
     if name is None:
@@ -265,20 +266,20 @@ def _host(headers: Headers) -> Name:
     return name
 
 
-def _host_before(headers: Headers) -> Name:
-    """Give the name by which the browser called Home Assistant, which a proxy may have changed."""
+def _find_host_before(headers: Headers) -> ServerName:
+    """Return how the browser called Home Assistant, which a proxy may have changed."""
     given = headers.getlist("x-forwarded-host")
-    return (named(given[0]) if len(given) == 1 else None) or _host(headers)
+    return (named(given[0]) if len(given) == 1 else None) or _find_host(headers)
 
 
-def _check_origin(headers: Headers, host: Name) -> None:
+def _check_origin(headers: Headers, host: ServerName) -> None:
     """Refuse what a page of another origin asks."""
     origins = headers.getlist("origin")
-    if origins and not (len(origins) == 1 and _is_same(origins[0], host)):
+    if origins and not (len(origins) == 1 and _is_same_origin(origins[0], host)):
         raise Refused(HTTPStatus.FORBIDDEN, FOREIGN)
 
 
-def _is_same(origin: str, host: Name) -> bool:
+def _is_same_origin(origin: str, host: ServerName) -> bool:
     found = _ORIGIN.fullmatch(origin)
     other = named(found[2]) if found else None
     if found is None or other is None:
@@ -297,7 +298,7 @@ def _check_site(scope: Scope, headers: Headers) -> None:
         raise Refused(HTTPStatus.FORBIDDEN, FOREIGN)
 
 
-def _check_token(headers: Headers, token: str, address: str, wrong: Wrong) -> None:
+def _check_token(headers: Headers, token: str, address: str, wrong: WrongTokens) -> None:
     given = headers.getlist("authorization")
     seconds = wrong.wait_seconds(address) if given else 0
     if seconds:
@@ -326,10 +327,10 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, refused: Refused) 
     await answer(scope, receive, send)
 
 
-def _protected(send: Send, frames: str) -> Send:
+def _protect(send: Send, frames: str) -> Send:
     """Add what every answer carries."""
 
-    async def protected(message: Message) -> None:
+    async def send_protected(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             for name, value in HEADERS.items():
@@ -339,11 +340,11 @@ def _protected(send: Send, frames: str) -> Send:
             headers["X-Request-ID"] = request_id.get() or ""
         await send(message)
 
-    return protected
+    return send_protected
 
 
 @contextmanager
-def _told(what: str) -> Iterator[None]:
+def _log_failure(what: str) -> Iterator[None]:
     try:
         yield
     except Exception:
@@ -351,7 +352,7 @@ def _told(what: str) -> Iterator[None]:
         raise
 
 
-class _Line:
+class _LogLine:
     """One request's line in the log: who asks chooses only the method and a plain id."""
 
     def __init__(self, scope: Scope) -> None:
@@ -371,14 +372,14 @@ class _Line:
         method = self._scope["method"]
         log.info("%s %s %d %.0f ms %s", method, route, self._status, took, request_id.get())
 
-    def noting(self, send: Send) -> Send:
+    def note_status(self, send: Send) -> Send:
         """Note the status that is sent."""
 
-        async def noting(message: Message) -> None:
+        async def send_noted(message: Message) -> None:
             self._status = message.get("status", self._status)
             await send(message)
 
-        return noting
+        return send_noted
 
 
 # The token
@@ -392,7 +393,7 @@ class Token(NamedTuple):
 
 
 def kept_token(path: Path) -> Token:
-    """Give the token in a file; where there is none, make one that only its owner can read."""
+    """Return the token in a file; where there is none, make one that only its owner can read."""
     files.make_folder(path.parent)
     with files.locked(path) as file:
         data = file.read()
@@ -425,16 +426,16 @@ def _make_private(file: files.Held, data: bytes) -> None:
 # Addresses
 
 
-def _address(host: str) -> IPv4Address | IPv6Address | None:
+def _parse_address(host: str) -> IPv4Address | IPv6Address | None:
     try:
         return ip_address(host)
     except ValueError:
         return None
 
 
-def _group(address: str) -> str:
-    """Give what stands for everybody at one connection: of IPv6 it is the network."""
-    found = _address(address)
+def _find_group(address: str) -> str:
+    """Return what stands for everybody at one connection: of IPv6 it is the network."""
+    found = _parse_address(address)
     if isinstance(found, IPv6Address) and found.ipv4_mapped is None:
         return str(ip_network((int(found), 64), strict=False))
     return address

@@ -1,42 +1,55 @@
-"""The application: every route, over one assistant."""
+"""The application: every route over one assistant, and how all that it works with is."""
 
 from __future__ import annotations
 
 import logging
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Literal
 
 from anyio import to_thread
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI, Request
+from fastapi.responses import Response
+from pydantic import Field
+from pydantic.alias_generators import to_camel
+from pydantic.json_schema import models_json_schema
 
 from turnleaf import __version__
+from turnleaf.assistant import Assistant
+from turnleaf.checkup import checkup
+from turnleaf.core.retention import Retention
+from turnleaf.core.stored_messages import StoredFigures
+from turnleaf.core.times import to_iso
 from turnleaf.errors import TurnleafError
-from turnleaf.faces.delivery import deliveries
 from turnleaf.faces.http import (
-    changes,
     chat,
     completions,
     config,
     conversations,
-    daily,
     facts,
     feed,
-    mcp,
     memory,
     page,
-    pending,
     problems,
-    prompts,
     schedules,
-    status,
 )
+from turnleaf.faces.http.feed import Progress
+from turnleaf.faces.http.problems import Refused
+from turnleaf.faces.http.requests import Current, Given
+from turnleaf.faces.http.schemas import JsonModel, SettingSource, SettingValue, Time
+from turnleaf.faces.mcp import offer
+from turnleaf.faces.outside import deliveries
+from turnleaf.faces.processes import MissingPackage
 from turnleaf.scheduling import Runner
-from turnleaf.watcher import Watcher
+from turnleaf.store.watcher import Watcher
+from turnleaf.tools import MemoryTools
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from turnleaf.assistant import Assistant
+    from starlette.types import Receive, Scope, Send
+
+    from turnleaf.faces.mcp.server import Served
 
 DESCRIPTION = (
     "A memory for AI assistants that their users can read. "
@@ -47,57 +60,197 @@ THREADS = 12
 
 log = logging.getLogger("turnleaf")
 
-PARTS = (
-    memory, facts, daily, config, pending, changes, chat, conversations, prompts, schedules, feed,
-    status, completions, mcp, page,
+router = APIRouter(tags=["status"])
+
+
+class Health(JsonModel):
+    """A sign of life."""
+
+    status: Literal["ok"] = "ok"
+
+
+class KeptConversations(JsonModel):
+    """How much of what was said is kept, and for how long."""
+
+    kept: str = Field(
+        description="`forever`, so many days, or the `window`: the newest messages only.",
+        examples=["forever", "90 days", "window"],
+    )
+    messages: int
+    conversations: int
+    bytes: int
+    oldest: Time | None
+
+
+class FolderFound(JsonModel):
+    """The data folder, and why it is this one."""
+
+    path: str
+    why: str
+    exists: bool
+
+
+class FileFound(JsonModel):
+    """A file of the data folder, and what it holds."""
+
+    name: str
+    path: str
+    bytes: int | None
+    holds: str
+
+
+class LimitFound(JsonModel):
+    """A setting that limits something, by the name of its variable."""
+
+    name: str
+    value: SettingValue
+    source: SettingSource = Field(alias="from")
+    meaning: str
+
+
+class ProblemFound(JsonModel):
+    """What is wrong, or worth a look."""
+
+    level: Literal["error", "warning"]
+    message: str
+
+
+class Status(JsonModel):
+    """All that `turnleaf doctor` finds, how far the index is, and what is kept of conversations."""
+
+    versions: dict[str, str]
+    data_folder: FolderFound
+    files: list[FileFound]
+    limits: list[LimitFound]
+    parts: dict[str, str]
+    last_error: dict[str, str] | None
+    problems: list[ProblemFound]
+    index: Progress
+    conversations: KeptConversations
+
+
+@router.get("/healthz", operation_id="health", summary="Tell whether the server lives")
+async def get_health() -> Health:
+    """Answer without a thread, as all of them may be at work for others."""
+    return Health()
+
+
+@router.get("/api/status", operation_id="status", summary="Tell how everything is")
+def get_status(assistant: Given, request: Request) -> Status:
+    """Look at the data folder as `turnleaf doctor` does."""
+    done, total = request.app.state.feed.progress
+    return Status(
+        **checkup(assistant.folder),
+        index=Progress(done=done, total=total),
+        conversations=_count_kept(assistant),
+    )
+
+
+def _count_kept(assistant: Assistant) -> KeptConversations:
+    """Count what is kept; where there never was a conversation, no file is made by looking."""
+    store = assistant.conversations
+    figures = store.figures() if store.exists() else StoredFigures(0, 0, 0, None)
+    return KeptConversations(
+        kept=Retention(store.keeps_everything, assistant.settings.conversation_keep_days).span,
+        messages=figures.messages,
+        conversations=figures.conversations,
+        bytes=figures.bytes,
+        oldest=to_iso(figures.oldest) if figures.oldest else None,
+    )
+
+
+class Exchange(Response):
+    """An answer that the SDK of MCP writes, to a request that it reads."""
+
+    def __init__(self, served: Served) -> None:
+        super().__init__()
+        self._served = served
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Have the SDK answer."""
+        await self._served.on_request(scope, receive, send)
+
+
+@router.post("/mcp", include_in_schema=False)
+def talk(request: Request, assistant: Current) -> Exchange:
+    """Answer a message of an MCP client; streams and sessions there are none."""
+    try:
+        return Exchange(_offer_tools(request, assistant))
+    except MissingPackage as error:
+        raise Refused(HTTPStatus.NOT_IMPLEMENTED, str(error), code="settings") from error
+
+
+def _offer_tools(request: Request, own: Assistant) -> Served:
+    """Return what is offered; for the first who asks, it is made."""
+    state = request.app.state
+    if not hasattr(state, "mcp"):
+        tools = MemoryTools(own.stores)
+        state.mcp = offer(lambda: tools)
+    served: Served = state.mcp
+    return served
+
+
+ROUTERS = (
+    memory.router, facts.router, memory.daily_router, config.router, facts.pending_router,
+    facts.changes_router, chat.router, conversations.router, schedules.router, feed.router, router,
+    completions.router, page.router,
 )  # fmt: skip
 
 
 def make_app(assistant: Assistant) -> FastAPI:
     """Serve an assistant's memory; the app watches its files for as long as it runs."""
-    told = feed.Feed(assistant)
+    news = feed.EventFeed(assistant)
     runner = Runner(assistant, deliveries(assistant.settings))
 
     @asynccontextmanager
-    async def running(_app: FastAPI) -> AsyncIterator[None]:
+    async def run(_app: FastAPI) -> AsyncIterator[None]:
         to_thread.current_default_thread_limiter().total_tokens = THREADS
         try:
             assistant.init()
         except TurnleafError as error:
             # What can be read can be served.
             log.warning("nothing can be written: %s", error)
-        with told, Watcher(assistant.index, progress=told.index_progress), runner:
+        with news, Watcher(assistant.stores.index, progress=news.note_progress), runner:
             yield
 
     app = FastAPI(
         title="Turnleaf",
         version=__version__,
         description=DESCRIPTION,
-        lifespan=running,
+        lifespan=run,
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
         responses=problems.EVERYWHERE,
-        separate_input_output_schemas=False,
+        generate_unique_id_function=lambda route: to_camel(route.name),
     )
     app.state.assistant = assistant
-    app.state.feed = told
+    app.state.feed = news
     app.state.runner = runner
-    app.state.routes = [route for part in PARTS for route in part.router.routes]
+    app.state.routes = [route for one in ROUTERS for route in one.routes]
     problems.handle_in(app)
-    for part in PARTS:
-        app.include_router(part.router)
-    app.openapi = lambda: _described(app)  # type: ignore[method-assign]
+    for one in ROUTERS:
+        app.include_router(one)
+    app.openapi = lambda: _describe(app)  # type: ignore[method-assign]
     return app
 
 
-def _described(app: FastAPI) -> dict[str, Any]:
+def _describe(app: FastAPI) -> dict[str, Any]:
     """Describe the API; what a problem looks like is named once."""
     if not app.openapi_schema:
         described = FastAPI.openapi(app)
         schemas = described.setdefault("components", {}).setdefault("schemas", {})
-        schemas["Problem"] = problems.SCHEMA
+        schemas.update(_describe_events())
         schemas.pop("HTTPValidationError", None)
         schemas.pop("ValidationError", None)
         app.openapi_schema = described
     return app.openapi_schema
+
+
+def _describe_events() -> dict[str, Any]:
+    """Describe the data of events, which no route answers with by itself."""
+    _, described = models_json_schema(
+        [(chat.ChatEvents, "serialization"), (feed.ServerEvents, "serialization")],
+        ref_template=problems.REFERENCE,
+    )
+    return dict(described["$defs"])

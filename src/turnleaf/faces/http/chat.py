@@ -1,4 +1,4 @@
-"""Talking with the assistant: one message, and its answer as it comes."""
+"""Talking with the assistant: what a model is told, and its answer as it comes."""
 
 from __future__ import annotations
 
@@ -6,53 +6,97 @@ import json
 import secrets
 from contextlib import closing
 from functools import partial
-from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from fastapi import APIRouter
 from pydantic import Field
 
-from turnleaf.assistant import Composed, Done
+from turnleaf.assistant import Assistant, Composed, Done
+from turnleaf.core.composer import Document
 from turnleaf.core.dialogue import Silence, Text, ToolCall, ToolResult
+from turnleaf.core.memories import checked_text
+from turnleaf.core.terms import parse_query
 from turnleaf.core.times import to_millisecond
-from turnleaf.errors import NotFound
-from turnleaf.faces.http.bodies import JSON_ONLY
-from turnleaf.faces.http.given import Given
-from turnleaf.faces.http.problems import documented
-from turnleaf.faces.http.prompts import Said, described, shaped_by
-from turnleaf.faces.http.shapes import LARGEST_ID, Fact
+from turnleaf.errors import InvalidInput, NotFound
+from turnleaf.faces.http.facts import read_facts
+from turnleaf.faces.http.problems import Problem, document_problems
+from turnleaf.faces.http.requests import JSON_ONLY, Given
+from turnleaf.faces.http.schemas import LARGEST_ID, Body, FactView, HitView, JsonModel, Words
 from turnleaf.faces.http.streams import (
     NOTHING,
     EventStream,
     UnderWay,
-    event,
-    talking,
-    until_it_fails,
+    keep_turns,
+    make_event,
+    tell_failure,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
     from datetime import datetime
 
-    from pydantic import BaseModel
-
-    from turnleaf.assistant import Assistant, Reply
+    from turnleaf.assistant import Reply
     from turnleaf.core.changes import Change
-    from turnleaf.core.dialogue import Event, Usage
+    from turnleaf.core.dialogue import Event
 
-router = APIRouter(tags=["talking"], lifespan=talking, dependencies=[JSON_ONLY])
+router = APIRouter(tags=["talking"], lifespan=keep_turns, dependencies=[JSON_ONLY])
 
+MAX_NAME_CHARS = 200
+UNSAID = "web:new"
+"""The key of a conversation that has not begun."""
 IN_A_TURN = ("request", "tool")
 """The origins of what a turn saves, removes or changes by itself."""
-ACTIONS = {"add": "added", "revive": "added", "update": "changed", "delete": "removed"}
+ACTIONS: dict[str, Literal["added", "changed", "removed"]] = {
+    "add": "added", "revive": "added", "update": "changed", "delete": "removed",
+}  # fmt: skip
 EVENTS = (
     "Events: `start`, `memories` (what shaped the prompt), `prompt` (with `explain`), `text`,"
-    " `tool`, `toolResult`, `usage`, `learnt` (what was saved or removed), `done` or `error`."
+    " `tool`, `toolResult`, `usage`, `learnt` (what was saved or removed), `done` or `error`;"
+    " the schema `ChatEvents` describes the data of each."
     " Without a `key` a new conversation begins; `start` names it."
 )
 
 
-class Asked(Said):
+# What is sent
+
+
+class Attached(Body):
+    """A document that goes with a message; what is learned from it waits for the user."""
+
+    name: Annotated[
+        str,
+        Field(
+            json_schema_extra={"pattern": r"^[^\x00-\x1f\x85\u2028\u2029]*$"},
+            examples=["notes.md", "筆記.md"],
+        ),
+        Field(min_length=1, max_length=MAX_NAME_CHARS),
+    ]
+    text: str
+
+    def as_document(self) -> Document:
+        """Return it as a turn takes it."""
+        name = checked_text(self.name, "a document's name")
+        if name.splitlines() != [name] or not name.strip():
+            message = "a document's name is one line, such as notes.md; correct it"
+            raise InvalidInput(message)
+        return Document(name, checked_text(self.text, f"the document {name}"))
+
+
+class PromptRequest(Body):
+    """What the user says."""
+
+    message: Words = Field(examples=["客廳的燈叫什麼？", "What is the living room lamp called?"])
+    key: str | None = Field(default=None, examples=["web:4f1c2a9b"])
+    private: bool = False
+    documents: list[Attached] = Field(default=[])
+
+    @property
+    def attached(self) -> list[Document]:
+        """The documents, as a turn takes them."""
+        return [one.as_document() for one in self.documents]
+
+
+class ChatRequest(PromptRequest):
     """A message; with `explain` the whole prompt is told as well.
 
     With `again` the answer takes the place of the last one, if that was to the same message.
@@ -66,31 +110,185 @@ class Asked(Said):
     resume: bool = False
 
 
+# What is answered
+
+
+class PromptSection(JsonModel):
+    """A part of a prompt and its size."""
+
+    name: str = Field(examples=["Long-term Memory"])
+    tokens: int
+
+
+class ShapedBy(JsonModel):
+    """What went into a prompt, and what gave way."""
+
+    facts: list[FactView]
+    hits: list[HitView]
+    left_out: list[str]
+    sections: list[PromptSection]
+
+    @classmethod
+    def of(cls, composed: Composed, assistant: Assistant, **more: object) -> Self:
+        """Return what went into a prompt, with `more` than every form has."""
+        explained = composed.explanation
+        wanted = parse_query(composed.prompt.question).terms
+        ids = set(explained.memories)
+        record = {
+            "facts": [one for one in read_facts(assistant) if one.id in ids] if ids else [],
+            "hits": [HitView.of(hit, assistant, wanted, explain=True) for hit in explained.hits],
+            "left_out": list(explained.left_out),
+            "sections": [
+                PromptSection(name=one.name, tokens=one.tokens) for one in explained.sections
+            ],
+        }
+        return cls.model_validate(record | more)
+
+
+class PromptMessage(JsonModel):
+    """A message of a prompt."""
+
+    role: str = Field(examples=["user"])
+    content: str
+
+
+class Preview(ShapedBy):
+    """A whole prompt: as a system prompt with messages, and as the one text that programs get."""
+
+    system: str
+    messages: list[PromptMessage]
+    text: str
+    tokens: int
+    max_tokens: int
+    model: str = Field(examples=["claude-cli"])
+
+    @classmethod
+    def of(cls, composed: Composed, assistant: Assistant, **more: object) -> Self:
+        """Return a prompt's form."""
+        prompt = composed.prompt
+        return super().of(
+            composed,
+            assistant,
+            system=prompt.system,
+            messages=[PromptMessage(role=one.role, content=one.text) for one in prompt.messages],
+            text=prompt.text,
+            tokens=sum(section.tokens for section in composed.explanation.sections),
+            max_tokens=assistant.prompt_max_tokens,
+            model=assistant.model.name,
+            **more,
+        )
+
+
+class ChatStart(JsonModel):
+    """Which conversation it is, and who answers."""
+
+    key: str
+    model: str
+
+
+class ChatText(JsonModel):
+    """A piece of the answer."""
+
+    text: str
+
+
+class ChatTool(JsonModel):
+    """A tool that the model uses."""
+
+    id: str
+    name: str
+    arguments: dict[str, Any]
+
+
+class ChatToolResult(JsonModel):
+    """What a tool gave."""
+
+    id: str
+    name: str
+    result: dict[str, Any]
+
+
+class ChatUsage(JsonModel):
+    """What the model says that it took."""
+
+    input_tokens: int
+    output_tokens: int
+    context_window: int | None
+
+
+class TurnChange(JsonModel):
+    """A fact that was saved, changed or removed in a turn."""
+
+    action: Literal["added", "changed", "removed"]
+    fact: FactView
+    change: int
+
+
+class TurnChanges(JsonModel):
+    """What was saved, changed or removed at the user's request or by a tool."""
+
+    facts: list[TurnChange]
+
+
+class ChatDone(JsonModel):
+    """The whole answer, and the numbers of both messages; in private they have none."""
+
+    key: str
+    text: str
+    question: int | None
+    answer: int | None
+
+
+class ChatEvents(JsonModel):
+    """The data of each event of an answer, by the event's name."""
+
+    start: ChatStart
+    memories: ShapedBy
+    prompt: Preview
+    text: ChatText
+    tool: ChatTool
+    tool_result: ChatToolResult
+    usage: ChatUsage
+    learnt: TurnChanges
+    done: ChatDone
+    error: Problem
+
+
+@router.post("/api/prompt/preview", summary="Preview a prompt")
+def preview_prompt(said: PromptRequest, assistant: Given) -> Preview:
+    """Compose the prompt of a message that is not sent; nothing is changed by it."""
+    composed = assistant.preview(
+        UNSAID if said.key is None else said.key,
+        said.message,
+        private=said.private,
+        documents=said.attached,
+    )
+    return Preview.of(composed, assistant)
+
+
 @router.post(
     "/api/chat",
-    operation_id="chat",
     summary="Say something and get the answer as it comes",
     description=EVENTS,
     response_class=EventStream,
     status_code=200,
-    responses=documented(HTTPStatus.NOT_FOUND, HTTPStatus.BAD_GATEWAY),
+    responses=document_problems(404, 502),
 )
-async def chat(asked: Asked, assistant: Given, turns: UnderWay) -> EventStream:
+async def chat(asked: ChatRequest, assistant: Given, turns: UnderWay) -> EventStream:
     """Answer a message; whoever goes away stops the model."""
     key = f"web:{secrets.token_hex(8)}" if asked.key is None else asked.key
+    return await turns.stream(
+        lambda: tell_failure(
+            assistant, _answer(assistant, key, asked), partial(make_event, "error")
+        )
+    )
 
-    def told() -> Generator[bytes]:
-        pieces = _answered(assistant, key, asked)
-        return until_it_fails(assistant, pieces, partial(event, "error"))
 
-    return await turns.stream(told)
-
-
-def _answered(assistant: Assistant, key: str, asked: Asked) -> Generator[bytes]:
+def _answer(assistant: Assistant, key: str, asked: ChatRequest) -> Generator[bytes]:
     """Return the events of a turn; what keeps it from beginning is raised before the first."""
     _check_after(assistant, key, asked)
     started = to_millisecond(assistant.now())
-    model = assistant.model.name
+    start = ChatStart(key=key, model=assistant.model.name)
     stream = assistant.stream(
         key,
         asked.message,
@@ -104,17 +302,21 @@ def _answered(assistant: Assistant, key: str, asked: Asked) -> Generator[bytes]:
     with closing(stream):
         for one in stream:
             if isinstance(one, Composed):
-                yield from _begun(assistant, key, model, one, explain=asked.explain)
+                shaped = make_event("memories", ShapedBy.of(one, assistant))
+                yield make_event("start", start)
+                yield shaped
+                if asked.explain:
+                    yield make_event("prompt", Preview.of(one, assistant))
             elif isinstance(one, Done):
-                saved = one.reply.saved or one.reply.removed or has_tools
-                yield from _learnt(assistant, key, started) if saved else ()
-                yield event("done", _done(key, one.reply))
+                if one.reply.saved or one.reply.removed or has_tools:
+                    yield from _tell_changes(assistant, key, started)
+                yield make_event("done", _end(key, one.reply))
             else:
                 has_tools |= isinstance(one, ToolResult)
-                yield _heard(one)
+                yield _tell(one)
 
 
-def _check_after(assistant: Assistant, key: str, asked: Asked) -> None:
+def _check_after(assistant: Assistant, key: str, asked: ChatRequest) -> None:
     """Refuse a message that is none of this conversation, before the model is asked."""
     if not asked.after or asked.private:
         return
@@ -124,49 +326,31 @@ def _check_after(assistant: Assistant, key: str, asked: Asked) -> None:
         raise NotFound(message)
 
 
-def _begun(
-    assistant: Assistant, key: str, model: str, composed: Composed, *, explain: bool
-) -> Iterator[bytes]:
-    shaped = event("memories", _json(shaped_by(composed, assistant)))
-    yield event("start", {"key": key, "model": model})
-    yield shaped
-    if explain:
-        yield event("prompt", _json(described(composed, assistant)))
+def _end(key: str, reply: Reply) -> ChatDone:
+    return ChatDone(key=key, text=reply.text, question=reply.question_id, answer=reply.answer_id)
 
 
-def _done(key: str, reply: Reply) -> dict[str, Any]:
-    return {
-        "key": key,
-        "text": reply.text,
-        "question": reply.question_id,
-        "answer": reply.answer_id,
-    }
+def _tell(one: Event) -> bytes:
+    match one:
+        case Silence():
+            return NOTHING
+        case Text():
+            return make_event("text", ChatText(text=one.text))
+        case ToolCall():
+            arguments = _read_object(json.dumps(dict(one.arguments)))
+            return make_event("tool", ChatTool(id=one.id, name=one.name, arguments=arguments))
+        case ToolResult():
+            result = _read_object(one.result)
+            return make_event("toolResult", ChatToolResult(id=one.id, name=one.name, result=result))
+    usage = ChatUsage(
+        input_tokens=one.input_tokens,
+        output_tokens=one.output_tokens,
+        context_window=one.context_window,
+    )
+    return make_event("usage", usage)
 
 
-def _heard(one: Event) -> bytes:
-    if isinstance(one, Silence):
-        return NOTHING
-    if isinstance(one, Text):
-        return event("text", {"text": one.text})
-    if isinstance(one, ToolCall):
-        arguments = _readable(json.dumps(dict(one.arguments)))
-        return event("tool", {"id": one.id, "name": one.name, "arguments": arguments})
-    if isinstance(one, ToolResult):
-        return event(
-            "toolResult", {"id": one.id, "name": one.name, "result": _readable(one.result)}
-        )
-    return event("usage", _used(one))
-
-
-def _used(usage: Usage) -> dict[str, int | None]:
-    return {
-        "inputTokens": usage.input_tokens,
-        "outputTokens": usage.output_tokens,
-        "contextWindow": usage.context_window,
-    }
-
-
-def _readable(text: str) -> dict[str, Any]:
+def _read_object(text: str) -> dict[str, Any]:
     """Read JSON as strict readers do; what another host's tool gave may be no object at all."""
     try:
         result = json.loads(text, parse_constant=str)
@@ -175,24 +359,18 @@ def _readable(text: str) -> dict[str, Any]:
     return result if isinstance(result, dict) else {"text": text}
 
 
-def _learnt(assistant: Assistant, key: str, started: datetime) -> Iterator[bytes]:
+def _tell_changes(assistant: Assistant, key: str, started: datetime) -> Iterator[bytes]:
     """Tell what was changed in this turn, at the user's request or by a tool."""
-    made = [one for one in assistant.memory.changes() if _is_of(one, key, started)]
-    if made:
-        yield event("learnt", {"facts": [_changed(one) for one in made]})
+    facts = [
+        TurnChange(action=ACTIONS[one.op], fact=FactView.of(memory), change=one.n)
+        for one in assistant.memory.changes()
+        if _is_of_turn(one, key, started) and (memory := one.after or one.before)
+    ]
+    if facts:
+        yield make_event("learnt", TurnChanges(facts=facts))
 
 
-def _is_of(change: Change, key: str, started: datetime) -> bool:
+def _is_of_turn(change: Change, key: str, started: datetime) -> bool:
     source = change.source
     is_here = source is not None and source.conversation == key and change.time >= started
     return is_here and change.origin in IN_A_TURN and change.op in ACTIONS
-
-
-def _changed(change: Change) -> dict[str, Any]:
-    memory = change.after or change.before
-    fact = memory and _json(Fact.of(memory))
-    return {"action": ACTIONS[change.op], "fact": fact, "change": change.n}
-
-
-def _json(shape: BaseModel) -> dict[str, Any]:
-    return shape.model_dump(by_alias=True)

@@ -1,7 +1,7 @@
 """OpenAI's chat completions: any of its clients gets a memory by another base URL.
 
 The client keeps the conversation. What it sends is the history of the prompt; memory is added, and
-the new exchange is kept and learnt from. What a client asks for by itself, such as a title, is
+the new exchange is kept and learned from. What a client asks for by itself, such as a title, is
 answered without memory and not kept.
 """
 
@@ -10,32 +10,35 @@ from __future__ import annotations
 import hashlib
 import secrets
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
 
 from fastapi import APIRouter, Header, Request
 from pydantic import BaseModel, Field
 
 from turnleaf.assistant import Composed, Done
 from turnleaf.core.client_tasks import INSTRUCTING, is_client_task
-from turnleaf.core.dialogue import Silence, Text
+from turnleaf.core.composer import PromptComposer
+from turnleaf.core.dialogue import Silence, Text, Usage
 from turnleaf.core.jsontext import dumps
 from turnleaf.core.memories import checked_text
 from turnleaf.core.messages import Message
 from turnleaf.core.tokens import estimate
 from turnleaf.errors import InvalidInput, NotFound
-from turnleaf.faces.http.bodies import JSON_ONLY
-from turnleaf.faces.http.client_chats import find_place
-from turnleaf.faces.http.client_tasks import answer_task
-from turnleaf.faces.http.given import Given
-from turnleaf.faces.http.problems import Refused, documented
-from turnleaf.faces.http.streams import NOTHING, EventStream, Running, UnderWay, until_it_fails
+from turnleaf.faces.http.problems import Refused, document_problems
+from turnleaf.faces.http.requests import JSON_ONLY, Given
+from turnleaf.faces.http.streams import NOTHING, EventStream, RunningTurn, UnderWay, tell_failure
+from turnleaf.turns import Reply
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterator, Sequence
 
-    from turnleaf.assistant import Assistant, Reply
+    from turnleaf.assistant import Assistant
+    from turnleaf.core.dialogue import Event
+    from turnleaf.core.stored_messages import StoredMessage
+    from turnleaf.store.contracts import Conversations
 
 router = APIRouter(prefix="/v1", tags=["OpenAI"], dependencies=[JSON_ONLY])
 
@@ -45,6 +48,12 @@ HEADER = "X-Turnleaf-Conversation"
 OPEN_WEBUI_HEADER = "X-OpenWebUI-Chat-Id"
 READABLE = ("text", "refusal")
 HASH_CHARS = 16
+SYSTEM_PROMPT = "You do small tasks for a chat client. Answer in the form that it asks for."
+MOST_ALIKE = 50
+"""How many chats with the same beginning are told apart."""
+LOOKED_AT = 100
+"""How many of a conversation's newest messages a client's last answer is looked for in."""
+EXCHANGE = 2
 BEGUN = b": the model is asked\n\n"
 """What clients skip; it tells them that the request was taken, before the first words come."""
 END = b"data: [DONE]\n\n"
@@ -52,11 +61,11 @@ Heard: TypeAlias = Composed | Silence | Text | Done
 """What of a turn is told, or makes sure that somebody still listens."""
 ANSWERS = {
     HTTPStatus.OK.value: {"content": {"text/event-stream": {}}},
-    **documented(HTTPStatus.NOT_FOUND, HTTPStatus.BAD_GATEWAY),
+    **document_problems(404, 502),
 }
 
 
-class Part(BaseModel):
+class ContentPart(BaseModel):
     """A part of a message; only text is taken."""
 
     type: str = Field(examples=["text"])
@@ -64,11 +73,11 @@ class Part(BaseModel):
     refusal: str | None = None
 
 
-class Sent(BaseModel):
+class ChatMessage(BaseModel):
     """A message of the client's conversation."""
 
     role: str = Field(examples=["user"])
-    content: str | list[Part] | None = Field(None, examples=["客廳的燈叫什麼？"])
+    content: str | list[ContentPart] | None = Field(None, examples=["客廳的燈叫什麼？"])
     tool_calls: list[dict[str, Any]] | None = None
     tool_call_id: str | None = None
     name: str | None = None
@@ -86,7 +95,7 @@ class Sent(BaseModel):
         return checked_text("\n".join(parts), "a message")
 
     def as_message(self) -> Message:
-        """Give it as a history has it."""
+        """Return it as a history has it."""
         calls, call_id = self.tool_calls or None, self.tool_call_id
         return Message(self.role, self.text, tool_calls=calls, tool_call_id=call_id, name=self.name)
 
@@ -97,28 +106,28 @@ class StreamOptions(BaseModel):
     include_usage: bool | None = None
 
 
-class Format(BaseModel):
+class AnswerFormat(BaseModel):
     """How the answer is to be written."""
 
     type: str = Field(examples=["text"])
 
 
-class Wanted(BaseModel):
+class CompletionRequest(BaseModel):
     """A request for a completion; what is not named here has no effect."""
 
     model: str = Field(examples=[OURS])
-    messages: list[Sent] = Field(min_length=1)
+    messages: list[ChatMessage] = Field(min_length=1)
     stream: bool | None = None
     stream_options: StreamOptions | None = None
     user: str | None = None
     n: int | None = None
     tools: list[Any] | None = None
     functions: list[Any] | None = None
-    response_format: Format | None = None
+    response_format: AnswerFormat | None = None
     modalities: list[str] | None = None
 
-    def refusal(self) -> str | None:
-        """Say what of it cannot be done, if anything."""
+    def find_refusal(self) -> str | None:
+        """Return what of it cannot be done, if anything."""
         if self.tools or self.functions:
             return "tools of the client are not taken; leave out `tools` and `functions`"
         if self.n not in {None, 1}:
@@ -132,7 +141,7 @@ class Wanted(BaseModel):
         return None
 
 
-class Reported(BaseModel):
+class CompletedMessage(BaseModel):
     """The answer."""
 
     role: Literal["assistant"] = "assistant"
@@ -144,12 +153,12 @@ class Choice(BaseModel):
     """The one answer that there is."""
 
     index: int = 0
-    message: Reported
+    message: CompletedMessage
     logprobs: None = None
     finish_reason: Literal["stop"] = "stop"
 
 
-class Tokens(BaseModel):
+class CompletionTokens(BaseModel):
     """What it took; an estimate where the model does not tell."""
 
     prompt_tokens: int
@@ -157,7 +166,7 @@ class Tokens(BaseModel):
     total_tokens: int
 
     @classmethod
-    def of(cls, reply: Reply) -> Tokens:
+    def of(cls, reply: Reply) -> CompletionTokens:
         """Count a reply's tokens."""
         used = reply.usage
         asked = sum(section.tokens for section in reply.explanation.sections)
@@ -174,10 +183,10 @@ class Completion(BaseModel):
     created: int
     model: str
     choices: list[Choice]
-    usage: Tokens
+    usage: CompletionTokens
 
 
-class Model(BaseModel):
+class ModelName(BaseModel):
     """A name that a request may give."""
 
     id: str = Field(examples=[OURS])
@@ -186,28 +195,27 @@ class Model(BaseModel):
     owned_by: str = OURS
 
 
-class Models(BaseModel):
+class ModelNames(BaseModel):
     """The names that a request may give."""
 
     object: Literal["list"] = "list"
-    data: list[Model]
+    data: list[ModelName]
 
 
-@router.get("/models", operation_id="listModels", summary="List the names of the model")
-def list_models(assistant: Given) -> Models:
-    """Give the names that a request may give."""
-    return Models(data=[Model(id=name) for name in _names(assistant)])
+@router.get("/models", summary="List the names of the model")
+def list_models(assistant: Given) -> ModelNames:
+    """Return the names that a request may give."""
+    return ModelNames(data=[ModelName(id=name) for name in _list_names(assistant)])
 
 
 @router.post(
     "/chat/completions",
-    operation_id="completeChat",
     summary="Complete a chat as OpenAI does",
     response_model=Completion,
     responses=ANSWERS,
 )
-async def complete(
-    wanted: Wanted,
+async def complete_chat(
+    wanted: CompletionRequest,
     request: Request,
     assistant: Given,
     turns: UnderWay,
@@ -215,20 +223,20 @@ async def complete(
     chat_id: Annotated[str | None, Header(alias=OPEN_WEBUI_HEADER)] = None,
 ) -> Completion | EventStream:
     """Answer the last message of a conversation that the client keeps."""
-    name = _name(conversation, chat_id)
+    name = _find_name(conversation, chat_id)
     if wanted.stream:
         return await turns.stream(
-            lambda: until_it_fails(assistant, _chunks(assistant, wanted, name), _as_failure)
+            lambda: tell_failure(assistant, _stream_chunks(assistant, wanted, name), _make_failure)
         )
-    reply = await _reply(turns.begin(lambda: _turn(assistant, wanted, name)), request)
+    reply = await _wait_for_reply(turns.begin(lambda: _run_turn(assistant, wanted, name)), request)
     return Completion(
-        **_head(assistant, wanted),
-        choices=[Choice(message=Reported(content=reply.text))],
-        usage=Tokens.of(reply),
+        **_make_head(assistant, wanted),
+        choices=[Choice(message=CompletedMessage(content=reply.text))],
+        usage=CompletionTokens.of(reply),
     )
 
 
-async def _reply(running: Running[Heard], request: Request) -> Reply:
+async def _wait_for_reply(running: RunningTurn[Heard], request: Request) -> Reply:
     """Wait for the whole answer for as long as the client does."""
     try:
         while (piece := await running.next()) is not None:
@@ -241,17 +249,19 @@ async def _reply(running: Running[Heard], request: Request) -> Reply:
         running.leave()
 
 
-def _turn(assistant: Assistant, wanted: Wanted, name: str | None) -> Generator[Heard]:
+def _run_turn(
+    assistant: Assistant, wanted: CompletionRequest, name: str | None
+) -> Generator[Heard]:
     """Answer, and give of it what OpenAI's form has a place for."""
     _check(wanted, assistant)
     *before, last = (one.as_message() for one in wanted.messages)
     history = [one for one in before if one.role not in INSTRUCTING]
     instructions = "\n\n".join(one.text for one in before if one.role in INSTRUCTING)
     if is_client_task([*before, last]):
-        stream = answer_task(assistant, last.text, history=history, instructions=instructions)
+        stream = _answer_task(assistant, last.text, history=history, instructions=instructions)
     else:
         key = name or _make_key(wanted)
-        found = find_place(
+        found = _find_place(
             assistant.conversations, key, history, last.text, is_named=name is not None
         )
         stream = assistant.stream(
@@ -265,13 +275,15 @@ def _turn(assistant: Assistant, wanted: Wanted, name: str | None) -> Generator[H
         yield from (one for one in stream if isinstance(one, Heard))
 
 
-def _chunks(assistant: Assistant, wanted: Wanted, name: str | None) -> Generator[bytes]:
+def _stream_chunks(
+    assistant: Assistant, wanted: CompletionRequest, name: str | None
+) -> Generator[bytes]:
     """Answer as a stream of OpenAI's chunks; the first comes with the first words."""
     has_usage = bool(wanted.stream_options and wanted.stream_options.include_usage)
-    head = _head(assistant, wanted) | {"object": "chat.completion.chunk"}
-    chunk = partial(_chunk, head | ({"usage": None} if has_usage else {}))
+    head = _make_head(assistant, wanted) | {"object": "chat.completion.chunk"}
+    chunk = partial(_make_chunk, head | ({"usage": None} if has_usage else {}))
     is_first = True
-    with closing(_turn(assistant, wanted, name)) as turn:
+    with closing(_run_turn(assistant, wanted, name)) as turn:
         for one in turn:
             if isinstance(one, Composed | Silence):
                 yield BEGUN if isinstance(one, Composed) else NOTHING
@@ -284,12 +296,12 @@ def _chunks(assistant: Assistant, wanted: Wanted, name: str | None) -> Generator
             else:
                 yield chunk({}, "stop")
                 if has_usage:
-                    usage = Tokens.of(one.reply).model_dump()
-                    yield _line({**head, "choices": [], "usage": usage})
+                    usage = CompletionTokens.of(one.reply).model_dump()
+                    yield _make_line({**head, "choices": [], "usage": usage})
     yield END
 
 
-def _head(assistant: Assistant, wanted: Wanted) -> dict[str, Any]:
+def _make_head(assistant: Assistant, wanted: CompletionRequest) -> dict[str, Any]:
     return {
         "id": f"chatcmpl-{secrets.token_hex(12)}",
         "created": int(assistant.now().timestamp()),
@@ -297,53 +309,138 @@ def _head(assistant: Assistant, wanted: Wanted) -> dict[str, Any]:
     }
 
 
-def _chunk(head: dict[str, Any], delta: dict[str, str], finish: str | None = None) -> bytes:
+def _make_chunk(head: dict[str, Any], delta: dict[str, str], finish: str | None = None) -> bytes:
     choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
-    return _line({**head, "choices": [choice]})
+    return _make_line({**head, "choices": [choice]})
 
 
-def _as_failure(problem: dict[str, Any]) -> bytes:
+def _make_failure(problem: dict[str, Any]) -> bytes:
     """Tell what went wrong where OpenAI's clients look for it in a stream."""
-    told = {"message": problem["detail"], "type": "server_error", "param": None, "code": None}
-    return _line({**problem, "error": told})
+    error = {"message": problem["detail"], "type": "server_error", "param": None, "code": None}
+    return _make_line({**problem, "error": error})
 
 
-def _line(data: object) -> bytes:
+def _make_line(data: object) -> bytes:
     return f"data: {dumps(data)}\n\n".encode()
 
 
-def _check(wanted: Wanted, assistant: Assistant) -> None:
-    refusal = wanted.refusal()
+def _check(wanted: CompletionRequest, assistant: Assistant) -> None:
+    refusal = wanted.find_refusal()
     if refusal:
         raise InvalidInput(refusal)
-    names = _names(assistant)
+    names = _list_names(assistant)
     if wanted.model not in names:
         message = f"there is no model {wanted.model!r} here; ask for {' or '.join(names)}"
         raise NotFound(message)
 
 
-def _names(assistant: Assistant) -> list[str]:
+def _list_names(assistant: Assistant) -> list[str]:
     return [OURS, assistant.model.name]
 
 
-def _name(conversation: str | None, chat_id: str | None) -> str | None:
+def _find_name(conversation: str | None, chat_id: str | None) -> str | None:
     """Return the name that the client gives the conversation, if it does."""
     if conversation:
-        return _decoded(conversation)
-    return f"api:{_decoded(chat_id)}" if chat_id else None
+        return _decode(conversation)
+    return f"api:{_decode(chat_id)}" if chat_id else None
 
 
-def _make_key(wanted: Wanted) -> str:
+def _make_key(wanted: CompletionRequest) -> str:
     """Name a conversation by whose it is and how it began."""
     began = next((one for one in wanted.messages if one.role == "user"), wanted.messages[-1])
     digest = hashlib.sha256(began.text.encode()).hexdigest()[:HASH_CHARS]
     return f"api:{wanted.user}:{digest}" if wanted.user else f"api:{digest}"
 
 
-def _decoded(header: str) -> str:
+def _decode(header: str) -> str:
     """Read a header in UTF-8, which HTTP itself reads as another encoding."""
     try:
         return header.encode("latin-1").decode()
     except UnicodeDecodeError as error:
         message = f"the name of the conversation, {header!a:.80}, is not in UTF-8"
         raise InvalidInput(message) from error
+
+
+# Which conversation a chat is, and where in it the client stands. It sends the whole chat each time
+# and names it by how it began, so chats that begin with the same words are told apart by what was
+# answered, and a question that was edited by what it follows.
+
+
+class ChatPlace(NamedTuple):
+    """A conversation, and the message that is followed if that is not the newest one."""
+
+    key: str
+    after: int | None = None
+
+
+def _find_place(
+    store: Conversations,
+    key: str,
+    history: Sequence[Message],
+    question: str,
+    *,
+    is_named: bool,
+) -> ChatPlace:
+    """Return the conversation that a chat goes on with, among those that begin like it.
+
+    One that its client named is that conversation, whatever the client knows of it.
+    """
+    known = [key] if is_named else list(_list_keys_alike(store, key))
+    answer = next((one.text for one in reversed(history) if one.role == "assistant"), None)
+    if answer is None and is_named:
+        return ChatPlace(key)
+    if answer is None:
+        return ChatPlace(_find_begun(store, known) or _number_key(key, len(known)))
+    for one in reversed(known):
+        shown = store.messages(one, limit=LOOKED_AT)
+        places = [place for place, stored in enumerate(shown) if stored.message.text == answer]
+        if places:
+            return ChatPlace(one, _find_followed(shown, places[-1], question))
+    return ChatPlace(known[-1] if known else key)
+
+
+def _list_keys_alike(store: Conversations, key: str) -> Iterator[str]:
+    for number in range(MOST_ALIKE):
+        numbered = _number_key(key, number)
+        if store.summary(numbered) is None:
+            return
+        yield numbered
+
+
+def _number_key(key: str, number: int) -> str:
+    return f"{key}-{number + 1}" if number else key
+
+
+def _find_begun(store: Conversations, known: Sequence[str]) -> str | None:
+    """Return the chat that is being begun again: its first question was asked, and no other."""
+    summary = store.summary(known[-1]) if known else None
+    is_full = len(known) == MOST_ALIKE
+    return summary.key if summary and (summary.turns <= EXCHANGE or is_full) else None
+
+
+def _find_followed(shown: Sequence[StoredMessage], place: int, question: str) -> int | None:
+    """Return the message that is followed, unless it is the newest or its question is repeated."""
+    later = shown[place + 1 :]
+    is_repeated = len(later) <= EXCHANGE and [one.message.text for one in later[:1]] == [question]
+    return shown[place].id if later and not is_repeated else None
+
+
+# What a client asks for by itself
+
+
+def _answer_task(
+    assistant: Assistant, text: str, *, history: Sequence[Message], instructions: str
+) -> Generator[Event | Composed | Done]:
+    """Answer without memory, search or tools; nothing is stored or learned from."""
+    composer = PromptComposer(instructions or SYSTEM_PROMPT, max_tokens=assistant.prompt_max_tokens)
+    prompt = replace(composer.compose(text, history=history), is_learnt=False)
+    yield Composed(prompt, composer.explain())
+    said: list[str] = []
+    usage = None
+    for event in assistant.model.stream(prompt):
+        if isinstance(event, Usage):
+            usage = event
+        elif isinstance(event, Text):
+            said.append(event.text)
+        yield event
+    yield Done(Reply("".join(said), explanation=composer.explain(), usage=usage))

@@ -1,27 +1,30 @@
-"""The settings: what holds, and what of it may be changed over HTTP."""
+"""The settings: what holds, and what of it may be changed over HTTP.
+
+Whoever sets an address makes this machine send requests there, with the user's words and keys.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from http import HTTPStatus
 from threading import Lock
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from fastapi import APIRouter
 from fastapi import Body as Sent
 from pydantic import Field, WithJsonSchema, create_model
 
+from turnleaf.core.setting_kinds import LARGEST
 from turnleaf.errors import SettingsError
-from turnleaf.faces.http.allowed import KEYLESS, OWN, USUAL, is_allowed
-from turnleaf.faces.http.bodies import JSON_ONLY
-from turnleaf.faces.http.given import Given
-from turnleaf.faces.http.problems import Refused, documented
-from turnleaf.faces.http.shapes import Shape
-from turnleaf.settings import LARGEST, SETTINGS, checked
-from turnleaf.store.config import ConfigFile, named
+from turnleaf.faces.http.problems import Refused, document_problems
+from turnleaf.faces.http.requests import JSON_ONLY, Given
+from turnleaf.faces.http.schemas import JsonModel, SettingSource, SettingValue
+from turnleaf.settings import ENVIRONMENT, SETTINGS, checked, list_allowed_urls
+from turnleaf.store.config import named
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from turnleaf.settings import Setting, Settings
 
@@ -43,16 +46,35 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     "text": {"type": "string"},
 }
 
+OWN = {
+    "anthropic": ("https://api.anthropic.com",),
+    "openai": ("https://api.openai.com",),
+    "ollama": ("http://localhost:11434", "http://127.0.0.1:11434"),
+}
+"""The servers of each provider of models; no other may be shown its key."""
+KEYLESS = "ollama"
+USUAL = tuple(address for own in OWN.values() for address in own)
+PORTS = {"http": 80, "https": 443}
+HIGHEST_PORT = 65_535
+
+# Narrower than any library's reading, so that none can take an address for another one.
+_ADDRESS = re.compile(
+    r"(?P<scheme>https?)://"
+    r"(?P<host>[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])"
+    r"(?::(?P<port>[1-9][0-9]{0,4}))?"
+    r"(?:/[a-z0-9._~/-]*)?",
+    re.ASCII | re.IGNORECASE,
+)
+
 _CHANGING = Lock()
 """Two changes that are allowed one by one need not be so together."""
 
 
-def _schema(setting: Setting) -> dict[str, Any]:
+def _describe_value(setting: Setting) -> dict[str, Any]:
     least = {} if setting.least is None else {"minimum": setting.least}
     return SCHEMAS[setting.kind] | least
 
 
-Value = bool | int | float | str | None
 _FIELDS: dict[str, Any] = {
     one.key: (TYPES[one.kind] if one.default is not None else TYPES[one.kind] | None, ...)
     for one in SETTINGS
@@ -64,24 +86,24 @@ Config: Any = create_model(
     locked=(list[str], ...),
 )
 _PROPERTIES: dict[str, Any] = {
-    one.key: {"anyOf": [_schema(one), {"type": "null"}], "description": one.meaning}
+    one.key: {"anyOf": [_describe_value(one), {"type": "null"}], "description": one.meaning}
     for one in SETTINGS
 } | {LOCKED: {"description": "ignored, so that an answer can be sent back"}}
-Part = Annotated[
+ConfigPart = Annotated[
     dict[str, Any],
     Sent(examples=[{"autoExtract": False, "flushThreshold": 0.6}, {"model": None}]),
     WithJsonSchema({"type": "object", "properties": _PROPERTIES, "additionalProperties": False}),
 ]
-"""Some of the settings; null lets one have its default again."""
+"""Some of the settings; null is the default again."""
 
 
-class Described(Shape):
+class SettingView(JsonModel):
     """One setting: its value, where that comes from, and what it means."""
 
     key: str = Field(examples=["autoExtract"])
-    value: Value
-    default: Value
-    source: Literal["default", "file", "environment"] = Field(alias="from")
+    value: SettingValue
+    default: SettingValue
+    source: SettingSource = Field(alias="from")
     locked: bool
     variable: str = Field(examples=["MEMORY_AUTO_EXTRACT"])
     meaning: str
@@ -90,47 +112,42 @@ class Described(Shape):
     remote: bool = Field(description="Whether it can be changed over HTTP.")
 
 
-class AllDescribed(Shape):
+class SettingList(JsonModel):
     """Every setting."""
 
-    settings: list[Described]
+    settings: list[SettingView]
 
 
-@router.get("", operation_id="getConfig", summary="Give every setting by its key")
+@router.get("", summary="Give every setting by its key")
 def get_config(assistant: Given) -> Config:
-    """Give what holds; `locked` names what the environment fixes."""
-    return _flat(assistant.settings)
+    """Return what holds; `locked` names what the environment fixes."""
+    return _list_values(assistant.settings)
 
 
-@router.get("/settings", operation_id="getSettings", summary="Describe every setting")
-def get_settings(assistant: Given) -> AllDescribed:
-    """Give what holds, where it comes from, and what it means."""
+@router.get("/settings", summary="Describe every setting")
+def get_settings(assistant: Given) -> SettingList:
+    """Return what holds, where it comes from, and what it means."""
     settings = assistant.settings
-    return AllDescribed(settings=[_described(one, settings) for one in SETTINGS])
+    return SettingList(settings=[_view(one, settings) for one in SETTINGS])
 
 
-@router.put(
-    "",
-    operation_id="putConfig",
-    summary="Change some settings",
-    responses=documented(HTTPStatus.CONFLICT),
-)
-def put_config(assistant: Given, values: Part) -> Config:
+@router.put("", summary="Change some settings", responses=document_problems(409))
+def put_config(assistant: Given, values: ConfigPart) -> Config:
     """Change all that are given, or none; it holds at once."""
     with _CHANGING:
-        new = _changed(values, assistant.settings)
+        new = _find_changes(values, assistant.settings)
         if new:
-            ConfigFile(assistant.folder.config).change(new)
-    return _flat(assistant.settings)
+            assistant.stores.config.change(new)
+    return _list_values(assistant.settings)
 
 
-def _flat(settings: Settings) -> dict[str, Any]:
+def _list_values(settings: Settings) -> dict[str, Any]:
     locked = [one.key for one in SETTINGS if settings.is_locked(one)]
     return {one.key: getattr(settings, one.field) for one in SETTINGS} | {LOCKED: locked}
 
 
-def _described(setting: Setting, settings: Settings) -> Described:
-    source = _source(setting, settings)
+def _view(setting: Setting, settings: Settings) -> SettingView:
+    source = _find_source(setting, settings)
     record = {
         "key": setting.key,
         "value": getattr(settings, setting.field),
@@ -143,31 +160,31 @@ def _described(setting: Setting, settings: Settings) -> Described:
         "least": setting.least,
         "remote": setting.kind != "path",
     }
-    return Described.model_validate(record)
+    return SettingView.model_validate(record)
 
 
-def _changed(values: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
-    """Give what is to be other than it is, having refused what may not be changed."""
-    wanted = dict(_read(key, value) for key, value in values.items() if key != LOCKED)
-    new = {one: value for one, value in wanted.items() if not _holds(one, value, settings)}
+def _find_changes(values: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+    """Return what is to be other than it is, having refused what may not be changed."""
+    wanted = dict(_check_value(key, value) for key, value in values.items() if key != LOCKED)
+    new = {one: value for one, value in wanted.items() if not _is_so(one, value, settings)}
     for one, value in new.items():
         _refuse_locked(one, settings)
         _refuse_reaching_out(one, value, settings)
     if any(one.field in ADDRESSED for one in new):
-        _refuse_showing_a_key(_with(new, settings), settings)
+        _refuse_showing_a_key(_replace(new, settings), settings)
     return {one.key: value for one, value in new.items()}
 
 
-def _read(key: str, value: object) -> tuple[Setting, Any]:
+def _check_value(key: str, value: object) -> tuple[Setting, Any]:
     try:
-        setting = _known(key)
+        setting = _find_setting(key)
         return setting, None if value is None else checked(setting, value, key)
     except SettingsError as error:
         status = HTTPStatus.UNPROCESSABLE_ENTITY
         raise Refused(status, str(error), code="settings") from error
 
 
-def _known(key: str) -> Setting:
+def _find_setting(key: str) -> Setting:
     setting = named(key)
     if key != setting.key:
         message = f'there is no setting "{key}"; did you mean "{setting.key}"?'
@@ -175,9 +192,9 @@ def _known(key: str) -> Setting:
     return setting
 
 
-def _holds(setting: Setting, value: object, settings: Settings) -> bool:
+def _is_so(setting: Setting, value: object, settings: Settings) -> bool:
     if value is None:
-        return _source(setting, settings) == "default"
+        return _find_source(setting, settings) == "default"
     return bool(value == getattr(settings, setting.field))
 
 
@@ -191,31 +208,31 @@ def _refuse_locked(setting: Setting, settings: Settings) -> None:
 
 
 def _refuse_reaching_out(setting: Setting, value: str | None, settings: Settings) -> None:
-    """Let nobody choose over HTTP which files are used, and which servers are asked."""
+    """Refuse to choose over HTTP which files are used, and which servers are asked."""
     if setting.kind == "path":
         message = (
             f"{setting.key} cannot be changed over HTTP; on the server's machine use turnleaf "
             f"config {setting.key}, or set {setting.variable}"
         )
         raise Refused(HTTPStatus.FORBIDDEN, message, code="fixed-setting")
-    usual = _usual(setting, settings)
+    usual = _list_usual(setting, settings)
     is_address = setting.field.endswith("_url") and value is not None
     if is_address and not is_allowed(str(value), getattr(settings, setting.field), usual=usual):
         message = f"{setting.key} may be an address at {', '.join(usual)}; {ELSEWHERE}"
         raise Refused(HTTPStatus.FORBIDDEN, message, code="foreign-address")
 
 
-def _usual(setting: Setting, settings: Settings) -> tuple[str, ...]:
+def _list_usual(setting: Setting, settings: Settings) -> tuple[str, ...]:
     is_keyed = setting.field == "embeddings_url" and settings.embeddings_api_key
     return OWN["openai"] if is_keyed else USUAL
 
 
 def _refuse_showing_a_key(new: Settings, settings: Settings) -> None:
-    """Let nobody have a provider's key sent to a server that is not its own."""
-    provider, address = _asked_there(new), new.model_url
+    """Refuse to have a provider's key sent to a server that is not its own."""
+    provider, address = _find_provider(new), new.model_url
     if provider is None or address is None:
         return
-    was_so = provider in {_asked_there(settings), KEYLESS}
+    was_so = provider in {_find_provider(settings), KEYLESS}
     if not is_allowed(address, settings.model_url if was_so else None, usual=OWN[provider]):
         message = (
             f"with {provider}: as the model, modelUrl may be an address at "
@@ -224,14 +241,14 @@ def _refuse_showing_a_key(new: Settings, settings: Settings) -> None:
         raise Refused(HTTPStatus.FORBIDDEN, message, code="foreign-address")
 
 
-def _asked_there(settings: Settings) -> str | None:
+def _find_provider(settings: Settings) -> str | None:
     """Name the provider whose model is asked at modelUrl: the one that answers comes first."""
     kinds = [(name or "").partition(":")[0] for name in (settings.model, settings.extract_model)]
     return next((kind for kind in kinds if kind in OWN), None)
 
 
-def _with(new: Mapping[Setting, Any], settings: Settings) -> Settings:
-    """Give the settings as they would be."""
+def _replace(new: Mapping[Setting, Any], settings: Settings) -> Settings:
+    """Return the settings as they would be."""
     values = {
         one.field: one.default if value is None else value
         for one, value in new.items()
@@ -240,5 +257,52 @@ def _with(new: Mapping[Setting, Any], settings: Settings) -> Settings:
     return replace(settings, **values)
 
 
-def _source(setting: Setting, settings: Settings) -> str:
+def _find_source(setting: Setting, settings: Settings) -> str:
     return settings.sources.get(setting.field, "default")
+
+
+# Addresses
+
+
+class Origin(NamedTuple):
+    """A server: all of an address that decides who answers."""
+
+    scheme: str
+    host: str
+    port: int
+
+
+def origin(address: str) -> Origin | None:
+    """Read an address as plain as the usual ones; None for any other."""
+    found = _ADDRESS.fullmatch(address)
+    if found is None:
+        return None
+    scheme = found["scheme"].lower()
+    port = int(found["port"] or PORTS[scheme])
+    return Origin(scheme, found["host"].lower(), port) if port <= HIGHEST_PORT else None
+
+
+def is_allowed(
+    address: str,
+    present: str | None = None,
+    environ: Mapping[str, str] = ENVIRONMENT,
+    *,
+    usual: Sequence[str] = USUAL,
+) -> bool:
+    """Whether an address may be set: a usual one, one allowed here, or the present server."""
+    known = {origin(one) for one in (*usual, *list_allowed(environ), *filter(None, [present]))}
+    wanted = origin(address)
+    return wanted is not None and wanted in known
+
+
+def list_allowed(environ: Mapping[str, str] = ENVIRONMENT) -> list[str]:
+    """Return the addresses that whoever runs the server allows."""
+    addresses = list_allowed_urls(environ)
+    for one in addresses:
+        if origin(one) is None:
+            message = (
+                "TURNLEAF_ALLOWED_URLS must hold addresses such as http://192.168.1.5:11434, with "
+                f"commas between them; {one!r} is none; correct it or remove it"
+            )
+            raise SettingsError(message)
+    return addresses

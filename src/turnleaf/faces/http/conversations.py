@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from contextlib import suppress
+from datetime import datetime
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import quote
@@ -17,7 +18,6 @@ from turnleaf.core.memories import checked_text
 from turnleaf.core.times import to_iso
 from turnleaf.core.transcripts import (
     FORMATS,
-    Transcript,
     file_name,
     make_transcript,
     message_to_json,
@@ -25,23 +25,20 @@ from turnleaf.core.transcripts import (
     to_markdown,
 )
 from turnleaf.errors import NotFound, StorageError
-from turnleaf.faces.http.bodies import JSON_ONLY
-from turnleaf.faces.http.given import Given
-from turnleaf.faces.http.problems import documented
-from turnleaf.faces.http.shapes import LARGEST_ID, Body, Newer, Shape, Time
+from turnleaf.faces.http.problems import document_problems
+from turnleaf.faces.http.requests import JSON_ONLY, Given
+from turnleaf.faces.http.schemas import LARGEST_ID, Body, JsonModel, NewerView, Time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import datetime
 
     from turnleaf.assistant import Assistant
-    from turnleaf.core.hits import Newer as Replacement
-    from turnleaf.core.stored_messages import StoredMessage
-    from turnleaf.store.conversations import ConversationSummary
+    from turnleaf.core.hits import Newer
+    from turnleaf.core.stored_messages import ConversationSummary, StoredMessage
 
 router = APIRouter(prefix="/api/conversations", tags=["talking"])
 
-UNKNOWN = documented(HTTPStatus.NOT_FOUND)
+UNKNOWN = document_problems(404)
 MAX_LIMIT = 1000
 BEGINNING_CHARS = 200
 EXPORT = "/export"
@@ -49,7 +46,7 @@ MEDIA_TYPES = {"markdown": "text/markdown", "json": "application/json"}
 MessageId = Annotated[int, Field(ge=1, le=LARGEST_ID, examples=[17])]
 
 
-class Summary(Shape):
+class Summary(JsonModel):
     """A conversation without its messages.
 
     Its title is its first question until it is renamed. `audience` is empty where everyone on
@@ -80,20 +77,20 @@ class Summary(Shape):
         )
 
 
-class Summaries(Shape):
+class Summaries(JsonModel):
     """Conversations, the newest first."""
 
     conversations: list[Summary]
 
 
-class Used(Shape):
+class UsedFact(JsonModel):
     """A fact that was in a prompt; its content is what it says today, if it is still there."""
 
     id: str
     content: str | None
 
 
-class Named(Shape):
+class UsedHit(JsonModel):
     """Where something stood that was found for a question.
 
     `text` is how a message begins that was found, unless it was erased or forgotten since.
@@ -110,22 +107,22 @@ class Named(Shape):
     text: str | None = None
 
     @classmethod
-    def of(cls, record: dict[str, Any], assistant: Assistant) -> Named:
+    def of(cls, record: dict[str, Any], assistant: Assistant) -> UsedHit:
         """Return the form of what was kept of a hit."""
         if "message" in record:
-            return cls.model_validate(record | _place_of(record["message"], assistant))
+            return cls.model_validate(record | _find_place(record["message"], assistant))
         folder = "daily/" if record["source"] == "daily" else ""
         return cls.model_validate({**record, "file": f"{folder}{record['path']}"})
 
 
-class PromptParts(Shape):
+class PromptParts(JsonModel):
     """What went into the prompt of an answer."""
 
-    memories: list[Used]
-    hits: list[Named]
+    memories: list[UsedFact]
+    hits: list[UsedHit]
 
 
-class Message(Shape):
+class MessageView(JsonModel):
     """Who said what, and when; `content` is text, or OpenAI's content parts.
 
     `versions` are the messages that follow the same `parent`, if there are several: what was
@@ -147,10 +144,10 @@ class Message(Shape):
     tool_calls: list[dict[str, Any]] | None = None
     tool_call_id: str | None = None
     shaped_by: PromptParts | None = None
-    newer: Newer | None = None
+    newer: NewerView | None = None
 
 
-class Conversation(Shape):
+class ConversationPage(JsonModel):
     """A page of a conversation; a private one is in the server's memory only, until it ends.
 
     `earlier` and `later` tell whether there is more before and after these messages.
@@ -160,7 +157,7 @@ class Conversation(Shape):
     title: str
     private: bool
     searched: bool
-    messages: list[Message]
+    messages: list[MessageView]
     earlier: bool
     later: bool
 
@@ -178,7 +175,7 @@ class Chosen(Body):
     message: MessageId
 
 
-@router.get("", operation_id="listConversations", summary="List the conversations")
+@router.get("", summary="List the conversations")
 def list_conversations(
     assistant: Given,
     q: Annotated[
@@ -193,7 +190,6 @@ def list_conversations(
 
 @router.get(
     "/{key:path}/export",
-    operation_id="exportConversation",
     summary="Save a conversation as a file",
     response_class=Response,
     responses={
@@ -215,24 +211,22 @@ def export_conversation(
     """Return all that is shown of it: Markdown to be read, or JSON with everything."""
     if not request.scope["raw_path"].endswith(EXPORT.encode()):
         # The slash is a part of the key, and was sent as %2F.
-        page = read_conversation(f"{key}{EXPORT}", assistant)
+        page = get_conversation(f"{key}{EXPORT}", assistant)
         return Response(page.model_dump_json(by_alias=True), media_type=MEDIA_TYPES["json"])
-    transcript = _transcript(assistant, key)
+    summary = _find_summary(assistant, key)
+    transcript = make_transcript(summary, assistant.conversations.messages(key))
     text = (
-        dumps(to_json(transcript)) if format == "json" else to_markdown(transcript, _in_local_time)
+        dumps(to_json(transcript))
+        if format == "json"
+        else to_markdown(transcript, datetime.astimezone)
     )
     name = quote(file_name(transcript, FORMATS[format]))
     headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
     return Response(text.encode(), media_type=MEDIA_TYPES[format], headers=headers)
 
 
-@router.get(
-    "/{key:path}",
-    operation_id="getConversation",
-    summary="Read a conversation",
-    responses=UNKNOWN,
-)
-def read_conversation(
+@router.get("/{key:path}", summary="Read a conversation", responses=UNKNOWN)
+def get_conversation(
     key: str,
     assistant: Given,
     before: Annotated[
@@ -244,26 +238,29 @@ def read_conversation(
     around: Annotated[
         int | None, Query(ge=1, le=LARGEST_ID, description="What stands around this message.")
     ] = None,
-) -> Conversation:
+) -> ConversationPage:
     """Return what was said, the oldest first, and what shaped each answer."""
     private = assistant.private_history(key)
     summary = assistant.conversations.summary(key)
     if private is None and summary is None:
-        raise _unknown(key)
+        raise _make_unknown(key)
     with suppress(StorageError):  # what cannot be written can still be read
         assistant.settle_messages()
     page, earlier, later = (
-        _around(assistant, key, around, limit)
+        _read_around(assistant, key, around, limit)
         if around is not None
-        else _before(assistant, key, before, limit)
+        else _read_before(assistant, key, before, limit)
     )
     is_newest = before is None and not later
-    return Conversation(
+    return ConversationPage(
         key=key,
         title=summary.title if summary else "",
         private=private is not None,
         searched=summary.is_searched if summary else False,
-        messages=[*_forms(assistant, key, page), *(_private(private or ()) if is_newest else ())],
+        messages=[
+            *_view_messages(assistant, key, page),
+            *(_view_private(private or ()) if is_newest else ()),
+        ],
         earlier=earlier,
         later=later,
     )
@@ -271,7 +268,6 @@ def read_conversation(
 
 @router.patch(
     "/{key:path}",
-    operation_id="changeConversation",
     summary="Rename a conversation, or keep it out of the search",
     responses=UNKNOWN,
     dependencies=[JSON_ONLY],
@@ -279,21 +275,16 @@ def read_conversation(
 def change_conversation(key: str, altered: Altered, assistant: Given) -> Summary:
     """Change its title, or whether search and prompts of others may use it."""
     store = assistant.conversations
-    if store.summary(key) is None:
-        raise _unknown(key)
+    _find_summary(assistant, key)
     if altered.title is not None:
         store.rename(key, checked_text(altered.title, "a title"))
     if altered.searched is not None:
         store.set_searched(key, altered.searched)
-    summary = store.summary(key)
-    if summary is None:
-        raise _unknown(key)
-    return Summary.of(summary)
+    return Summary.of(_find_summary(assistant, key))
 
 
 @router.post(
     "/{key:path}/path",
-    operation_id="showVersion",
     summary="Show another version of a message",
     status_code=HTTPStatus.NO_CONTENT,
     responses=UNKNOWN,
@@ -306,18 +297,17 @@ def show_version(key: str, chosen: Chosen, assistant: Given) -> None:
 
 @router.delete(
     "/{key:path}",
-    operation_id="eraseConversation",
     summary="Erase a conversation for good",
     status_code=HTTPStatus.NO_CONTENT,
     responses=UNKNOWN,
 )
 def erase_conversation(key: str, assistant: Given) -> None:
-    """Erase it to the last byte; what was learnt from it stays."""
+    """Erase it to the last byte; what was learned from it stays."""
     if not assistant.erase_conversation(key):
-        raise _unknown(key)
+        raise _make_unknown(key)
 
 
-def _before(
+def _read_before(
     assistant: Assistant, key: str, before: int | None, limit: int | None
 ) -> tuple[Sequence[StoredMessage], bool, bool]:
     """Return the newest messages before one, and whether there are earlier and later ones."""
@@ -329,7 +319,7 @@ def _before(
     return page, len(page) < len(found), has_later
 
 
-def _around(
+def _read_around(
     assistant: Assistant, key: str, message: int, limit: int | None
 ) -> tuple[Sequence[StoredMessage], bool, bool]:
     """Return a message in the middle of what stands around it."""
@@ -341,41 +331,45 @@ def _around(
     return page, start > 0, start + len(page) < len(found)
 
 
-def _forms(assistant: Assistant, key: str, page: Sequence[StoredMessage]) -> list[Message]:
+def _view_messages(
+    assistant: Assistant, key: str, page: Sequence[StoredMessage]
+) -> list[MessageView]:
     is_shaped = any(one.shaped_by for one in page)
     known = {one.id: one.content for one in assistant.memory.get_all()} if is_shaped else {}
     newer = message_fates.find_superseded(assistant.memory.changes())
     return [
-        Message.model_validate(
+        MessageView.model_validate(
             {
                 **message_to_json(one),
-                "shapedBy": _parts(one.shaped_by, known, assistant),
-                "newer": _newer(newer, key, one.message.timestamp),
+                "shapedBy": _view_parts(one.shaped_by, known, assistant),
+                "newer": _find_newer(newer, key, one.message.timestamp),
             }
         )
         for one in page
     ]
 
 
-def _newer(
-    found: Mapping[message_fates.Place, Replacement], key: str, said: datetime | None
-) -> Newer | None:
+def _find_newer(
+    found: Mapping[message_fates.Place, Newer], key: str, said: datetime | None
+) -> NewerView | None:
     newer = found.get((key, said)) if said else None
-    return Newer.of(newer) if newer else None
+    return NewerView.of(newer) if newer else None
 
 
-def _parts(
+def _view_parts(
     shaped_by: Mapping[str, Any] | None, known: Mapping[str, str], assistant: Assistant
 ) -> PromptParts | None:
     if not shaped_by:
         return None
     return PromptParts(
-        memories=[Used(id=one, content=known.get(one)) for one in shaped_by.get("memories", ())],
-        hits=[Named.of(hit, assistant) for hit in shaped_by.get("hits", ())],
+        memories=[
+            UsedFact(id=one, content=known.get(one)) for one in shaped_by.get("memories", ())
+        ],
+        hits=[UsedHit.of(hit, assistant) for hit in shaped_by.get("hits", ())],
     )
 
 
-def _place_of(message: int, assistant: Assistant) -> dict[str, Any]:
+def _find_place(message: int, assistant: Assistant) -> dict[str, Any]:
     """Return where a message stands now; of an erased one nothing is known."""
     store = assistant.conversations
     place = {"file": store.location.name, "line": message, "id": str(message)}
@@ -389,23 +383,19 @@ def _place_of(message: int, assistant: Assistant) -> dict[str, Any]:
     return place | {"conversation": key, "date": date, "text": text}
 
 
-def _private(history: Sequence[messages.Message]) -> list[Message]:
+def _view_private(history: Sequence[messages.Message]) -> list[MessageView]:
     return [
-        Message.model_validate({"id": None, **messages.to_json(one), "trust": one.role})
+        MessageView.model_validate({"id": None, **messages.to_json(one), "trust": one.role})
         for one in history
     ]
 
 
-def _transcript(assistant: Assistant, key: str) -> Transcript:
+def _find_summary(assistant: Assistant, key: str) -> ConversationSummary:
     summary = assistant.conversations.summary(key)
     if summary is None:
-        raise _unknown(key)
-    return make_transcript(summary, assistant.conversations.messages(key))
+        raise _make_unknown(key)
+    return summary
 
 
-def _in_local_time(moment: datetime) -> datetime:
-    return moment.astimezone()
-
-
-def _unknown(key: str) -> NotFound:
+def _make_unknown(key: str) -> NotFound:
     return NotFound(f"there is no conversation {key!r}; GET /api/conversations lists them")

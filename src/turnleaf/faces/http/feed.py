@@ -9,17 +9,19 @@ from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
 from threading import Event, Lock, Thread
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict
 
 from turnleaf import __version__
 from turnleaf.core.secrets import masked
 from turnleaf.errors import TurnleafError
 from turnleaf.faces.http.problems import Refused
-from turnleaf.faces.http.shapes import Fact
-from turnleaf.faces.http.streams import EventStream, event, log
-from turnleaf.faces.places import harmless
+from turnleaf.faces.http.requests import from_app, make_etag
+from turnleaf.faces.http.schemas import FactView, JsonModel
+from turnleaf.faces.http.streams import EventStream, log, make_event
+from turnleaf.faces.outside import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -36,10 +38,100 @@ MOST_WAITING = 100
 _DAY = re.compile(r"(\d{4}-\d{2}-\d{2})\.md", re.ASCII)
 
 
+class Hello(JsonModel):
+    """The line is open: what may have changed before is to be looked at again."""
+
+    version: str
+
+
+class MemoryChanged(JsonModel):
+    """The memory's version, and how many facts it has."""
+
+    etag: str
+    facts: int
+
+
+class PendingChanged(JsonModel):
+    """How many facts wait."""
+
+    count: int
+
+
+class DayChanged(JsonModel):
+    """The day whose notes changed; none where there are several."""
+
+    model_config = ConfigDict(json_schema_serialization_defaults_required=False)
+
+    date: str | None = None
+
+
+class Progress(JsonModel):
+    """How far the index is with what it takes in."""
+
+    done: int
+    total: int
+
+
+class LearnedLater(JsonModel):
+    """A fact that was learned in the background, from what, and the change to take back."""
+
+    action: Literal["added", "superseded", "ended", "waiting"]
+    fact: FactView
+    before: FactView | None
+    quote: str | None
+    conversation: str | None
+    change: int | None
+
+    @classmethod
+    def of(cls, learned: Learnt, history: Sequence[Change]) -> Self:
+        """Return the form of what was learned, by the changes that were made."""
+        made = next((one for one in reversed(history) if one.concerns(learned.memory.id)), None)
+        source = made.source if made else None
+        record = {
+            "action": learned.action,
+            "fact": FactView.of(learned.memory),
+            "before": FactView.of(learned.before) if learned.before else None,
+            "quote": learned.quote,
+            "conversation": source.conversation if source else None,
+            "change": made.n if made and learned.action != "waiting" else None,
+        }
+        return cls.model_validate(record)
+
+
+class LearnedFacts(JsonModel):
+    """What was learned in the background."""
+
+    facts: list[LearnedLater]
+
+
+class ProblemTold(JsonModel):
+    """What goes wrong in the background."""
+
+    message: str
+
+
+class Nothing(JsonModel):
+    """That something changed is all there is to tell."""
+
+
+class ServerEvents(JsonModel):
+    """The data of each event that is told to all, by the event's name."""
+
+    hello: Hello
+    memory: MemoryChanged
+    pending: PendingChanged
+    daily: DayChanged
+    index: Progress
+    learnt: LearnedFacts
+    problem: ProblemTold
+    settings: Nothing
+    schedules: Nothing
+
+
 class Subscriber:
     """Somebody who listens, on the event loop; telling them something waits for nobody."""
 
-    def __init__(self, feed: Feed) -> None:
+    def __init__(self, feed: EventFeed) -> None:
         self._feed = feed
         self._loop = asyncio.get_running_loop()
         self._events: asyncio.Queue[bytes | None] = asyncio.Queue()
@@ -52,14 +144,14 @@ class Subscriber:
         """Listen no more."""
         self._feed.forget(self)
 
-    def tell(self, told: bytes | None) -> None:
-        """Let an event reach them, from any thread; None is the end."""
+    def tell(self, event: bytes | None) -> None:
+        """Tell them an event, from any thread; None is the end."""
         with suppress(RuntimeError):  # the server's loop is closed: nobody listens
-            self._loop.call_soon_threadsafe(self._take, told)
+            self._loop.call_soon_threadsafe(self._take, event)
 
-    def _take(self, told: bytes | None) -> None:
+    def _take(self, event: bytes | None) -> None:
         if self._events.qsize() < MOST_WAITING:
-            self._events.put_nowait(told)
+            self._events.put_nowait(event)
             return
         # They would hear of it all too late; whoever comes back looks at everything anyway.
         self.leave()
@@ -68,7 +160,7 @@ class Subscriber:
         self._events.put_nowait(None)
 
 
-class Feed:
+class EventFeed:
     """One thread that looks whether something changed, and tells its subscribers."""
 
     def __init__(self, assistant: Assistant, *, every_seconds: float = EVERY_SECONDS) -> None:
@@ -80,7 +172,7 @@ class Feed:
         self._seen_days: dict[str, object] = {}
         self._untold: list[Learnt] = []
         self._trouble: dict[str, str] = {}
-        self._progress = self._told_progress = (0, 0)
+        self._progress = self._progress_told = (0, 0)
         self._stop = Event()
         self._thread = Thread(target=self._run, name="turnleaf-feed", daemon=True)
 
@@ -93,14 +185,14 @@ class Feed:
 
     def start(self) -> None:
         """Begin to look; what there is now is not news."""
-        self._seen = {name: _looks(path) for name, path in self._watched().items()}
-        self._seen_days = _days(self._own.daily.location)
+        self._seen = {name: _look_at(path) for name, path in self._list_watched().items()}
+        self._seen_days = _look_at_notes(self._own.daily.location)
         self._thread.start()
 
     def stop(self) -> None:
         """Look no more, and end every subscription."""
         self._stop.set()
-        for one in self._listening():
+        for one in self._get_subscribers():
             one.tell(None)
         if self._thread.is_alive():
             self._thread.join(STOP_SECONDS)
@@ -108,7 +200,7 @@ class Feed:
     # Subscribers.
 
     def subscribe(self) -> Subscriber:
-        """Let somebody listen; refuse when there are too many."""
+        """Add somebody who listens; refuse when there are too many."""
         subscriber = Subscriber(self)
         with self._guard:
             if len(self._subscribers) >= MOST_SUBSCRIBERS:
@@ -122,13 +214,13 @@ class Feed:
         with self._guard:
             self._subscribers.discard(subscriber)
 
-    def publish(self, name: str, data: Mapping[str, Any]) -> None:
+    def publish(self, name: str, data: BaseModel | Mapping[str, Any]) -> None:
         """Tell all."""
-        told = event(name, data)
-        for one in self._listening():
-            one.tell(told)
+        event = make_event(name, data)
+        for one in self._get_subscribers():
+            one.tell(event)
 
-    def _listening(self) -> list[Subscriber]:
+    def _get_subscribers(self) -> list[Subscriber]:
         with self._guard:
             return list(self._subscribers)
 
@@ -139,7 +231,7 @@ class Feed:
         """How many of how many things the index has taken in."""
         return self._progress
 
-    def index_progress(self, done: int, total: int) -> None:
+    def note_progress(self, done: int, total: int) -> None:
         """Take note of it; the newest is told at the next look."""
         self._progress = done, total
 
@@ -147,7 +239,7 @@ class Feed:
 
     def _run(self) -> None:
         looks: dict[str, Callable[[], None]] = {
-            **{name: partial(self._look_at_file, name) for name in self._watched()},
+            **{name: partial(self._look_at_file, name) for name in self._list_watched()},
             "daily": self._look_at_days,
             "index": self._look_at_index,
             "learning": self._look_at_learning,
@@ -157,38 +249,42 @@ class Feed:
                 self._attempt(name, look)
 
     def _look_at_file(self, name: str) -> None:
-        news = {"memory": self._memory, "pending": self._pending}
-        state = _looks(self._watched()[name])
+        news: dict[str, Callable[[], JsonModel]] = {
+            "memory": self._describe_memory,
+            "pending": self._count_pending,
+        }
+        state = _look_at(self._list_watched()[name])
         if state != self._seen[name]:
-            self.publish(name, news[name]() if name in news else {})
+            self.publish(name, news.get(name, Nothing)())
             self._seen[name] = state
 
     def _look_at_days(self) -> None:
         """Tell which day's notes changed, if it is one; years of files are read for somebody."""
-        if not self._listening():
+        if not self._get_subscribers():
             return
-        before, self._seen_days = self._seen_days, _days(self._own.daily.location)
+        before, self._seen_days = self._seen_days, _look_at_notes(self._own.daily.location)
         changed = {day for day, _ in before.items() ^ self._seen_days.items()}
         if changed:
             self.publish("daily", {"date": changed.pop()} if len(changed) == 1 else {})
 
     def _look_at_index(self) -> None:
         progress = self._progress
-        if progress != self._told_progress:
-            self._told_progress = progress
-            self.publish("index", dict(zip(("done", "total"), progress, strict=True)))
+        if progress != self._progress_told:
+            self._progress_told = progress
+            self.publish("index", Progress(done=progress[0], total=progress[1]))
 
     def _look_at_learning(self) -> None:
         for problem in self._own.problems():
             log.warning("in the background: %s", masked(problem))
-            self.publish("problem", {"message": harmless(problem, self._own)})
+            self.publish("problem", ProblemTold(message=harmless(problem, self._own)))
         self._untold += self._own.learnt()
         if self._untold:
             history = [*self._own.memory.changes(), *self._own.pending.changes()]
-            self.publish("learnt", {"facts": [_told(one, history) for one in self._untold]})
+            facts = [LearnedLater.of(one, history) for one in self._untold]
+            self.publish("learnt", LearnedFacts(facts=facts))
             self._untold = []
 
-    def _watched(self) -> dict[str, Path]:
+    def _list_watched(self) -> dict[str, Path]:
         own = self._own
         return {
             "memory": own.memory.location,
@@ -197,12 +293,12 @@ class Feed:
             "schedules": own.schedules.location,
         }
 
-    def _memory(self) -> dict[str, Any]:
+    def _describe_memory(self) -> MemoryChanged:
         memory = self._own.memory
-        return {"etag": f'"{memory.version()}"', "facts": len(memory.get_all())}
+        return MemoryChanged(etag=make_etag(memory.version()), facts=len(memory.get_all()))
 
-    def _pending(self) -> dict[str, Any]:
-        return {"count": len(self._own.pending.get_all())}
+    def _count_pending(self) -> PendingChanged:
+        return PendingChanged(count=len(self._own.pending.get_all()))
 
     # What goes wrong.
 
@@ -220,20 +316,20 @@ class Feed:
     def _complain(self, error: Exception) -> None:
         is_surprise = not isinstance(error, TurnleafError | OSError)
         log.warning("the memory could not be looked at: %s", error, exc_info=is_surprise)
-        self.publish("problem", {"message": harmless(str(error), self._own)})
+        self.publish("problem", ProblemTold(message=harmless(str(error), self._own)))
 
 
-def _looks(path: Path) -> object:
+def _look_at(path: Path) -> object:
     with suppress(OSError):
         return _state(path.stat())
     return None
 
 
-def _days(folder: Path) -> dict[str, object]:
-    """Tell how the notes of each day look."""
+def _look_at_notes(folder: Path) -> dict[str, object]:
+    """Return how the notes of each day look."""
     with suppress(FileNotFoundError), os.scandir(folder) as entries:
-        named = [(found[1], one) for one in entries if (found := _DAY.fullmatch(one.name))]
-        return {day: _state(one.stat()) for day, one in named}
+        days = [(found[1], one) for one in entries if (found := _DAY.fullmatch(one.name))]
+        return {day: _state(one.stat()) for day, one in days}
     return {}
 
 
@@ -241,42 +337,23 @@ def _state(found: os.stat_result) -> object:
     return found.st_mtime_ns, found.st_size, found.st_ino
 
 
-def _told(learnt: Learnt, history: Sequence[Change]) -> dict[str, Any]:
-    made = next((one for one in reversed(history) if one.concerns(learnt.memory.id)), None)
-    source = made.source if made else None
-    before = learnt.before and Fact.of(learnt.before)
-    return {
-        "action": learnt.action,
-        "fact": Fact.of(learnt.memory).model_dump(by_alias=True),
-        "before": before and before.model_dump(by_alias=True),
-        "quote": learnt.quote,
-        "conversation": source.conversation if source else None,
-        "change": made.n if made and learnt.action != "waiting" else None,
-    }
-
-
-def _feed(request: Request) -> Feed:
-    feed: Feed = request.app.state.feed
-    return feed
-
-
 router = APIRouter(tags=["talking"])
 
 EVENTS = (
     "Events: `hello`, `memory` (its file changed, whoever changed it), `pending`, `daily` (the"
     " notes of the day that `date` names, or of several), `index` (its progress), `learnt` (in the"
-    " background), `problem`, `settings`, `schedules` (one was changed, or runs)."
+    " background), `problem`, `settings`, `schedules` (one was changed, or runs); the schema"
+    " `ServerEvents` describes the data of each."
 )
 
 
 @router.get(
     "/api/events",
-    operation_id="listen",
     summary="Listen to what happens to the memory",
     description=EVENTS,
     response_class=EventStream,
     status_code=200,
 )
-async def listen(feed: Annotated[Feed, Depends(_feed)]) -> EventStream:
+async def listen(feed: Annotated[EventFeed, from_app("feed")]) -> EventStream:
     """Tell a client what happens until it goes away."""
-    return EventStream(feed.subscribe(), event("hello", {"version": __version__}))
+    return EventStream(feed.subscribe(), make_event("hello", Hello(version=__version__)))

@@ -46,7 +46,7 @@ class Gone(Exception):
     """The client left before it had sent all."""
 
 
-class Room:
+class BodyRoom:
     """The bytes that the bodies of all requests share; all of it is used on the event loop."""
 
     def __init__(self, most_bytes: int) -> None:
@@ -54,7 +54,7 @@ class Room:
 
     @contextmanager
     def share(self) -> Iterator[Callable[[int], None]]:
-        """Let a request take bytes, which it gives back in the end."""
+        """Have a request take bytes, which it gives back in the end."""
         taken = 0
 
         def take(count: int) -> None:
@@ -99,7 +99,7 @@ async def with_whole_body(
         detail = "the request says its length in two ways; send only one of them"
         raise Refused(HTTPStatus.BAD_REQUEST, detail)
     if int(headers.get("content-length", "0")) > limits.body_bytes:
-        raise _too_large(limits)
+        raise _make_too_large(limits)
     body = bytearray()
 
     def keep(part: bytes) -> None:
@@ -113,7 +113,7 @@ async def with_whole_body(
             f"the request was not complete after {limits.body_seconds:g} seconds; send it again"
         )
         raise Refused(HTTPStatus.REQUEST_TIMEOUT, detail) from None
-    return _given(bytes(body), receive)
+    return _replay(bytes(body), receive)
 
 
 async def drain(scope: Scope, receive: Receive, limits: Limits) -> None:
@@ -125,7 +125,7 @@ async def drain(scope: Scope, receive: Receive, limits: Limits) -> None:
 
 
 async def _read(receive: Receive, limits: Limits, keep: Callable[[bytes], None]) -> None:
-    """Let a body be kept as it comes, up to its limit."""
+    """Have a body kept as it comes, up to its limit."""
     size, is_more = 0, True
     while is_more:
         message = await receive()
@@ -134,12 +134,12 @@ async def _read(receive: Receive, limits: Limits, keep: Callable[[bytes], None])
         part = message.get("body", b"")
         size += len(part)
         if size > limits.body_bytes:
-            raise _too_large(limits)
+            raise _make_too_large(limits)
         keep(part)
         is_more = message.get("more_body", False)
 
 
-def _given(body: bytes, receive: Receive) -> Receive:
+def _replay(body: bytes, receive: Receive) -> Receive:
     messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def again() -> Message:
@@ -152,6 +152,6 @@ def _has_body(headers: Headers) -> bool:
     return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
 
 
-def _too_large(limits: Limits) -> Refused:
+def _make_too_large(limits: Limits) -> Refused:
     detail = f"the request has more than {limits.body_bytes} bytes; send less at once"
     return Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail)

@@ -1,39 +1,54 @@
-"""The memory as one file, searched, and in figures."""
+"""The memory as one file, searched and in figures, and the daily log beside it."""
 
 from __future__ import annotations
 
 from collections import Counter
+from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi import APIRouter, Header, Path, Query, Request, Response
 from pydantic import Field
 
+from turnleaf.core import markdown
+from turnleaf.core.hits import MAX_LIMIT
 from turnleaf.core.message_fates import note_newer
 from turnleaf.core.terms import parse_query
 from turnleaf.core.times import to_iso
 from turnleaf.core.tokens import estimate
 from turnleaf.errors import Conflict, InvalidInput
-from turnleaf.faces.http.bodies import FILE, PLAIN, Received
-from turnleaf.faces.http.etags import ANY, is_known, matches, quoted
-from turnleaf.faces.http.facts import capacity
-from turnleaf.faces.http.given import Current, Given
-from turnleaf.faces.http.pending import waiting
-from turnleaf.faces.http.problems import Refused, documented
-from turnleaf.faces.http.shapes import Day, Hit, Shape, Time
-from turnleaf.store.index import MAX_LIMIT
-from turnleaf.store.journal import Journal
+from turnleaf.faces.http.facts import list_waiting, measure_capacity
+from turnleaf.faces.http.problems import Refused, document_problems
+from turnleaf.faces.http.requests import (
+    ANY,
+    FILE,
+    JSON_ONLY,
+    PLAIN,
+    Current,
+    Given,
+    Received,
+    is_known,
+    is_matched,
+    make_etag,
+)
+from turnleaf.faces.http.schemas import Body, Day, HitView, JsonModel, Time, Words
 
 if TYPE_CHECKING:
+    from datetime import date
+
     from turnleaf.assistant import Assistant
 
 router = APIRouter(prefix="/api/memory", tags=["memory"])
+daily_router = APIRouter(prefix="/api/memory/daily", tags=["daily log"], dependencies=[JSON_ONLY])
 
 JSON = "application/json"
+NamedDay = Annotated[Day, Path(alias="date")]
 ETAG = {"ETag": {"description": "The file's version.", "schema": {"type": "string"}}}
 
+_NEVER = datetime.min.replace(tzinfo=UTC)
 
-class Main(Shape):
+
+class MainMemory(JsonModel):
     """The memory file as it is, and its version."""
 
     content: str = Field(examples=["# Memory\n\n## 家\n\n- 客廳的燈叫做小明\n"])
@@ -42,7 +57,7 @@ class Main(Shape):
     file: str = Field(examples=["MEMORY.md"])
 
 
-class Saved(Shape):
+class SavedMemory(JsonModel):
     """The version that was saved, the change that `undo` takes back, and how many facts it has."""
 
     etag: str = Field(examples=['"0f3a9c"'])
@@ -50,15 +65,15 @@ class Saved(Shape):
     facts: int
 
 
-class Results(Shape):
+class Results(JsonModel):
     """What was found, best first, and how."""
 
     query: str
     mode: Literal["words", "words and meaning"]
-    results: list[Hit]
+    results: list[HitView]
 
 
-class Stats(Shape):
+class Stats(JsonModel):
     """The memory in figures; `tokens` is what it takes in a prompt, about."""
 
     facts: int
@@ -75,69 +90,64 @@ class Stats(Shape):
 
 @router.get(
     "/main",
-    operation_id="getMemory",
     summary="Give the memory file",
-    response_model=Main,
+    response_model=MainMemory,
     responses={
         200: {"headers": ETAG, "content": {"text/markdown": {"schema": {"type": "string"}}}},
         304: {"description": "Not Modified", "headers": ETAG},
     },
 )
-def get_main(
+def get_memory(
     assistant: Given,
     request: Request,
     response: Response,
     if_none_match: Annotated[str | None, Header(alias="If-None-Match")] = None,
 ) -> Any:  # noqa: ANN401 - by what is accepted
-    """Give the file to the byte; with `Accept: text/markdown` as it is, else as JSON."""
+    """Return the file to the byte; with `Accept: text/markdown` as it is, else as JSON."""
     text, version = assistant.memory.snapshot()
-    headers = {"ETag": quoted(version), "Vary": "Accept"}
+    headers = {"ETag": make_etag(version), "Vary": "Accept"}
     if if_none_match is not None and is_known(version, if_none_match):
         return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
     if _wants_text(request.headers.get("accept", "")):
-        return Response(text.encode(), media_type=_kind(assistant), headers=headers)
+        return Response(text.encode(), media_type=_find_media_type(assistant), headers=headers)
     response.headers.update(headers)
     location = assistant.memory.location
-    return Main(content=text, etag=quoted(version), format=_format(assistant), file=location.name)
+    return MainMemory(
+        content=text, etag=make_etag(version), format=_find_format(assistant), file=location.name
+    )
 
 
 @router.put(
     "/main",
-    operation_id="putMemory",
     summary="Save the memory file",
     responses={
         200: {"headers": ETAG},
-        **documented(HTTPStatus.CONFLICT, HTTPStatus.PRECONDITION_FAILED),
+        **document_problems(409, 412),
     },
     openapi_extra=FILE,
 )
-def put_main(
+def put_memory(
     assistant: Given,
     text: Received,
     response: Response,
     if_match: Annotated[
         str | None, Header(alias="If-Match", description="Save only if this is still the version.")
     ] = None,
-) -> Saved:
+) -> SavedMemory:
     """Put a whole text into the file; the one that it replaces is one `undo` away."""
-    expected = _expected(assistant, if_match)
+    expected = _find_expected(assistant, if_match)
     try:
         written = assistant.memory.write(text, expected=expected)
     except Conflict as error:
         if expected is None:
             raise
-        raise _saved_meanwhile(assistant) from error
-    response.headers["ETag"] = quoted(written.version)
+        raise _refuse_changed(assistant) from error
+    response.headers["ETag"] = make_etag(written.version)
     facts = len(assistant.memory.get_all())
-    return Saved(etag=quoted(written.version), change=written.change, facts=facts)
+    return SavedMemory(etag=make_etag(written.version), change=written.change, facts=facts)
 
 
-@router.get(
-    "/search",
-    operation_id="search",
-    summary="Find what fits best",
-    response_model_exclude_unset=True,
-)
+@router.get("/search", summary="Find what fits best", response_model_exclude_unset=True)
 def search(
     assistant: Current,
     *,
@@ -158,17 +168,17 @@ def search(
     return Results(
         query=q,
         mode="words and meaning" if any(hit.vector for hit in hits) else "words",
-        results=[Hit.of(hit, assistant, wanted, explain=explain) for hit in hits],
+        results=[HitView.of(hit, assistant, wanted, explain=explain) for hit in hits],
     )
 
 
-@router.get("/stats", operation_id="getStats", summary="Give the memory in figures")
+@router.get("/stats", summary="Give the memory in figures")
 def get_stats(assistant: Given) -> Stats:
     """Count what is remembered."""
     memory = assistant.memory
     known = memory.get_all()
-    used = capacity(assistant, [one.content for one in known])
-    last = Journal(memory.location).last()
+    used = measure_capacity(assistant, [one.content for one in known])
+    last = memory.last_change()
     return Stats(
         facts=used.items,
         chars=used.chars,
@@ -176,25 +186,25 @@ def get_stats(assistant: Given) -> Stats:
         max_chars=used.max_chars,
         categories=Counter(one.category for one in known if one.category),
         days=len(assistant.daily.dates()),
-        conversations=_conversations(assistant),
-        pending=len(waiting(assistant)),
+        conversations=_count_conversations(assistant),
+        pending=len(list_waiting(assistant)),
         last_change=to_iso(last.time) if last else None,
         tokens=estimate(memory.prompt_text()),
     )
 
 
-def _conversations(assistant: Assistant) -> int:
+def _count_conversations(assistant: Assistant) -> int:
     """Count the conversations; where there never was one, no file is made by looking."""
     store = assistant.conversations
-    return store.figures().conversations if store.location.exists() else 0
+    return store.figures().conversations if store.exists() else 0
 
 
-def _format(assistant: Assistant) -> Literal["markdown", "json"]:
-    return "json" if assistant.memory.location.suffix == ".json" else "markdown"
+def _find_format(assistant: Assistant) -> Literal["markdown", "json"]:
+    return "json" if assistant.memory.format == "json" else "markdown"
 
 
-def _kind(assistant: Assistant) -> str:
-    return "text/markdown" if _format(assistant) == "markdown" else "text/plain"
+def _find_media_type(assistant: Assistant) -> str:
+    return "text/markdown" if _find_format(assistant) == "markdown" else "text/plain"
 
 
 def _wants_text(accept: str) -> bool:
@@ -202,20 +212,80 @@ def _wants_text(accept: str) -> bool:
     return JSON not in kinds and any(kind in kinds for kind in PLAIN)
 
 
-def _expected(assistant: Assistant, if_match: str | None) -> str | None:
-    """Give the version that may be replaced, if it matters which one."""
+def _find_expected(assistant: Assistant, if_match: str | None) -> str | None:
+    """Return the version that may be replaced, if it matters which one."""
     if if_match is None or if_match.strip() == ANY:
         return None
     version = assistant.memory.version()
-    if not matches(version, if_match):
-        raise _saved_meanwhile(assistant)
+    if not is_matched(version, if_match):
+        raise _refuse_changed(assistant)
     return version
 
 
-def _saved_meanwhile(assistant: Assistant) -> Refused:
-    etag = quoted(assistant.memory.version())
+def _refuse_changed(assistant: Assistant) -> Refused:
+    etag = make_etag(assistant.memory.version())
     message = (
         "somebody else saved the memory meanwhile, so nothing was written; get it again, "
         "join both texts and save that with the new ETag"
     )
     return Refused(HTTPStatus.PRECONDITION_FAILED, message, {"ETag": etag}, etag=etag)
+
+
+# The daily log
+
+
+class DaySummary(JsonModel):
+    """How much was noted on a day."""
+
+    date: Day
+    entries: int
+    chars: int
+
+
+class Days(JsonModel):
+    """The days that have notes."""
+
+    days: list[DaySummary]
+
+
+class DayLog(JsonModel):
+    """The notes of a day."""
+
+    date: Day
+    content: str = Field(examples=["# 2026-11-15\n\n- 08:30 換了客廳的燈泡\n"])
+    exists: bool
+
+
+class Note(Body):
+    """Something to note."""
+
+    entry: Words = Field(examples=["Changed the bulb in the living room", "換了客廳的燈泡"])
+
+
+@daily_router.get("", summary="List the days that have notes")
+def get_days(assistant: Given) -> Days:
+    """Return the days, the newest first."""
+    return Days(days=[_summarize(assistant, day) for day in reversed(assistant.daily.dates())])
+
+
+@daily_router.get("/{date}", summary="Give the notes of a day")
+def get_day(assistant: Given, day: NamedDay) -> DayLog:
+    """Return a day's notes as a person reads them; nothing when there are none."""
+    content = assistant.daily.read(day)
+    return DayLog(date=day, content=content, exists=bool(content))
+
+
+@daily_router.post("/{date}", status_code=HTTPStatus.CREATED, summary="Note something today")
+def add_note(assistant: Given, day: NamedDay, note: Note) -> DayLog:
+    """Add a note with the time of its making, which is why no other day takes one."""
+    today = assistant.now().date()
+    if day != today:
+        message = f"a note carries the time of its making, so only today, {today}, takes one"
+        raise InvalidInput(message)
+    assistant.daily.append(note.entry)
+    return get_day(assistant, day)
+
+
+def _summarize(assistant: Assistant, day: date) -> DaySummary:
+    text = assistant.daily.read(day)
+    return DaySummary(date=day, entries=len(markdown.parse(text, _NEVER).facts), chars=len(text))

@@ -60,7 +60,7 @@ describes it for programs.</p>
 
 @router.api_route("/", methods=[*READS])
 def page() -> Response:
-    """Give the page."""
+    """Return the page."""
     return html(FOLDER / "index.html")
 
 
@@ -72,31 +72,31 @@ def to_docs() -> Response:
 
 @router.api_route("/docs/", methods=[*READS])
 def docs() -> Response:
-    """Give the description of the API."""
+    """Return the description of the API."""
     return html(FOLDER / "docs/index.html")
 
 
 @router.api_route("/docs/{name:path}", methods=[*READS])
 def docs_file(name: str, request: Request) -> Response:
-    """Give a file of the description."""
+    """Return a file of the description."""
     return file(FOLDER, f"docs/{name}", request, FRESH)
 
 
 @router.api_route("/assets/{name:path}", methods=[*READS])
 def asset(name: str, request: Request) -> Response:
-    """Give a file whose name says what it holds, so that it never changes."""
+    """Return a file whose name says what it holds, so that it never changes."""
     return file(FOLDER, f"assets/{name}", request, FOR_EVER)
 
 
 @router.api_route("/early.js", methods=[*READS])
 @router.api_route("/favicon.svg", methods=[*READS])
 def root_file(request: Request) -> Response:
-    """Give one of the files beside the page."""
+    """Return one of the files beside the page."""
     return file(FOLDER, request.url.path.removeprefix("/"), request, FRESH)
 
 
 def html(path: Path) -> Response:
-    """Give a page, with a nonce that no other answer has, or say that it was not built."""
+    """Return a page, with a nonce that no other answer has, or say that it was not built."""
     if not path.is_file():
         return HTMLResponse(NOT_BUILT)
     nonce = secrets.token_urlsafe(NONCE_BYTES)
@@ -106,12 +106,12 @@ def html(path: Path) -> Response:
 
 
 def file(folder: Path, name: str, request: Request, keeping: str) -> Response:
-    """Give a file of a folder, packed where the browser can unpack it."""
+    """Return a file of a folder, packed where the browser can unpack it."""
     kind = TYPES.get(Path(name).suffix)
     if kind is None or not _NAME.fullmatch(name) or not (folder / name).is_file():
         message = "there is no such file; reload the page, it may have been updated"
         raise NotFound(message)
-    path, packed = _packed(folder / name, request)
+    path, packed = _find_packed(folder / name, request)
     found = path.stat()
     headers = {
         "ETag": f'"{found.st_mtime_ns:x}-{found.st_size:x}{"-gz" if packed else ""}"',
@@ -124,7 +124,7 @@ def file(folder: Path, name: str, request: Request, keeping: str) -> Response:
     return Response(path.read_bytes(), headers=headers, media_type=kind)
 
 
-def _packed(path: Path, request: Request) -> tuple[Path, dict[str, str]]:
+def _find_packed(path: Path, request: Request) -> tuple[Path, dict[str, str]]:
     beside = path.with_name(f"{path.name}.gz")
     if "gzip" in request.headers.get("accept-encoding", "") and beside.is_file():
         return beside, {"Content-Encoding": "gzip"}

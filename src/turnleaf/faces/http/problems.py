@@ -34,20 +34,11 @@ if TYPE_CHECKING:
 log = logging.getLogger("turnleaf")
 
 MEDIA_TYPE = "application/problem+json"
+REFERENCE = "#/components/schemas/{model}"
+"""How the description of the API names a schema."""
 COMPLETIONS = "/v1/"
 """Below this path clients look for a sentence where OpenAI puts it."""
 
-STATUS: dict[type[TurnleafError], HTTPStatus] = {
-    InvalidInput: HTTPStatus.UNPROCESSABLE_ENTITY,
-    SettingsError: HTTPStatus.SERVICE_UNAVAILABLE,
-    NotFound: HTTPStatus.NOT_FOUND,
-    MemoryFull: HTTPStatus.CONFLICT,
-    Conflict: HTTPStatus.CONFLICT,
-    CorruptFile: HTTPStatus.SERVICE_UNAVAILABLE,
-    StorageError: HTTPStatus.SERVICE_UNAVAILABLE,
-    EmbeddingError: HTTPStatus.BAD_GATEWAY,
-    ModelError: HTTPStatus.BAD_GATEWAY,
-}
 Code = Literal[
     "invalid", "settings", "not-found", "memory-full", "conflict", "corrupt-file", "storage",
     "embedding", "model", "locked-setting", "fixed-setting", "foreign-address", "unauthorized",
@@ -56,17 +47,18 @@ Code = Literal[
     "changed-meanwhile", "unexpected",
 ]  # fmt: skip
 """What kind of problem it is, for programs; it stays the same when its sentence is reworded."""
-KINDS: dict[type[TurnleafError], Code] = {
-    InvalidInput: "invalid",
-    SettingsError: "settings",
-    NotFound: "not-found",
-    MemoryFull: "memory-full",
-    Conflict: "conflict",
-    CorruptFile: "corrupt-file",
-    StorageError: "storage",
-    EmbeddingError: "embedding",
-    ModelError: "model",
+KINDS: dict[type[TurnleafError], tuple[HTTPStatus, Code]] = {
+    InvalidInput: (HTTPStatus.UNPROCESSABLE_ENTITY, "invalid"),
+    SettingsError: (HTTPStatus.SERVICE_UNAVAILABLE, "settings"),
+    NotFound: (HTTPStatus.NOT_FOUND, "not-found"),
+    MemoryFull: (HTTPStatus.CONFLICT, "memory-full"),
+    Conflict: (HTTPStatus.CONFLICT, "conflict"),
+    CorruptFile: (HTTPStatus.SERVICE_UNAVAILABLE, "corrupt-file"),
+    StorageError: (HTTPStatus.SERVICE_UNAVAILABLE, "storage"),
+    EmbeddingError: (HTTPStatus.BAD_GATEWAY, "embedding"),
+    ModelError: (HTTPStatus.BAD_GATEWAY, "model"),
 }
+"""The status and the kind of problem that an error of ours is answered with."""
 CODES: dict[HTTPStatus, Code] = {
     HTTPStatus.UNAUTHORIZED: "unauthorized",
     HTTPStatus.FORBIDDEN: "foreign-page",
@@ -97,6 +89,13 @@ request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 """The id of the request that is being answered."""
 
 
+class Fault(BaseModel):
+    """A part of a request that cannot be taken."""
+
+    where: str = Field(examples=["body.content"])
+    message: str = Field(examples=["Field required"])
+
+
 class Problem(BaseModel):
     """What went wrong, and what to do."""
 
@@ -111,13 +110,10 @@ class Problem(BaseModel):
         description="By which the server's log tells more of what nobody foresaw.",
         examples=["5f0c1d9a7be24c36"],
     )
-    errors: list[dict[str, str]] | None = Field(
-        None, examples=[[{"where": "body.content", "message": "Field required"}]]
+    etag: str | None = Field(
+        None, description="The version that there is now, where another one was expected."
     )
-
-
-SCHEMA = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
-"""A problem as OpenAPI describes it."""
+    errors: list[Fault] | None = None
 
 
 class Refused(Exception):
@@ -140,37 +136,23 @@ class Refused(Exception):
         self.more = more
 
 
-def documented(*statuses: HTTPStatus) -> dict[int | str, dict[str, Any]]:
-    """Give the `responses` of a route that may answer with these problems."""
-    schema = {"$ref": "#/components/schemas/Problem"}
+def document_problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Return the `responses` of a route that may answer with these problems."""
+    content = {MEDIA_TYPE: {"schema": {"$ref": REFERENCE.format(model="Problem")}}}
     return {
-        status.value: {
-            "description": status.phrase, "content": {MEDIA_TYPE: {"schema": schema}},
-        }
+        status: {"description": HTTPStatus(status).phrase, "content": content}
         for status in statuses
-    }  # fmt: skip
+    }
 
 
-EVERYWHERE = documented(
-    HTTPStatus.BAD_REQUEST,
-    HTTPStatus.UNAUTHORIZED,
-    HTTPStatus.FORBIDDEN,
-    HTTPStatus.REQUEST_TIMEOUT,
-    HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-    HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-    HTTPStatus.MISDIRECTED_REQUEST,
-    HTTPStatus.UNPROCESSABLE_ENTITY,
-    HTTPStatus.TOO_MANY_REQUESTS,
-    HTTPStatus.INTERNAL_SERVER_ERROR,
-    HTTPStatus.SERVICE_UNAVAILABLE,
-)
+EVERYWHERE = document_problems(400, 401, 403, 408, 413, 415, 421, 422, 429, 500, 503)
 """What any request may be answered with."""
 
 
 def as_record(
     status: HTTPStatus, detail: str, *, code: Code | None = None, **more: object
 ) -> dict[str, Any]:
-    """Give the document of a problem; without a code it is the usual one of the status."""
+    """Return the document of a problem; without a code it is the usual one of the status."""
     return {
         "type": "about:blank",
         "title": status.phrase,
@@ -182,19 +164,14 @@ def as_record(
 
 
 def record_of(error: TurnleafError) -> dict[str, Any]:
-    """Give the document of an error of ours."""
-    return as_record(status_of(error), str(error), code=code_of(error))
+    """Return the document of an error of ours."""
+    status, code = _classify(error)
+    return as_record(status, str(error), code=code)
 
 
-def status_of(error: TurnleafError) -> HTTPStatus:
-    """Give the status that an error of ours is answered with."""
-    kinds = (STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
-    return next(kinds, HTTPStatus.INTERNAL_SERVER_ERROR)
-
-
-def code_of(error: TurnleafError) -> Code:
-    """Give the kind of problem that an error of ours is."""
-    return next((KINDS[kind] for kind in type(error).__mro__ if kind in KINDS), "unexpected")
+def _classify(error: TurnleafError) -> tuple[HTTPStatus, Code]:
+    kinds = (KINDS[kind] for kind in type(error).__mro__ if kind in KINDS)
+    return next(kinds, (HTTPStatus.INTERNAL_SERVER_ERROR, "unexpected"))
 
 
 def answer(
@@ -209,7 +186,7 @@ def answer(
     """Answer a request for a path with a problem."""
     record = as_record(status, detail, code=code, **more)
     if path.startswith(COMPLETIONS):
-        record["error"] = _for_openai(status, detail)
+        record["error"] = _describe_for_openai(status, detail)
     return JSONResponse(record, status, headers=dict(headers or {}), media_type=MEDIA_TYPE)
 
 
@@ -220,22 +197,23 @@ def refusal(path: str, refused: Refused, headers: Mapping[str, str] | None = Non
 
 
 def handle_in(app: FastAPI) -> None:
-    """Let an app answer every error with a problem."""
+    """Have an app answer every error with a problem."""
     for kind in (TurnleafError, Refused, RequestValidationError, HTTPException, Exception):
-        app.add_exception_handler(kind, _answered)
+        app.add_exception_handler(kind, _handle)
 
 
-def _answered(request: Request, error: Exception) -> JSONResponse:
+def _handle(request: Request, error: Exception) -> JSONResponse:
     path = request.url.path
     match error:
         case TurnleafError():
-            return answer(path, status_of(error), str(error), code=code_of(error))
+            status, code = _classify(error)
+            return answer(path, status, str(error), code=code)
         case Refused():
             return refusal(path, error)
         case RequestValidationError():
-            return _invalid(path, error)
+            return _answer_invalid(path, error)
         case HTTPException():
-            return _http(request, error)
+            return _answer_http(request, error)
     return answer(path, HTTPStatus.INTERNAL_SERVER_ERROR, UNEXPECTED, **log_failure(error))
 
 
@@ -245,21 +223,21 @@ def log_failure(error: Exception) -> dict[str, Any]:
     return {"requestId": request_id.get()}
 
 
-def _for_openai(status: HTTPStatus, detail: str) -> dict[str, Any]:
+def _describe_for_openai(status: HTTPStatus, detail: str) -> dict[str, Any]:
     kind = "server_error" if status >= HTTPStatus.INTERNAL_SERVER_ERROR else "invalid_request_error"
     return {"message": detail, "type": kind, "param": None, "code": None}
 
 
-def _invalid(path: str, error: RequestValidationError) -> JSONResponse:
-    wrong = [_wrong(one) for one in error.errors()]
-    told = "; ".join(f"{one['where']}: {one['message']}" for one in wrong[:3])
-    detail = f"the request cannot be taken: {told}"
+def _answer_invalid(path: str, error: RequestValidationError) -> JSONResponse:
+    wrong = [_describe_fault(one) for one in error.errors()]
+    faults = "; ".join(f"{one['where']}: {one['message']}" for one in wrong[:3])
+    detail = f"the request cannot be taken: {faults}"
     is_unreadable = any(one["type"] == "json_invalid" for one in error.errors())
     code: Code = "unreadable-body" if is_unreadable else "invalid-request"
     return answer(path, HTTPStatus.UNPROCESSABLE_ENTITY, detail, code=code, errors=wrong)
 
 
-def _wrong(found: Mapping[str, Any]) -> dict[str, str]:
+def _describe_fault(found: Mapping[str, Any]) -> dict[str, str]:
     """Say what is wrong without repeating what was sent."""
     return {
         "where": ".".join(str(part) for part in jsonable_encoder(found["loc"])),
@@ -267,14 +245,14 @@ def _wrong(found: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _methods(request: Request) -> list[str]:
+def _list_methods(request: Request) -> list[str]:
     """Name what an address takes; the framework would name only the first of its routes."""
     path = request.scope["path"]
     routes = [route for route in request.app.state.routes if route.path_regex.match(path)]
     return sorted({method for route in routes for method in route.methods or ()})
 
 
-def _http(request: Request, error: HTTPException) -> JSONResponse:
+def _answer_http(request: Request, error: HTTPException) -> JSONResponse:
     path, status = request.url.path, HTTPStatus(error.status_code)
     if status is HTTPStatus.BAD_REQUEST:
         # The framework answers so to a body that is nested too deeply, or no UTF-8.
@@ -282,7 +260,7 @@ def _http(request: Request, error: HTTPException) -> JSONResponse:
         return answer(path, HTTPStatus.UNPROCESSABLE_ENTITY, UNREADABLE, code=code)
     headers = error.headers
     if status is HTTPStatus.METHOD_NOT_ALLOWED:
-        headers = {"Allow": ", ".join(_methods(request))}
+        headers = {"Allow": ", ".join(_list_methods(request))}
     said = str(error.detail)
     detail = ADVICE.get(status, said) if said == status.phrase else said
     return answer(path, status, detail, headers)

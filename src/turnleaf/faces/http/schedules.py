@@ -7,18 +7,17 @@ from http import HTTPStatus
 from typing import Annotated, Self
 from urllib.parse import quote
 
-from fastapi import APIRouter, Depends, Path, Request, Response
+from fastapi import APIRouter, Path, Response
 from pydantic import Field
 
 from turnleaf.assistant import Assistant
 from turnleaf.core import schedules
 from turnleaf.core.schedules import State
 from turnleaf.core.times import to_iso
-from turnleaf.faces.http.bodies import JSON_ONLY
-from turnleaf.faces.http.given import Given
-from turnleaf.faces.http.problems import documented
-from turnleaf.faces.http.shapes import Body, Shape, Time, Words
-from turnleaf.faces.places import harmless
+from turnleaf.faces.http.problems import document_problems
+from turnleaf.faces.http.requests import JSON_ONLY, Given, from_app
+from turnleaf.faces.http.schemas import Body, JsonModel, Time, Words
+from turnleaf.faces.outside import harmless
 from turnleaf.scheduling import Runner
 from turnleaf.store.timing import assumed_zone, local_zone, upcoming
 
@@ -33,15 +32,10 @@ Place = Annotated[str, Field(examples=["log", "file:news.md", "slack:C012AB3CD"]
 Name = Annotated[str, Field(examples=["Good morning", "早安"])]
 
 
-def _runner(request: Request) -> Runner:
-    runner: Runner = request.app.state.runner
-    return runner
+Running = Annotated[Runner, from_app("runner")]
 
 
-Running = Annotated[Runner, Depends(_runner)]
-
-
-class Run(Shape):
+class RunView(JsonModel):
     """One time that a schedule was due, and what came of it."""
 
     id: str
@@ -55,13 +49,13 @@ class Run(Shape):
 
     @classmethod
     def of(cls, run: schedules.Run, assistant: Assistant) -> Self:
-        """Give a run's form as it is now."""
+        """Return a run's form as it is now."""
         record = schedules.run_to_json(schedules.seen(run, assistant.now()))
         error = run.error and harmless(run.error, assistant)
         return cls.model_validate({**record, "error": error})
 
 
-class Schedule(Shape):
+class ScheduleView(JsonModel):
     """Something that is asked by the clock, when it is next, and how it went last."""
 
     id: str = Field(examples=["k7m2q9x4vd"])
@@ -75,12 +69,12 @@ class Schedule(Shape):
     created_at: Time
     updated_at: Time
     running: bool
-    last_run: Run | None = None
+    last_run: RunView | None = None
 
     @classmethod
     def of(cls, one: schedules.Schedule, assistant: Assistant, **more: object) -> Self:
-        """Give a schedule's form as it is now, with `more` than every form has."""
-        last = [Run.of(run, assistant) for run in one.runs[-1:]]
+        """Return a schedule's form as it is now, with `more` than every form has."""
+        last = [RunView.of(run, assistant) for run in one.runs[-1:]]
         return cls.model_validate(
             {
                 **schedules.to_json(replace(one, runs=())),
@@ -91,16 +85,16 @@ class Schedule(Shape):
         )
 
 
-class WithRuns(Schedule):
+class ScheduleWithRuns(ScheduleView):
     """A schedule and the record of its runs, newest first."""
 
-    runs: list[Run]
+    runs: list[RunView]
 
 
-class Schedules(Shape):
+class Schedules(JsonModel):
     """Every schedule; the time zone of this machine, and whether results can go to Slack."""
 
-    schedules: list[Schedule]
+    schedules: list[ScheduleView]
     timezone: Zone
     channels: bool
 
@@ -115,7 +109,7 @@ class NewSchedule(Body):
     deliver: Place = "log"
 
 
-class Changes(Body):
+class ScheduleChanges(Body):
     """What is to be different; a name that is null is taken away."""
 
     prompt: Prompt | None = None
@@ -126,43 +120,38 @@ class Changes(Body):
     paused: bool | None = None
 
 
-class Removed(Shape):
+class Removed(JsonModel):
     """A schedule that is gone, with the record of its runs."""
 
-    deleted: Schedule
+    deleted: ScheduleView
 
 
-class Wanted(Body):
+class TimingRequest(Body):
     """A timing that somebody thinks about."""
 
     timing: Timing
     timezone: Zone | None = None
 
 
-class Times(Shape):
+class Times(JsonModel):
     """When it would be."""
 
     times: list[Time]
     timezone: Zone
 
 
-@router.get("", operation_id="getSchedules", summary="List the schedules")
+@router.get("", summary="List the schedules")
 def get_schedules(assistant: Given, runner: Running) -> Schedules:
-    """Give the schedules in the order in which they were made."""
+    """Return the schedules in the order in which they were made."""
     return Schedules(
-        schedules=[Schedule.of(one, assistant) for one in assistant.schedules.get_all()],
+        schedules=[ScheduleView.of(one, assistant) for one in assistant.schedules.get_all()],
         timezone=local_zone(),
         channels="slack" in runner.kinds,
     )
 
 
-@router.post(
-    "",
-    status_code=HTTPStatus.CREATED,
-    operation_id="addSchedule",
-    summary="Have something asked by the clock",
-)
-def add_schedule(assistant: Given, wanted: NewSchedule, response: Response) -> Schedule:
+@router.post("", status_code=HTTPStatus.CREATED, summary="Have something asked by the clock")
+def add_schedule(assistant: Given, wanted: NewSchedule, response: Response) -> ScheduleView:
     """Add a schedule; `timing` is cron, an interval or one moment."""
     made = assistant.schedules.add(
         wanted.prompt,
@@ -172,37 +161,29 @@ def add_schedule(assistant: Given, wanted: NewSchedule, response: Response) -> S
         deliver=wanted.deliver,
     )
     response.headers["Location"] = f"schedules/{quote(made.id, safe='')}"
-    return Schedule.of(made, assistant)
+    return ScheduleView.of(made, assistant)
 
 
-@router.post("/preview", operation_id="previewTiming", summary="Tell when a timing would be")
-def preview_timing(assistant: Given, wanted: Wanted) -> Times:
-    """Give the next times; what says no time answers 422 with a sentence for who types it."""
+@router.post("/preview", summary="Tell when a timing would be")
+def preview_timing(assistant: Given, wanted: TimingRequest) -> Times:
+    """Return the next times; what says no time answers 422 with a sentence for who types it."""
     zone = wanted.timezone or assumed_zone()
     times = upcoming(wanted.timing, zone, assistant.now(), MOST_PREVIEWED)
     return Times(times=[to_iso(one) for one in times], timezone=zone)
 
 
-@router.get(
-    "/{id}",
-    operation_id="getSchedule",
-    summary="Give a schedule and its runs",
-    responses=documented(HTTPStatus.NOT_FOUND),
-)
-def get_schedule(assistant: Given, schedule_id: Id) -> WithRuns:
-    """Give a schedule with the record of its runs, newest first."""
+@router.get("/{id}", summary="Give a schedule and its runs", responses=document_problems(404))
+def get_schedule(assistant: Given, schedule_id: Id) -> ScheduleWithRuns:
+    """Return a schedule with the record of its runs, newest first."""
     one = assistant.schedules.get(schedule_id)
-    runs = [Run.of(run, assistant) for run in reversed(one.runs)]
-    return WithRuns.of(one, assistant, runs=runs)
+    runs = [RunView.of(run, assistant) for run in reversed(one.runs)]
+    return ScheduleWithRuns.of(one, assistant, runs=runs)
 
 
 @router.patch(
-    "/{id}",
-    operation_id="changeSchedule",
-    summary="Change a schedule, pause it or let it go on",
-    responses=documented(HTTPStatus.NOT_FOUND),
+    "/{id}", summary="Change a schedule, pause it or let it go on", responses=document_problems(404)
 )
-def change_schedule(assistant: Given, schedule_id: Id, changes: Changes) -> Schedule:
+def change_schedule(assistant: Given, schedule_id: Id, changes: ScheduleChanges) -> ScheduleView:
     """Change what is given; what a paused schedule missed is not made up for."""
     given = changes.model_dump(include={"prompt", "timing", "deliver"}, exclude_none=True)
     if "name" in changes.model_fields_set:
@@ -210,27 +191,21 @@ def change_schedule(assistant: Given, schedule_id: Id, changes: Changes) -> Sche
     one = assistant.schedules.update(
         schedule_id, zone=changes.timezone, is_paused=changes.paused, **given
     )
-    return Schedule.of(one, assistant)
+    return ScheduleView.of(one, assistant)
 
 
-@router.delete(
-    "/{id}",
-    operation_id="deleteSchedule",
-    summary="Remove a schedule",
-    responses=documented(HTTPStatus.NOT_FOUND),
-)
+@router.delete("/{id}", summary="Remove a schedule", responses=document_problems(404))
 def delete_schedule(assistant: Given, schedule_id: Id) -> Removed:
     """Remove a schedule; what it said stays where it was delivered."""
-    return Removed(deleted=Schedule.of(assistant.schedules.remove(schedule_id), assistant))
+    return Removed(deleted=ScheduleView.of(assistant.schedules.remove(schedule_id), assistant))
 
 
 @router.post(
     "/{id}/run",
     status_code=HTTPStatus.ACCEPTED,
-    operation_id="runSchedule",
     summary="Run a schedule now",
-    responses=documented(HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT),
+    responses=document_problems(404, 409),
 )
-def run_schedule(assistant: Given, runner: Running, schedule_id: Id) -> Run:
+def run_schedule(assistant: Given, runner: Running, schedule_id: Id) -> RunView:
     """Begin a run in the background; 409 while it runs already."""
-    return Run.of(runner.begin(schedule_id), assistant)
+    return RunView.of(runner.begin(schedule_id), assistant)

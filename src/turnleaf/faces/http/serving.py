@@ -17,10 +17,10 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from turnleaf.errors import TurnleafError
-from turnleaf.faces.ending import end_soon
 from turnleaf.faces.http.access import HEADERS
 from turnleaf.faces.http.limits import Limits
 from turnleaf.faces.http.problems import MEDIA_TYPE, as_record
+from turnleaf.faces.processes import end_soon
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -59,14 +59,14 @@ def listen(host: str, port: int, *, or_any: bool = False) -> socket.socket:
 
 
 def address_of(listener: socket.socket) -> str:
-    """Give the address of the page, as a browser takes it."""
+    """Return the address of the page, as a browser takes it."""
     host, port = listener.getsockname()[:2]
-    shown = _outward(listener.family) if host in {"0.0.0.0", "::"} else host  # noqa: S104 - asked
+    shown = _find_outward(listener.family) if host in {"0.0.0.0", "::"} else host  # noqa: S104 - asked
     return f"http://[{shown}]:{port}/" if ":" in shown else f"http://{shown}:{port}/"
 
 
-def _outward(family: socket.AddressFamily) -> str:
-    """Give the address by which others reach this machine; nothing is sent to find it."""
+def _find_outward(family: socket.AddressFamily) -> str:
+    """Return the address by which others reach this machine; nothing is sent to find it."""
     elsewhere = "2001:db8::1" if family == socket.AF_INET6 else "192.0.2.1"
     try:
         with socket.socket(family, socket.SOCK_DGRAM) as asked:
@@ -166,7 +166,7 @@ class Connection(H11Protocol):
             self._watch_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Let go of the timers."""
+        """Stop the timers."""
         self._head.stop()
         self._reading.stop()
         super().connection_lost(exc)
@@ -259,7 +259,7 @@ class _Timer:
         self._handle = None
 
 
-def _bare(status: HTTPStatus, detail: str, **headers: str) -> bytes:
+def _write_answer(status: HTTPStatus, detail: str, **headers: str) -> bytes:
     """Write an answer out, for where no request was understood."""
     body = json.dumps(as_record(status, detail)).encode()
     lines = {
@@ -273,11 +273,13 @@ def _bare(status: HTTPStatus, detail: str, **headers: str) -> bytes:
     return f"HTTP/1.1 {status.value} {status.phrase}\r\n{head}\r\n".encode() + body
 
 
-_MALFORMED = _bare(HTTPStatus.BAD_REQUEST, "this is no HTTP/1.1 request; send a well-formed one")
-_TOO_LONG = _bare(
+_MALFORMED = _write_answer(
+    HTTPStatus.BAD_REQUEST, "this is no HTTP/1.1 request; send a well-formed one"
+)
+_TOO_LONG = _write_answer(
     HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "the request's headers are too long; send less"
 )
-_BUSY = _bare(
+_BUSY = _write_answer(
     HTTPStatus.SERVICE_UNAVAILABLE,
     "too many connections are open; close some, or try again soon",
     **{"Retry-After": "1"},

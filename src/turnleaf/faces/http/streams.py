@@ -15,17 +15,18 @@ from http import HTTPStatus
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Protocol, TypeVar
 
-from fastapi import Depends, Request
+from pydantic import BaseModel
 from starlette.responses import StreamingResponse
 
 from turnleaf.core.jsontext import dumps
 from turnleaf.errors import TurnleafError
 from turnleaf.faces.http import problems
 from turnleaf.faces.http.problems import Refused
-from turnleaf.faces.places import harmless
+from turnleaf.faces.http.requests import from_app
+from turnleaf.faces.outside import harmless
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Generator
+    from collections.abc import AsyncIterator, Callable, Generator, Mapping
 
     from fastapi import FastAPI
     from starlette.types import Receive, Scope, Send
@@ -48,15 +49,16 @@ HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 log = logging.getLogger("turnleaf")
 
 
-def event(name: str, data: object) -> bytes:
-    """Give an event as it goes over the line."""
-    return f"event: {name}\ndata: {dumps(data)}\n\n".encode()
+def make_event(name: str, data: BaseModel | Mapping[str, Any]) -> bytes:
+    """Return an event as it goes over the line."""
+    record = data.model_dump(by_alias=True) if isinstance(data, BaseModel) else data
+    return f"event: {name}\ndata: {dumps(record)}\n\n".encode()
 
 
-def until_it_fails(
-    assistant: Assistant, pieces: Generator[bytes], told: Callable[[dict[str, Any]], bytes]
+def tell_failure(
+    assistant: Assistant, pieces: Generator[bytes], tell: Callable[[dict[str, Any]], bytes]
 ) -> Generator[bytes]:
-    """Give what a turn gives; once it has begun, what goes wrong is told as its last piece."""
+    """Return what a turn gives; once it has begun, what goes wrong is told as its last piece."""
     has_begun = False
     with closing(pieces):
         try:
@@ -66,10 +68,10 @@ def until_it_fails(
         except Exception as error:
             if not has_begun:
                 raise
-            yield told(_problem(error, assistant))
+            yield tell(_describe(error, assistant))
 
 
-def _problem(error: Exception, assistant: Assistant) -> dict[str, Any]:
+def _describe(error: Exception, assistant: Assistant) -> dict[str, Any]:
     if isinstance(error, TurnleafError):
         record = problems.record_of(error)
         return record | {"detail": harmless(record["detail"], assistant)}
@@ -77,14 +79,14 @@ def _problem(error: Exception, assistant: Assistant) -> dict[str, Any]:
     return problems.as_record(HTTPStatus.INTERNAL_SERVER_ERROR, problems.UNEXPECTED, **failure)
 
 
-class Running(Generic[T]):
+class RunningTurn(Generic[T]):
     """A turn on its thread."""
 
     def __init__(
-        self, make: Callable[[], Generator[T]], ended: Callable[[Running[T]], None]
+        self, make: Callable[[], Generator[T]], end: Callable[[RunningTurn[T]], None]
     ) -> None:
         self._make = make
-        self._ended = ended
+        self._end = end
         self._loop = asyncio.get_running_loop()
         self._pieces: asyncio.Queue[tuple[T] | BaseException | None] = asyncio.Queue()
         self._is_left = Event()
@@ -104,12 +106,12 @@ class Running(Generic[T]):
         return piece[0] if piece else None
 
     def leave(self) -> None:
-        """Let the turn end at its next piece: nobody reads on, and others may take its place."""
+        """Have the turn end at its next piece: nobody reads on, and others may take its place."""
         self._is_left.set()
 
     @property
     def is_left(self) -> bool:
-        """Tell whether nobody reads on."""
+        """Whether nobody reads on."""
         return self._is_left.is_set()
 
     def join(self, seconds: float) -> None:
@@ -127,7 +129,7 @@ class Running(Generic[T]):
                         self._pass_on((piece,))
         except BaseException as error:  # noqa: BLE001 - it is raised where the pieces are read
             ending = error
-        self._ended(self)
+        self._end(self)
         if ending and self._is_left.is_set():
             # Its words may be the user's.
             log.warning("a turn that was stopped failed: %s", type(ending).__name__)
@@ -144,11 +146,11 @@ class Turns:
     def __init__(self, most: int = MOST_TURNS) -> None:
         self._most = most
         self._guard = Lock()
-        self._running: set[Running[Any]] = set()
+        self._running: set[RunningTurn[Any]] = set()
 
-    def begin(self, make: Callable[[], Generator[T]]) -> Running[T]:
+    def begin(self, make: Callable[[], Generator[T]]) -> RunningTurn[T]:
         """Run a turn; refuse when there are too many."""
-        running = Running(make, self._ended)
+        running = RunningTurn(make, self._discard)
         with self._guard:
             heard = [one for one in self._running if not one.is_left]
             # What nobody reads any more ends at its next piece, so some may linger.
@@ -168,29 +170,23 @@ class Turns:
             running.leave()
             raise
 
-    def stop(self) -> None:
-        """Let every turn end at its next piece."""
+    def close(self) -> None:
+        """End every turn; a model that keeps silent is not waited for."""
         with self._guard:
             running = list(self._running)
         for one in running:
             one.leave()
-
-    def close(self) -> None:
-        """End every turn; a model that keeps silent is not waited for."""
-        self.stop()
-        with self._guard:
-            running = list(self._running)
         for one in running:
             one.join(STOP_SECONDS / len(running))
 
-    def _ended(self, running: Running[Any]) -> None:
+    def _discard(self, running: RunningTurn[Any]) -> None:
         with self._guard:
             self._running.discard(running)
 
 
 @asynccontextmanager
-async def talking(app: FastAPI) -> AsyncIterator[None]:
-    """Let an app run turns for as long as it is served."""
+async def keep_turns(app: FastAPI) -> AsyncIterator[None]:
+    """Have an app run turns for as long as it is served."""
     app.state.turns = turns = Turns()
     try:
         yield
@@ -198,12 +194,7 @@ async def talking(app: FastAPI) -> AsyncIterator[None]:
         turns.close()
 
 
-def _turns(request: Request) -> Turns:
-    turns: Turns = request.app.state.turns
-    return turns
-
-
-UnderWay = Annotated[Turns, Depends(_turns)]
+UnderWay = Annotated[Turns, from_app("turns")]
 """The turns of the app."""
 
 
@@ -231,7 +222,7 @@ class EventStream(StreamingResponse):
     ) -> None:
         self._source = pieces
         self._silence_seconds = silence_seconds
-        super().__init__(self._sent(first), headers=HEADERS)
+        super().__init__(self._send(first), headers=HEADERS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send all; however that ends, the source is told."""
@@ -240,7 +231,7 @@ class EventStream(StreamingResponse):
         finally:
             self._source.leave()
 
-    async def _sent(self, first: bytes | None) -> AsyncIterator[bytes]:
+    async def _send(self, first: bytes | None) -> AsyncIterator[bytes]:
         piece = first
         while piece is not None:
             yield piece

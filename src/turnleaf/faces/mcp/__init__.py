@@ -10,7 +10,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from turnleaf.faces.extras import needing
+from turnleaf.faces.processes import require_extra
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +26,7 @@ def offer(open_tools: Callable[[], MemoryTools]) -> Served:
 
     Without the SDK, raise MissingPackage.
     """
-    with needing("mcp"):
+    with require_extra("mcp"):
         server = import_module("turnleaf.faces.mcp.server")
     served: Served = server.Served(open_tools)
     return served
@@ -34,6 +34,6 @@ def offer(open_tools: Callable[[], MemoryTools]) -> Served:
 
 def check_installed() -> None:
     """Raise MissingPackage without the SDK; to look for it takes no time."""
-    with needing("mcp"):
+    with require_extra("mcp"):
         if find_spec("mcp") is None:
             raise ModuleNotFoundError(name="mcp")

@@ -22,13 +22,10 @@ from starlette.responses import Response
 from turnleaf.core.jsontext import replace_half_characters
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
 
     from anyio.abc import ObjectSendStream
-    from mcp.shared._stream_protocols import ReadStream, WriteStream
     from starlette.types import Message, Receive
-
-    Heard = SessionMessage | Exception
 
 log = logging.getLogger("turnleaf")
 
@@ -68,9 +65,11 @@ class StandardInput:
         self._lines = open(wire, encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
 
     async def __aiter__(self) -> AsyncIterator[str]:
-        """Yield each line; in the place of a request with a wrong id, one that is refused."""
+        """Yield each line, mended; for a request with a wrong id, a line that is refused."""
         async for line in anyio.wrap_file(self._lines):
-            yield NO_MESSAGE if has_wrong_id(line) else line
+            if line.strip():
+                mended = replace_half_characters(line.encode()).decode()
+                yield NO_MESSAGE if has_wrong_id(mended) else mended
 
 
 async def read_body(receive: Receive) -> tuple[bytes, Receive]:
@@ -82,52 +81,38 @@ async def read_body(receive: Receive) -> tuple[bytes, Receive]:
     body = replace_half_characters(first.get("body", b""))
     messages: list[Message] = [{**first, "body": body}]
 
-    async def again() -> Message:
+    async def receive_again() -> Message:
         return messages.pop() if messages else await receive()
 
-    return body, again
+    return body, receive_again
 
 
-def refusal() -> Response:
+def make_refusal() -> Response:
     """Return the answer over HTTP to what is no request."""
-    body = _error(types.INVALID_REQUEST).model_dump_json(by_alias=True)
+    body = _make_error(types.INVALID_REQUEST).model_dump_json(by_alias=True)
     return Response(body, HTTPStatus.BAD_REQUEST, media_type="application/json")
 
 
 async def hear(
-    read: ReadStream[Heard], heard: ObjectSendStream[Heard], write: WriteStream[SessionMessage]
+    read: AsyncIterable[SessionMessage | Exception],
+    heard: ObjectSendStream[SessionMessage | Exception],
+    answer: Callable[[SessionMessage], Awaitable[None]],
 ) -> None:
     """Pass on what comes in; what is no message is answered, and said on stderr."""
     async with heard:
         async for one in read:
-            again = _read_again(one) if isinstance(one, ValidationError) else one
-            if isinstance(again, SessionMessage):
-                await heard.send(again)
-            elif again is not None:
+            if isinstance(one, SessionMessage):
+                await heard.send(one)
+            else:
                 log.warning("the client sent a line that is no message of MCP")
-                code = types.INVALID_REQUEST if _is_json(again) else types.PARSE_ERROR
-                await write.send(SessionMessage(_error(code)))
-
-
-def _read_again(problem: ValidationError) -> Heard | None:
-    """Read a line that was refused, mended; None when there is nothing in it."""
-    if _is_json(problem):
-        return problem
-    line: str = problem.errors()[0]["input"]
-    if not line.strip():
-        return None
-    text = replace_half_characters(line.encode())
-    try:
-        message = types.jsonrpc_message_adapter.validate_json(text, by_name=False)
-    except ValidationError as error:
-        return error
-    return SessionMessage(message)
+                code = types.INVALID_REQUEST if _is_json(one) else types.PARSE_ERROR
+                await answer(SessionMessage(_make_error(code)))
 
 
 def _is_json(problem: Exception) -> bool:
     return isinstance(problem, ValidationError) and problem.errors()[0]["type"] != "json_invalid"
 
 
-def _error(code: int) -> types.JSONRPCError:
+def _make_error(code: int) -> types.JSONRPCError:
     error = types.ErrorData(code=code, message=ADVICE)
     return types.JSONRPCError(jsonrpc="2.0", id=None, error=error)

@@ -1,4 +1,7 @@
-"""An answer that appears in a thread while it is being given."""
+"""What the bot shows in a thread: an answer as it grows, and a note of what was learned.
+
+The note has a line for each fact, with a button that takes it back.
+"""
 
 from __future__ import annotations
 
@@ -9,23 +12,36 @@ from typing import TYPE_CHECKING, Any
 
 from slack_sdk.errors import SlackClientError
 
-from turnleaf.faces.slack.client import is_limited, passes
-from turnleaf.faces.slack.writing import LONGEST, escaped, first_message, settled
+from turnleaf.core.languages.replies import choose_words
+from turnleaf.errors import Conflict, NotFound
+from turnleaf.faces.slack.client import is_limited, is_passing, post
+from turnleaf.faces.slack.texts import LONGEST, cut_message, cut_unfinished, escape, escape_plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from datetime import datetime
 
     from slack_sdk import WebClient
+
+    from turnleaf.assistant import Learnt
+    from turnleaf.core.changes import Change
+    from turnleaf.store.contracts import Facts
 
 STREAM_SECONDS = 1.0
 EDIT_SECONDS = 2.0
 """How often what came meanwhile is shown; Slack allows about fifty edits a minute."""
 THINKING = "is thinking…"
 PLACEHOLDER = "…"
+UNDO = "turnleaf_undo"
+MOST_FACTS = 10
+SHOWN_CHARS = 300
+IN_A_TURN = ("request", "tool")
+"""The origins of what a turn saves, removes or changes by itself."""
+ACTIONS = ("add", "update", "delete", "revive")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ThreadPlace:
     """A thread, and who is answered there."""
 
     channel: str
@@ -34,19 +50,19 @@ class Place:
     team: str
 
 
-class Answer:
+class ThreadAnswer:
     """Shows a growing text in as many messages as it needs, each streamed or edited."""
 
     def __init__(
-        self, client: WebClient, place: Place, *, clock: Callable[[], float] = time.monotonic
+        self, client: WebClient, place: ThreadPlace, *, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._client = client
         self._place = place
         self._clock = clock
         self._said: list[str] = []
         self._text = ""
-        self._message = Message(client, place)
-        self._left: list[tuple[Message, str]] = []
+        self._message = ThreadMessage(client, place)
+        self._left: list[tuple[ThreadMessage, str]] = []
         self._is_over = False
         self._shown_at = clock()
 
@@ -66,9 +82,9 @@ class Answer:
         self._said.append(text)
         self._text += text
         while len(self._text) > LONGEST:
-            first, self._text = first_message(self._text)
-            self._left.append((self._message, escaped(first)))
-            self._message = Message(self._client, self._place, streams=self._message.streams)
+            first, self._text = cut_message(self._text)
+            self._left.append((self._message, escape(first)))
+            self._message = ThreadMessage(self._client, self._place, streams=self._message.streams)
         pause = STREAM_SECONDS if self._message.streams else EDIT_SECONDS
         if self._left or self._clock() - self._shown_at >= pause:
             self.show()
@@ -77,7 +93,7 @@ class Answer:
         """Show what came so far; what cannot be shown now is shown later, or at the end."""
         with suppress(SlackClientError):
             self._show_left()
-            self._message.show(escaped(settled(self._text)))
+            self._message.show(escape(cut_unfinished(self._text)))
         self._shown_at = self._clock()
 
     @property
@@ -92,7 +108,7 @@ class Answer:
     def end(self) -> None:
         """Show all that is left; whoever could not may try again."""
         if not self._is_over:
-            self._left.append((self._message, escaped(self._text)))
+            self._left.append((self._message, escape(self._text)))
             self._is_over = True
         self._show_left()
 
@@ -104,17 +120,25 @@ class Answer:
             del self._left[0]
 
 
-class Message:
+class ThreadMessage:
     """One message of an answer: a stream where Slack lets us, else one that is edited."""
 
-    def __init__(self, client: WebClient, place: Place, *, streams: bool = True) -> None:
+    def __init__(self, client: WebClient, place: ThreadPlace, *, streams: bool = True) -> None:
         self.streams = streams
         self._client = client
         self._place = place
-        self._ts: str | None = None
+        self._stream = client.chat_stream(
+            buffer_size=1,
+            channel=place.channel,
+            thread_ts=place.thread,
+            recipient_user_id=place.user,
+            recipient_team_id=place.team,
+        )
+        self._streamed = ""
+        """What the stream was given; what Slack did not take of that goes with the next piece."""
+        self._is_ended = False
+        self._posted: str | None = None
         self._shown = ""
-        self._is_open = False
-        """Whether there is a stream that nobody has ended yet."""
 
     def post(self, text: str) -> None:
         """Show a first text that will be another."""
@@ -123,93 +147,175 @@ class Message:
 
     def show(self, text: str) -> None:
         """Show the text so far."""
-        if text.strip() and text != self._shown and not (self.streams and self._stream(text)):
+        if text.strip() and text != self._shown and not self._add(text):
             self._edit(text)
 
     def end(self, text: str) -> None:
         """Show the whole text."""
-        if not text.strip() or (self.streams and self._ts and self._end_stream(text)):
+        if not text.strip() or (self._stream.ts and self._add(text, is_last=True)):
             return
         if text != self._shown:
             self._edit(text)
 
-    def _stream(self, text: str) -> bool:
-        try:
-            if self._ts is None:
-                self._ts = self._start(text)
-                self._is_open = True
-            else:
-                self._client.chat_appendStream(**self._here, markdown_text=self._more(text))
-        except SlackClientError as error:
-            self._give_up_stream(error)
-            return False
-        self._shown = text
-        return True
+    def _add(self, text: str, *, is_last: bool = False) -> bool:
+        """Add to the stream what is new in a text; False where there are no streams.
 
-    def _start(self, text: str) -> str:
-        started = self._client.chat_startStream(
-            channel=self._place.channel,
-            thread_ts=self._place.thread,
-            recipient_user_id=self._place.user,
-            recipient_team_id=self._place.team,
-            markdown_text=text,
-        )
-        return str(started["ts"])
-
-    def _end_stream(self, text: str) -> bool:
-        try:
-            self._client.chat_stopStream(**self._here, markdown_text=self._more(text) or None)
-        except SlackClientError as error:
-            self._give_up_stream(error)
-            return False
-        self._is_open = False
-        self._shown = text
-        return True
-
-    def _give_up_stream(self, error: SlackClientError) -> None:
-        """Go on by editing: not every place has streams, and Slack ends one after some minutes.
-
-        Where we were only too quick it goes on as it is.
+        Not every place has them, and Slack ends one after some minutes: then it goes on by
+        editing. Where we were only too quick it goes on as it is.
         """
-        if is_limited(error):
-            raise error
-        self.streams = False
-        self._shown = ""
+        if not self.streams:
+            return False
+        more, self._streamed = text[len(self._streamed) :], text
+        try:
+            (self._stream.stop if is_last else self._stream.append)(markdown_text=more)
+        except SlackClientError as error:
+            if is_limited(error):
+                raise
+            self.streams = False
+            self._shown = ""
+            return False
+        self._is_ended = is_last
+        self._shown = text
+        return True
 
     def _edit(self, text: str) -> None:
-        self._close_stream()
-        if self._ts is None:
-            self._ts = post(self._client, self._place.channel, self._place.thread, text)
+        self._end_stream()
+        ts = self._stream.ts or self._posted
+        if ts is None:
+            self._posted = post(self._client, self._place.channel, self._place.thread, text)
         else:
-            self._client.chat_update(**self._here, markdown_text=text)
+            self._client.chat_update(channel=self._place.channel, ts=ts, markdown_text=text)
         self._shown = text
 
-    def _close_stream(self) -> None:
+    def _end_stream(self) -> None:
         """End a stream that we gave up; until Slack has heard of that it takes no edit."""
-        if self._is_open:
-            try:
-                self._client.chat_stopStream(**self._here)
-            except SlackClientError as error:
-                if passes(error):
-                    raise
-            self._is_open = False
+        if self._stream.ts is None or self._is_ended:
+            return
+        try:
+            self._client.chat_stopStream(channel=self._place.channel, ts=self._stream.ts)
+        except SlackClientError as error:
+            if is_passing(error):
+                raise
+        self._is_ended = True
 
-    def _more(self, text: str) -> str:
-        return text[len(self._shown) :]
+
+# The note of what was learned
+
+
+@dataclass(frozen=True, slots=True)
+class NoteLine:
+    """One fact of a note; `change` is what its button takes back, `before` what it replaced."""
+
+    kind: str
+    content: str
+    change: str | None = None
+    before: str = ""
 
     @property
-    def _here(self) -> dict[str, Any]:
-        return {"channel": self._place.channel, "ts": self._ts}
+    def text(self) -> str:
+        """The line as people read it."""
+        return choose_note_words(self.content)[self.kind].format(
+            _shorten(self.content), _shorten(self.before)
+        )
 
 
-def post(client: WebClient, channel: str, thread: str | None, text: str, **more: Any) -> str:  # noqa: ANN401 - Slack's own
-    """Send a message, in which links bring nothing of what they lead to; give its name."""
-    sent = client.chat_postMessage(
-        channel=channel,
-        thread_ts=thread,
-        markdown_text=text,
-        unfurl_links=False,
-        unfurl_media=False,
-        **more,
+def choose_note_words(text: str) -> Mapping[str, str]:
+    """Return what we say, in the language of a text."""
+    return choose_words(text, "slack_notes")
+
+
+def list_turn_lines(changes: Iterable[Change], key: str, started: datetime) -> list[NoteLine]:
+    """Return the lines for what was changed in a turn, at the user's request or by a tool."""
+    return [
+        _make_line(one)
+        for one in changes
+        if one.origin in IN_A_TURN and one.op in ACTIONS
+        if one.time >= started and _find_conversation(one) == key
+    ]
+
+
+def list_learned_lines(
+    learned: Sequence[Learnt], changes: Sequence[Change], pending: Sequence[Change]
+) -> dict[str, list[NoteLine]]:
+    """Return the lines for what was learned in the background, by conversation."""
+    found: dict[str, list[NoteLine]] = {}
+    for one in learned:
+        is_waiting = one.action == "waiting"
+        made = _find_change(one.memory.id, pending if is_waiting else changes)
+        if made is not None:
+            line = NoteLine("waiting", one.memory.content) if is_waiting else _make_line(made)
+            found.setdefault(_find_conversation(made) or "", []).append(line)
+    return found
+
+
+def make_blocks(lines: Sequence[NoteLine]) -> list[dict[str, Any]]:
+    """Return a note in the form that Slack shows."""
+    shown = [_make_block(line) for line in lines[:MOST_FACTS]]
+    left = len(lines) - MOST_FACTS
+    if left > 0:
+        shown.append(_make_section(choose_note_words(lines[0].content)["more"].format(left)))
+    return shown
+
+
+def make_fallback(lines: Sequence[NoteLine]) -> str:
+    """Return a note for where blocks are not shown."""
+    return escape_plain("\n".join(line.text for line in lines[:MOST_FACTS]))
+
+
+def take_back(memory: Facts, value: str) -> str:
+    """Take back the change that a button names, and say what came of it."""
+    number, _, memory_id = value.partition(":")
+    made = [one for one in memory.changes(memory_id) if str(one.n) == number]
+    if not made:
+        return NoteLine("gone", memory_id).text
+    content = _make_line(made[0]).content
+    try:
+        memory.undo(made[0].n)
+    except NotFound:
+        return NoteLine("gone", content).text
+    except Conflict:
+        return NoteLine("changed", content).text
+    return NoteLine("undone", content).text
+
+
+def replace_block(shown: Sequence[dict[str, Any]], block: str, text: str) -> list[dict[str, Any]]:
+    """Return a note in which the line whose button was pressed says what came of it."""
+    return [_make_section(text) if one.get("block_id") == block else one for one in shown]
+
+
+def _find_change(memory_id: str, history: Sequence[Change]) -> Change | None:
+    """Find the change by which a fact was learned; it may have been taken back since."""
+    about = (one for one in reversed(history) if one.op in ACTIONS and one.concerns(memory_id))
+    return next((one for one in about if _find_conversation(one)), None)
+
+
+def _make_line(change: Change) -> NoteLine:
+    fact = change.after or change.before
+    return NoteLine(
+        "add" if change.op == "revive" else change.op,
+        fact.content if fact else change.id,
+        f"{change.n}:{change.id}",
+        change.before.content if change.before else "",
     )
-    return str(sent["ts"])
+
+
+def _find_conversation(change: Change) -> str | None:
+    return change.source.conversation if change.source else None
+
+
+def _make_block(line: NoteLine) -> dict[str, Any]:
+    shown = _make_section(line.text)
+    if line.change is None:
+        return shown
+    label = {"type": "plain_text", "text": choose_note_words(line.content)["undo"]}
+    button = {"type": "button", "action_id": UNDO, "value": line.change, "text": label}
+    return {**shown, "block_id": f"change-{line.change}", "accessory": button}
+
+
+def _make_section(text: str) -> dict[str, Any]:
+    return {"type": "section", "text": {"type": "plain_text", "text": text, "emoji": False}}
+
+
+def _shorten(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= SHOWN_CHARS else f"{line[:SHOWN_CHARS]}…"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-import os
+import traceback
 from dataclasses import dataclass
 from http.client import HTTPException
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError, SlackClientError
 
+from turnleaf.core.secrets import masked
 from turnleaf.errors import SettingsError, TurnleafError
+from turnleaf.settings import find_slack_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,6 +40,8 @@ WRONG_TOKEN = {
     "token_revoked",
 }  # fmt: skip
 
+log = logging.getLogger("turnleaf")
+
 # What the library says of itself names messages and people; we say what matters.
 silent = logging.getLogger("turnleaf.slack.library")
 silent.propagate = False
@@ -58,7 +62,7 @@ class Unreachable(SlackClientError):
     """No answer came from Slack."""
 
 
-class Client(WebClient):
+class SlackClient(WebClient):
     """Slack's own client, of which all that can go wrong is a SlackClientError."""
 
     def api_call(self, api_method: str, **given: Any) -> SlackResponse:  # noqa: ANN401 - Slack's
@@ -66,7 +70,7 @@ class Client(WebClient):
         try:
             return super().api_call(api_method, **given)
         except (OSError, HTTPException) as error:
-            raise Unreachable(reason(error)) from error
+            raise Unreachable(find_reason(error)) from error
 
 
 class Patience:
@@ -76,19 +80,19 @@ class Patience:
         self._wait = wait
 
     def __call__(self, say: Callable[[], T]) -> T:
-        """Give what came of it; what Slack will never take is raised at once."""
+        """Return what came of it; what Slack will never take is raised at once."""
         for pause in PAUSES_SECONDS:
             try:
                 return say()
             except SlackClientError as error:
-                if not passes(error):
+                if not is_passing(error):
                     raise
-                self._wait(min(max(pause, _seconds(error)), LONGEST_PAUSE_SECONDS))
+                self._wait(min(max(pause, _find_pause(error)), LONGEST_PAUSE_SECONDS))
         return say()
 
 
-def passes(error: SlackClientError) -> bool:
-    """Tell whether the same may be taken later."""
+def is_passing(error: SlackClientError) -> bool:
+    """Whether the same may be taken later."""
     if not isinstance(error, SlackApiError):
         return isinstance(error, Unreachable)
     is_faulty = int(error.response.status_code) >= SERVER_FAULT
@@ -96,17 +100,30 @@ def passes(error: SlackClientError) -> bool:
 
 
 def is_limited(error: SlackClientError) -> bool:
-    """Tell whether we were too quick, so that nothing was done."""
+    """Whether we were too quick, so that nothing was done."""
     if not isinstance(error, SlackApiError):
         return False
-    return int(error.response.status_code) == TOO_MANY or reason(error) == "ratelimited"
+    return int(error.response.status_code) == TOO_MANY or find_reason(error) == "ratelimited"
+
+
+def attempt(do: Callable[[], None]) -> None:
+    """Do it; what goes wrong ends nothing else."""
+    try:
+        do()
+    except SlackClientError as error:
+        log.warning("Slack did not take what it was told: %s", masked(find_reason(error)))
+    except TurnleafError as error:
+        log.warning("%s", masked(str(error)))
+    except Exception:  # noqa: BLE001 - whatever it is
+        fault = masked(traceback.format_exc())
+        log.error("something went wrong in the Slack bot; please report this\n%s", fault)  # noqa: TRY400
 
 
 def make_client(token: str) -> WebClient:
     """Make what asks Slack, once each time: whoever has patience knows what may be said twice."""
-    return Client(
+    return SlackClient(
         token=token,
-        base_url=_base_url(),
+        base_url=_find_base_url(),
         timeout=TIMEOUT_SECONDS,
         logger=silent,
         retry_handlers=[],
@@ -114,7 +131,7 @@ def make_client(token: str) -> WebClient:
 
 
 def checked_token(variable: str, token: str | None) -> str:
-    """Give a token, or say what is wrong with it; it is never shown."""
+    """Return a token, or say what is wrong with it; it is never shown."""
     if not token:
         message = (
             f"{variable} is not set; Slack shows it on your app's page under {PLACES[variable]},"
@@ -132,7 +149,7 @@ def identity(client: WebClient) -> Identity:
     try:
         found = client.auth_test()
     except SlackClientError as error:
-        raise explained(error, "SLACK_BOT_TOKEN") from None
+        raise explain(error, "SLACK_BOT_TOKEN") from None
     return Identity(
         user=str(found["user_id"]),
         name=str(found.get("user", "")),
@@ -141,9 +158,9 @@ def identity(client: WebClient) -> Identity:
     )
 
 
-def explained(error: Exception, variable: str) -> TurnleafError:
+def explain(error: Exception, variable: str) -> TurnleafError:
     """Say what keeps a program with that token from starting."""
-    code = reason(error)
+    code = find_reason(error)
     if code in WRONG_TOKEN:
         return SettingsError(f"Slack does not accept {variable} ({code}); copy it again from Slack")
     if isinstance(error, SlackApiError):
@@ -152,8 +169,8 @@ def explained(error: Exception, variable: str) -> TurnleafError:
     return TurnleafError(f"Slack cannot be reached ({code}); check the network and try again")
 
 
-def reason(error: Exception) -> str:
-    """Give the short form of what went wrong, in which there is no token and no text."""
+def find_reason(error: Exception) -> str:
+    """Return the short form of what went wrong, in which there is no token and no text."""
     if not isinstance(error, SlackApiError):
         return str(getattr(error, "reason", error)) or type(error).__name__
     code = str(error.response.get("error", "unknown error"))
@@ -161,8 +178,8 @@ def reason(error: Exception) -> str:
     return f"{code}: {needed}" if needed else code
 
 
-def _seconds(error: SlackClientError) -> float:
-    """Tell how long Slack wants us to wait."""
+def _find_pause(error: SlackClientError) -> float:
+    """Return how long Slack wants us to wait."""
     headers = error.response.headers if isinstance(error, SlackApiError) else {}
     given = [value for name, value in headers.items() if name.lower() == "retry-after"]
     try:
@@ -171,9 +188,22 @@ def _seconds(error: SlackClientError) -> float:
         return 0.0
 
 
-def _base_url() -> str:
-    address = os.environ.get("SLACK_API_URL") or WebClient.BASE_URL
+def _find_base_url() -> str:
+    address = find_slack_url() or WebClient.BASE_URL
     if not address.startswith(("https://", "http://")):
         message = "SLACK_API_URL must be an address such as https://slack.com/api/; change it"
         raise SettingsError(message)
     return address
+
+
+def post(client: WebClient, channel: str, thread: str | None, text: str, **more: Any) -> str:  # noqa: ANN401 - Slack's own
+    """Send a message, in which links bring nothing of what they lead to; return its name."""
+    sent = client.chat_postMessage(
+        channel=channel,
+        thread_ts=thread,
+        markdown_text=text,
+        unfurl_links=False,
+        unfurl_media=False,
+        **more,
+    )
+    return str(sent["ts"])

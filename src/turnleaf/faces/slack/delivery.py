@@ -9,13 +9,12 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.errors import TurnleafError
-from turnleaf.faces.slack.writing import escaped, messages
+from turnleaf.faces.slack.texts import escape, split_messages
 
 try:
     from slack_sdk.errors import SlackClientError
 
-    from turnleaf.faces.slack.answers import post
-    from turnleaf.faces.slack.client import Patience, make_client, reason
+    from turnleaf.faces.slack.client import Patience, find_reason, make_client, post
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] == "turnleaf":
         raise
@@ -38,7 +37,7 @@ MOST_LOOKED_AT = 100
 
 
 def to_slack(settings: Settings, stop: Event | None = None) -> Deliver | None:
-    """Give what brings results to Slack, or nothing without its package or a token.
+    """Return what brings results to Slack, or nothing without its package or a token.
 
     Once `stop` is set it waits for nothing any more.
     """
@@ -53,8 +52,9 @@ def to_slack(settings: Settings, stop: Event | None = None) -> Deliver | None:
         try:
             patiently(lambda: channel.bring(schedule, replace(run, attempts=next(attempts)), text))
         except SlackClientError as error:
-            told = f"Slack did not take it for {channel.id} ({reason(error)}); is the bot in there?"
-            raise TurnleafError(told) from None
+            why = f"Slack did not take it for {channel.id} ({find_reason(error)})"
+            message = f"{why}; is the bot in there?"
+            raise TurnleafError(message) from None
 
     return deliver
 
@@ -72,17 +72,17 @@ class Channel:
         What was tried before may have been sent, or some parts of it: only the others are.
         """
         name = " ".join((schedule.name or schedule.id).split())
-        parts = messages(f"{name}\n\n{text.strip()}\n\n`{run.id}`")
-        sent = self._sent(run) if run.attempts > 1 else {}
+        parts = split_messages(f"{name}\n\n{text.strip()}\n\n`{run.id}`")
+        sent = self._find_sent(run) if run.attempts > 1 else {}
         for number, part in enumerate(parts):
             if number not in sent:
                 payload = {"schedule": schedule.id, "run": run.id, "part": number}
                 metadata = {"event_type": EVENT_TYPE, "event_payload": payload}
-                thread, shown = sent.get(0), escaped(part)
+                thread, shown = sent.get(0), escape(part)
                 sent[number] = post(self.client, self.id, thread, shown, metadata=metadata)
 
-    def _sent(self, run: Run) -> dict[int, str]:
-        """Give the parts that are there, by their numbers."""
+    def _find_sent(self, run: Run) -> dict[int, str]:
+        """Return the parts that are there, by their numbers."""
         look = partial(self._look, run)
         oldest = str(run.due.timestamp())
         first = look(partial(self.client.conversations_history, oldest=oldest))

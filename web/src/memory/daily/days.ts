@@ -1,22 +1,22 @@
 /** Days as the reader's clock has them. */
 
-/** Give a day as files name it. */
+/** Return a day as files name it. */
 export function isoDay(date: Date): string {
   const two = (number: number) => String(number).padStart(2, "0");
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
 
-/** Tell whether a text is a day. */
+/** Whether a text is a day. */
 export function isDay(text: string): boolean {
   return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(`${text}T00:00`));
 }
 
-/** Give today. */
+/** Return today. */
 export function today(): string {
   return isoDay(new Date());
 }
 
-/** Give the weeks of a month; null is a day of another one. */
+/** Return the weeks of a month; null is a day of another one. */
 export function weeksOf(year: number, month: number, weekStart: number): (string | null)[][] {
   const length = new Date(year, month + 1, 0).getDate();
   const before = (new Date(year, month, 1).getDay() - weekStart + 7) % 7;

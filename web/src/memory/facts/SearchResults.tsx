@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { api, type Hit, type HitSource, type Trust } from "../../api";
+import { api, type Hit, type HitSource } from "../../api";
 import { useServerEvent } from "../../events";
 import { useFormat, useWords } from "../../i18n";
 import { useLoaded } from "../../loading";
@@ -64,7 +64,7 @@ function Result({ hit }: { hit: Hit }) {
   const inside = (
     <>
       <p className="hit-text">
-        <Marked text={hit.text} terms={hit.terms ?? []} />
+        <Marked text={hit.text} terms={hit.terms} />
       </p>
       <p className="hit-meta">
         <Badge>
@@ -75,7 +75,7 @@ function Result({ hit }: { hit: Hit }) {
         {speaker && <span>{speaker}</span>}
         {hit.date && <span>{format.date(hit.date)}</span>}
         {isForeign(hit.trust) && <Badge tone="warn">{words.foreign}</Badge>}
-        {hit.shown === false && <Badge>{words.notShown}</Badge>}
+        {!hit.shown && <Badge>{words.notShown}</Badge>}
         {hit.newer && <span>{words.replaced(format.date(hit.newer.since), hit.newer.content)}</span>}
         <Score hit={hit} />
       </p>
@@ -116,13 +116,13 @@ function Score({ hit }: { hit: Hit }) {
 }
 
 /** Whether these are neither the user's nor the assistant's own words. */
-function isForeign(trust: Trust | undefined): boolean {
-  return trust !== undefined && trust !== "user" && trust !== "assistant";
+function isForeign(trust: string): boolean {
+  return trust !== "user" && trust !== "assistant";
 }
 
 /** Return the address of the line of the file, of the day, or of the message. */
 function addressOf(hit: Hit): string | null {
-  if (hit.source === "memory") return `${to("memory", "file")}?line=${hit.line ?? 1}`;
+  if (hit.source === "memory") return `${to("memory", "file")}?line=${hit.line}`;
   if (hit.source === "daily") return hit.date && to("memory", "daily", hit.date);
   if (!hit.conversation) return null;
   return hit.message ? messageAddress(hit.conversation, hit.message) : to("chat", hit.conversation);

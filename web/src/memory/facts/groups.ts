@@ -2,7 +2,7 @@
 
 import type { Fact } from "../../api";
 
-/** Give the facts of each category, in the order of the file. */
+/** Return the facts of each category, in the order of the file. */
 export function grouped(facts: Fact[]): [string | null, Fact[]][] {
   const groups = new Map<string | null, Fact[]>();
   for (const fact of facts) groups.set(fact.category, [...(groups.get(fact.category) ?? []), fact]);

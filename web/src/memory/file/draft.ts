@@ -16,7 +16,7 @@ const listeners = new Set<() => void>();
 
 askBeforeReload(() => draft !== null);
 
-/** Give what is not saved yet. */
+/** Return what is not saved yet. */
 export function unsaved(): Draft | null {
   return draft;
 }
@@ -40,7 +40,7 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Tell whether something is not saved yet. */
+/** Whether something is not saved yet. */
 export function useUnsaved(): boolean {
   return useSyncExternalStore(subscribe, () => draft !== null);
 }

@@ -65,7 +65,7 @@ const bullets = ViewPlugin.fromClass(
   { decorations: (plugin) => plugin.decorations },
 );
 
-/** Give what every editor of the file needs, in whatever arrangement. */
+/** Return what every editor of the file needs, in whatever arrangement. */
 export function looks(look: Look, text: string): Extension {
   return [
     EditorView.cspNonce.of(nonce()),
@@ -78,7 +78,7 @@ export function looks(look: Look, text: string): Extension {
   ];
 }
 
-/** Give what an editor needs in which one can write. */
+/** Return what an editor needs in which one can write. */
 export function writing(look: Look): Extension {
   return [
     history(),
@@ -103,7 +103,7 @@ export function newState(text: string, look: Look): EditorState {
   return EditorState.create({ doc: text, extensions: [writing(look), looks(look, text)] });
 }
 
-/** Give the text, to the byte as it would be saved. */
+/** Return the text, to the byte as it would be saved. */
 export function textOf(state: EditorState): string {
   return state.sliceDoc();
 }

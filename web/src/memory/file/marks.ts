@@ -72,7 +72,7 @@ export function marks(describe: (marking: Marking) => string): Extension {
   return [folded, cursorBefore, Prec.highest(keymap.of(KEYS))];
 }
 
-/** Give where the marks at the end of a line begin, if the position is at or behind that. */
+/** Return where the marks at the end of a line begin, if the position is at or behind that. */
 function beginOfMarks(doc: Text, position: number): number | null {
   const line = doc.lineAt(position);
   const found = AT_END.exec(line.text);
@@ -92,7 +92,7 @@ const cursorBefore = EditorState.transactionFilter.of((transaction) => {
   return [transaction, { selection: EditorSelection.create(ranges, chosen.mainIndex), sequential: true }];
 });
 
-/** Give the end of the line if the cursor stands before its last marks. */
+/** Return the end of the line if the cursor stands before its last marks. */
 function endBehindMarks(state: EditorState): number | null {
   const { head, empty } = state.selection.main;
   const isBefore = empty && beginOfMarks(state.doc, head) === head;

@@ -91,7 +91,7 @@ function earlier(one: Edit | undefined, other: Edit | undefined): { from: number
   return { from: first!.from, to: first!.to };
 }
 
-/** Give what some lines of the base become by one side's edits. */
+/** Return what some lines of the base become by one side's edits. */
 function applied(old: string[], edits: Edit[], from: number, to: number): string[] {
   const lines: string[] = [];
   let at = from;

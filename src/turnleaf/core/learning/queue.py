@@ -1,0 +1,190 @@
+"""What waits to be learned from, and what was decided and is not carried out yet, as values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+from turnleaf.core import messages
+from turnleaf.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from turnleaf.core.learning.decisions import Decision
+    from turnleaf.core.messages import Message
+
+TRUSTS = ("user", "tool", "document", "stranger", "assistant")
+READ_BY_RULES = "isReadByRules"
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """A message to learn from, how far it is to be trusted, and where it came from.
+
+    Without a `source` that is the conversation itself. `saved` are the ids of memories that were
+    already saved from it; one that `is_settled` was a request that has been acted on, and there
+    is nothing more to be learned from it. One that rules have read waits for a model alone.
+    """
+
+    message: Message
+    trust: str = "user"
+    source: str | None = None
+    saved: tuple[str, ...] = ()
+    is_settled: bool = False
+    is_read_by_rules: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """A statement that is less sure, by what it is about and says, and the day that it was made."""
+
+    statement: str
+    day: date
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What is learned from at once of one conversation, held by whoever has the token.
+
+    That is all that waited, unless an attempt was cut off: then messages are taken one by one,
+    with the requests that were acted on beside them, and `has_more` tells that others wait.
+    """
+
+    key: str
+    token: str
+    messages: tuple[Queued, ...]
+    has_more: bool = False
+    rows: tuple[int, ...] = ()
+    """The places of the messages in the queue."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """What a model has not read of a batch, from one message to the end, and why.
+
+    `unreadable` counts the messages from there that it answered with something that cannot be read.
+    """
+
+    start: int
+    problem: str
+    unreadable: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """A message of a conversation that is not learned from any more."""
+
+    key: str
+    queued: Queued
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """What was decided and is to be carried out, and what kept it from that the last time."""
+
+    id: str
+    key: str
+    decision: Decision
+    problem: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why an extraction failed."""
+
+    time: datetime
+    key: str
+    text: str
+
+
+def queued_to_json(queued: Queued) -> dict[str, Any]:
+    """Return the form in which a message waits; raise InvalidInput for an unknown trust."""
+    if queued.trust not in TRUSTS:
+        message = f"a message's trust is one of {', '.join(TRUSTS)}, not {queued.trust!r}"
+        raise InvalidInput(message)
+    return {
+        "message": messages.to_json(queued.message),
+        "trust": queued.trust,
+        "source": queued.source,
+        "saved": list(queued.saved),
+        "isSettled": queued.is_settled,
+        READ_BY_RULES: queued.is_read_by_rules,
+    }
+
+
+def queued_from_json(record: Mapping[str, Any]) -> Queued:
+    """Read a message that waits; raise KeyError, TypeError or ValueError where it is damaged."""
+    return Queued(
+        message=messages.from_json(record["message"]),
+        trust=record["trust"],
+        source=record["source"],
+        saved=tuple(record["saved"]),
+        is_settled=record["isSettled"],
+        is_read_by_rules=bool(record.get(READ_BY_RULES)),
+    )
+
+
+def sighting_to_json(sighting: Sighting, key: str) -> dict[str, Any]:
+    """Return the form in which a sighting is kept, with the conversation that it is of."""
+    day = sighting.day.isoformat()
+    return {"statement": sighting.statement, "day": day, "conversation": key}
+
+
+def sighting_from_json(record: Mapping[str, Any]) -> Sighting:
+    """Read a sighting; raise KeyError, TypeError or ValueError where it is damaged."""
+    return Sighting(str(record["statement"]), date.fromisoformat(record["day"]))
+
+
+LEASE_SECONDS = 600
+"""How long somebody may be at work before it is taken to have died."""
+
+State: TypeAlias = Literal["idle", "flushing", "flushed"]
+STATES: tuple[State, ...] = get_args(State)
+
+
+def is_due(
+    last: datetime | None,
+    now: datetime,
+    waiting: int,
+    *,
+    interval_seconds: float,
+    min_messages: int,
+) -> bool:
+    """Whether enough waits, and the last extraction, if any, was long enough ago.
+
+    One that seems to be yet to come, because the clock was set back, was long ago.
+    """
+    if waiting < max(min_messages, 1):
+        return False
+    return last is None or not 0 <= (now - last).total_seconds() < interval_seconds
+
+
+def is_held(since: datetime | None, now: datetime) -> bool:
+    """Whether whoever began then may still be at work, also if the clock was set back."""
+    return since is not None and abs((now - since).total_seconds()) < LEASE_SECONDS
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """How far the flush has come that there is once from one compaction to the next."""
+
+    state: State = "idle"
+    since: datetime | None = None
+
+    def may_begin(self, now: datetime) -> bool:
+        """Whether a flush is still to be done and nobody is at it."""
+        is_under_way = self.state == "flushing" and is_held(self.since, now)
+        return self.state != "flushed" and not is_under_way
+
+    def begun(self, now: datetime) -> Cycle:
+        """Take note that somebody is at it."""
+        return Cycle("flushing", now)
+
+    def finished(self, *, succeeded: bool) -> Cycle:
+        """Take note of how it went; a failed flush is tried again."""
+        if self.state != "flushing":
+            return self
+        return Cycle("flushed") if succeeded else Cycle()

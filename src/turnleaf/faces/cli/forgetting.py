@@ -1,0 +1,175 @@
+"""`forget`, and erasing a conversation, or all that came from somewhere, for good."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from turnleaf.core.memories import contains, to_json
+from turnleaf.core.wording import counted
+from turnleaf.errors import InvalidInput, NotFound
+from turnleaf.faces.cli.arguments import (
+    TEXT,
+    Workspace,
+    as_json,
+    ask,
+    confirm,
+    is_attended,
+    pass_workspace,
+    take_text,
+    yes,
+)
+from turnleaf.faces.cli.output import flatten, note, say_result
+from turnleaf.store import erasure
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from turnleaf.core.memories import Memory
+    from turnleaf.store.contracts import Facts
+
+# A shorter text is more often a word than the beginning of an id ("dad", "bee").
+SHORTEST_ID_PREFIX = 4
+MOST_NAMED = 10
+NO_WAY_BACK = "nothing brings back what is erased; --yes erases it"
+
+
+@click.command()
+@click.argument("words", metavar="ID|TEXT...", nargs=-1, type=TEXT)
+@click.option("--conversation", metavar="KEY", type=TEXT, help="Erase this conversation instead.")
+@click.option("--source", type=TEXT, help="Erase all that came from there instead.")
+@yes
+@as_json
+@pass_workspace
+def forget(
+    workspace: Workspace,
+    words: tuple[str, ...],
+    conversation: str | None,
+    source: str | None,
+    *,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Forget the memory with this ID, or the one that contains TEXT.
+
+    The first letters of an id are enough. When several memories match, you are asked which;
+    --yes forgets all of them. turnleaf undo brings a forgotten memory back.
+
+    With --conversation a whole conversation is erased, also from the search index. With --source
+    all that was learned or noted from there is erased as well: SOURCE is the key of a
+    conversation, tool:NAME or document:NAME. Nothing brings that back.
+    """
+    if sum(map(bool, (words, conversation, source))) > 1:
+        message = "give a text, --conversation or --source, not two of them"
+        raise InvalidInput(message)
+    if conversation is not None:
+        erase_conversation(workspace, conversation, yes=yes, as_json=as_json)
+    elif source is not None:
+        _erase_source(workspace, source, yes=yes, as_json=as_json)
+    else:
+        _forget_memory(workspace, words, yes=yes, as_json=as_json)
+
+
+def _forget_memory(
+    workspace: Workspace, words: tuple[str, ...], *, yes: bool, as_json: bool
+) -> None:
+    wanted = take_text(words)
+    if not wanted.strip():
+        message = "give an id or some text; nothing was forgotten"
+        raise InvalidInput(message)
+    found = _find_memories(workspace.memory, wanted)
+    if not found:
+        message = f'no memory has the id or contains "{flatten(wanted)}"'
+        raise NotFound(message)
+    chosen = found if yes or len(found) == 1 else _choose(found)
+    gone = [memory for memory in chosen if workspace.memory.delete(memory.id)]
+    lines = [f"forgot {memory.id}: {flatten(memory.content)}" for memory in gone]
+    say_result([to_json(memory) for memory in gone], *lines, as_json=as_json)
+    if not as_json:
+        note(_describe_way_back(len(gone)))
+    if not gone:
+        click.get_current_context().exit(1)
+
+
+def _find_memories(store: Facts, wanted: str) -> list[Memory]:
+    """Return the memory with this id, else those whose id begins so or that contain the text."""
+    everything = [*store.get_all(), *store.older()]
+    exact = [memory for memory in everything if memory.id == wanted]
+    is_prefix = len(wanted) >= SHORTEST_ID_PREFIX
+    return exact or [
+        memory
+        for memory in everything
+        if (is_prefix and memory.id.startswith(wanted)) or contains(memory, wanted)
+    ]
+
+
+def _choose(found: Sequence[Memory]) -> list[Memory]:
+    note(f"{counted(len(found), 'memory')} match:")
+    for number, memory in enumerate(found, 1):
+        note(f"  {number:>3}  {memory.id}  {flatten(memory.content)}")
+    if not is_attended():
+        message = "several memories match; give the id of one, or --yes to forget them all"
+        raise InvalidInput(message)
+    answer = ask('Forget which? Numbers such as 1 or 1,3, "all", or Enter for none:')
+    if answer.casefold() in ("all", "a"):
+        return list(found)
+    numbers = set(answer.replace(",", " ").split())
+    if not all(word.isdecimal() and 1 <= int(word) <= len(found) for word in numbers):
+        message = f'"{answer}" is not a choice of 1 to {len(found)}; nothing was forgotten'
+        raise InvalidInput(message)
+    chosen = {int(word) for word in numbers}
+    return [memory for number, memory in enumerate(found, 1) if number in chosen]
+
+
+def _describe_way_back(gone: int) -> str:
+    if gone == 0:
+        return "Nothing was forgotten."
+    if gone == 1:
+        return "turnleaf undo brings it back"
+    return f"turnleaf undo brings them back one by one, the last first ({gone} times for all)"
+
+
+def erase_conversation(
+    workspace: Workspace, key: str, *, title: str | None = None, yes: bool, as_json: bool
+) -> None:
+    """Erase a conversation; what was learned from it stays."""
+    name = flatten(title or key)
+    if not yes:
+        confirm(f'Erase the conversation "{name}" for good?', NO_WAY_BACK)
+    try:
+        is_erased = erasure.erase_conversation(workspace.stores, key)
+    finally:
+        workspace.conversations.close()
+    if not is_erased:
+        message = f'there is no conversation "{flatten(key)}"; turnleaf history lists them'
+        raise NotFound(message)
+    line = f"erased {name}: its messages, and all that the search knew of them"
+    say_result({"conversation": key, "erased": True}, line, as_json=as_json)
+
+
+def _erase_source(workspace: Workspace, source: str, *, yes: bool, as_json: bool) -> None:
+    """Erase all that came from a conversation, a tool or a document."""
+    name = flatten(source)
+    if not yes:
+        confirm(f'Erase all that came from "{name}" for good?', NO_WAY_BACK)
+    gone = erasure.erase(workspace.stores, source)
+    if not (gone.facts or gone.notes or gone.messages):
+        message = f'nothing came from "{name}"; {_name_sources(workspace)}'
+        raise NotFound(message)
+    for copy in gone.copies:
+        note(f"{copy} was set aside earlier and may still hold it; delete it if so")
+    parts = f"{counted(gone.facts, 'fact')}, {counted(gone.notes, 'note')}"
+    say_result(
+        {**asdict(gone), "copies": list(gone.copies)},
+        f"erased {parts} and {counted(gone.messages, 'message')} from {name}",
+        as_json=as_json,
+    )
+
+
+def _name_sources(workspace: Workspace) -> str:
+    sources = [change.source for change in workspace.memory.changes() if change.source]
+    names = {name for one in sources for name in (one.name, one.conversation) if name}
+    known = ", ".join(map(flatten, sorted(names)[:MOST_NAMED]))
+    return f"there is {known}" if known else "no fact came from anywhere but you"

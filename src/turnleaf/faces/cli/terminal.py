@@ -1,0 +1,106 @@
+"""What is drawn for a person: tables, and dim lines beside the result.
+
+A table is as wide as the terminal, and in a pipe has one line for each line of text. Dim lines
+are for terminals alone.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from turnleaf.faces.cli.output import escape, flatten, say
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+PIPE_WIDTH = 1_000_000
+GAP = 2
+LEAST_WRAPPED = 8
+LEAST_LAST = 16
+A_MOMENT_SECONDS = 0.7
+
+
+class Column(NamedTuple):
+    """A heading and what stands below it; `least` is the width that it cannot do without."""
+
+    heading: str
+    cells: Sequence[str]
+    least: int
+    wraps: bool
+
+
+def show_table(
+    headings: Sequence[str], rows: Iterable[Sequence[str]], wrapped: Collection[str] = ()
+) -> None:
+    """Print a table, without the columns that are empty.
+
+    The last may run over several lines, and so may those in `wrapped`. On a terminal that is
+    too narrow, columns between the first and the last are left out.
+    """
+    *others, last = zip(headings, zip(*rows, strict=True), strict=True)
+    columns = [_make_column(*one, wraps=one[0] in wrapped) for one in others if any(one[1])]
+    columns.append(Column(last[0], [*map(escape, last[1])], LEAST_LAST, wraps=True))
+    console = Console(highlight=False)
+    width = console.width if sys.stdout.isatty() else PIPE_WIDTH
+    table = _make_table(columns, width)
+    if sys.stdout.isatty() and not console.no_color:
+        console.print(table)
+        return
+    plain = Console(width=width, color_system=None, force_terminal=False)
+    with plain.capture() as captured:
+        plain.print(table)
+    for line in captured.get().splitlines():
+        say(line.rstrip())
+
+
+def _make_column(heading: str, values: Iterable[str], *, wraps: bool) -> Column:
+    cells = [flatten(value) for value in values]
+    width = max(cell_len(text) for text in (heading, *cells))
+    return Column(heading, cells, min(width, LEAST_WRAPPED) if wraps else width, wraps)
+
+
+def _make_table(columns: Sequence[Column], width: int) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
+    shown = list(columns)
+    while shown[1:-1] and _measure(shown) > width:
+        del shown[1]
+    spare = width - _measure(shown)
+    for one in shown:
+        most = max(one.least, one.least + spare)
+        is_whole = not one.wraps and one.least <= width // 2
+        table.add_column(one.heading, no_wrap=is_whole, overflow="fold", max_width=most)
+    for row in zip(*(one.cells for one in shown), strict=True):
+        table.add_row(*map(Text, row))
+    return table
+
+
+def _measure(columns: Sequence[Column]) -> int:
+    return sum(one.least for one in columns) + GAP * (len(columns) - 1)
+
+
+@contextmanager
+def mention_wait(doing: str) -> Iterator[None]:
+    """Say on a terminal what takes longer than a moment."""
+    timer = threading.Timer(A_MOMENT_SECONDS, murmur, [doing])
+    timer.daemon = True
+    if sys.stderr.isatty():
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def murmur(line: str) -> None:
+    """Say something on the terminal, dimly."""
+    sys.stdout.flush()
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    console.print(Text(escape(line), "dim"))

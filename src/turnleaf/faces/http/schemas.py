@@ -1,0 +1,229 @@
+"""The values that several routes take or answer with, as JSON has them."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from turnleaf.core import changes, memories
+from turnleaf.core.changes import Source
+from turnleaf.core.terms import matched
+from turnleaf.core.times import to_iso
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from turnleaf.assistant import Assistant
+    from turnleaf.core import hits
+    from turnleaf.core.hits import Hit as Found
+    from turnleaf.core.memories import Memory
+
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+SCORE_DIGITS = 4
+LARGEST_ID = 2**63 - 1
+"""The largest number that a message may have."""
+
+
+def _check_day(day: object) -> object:
+    if isinstance(day, str) and not _DAY.fullmatch(day):
+        message = "write a date as 2026-11-15"
+        raise ValueError(message)
+    return day
+
+
+Day = Annotated[date, BeforeValidator(_check_day), Field(examples=["2026-11-15"])]
+"""A date in the one form that the names of files have."""
+
+Words = Annotated[
+    str,
+    # The stores say more clearly than a pattern what is wrong; this is for whoever reads the API.
+    Field(json_schema_extra={"pattern": r"^[^\x00]*[^\s\x00][^\x00]*$"}),
+]
+"""A text that is not empty."""
+
+Time = Annotated[
+    str,
+    Field(json_schema_extra={"format": "date-time"}, examples=["2026-11-15T08:30:00.000Z"]),
+]
+
+
+SettingValue = bool | int | float | str | None
+SettingSource = Literal["default", "file", "environment"]
+"""Where the value of a setting comes from."""
+
+
+class JsonModel(BaseModel):
+    """Something that is answered."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        populate_by_name=True,
+        json_schema_serialization_defaults_required=True,
+    )
+
+
+class Body(JsonModel):
+    """Something that is sent; what it does not know is refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class FactView(JsonModel):
+    """A fact of the long-term memory, and the line of its file that it stands on."""
+
+    id: str = Field(examples=["k7m2q9x4vd"])
+    content: str = Field(examples=["The living room lamp is called Ming", "客廳的燈叫做小明"])
+    category: str | None = Field(default=None, examples=["Home", "家"])
+    origin: str | None = Field(default=None, examples=["user", "learnt"])
+    created_at: Time
+    updated_at: Time
+    slot: str | None = Field(default=None, examples=["home"])
+    until: str | None = Field(default=None, examples=["2026-11-17"])
+    said_count: int = 1
+    line: int | None = None
+
+    @classmethod
+    def of(cls, memory: Memory, line: int | None = None) -> Self:
+        """Return a fact's form."""
+        return cls.model_validate({**memories.to_json(memory), "line": line})
+
+
+class Sourced(JsonModel):
+    """What a fact rests on: the words, where and when they were said, how far to trust them."""
+
+    quote: str | None = Field(default=None, examples=["我家客廳的燈叫做小明"])
+    conversation: str | None = Field(default=None, examples=["web:4f1c"])
+    message_time: Time | None = None
+    trust: str | None = Field(default=None, examples=["user"])
+    source: str | None = Field(default=None, examples=["document:notes.md"])
+
+
+def describe_source(source: Source | None) -> dict[str, str | None]:
+    """Return the fields of `Sourced`."""
+    given = source or Source()
+    return {
+        "quote": given.quote,
+        "conversation": given.conversation,
+        "messageTime": to_iso(given.message_time) if given.message_time else None,
+        "trust": given.trust,
+        "source": given.name,
+    }
+
+
+class ChangeView(Sourced):
+    """One change of the memory, and whether it was or can be taken back."""
+
+    n: int
+    time: Time
+    op: str = Field(examples=["add", "update", "delete", "put"])
+    file: str = Field(examples=["MEMORY.md"])
+    id: str | None = None
+    before: FactView | None = None
+    after: FactView | None = None
+    origin: str | None = Field(default=None, examples=["user", "learnt"])
+    decision: str | None = None
+    undoes: int | None = None
+    removed: list[FactView] = []
+    undone: bool
+    undoable: bool
+
+    @classmethod
+    def of(cls, change: changes.Change, *, undone: bool, undoable: bool) -> Self:
+        """Return a change's form, without the lines of the file."""
+        record = changes.to_json(change)
+        return cls.model_validate({**record, "undone": undone, "undoable": undoable})
+
+
+class NewerView(JsonModel):
+    """What replaced the fact that a message gave, and on which day."""
+
+    since: str = Field(examples=["2026-11-05"])
+    content: str = Field(examples=["客廳的燈叫做小華"])
+
+    @classmethod
+    def of(cls, found: hits.Newer) -> Self:
+        """Return the form of what replaced a fact."""
+        return cls(since=f"{found.since.astimezone():%Y-%m-%d}", content=found.content)
+
+
+class HitView(JsonModel):
+    """A passage that was found, where it stands, and how well it fits.
+
+    `terms` are the parts of the text that were asked for, to be highlighted; `bm25` and `vector`
+    tell what the score is made of, where that was asked for, and are null where that side does
+    not exist. The score of what is there for its day or its place alone is null. A passage of a
+    conversation has its `message`; where another version of that is shown now, `shown` is false.
+    """
+
+    model_config = ConfigDict(json_schema_serialization_defaults_required=False)
+
+    text: str = Field(examples=["客廳的燈叫做小明"])
+    source: Literal["memory", "older", "daily", "conversations"]
+    file: str = Field(examples=["MEMORY.md", "daily/2026-11-15.md"])
+    line: int
+    heading: str | None
+    date: str | None
+    conversation: str | None = Field(examples=["web:4f1c2a9b"])
+    message: int | None = Field(examples=[17])
+    time: Time | None
+    speaker: str | None
+    trust: str = Field(examples=["user", "assistant", "stranger"])
+    shown: bool
+    id: str | None
+    score: float | None
+    terms: list[str] = Field(examples=[["小明"]])
+    newer: NewerView | None
+    bm25: float | None = None
+    vector: float | None = None
+
+    @classmethod
+    def of(
+        cls,
+        found: Found,
+        assistant: Assistant,
+        wanted: Collection[str] = (),
+        *,
+        explain: bool = False,
+    ) -> Self:
+        """Return the form of what was found for some terms."""
+        record = {
+            "text": found.text,
+            "source": found.source,
+            "file": show_path(found.path, assistant),
+            "line": found.line,
+            "heading": found.heading,
+            "date": found.date,
+            "conversation": found.conversation,
+            "message": found.message,
+            "time": found.time,
+            "speaker": found.speaker,
+            "trust": found.trust,
+            "shown": found.is_shown,
+            "id": found.id,
+            "score": _round(found.score) if found.is_judged else None,
+            "terms": matched(found.text, wanted),
+            "newer": NewerView.of(found.newer) if found.newer else None,
+        }
+        parts = {"bm25": _round(found.bm25), "vector": _round(found.vector)}
+        return cls.model_validate(record | (parts if explain else {}))
+
+
+def _round(part: float | None) -> float | None:
+    return None if part is None else round(part, SCORE_DIGITS)
+
+
+def show_path(path: Path, assistant: Assistant) -> str:
+    """Name a file by its place in the memory's or the data folder; nobody is told of others."""
+    inside = (path.relative_to(folder) for folder in _folders(assistant) if folder in path.parents)
+    return next(inside, Path(path.name)).as_posix()
+
+
+def _folders(assistant: Assistant) -> Iterator[Path]:
+    folder = assistant.folder
+    named = (folder.memory(assistant.settings).parent, folder.daily.parent, folder.path)
+    yield from (place for one in named for place in (one, one.resolve()))

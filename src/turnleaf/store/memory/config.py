@@ -1,0 +1,52 @@
+"""The settings that were changed, in memory."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from turnleaf.errors import SettingsError
+from turnleaf.settings import SETTINGS, Setting, Settings, checked
+from turnleaf.store.memory.place import Keeper, MemoryPlace, Now, in_one_step
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ALL_SPACES = ""
+
+
+class MemoryConfig(Keeper):
+    """The settings of a place, the same for all its spaces."""
+
+    def __init__(self, place: MemoryPlace, space: str, now: Now) -> None:
+        super().__init__(place, space, now)
+        self._values = place.find(ALL_SPACES, "config", dict[str, Any])
+
+    @in_one_step
+    def load(self) -> Settings:
+        """Return the settings that hold now: environment over these over defaults."""
+        return Settings.combine(self._values, "the settings")
+
+    @in_one_step
+    def change(self, values: Mapping[str, Any]) -> None:
+        """Change some settings, all or none; None restores a default."""
+        wanted = {_find(name): value for name, value in values.items()}
+        new = {
+            one.key: checked(one, value, one.key)
+            for one, value in wanted.items()
+            if value is not None
+        }
+        for one in wanted:
+            self._values.pop(one.key, None)
+        self._values.update(new)
+
+
+def _find(name: str) -> Setting:
+    """Return the setting of a key or a variable; raise SettingsError for none."""
+    names = {name: one for one in SETTINGS for name in (one.key, one.variable)}
+    if name in names:
+        return names[name]
+    near = get_close_matches(name, [one.key for one in SETTINGS], 1)
+    remedy = f'did you mean "{near[0]}"?' if near else "turnleaf config lists them"
+    message = f'there is no setting "{name}"; {remedy}'
+    raise SettingsError(message)

@@ -1,0 +1,90 @@
+"""Daily notes in memory."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from datetime import date, datetime
+from typing import NamedTuple
+
+from turnleaf.core import bullets
+from turnleaf.core.jsontext import to_text
+from turnleaf.core.memories import checked_text
+from turnleaf.errors import InvalidInput
+from turnleaf.store.memory.place import Keeper, MemoryPlace, Now, in_one_step
+
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+
+
+class KeptNote(NamedTuple):
+    """A note as it is read, and where it came from."""
+
+    text: str
+    source: str | None
+
+
+class Diary:
+    """The notes of each day."""
+
+    def __init__(self) -> None:
+        self.days: defaultdict[date, list[KeptNote]] = defaultdict(list)
+
+
+class MemoryDaily(Keeper):
+    """The daily notes of a space."""
+
+    def __init__(self, place: MemoryPlace, space: str, now: Now) -> None:
+        super().__init__(place, space, now)
+        self._days = place.find(space, "daily", Diary).days
+
+    @in_one_step
+    def append(self, entry: str, *, source: str | None = None, once: str | None = None) -> None:
+        """Add a note to today, with the time, and where it came from."""
+        if not checked_text(entry, "a note").strip():
+            message = "a note needs some text; this is empty"
+            raise InvalidInput(message)
+        if once is not None and any(once in self.read(day) for day in self.dates()[-2:]):
+            return
+        moment = self._clock()
+        lines = bullets.encode(f"{moment:%H:%M} {entry}")
+        note = KeptNote(
+            "".join(f"{line}\n" for line in lines), None if source is None else to_text(source)
+        )
+        self._days[moment.date()].append(note)
+
+    @in_one_step
+    def read(self, day: date | str) -> str:
+        """Return the notes of a day; "" when there are none."""
+        wanted = read_day(day)
+        notes = self._days.get(wanted)
+        return f"# {wanted}\n\n" + "".join(note.text for note in notes) if notes else ""
+
+    @in_one_step
+    def erase(self, source: str) -> int:
+        """Erase every note that came from a source, of every day; return how many."""
+        erased = 0
+        for day, notes in [*self._days.items()]:
+            left = [note for note in notes if note.source != to_text(source)]
+            erased += len(notes) - len(left)
+            self._days[day] = left
+        return erased
+
+    @in_one_step
+    def dates(self) -> list[date]:
+        """Return the days that have notes, oldest first."""
+        return sorted(day for day, notes in self._days.items() if notes)
+
+
+def read_day(day: object) -> date:
+    """Return a day that is given as a date, a moment or a text; raise InvalidInput for none."""
+    if isinstance(day, datetime):
+        return day.date()
+    if isinstance(day, date):
+        return day
+    try:
+        if isinstance(day, str) and _DAY.fullmatch(day):
+            return date.fromisoformat(day)
+    except ValueError:
+        pass
+    message = f"{day!r:.80} is no date; write it as 2026-11-15"
+    raise InvalidInput(message)

@@ -1,0 +1,444 @@
+"""Long-term facts in memory."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, overload
+from uuid import uuid4
+
+from turnleaf.core import markdown
+from turnleaf.core.changes import TICK, can_be_undone
+from turnleaf.core.memories import (
+    KEPT,
+    Memory,
+    OrKept,
+    Remembered,
+    Written,
+    checked_category,
+    checked_content,
+    checked_day,
+    checked_slot,
+    checked_text,
+    contains,
+    unique_id,
+)
+from turnleaf.core.room import Room, check_capacity, room_for
+from turnleaf.core.times import to_millisecond
+from turnleaf.errors import Conflict, NotFound
+from turnleaf.settings import Settings
+from turnleaf.store.memory.book import MOVE, Book, Edit, name_text
+from turnleaf.store.memory.place import Keeper, MemoryPlace, Now, in_one_step
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from datetime import date
+
+    from turnleaf.core.changes import Change, Source
+
+
+class MemoryFacts(Keeper):
+    """The facts of a space."""
+
+    format = "markdown"
+    kind = "facts"
+
+    def __init__(self, place: MemoryPlace, space: str, now: Now) -> None:
+        super().__init__(place, space, now)
+        self._kept = place.find(space, self.kind, Book)
+        self._settings = Settings()
+
+    @property
+    def _book(self) -> Book:
+        return self._kept
+
+    @property
+    def _limits(self) -> Room:
+        return Room(self._settings.memory_max_items, self._settings.memory_max_chars)
+
+    def exists(self) -> bool:
+        """Whether anything was ever stored."""
+        return self._kept.last_number > 0
+
+    def use(self, settings: Settings) -> None:
+        """Apply other limits from now on."""
+        self._settings = settings
+
+    def _find_today(self) -> date:
+        return self._clock().astimezone().date()
+
+    def _has_ended(self, memory: Memory) -> bool:
+        return memory.has_ended(self._find_today())
+
+    def _edit(self) -> Edit:
+        edit = Edit(self._book, self.now())
+        edit.expire(self._find_today())
+        return edit
+
+    @overload
+    def add(
+        self,
+        content: str,
+        category: str | None = None,
+        *,
+        origin: str = "user",
+        source: Source | None = None,
+        slot: str | None = None,
+        until: date | None = None,
+        memory_id: None = None,
+        displace: bool = False,
+    ) -> Memory: ...
+
+    @overload
+    def add(
+        self,
+        content: str,
+        category: str | None = None,
+        *,
+        origin: str = "user",
+        source: Source | None = None,
+        slot: str | None = None,
+        until: date | None = None,
+        memory_id: str,
+        displace: bool = False,
+    ) -> Memory | None: ...
+
+    def add(
+        self,
+        content: str,
+        category: str | None = None,
+        *,
+        origin: str = "user",
+        source: Source | None = None,
+        slot: str | None = None,
+        until: date | None = None,
+        memory_id: str | None = None,
+        displace: bool = False,
+    ) -> Memory | None:
+        """Add a fact at the end of its category; raise MemoryFull when there is no room."""
+        with self.lock:
+            memory = self._make(content, category, origin, slot, until)
+            if memory_id is not None and memory_id in self.known_ids():
+                return self.get(memory_id)
+            return self._insert(replace(memory, id=memory_id or memory.id), source, displace)
+
+    def _insert(self, memory: Memory, source: Source | None, displace: bool) -> Memory:  # noqa: FBT001
+        edit, origin = self._edit(), memory.origin or ""
+        if displace:
+            edit.make_room(memory.content, self._limits)
+        else:
+            edit.check_room([memory.content], origin, self._limits)
+        edit.main.insert(memory, "add")
+        edit.keep(origin, source)
+        return memory
+
+    def _make(
+        self,
+        content: str,
+        category: str | None,
+        origin: str,
+        slot: str | None,
+        until: date | None,
+    ) -> Memory:
+        now = self.now()
+        return Memory(
+            id=unique_id(uuid4().hex[:12], self.known_ids()),
+            content=checked_content(content),
+            created_at=now,
+            updated_at=now,
+            category=checked_category(category),
+            origin=origin,
+            slot=checked_slot(slot),
+            until=checked_day(until),
+        )
+
+    @in_one_step
+    def remember(
+        self,
+        content: str,
+        category: str | None = None,
+        *,
+        origin: str = "user",
+        source: Source | None = None,
+        slot: str | None = None,
+        until: date | None = None,
+    ) -> Remembered:
+        """Add what a user asks to be kept; the weakest learned facts make room where needed."""
+        memory = self._make(content, category, origin, slot, until)
+        same = next((one.id for one in self.older() if one.content == content), None)
+        if same is not None:
+            back = self.revive(same, until=until, origin=origin, source=source, displace=True)
+            return back or Remembered(memory)
+        edit = self._edit()
+        displaced = edit.make_room(content, self._limits)
+        edit.main.insert(memory, "add")
+        edit.keep(origin, source)
+        return Remembered(memory, displaced)
+
+    def check_room_for(self, content: str) -> None:
+        """Raise MemoryFull when even an empty memory would have no room for a fact."""
+        check_capacity(Room(1, len(content)), self._limits)
+
+    @in_one_step
+    def _read(self) -> Edit:
+        return Edit(self._book, self.now())
+
+    def get_all(self) -> list[Memory]:
+        """Return every fact in its order, without those whose last day is over."""
+        return [one for one in self._read().main.memories if not self._has_ended(one)]
+
+    def ended(self) -> list[Memory]:
+        """Return the facts whose last day is over and that have not moved yet."""
+        return [one for one in self._read().main.memories if self._has_ended(one)]
+
+    @in_one_step
+    def older(self) -> list[Memory]:
+        """Return the facts that no prompt carries: those that ended, then those that left."""
+        return [*self.ended(), *self._read().older.memories]
+
+    def get(self, memory_id: str) -> Memory | None:
+        """Return the fact of that id."""
+        return next((one for one in self.get_all() if one.id == memory_id), None)
+
+    def search(self, keyword: str) -> list[Memory]:
+        """Return the facts that hold a keyword literally, whatever the case."""
+        wanted = checked_text(keyword, "a keyword")
+        return [one for one in self.get_all() if contains(one, wanted)]
+
+    def list_with_lines(self) -> list[tuple[Memory, int | None]]:
+        """Return the facts, each with the line of `text` on which it begins, from 1."""
+        facts = self._read().main.page.facts
+        return [(one.memory, one.start + 1) for one in facts if not self._has_ended(one.memory)]
+
+    @in_one_step
+    def known_ids(self) -> set[str]:
+        """Return the id of every fact that there is or ever was."""
+        read = self._read()
+        here = {one.id for one in (*read.main.memories, *read.older.memories)}
+        return here.union(*(change.ids() for change in self._book.record))
+
+    @in_one_step
+    def update(
+        self,
+        memory_id: str,
+        content: str,
+        *,
+        expected: str | None = None,
+        origin: str = "user",
+        source: Source | None = None,
+        slot: str | OrKept | None = KEPT,
+        until: date | OrKept | None = KEPT,
+    ) -> Memory | None:
+        """Change what a fact says; with `expected`, only if it still says that, else Conflict."""
+        edit = self._edit()
+        place = edit.main.find(memory_id)
+        new = checked_content(content)
+        slots = {} if slot is KEPT else {"slot": checked_slot(slot)}
+        days = {} if until is KEPT else {"until": checked_day(until)}
+        if place is None:
+            edit.keep(origin, source)
+            return None
+        self._check_growth(edit, place.memory, new, expected)
+        wanted: Memory = replace(place.memory, content=new, **slots, **days)
+        changed = edit.change(wanted, "update")
+        edit.keep(origin, source)
+        return changed
+
+    def _check_growth(self, edit: Edit, known: Memory, new: str, expected: str | None) -> None:
+        if expected is not None and known.content != expected:
+            message = f"the memory {known.id} was changed meanwhile; look at it and try again"
+            raise Conflict(message)
+        more = len(new) - len(known.content)
+        if more > 0:
+            check_capacity(Room(0, edit.main.taken.chars + more), self._limits)
+
+    @in_one_step
+    def count_repeat(
+        self, memory_id: str, *, origin: str = "user", source: Source | None = None
+    ) -> Memory | None:
+        """Count a fact that was said once more, at this time; None: none of that id."""
+        edit = self._edit()
+        place = edit.main.find(memory_id)
+        if place is None:
+            edit.keep(origin, source)
+            return None
+        said: Memory = replace(place.memory, said_count=place.memory.said_count + 1)
+        counted = edit.change(said, "repeat")
+        edit.keep(origin, source)
+        return counted
+
+    @in_one_step
+    def retire(
+        self, ids: Collection[str], *, origin: str = "user", source: Source | None = None
+    ) -> list[Memory]:
+        """Move facts to the older ones, in one change; return those that were there."""
+        edit = self._edit()
+        gone = edit.leave(dict.fromkeys(ids), "retire")
+        edit.keep(origin, source)
+        return gone
+
+    @in_one_step
+    def revive(
+        self,
+        memory_id: str,
+        *,
+        until: date | None = None,
+        origin: str = "user",
+        source: Source | None = None,
+        displace: bool = False,
+    ) -> Remembered | None:
+        """Bring an older fact back that was said again, with its id; None: none of that id."""
+        edit = self._edit()
+        day, place = checked_day(until), edit.older.find(memory_id)
+        if place is None:
+            edit.keep(origin, source)
+            return None
+        old, content = place.memory, place.memory.content
+        edit.older.remove(memory_id, MOVE)
+        displaced = edit.make_room(content, self._limits) if displace else ()
+        if not displace:
+            edit.check_room([content], origin, self._limits)
+        back = replace(old, until=day, said_count=old.said_count + 1)
+        back = replace(back, updated_at=max(edit.now, old.updated_at + TICK))
+        edit.main.insert(back, "revive")
+        edit.keep(origin, source)
+        return Remembered(back, displaced)
+
+    @in_one_step
+    def delete(self, memory_id: str, *, origin: str = "user", source: Source | None = None) -> bool:
+        """Delete a fact, an older one as well; False when there is none of that id."""
+        edit = self._edit()
+        for draft in (edit.main, edit.older):
+            if draft.find(memory_id):
+                draft.remove(memory_id, "delete")
+                edit.keep(origin, source)
+                return True
+        edit.keep(origin, source)
+        return False
+
+    @in_one_step
+    def write(self, text: str, *, expected: str | None = None, origin: str = "user") -> Written:
+        """Replace the whole text by a person's, to the letter, whatever the limits say."""
+        wanted, book = checked_text(text, "the memory"), self._book
+        if expected is not None and expected != book.version:
+            message = "the memory was changed since it was read; read it again and try once more"
+            raise Conflict(message)
+        edit = Edit(book, self.now())
+        if not edit.main.put(wanted, edit.now):
+            return Written(book.version, None)
+        book.written_at = edit.now
+        made = edit.keep(origin)
+        return Written(book.version, made[0].n)
+
+    @in_one_step
+    def undo(self, number: int | None = None, *, skip: bool = False) -> list[Change]:
+        """Take back the newest change that can be, or a certain one, with all of the same step."""
+        record = self._book.record
+        can = can_be_undone(record)
+        if number is not None and number not in can:
+            message = f"there is no change {number} to take back"
+            raise NotFound(message)
+        wanted = can if number is None else {number}
+        for change in [one for one in reversed(record) if one.n in wanted]:
+            made = self._undo(change, skip=skip)
+            if made:
+                return made
+        return []
+
+    def _undo(self, change: Change, *, skip: bool) -> list[Change]:
+        edit = self._edit()
+        try:
+            made = edit.undo(change)
+        except Conflict:
+            if skip:
+                return []
+            raise
+        edit.keep("user")
+        return made
+
+    @in_one_step
+    def changes(self, memory_id: str | None = None) -> list[Change]:
+        """Return what was changed, oldest first; of one fact or of all."""
+        told = self._book.list_told()
+        return [one for one in told if memory_id is None or one.concerns(memory_id)]
+
+    def last_change(self) -> Change | None:
+        """Return the newest change; None when there was none."""
+        return next(reversed(self.changes()), None)
+
+    @in_one_step
+    def import_memories(self, incoming: Sequence[Memory]) -> int:
+        """Add facts with ids and times, all or none, as one change; return how many were new."""
+        edit = self._edit()
+        new = _find_new(incoming, edit.main.memories, edit.older.memories)
+        edit.check_room([one.content for one in new], "import", self._limits)
+        edit.main.insert_all(new, "import")
+        edit.keep("import")
+        return len(new)
+
+    @in_one_step
+    def import_older(self, incoming: Sequence[Memory]) -> int:
+        """Add facts to the older ones likewise, whatever the limits; return how many were new."""
+        edit = self._edit()
+        new = _find_new(incoming, [*edit.main.memories, *edit.older.memories])
+        edit.older.insert_all(new, MOVE)
+        edit.keep("import")
+        return len(new)
+
+    @in_one_step
+    def erase(self, source: str, *, elsewhere: Sequence[Change] = ()) -> list[Memory]:
+        """Erase all that came from a source, in the record too; return the facts that are gone."""
+        return Edit(self._book, self.now()).erase(source, elsewhere)
+
+    def text(self) -> str:
+        """Return the whole as text."""
+        return self.snapshot()[0]
+
+    def version(self) -> str:
+        """Return a name for `text` as it is."""
+        return self.snapshot()[1]
+
+    @in_one_step
+    def snapshot(self) -> tuple[str, str]:
+        """Return the text and the version of just that text."""
+        text = self._book.text
+        return text, name_text(text)
+
+    @in_one_step
+    def prompt_text(self) -> str:
+        """Return the facts as Markdown: headings, prose and bullets, no ids."""
+        ended = {one.id for one in self.ended()}
+        return markdown.without_comments(markdown.without_facts(self._book.text, ended))
+
+    def room(self, origin: str = "user") -> Room:
+        """Return how many more facts and characters `add` would take from that origin."""
+        return room_for(origin, self._limits) - Room.of(self.get_all())
+
+
+def _find_new(
+    incoming: Sequence[Memory], known: Sequence[Memory], others: Sequence[Memory] = ()
+) -> list[Memory]:
+    """Return the facts that are not known, each under an id that no other has."""
+    said = {(one.content, one.category) for one in known}
+    ids = {one.id: one.content for one in (*others, *known)}
+    named = {(one.id, one.content) for one in known}
+    new: list[Memory] = []
+    for one in map(_check, incoming):
+        if (one.content, one.category) in said or (one.id, one.content) in named:
+            continue
+        new.append(replace(one, id=unique_id(one.id, ids)))
+        said.add((one.content, one.category))
+        named.add((one.id, one.content))
+        ids[new[-1].id] = one.content
+    return new
+
+
+def _check(memory: Memory) -> Memory:
+    return replace(
+        memory,
+        content=checked_content(memory.content),
+        category=checked_category(memory.category),
+        slot=checked_slot(memory.slot),
+        until=checked_day(memory.until),
+        created_at=to_millisecond(memory.created_at),
+        updated_at=to_millisecond(memory.updated_at),
+    )

@@ -1,0 +1,355 @@
+"""The search over what is in memory; nothing is indexed, all is read when it is asked for."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from turnleaf.core.hits import KINDS, MAX_LIMIT, MODES, PROMPT_LIMIT, Hit
+from turnleaf.core.keys import Reader, can_read
+from turnleaf.core.passages import Passage, are_close, of_day, of_memory, of_message
+from turnleaf.core.ranking import HeldWords, Ranked, Weights, meaning, rank
+from turnleaf.core.stored_messages import TRUSTED, Cursor
+from turnleaf.core.terms import parse_query
+from turnleaf.core.times import to_iso
+from turnleaf.errors import EmbeddingError, InvalidInput
+from turnleaf.store.memory.book import Book
+from turnleaf.store.memory.daily import MemoryDaily, read_day
+from turnleaf.store.memory.place import Keeper, MemoryPlace, Now, in_one_step
+from turnleaf.store.memory.scores import compare, find_unrelated, score_words
+from turnleaf.store.memory.trees import Forest
+
+if TYPE_CHECKING:
+    from datetime import date, datetime
+
+    from turnleaf.core.vectors import Embedder
+
+Progress = Callable[[int, int], None]
+BATCH = 32
+FLOOR, FLOOR_SHARE = 0.05, 0.25
+"""What a passage must be worth at least, by itself and beside the best."""
+
+
+@dataclass
+class Vectors:
+    """The vectors of one model, by text, and the passages that were taken in."""
+
+    model: str = ""
+    by_text: dict[str, bytes] = field(default_factory=dict)
+    known: Counter[tuple[object, ...]] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPassage:
+    """A passage and the source that it is of."""
+
+    source: str
+    passage: Passage
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """What makes it the same passage wherever it stands."""
+        one = self.passage
+        return self.source, one.text, one.heading, one.date, one.id, one.part
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is searched for, and by whom."""
+
+    reader: Reader
+    source: str | None = None
+    since: str = ""
+    until: str = ""
+
+    def has(self, found: FoundPassage) -> bool:
+        """Whether a passage is one of those that are asked for, and may be found."""
+        day = found.passage.date or ""
+        if self.source not in (None, found.source) or not may_find(found.passage, self.reader):
+            return False
+        return (not self.since or day >= self.since) and (not self.until or "" < day <= self.until)
+
+
+def may_find(passage: Passage, reader: Reader) -> bool:
+    """Whether a reader may find a passage."""
+    is_own = passage.conversation is not None and passage.conversation == reader.conversation
+    is_trusted = passage.trust in TRUSTED or is_own or not reader.is_prompt
+    return is_trusted and can_read(passage.audience, reader)
+
+
+def _ignore(done: int, of: int) -> None:
+    """Do nothing with what is told."""
+
+
+class MemoryPassages(Keeper):
+    """The search of a space."""
+
+    def __init__(
+        self,
+        place: MemoryPlace,
+        space: str,
+        now: Now,
+        settle: Callable[[], None],
+        daily: MemoryDaily,
+    ) -> None:
+        super().__init__(place, space, now)
+        self._settle = settle
+        self._daily = daily
+        self._book = place.find(space, "facts", Book)
+        self._forest = place.find(space, "conversations", Forest)
+        self._vectors = place.find(space, "vectors", Vectors)
+        self._embedder: Embedder | None = None
+        self._weights = Weights()
+
+    @property
+    def has_embedder(self) -> bool:
+        """Whether meanings can be compared here."""
+        return self._embedder is not None
+
+    @in_one_step
+    def use_embedder(self, embedder: Embedder | None, weights: Weights) -> None:
+        """Compare meanings here with this model from now on; None: words."""
+        self._embedder, self._weights = embedder, weights
+        if embedder and embedder.name != self._vectors.model:
+            self._vectors.model = embedder.name
+            self._vectors.by_text.clear()
+
+    def _read_all(self) -> list[FoundPassage]:
+        """Return all passages, and forget the vectors of texts that are gone."""
+        self._settle()
+        found = [*self._read_facts(), *self._read_days(), *self._read_messages()]
+        said = {one.passage.spoken for one in found}
+        for text in self._vectors.by_text.keys() - said:
+            del self._vectors.by_text[text]
+        return found
+
+    def _read_facts(self) -> Iterator[FoundPassage]:
+        today = self._clock().astimezone().date()
+        ended = {one.id for one in self._book.list_facts() if one.has_ended(today)}
+        for one in of_memory(self._book.text, "MEMORY.md", self._day_of):
+            yield FoundPassage("older" if one.id in ended else "memory", one)
+        for one in of_memory(self._book.older, "OLDER.md", self._day_of):
+            yield FoundPassage("older", one)
+
+    def _read_days(self) -> Iterator[FoundPassage]:
+        for day in self._daily.dates():
+            for one in of_day(self._daily.read(day), day):
+                yield FoundPassage("daily", one)
+
+    def _read_messages(self) -> Iterator[FoundPassage]:
+        feed = self._forest.read_feed(Cursor(), 10**9)
+        for message in feed.found:
+            for one in of_message(message, self._day_of):
+                yield FoundPassage("conversations", one)
+
+    def _day_of(self, moment: datetime) -> str:
+        return moment.astimezone().date().isoformat()
+
+    @in_one_step
+    def sync(self, progress: Progress = _ignore) -> int:  # noqa: ARG002 - there is little to do
+        """Take in what changed; return how many passages are new."""
+        now = Counter(one.identity for one in self._read_all())
+        new = (now - self._vectors.known).total()
+        self._vectors.known = now
+        return new
+
+    @in_one_step
+    def rebuild(self, progress: Progress = _ignore) -> int:
+        """Take in everything anew; return how many passages there are."""
+        self._vectors.known.clear()
+        return self.sync(progress)
+
+    @in_one_step
+    def search(
+        self,
+        query: str,
+        limit: int = 10,
+        *,
+        source: str | None = None,
+        since: date | str | None = None,
+        until: date | str | None = None,
+        mode: str = "hybrid",
+        floor: bool = True,
+        reader: Reader | None = None,
+    ) -> list[Hit]:
+        """Return the passages that fit best, best first; [] for a query without a word."""
+        who = reader or Reader()
+        _check(limit, source, mode, who)
+        days = ("" if one is None else read_day(one).isoformat() for one in (since, until))
+        wanted = Wanted(who, source, *days)
+        if not parse_query(query).terms:
+            return []
+        found = self._read_all()
+        ranked = [one for one in self._rank(query, found, mode) if wanted.has(found[one[0].id])]
+        ranked.sort(key=lambda one: (not found[one[0].id].passage.is_shown, -one[0].score))
+        if floor:
+            ranked = _cut(ranked, found)
+        return [self._hit(found[one.id], one, nearness) for one, nearness in ranked[:limit]]
+
+    def _rank(
+        self, query: str, found: Sequence[FoundPassage], mode: str
+    ) -> list[tuple[Ranked, float | None]]:
+        """Return all that is worth something, each with its nearness."""
+        held = {} if mode == "vector" else score_words(query, [one.passage for one in found])
+        cosines = {} if mode == "lexical" else self._compare(query, found)
+        usual = find_unrelated(cosines)
+        none = None if mode == "vector" else HeldWords(0.0)
+        ranked: list[tuple[Ranked, float | None]] = []
+        for n in sorted(held.keys() | cosines.keys()):
+            near = cosines[n] - usual.mean if n in cosines else None
+            meant = meaning(cosines[n], usual, len(found)) if n in cosines else None
+            ranked.append((rank(n, held.get(n, none), meant, self._weights), near))
+        return [one for one in ranked if one[0].score > 0]
+
+    def _compare(self, query: str, found: Sequence[FoundPassage]) -> dict[int, float]:
+        known = self._vectors.by_text
+        texts = enumerate(one.passage.spoken for one in found)
+        vectors = {n: known[text] for n, text in texts if text in known}
+        if self._embedder is None or not vectors:
+            return {}
+        try:
+            return compare(self._embedder.embed([query])[0], vectors)
+        except EmbeddingError:
+            return {}
+
+    def _hit(
+        self, found: FoundPassage, ranked: Ranked | None, nearness: float | None = None
+    ) -> Hit:
+        one = found.passage
+        return Hit(
+            text=one.text,
+            source=found.source,
+            path=Path(self.location, found.source),
+            line=one.line,
+            heading=one.heading,
+            date=one.date,
+            conversation=one.conversation,
+            speaker=one.speaker,
+            id=one.id,
+            score=ranked.score if ranked else 0.0,
+            bm25=ranked.words if ranked else None,
+            vector=ranked.meaning if ranked else None,
+            message=one.message,
+            parent=one.parent,
+            time=to_iso(one.time) if one.time else None,
+            trust=one.trust,
+            is_shown=one.is_shown,
+            part=one.part,
+            earlier=one.earlier,
+            later=one.later,
+            audience=one.audience,
+            nearness=nearness,
+            blended=ranked.blended if ranked else None,
+        )
+
+    @in_one_step
+    def list_between(
+        self, first: date, last: date, limit: int, *, source: str, reader: Reader
+    ) -> list[Hit]:
+        """Return the newest `limit` passages of one source of some days, oldest first."""
+        wanted = Wanted(reader, source, first.isoformat(), last.isoformat())
+        found = [one for one in self._read_all() if wanted.has(one) and one.passage.is_shown]
+        found.sort(key=lambda one: (one.passage.date or "", _find_time(one.passage)))
+        return [self._hit(one, None) for one in found[max(0, len(found) - limit) :]]
+
+    @in_one_step
+    def around(self, hit: Hit, before: int = 1, after: int = 1) -> list[Hit]:
+        """Return what was said right before and after a hit, so many passages of each."""
+        told = [one for one in self._read_all() if one.passage.has_neighbours]
+        said = [one for one in told if one.passage.conversation == hit.conversation]
+        places = {(one.passage.message, one.passage.part): n for n, one in enumerate(said)}
+        here = places.get((hit.message, hit.part))
+        if here is None:
+            return []
+        earlier = _follow(said[here::-1])[:before][::-1]
+        return [self._hit(one, None) for one in (*earlier, *_follow(said[here:])[:after])]
+
+    @in_one_step
+    def missing_vectors(self) -> int:
+        """Count the different texts that have no vector yet; 0 without a model."""
+        return len(self._list_missing())
+
+    def _list_missing(self) -> list[str]:
+        """Return the texts without a vector, what was said last first."""
+        if self._embedder is None:
+            return []
+        passages = sorted((one.passage for one in self._read_all()), key=_find_time, reverse=True)
+        known = self._vectors.by_text
+        return [*dict.fromkeys(one.spoken for one in passages if one.spoken not in known)]
+
+    def embed(self, progress: Progress = _ignore, *, seconds: float | None = None) -> int:
+        """Make missing vectors, for so many seconds at most; return how many."""
+        with self.lock:
+            missing = self._list_missing()
+        begun, done = time.monotonic(), 0
+        while done < len(missing):
+            if seconds is not None and time.monotonic() - begun >= seconds:
+                break
+            done += self._embed(missing[done : done + BATCH])
+            progress(done, len(missing))
+        return done
+
+    def _embed(self, texts: Sequence[str]) -> int:
+        if self._embedder:
+            vectors = self._embedder.embed(texts)
+            with self.lock:
+                self._vectors.by_text.update(zip(texts, vectors, strict=True))
+        return len(texts)
+
+    @contextmanager
+    def erasing(self) -> Iterator[None]:
+        """Forget, at the end, the vectors of what leaves the other stores within."""
+        try:
+            yield
+        finally:
+            with self.lock:
+                self._read_all()
+
+    def scrub(self) -> None:
+        """Do nothing: what is gone is nowhere."""
+
+
+def _check(limit: int, source: str | None, mode: str, reader: Reader) -> None:
+    most = PROMPT_LIMIT if reader.is_prompt else MAX_LIMIT
+    if not 1 <= limit <= most:
+        message = f"the limit is between 1 and {most}, not {limit}"
+        raise InvalidInput(message)
+    if source is not None and source not in KINDS:
+        message = f"the source is one of {', '.join(KINDS)}, not {source!r:.80}"
+        raise InvalidInput(message)
+    if mode not in MODES:
+        message = f"the mode is one of {', '.join(MODES)}, not {mode!r:.80}"
+        raise InvalidInput(message)
+
+
+def _cut(
+    ranked: Sequence[tuple[Ranked, float | None]], found: Sequence[FoundPassage]
+) -> list[tuple[Ranked, float | None]]:
+    """Leave out what hardly fits, and what was said before."""
+    least = max([FLOOR, *(FLOOR_SHARE * one.score for one, _ in ranked)])
+    firsts: dict[bytes, tuple[Ranked, float | None]] = {}
+    for one in ranked:
+        if one[0].score >= least:
+            firsts.setdefault(found[one[0].id].passage.fingerprint, one)
+    return [*firsts.values()]
+
+
+def _follow(said: Sequence[FoundPassage]) -> list[FoundPassage]:
+    """Return what was said next, as long as each was said close to the one before."""
+    found: list[FoundPassage] = []
+    for one, other in pairwise(said):
+        if not are_close(one.passage.time, other.passage.time):
+            break
+        found.append(other)
+    return found
+
+
+def _find_time(passage: Passage) -> tuple[float, int, int]:
+    moment = passage.time.timestamp() if passage.time else 0.0
+    return moment, passage.line, passage.part

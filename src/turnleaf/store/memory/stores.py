@@ -1,0 +1,101 @@
+"""Everything of one space, in memory."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from turnleaf.core.message_fates import find_accepted, find_forgotten
+from turnleaf.errors import InvalidInput
+from turnleaf.store.memory.config import MemoryConfig
+from turnleaf.store.memory.conversations import MemoryConversations
+from turnleaf.store.memory.daily import MemoryDaily
+from turnleaf.store.memory.facts import MemoryFacts
+from turnleaf.store.memory.learning import MemoryLearning
+from turnleaf.store.memory.passages import MemoryPassages
+from turnleaf.store.memory.pending import MemoryPending
+from turnleaf.store.memory.place import MemoryPlace, Now, in_one_step
+from turnleaf.store.memory.records import MemoryRecords
+from turnleaf.store.memory.schedules import MemorySchedules
+
+if TYPE_CHECKING:
+    from turnleaf.settings import Settings
+    from turnleaf.store import contracts
+
+_NAME = re.compile(r"[^\W_][\w-]{0,63}")
+
+
+class MemoryStores:
+    """A space of a place in memory; whoever opens the same one sees the same."""
+
+    def __init__(self, place: MemoryPlace, *, now: Now, space: str = "default") -> None:
+        where = place, _check_name(space), now
+        self.lock = place.lock
+        self.space = space
+        self.config: contracts.Config = MemoryConfig(*where)
+        self._facts = MemoryFacts(*where)
+        self.facts: contracts.Facts = self._facts
+        self.pending: contracts.PendingFacts = MemoryPending(*where, self._facts)
+        self._messages = MemoryConversations(*where)
+        self.conversations: contracts.Conversations = self._messages
+        self._notes = MemoryDaily(*where)
+        self.daily: contracts.DailyNotes = self._notes
+        self.schedules: contracts.Schedules = MemorySchedules(*where)
+        self.learning: contracts.LearningQueue = MemoryLearning(*where)
+        self.records: contracts.Records = MemoryRecords(*where)
+        self.passages: contracts.Passages = MemoryPassages(
+            *where, self.settle_messages, self._notes
+        )
+        self._use(self.config.load())
+
+    @property
+    def location(self) -> str:
+        """Where it is, to be shown to people."""
+        return self._facts.location
+
+    @property
+    def settings(self) -> Settings:
+        """The settings that hold now, also where somebody else changed them."""
+        with self.lock:
+            loaded = self.config.load()
+            if loaded != self._settings:
+                self._use(loaded)
+        return loaded
+
+    def _use(self, settings: Settings) -> None:
+        self._settings = settings
+        self.facts.use(settings)
+        self.conversations.use(settings)
+
+    def init(self) -> None:
+        """Remove what has expired."""
+        self.conversations.init()
+
+    @in_one_step
+    def settle_messages(self) -> None:
+        """Bring messages in line with what became of the facts that they gave."""
+        self._messages.settle(find_forgotten(self.facts.changes()))
+        for key, moment in find_accepted(self.pending.changes()):
+            self.conversations.accept(key, [moment])
+
+    def take_over_older(self) -> None:
+        """Return None: there is nothing older."""
+
+    def redact(self, text: str) -> str:
+        """Return a text as it is: it names no place of this machine."""
+        return text
+
+    def tidy(self) -> list[str]:
+        """Return []: nothing is left of unfinished writes."""
+        return []
+
+    def close(self) -> None:
+        """Let go of what is held here."""
+        self.learning.close()
+
+
+def _check_name(space: str) -> str:
+    if not _NAME.fullmatch(space) or space != space.casefold():
+        message = f"{space!r:.80} cannot be the name of a space; use small letters and digits"
+        raise InvalidInput(message)
+    return space

@@ -1,0 +1,93 @@
+"""The places on which every contract is tested, and a clock that the tests set.
+
+To add one: a line in `BACKENDS`, with a function that opens a space of the backend at a place.
+It may be called several times for one place, as several programs would open it at once.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from turnleaf.store.contracts import Space
+from turnleaf.store.memory.place import MemoryPlace
+from turnleaf.store.memory.stores import MemoryStores
+from turnleaf.store.stores import Stores
+
+Now = Callable[[], datetime]
+Opener = Callable[[Path, Now, str], Space]
+
+PLACES: defaultdict[Path, MemoryPlace] = defaultdict(MemoryPlace)
+"""What stands in memory for each folder."""
+BACKENDS: dict[str, Opener] = {
+    "files": lambda place, now, space: Stores.open(place, space=space, now=now),
+    "memory": lambda place, now, space: MemoryStores(PLACES[place], now=now, space=space),
+}
+START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+"""Noon, so that it is the same day in nearly every zone that a test may run in."""
+
+
+class Clock:
+    """A clock that stands still until a test moves it."""
+
+    def __init__(self) -> None:
+        self.now = START
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def pass_time(self, **amount: float) -> None:
+        """Let some time pass, given as `timedelta` takes it."""
+        self.now += timedelta(**amount)
+
+
+class Backend:
+    """One place, which is opened as often as a test likes."""
+
+    def __init__(self, opener: Opener, place: Path) -> None:
+        self.clock = Clock()
+        self._opener = opener
+        self._place = place
+        self._opened: list[Space] = []
+
+    def open(self, space: str = "default") -> Space:
+        """Open a space as another program would."""
+        opened = self._opener(self._place, self.clock, space)
+        self._opened.append(opened)
+        return opened
+
+    def close(self) -> None:
+        """Close all that was opened."""
+        for one in self._opened:
+            one.close()
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Make a folder in memory, if there can be one: no contract is about what a disk keeps."""
+    memory = Path("/dev/shm")  # noqa: S108 - a folder of its own is made there
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as made:
+        yield Path(made)
+        PLACES.pop(Path(made), None)
+
+
+@pytest.fixture(params=BACKENDS)
+def backend(request: pytest.FixtureRequest, folder: Path) -> Iterator[Backend]:
+    opened = Backend(BACKENDS[request.param], folder)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def space(backend: Backend) -> Space:
+    return backend.open()
+
+
+@pytest.fixture
+def clock(backend: Backend) -> Clock:
+    return backend.clock

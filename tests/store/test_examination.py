@@ -1,0 +1,231 @@
+"""Each store says what it holds and what is wrong with it, and nothing is changed by asking."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import apsw
+import pytest
+
+from turnleaf import Message, Stores
+from turnleaf.core.examination import Diagnosis, Examination, LearningFigures, Row
+from turnleaf.core.learning.queue import Queued
+from turnleaf.core.retention import Retention
+from turnleaf.core.stored_messages import StoredFigures
+from turnleaf.settings import DataFolder, Settings
+from turnleaf.store import (
+    config,
+    conversations,
+    daily,
+    index,
+    journal,
+    learning,
+    memories,
+    schedules,
+)
+from turnleaf.store.conversations import ConversationStore, describe_figures
+from turnleaf.store.daily import DailyLog
+from turnleaf.store.learning import LearningStore
+from turnleaf.store.memories import MemoryStore
+from turnleaf.store.schedules import ScheduleStore
+
+LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
+Look = Callable[[Path], Examination]
+
+
+def examine_conversations(path: Path) -> Examination:
+    return conversations.examine(path, Settings())
+
+
+FILES: dict[str, Look] = {
+    "MEMORY.md": memories.examine,
+    "facts.json": memories.examine,
+    "changes.jsonl": journal.examine,
+    "talk.db": examine_conversations,
+    "talk.json": examine_conversations,
+    "schedules.json": schedules.examine,
+    "learning.db": learning.examine,
+}
+OTHERS: dict[str, Look] = {
+    "daily": daily.examine,
+    "index.db": index.examine,
+    "memory-config.json": config.examine,
+}
+ONLY_A_WINDOW = "history is short"
+
+
+def everything(folder: Path) -> dict[str, tuple[int, bytes | None]]:
+    return {
+        str(path): (path.stat().st_mtime_ns, path.read_bytes() if path.is_file() else None)
+        for path in folder.rglob("*")
+    }
+
+
+def told(found: Examination, level: str) -> list[str]:
+    messages = [one.message for one in found.findings if one.level == level]
+    return [one for one in messages if not one.startswith(ONLY_A_WINDOW)]
+
+
+def fill(folder: Path) -> None:
+    MemoryStore(folder / "MEMORY.md").add("客廳的燈叫做小明")
+    MemoryStore(folder / "facts.json").add("lamp")
+    for name in ("talk.db", "talk.json"):
+        with_messages = ConversationStore(folder / name)
+        with_messages.add_exchange("cli:a", "b", "c")
+        with_messages.close()
+    DailyLog(folder / "daily").append("a note")
+    ScheduleStore(folder / "schedules.json").add("ask", "every 15m", name="mine")
+    queue = LearningStore(folder / "learning.db")
+    queue.enqueue("cli:a", [Queued(Message("user", "b"))])
+    queue.close()
+
+
+@pytest.mark.parametrize(("name", "look"), [*FILES.items(), *OTHERS.items()])
+def test_what_is_not_there_is_no_problem_and_is_not_made(
+    tmp_path: Path, name: str, look: Look
+) -> None:
+    found = look(tmp_path / name)
+    assert told(found, "error") == told(found, "warning") == []
+    assert [row.bytes for row in found.rows if row.bytes] == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_there_is_counted_and_stays_as_it_is(tmp_path: Path) -> None:
+    fill(tmp_path)
+    before = everything(tmp_path)
+    found = {name: look(tmp_path / name) for name, look in {**FILES, **OTHERS}.items()}
+    holds = {name: one.rows[0].holds for name, one in found.items() if one.rows}
+    assert holds.pop("talk.db").startswith("1 conversation, 2 messages, the oldest of ")
+    assert holds == {
+        "MEMORY.md": "1 fact, 8 characters",
+        "facts.json": "1 fact, 4 characters",
+        "talk.json": "1 conversation",
+        "schedules.json": "1 schedule",
+        "learning.db": "1 message to learn from",
+        "daily": "1 day",
+        "index.db": "made by the first search",
+        "memory-config.json": "none, and none is needed",
+    }
+    assert [one for looked in found.values() for one in told(looked, "error")] == []
+    assert everything(tmp_path) == before
+
+
+@pytest.mark.parametrize(("name", "look"), FILES.items())
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_what_is_no_file_is_a_problem_and_not_waited_for(
+    tmp_path: Path, name: str, look: Look, make: Callable[[Path], None]
+) -> None:
+    make(tmp_path / name)
+    (problem,) = told(look(tmp_path / name), "error")
+    assert problem == f"{tmp_path / name} is no ordinary file; move it away"
+
+
+@pytest.mark.parametrize("name", ["talk.db", "talk.json", "schedules.json", "learning.db"])
+@pytest.mark.parametrize("data", [b"garbage\xff" * 999, b"short"])
+def test_what_is_damaged_is_a_problem_and_stays_as_it_is(
+    tmp_path: Path, name: str, data: bytes
+) -> None:
+    (tmp_path / name).write_bytes(data)
+    before = everything(tmp_path)
+    found = FILES[name](tmp_path / name)
+    (problem,) = told(found, "error")
+    assert problem.startswith(f"{tmp_path / name} cannot be used (")
+    assert [row.holds for row in found.rows] == ["cannot be used"]
+    assert everything(tmp_path) == before
+
+
+@pytest.mark.parametrize("name", ["facts.txt", "talk.txt"])
+def test_a_location_of_no_known_kind_is_a_problem(tmp_path: Path, name: str) -> None:
+    look = memories.examine if name == "facts.txt" else examine_conversations
+    found = look(tmp_path / name)
+    assert (len(told(found, "error")), found.rows, found.retention) == (1, (), None)
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [
+        ("talk.db", Retention(keeps_everything=True, days=30)),
+        ("talk.json", Retention(keeps_everything=False, days=30)),
+    ],
+)
+def test_conversations_say_for_how_long_they_are_kept(
+    tmp_path: Path, name: str, kept: Retention
+) -> None:
+    found = conversations.examine(tmp_path / name, Settings(conversation_keep_days=30))
+    assert found.retention == kept
+    is_short = any(one.message.startswith(ONLY_A_WINDOW) for one in found.findings)
+    assert is_short is not kept.keeps_everything
+
+
+def test_figures_are_said_with_the_day_of_the_oldest_message() -> None:
+    noon = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    said = describe_figures(StoredFigures(40_960, 1, 1_200, noon))
+    assert said == "1 conversation, 1,200 messages, the oldest of 2026-03-01, 40,960 bytes"
+    assert describe_figures(StoredFigures(0, 0, 0, None)) == "0 conversations, 0 messages, 0 bytes"
+
+
+def test_what_nobody_runs_is_a_warning(tmp_path: Path) -> None:
+    path = tmp_path / "schedules.json"
+    ScheduleStore(path, now=lambda: LONG_AGO).add("ask", "every 15m", name="mine")
+    (warning,) = told(schedules.examine(path), "warning")
+    assert warning.startswith("the schedule mine is due since 2020-01-01T00:15:00.000Z, but no")
+
+
+def test_learning_tells_how_it_goes(tmp_path: Path) -> None:
+    path = tmp_path / "learning.db"
+    today = datetime.now().astimezone().date()
+    store = LearningStore(path)
+    store.spend("openai:tiny", cap=9, day=today)
+    store.spend("openai:tiny", cap=9, day=date(2020, 1, 1))
+    store.count_skipped(2, today)
+    store.keep_json_format("http://here", "openai:tiny", "json_object")
+    store.close()
+    formats = {("http://here", "openai:tiny"): "json_object"}
+    assert learning.examine(path).learning == LearningFigures(1, 2, 0, None, formats)
+
+
+def test_a_queue_of_an_older_version_is_looked_at_and_not_upgraded(tmp_path: Path) -> None:
+    fill(tmp_path)
+    path = tmp_path / "learning.db"
+    older = apsw.Connection(str(path))
+    older.execute("DROP TABLE tallies; DROP TABLE json_formats; PRAGMA user_version = 1")
+    older.close()
+    before = everything(tmp_path)
+    found = learning.examine(path)
+    assert found.learning == LearningFigures(0, 0, 0, None, {})
+    assert [row.holds for row in found.rows] == ["1 message to learn from"]
+    assert everything(tmp_path) == before
+
+
+def test_a_queue_in_use_is_counted(tmp_path: Path) -> None:
+    store = LearningStore(tmp_path / "learning.db")
+    store.enqueue("cli:a", [Queued(Message("user", "b")), Queued(Message("user", "c"))])
+    (row,) = learning.examine(store.location).rows
+    assert row.holds == "2 messages to learn from"
+    store.close()
+
+
+def test_a_folder_with_nothing_right_in_it_is_told_of_all(tmp_path: Path) -> None:
+    folder = DataFolder(tmp_path, "a test", others=(tmp_path / "second",))
+    for name in ("learning.db", "schedules.json"):
+        (tmp_path / name).write_bytes(b"garbage" * 999)
+    (tmp_path / "schedules.json.corrupt-1").touch()
+    (tmp_path / "second" / "conversations").mkdir(parents=True)
+    wrong = Settings(memory_location="facts.txt", conversations_location="talk.txt")
+    before = everything(tmp_path)
+    found = Stores.examine(folder, wrong)
+    assert len(told(found, "error")) == 4
+    aside, second = told(found, "warning")
+    assert "schedules.json.corrupt-1 was set aside" in aside
+    assert f"a second data folder at {tmp_path / 'second'}" in second
+    assert everything(tmp_path) == before
+
+
+def test_a_problem_that_several_find_is_told_once() -> None:
+    row, problem = Row("a", "/a", 1, "all"), Diagnosis("error", "no room")
+    one = Examination.of([problem, row, problem])
+    assert one == Examination((row,), (problem,))
+    assert Examination.join([one, one]) == Examination((row, row), (problem,))

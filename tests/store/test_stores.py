@@ -1,0 +1,90 @@
+"""`Stores`: all of a space in one object, and nothing of one space in another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from turnleaf import Assistant, Message, Stores
+from turnleaf.errors import InvalidInput
+from turnleaf.settings import DataFolder
+from turnleaf.store.stores import in_space, list_spaces
+
+LAMP = "客廳的燈叫做小明"
+KEY = "cli:session-1"
+
+
+def fill(stores: Stores) -> str:
+    """Leave something in every store; return the id of a fact."""
+    fact = stores.facts.add(LAMP)
+    stores.pending.add("小明要換燈泡")
+    stores.daily.append("換了小明的燈泡")
+    stores.conversations.add_exchange(KEY, "小明壞了", "好")
+    stores.schedules.add("小明好嗎？", "@daily")
+    stores.records.put("sessions", "小明", b"1")
+    return fact.id
+
+
+def test_the_default_space_is_the_folder_itself(tmp_path: Path) -> None:
+    with Stores.open(tmp_path, space="default") as stores:
+        fill(stores)
+    with Stores.open(tmp_path) as again:
+        assert [one.content for one in again.facts.get_all()] == [LAMP]
+    assert (tmp_path / "prompts/memory/MEMORY.md").exists()
+    assert not (tmp_path / "spaces").exists()
+
+
+def test_an_assistant_of_a_space_has_that_memory_alone(tmp_path: Path) -> None:
+    with Assistant(tmp_path, space="anna") as anna, Assistant(tmp_path, space="bob") as bob:
+        anna.record(KEY, [Message("user", "My cat is called Luna"), Message("assistant", "OK.")])
+        anna.flush()
+        assert "Luna" in str(anna.preview("cli:session-2", "What is my cat called?").prompt)
+        assert "Luna" not in str(bob.preview("cli:session-2", "What is my cat called?").prompt)
+
+
+def test_spaces_share_the_settings_and_no_location_that_is_set(tmp_path: Path) -> None:
+    shared = tmp_path / "shared.md"
+    with Stores.open(tmp_path) as stores:
+        stores.config.change({"memoryLocation": str(shared), "memoryMaxItems": 7})
+    with Stores.open(tmp_path) as stores, Stores.open(tmp_path, space="anna") as anna:
+        assert stores.facts.location == shared
+        assert anna.facts.location == tmp_path / "spaces/anna/prompts/memory/MEMORY.md"
+        assert anna.settings.memory_max_items == 7
+
+
+def test_a_space_has_no_spaces(tmp_path: Path) -> None:
+    anna = in_space(DataFolder(tmp_path, "a test"), "anna")
+    assert in_space(anna, None) == in_space(anna, "anna") == anna
+    with pytest.raises(InvalidInput, match="no spaces of its own"):
+        in_space(anna, "bob")
+
+
+def test_the_environment_names_a_space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TURNLEAF_SPACE", "anna")
+    with Stores.open(tmp_path) as stores, Stores.open(tmp_path, space="default") as default:
+        assert (stores.space, default.space) == ("anna", "default")
+
+
+def test_the_spaces_of_a_folder_are_listed(tmp_path: Path) -> None:
+    for name in ("bob", "anna"):
+        with Stores.open(tmp_path, space=name) as stores:
+            fill(stores)
+    (tmp_path / "spaces/.hidden").mkdir()
+    (tmp_path / "spaces/notes.txt").touch()
+    assert list_spaces(DataFolder(tmp_path, "a test")) == ["default", "anna", "bob"]
+
+
+def test_what_is_said_elsewhere_names_no_folder(tmp_path: Path) -> None:
+    with Stores.open(tmp_path) as stores:
+        problem = f"cannot write {stores.facts.location}: disk full"
+        assert stores.redact(problem) == "cannot write MEMORY.md: disk full"
+
+
+def test_closed_stores_keep_no_file_open(tmp_path: Path) -> None:
+    stores = Stores.open(tmp_path)
+    fill(stores)
+    stores.passages.search("小明")
+    stores.close()
+    inside = [one.readlink() for one in Path("/proc/self/fd").iterdir() if one.is_symlink()]
+    assert [one for one in inside if one.is_relative_to(tmp_path)] == []

@@ -1,0 +1,70 @@
+"""Many spaces in one process: each has its own memory, and few are open at a time."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Event
+
+from turnleaf.settings import DataFolder
+from turnleaf.spaces import Spaces
+
+
+def count_open(folder: Path) -> int:
+    """Count the files of a folder that this process has open."""
+    links = [one for one in Path("/proc/self/fd").iterdir() if one.is_symlink()]
+    return sum(one.readlink().is_relative_to(folder) for one in links)
+
+
+def test_many_spaces_keep_few_files_open(tmp_path: Path) -> None:
+    spaces = Spaces(DataFolder(tmp_path, "a test"), most_open=4)
+    most = 0
+    for number in range(100):
+        with spaces.use(f"s{number}") as assistant:
+            assistant.memory.add(f"I am number {number}")
+            most = max(most, count_open(tmp_path))
+    assert most <= 4 * 12
+    with spaces.use("s7") as assistant:
+        assert [one.content for one in assistant.memory.get_all()] == ["I am number 7"]
+    spaces.close()
+    assert count_open(tmp_path) == 0
+
+
+def test_an_assistant_that_is_used_is_not_closed(tmp_path: Path) -> None:
+    spaces = Spaces(DataFolder(tmp_path, "a test"), most_open=1)
+    with spaces.use("anna") as anna:
+        for name in ("bob", "carl"):
+            with spaces.use(name) as other:
+                other.reply("cli:session-1", "記住我喜歡茶")
+        with spaces.use("anna") as again:
+            assert again is anna
+        assert anna.reply("cli:session-1", "remember I like tea").saved
+    spaces.close()
+
+
+def test_two_who_ask_for_a_space_at_once_get_the_same_assistant(tmp_path: Path) -> None:
+    spaces = Spaces(DataFolder(tmp_path, "a test"))
+    both = Event()
+
+    def use(_: int) -> int:
+        with spaces.use("anna") as anna:
+            both.wait(10)
+            return id(anna)
+
+    with ThreadPoolExecutor(4) as pool:
+        found = [pool.submit(use, number) for number in range(4)]
+        both.set()
+    assert len({one.result() for one in found}) == 1
+    spaces.close()
+
+
+def test_what_is_not_learned_yet_when_a_space_rests_is_learned_later(tmp_path: Path) -> None:
+    spaces = Spaces(DataFolder(tmp_path, "a test"), most_open=1)
+    with spaces.use("anna") as anna:
+        anna.reply("cli:session-1", "My dog is called Rex")
+    with spaces.use("bob") as bob:
+        bob.reply("cli:session-1", "hello")
+    with spaces.use("anna") as anna:
+        anna.flush()
+        assert ["Rex" in one.content for one in anna.memory.get_all()] == [True]
+    spaces.close()
