@@ -16,7 +16,7 @@ from turnleaf import Index, MemoryStore
 from turnleaf.core.passages import Passage
 from turnleaf.core.terms import TOKENIZER, any_of, date_terms, parse_query, terms
 from turnleaf.core.vectors import Embedder
-from turnleaf.store.sources import Files
+from turnleaf.store.files.sources import Files
 
 BEST = 10
 CACHE_KILOBYTES = 16_384  # as our own index has

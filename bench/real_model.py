@@ -33,7 +33,7 @@ from turnleaf.core.json_forms import request_form
 from turnleaf.errors import ModelError, UnreadableAnswer
 from turnleaf.llm.api import ApiModel
 from turnleaf.settings import CONFIG_NAME
-from turnleaf.store.config import ConfigFile
+from turnleaf.store.files.config import ConfigFile
 from turnleaf.turns import Done
 
 WINDOW = 2_048

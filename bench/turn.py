@@ -27,9 +27,9 @@ from turnleaf.core.dialogue import Event, Prompt, Text, Toolbox
 from turnleaf.core.passages import Passage
 from turnleaf.errors import ModelError
 from turnleaf.settings import data_folder
-from turnleaf.store.config import ConfigFile
-from turnleaf.store.conversations import ConversationStore
-from turnleaf.store.sources import Files
+from turnleaf.store.files.config import ConfigFile
+from turnleaf.store.files.conversations.store import ConversationStore
+from turnleaf.store.files.sources import Files
 
 HALF_CHINESE = ("English", "Chinese")
 CONVERSATIONS = 10

@@ -26,7 +26,7 @@ from turnleaf.errors import InvalidInput, ModelError, SettingsError, StorageErro
 from turnleaf.llm.recall import RecallModel
 from turnleaf.reading import MessageReader
 from turnleaf.settings import CONFIG_NAME
-from turnleaf.store.config import ConfigFile
+from turnleaf.store.files.config import ConfigFile
 from turnleaf.store.timing import local_zone
 
 KEY = "cli:session-1"

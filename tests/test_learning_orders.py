@@ -18,7 +18,7 @@ from tests.decisions import decide
 from tests.strategies import LONG
 from turnleaf.core.learning.queue import LEASE_SECONDS, Batch, Queued
 from turnleaf.core.messages import Message
-from turnleaf.store.learning import LearningStore
+from turnleaf.store.files.learning_queue import LearningStore
 
 START = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)
 MEMORY = Path("/dev/shm")  # noqa: S108

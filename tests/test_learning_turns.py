@@ -23,7 +23,7 @@ from turnleaf import Assistant, Message
 from turnleaf.core.dialogue import Usage
 from turnleaf.errors import ModelError
 from turnleaf.settings import CONFIG_NAME
-from turnleaf.store.config import ConfigFile
+from turnleaf.store.files.config import ConfigFile
 
 KEYS = ("cli:session-1", "slack:1.5")
 NUMBERED = re.compile(r"\[User \d+\]: \(\w{3} [\d: -]+\) (q\d+)")

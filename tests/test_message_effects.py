@@ -15,7 +15,7 @@ from turnleaf.core.keys import only
 from turnleaf.core.message_fates import note_newer
 from turnleaf.llm.recall import RecallModel
 from turnleaf.settings import CONFIG_NAME
-from turnleaf.store.config import ConfigFile
+from turnleaf.store.files.config import ConfigFile
 
 KEY = "cli:session-1"
 OTHER = "cli:session-2"

@@ -16,8 +16,8 @@ from turnleaf.core.changes import Source
 from turnleaf.core.learning.queue import Queued
 from turnleaf.core.messages import Message
 from turnleaf.decision_writing import DecisionWriter
-from turnleaf.store.config import ConfigFile
-from turnleaf.store.learning import LearningStore
+from turnleaf.store.files.config import ConfigFile
+from turnleaf.store.files.learning_queue import LearningStore
 from turnleaf.tools import MemoryTools
 
 KEY = "cli:session-1"

@@ -29,10 +29,10 @@ from turnleaf.llm.claude_cli import ClaudeCli
 from turnleaf.llm.recall import RecallModel
 from turnleaf.scheduling import MOST_AT_ONCE, Runner, told
 from turnleaf.settings import DataFolder
-from turnleaf.store import files
-from turnleaf.store.backup import backup, restore
-from turnleaf.store.daily import DailyLog
-from turnleaf.store.schedules import ScheduleStore
+from turnleaf.store.files import atomic
+from turnleaf.store.files.backup import backup, restore
+from turnleaf.store.files.daily import DailyLog
+from turnleaf.store.files.schedules import ScheduleStore
 
 START = datetime(2026, 11, 16, 8, 0, tzinfo=UTC)
 PROMPT = "早安，客廳的燈叫什麼？"
@@ -250,8 +250,8 @@ def test_what_was_delivered_before_the_program_ended_is_not_delivered_again(
     own.schedules.add(PROMPT, "every 15m", deliver=place)
     clock.pass_time(minutes=15)
     ((schedule, run),) = own.schedules.claim()
-    files.make_folder(folder.results)
-    files.write(folder.results / "燈.md", f"{told(schedule, run, '小明。')}\n\n".encode())
+    atomic.make_folder(folder.results)
+    atomic.write(folder.results / "燈.md", f"{told(schedule, run, '小明。')}\n\n".encode())
     own.daily.append(told(schedule, run, "小明。"))
     own.schedules.give_back(schedule.id, run)
     assert Runner(own).make_due() == 1

@@ -14,7 +14,7 @@ import pytest
 
 from turnleaf.faces.cli.search import Documents, judged, mean
 from turnleaf.llm.embeddings import LocalEmbedder
-from turnleaf.store.index import Index
+from turnleaf.store.files.index.index import Index
 
 DATA = Path(__file__).parent / "data" / "bilingual.json"
 SCOPES: list[dict[str, Any]] = json.loads(DATA.read_text("utf-8"))["scopes"]

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
         UnreadableAnswer,
     )
     from turnleaf.settings import Settings
-    from turnleaf.store.conversation import Conversation
-    from turnleaf.store.conversations import ConversationStore
-    from turnleaf.store.daily import DailyLog
-    from turnleaf.store.index import Index
-    from turnleaf.store.memories import MemoryStore
-    from turnleaf.store.schedules import ScheduleStore
-    from turnleaf.store.stores import Stores
+    from turnleaf.store.files.conversation import Conversation
+    from turnleaf.store.files.conversations.store import ConversationStore
+    from turnleaf.store.files.daily import DailyLog
+    from turnleaf.store.files.facts.memories import MemoryStore
+    from turnleaf.store.files.index.index import Index
+    from turnleaf.store.files.schedules import ScheduleStore
+    from turnleaf.store.files.stores import Stores
     from turnleaf.turns import Composed, Done, Reply
 
 __version__ = "0.1.0"
@@ -89,22 +89,22 @@ _HOMES = {
     "Assistant": "assistant",
     "Composed": "turns",
     "Conflict": "errors",
-    "Conversation": "store.conversation",
-    "ConversationStore": "store.conversations",
+    "Conversation": "store.files.conversation",
+    "ConversationStore": "store.files.conversations.store",
     "ConversationTurn": "core.messages",
     "CorruptFile": "errors",
-    "DailyLog": "store.daily",
+    "DailyLog": "store.files.daily",
     "Document": "core.composer",
     "Done": "turns",
     "EmbeddingError": "errors",
     "Explanation": "core.composer",
     "FactForm": "core.fact_text",
     "Hit": "core.hits",
-    "Index": "store.index",
+    "Index": "store.files.index.index",
     "InvalidInput": "errors",
     "Memory": "core.memories",
     "MemoryFull": "errors",
-    "MemoryStore": "store.memories",
+    "MemoryStore": "store.files.facts.memories",
     "Message": "core.messages",
     "ModelError": "errors",
     "NotFound": "errors",
@@ -112,12 +112,12 @@ _HOMES = {
     "PromptComposer": "core.composer",
     "Record": "core.records",
     "Reply": "turns",
-    "ScheduleStore": "store.schedules",
+    "ScheduleStore": "store.files.schedules",
     "Settings": "settings",
     "SettingsError": "errors",
     "Silence": "core.dialogue",
     "StorageError": "errors",
-    "Stores": "store.stores",
+    "Stores": "store.files.stores",
     "Text": "core.dialogue",
     "ToolCall": "core.dialogue",
     "ToolResult": "core.dialogue",

@@ -15,8 +15,8 @@ from turnleaf.errors import SettingsError, StorageError
 from turnleaf.llm import embeddings, models
 from turnleaf.settings import SETTINGS, Settings
 from turnleaf.store import vocabulary
-from turnleaf.store.config import read_settings
-from turnleaf.store.stores import Stores
+from turnleaf.store.files.config import read_settings
+from turnleaf.store.files.stores import Stores
 
 if TYPE_CHECKING:
     from turnleaf.core.examination import LearningFigures, Row

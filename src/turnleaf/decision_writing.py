@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from turnleaf.core.memories import Memory
     from turnleaf.core.room import Room
     from turnleaf.store.contracts import Facts, LearningQueue, PendingFacts
-    from turnleaf.store.stores import Stores
+    from turnleaf.store.files.stores import Stores
 
 ORIGIN = "learnt"
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from turnleaf.core.learning.queue import Batch, Queued
     from turnleaf.settings import Settings
     from turnleaf.store.contracts import Facts, LearningQueue, PendingFacts
-    from turnleaf.store.stores import Stores
+    from turnleaf.store.files.stores import Stores
 
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 CONTEXT_TRUSTS = ("user", "assistant")

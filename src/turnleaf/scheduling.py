@@ -15,7 +15,7 @@ from turnleaf.assistant import Done
 from turnleaf.core.keys import schedule_key
 from turnleaf.core.schedules import LEASE, checked_deliver
 from turnleaf.errors import Conflict, InvalidInput, TurnleafError
-from turnleaf.store import files
+from turnleaf.store.files import atomic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -243,8 +243,8 @@ class Runner:
 
     def _to_file(self, schedule: Schedule, run: Run, text: str) -> None:
         path = self._own.folder.results / schedule.deliver.partition(":")[2]
-        files.make_folder(path.parent)
-        with files.locked(path) as file:
+        atomic.make_folder(path.parent)
+        with atomic.locked(path) as file:
             before = file.read() or b""
             if run.id.encode() not in before:
                 # What a kill leaves half of would be taken for delivered.

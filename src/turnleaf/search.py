@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from turnleaf.core.ranking import Weights
 from turnleaf.llm.embeddings import find_embedder, find_model_fault
-from turnleaf.store.index_vectors import find_vector_fault, has_numpy
+from turnleaf.store.files.index.vectors import find_vector_fault, has_numpy
 
 if TYPE_CHECKING:
     from turnleaf.settings import Settings

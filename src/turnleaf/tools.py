@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from turnleaf.core.schedules import Run, Schedule
     from turnleaf.settings import DataFolder
     from turnleaf.store.contracts import DailyNotes, Facts, Passages, PendingFacts, Schedules
-    from turnleaf.store.stores import Stores
+    from turnleaf.store.files.stores import Stores
 
     Arguments = Mapping[str, Any]
     Result = dict[str, Any]

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from turnleaf.core.memories import Memory
     from turnleaf.settings import Settings
     from turnleaf.store.contracts import AnswerClaim
-    from turnleaf.store.stores import Stores
+    from turnleaf.store.files.stores import Stores
 
 LONGEST_DAYS = 36_500
 FACT_CHARS = 20

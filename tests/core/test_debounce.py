@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turnleaf.store.watcher import Debounce
+from turnleaf.store.files.watcher import Debounce
 
 QUIET, LONGEST = 1.5, 15.0
 

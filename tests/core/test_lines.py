@@ -9,7 +9,7 @@ import pytest
 
 from turnleaf.core import jsonfacts, markdown
 from turnleaf.core.memories import Memory
-from turnleaf.store.memory_file import fact_lines
+from turnleaf.store.files.facts.memory_file import fact_lines
 
 MOMENT = datetime(2026, 11, 15, tzinfo=UTC)
 LAMP = Memory("lamp", "客廳的燈叫做小明", MOMENT, MOMENT)

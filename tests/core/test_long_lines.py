@@ -16,7 +16,7 @@ from turnleaf.core import terms
 from turnleaf.core import blocks, bullets, markdown, pieces, secrets, spans, terms, tokens
 from turnleaf.faces.slack import texts
 from turnleaf.llm import recall
-from turnleaf.store import daily
+from turnleaf.store.files import daily
 N = 1_000_000
 MARK = bullets.MARK
 """

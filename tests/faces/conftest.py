@@ -14,9 +14,9 @@ import pytest
 
 from turnleaf.faces.cli import main
 from turnleaf.settings import SETTINGS, DataFolder, Settings
-from turnleaf.store.conversations import ConversationStore
-from turnleaf.store.daily import DailyLog
-from turnleaf.store.memories import MemoryStore
+from turnleaf.store.files.conversations.store import ConversationStore
+from turnleaf.store.files.daily import DailyLog
+from turnleaf.store.files.facts.memories import MemoryStore
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from tests.faces.terminal import SECONDS, terminal
 from tests.standins.chat_api import ChatApi
 from turnleaf.faces.cli.answers import MarkdownVoice, cut_blocks, find_breaks
 from turnleaf.settings import Settings
-from turnleaf.store.conversations import ConversationStore
+from turnleaf.store.files.conversations.store import ConversationStore
 
 MING = "客廳的燈叫做小明"
 RECENT = "cli:session-100"

@@ -15,7 +15,7 @@ from tests.faces.screen import Screen
 from tests.faces.terminal import Terminal, terminal
 from tests.standins.chat_api import ChatApi, tool
 from turnleaf.settings import Settings
-from turnleaf.store.conversations import ConversationStore
+from turnleaf.store.files.conversations.store import ConversationStore
 
 MING = "客廳的燈叫做小明"
 LAMP = "The bedroom lamp is called Moon"

@@ -18,8 +18,8 @@ from turnleaf import Message, __version__
 from turnleaf.core.learning.queue import Queued, Unread
 from turnleaf.settings import SETTINGS
 from turnleaf.store.ambient import local_now
-from turnleaf.store.conversations import ConversationStore
-from turnleaf.store.learning import LearningStore
+from turnleaf.store.files.conversations.store import ConversationStore
+from turnleaf.store.files.learning_queue import LearningStore
 
 pytestmark = pytest.mark.usefixtures("at_noon")
 

@@ -13,7 +13,7 @@ from turnleaf.core import transcripts
 from turnleaf.core.messages import Message
 from turnleaf.core.stored_messages import NewMessage
 from turnleaf.settings import Settings
-from turnleaf.store.conversations import ConversationStore
+from turnleaf.store.files.conversations.store import ConversationStore
 
 NOW = datetime.now(UTC)
 LAMP, CAT, TEA = "客廳的燈叫什麼？", "What is my cat called?", "What do I drink?"

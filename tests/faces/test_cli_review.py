@@ -8,7 +8,7 @@ from tests.faces.conftest import Cli
 from tests.faces.terminal import terminal
 from turnleaf.core.changes import Source
 from turnleaf.core.memories import Memory
-from turnleaf.store.pending import PendingStore
+from turnleaf.store.files.facts.pending import PendingStore
 
 MING = "客廳的燈叫做小明"
 BOILER = "The boiler is serviced in May"

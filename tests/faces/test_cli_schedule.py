@@ -14,7 +14,7 @@ import pytest
 from tests.faces.conftest import Cli
 from tests.test_scheduling import DEADLINE_SECONDS, Sleeper
 from turnleaf.core.keys import schedule_key
-from turnleaf.store.schedules import ScheduleStore
+from turnleaf.store.files.schedules import ScheduleStore
 from turnleaf.store.timing import local_zone
 
 PROMPT = "客廳的燈叫什麼？"

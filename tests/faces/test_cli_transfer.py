@@ -22,7 +22,7 @@ from turnleaf.core import markdown
 from turnleaf.core.memories import Memory, from_json, to_json
 from turnleaf.faces.cli.transfer import FORMATS, render
 from turnleaf.settings import Settings
-from turnleaf.store.memories import MemoryStore
+from turnleaf.store.files.facts.memories import MemoryStore
 
 RECORDS = [
     {

@@ -20,7 +20,7 @@ from tests.standins.scripted import all_said, said_next
 from turnleaf.core.dialogue import Event, Prompt, Text, ToolCall, ToolResult, ToolSpec, Usage
 from turnleaf.errors import InvalidInput, ModelError
 from turnleaf.llm.claude_cli import ClaudeCli
-from turnleaf.store.memories import MemoryStore
+from turnleaf.store.files.facts.memories import MemoryStore
 
 PROGRAM = Path(__file__).parents[2] / ".venv/claude/node_modules/.bin/claude"
 SYSTEM = "你是小葉。You are a helpful assistant."

@@ -19,11 +19,11 @@ from typing import Any
 import httpx2
 
 from turnleaf.settings import CONFIG_NAME, KEYS, SETTINGS, DataFolder, Settings
-from turnleaf.store.conversations import ConversationStore
-from turnleaf.store.daily import DailyLog
-from turnleaf.store.memories import MemoryStore
-from turnleaf.store.pending import PendingStore
-from turnleaf.store.schedules import ScheduleStore
+from turnleaf.store.files.conversations.store import ConversationStore
+from turnleaf.store.files.daily import DailyLog
+from turnleaf.store.files.facts.memories import MemoryStore
+from turnleaf.store.files.facts.pending import PendingStore
+from turnleaf.store.files.schedules import ScheduleStore
 
 SECONDS = 60.0
 """How long anything is waited for; a busy machine is no failure."""

@@ -25,7 +25,7 @@ from tests.page.serving import Served
 from turnleaf.core.changes import Source
 from turnleaf.core.messages import Message
 from turnleaf.core.stored_messages import NewMessage
-from turnleaf.store.conversations import ConversationStore
+from turnleaf.store.files.conversations.store import ConversationStore
 
 NOW = datetime.now(UTC)
 NEVER = "0 9 1 1 *"

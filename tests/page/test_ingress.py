@@ -9,8 +9,8 @@ from playwright.sync_api import Browser, FrameLocator, expect
 
 from tests.page.browsing import visiting
 from tests.standins.home_assistant import App, app_running, ingress_to
-from turnleaf.store.memories import MemoryStore
-from turnleaf.store.schedules import ScheduleStore
+from turnleaf.store.files.facts.memories import MemoryStore
+from turnleaf.store.files.schedules import ScheduleStore
 
 LAMP = "客廳的燈叫做小明"
 

@@ -13,7 +13,7 @@ import pytest
 from tests.scores import known
 from turnleaf import DailyLog, Index, MemoryStore
 from turnleaf.llm.embeddings import LocalEmbedder
-from turnleaf.store.watcher import Watcher
+from turnleaf.store.files.watcher import Watcher
 
 MEMORY = Path("data/prompts/memory/MEMORY.md")
 DEADLINE_SECONDS = 60.0

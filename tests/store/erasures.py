@@ -25,9 +25,9 @@ from turnleaf.core.changes import Source
 from turnleaf.core.messages import Message
 from turnleaf.settings import CONFIG_NAME, DataFolder
 from turnleaf.store.erasure import Erased, erase
-from turnleaf.store.memories import MemoryStore
-from turnleaf.store.pending import PendingStore
-from turnleaf.store.stores import Stores as RealStores
+from turnleaf.store.files.facts.memories import MemoryStore
+from turnleaf.store.files.facts.pending import PendingStore
+from turnleaf.store.files.stores import Stores as RealStores
 
 START = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)
 TALK, SLACK, TOOL, DOCUMENT = (

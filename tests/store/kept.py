@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.messages import Message
 from turnleaf.settings import Settings
-from turnleaf.store.conversations import ConversationStore
+from turnleaf.store.files.conversations.store import ConversationStore
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ from turnleaf.core import messages, shelf
 from turnleaf.core.jsontext import dumps
 from turnleaf.core.messages import Message
 from turnleaf.core.shelf import Record
-from turnleaf.store import files
+from turnleaf.store.files import atomic
 
 START = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
 
@@ -30,16 +30,16 @@ def write_conversations(folder: Path, conversations: Mapping[str, Sequence[Messa
     }
     lines = [shelf.line(key, shelf.dump(record)) for key, record in records.items()]
     path = folder / "conversations.json"
-    files.make_folder(folder)
-    files.change(path, lambda _: shelf.assembled(lines))
+    atomic.make_folder(folder)
+    atomic.change(path, lambda _: shelf.assembled(lines))
     return path
 
 
 def archive(folder: Path, key: str, some: Sequence[Message], month: str = "2026-03") -> Path:
     """Append to a month of the archive as an older program does, under its lock."""
     path = folder / "archive" / f"{month}.jsonl"
-    files.make_folder(path.parent)
+    atomic.make_folder(path.parent)
     lines = [dumps({"conversation": key, **messages.to_json(message)}) for message in some]
-    with files.locked(path) as file:
+    with atomic.locked(path) as file:
         file.append("".join(f"{line}\n" for line in lines).encode())
     return path

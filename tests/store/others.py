@@ -16,8 +16,8 @@ from pathlib import Path
 
 from turnleaf.errors import TurnleafError
 from turnleaf.settings import Settings
-from turnleaf.store.conversations import ConversationStore
-from turnleaf.store.memories import MemoryStore
+from turnleaf.store.files.conversations.store import ConversationStore
+from turnleaf.store.files.facts.memories import MemoryStore
 
 ROOT = Path(__file__).parents[2]
 NOBODY = 65534

@@ -24,13 +24,13 @@ from tests.store.older import archive as archive_messages
 from tests.store.older import said, write_conversations
 from turnleaf.errors import CorruptFile, InvalidInput, NotFound, StorageError, TurnleafError
 from turnleaf.settings import Settings
-from turnleaf.store.backup import backup, is_empty, restore, verify
-from turnleaf.store.bundles import MANIFEST, packed
-from turnleaf.store.conversations import ConversationStore
-from turnleaf.store.daily import DailyLog
-from turnleaf.store.memories import MemoryStore
-from turnleaf.store.stores import Stores
-from turnleaf.store.takeover import take_over_older
+from turnleaf.store.files.backup import backup, is_empty, restore, verify
+from turnleaf.store.files.bundles import MANIFEST, packed
+from turnleaf.store.files.conversations.store import ConversationStore
+from turnleaf.store.files.conversations.takeover import take_over_older
+from turnleaf.store.files.daily import DailyLog
+from turnleaf.store.files.facts.memories import MemoryStore
+from turnleaf.store.files.stores import Stores
 
 ROOMY = Settings(memory_max_items=100_000, memory_max_chars=10_000_000)
 
@@ -326,9 +326,9 @@ WRITER = """
 import sys
 from pathlib import Path
 from turnleaf.settings import Settings
-from turnleaf.store.conversations import ConversationStore
-from turnleaf.store.daily import DailyLog
-from turnleaf.store.memories import MemoryStore
+from turnleaf.store.files.conversations.store import ConversationStore
+from turnleaf.store.files.daily import DailyLog
+from turnleaf.store.files.facts.memories import MemoryStore
 
 data = Path(sys.argv[1])
 settings = Settings(memory_max_items=100_000, memory_max_chars=10_000_000,
@@ -525,7 +525,7 @@ def restored_by_nobody(data: Path, file: Path) -> str:
 NOBODY = """
 import sys
 from tests.store import others
-from turnleaf.store.backup import restore
+from turnleaf.store.files.backup import restore
 
 others.become_nobody()
 print(others.refused(lambda: print(restore(*sys.argv[1:]).safety)))

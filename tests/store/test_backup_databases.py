@@ -12,8 +12,8 @@ import pytest
 from tests.store import others
 from turnleaf.errors import StorageError
 from turnleaf.settings import Settings
-from turnleaf.store.backup import backup, restore, verify
-from turnleaf.store.conversations import ConversationStore
+from turnleaf.store.files.backup import backup, restore, verify
+from turnleaf.store.files.conversations.store import ConversationStore
 
 NAME = "conversations/conversations.db"
 PLENTY = Settings(conversation_max_turns=10_000)
@@ -96,7 +96,7 @@ each_damage = pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: dama
 
 KILLED = """
 import os, signal, sys
-from turnleaf.store.conversations import ConversationStore
+from turnleaf.store.files.conversations.store import ConversationStore
 
 store = ConversationStore(sys.argv[1])
 for number in range(50):

@@ -11,7 +11,7 @@ import pytest
 from turnleaf import Settings
 from turnleaf.errors import SettingsError
 from turnleaf.settings import CONFIG_NAME
-from turnleaf.store.config import ConfigFile
+from turnleaf.store.files.config import ConfigFile
 
 
 def config(folder: Path) -> ConfigFile:

@@ -17,7 +17,7 @@ from turnleaf.core.messages import Message
 from turnleaf.core.tokens import message_tokens
 from turnleaf.errors import CorruptFile, InvalidInput, NotFound, StorageError
 from turnleaf.store import vocabulary
-from turnleaf.store.conversation import Conversation
+from turnleaf.store.files.conversation import Conversation
 
 NOW = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)
 CALL = {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{}"}}

@@ -24,7 +24,7 @@ from turnleaf.core.tokens import content_chars
 from turnleaf.core.window import within_limits
 from turnleaf.errors import InvalidInput, SettingsError, StorageError
 from turnleaf.settings import Settings
-from turnleaf.store.conversations import ConversationStore
+from turnleaf.store.files.conversations.store import ConversationStore
 
 KINDS = (".json", ".db")
 

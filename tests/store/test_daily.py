@@ -11,7 +11,7 @@ import pytest
 
 from turnleaf.core.passages import of_day
 from turnleaf.errors import StorageError
-from turnleaf.store.daily import DailyLog
+from turnleaf.store.files.daily import DailyLog
 
 TAIPEI = timezone(timedelta(hours=8))
 EVENING = datetime(2026, 11, 15, 23, 59, tzinfo=TAIPEI)

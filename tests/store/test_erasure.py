@@ -32,8 +32,8 @@ from turnleaf.core.changes import Source
 from turnleaf.core.learning.queue import Queued
 from turnleaf.core.messages import Message
 from turnleaf.errors import Conflict, InvalidInput
-from turnleaf.store.memories import MemoryStore
-from turnleaf.store.schedules import ScheduleStore
+from turnleaf.store.files.facts.memories import MemoryStore
+from turnleaf.store.files.schedules import ScheduleStore
 
 FORMATS = (".md", ".json")
 LONG_AGO = (0, 0)

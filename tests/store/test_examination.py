@@ -16,21 +16,16 @@ from turnleaf.core.learning.queue import Queued
 from turnleaf.core.retention import Retention
 from turnleaf.core.stored_messages import StoredFigures
 from turnleaf.settings import DataFolder, Settings
-from turnleaf.store import (
-    config,
-    conversations,
-    daily,
-    index,
-    journal,
-    learning,
-    memories,
-    schedules,
-)
-from turnleaf.store.conversations import ConversationStore, describe_figures
-from turnleaf.store.daily import DailyLog
-from turnleaf.store.learning import LearningStore
-from turnleaf.store.memories import MemoryStore
-from turnleaf.store.schedules import ScheduleStore
+from turnleaf.store.files import config, daily, schedules
+from turnleaf.store.files import learning_queue as learning
+from turnleaf.store.files.conversations import store as conversations
+from turnleaf.store.files.conversations.store import ConversationStore, describe_figures
+from turnleaf.store.files.daily import DailyLog
+from turnleaf.store.files.facts import journal, memories
+from turnleaf.store.files.facts.memories import MemoryStore
+from turnleaf.store.files.index import index
+from turnleaf.store.files.learning_queue import LearningStore
+from turnleaf.store.files.schedules import ScheduleStore
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 Look = Callable[[Path], Examination]

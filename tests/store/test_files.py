@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from tests.strategies import brief
 from turnleaf.errors import StorageError
-from turnleaf.store import files
+from turnleaf.store.files import atomic
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +45,7 @@ def path(tmp_path: Path) -> Path:
 # Changing
 
 
-def swap(held: files.Held, new: bytes, expected: bytes) -> None:
+def swap(held: atomic.Held, new: bytes, expected: bytes) -> None:
     held.swap(new, lambda: held.read() == expected)
 
 
@@ -63,15 +63,15 @@ def test_a_change_gets_the_old_bytes_and_puts_the_new(
             seen.append(before)
             return after
 
-        assert files.change(path, edit) == data
-        assert files.read(path) == data
+        assert atomic.change(path, edit) == data
+        assert atomic.read(path) == data
     assert seen == [None, *all_of_them[:-1]]
 
 
 def test_a_change_that_changes_nothing_does_not_touch_the_file(path: Path) -> None:
     path.write_bytes(b"x")
     before = path.stat()
-    files.change(path, lambda data: data or b"")
+    atomic.change(path, lambda data: data or b"")
     assert path.stat().st_ino == before.st_ino
     assert path.stat().st_mtime_ns == before.st_mtime_ns
 
@@ -83,20 +83,20 @@ def test_an_edit_that_fails_leaves_the_file_and_lets_go_of_the_lock(path: Path) 
         raise LookupError
 
     with pytest.raises(LookupError):
-        files.change(path, fail)
+        atomic.change(path, fail)
     assert path.read_bytes() == b"old"
-    assert files.change(path, lambda _: b"new") == b"new"
+    assert atomic.change(path, lambda _: b"new") == b"new"
 
 
 def test_nothing_is_left_beside_but_the_lock(path: Path) -> None:
-    files.change(path, lambda _: b"x")
+    atomic.change(path, lambda _: b"x")
     assert sorted(one.name for one in path.parent.iterdir()) == [".file.txt.lock", "file.txt"]
 
 
 def test_what_a_kill_left_beside_is_no_obstacle(path: Path) -> None:
     path.write_bytes(b"old")
     (path.parent / ".file.txt.tmp").write_bytes(b"half of somethi")
-    assert files.change(path, lambda data: (data or b"") + b" new") == b"old new"
+    assert atomic.change(path, lambda data: (data or b"") + b" new") == b"old new"
     assert visible(path.parent) == ["file.txt"]
 
 
@@ -108,12 +108,12 @@ def test_a_reader_never_sees_half_a_file(path: Path) -> None:
 
     def look() -> None:
         while not done.is_set():
-            seen.add(files.read(path) or b"")
+            seen.add(atomic.read(path) or b"")
 
     reader = Thread(target=look)
     reader.start()
     for number in range(20):
-        files.change(path, lambda _, n=number: texts[n % 2])  # type: ignore[misc]
+        atomic.change(path, lambda _, n=number: texts[n % 2])  # type: ignore[misc]
     done.set()
     reader.join(BOUND_SECONDS)
     assert seen <= set(texts)
@@ -125,7 +125,7 @@ def test_the_lock_keeps_other_threads_out(path: Path) -> None:
 
     def work() -> None:
         for _ in range(50):
-            files.change(path, lambda data: str(int(data or b"0") + 1).encode())
+            atomic.change(path, lambda data: str(int(data or b"0") + 1).encode())
 
     threads = [Thread(target=work) for _ in range(4)]
     for thread in threads:
@@ -139,7 +139,7 @@ def test_the_lock_keeps_other_processes_out(path: Path) -> None:
     path.write_bytes(b"0")
     program = (
         "import sys; from pathlib import Path; from turnleaf.store import files\n"
-        "for _ in range(100): files.change(Path(sys.argv[1]), "
+        "for _ in range(100): atomic.change(Path(sys.argv[1]), "
         "lambda data: str(int(data) + 1).encode())"
     )
     running = [subprocess.Popen([sys.executable, "-c", program, str(path)]) for _ in range(3)]
@@ -153,9 +153,9 @@ def test_the_lock_keeps_other_processes_out(path: Path) -> None:
 def test_a_new_file_is_private_whatever_the_umask(path: Path) -> None:
     old = os.umask(0)
     try:
-        files.change(path, lambda _: b"x")
-        files.write(path.with_name("written"), b"x")
-        with files.locked(path.with_name("appended")) as held:
+        atomic.change(path, lambda _: b"x")
+        atomic.write(path.with_name("written"), b"x")
+        with atomic.locked(path.with_name("appended")) as held:
             held.append(b"x\n")
     finally:
         os.umask(old)
@@ -166,11 +166,11 @@ def test_a_new_file_is_private_whatever_the_umask(path: Path) -> None:
 def test_a_file_keeps_its_mode(path: Path, kept: int) -> None:
     path.write_bytes(b"old")
     path.chmod(kept)
-    files.change(path, lambda _: b"new")
+    atomic.change(path, lambda _: b"new")
     assert mode(path) == kept
-    files.write(path, b"newer")
+    atomic.write(path, b"newer")
     assert mode(path) == kept
-    with files.locked(path) as held:
+    with atomic.locked(path) as held:
         swap(held, b"newest", b"newer")
     assert mode(path) == kept
 
@@ -181,7 +181,7 @@ def test_a_file_keeps_its_owner_and_its_group(path: Path) -> None:
     owner, group = (nobody, nobody) if os.geteuid() == 0 else (os.geteuid(), os.getgroups()[-1])
     path.write_bytes(b"old")
     os.chown(path, owner, group)
-    files.change(path, lambda _: b"new")
+    atomic.change(path, lambda _: b"new")
     assert (path.stat().st_uid, path.stat().st_gid) == (owner, group)
 
 
@@ -191,19 +191,19 @@ def test_links_are_followed_to_the_file_that_everybody_locks(path: Path) -> None
     (folder / "file.txt").write_bytes(b"x")
     (path.parent / "to-folder").symlink_to(folder)
     path.symlink_to(path.parent / "to-folder" / "file.txt")
-    assert files.real(path) == (folder / "file.txt").resolve()
-    assert files.real(str(path)) == files.real(path)
+    assert atomic.real(path) == (folder / "file.txt").resolve()
+    assert atomic.real(str(path)) == atomic.real(path)
 
 
 def test_a_path_that_no_system_has_is_refused() -> None:
     with pytest.raises(StorageError, match="choose another path"):
-        files.real("a\0b")
+        atomic.real("a\0b")
 
 
 def test_folders_are_made_and_private(tmp_path: Path) -> None:
     old = os.umask(0)
     try:
-        files.make_folder(tmp_path / "a" / "b" / "c")
+        atomic.make_folder(tmp_path / "a" / "b" / "c")
     finally:
         os.umask(old)
     assert [mode(tmp_path / each) for each in ("a", "a/b", "a/b/c")] == [0o700] * 3
@@ -211,7 +211,7 @@ def test_folders_are_made_and_private(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_there_stays_as_it_is(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
-    files.make_folder(tmp_path)
+    atomic.make_folder(tmp_path)
     assert mode(tmp_path) == 0o755
 
 
@@ -219,50 +219,50 @@ def test_a_file_where_a_folder_should_be_is_an_error_that_says_so(tmp_path: Path
     (tmp_path / "a").write_text("not a folder")
     for folder in (tmp_path / "a", tmp_path / "a" / "b"):
         with pytest.raises(StorageError, match=r"cannot create .*: a part of its path is a file"):
-            files.make_folder(folder)
+            atomic.make_folder(folder)
 
 
 # Reading
 
 
 def test_what_is_not_there_is_none_and_what_is_empty_is_empty(path: Path) -> None:
-    assert files.read(path) is None
+    assert atomic.read(path) is None
     path.write_bytes(b"")
-    assert files.read(path) == b""
+    assert atomic.read(path) == b""
 
 
 def test_what_cannot_be_read_is_an_error_and_never_empty(path: Path) -> None:
     path.mkdir()
     with pytest.raises(StorageError, match=r"cannot read .*file\.txt: it is a folder, not a file"):
-        files.read(path)
+        atomic.read(path)
 
 
 def test_the_same_bytes_have_the_same_name(path: Path) -> None:
-    assert files.version(b"x") == files.version(b"x")
-    assert len({files.version(data) for data in (b"x", b"y", b"", None)}) == 4
+    assert atomic.version(b"x") == atomic.version(b"x")
+    assert len({atomic.version(data) for data in (b"x", b"y", b"", None)}) == 4
 
 
 def test_the_end_of_a_file_is_read_alone(path: Path) -> None:
-    assert files.read_from(path, -3).data == b""
+    assert atomic.read_from(path, -3).data == b""
     path.write_bytes(b"0123456789")
-    assert files.read_from(path, -3)[1:] == (7, b"789")
-    assert files.read_from(path, -99)[1:] == (0, b"0123456789")
-    assert files.read_from(path, 8)[1:] == (8, b"89")
-    assert files.read_from(path, 99)[1:] == (99, b"")
+    assert atomic.read_from(path, -3)[1:] == (7, b"789")
+    assert atomic.read_from(path, -99)[1:] == (0, b"0123456789")
+    assert atomic.read_from(path, 8)[1:] == (8, b"89")
+    assert atomic.read_from(path, 99)[1:] == (99, b"")
 
 
 def test_what_is_not_there_was_changed_at_the_beginning_of_time(path: Path) -> None:
-    assert files.modified(path) == datetime(1970, 1, 1, tzinfo=UTC)
+    assert atomic.modified(path) == datetime(1970, 1, 1, tzinfo=UTC)
     path.write_bytes(b"x")
     os.utime(path, (100, 100))
-    assert files.modified(path).timestamp() == 100
+    assert atomic.modified(path).timestamp() == 100
 
 
 # Appending
 
 
 def test_what_is_appended_can_be_taken_back(path: Path) -> None:
-    with files.locked(path) as held:
+    with atomic.locked(path) as held:
         assert held.append(b"one\n") == 0
         size = held.append(b"two\n")
         assert held.read() == b"one\ntwo\n"
@@ -272,7 +272,7 @@ def test_what_is_appended_can_be_taken_back(path: Path) -> None:
 
 def test_a_line_without_an_end_is_ended_first(path: Path) -> None:
     path.write_bytes(b"torn")
-    with files.locked(path) as held:
+    with atomic.locked(path) as held:
         size = held.append(b"whole\n")
         assert held.read() == b"torn\nwhole\n"
         held.cut_back(size)
@@ -281,7 +281,7 @@ def test_a_line_without_an_end_is_ended_first(path: Path) -> None:
 
 def test_a_file_can_be_removed_and_removed_again(path: Path) -> None:
     path.write_bytes(b"x")
-    with files.locked(path) as held:
+    with atomic.locked(path) as held:
         held.remove()
         held.remove()
     assert not path.exists()
@@ -292,29 +292,29 @@ def test_a_file_can_be_removed_and_removed_again(path: Path) -> None:
 
 def test_a_swap_keeps_what_it_replaced(path: Path) -> None:
     path.write_bytes(b"old")
-    with files.locked(path) as held:
+    with atomic.locked(path) as held:
         swap(held, b"new", b"old")
     assert path.read_bytes() == b"new"
-    assert files.previous_path(path).read_bytes() == b"old"
+    assert atomic.previous_path(path).read_bytes() == b"old"
     assert visible(path.parent) == ["file.txt"]
-    files.drop_previous(path)
-    files.drop_previous(path)
-    assert not files.previous_path(path).exists()
+    atomic.drop_previous(path)
+    atomic.drop_previous(path)
+    assert not atomic.previous_path(path).exists()
 
 
 def test_what_somebody_writes_into_the_replaced_file_is_found(path: Path) -> None:
     path.write_bytes(b"old")
     with path.open("r+b", buffering=0) as editor:
-        with files.locked(path) as held:
+        with atomic.locked(path) as held:
             swap(held, b"new", b"old")
         editor.write(b"edited too late")
     assert path.read_bytes() == b"new"
-    assert files.previous_path(path).read_bytes() == b"edited too late"
+    assert atomic.previous_path(path).read_bytes() == b"edited too late"
 
 
 def test_what_somebody_saved_since_it_was_read_is_left_alone(path: Path) -> None:
     path.write_bytes(b"saved by somebody else")
-    with files.locked(path) as held, pytest.raises(files.Overtaken):
+    with atomic.locked(path) as held, pytest.raises(atomic.Overtaken):
         swap(held, b"new", b"old")
     assert path.read_bytes() == b"saved by somebody else"
 
@@ -322,13 +322,13 @@ def test_what_somebody_saved_since_it_was_read_is_left_alone(path: Path) -> None
 def test_a_swap_that_is_overtaken_leaves_what_the_last_one_kept(path: Path) -> None:
     path.write_bytes(b"old")
     with path.open("r+b", buffering=0) as editor:
-        with files.locked(path) as held:
+        with atomic.locked(path) as held:
             swap(held, b"new", b"old")
         editor.write(b"edited too late")
     path.write_bytes(b"saved by somebody else")
-    with files.locked(path) as held, pytest.raises(files.Overtaken):
+    with atomic.locked(path) as held, pytest.raises(atomic.Overtaken):
         swap(held, b"newer", b"new")
-    assert files.previous_path(path).read_bytes() == b"edited too late"
+    assert atomic.previous_path(path).read_bytes() == b"edited too late"
 
 
 # Damage
@@ -339,7 +339,7 @@ def test_what_cannot_be_used_is_kept_under_another_name(
 ) -> None:
     path.write_bytes(b"damaged")
     path.chmod(0o640)
-    with caplog.at_level(logging.WARNING, "turnleaf"), files.locked(path) as held:
+    with caplog.at_level(logging.WARNING, "turnleaf"), atomic.locked(path) as held:
         copies = [held.move_aside("it is broken") for _ in range(2)]
     assert len(set(copies)) == 2
     for copy in copies:
@@ -352,7 +352,7 @@ def test_what_cannot_be_used_is_kept_under_another_name(
 def test_what_belongs_to_it_goes_aside_with_it(path: Path) -> None:
     for name in ("file.txt", "file.txt-wal"):
         path.with_name(name).write_bytes(name.encode())
-    with files.locked(path) as held:
+    with atomic.locked(path) as held:
         aside = held.set_aside("it is broken", companions=("-wal", "-shm"))
     assert aside.read_bytes() == b"file.txt"
     assert Path(f"{aside}-wal").read_bytes() == b"file.txt-wal"
@@ -361,7 +361,7 @@ def test_what_belongs_to_it_goes_aside_with_it(path: Path) -> None:
 
 
 def test_a_content_without_a_place_gets_one(path: Path) -> None:
-    with files.locked(path) as held:
+    with atomic.locked(path) as held:
         one, other = held.keep_copy(b"1", "conflict"), held.keep_copy(b"2", "conflict")
     assert [one.read_bytes(), other.read_bytes()] == [b"1", b"2"]
     assert one.name.startswith("file.txt.conflict-")
@@ -373,13 +373,13 @@ def test_a_content_without_a_place_gets_one(path: Path) -> None:
 def test_what_a_kill_interrupted_is_read_as_it_will_be(path: Path) -> None:
     path.write_bytes(b"new, but only ha old old old")
     (path.parent / ".file.txt.redo").write_bytes(b"new, but only half")
-    assert files.read(path) == b"new, but only half"
+    assert atomic.read(path) == b"new, but only half"
 
 
 def test_what_a_kill_interrupted_is_finished_by_the_next_to_lock(path: Path) -> None:
     path.write_bytes(b"new, but only ha old old old")
     (path.parent / ".file.txt.redo").write_bytes(b"new, but only half")
-    with files.locked(path) as held:
+    with atomic.locked(path) as held:
         assert held.read() == b"new, but only half"
     assert path.read_bytes() == b"new, but only half"
     assert not (path.parent / ".file.txt.redo").exists()
@@ -391,8 +391,8 @@ def test_what_a_kill_interrupted_is_finished_by_the_next_to_lock(path: Path) -> 
 def test_a_folder_in_a_file_s_place_is_an_error_that_says_so(path: Path) -> None:
     path.mkdir()
     for attempt in (
-        lambda: files.change(path, lambda _: b"x"),
-        lambda: files.write(path, b"x"),
+        lambda: atomic.change(path, lambda _: b"x"),
+        lambda: atomic.write(path, b"x"),
     ):
         with pytest.raises(StorageError, match="it is a folder, not a file; choose another path"):
             attempt()
@@ -402,7 +402,7 @@ def test_a_folder_in_a_file_s_place_is_an_error_that_says_so(path: Path) -> None
 def test_a_pipe_is_not_replaced_by_a_file(path: Path) -> None:
     os.mkfifo(path)
     with pytest.raises(StorageError, match="a device or a pipe, which a file would replace"):
-        files.write(path, b"x")
+        atomic.write(path, b"x")
     assert path.is_fifo()
     assert visible(path.parent) == ["file.txt"]
 
@@ -410,18 +410,18 @@ def test_a_pipe_is_not_replaced_by_a_file(path: Path) -> None:
 def test_a_folder_that_is_not_there_is_an_error_that_says_so(path: Path) -> None:
     missing = path.parent / "missing" / "file.txt"
     with pytest.raises(StorageError, match="has the folder been moved or a disk been unplugged"):
-        files.change(missing, lambda _: b"x")
+        atomic.change(missing, lambda _: b"x")
 
 
 def test_a_name_that_is_too_long_is_an_error_that_says_so(path: Path) -> None:
     with pytest.raises(StorageError, match="its name is too long; choose a shorter one"):
-        files.write(path.with_name("x" * 256), b"x")
+        atomic.write(path.with_name("x" * 256), b"x")
 
 
 def test_links_that_go_in_a_circle_are_an_error_that_says_so(path: Path) -> None:
     path.symlink_to(path)
     with pytest.raises(StorageError, match="round in a circle"):
-        files.read(path)
+        atomic.read(path)
 
 
 def test_a_read_only_file_is_respected(ground: Path) -> None:
@@ -430,8 +430,8 @@ def test_a_read_only_file_is_respected(ground: Path) -> None:
         "from turnleaf.errors import StorageError\n"
         "if os.geteuid() == 0: os.setgid(65534); os.setuid(65534)\n"
         "path = Path(sys.argv[1])\n"
-        "for act in (lambda: files.write(path, b'x'), "
-        "lambda: files.change(path, lambda _: b'x')):\n"
+        "for act in (lambda: atomic.write(path, b'x'), "
+        "lambda: atomic.change(path, lambda _: b'x')):\n"
         "    try: act()\n"
         "    except StorageError as error: print(error)\n"
     )
@@ -448,15 +448,15 @@ def test_a_read_only_file_is_respected(ground: Path) -> None:
 
 
 def test_a_file_that_vanished_is_named_with_what_to_do(path: Path) -> None:
-    assert "put it back (turnleaf restore), or start again" in str(files.gone(path))
-    assert str(path) in str(files.gone(path))
+    assert "put it back (turnleaf restore), or start again" in str(atomic.gone(path))
+    assert str(path) in str(atomic.gone(path))
 
 
 # Locking
 
 
 def hold(path: Path, has_it: Event, may_end: Event) -> None:
-    with files.locked(path):
+    with atomic.locked(path):
         has_it.set()
         assert may_end.wait(BOUND_SECONDS)
 
@@ -480,27 +480,27 @@ def test_whoever_gives_way_has_the_lock_only_after_those_who_waited(path: Path) 
     order: list[str] = []
 
     def wait() -> None:
-        with files.locked(path):
+        with atomic.locked(path):
             order.append("waited")
 
-    with files.locked(path):
+    with atomic.locked(path):
         waiting = Thread(target=wait)
         waiting.start()
         wait_until(lambda: is_locked(path, "line"))
-    files.give_way(path)
-    with files.locked(path):
+    atomic.give_way(path)
+    with atomic.locked(path):
         order.append("gave way")
     waiting.join(BOUND_SECONDS)
     assert order == ["waited", "gave way"]
 
 
 def test_giving_way_to_nobody_takes_no_time(path: Path) -> None:
-    files.give_way(path)
+    atomic.give_way(path)
     assert not is_locked(path)
 
 
 def test_a_kept_lock_excludes_others_while_it_is_held_and_only_then(path: Path) -> None:
-    kept = files.KeptLock(path)
+    kept = atomic.KeptLock(path)
     for _ in range(2):
         with kept:
             assert is_locked(path)
@@ -508,7 +508,7 @@ def test_a_kept_lock_excludes_others_while_it_is_held_and_only_then(path: Path) 
 
 
 def test_a_kept_lock_waits_for_others(path: Path) -> None:
-    kept, has_it, may_end, order = files.KeptLock(path), Event(), Event(), []
+    kept, has_it, may_end, order = atomic.KeptLock(path), Event(), Event(), []
     with kept:
         pass
     other = Thread(target=hold, args=(path, has_it, may_end))
@@ -530,7 +530,7 @@ def test_a_kept_lock_waits_for_others(path: Path) -> None:
 
 
 def test_a_kept_lock_whose_file_was_deleted_is_taken_on_the_new_one(path: Path) -> None:
-    kept = files.KeptLock(path)
+    kept = atomic.KeptLock(path)
     with kept:
         pass
     path.with_name(f".{path.name}.lock").unlink()
@@ -539,7 +539,7 @@ def test_a_kept_lock_whose_file_was_deleted_is_taken_on_the_new_one(path: Path) 
 
 
 def test_a_child_does_not_keep_what_its_parent_had_locked(path: Path) -> None:
-    kept = files.KeptLock(path)
+    kept = atomic.KeptLock(path)
     with kept:
         child = os.fork()
         if child == 0:
@@ -556,5 +556,5 @@ def test_a_child_does_not_keep_what_its_parent_had_locked(path: Path) -> None:
 def test_a_kept_lock_finishes_what_a_kill_interrupted(path: Path) -> None:
     path.write_bytes(b"half")
     path.with_name(f".{path.name}.redo").write_bytes(b"the whole content")
-    with files.KeptLock(path):
+    with atomic.KeptLock(path):
         assert path.read_bytes() == b"the whole content"

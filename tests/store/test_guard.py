@@ -10,7 +10,7 @@ import pytest
 
 from turnleaf.core.memories import Memory
 from turnleaf.errors import StorageError
-from turnleaf.store import guard
+from turnleaf.store.files import guard
 
 BOUND_SECONDS = 60
 

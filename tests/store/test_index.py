@@ -16,11 +16,11 @@ import pytest
 from turnleaf.core.hits import Hit
 from turnleaf.core.passages import Passage
 from turnleaf.errors import InvalidInput
-from turnleaf.store.conversations import ConversationStore
-from turnleaf.store.daily import DailyLog
-from turnleaf.store.index import Index
-from turnleaf.store.memories import MemoryStore
-from turnleaf.store.sources import Files
+from turnleaf.store.files.conversations.store import ConversationStore
+from turnleaf.store.files.daily import DailyLog
+from turnleaf.store.files.facts.memories import MemoryStore
+from turnleaf.store.files.index.index import Index
+from turnleaf.store.files.sources import Files
 
 MARCH = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from tests.strategies import brief
 from turnleaf.core.hits import Hit
-from turnleaf.store.index import Index
-from turnleaf.store.index_writing import signature
+from turnleaf.store.files.index.index import Index
+from turnleaf.store.files.index.writing import signature
 
 WORDS = (
     *(

@@ -18,10 +18,11 @@ import pytest
 from tests.meanings import Meanings
 from turnleaf.core.messages import Message
 from turnleaf.settings import Settings
-from turnleaf.store import files, index_vectors
-from turnleaf.store.conversations import ConversationStore
-from turnleaf.store.index import Index
-from turnleaf.store.index_database import CHECKSUM_BYTES, connect
+from turnleaf.store.files import atomic
+from turnleaf.store.files.conversations.store import ConversationStore
+from turnleaf.store.files.index import vectors as index_vectors
+from turnleaf.store.files.index.database import CHECKSUM_BYTES, connect
+from turnleaf.store.files.index.index import Index
 
 FORK = multiprocessing.get_context("fork")
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -122,7 +123,7 @@ def test_other_threads_search_while_something_is_erased(store: ConversationStore
             reached.set()
 
     with ThreadPoolExecutor(2) as threads:
-        with files.locked(index.location.with_name("index.db-anew")):
+        with atomic.locked(index.location.with_name("index.db-anew")):
             erasing = threads.submit(erase)
             assert reached.wait(60)
             assert threads.submit(index.search, "tea 7").result(60)

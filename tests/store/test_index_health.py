@@ -31,9 +31,9 @@ from tests.store.others import ROOT, become_nobody
 from tests.strategies import LONG
 from turnleaf.core.hits import Hit
 from turnleaf.core.messages import Message
-from turnleaf.store.conversations import ConversationStore
-from turnleaf.store.index import Index
-from turnleaf.store.index_database import SCHEMA_VERSION, connect
+from turnleaf.store.files.conversations.store import ConversationStore
+from turnleaf.store.files.index.database import SCHEMA_VERSION, connect
+from turnleaf.store.files.index.index import Index
 
 FORK = multiprocessing.get_context("fork")
 PATIENCE_SECONDS = 10.0

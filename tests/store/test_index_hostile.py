@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from tests.strategies import LONG, brief
 from turnleaf.core.terms import parse_query
-from turnleaf.store.index import Index
-from turnleaf.store.sources import Files
+from turnleaf.store.files.index.index import Index
+from turnleaf.store.files.sources import Files
 
 SYNTAX = (
     *('"', "'", "AND", "OR", "NOT", "NEAR(", "NEAR(tea coffee, 2)", "*", "-", "+", ":", "^", "("),

@@ -23,9 +23,9 @@ from turnleaf.core.keys import Reader
 from turnleaf.core.messages import Message
 from turnleaf.core.ranking import Weights
 from turnleaf.core.stored_messages import Cursor, Feed, FeedMessage
-from turnleaf.store.conversations import ConversationStore
-from turnleaf.store.index import Index
-from turnleaf.store.index_reading import CANDIDATES
+from turnleaf.store.files.conversations.store import ConversationStore
+from turnleaf.store.files.index.index import Index
+from turnleaf.store.files.index.reading import CANDIDATES
 
 FORK = multiprocessing.get_context("fork")
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

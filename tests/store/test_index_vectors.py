@@ -22,10 +22,10 @@ from turnleaf.core.vectors import SENTENCES, pack
 from turnleaf.errors import EmbeddingError
 from turnleaf.search import use_settings
 from turnleaf.settings import DataFolder, Settings
-from turnleaf.store.index import TEXTS_PER_SEARCH, Index
-from turnleaf.store.index_database import connect
-from turnleaf.store.index_vectors import PER_BLOCK, SCALE_BYTES
-from turnleaf.store.stores import Stores
+from turnleaf.store.files.index.database import connect
+from turnleaf.store.files.index.index import TEXTS_PER_SEARCH, Index
+from turnleaf.store.files.index.vectors import PER_BLOCK, SCALE_BYTES
+from turnleaf.store.files.stores import Stores
 
 
 class English(Meanings):

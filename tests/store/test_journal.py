@@ -18,7 +18,7 @@ from tests.strategies import brief, recorded_changes
 from turnleaf.core.changes import Change, Source, to_json
 from turnleaf.core.jsontext import dumps
 from turnleaf.core.memories import Memory
-from turnleaf.store.journal import TAIL_BYTES, Journal
+from turnleaf.store.files.facts.journal import TAIL_BYTES, Journal
 
 NOW = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)
 

@@ -20,8 +20,8 @@ from turnleaf.core.learning.decisions import Decision
 from turnleaf.core.learning.queue import LEASE_SECONDS, Batch, Queued
 from turnleaf.core.messages import Message
 from turnleaf.errors import StorageError
-from turnleaf.store.backup import backup, restore
-from turnleaf.store.learning import LearningStore
+from turnleaf.store.files.backup import backup, restore
+from turnleaf.store.files.learning_queue import LearningStore
 
 START = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)
 DAY = date(2026, 3, 1)
@@ -178,7 +178,7 @@ def test_nothing_erased_stays_where_sqlite_moved_it_from(place: Place, seed: int
 
 CLAIMER = """
 import sys
-from turnleaf.store.learning import LearningStore
+from turnleaf.store.files.learning_queue import LearningStore
 
 store = LearningStore(sys.argv[1])
 store.waiting("key")

@@ -27,9 +27,9 @@ from turnleaf.core.changes import Source
 from turnleaf.core.memories import Memory, content_id
 from turnleaf.errors import Conflict, InvalidInput, MemoryFull, SettingsError, StorageError
 from turnleaf.settings import Settings
-from turnleaf.store import files
-from turnleaf.store.memories import MemoryStore
-from turnleaf.store.pending import PendingStore
+from turnleaf.store.files import atomic
+from turnleaf.store.files.facts.memories import MemoryStore
+from turnleaf.store.files.facts.pending import PendingStore
 
 START = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)
 FORMATS = (".json", ".md")
@@ -599,24 +599,24 @@ def test_another_process_sees_what_this_one_wrote(place: Place) -> None:
 
 def wait_for_rest(*paths: Path) -> None:
     """Wait until whoever saves a file would leave other marks."""
-    while not all(found is None or files.is_at_rest(found) for found in map(files.marks, paths)):
+    while not all(found is None or atomic.is_at_rest(found) for found in map(atomic.marks, paths)):
         pass
 
 
 def test_a_file_that_nobody_else_touched_is_read_once_for_a_change(place: Place) -> None:
     store = place.open()
-    around = place.path, files.previous_path(place.path), place.path.with_name("changes.jsonl")
+    around = place.path, atomic.previous_path(place.path), place.path.with_name("changes.jsonl")
     store.add("one")
     wait_for_rest(*around)
     store.add("two")
     wait_for_rest(*around)
     calls = count_calls(lambda: store.add("three"))
-    assert calls["files._read"] == 1
+    assert calls["atomic._read"] == 1
     assert not any(calls[name] for name in ("markdown._read_all", "jsonfacts._page"))
     wait_for_rest(*around)
     store.get_all()
     calls = count_calls(store.get_all)
-    assert not any(calls[name] for name in ("files._read", "files.read_from"))
+    assert not any(calls[name] for name in ("atomic._read", "atomic.read_from"))
     assert not any(calls[name] for name in ("markdown._read_all", "jsonfacts._page"))
 
 
@@ -1110,7 +1110,7 @@ def test_a_previous_page_that_a_power_cut_cut_short_is_no_save_of_an_editor(
     store.add("住在台北")
     changed_last(store, how)
     page, facts = place.data(), store.get_all()
-    previous = files.previous_path(place.path)
+    previous = atomic.previous_path(place.path)
     whole = previous.read_bytes()
     assert whole != page
     for length in range(len(whole)):
@@ -1129,10 +1129,10 @@ def test_a_cut_text_of_a_change_that_was_never_made_brings_no_half_fact_in(page:
     old, record = page.data(), page.path.with_name("changes.jsonl")
     page.open().add("喝咖啡", "家")
     new, recorded = page.data(), record.read_bytes()
-    previous = files.previous_path(page.path)
+    previous = atomic.previous_path(page.path)
     for length in range(len(new) + 1):
         # A store that is open in this process looks after the page meanwhile.
-        with files.locked(page.path):
+        with atomic.locked(page.path):
             page.edit(old)
             record.write_bytes(recorded)
             previous.write_bytes(new[:length])
@@ -1179,7 +1179,7 @@ def test_when_facts_were_first_seen_is_written_only_when_one_is_new(page: Place)
     page.open()
     save(page.path, "# Memory\n\n- 綠茶\n", 1_000_000_000)
     page.open().get_all()
-    kept = files.seen_path(page.path)
+    kept = atomic.seen_path(page.path)
     before = kept.stat()
     page.open().get_all()
     assert (kept.stat().st_ino, kept.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
@@ -1190,7 +1190,7 @@ def test_when_facts_were_first_seen_is_written_only_when_one_is_new(page: Place)
 def test_times_that_cannot_be_kept_are_those_of_the_page(page: Place) -> None:
     store = page.open()
     save(page.path, "# Memory\n\n- 綠茶\n", 1_000_000_000)
-    files.seen_path(page.path).mkdir()
+    atomic.seen_path(page.path).mkdir()
     assert store.get_all()[0].created_at == datetime.fromtimestamp(1_000_000_000, UTC)
 
 

@@ -14,9 +14,9 @@ from turnleaf.core.changes import Source
 from turnleaf.core.memories import Memory
 from turnleaf.errors import Conflict, InvalidInput, MemoryFull
 from turnleaf.settings import Settings
-from turnleaf.store.memories import MemoryStore
-from turnleaf.store.older import older_path
-from turnleaf.store.pending import PendingStore
+from turnleaf.store.files.facts.memories import MemoryStore
+from turnleaf.store.files.facts.older import older_path
+from turnleaf.store.files.facts.pending import PendingStore
 
 START = datetime(2026, 11, 17, 12, 0, tzinfo=UTC)
 LONG_AGO = (0, 0)

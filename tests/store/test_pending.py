@@ -11,9 +11,9 @@ import pytest
 from tests.store.erasures import Stores, kill
 from turnleaf.core.changes import Source
 from turnleaf.settings import Settings
-from turnleaf.store.index import Index
-from turnleaf.store.memories import MemoryStore
-from turnleaf.store.pending import PendingStore
+from turnleaf.store.files.facts.memories import MemoryStore
+from turnleaf.store.files.facts.pending import PendingStore
+from turnleaf.store.files.index.index import Index
 
 START = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)
 NOTES = Source("燈叫小明", "cli:session-1", START, "document", "document:notes.md")

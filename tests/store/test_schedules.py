@@ -22,7 +22,7 @@ from turnleaf.core.schedules import (
     finished,
 )
 from turnleaf.errors import NotFound, StorageError
-from turnleaf.store.schedules import ScheduleStore
+from turnleaf.store.files.schedules import ScheduleStore
 from turnleaf.store.timing import next_due
 
 START = datetime(2026, 11, 16, 8, 0, tzinfo=UTC)

@@ -9,7 +9,7 @@ import pytest
 from turnleaf import Assistant, Message, Stores
 from turnleaf.errors import InvalidInput
 from turnleaf.settings import DataFolder
-from turnleaf.store.stores import in_space, list_spaces
+from turnleaf.store.files.stores import in_space, list_spaces
 
 LAMP = "客廳的燈叫做小明"
 KEY = "cli:session-1"

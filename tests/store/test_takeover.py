@@ -16,12 +16,10 @@ import pytest
 from tests.store.older import START, archive, said, write_conversations
 from turnleaf.core.messages import Message
 from turnleaf.settings import Settings
-from turnleaf.store import files
-from turnleaf.store.conversations import ConversationStore
 from turnleaf.store.erasure import erase, erase_conversation
-from turnleaf.store.index import Index
-from turnleaf.store.stores import Stores
-from turnleaf.store.takeover import (
+from turnleaf.store.files import atomic
+from turnleaf.store.files.conversations.store import ConversationStore
+from turnleaf.store.files.conversations.takeover import (
     OlderFiles,
     TakenOver,
     erase_from_backups,
@@ -29,6 +27,8 @@ from turnleaf.store.takeover import (
     list_older,
     take_over_older,
 )
+from turnleaf.store.files.index.index import Index
+from turnleaf.store.files.stores import Stores
 
 COPY = re.compile(r"(conversations\.json|\d{4}-\d\d\.jsonl)\.taken-over-\d{8}T\d{6}Z")
 
@@ -283,8 +283,8 @@ def test_a_copy_that_cannot_be_made_keeps_the_original(
 TAKER = """
 import sys
 from turnleaf.settings import Settings
-from turnleaf.store.conversations import ConversationStore
-from turnleaf.store.takeover import take_over_older
+from turnleaf.store.files.conversations.store import ConversationStore
+from turnleaf.store.files.conversations.takeover import take_over_older
 store = ConversationStore(sys.argv[1], settings=Settings())
 sys.stdin.readline()
 take_over_older(store.location, store)
@@ -296,7 +296,7 @@ def test_it_waits_for_a_program_that_is_writing(folder: Path, store: Conversatio
     held, done = threading.Event(), threading.Event()
 
     def write() -> None:
-        with files.locked(path) as file:
+        with atomic.locked(path) as file:
             held.set()
             waited = done.wait(0.3)
             assert not waited, "it did not wait for the lock"

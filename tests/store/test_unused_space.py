@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import apsw
 import pytest
 
-from turnleaf.store.databases import overwrite_unused
+from turnleaf.store.files.databases import overwrite_unused
 
 if TYPE_CHECKING:
     from pathlib import Path

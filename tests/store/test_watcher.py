@@ -23,9 +23,9 @@ from tests.store.older import said, write_conversations
 from turnleaf.core.messages import Message
 from turnleaf.core.vectors import SENTENCES, pack
 from turnleaf.errors import EmbeddingError
-from turnleaf.store.conversations import ConversationStore
-from turnleaf.store.index import Index
-from turnleaf.store.watcher import SAID_SECONDS, Watcher, any_remote
+from turnleaf.store.files.conversations.store import ConversationStore
+from turnleaf.store.files.index.index import Index
+from turnleaf.store.files.watcher import SAID_SECONDS, Watcher, any_remote
 
 DEADLINE_SECONDS = 60.0
 QUIET_SECONDS = 0.25
@@ -469,9 +469,9 @@ import logging, sys
 from pathlib import Path
 from threading import Event
 from turnleaf.core.messages import Message
-from turnleaf.store.conversations import ConversationStore
-from turnleaf.store.index import Index
-from turnleaf.store.watcher import Watcher
+from turnleaf.store.files.conversations.store import ConversationStore
+from turnleaf.store.files.index.index import Index
+from turnleaf.store.files.watcher import Watcher
 
 logging.basicConfig(format="%(message)s")
 folder = Path(sys.argv[1])

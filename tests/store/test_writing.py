@@ -19,7 +19,7 @@ from turnleaf.core.changes import Change
 from turnleaf.core.memories import Memory, content_id
 from turnleaf.errors import Conflict, InvalidInput, NotFound, StorageError
 from turnleaf.settings import Settings
-from turnleaf.store.memories import MemoryStore
+from turnleaf.store.files.facts.memories import MemoryStore
 
 FORMATS = (".json", ".md")
 LONG_AGO = (0, 0)

@@ -26,7 +26,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from turnleaf.settings import Settings
-from turnleaf.store.memories import MemoryStore
+from turnleaf.store.files.facts.memories import MemoryStore
 
 PLENTY = Settings(memory_max_items=10**6, memory_max_chars=10**9)
 MOST_ALIVE = 100

@@ -13,12 +13,12 @@ from tests.torture.samples import SAMPLES
 from turnleaf.core.messages import Message
 from turnleaf.settings import Settings
 from turnleaf.store.ambient import utc_now
-from turnleaf.store.conversations import ConversationStore
-from turnleaf.store.daily import DailyLog
-from turnleaf.store.memories import MemoryStore
-from turnleaf.store.memory_file import MemoryFile
-from turnleaf.store.older import older_path
-from turnleaf.store.takeover import take_over_older
+from turnleaf.store.files.conversations.store import ConversationStore
+from turnleaf.store.files.conversations.takeover import take_over_older
+from turnleaf.store.files.daily import DailyLog
+from turnleaf.store.files.facts.memories import MemoryStore
+from turnleaf.store.files.facts.memory_file import MemoryFile
+from turnleaf.store.files.facts.older import older_path
 
 LOGGER = "turnleaf"
 TODAY = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

@@ -26,7 +26,7 @@ from tests.torture.editors import (
     until,
 )
 from tests.torture.rig import ENVIRONMENT, LONG, ROOT
-from turnleaf.store.memories import MemoryStore
+from turnleaf.store.files.facts.memories import MemoryStore
 
 SAVES = 200 if LONG else 30
 HANG_SECONDS = 1200 if LONG else 120

@@ -23,7 +23,7 @@ from turnleaf.checkup import checkup
 from turnleaf.core.learning.queue import LEASE_SECONDS, Queued
 from turnleaf.core.messages import Message
 from turnleaf.settings import data_folder
-from turnleaf.store.learning import LearningStore
+from turnleaf.store.files.learning_queue import LearningStore
 
 START = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)
 LEASE = timedelta(seconds=LEASE_SECONDS)

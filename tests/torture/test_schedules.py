@@ -21,9 +21,9 @@ from turnleaf.core.keys import schedule_key
 from turnleaf.core.schedules import LEASE, Run, Schedule, seen
 from turnleaf.scheduling import Runner
 from turnleaf.settings import DataFolder
-from turnleaf.store.conversations import ConversationStore
-from turnleaf.store.daily import DailyLog
-from turnleaf.store.schedules import ScheduleStore
+from turnleaf.store.files.conversations.store import ConversationStore
+from turnleaf.store.files.daily import DailyLog
+from turnleaf.store.files.schedules import ScheduleStore
 
 START = datetime(2026, 11, 16, 8, 0, tzinfo=UTC)
 DUE = START + timedelta(minutes=15)

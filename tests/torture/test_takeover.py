@@ -15,7 +15,7 @@ from tests.torture.test_kills import CALLS
 from tests.torture.test_power_cuts import cut_everywhere
 from tests.torture.worker import outcomes
 from turnleaf.settings import Settings
-from turnleaf.store.conversations import ConversationStore
+from turnleaf.store.files.conversations.store import ConversationStore
 
 KIND = "takeover-db"
 ROOM = "shared"

@@ -1,1 +1,1 @@
-"""What is kept on disk, and the one writer that keeps it."""
+"""What is kept: contracts for every backend, and the backends."""

@@ -31,8 +31,8 @@ from turnleaf.faces.http.access import Access, guarded
 from turnleaf.faces.http.app import THREADS, make_app
 from turnleaf.faces.http.problems import Code, Problem
 from turnleaf.settings import DataFolder
-from turnleaf.store import files
-from turnleaf.store.journal import MOST_EXAMINED
+from turnleaf.store.files import atomic
+from turnleaf.store.files.facts.journal import MOST_EXAMINED
 
 SAID = "我的銀行密碼是 1234"
 
@@ -133,7 +133,7 @@ def test_an_id_that_a_client_gives_its_request_is_taken_if_it_is_short_and_plain
 def test_a_sign_of_life_is_given_while_every_thread_is_at_work(server: Served) -> None:
     facts = [f"第 {number} 盞燈" for number in range(THREADS + 1)]
     with ThreadPoolExecutor(len(facts)) as pool, calling(server) as client:
-        with files.locked(server.memory):
+        with atomic.locked(server.memory):
             asked = [pool.submit(add_fact, server, fact) for fact in facts]
             while current_threads("AnyIO") < THREADS:
                 assert client.get("/healthz").status_code == 200

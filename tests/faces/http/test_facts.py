@@ -18,7 +18,7 @@ from turnleaf import Assistant, Memory, MemoryStore
 from turnleaf.core.changes import Change, Source
 from turnleaf.faces.http.facts import get_changes, get_facts, read_facts
 from turnleaf.settings import DataFolder
-from turnleaf.store.config import ConfigFile
+from turnleaf.store.files.config import ConfigFile
 
 FACTS = "/api/memory/facts"
 LAMP = "客廳的燈叫做小明"

@@ -22,7 +22,7 @@ from tests.store.older import said, write_conversations
 from turnleaf import DailyLog
 from turnleaf.core.messages import Message
 from turnleaf.faces.http.requests import MAX_FILE_BYTES
-from turnleaf.store import journal
+from turnleaf.store.files.facts import journal
 
 MAIN = "/api/memory/main"
 SEARCH = "/api/memory/search"

@@ -17,7 +17,7 @@ import pytest
 from tests.faces.conftest import Cli
 from tests.standins.slack_api import APP_TOKEN, BOT_TOKEN, Body, SlackApi
 from turnleaf.faces.slack.socket_mode import EVENTS, SCOPES
-from turnleaf.store.schedules import ScheduleStore
+from turnleaf.store.files.schedules import ScheduleStore
 
 SECONDS = 120
 LAST_LINE = "Ctrl-C stops it."

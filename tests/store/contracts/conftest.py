@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from turnleaf.store.contracts import Space
+from turnleaf.store.files.stores import Stores
 from turnleaf.store.memory.place import MemoryPlace
 from turnleaf.store.memory.stores import MemoryStores
-from turnleaf.store.stores import Stores
 
 Now = Callable[[], datetime]
 Opener = Callable[[Path, Now, str], Space]

@@ -46,7 +46,7 @@ from turnleaf.faces.cli.talking import (
     tell_news,
 )
 from turnleaf.faces.cli.terminal import mention_wait, murmur
-from turnleaf.store.watcher import Watcher
+from turnleaf.store.files.watcher import Watcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

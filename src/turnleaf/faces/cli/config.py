@@ -11,7 +11,7 @@ from turnleaf.faces.cli.arguments import TEXT, Workspace, as_json, pass_workspac
 from turnleaf.faces.cli.output import format_value, note, say_json, say_result
 from turnleaf.faces.cli.terminal import show_table
 from turnleaf.settings import SETTINGS
-from turnleaf.store.config import ConfigFile, named
+from turnleaf.store.files.config import ConfigFile, named
 
 if TYPE_CHECKING:
     from turnleaf.settings import Setting, Settings

@@ -37,7 +37,7 @@ from turnleaf.faces.cli.arguments import (
 from turnleaf.faces.cli.forgetting import erase_conversation
 from turnleaf.faces.cli.output import escape, flatten, format_minute, note, say, say_json, shorten
 from turnleaf.faces.cli.terminal import show_table
-from turnleaf.store import files
+from turnleaf.store.files import atomic
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -188,7 +188,7 @@ def export(
         message = f"{output} is a device, a pipe or a folder; leave out -o to write to stdout"
         raise InvalidInput(message)
     refuse_existing(output, force=force)
-    files.write(files.real(output), text.encode())
+    atomic.write(atomic.real(output), text.encode())
     note(f"wrote {counted(len(transcript.messages), 'message')} to {output}")
 
 

@@ -37,7 +37,7 @@ from turnleaf.faces.cli.output import (
 )
 from turnleaf.faces.cli.terminal import show_table
 from turnleaf.obeying import remember_fact
-from turnleaf.store import files
+from turnleaf.store.files import atomic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -184,10 +184,10 @@ def _keep_text(workspace: Workspace, memory_id: str, data: bytes) -> Path:
     name = f"unsaved-{safe_id}-{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}.md"
     path = workspace.folder.path / name
     try:
-        files.write(path, data)
+        atomic.write(path, data)
     except StorageError:
         path = Path(tempfile.mkdtemp(prefix="turnleaf-")) / name
-        files.write(path, data)
+        atomic.write(path, data)
     return path
 
 

@@ -18,7 +18,7 @@ from turnleaf.faces.cli import COMMANDS, COMPLETION_VARIABLE, FAILED, make_overv
 from turnleaf.faces.cli.arguments import Workspace
 from turnleaf.faces.cli.output import complain, flatten, note, show_warnings
 from turnleaf.settings import Settings
-from turnleaf.store.takeover import describe_unimported
+from turnleaf.store.files.conversations.takeover import describe_unimported
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -29,8 +29,8 @@ from turnleaf.faces.cli.arguments import TEXT, Workspace, as_json, decode, pass_
 from turnleaf.faces.cli.output import complain, escape, flatten, say, say_json, say_result
 from turnleaf.llm.embeddings import find_embedder
 from turnleaf.search import weights
-from turnleaf.store import files
-from turnleaf.store.index import Index
+from turnleaf.store.files import atomic
+from turnleaf.store.files.index.index import Index
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -292,12 +292,12 @@ def evaluate(
             answers += _run_queries(scope, chosen, embedder, weights(workspace.settings))
     if hits:
         lines = (json.dumps({"qid": one.qid, "ranked": one.ranked}) for one in answers)
-        files.write(files.real(hits), "".join(f"{line}\n" for line in lines).encode())
+        atomic.write(atomic.real(hits), "".join(f"{line}\n" for line in lines).encode())
     _report(chosen, answers, as_json=as_json)
 
 
 def _read_scopes(file: str) -> list[dict[str, Any]]:
-    text = decode(files.read(files.real(file)) or b"", file)
+    text = decode(atomic.read(atomic.real(file)) or b"", file)
     try:
         scopes: list[dict[str, Any]] = json.loads(text)["scopes"]
         for scope in scopes:
@@ -325,7 +325,7 @@ def _run_queries(
 ) -> Iterator[QueryResult]:
     with tempfile.TemporaryDirectory(prefix="turnleaf-eval-") as folder:
         documents = Path(folder, "documents.json")
-        files.write(documents, json.dumps(scope["docs"]).encode())
+        atomic.write(documents, json.dumps(scope["docs"]).encode())
         index = Index(
             Path(folder, "index.db"),
             [Documents(documents)],

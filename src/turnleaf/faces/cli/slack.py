@@ -16,7 +16,7 @@ from turnleaf.faces.processes import end_soon, require_extra, stop_on
 from turnleaf.scheduling import Runner
 from turnleaf.settings import data_folder
 from turnleaf.spaces import Spaces
-from turnleaf.store.watcher import Watcher
+from turnleaf.store.files.watcher import Watcher
 
 with require_extra("slack"):
     from turnleaf.faces.slack.bot import Bot

@@ -26,8 +26,8 @@ from turnleaf.faces.cli.arguments import (
     yes,
 )
 from turnleaf.faces.cli.output import note, say_result
-from turnleaf.store import backup as archives
-from turnleaf.store import files
+from turnleaf.store.files import atomic
+from turnleaf.store.files import backup as archives
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,7 +93,7 @@ def export(
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
         return
-    files.write(files.real(file), data)
+    atomic.write(atomic.real(file), data)
     note(f"wrote {counted(len(found), 'memory')} to {file}")
 
 
@@ -102,8 +102,8 @@ def _read(file: str) -> tuple[str, datetime]:
         return read_piped(), datetime.now(UTC)
     # The path as it was given: what it leads to may be a pipe, which has no name of its own.
     path = Path(file)
-    files.check_size(path, path.stat().st_size)
-    return decode(path.read_bytes(), file), files.modified(path)
+    atomic.check_size(path, path.stat().st_size)
+    return decode(path.read_bytes(), file), atomic.modified(path)
 
 
 def _parse(file: str, text: str, form: str | None, time: datetime) -> list[Memory]:
@@ -140,7 +140,7 @@ def _check_target(file: str, store: Facts, *, force: bool) -> None:
     if Path(file).exists() and not Path(file).is_file():
         message = f"{file} is a device or a pipe; leave it out to write to stdout"
         raise InvalidInput(message)
-    if files.real(file) == store.location:
+    if atomic.real(file) == store.location:
         message = f"{file} is the memory itself; choose another file"
         raise InvalidInput(message)
     refuse_existing(file, force=force)
@@ -205,8 +205,8 @@ def _warn_of_paths_outside(workspace: Workspace) -> None:
     except SettingsError as error:
         note(f"warning: {error}; what it names outside the data folder is not in the backup")
         return
-    folder = files.real(workspace.folder.path)
+    folder = atomic.real(workspace.folder.path)
     paths = {workspace.folder.memory(settings), workspace.folder.conversations(settings)}
-    for path in sorted(map(files.real, paths)):
+    for path in sorted(map(atomic.real, paths)):
         if not path.is_relative_to(folder):
             note(f"warning: {path} is outside the data folder and not in the backup; copy it too")

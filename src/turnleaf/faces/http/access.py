@@ -37,7 +37,7 @@ from turnleaf.faces.http.limits import (
 )
 from turnleaf.faces.http.problems import Refused, log_failure, request_id
 from turnleaf.settings import ENVIRONMENT, in_home_assistant
-from turnleaf.store import files
+from turnleaf.store.files import atomic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -394,8 +394,8 @@ class Token(NamedTuple):
 
 def kept_token(path: Path) -> Token:
     """Return the token in a file; where there is none, make one that only its owner can read."""
-    files.make_folder(path.parent)
-    with files.locked(path) as file:
+    atomic.make_folder(path.parent)
+    with atomic.locked(path) as file:
         data = file.read()
         if data is None:
             value = secrets.token_urlsafe(TOKEN_BYTES)
@@ -413,7 +413,7 @@ def kept_token(path: Path) -> Token:
     return Token(value, is_new=False)
 
 
-def _make_private(file: files.Held, data: bytes) -> None:
+def _make_private(file: atomic.Held, data: bytes) -> None:
     file.remove()
     file.replace(data)
     log.warning(

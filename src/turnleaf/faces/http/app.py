@@ -41,7 +41,7 @@ from turnleaf.faces.mcp import offer
 from turnleaf.faces.outside import deliveries
 from turnleaf.faces.processes import MissingPackage
 from turnleaf.scheduling import Runner
-from turnleaf.store.watcher import Watcher
+from turnleaf.store.files.watcher import Watcher
 from turnleaf.tools import MemoryTools
 
 if TYPE_CHECKING:

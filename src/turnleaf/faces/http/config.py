@@ -21,7 +21,7 @@ from turnleaf.faces.http.problems import Refused, document_problems
 from turnleaf.faces.http.requests import JSON_ONLY, Given
 from turnleaf.faces.http.schemas import JsonModel, SettingSource, SettingValue
 from turnleaf.settings import ENVIRONMENT, SETTINGS, checked, list_allowed_urls
-from turnleaf.store.config import named
+from turnleaf.store.files.config import named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -1,0 +1,1 @@
+"""Everything of a space in a folder: Markdown and JSON that people read, and SQLite."""

@@ -1,0 +1,311 @@
+"""A whole data folder in one file, consistent although others write, and back again.
+
+While files are copied, the locks of the stores are held, always taken in the same order;
+databases are copied by SQLite itself. A restore changes nothing before the whole archive has
+been checked and what is there has been saved.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import shutil
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from turnleaf.errors import CorruptFile, InvalidInput, NotFound, StorageError, TurnleafError
+from turnleaf.settings import SPACES, TOKEN_NAME
+from turnleaf.store.ambient import utc_now
+from turnleaf.store.files import atomic, databases
+from turnleaf.store.files.bundles import packed, parents_of, unpacked
+from turnleaf.store.files.conversations.schema import renew_identity
+from turnleaf.store.files.conversations.takeover import BACKUP
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from datetime import datetime
+
+NEWEST_LOCKED = 40
+
+_DATABASE = re.compile(r".+\.(db|sqlite|sqlite3)")
+_SPACE = rf"({SPACES}/[^/]+/)?"
+_LEFT_OUT = re.compile(
+    rf"{_SPACE}(index|vectors)\.db(-.+)?|{TOKEN_NAME}"
+    r"|(.*/)?\.[^/]+\.(lock|tmp|previous|redo|in-place)"
+    r"|.+\.(db|sqlite|sqlite3)-(wal|shm|journal)"
+)
+_OURS = re.compile(
+    rf"{_SPACE}(memory-config\.json|schedules\.json|learning\.db|records\.db"
+    r"|(memories/)?(memories\.json|older\.json|changes\.jsonl)"
+    r"|prompts/memory/(MEMORY\.md|OLDER\.md|pending\.md|changes\.jsonl|daily/\d{4}-\d\d-\d\d\.md)"
+    r"|conversations/(conversations\.(db|json)|archive/\d{4}-\d\d\.jsonl))"
+)
+_TAKEN_OVER = re.compile(rf"{_SPACE}conversations/(.+)\.{BACKUP}-\d{{8}}T\d{{6}}Z(-\d+)?")
+# A store that holds the lock of its main file takes the lock of one of these after it.
+_LOCKED_AFTER = re.compile(r"(.*/)?(OLDER\.md|older\.json|changes\.jsonl|archive/[^/]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What a backup holds, and where it is."""
+
+    path: Path
+    files: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """How many files came back, which of ours went away, and where the old ones are."""
+
+    files: int
+    removed: tuple[str, ...]
+    safety: Path | None
+
+
+def backup(
+    data_dir: str | Path, file: str | Path, *, now: Callable[[], datetime] = utc_now
+) -> Saved:
+    """Save the whole data folder to a file."""
+    folder, target = atomic.real(data_dir), atomic.real(file)
+    if target.is_relative_to(folder):
+        message = f"{file} is inside the data folder; choose a place outside {data_dir}"
+        raise InvalidInput(message)
+    if is_empty(folder):
+        message = f"there is nothing to back up in {data_dir}; --data-dir names another folder"
+        raise NotFound(message)
+    with _locked(folder, _paths(folder), may_be_read_only=True) as held:
+        contents = _contents(folder, held)
+    return _save(target, contents, now())
+
+
+def restore(
+    data_dir: str | Path, file: str | Path, *, now: Callable[[], datetime] = utc_now
+) -> Restored:
+    """Bring a backup back; what was there is saved beside the data folder first."""
+    folder = atomic.real(data_dir)
+    sizes = verify(file, room=free_bytes(folder))
+    _check_fit(folder, sizes)
+    for path in sizes:
+        atomic.make_folder((folder / path).parent)
+    with _locked(folder, {*_paths(folder), *sizes}) as held:
+        there, safety = _save_first(folder, file, _contents(folder, held), now())
+        gone = tuple(path for path in there if path not in sizes and _is_ours(path))
+        with _telling_what_is_left(safety):
+            for path, pieces in _entries(file):
+                _put(folder / path, held, b"".join(pieces))
+            for path in gone:
+                with _holding(folder / path, held) as one:
+                    one.remove()
+                    if _DATABASE.fullmatch(path):
+                        databases.drop_companions(one)
+    return Restored(len(sizes), gone, safety)
+
+
+def verify(file: str | Path, room: int | None = None) -> dict[str, int]:
+    """Read a whole archive and give the sizes of what it holds; raise CorruptFile if it is bad."""
+    try:
+        return {path: sum(map(len, pieces)) for path, pieces in _entries(file, room)}
+    except CorruptFile as error:
+        message = f"{error}; nothing was changed"
+        raise CorruptFile(message) from error
+
+
+def free_bytes(data_dir: str | Path) -> int:
+    """Tell how much the disk of a data folder can still take."""
+    folder = atomic.real(data_dir)
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    return shutil.disk_usage(there).free
+
+
+def is_empty(data_dir: str | Path) -> bool:
+    """Tell whether a data folder holds nothing that a backup would save."""
+    return not _paths(atomic.real(data_dir))
+
+
+# What is in the folder
+
+
+def _paths(folder: Path) -> list[str]:
+    """List the files to save, following symbolic links as the stores do, each folder once."""
+    found: list[str] = []
+    seen: set[str] = set()
+    for here, folders, names in os.walk(folder, followlinks=True, onerror=_unless_missing):
+        if os.path.realpath(here) in seen:
+            folders.clear()
+            continue
+        seen.add(os.path.realpath(here))
+        found += [Path(here, name).relative_to(folder).as_posix() for name in names]
+    return sorted(path for path in found if _is_saved(folder, path))
+
+
+def _unless_missing(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError | NotADirectoryError):
+        message = f"cannot read {error.filename}: {error.strerror}; check its permissions"
+        raise StorageError(message) from error
+
+
+def _is_ours(path: str) -> bool:
+    return any(names.fullmatch(path) for names in (_OURS, _TAKEN_OVER))
+
+
+def _is_saved(folder: Path, path: str) -> bool:
+    return not _LEFT_OUT.fullmatch(path) and (folder / path).is_file()
+
+
+def _contents(folder: Path, held: Mapping[Path, atomic.Held]) -> dict[str, bytes]:
+    read = {path: _content(folder / path, held) for path in _paths(folder)}
+    return {path: data for path, data in read.items() if data is not None}
+
+
+def _content(path: Path, held: Mapping[Path, atomic.Held]) -> bytes | None:
+    real = atomic.real(path)
+    data = databases.copied(real) if _DATABASE.fullmatch(path.name) else None
+    if data is not None:
+        return data
+    return held[real].read() if real in held else atomic.read(real)
+
+
+# Locks
+
+
+@contextmanager
+def _locked(
+    folder: Path, paths: Iterable[str], *, may_be_read_only: bool = False
+) -> Iterator[dict[Path, atomic.Held]]:
+    """Hold the locks of the files that anybody may be writing."""
+    with ExitStack() as stack:
+        held: dict[Path, atomic.Held] = {}
+        shared = [path for path in paths if _is_shared(folder, path)]
+        for path in sorted(_newest(shared), key=_lock_order):
+            real = atomic.real(folder / path)
+            if real not in held:
+                try:
+                    held[real] = stack.enter_context(atomic.locked(real))
+                except StorageError as error:
+                    if not (may_be_read_only and _is_read_only(error)):
+                        raise
+        yield held
+
+
+def _lock_order(path: str) -> tuple[bool, bool, str]:
+    """Put the databases after the files that are taken over into one."""
+    is_database = _DATABASE.fullmatch(path) is not None
+    return _LOCKED_AFTER.fullmatch(path) is not None, is_database, path
+
+
+def _is_shared(folder: Path, path: str) -> bool:
+    """Tell whether one of our programs writes this file, or ever wrote it."""
+    place = folder / path
+    # A name may be so long that none can be made from it.
+    has_lock = os.access(place.with_name(f".{place.name}.lock"), os.F_OK)
+    return has_lock or bool(_OURS.fullmatch(path) or _DATABASE.fullmatch(path))
+
+
+def _newest(paths: Iterable[str]) -> list[str]:
+    """Leave out the older of many files in one folder: logs of past days and months."""
+    folders: dict[str, list[str]] = {}
+    for path in sorted(paths):
+        folders.setdefault(path.rpartition("/")[0], []).append(path)
+    return [path for inside in folders.values() for path in inside[-NEWEST_LOCKED:]]
+
+
+def _is_read_only(error: StorageError) -> bool:
+    cause = error.__cause__
+    return isinstance(cause, OSError) and cause.errno in {errno.EACCES, errno.EROFS, errno.EPERM}
+
+
+@contextmanager
+def _holding(path: Path, held: Mapping[Path, atomic.Held]) -> Iterator[atomic.Held]:
+    real = atomic.real(path)
+    if real in held:
+        yield held[real]
+        return
+    with atomic.locked(real) as file:
+        yield file
+
+
+# Archives
+
+
+def _save(target: Path, contents: Mapping[str, bytes], time: datetime) -> Saved:
+    data = packed(contents, time)
+    atomic.write(target, data)
+    return Saved(target, len(contents), len(data))
+
+
+def _entries(file: str | Path, room: int | None = None) -> Iterator[tuple[str, Iterator[bytes]]]:
+    for path, pieces in unpacked(file, room):
+        if _LEFT_OUT.fullmatch(path):
+            message = f"{file} holds {path!r}, which no backup does"
+            raise CorruptFile(message)
+        yield path, pieces
+
+
+# Putting it back
+
+
+def _save_first(
+    folder: Path, file: str | Path, contents: Mapping[str, bytes], time: datetime
+) -> tuple[list[str], Path | None]:
+    """Save what is there, beside the data folder or else beside the backup; tell what and where."""
+    if not contents:
+        return [], None
+    data = packed(contents, time)
+    problem = StorageError(f"there is no place outside {folder}")
+    for place in (folder.parent, atomic.real(file).parent):
+        if not place.is_relative_to(folder):
+            try:
+                target = _free_name(place, f"{folder.name}.before-restore-{time:%Y%m%dT%H%M%S}")
+                atomic.write(target, data)
+            except StorageError as error:
+                problem = error
+            else:
+                return [*contents], target
+    message = f"what is in {folder} could not be saved first ({problem}); nothing was changed"
+    raise StorageError(message) from problem
+
+
+def _free_name(place: Path, name: str) -> Path:
+    target = place / f"{name}.tar.gz"
+    number = 1
+    while target.exists():
+        number += 1
+        target = place / f"{name}-{number}.tar.gz"
+    return target
+
+
+@contextmanager
+def _telling_what_is_left(safety: Path | None) -> Iterator[None]:
+    try:
+        yield
+    except (TurnleafError, OSError) as error:
+        kept = f"what was there is in {safety}; " if safety else ""
+        message = f"{error}; some files may be restored already; {kept}run it again"
+        raise StorageError(message) from error
+
+
+def _check_fit(folder: Path, paths: Iterable[str]) -> None:
+    for path in paths:
+        above = [folder / parent for parent in parents_of(path)]
+        wrong = [place for place in above if place.exists() and not place.is_dir()]
+        wrong += [folder / path] if (folder / path).is_dir() else []
+        if wrong:
+            message = f"{wrong[0]} is in the way of {path!r}; move it away and try again"
+            raise StorageError(message)
+
+
+def _put(path: Path, held: Mapping[Path, atomic.Held], data: bytes) -> None:
+    with _holding(path, held) as file:
+        if _DATABASE.fullmatch(path.name):
+            # Its numbers are used again from here, so whoever followed it must begin anew.
+            data = databases.edit_copy(data, renew_identity)
+            if databases.put_inside(file, data):
+                return
+            databases.drop_companions(file)
+        if file.read() != data:
+            file.replace(data)
+        atomic.drop_previous(file.path)

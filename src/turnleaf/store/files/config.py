@@ -1,0 +1,105 @@
+"""`ConfigFile`: the settings that a person changed, in memory-config.json."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from typing import TYPE_CHECKING, Any
+
+from turnleaf.core.examination import Row
+from turnleaf.errors import SettingsError
+from turnleaf.settings import REPLACED, SETTINGS, Settings, checked
+from turnleaf.store.files import atomic
+from turnleaf.store.files.examining import collect, refuse_odd
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from turnleaf.core.examination import Part
+    from turnleaf.settings import DataFolder, Setting
+
+BY_KEY = {setting.key: setting for setting in SETTINGS}
+BY_VARIABLE = {setting.variable: setting for setting in SETTINGS}
+
+
+class ConfigFile:
+    """The config file of a data folder; what it does not mention keeps its default."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def location(self) -> Path:
+        """Where it is, to be shown to people."""
+        return self.path
+
+    def load(self) -> Settings:
+        """Return the settings that hold now: environment over this file over defaults."""
+        return Settings.load(self.path.parent)
+
+    def update(self, values: Mapping[str, Any]) -> None:
+        """Change some settings, all or none; an unknown key or a bad value is refused by name."""
+        self.change({key: checked(named(key), value, key) for key, value in values.items()})
+
+    def unset(self, key: str) -> None:
+        """Let a setting have its default again."""
+        self.change({key: None})
+
+    def change(self, values: Mapping[str, Any]) -> None:
+        """Change some settings in one step; those given as None have their default again."""
+        given = {named(key): value for key, value in values.items()}
+        new = {
+            one.key: checked(one, given[one], one.key) for one in given if given[one] is not None
+        }
+        gone = {one.key for one in given if given[one] is None}
+        gone |= {older.key for one in given for older in REPLACED.get(one.key, ())}
+        self._change(
+            lambda config: {name: config[name] for name in config if name not in gone} | new
+        )
+
+    def _change(self, edit: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+        atomic.make_folder(self.path.parent)
+        atomic.change(self.path, lambda data: _written(edit(self._parsed(data))))
+
+    def _parsed(self, data: bytes | None) -> dict[str, Any]:
+        try:
+            config = json.loads((data or b"{}").decode("utf-8-sig"))
+        except (ValueError, RecursionError) as error:
+            message = f"{self.path} is not valid JSON ({error}); correct it or remove it"
+            raise SettingsError(message) from error
+        if not isinstance(config, dict):
+            message = f"{self.path} must hold one JSON object of settings; correct it or remove it"
+            raise SettingsError(message)
+        return config
+
+
+def named(key: str) -> Setting:
+    """Give the setting of that key, or of that environment variable."""
+    found = BY_KEY.get(key) or BY_VARIABLE.get(key)
+    if found is None:
+        near = difflib.get_close_matches(key, [*BY_KEY, *BY_VARIABLE], 1)
+        hint = f'; did you mean "{near[0]}"?' if near else "; turnleaf config lists them"
+        message = f'there is no setting "{key}"{hint}'
+        raise SettingsError(message)
+    return found
+
+
+def _written(config: Mapping[str, Any]) -> bytes:
+    return f"{json.dumps(config, ensure_ascii=False, indent=2)}\n".encode()
+
+
+@collect
+def examine(path: Path) -> Iterator[Part]:
+    """Return whether there is a config file, changing nothing."""
+    holds = "there" if path.exists() else "none, and none is needed"
+    yield Row("settings", str(path), None, holds)
+
+
+def read_settings(folder: DataFolder) -> Settings:
+    """Return the settings of a folder, with locations that can be found; wait for no pipe."""
+    refuse_odd(folder.config)
+    settings = Settings.load(folder.config.parent)
+    for locate in (folder.memory, folder.conversations):
+        locate(settings)
+    return settings

@@ -1,0 +1,114 @@
+"""`Conversation`: messages in order, and what a program does with them (004)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from turnleaf.core import shelf
+from turnleaf.core.messages import Message, to_openai
+from turnleaf.core.tokens import message_tokens
+from turnleaf.core.window import newest_within
+from turnleaf.errors import CorruptFile, InvalidInput, NotFound
+from turnleaf.store import vocabulary
+from turnleaf.store.files import atomic
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from turnleaf.core.messages import Content
+
+
+class Conversation:
+    """A conversation that is being held; its system prompt, if any, is its first message."""
+
+    def __init__(
+        self,
+        system_prompt: str | None = None,
+        *,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._now = now
+        self._messages: list[Message] = []
+        if system_prompt is not None:
+            self.add("system", system_prompt)
+
+    @property
+    def messages(self) -> list[Message]:
+        """All messages, in order."""
+        return list(self._messages)
+
+    def add(
+        self,
+        role: str,
+        content: Content,
+        *,
+        tool_calls: list[dict[str, Any]] | None = None,
+        name: str | None = None,
+    ) -> Message:
+        """Add a message."""
+        message = Message(role, content, self._now(), tool_calls=tool_calls, name=name)
+        self._messages.append(message)
+        return message
+
+    def add_tool_result(self, tool_call_id: str, content: Content) -> Message:
+        """Add what a tool that the assistant called has answered."""
+        message = Message("tool", content, self._now(), tool_call_id=tool_call_id)
+        self._messages.append(message)
+        return message
+
+    def clear(self) -> None:
+        """Remove all messages except the system prompt."""
+        self._messages = self._prompt()
+
+    def get_context(self, max_tokens: int) -> list[Message]:
+        """Give the system prompt and the newest messages that fit, none of them cut."""
+        if max_tokens < 0:
+            message = f"max_tokens cannot be negative, as {max_tokens} is"
+            raise InvalidInput(message)
+        prompt = self._prompt()
+        left = max_tokens - sum(map(_tokens, prompt))
+        return [*prompt, *newest_within(self._messages[len(prompt) :], left, _tokens)]
+
+    def token_count(self) -> int:
+        """Count the tokens of all messages; an estimate unless turnleaf[tokens] is there."""
+        return sum(map(_tokens, self._messages))
+
+    def to_openai_format(self) -> list[dict[str, Any]]:
+        """Give the messages as OpenAI's chat completions take them."""
+        return [to_openai(message) for message in self._messages]
+
+    def save(self, path: str | Path) -> None:
+        """Write the conversation to a file, in the form that the store uses."""
+        now = self._now()
+        created = self._messages[0].timestamp if self._messages else None
+        text = shelf.dump(shelf.Record(created or now, now, self._messages))
+        target = atomic.real(path)
+        atomic.make_folder(target.parent)
+        atomic.write(target, f"{text}\n".encode())
+
+    @classmethod
+    def load(cls, path: str | Path) -> Conversation:
+        """Read a conversation that was saved."""
+        source = atomic.real(path)
+        data = atomic.read(source)
+        if data is None:
+            message = f"there is no conversation at {source}"
+            raise NotFound(message)
+        try:
+            record = shelf.load(data.decode("utf-8-sig"))
+        except (UnicodeDecodeError, CorruptFile) as error:
+            message = f"{source} does not hold a saved conversation ({error}); it is left as it is"
+            raise CorruptFile(message) from error
+        conversation = cls()
+        conversation._messages = list(record.messages)
+        return conversation
+
+    def _prompt(self) -> list[Message]:
+        first = self._messages[:1]
+        return first if first and first[0].role in {"system", "developer"} else []
+
+
+def _tokens(message: Message) -> int:
+    return message_tokens(message, vocabulary.counter())

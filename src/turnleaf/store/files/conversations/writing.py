@@ -1,0 +1,235 @@
+"""Adding to a database of conversations, and choosing which of its paths is shown."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from turnleaf.core.jsontext import to_text
+from turnleaf.core.keys import default_audience, is_narrower
+from turnleaf.core.messages import Message
+from turnleaf.core.stored_messages import make_title
+from turnleaf.core.times import to_iso
+from turnleaf.store.files.conversations.limits import PLAIN_ADDITION
+from turnleaf.store.files.conversations.schema import (
+    PLAIN,
+    Row,
+    alter_all,
+    branch,
+    decode,
+    find_conversation,
+    pad_status,
+    read_message,
+    select,
+    take_out,
+    to_more,
+    to_row,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from turnleaf.core.stored_messages import NewMessage
+    from turnleaf.store.files.conversations.limits import Addition
+    from turnleaf.store.files.databases import Connection
+
+FIND = "SELECT id, leaf, title = '' AND NOT is_renamed FROM conversations WHERE key = ?"
+CREATE = """
+    INSERT INTO conversations (key, created_at, updated_at, audience) VALUES (?, ?, ?, ?)
+    RETURNING id, leaf, 1
+"""
+ADD = """
+    INSERT INTO messages (conversation, parent, role, text, timestamp, json)
+    VALUES (?, ?, ?, ?, ?, ?)
+"""
+ADD_MORE = """
+    INSERT INTO messages (
+        conversation, parent, role, text, timestamp, json, is_resumed,
+        status, trust, source, shaped_by
+    ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+TOUCH = """
+    UPDATE conversations SET turns = coalesce(?2, turns + ?3), leaf = ?4,
+        oldest = min(coalesce(oldest, ?5), ?5),
+        created_at = min(created_at, coalesce(?5, created_at)),
+        updated_at = max(updated_at, coalesce(?6, updated_at))
+    WHERE id = ?1
+"""
+LAST_QUESTION = f"""
+    SELECT parent, {PLAIN} FROM messages
+    WHERE conversation = ? AND is_shown = 1 AND role = 'user' ORDER BY n DESC LIMIT 1
+"""  # noqa: S608 - of constants
+NOTHING_MORE: Row = (None, None, None, None)
+
+
+class Prepared:
+    """Messages as rows, made before the database is locked."""
+
+    __slots__ = ("more", "newest", "oldest", "question", "rows")
+
+    def __init__(self, new: Sequence[Message | NewMessage]) -> None:
+        self.rows: list[Row] = []
+        self.more: list[Row] | None = None
+        self.question: str | None = None
+        self.oldest: str | None = None
+        self.newest: str | None = None
+        for one in new:
+            if isinstance(one, Message):
+                self._add(one)
+            else:
+                self.more = self.more or [NOTHING_MORE] * len(new)
+                self.more[len(self.rows)] = to_more(one)
+                self._add(one.message)
+
+    def _add(self, message: Message) -> None:
+        row = to_row(message)
+        self.rows.append(row)
+        if self.question is None and message.role == "user":
+            self.question = message.text
+        if self.oldest is None or (row[2] and row[2] < self.oldest):
+            self.oldest = row[2]
+        if row[2] and row[2] > (self.newest or ""):
+            self.newest = row[2]
+
+
+def append(
+    database: Connection, key: str, new: Prepared, now: datetime, addition: Addition
+) -> list[int]:
+    """Add messages to a conversation; return their numbers."""
+    stamp = to_iso(now)
+    found: Any = database.execute(FIND, (key,)).fetchone()
+    if found is None:
+        audience = default_audience(key) if addition.audience is None else addition.audience
+        times = (new.oldest or stamp, new.newest or stamp)
+        found = database.execute(CREATE, (key, *times, to_text(audience))).fetchone()
+    identity, leaf, is_untitled = found
+    if addition.audience is not None:
+        _narrow(database, identity, to_text(addition.audience))
+    numbers, turns, added = _place(database, identity, leaf, new, addition)
+    database.execute(TOUCH, (identity, turns, added, numbers[-1], new.oldest, new.newest))
+    if is_untitled and new.question:
+        query = "UPDATE conversations SET title = ? WHERE id = ?"
+        database.execute(query, (make_title(new.question), identity))
+    return numbers
+
+
+def _place(
+    database: Connection, identity: int, leaf: int, new: Prepared, addition: Addition
+) -> tuple[list[int], int | None, int]:
+    """Put messages where they belong.
+
+    Return their numbers, how long the shown path is if it is another one, and how many are new.
+    """
+    is_resumed = addition.is_resumed
+    if addition.opened is not None and addition.opened == leaf:
+        numbers = [leaf, *_complete(database, identity, leaf, new)]
+        return numbers, None, len(numbers) - 1
+    if addition.opened is not None:
+        take_out(database, identity, addition.opened)
+    after = _find_after(database, identity, addition)
+    if after is None or after == leaf:
+        numbers = _insert(database, identity, leaf, new, is_resumed=is_resumed)
+        turns = None if addition.opened is None else _count_shown(database, identity)
+        return numbers, turns, len(numbers)
+    has_versions = branch(database, identity, after)
+    numbers = _insert(database, identity, after, new, is_resumed=is_resumed)
+    _mark_version(database, numbers[0] if has_versions else 0)
+    return numbers, _count_shown(database, identity), len(numbers)
+
+
+def _complete(database: Connection, identity: int, question: int, new: Prepared) -> list[int]:
+    """Add what follows a question that is stored; return its numbers."""
+    status = (new.more[0][0] if new.more else None) or pad_status("complete")
+    database.execute("UPDATE messages SET status = ? WHERE n = ?", (status, question))
+    return _insert(database, identity, question, new, first=1, is_resumed=False)
+
+
+def _insert(
+    database: Connection,
+    identity: int,
+    parent: int,
+    new: Prepared,
+    *,
+    first: int = 0,
+    is_resumed: bool,
+) -> list[int]:
+    numbers = []
+    for place, row in enumerate(new.rows[first:], first):
+        above = parent or None
+        if new.more is None and not is_resumed:
+            database.execute(ADD, (identity, above, *row))
+        else:
+            more = NOTHING_MORE if new.more is None else new.more[place]
+            resumed = 1 if is_resumed and place == 0 else None
+            database.execute(ADD_MORE, (identity, above, *row, resumed, *more))
+        parent = database.last_insert_rowid()
+        numbers.append(parent)
+    return numbers
+
+
+def _find_after(database: Connection, identity: int, addition: Addition) -> int | None:
+    """Return what new messages follow; None: the newest."""
+    if addition.after is not None or addition.again is None:
+        return addition.after
+    for parent, *columns in select(database, LAST_QUESTION, (identity,)):
+        message = read_message(*columns)
+        if message and message.text == addition.again:
+            return int(parent or 0)
+    return None
+
+
+def _mark_version(database: Connection, first: int) -> None:
+    """Mark the first new message as another version."""
+    database.execute("UPDATE messages SET is_version = 1 WHERE n = ?", (first,))
+
+
+def _count_shown(database: Connection, identity: int) -> int:
+    """Return how long the shown path is."""
+    query = "SELECT count(*) FROM messages WHERE conversation = ? AND is_shown = 1"
+    count: int = database.execute(query, (identity,)).get
+    return count
+
+
+def _narrow(database: Connection, identity: int, audience: str) -> None:
+    query = "SELECT CAST(audience AS BLOB) FROM conversations WHERE id = ?"
+    if not is_narrower(audience, decode(database.execute(query, (identity,)).get)):
+        return
+    database.execute("UPDATE conversations SET audience = ? WHERE id = ?", (audience, identity))
+    alter_all(database, identity)
+
+
+def take_over(
+    database: Connection, key: str, messages: Sequence[Message], now: datetime, title: str | None
+) -> int:
+    """Add messages of another file that are not there yet; return how many.
+
+    Time, role and text decide what is there; of what is not plain text, all of it does.
+    """
+    missing = {to_row(message): message for message in _put_in_order(messages, now)}
+    query = f"SELECT {PLAIN} FROM messages WHERE conversation = ?"  # noqa: S608 - of constants
+    for columns in select(database, query, (find_conversation(database, key),)):
+        there = read_message(*columns)
+        missing.pop(to_row(there) if there else (), None)
+    if missing:
+        _add_taken(database, key, list(missing.values()), title)
+    return len(missing)
+
+
+def _add_taken(
+    database: Connection, key: str, messages: Sequence[Message], title: str | None
+) -> None:
+    is_new = find_conversation(database, key) is None
+    times = [one.timestamp for one in messages if one.timestamp]
+    append(database, key, Prepared(messages), min(times), PLAIN_ADDITION)
+    if title and is_new:
+        database.execute("UPDATE conversations SET title = ? WHERE key = ?", (title, key))
+
+
+def _put_in_order(messages: Sequence[Message], now: datetime) -> list[Message]:
+    """Sort messages by time; one that has none was said with the one before it."""
+    stamped: list[Message] = []
+    for message in messages:
+        last = stamped[-1].timestamp if stamped else now
+        stamped.append(message if message.timestamp else replace(message, timestamp=last))
+    return sorted(stamped, key=lambda one: one.timestamp or now)

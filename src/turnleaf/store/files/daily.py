@@ -1,0 +1,193 @@
+"""`DailyLog`: notes of the day, one Markdown file for each local date (003)."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import suppress
+from datetime import date, datetime
+from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote
+
+from turnleaf.core import bullets, markdown
+from turnleaf.core.blocks import LINES, is_blank
+from turnleaf.core.examination import Row
+from turnleaf.core.jsontext import to_text
+from turnleaf.core.memories import checked_text
+from turnleaf.core.wording import counted
+from turnleaf.errors import InvalidInput
+from turnleaf.settings import default_data_dir
+from turnleaf.store.ambient import local_now
+from turnleaf.store.files import atomic
+from turnleaf.store.files.examining import collect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from turnleaf.core.examination import Part
+
+TRIES = 100
+
+_SOURCE = re.compile(
+    rf"{re.escape(bullets.MARK)}(?:(?!\bsource=)[^<>])*+source=([^ <>]++)[^<>]*+(?<=--)>"
+)
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+LATEST_DAYS = 2
+"""A note that is made once is not tried again for so long that it could be on an older day."""
+
+
+class DailyLog:
+    """A folder of notes: `2026-11-15.md` holds what was noted on that day."""
+
+    def __init__(
+        self, folder: str | Path | None = None, *, now: Callable[[], datetime] = local_now
+    ) -> None:
+        default = default_data_dir() / "prompts" / "memory" / "daily"
+        self.location = atomic.real(default if folder is None else folder)
+        self._now = now
+
+    def init(self) -> None:
+        """Make the folder where it is missing."""
+        atomic.make_folder(self.location)
+
+    def append(self, entry: str, *, source: str | None = None, once: str | None = None) -> None:
+        """Add a note to today, with the time and where it came from.
+
+        Not where one of the last days holds `once`: whoever was killed after it tries again.
+        """
+        text = checked_text(entry, "a note")
+        if not text.strip():
+            message = "a note needs some text; this is empty"
+            raise InvalidInput(message)
+        now = self._now()
+        self.init()
+        if once is None:
+            self._append(text, now, source)
+            return
+        # A day is locked while it is written; here looking at it and writing are one step.
+        with atomic.locked(self.location / "results"):
+            if not any(once in self.read(day) for day in self.dates()[-LATEST_DAYS:]):
+                self._append(text, now, source)
+
+    def _append(self, text: str, now: datetime, source: str | None) -> None:
+        with atomic.locked(self._path(now.date())) as file:
+            before = file.read(atomic.MAX_PAGE_BYTES) or b""
+            title = "" if before else f"# {now.date()}\n\n"
+            lines = _with_source(bullets.encode(f"{now:%H:%M} {text}"), source)
+            note = (title + "".join(f"{line}\n" for line in lines)).encode()
+            atomic.check_size(file.path, len(before) + len(note))
+            file.append(note)
+
+    def read(self, day: date | str) -> str:
+        """Give a day's notes as a person reads them; nothing when there are none."""
+        path = self._path(_checked(day))
+        data = atomic.read(path, atomic.MAX_PAGE_BYTES) or b""
+        data = data[: len(data) - atomic.torn_bytes(data)]
+        try:
+            return markdown.without_comments(data.decode("utf-8-sig"))
+        except UnicodeDecodeError as error:
+            atomic.log.warning(
+                "%s is not all UTF-8 text (%s); the rest of it was read", path, error
+            )
+            return markdown.without_comments(data.decode("utf-8-sig", "replace"))
+
+    def erase(self, source: str) -> int:
+        """Remove every note that came from a source; give how many."""
+        return sum(_erase(self._path(day), to_text(source)) for day in self.dates())
+
+    def dates(self) -> list[date]:
+        """Give the days that have notes, oldest first."""
+        if not self.location.is_dir():
+            return []
+        names = (path.stem for path in self.location.glob("*.md"))
+        return sorted(day for name in names if (day := _day(name)) is not None)
+
+    def _path(self, day: date) -> Path:
+        return self.location / f"{day.isoformat()}.md"
+
+
+def _with_source(lines: list[str], source: str | None) -> list[str]:
+    """End a note in an invisible comment, on a line of its own where the note has several."""
+    if source is None:
+        return lines
+    comment = f"{bullets.MARK}source={quote(to_text(source), safe=':+.').replace('--', '-%2D')} -->"
+    if len(lines) == 1:
+        return [f"{lines[0]} {comment}"]
+    return [*lines, f"{' ' * len(bullets.MARKER)}{comment}"]
+
+
+def _erase(path: Path, source: str) -> int:
+    """Remove a source's notes from a day, again when an editor saves it in that instant."""
+    removed = 0
+    with atomic.locked(path) as file:
+        for _ in range(TRIES):
+            data = file.read(atomic.MAX_PAGE_BYTES) or b""
+            count, kept = _without(data, source)
+            if not count:
+                break
+            with suppress(atomic.Overtaken):
+                _swap(file, data, kept)
+                removed = max(removed, count)
+        atomic.drop_previous(path)
+    return removed
+
+
+def _swap(file: atomic.Held, data: bytes, kept: bytes) -> None:
+    """Put in the place of `data` what is kept of it; lose nothing that is saved meanwhile."""
+    file.swap(kept, lambda: file.read() == data)
+    late = atomic.read_raw(atomic.previous_path(file.path))
+    if late not in {None, data}:
+        file.replace(late or b"")
+
+
+def _without(data: bytes, source: str) -> tuple[int, bytes]:
+    """Take a source's notes away, each with the lines above its comment that belong to it."""
+    kept: list[str] = []
+    count = 0
+    for line in LINES.findall(data.decode("utf-8", "surrogateescape")):
+        found = _SOURCE.search(line)
+        if found is None or unquote(found[1]) != source:
+            kept.append(line)
+            continue
+        count += 1
+        if is_blank(markdown.without_comments(line)):
+            _drop_note(kept)
+    return count, "".join(kept).encode("utf-8", "surrogateescape")
+
+
+def _drop_note(lines: list[str]) -> None:
+    """Take the last note away, up to the line that it begins with."""
+    while lines and (is_blank(lines[-1]) or lines[-1][0] in " \t"):
+        lines.pop()
+    del lines[-1:]
+
+
+def _checked(day: date | str) -> date:
+    if isinstance(day, datetime):
+        return day.date()
+    if isinstance(day, date):
+        return day
+    parsed = _day(day)
+    if parsed is None:
+        message = f"{day!r} is no date; write it as 2026-11-15"
+        raise InvalidInput(message)
+    return parsed
+
+
+def _day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text) if _DAY.fullmatch(text) else None
+    except (TypeError, ValueError):
+        return None
+
+
+@collect
+def examine(folder: Path) -> Iterator[Part]:
+    """Return how many days a folder of notes has, changing nothing."""
+    holds = "not there yet"
+    if folder.is_dir():
+        is_readable = os.access(folder, os.R_OK | os.X_OK)
+        holds = counted(len(DailyLog(folder).dates()), "day") if is_readable else "cannot be read"
+    yield Row("daily log", str(folder), None, holds)

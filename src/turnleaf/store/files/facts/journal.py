@@ -1,0 +1,240 @@
+"""changes.jsonl: the record of every acknowledged change of a memory file.
+
+It only ever grows, unless a source is erased.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from turnleaf.core import changes
+from turnleaf.core.examination import Diagnosis
+from turnleaf.core.jsontext import dumps
+from turnleaf.core.wording import counted
+from turnleaf.store.files import atomic
+from turnleaf.store.files.examining import collect, refuse_odd
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from turnleaf.core.changes import Change
+    from turnleaf.core.examination import Part
+
+NAME = "changes.jsonl"
+TAIL_BYTES = 16_384
+
+
+class _Known(NamedTuple):
+    """What was found up to a place in the record.
+
+    It only grows, unless it is rewritten (another inode) or its last changes are taken back: the
+    line above the place tells that.
+    """
+
+    inode: int = 0
+    size: int = 0
+    line: bytes = b""
+    changes: tuple[Change, ...] = ()
+
+
+class Journal:
+    """The changes of one memory file; several files in one folder share the record.
+
+    With a file `beside`, the changes of both are counted together.
+    """
+
+    def __init__(self, memory_file: Path, beside: Path | None = None) -> None:
+        self.path = memory_file.with_name(NAME)
+        self._file_name = memory_file.name
+        self._names = {dump(memory_file.name).encode() for dump in (dumps, json.dumps)}
+        self._beside = Journal(beside) if beside else None
+        self._known = _Known()
+        self._newest = _Known()
+
+    @contextmanager
+    def held(self) -> Iterator[HeldJournal]:
+        """Lock the record, for the holder of the memory file's lock."""
+        with atomic.locked(self.path) as file:
+            yield HeldJournal(self, file)
+
+    def read(self) -> list[Change]:
+        """Read every change of this memory file, oldest first; what was read once is known."""
+        known, data = self._known, self._read_after(self._known)
+        if data is None:
+            known, data = self._read_all()
+        new = filter(None, map(self._parse, _whole_lines(data)))
+        ours = *known.changes, *filter(self._is_ours, new)
+        self._known = _advanced(known, data, ours)
+        return list(ours)
+
+    def _read_after(self, known: _Known) -> bytes | None:
+        """Read what follows a place; None where the record is not the same up to there."""
+        if known.size == 0:
+            return None
+        rest = atomic.read_from(self.path, known.size - len(known.line))
+        is_same = rest.inode == known.inode and rest.data.startswith(known.line)
+        return rest.data.removeprefix(known.line) if is_same else None
+
+    def _read_all(self) -> tuple[_Known, bytes]:
+        stamp = atomic.stamp(self.path)  # Before reading: what is replaced meanwhile is read again.
+        return _Known(stamp[0] if stamp else 0), atomic.read(self.path) or b""
+
+    def state(self) -> str:
+        """Return what tells the record from how it was, without reading it."""
+        return " ".join(map(str, atomic.stamp(self.path) or ()))
+
+    def last(self) -> Change | None:
+        """Read the newest change of this memory file, without reading all."""
+        known, data = self._newest, self._read_after(self._newest)
+        if data is None:
+            self._newest = self._look_back()
+        else:
+            self._newest = _advanced(known, data, self._find_newest(data) or known.changes)
+        return next(iter(self._newest.changes), None)
+
+    def _look_back(self) -> _Known:
+        """Find the newest change in the end of the record, or in all of it."""
+        inode, start, data = atomic.read_from(self.path, -TAIL_BYTES)
+        cut = data.find(b"\n") + 1 if start else 0
+        known, data = _Known(inode, start + cut), data[cut:]
+        found = self._find_newest(data)
+        if start and not found:
+            known, data = self._read_all()
+            found = self._find_newest(data)
+        return _advanced(known, data, found)
+
+    def _find_newest(self, data: bytes) -> tuple[Change, ...]:
+        """Return the last change of ours among lines, if there is one."""
+        named = (line for line in reversed(_whole_lines(data)) if self._may_be_ours(line))
+        ours = filter(self._is_ours, filter(None, map(self._parse, named)))
+        return tuple(islice(ours, 1))
+
+    def next_number(self) -> int:
+        """Return the number of the next change."""
+        last = [self.last()]
+        if self._beside is not None and self._beside.has_file():
+            last.append(self._beside.last())
+        return 1 + max((change.n for change in last if change), default=0)
+
+    def has_file(self) -> bool:
+        """Whether there is the memory file."""
+        return self.path.with_name(self._file_name).exists()
+
+    def is_step(self, line: bytes, change: Change) -> bool:
+        """Tell whether a line records a step of the same change."""
+        one = self._parse(line)
+        return one is not None and self._is_ours(one) and one.is_of_one_step(change)
+
+    def is_kept(self, line: bytes, is_harmless: Callable[[str], bool]) -> bool:
+        """Tell whether a line stays when ours are written anew: a neighbour's, or a riddle."""
+        change = self._parse(line)
+        if change:
+            return not self._is_ours(change)
+        return bool(line.strip()) and is_harmless(line.decode("utf-8", "replace"))
+
+    def _may_be_ours(self, line: bytes) -> bool:
+        """Whether a line names the file, which is seen much faster than what it says."""
+        return any(name in line for name in self._names)
+
+    def _is_ours(self, change: Change) -> bool:
+        return change.file == self._file_name
+
+    def _parse(self, line: bytes) -> Change | None:
+        if not line.strip():
+            return None
+        try:
+            return changes.from_json(json.loads(line))
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+            atomic.log.warning("%s holds a line that cannot be read; it is left alone", self.path)
+            return None
+
+
+class HeldJournal:
+    """The record while its lock is held."""
+
+    def __init__(self, journal: Journal, file: atomic.Held) -> None:
+        self._journal = journal
+        self._file = file
+
+    def of(self, journal: Journal) -> HeldJournal:
+        """Return the same record, held for another file in the folder."""
+        return HeldJournal(journal, self._file)
+
+    def append(self, new: Sequence[Change]) -> int:
+        """Write changes durably; give what `cut_back` needs."""
+        return self._file.append(_written(new))
+
+    def rewrite(self, ours: Sequence[Change], is_harmless: Callable[[str], bool]) -> None:
+        """Put other changes in the place of ours, in one step.
+
+        A line that cannot be read stays if its text is harmless.
+        """
+        lines = (self._file.read() or b"").split(b"\n")
+        kept = [line + b"\n" for line in lines if self._journal.is_kept(line, is_harmless)]
+        _replace(self._file, b"".join(kept) + _written(ours))
+
+    def cut_back(self, size: int) -> None:
+        """Take back what `append` wrote."""
+        self._file.cut_back(size)
+
+    def strike_out(self, change: Change) -> bool:
+        """Take back a change that was recorded and never made; False when others came after."""
+        data = self._file.read() or b""
+        lines = _whole_lines(data)
+        ours = [index for index, line in enumerate(lines) if self._journal.is_step(line, change)]
+        if not ours or ours != list(range(ours[0], len(lines))):
+            return False
+        self._file.cut_back(len(b"".join(line + b"\n" for line in lines[: ours[0]])))
+        return True
+
+
+def _replace(file: atomic.Held, data: bytes) -> None:
+    file.replace(data)
+
+
+def _written(new: Sequence[Change]) -> bytes:
+    return "".join(f"{dumps(changes.to_json(change))}\n" for change in new).encode()
+
+
+def _advanced(known: _Known, data: bytes, ours: tuple[Change, ...]) -> _Known:
+    """Return what is known after the whole lines of more data."""
+    whole = data[: data.rfind(b"\n") + 1]
+    line = whole[whole.rfind(b"\n", 0, -1) + 1 :]
+    return _Known(known.inode, known.size + len(whole), line or known.line, ours)
+
+
+def _whole_lines(data: bytes) -> list[bytes]:
+    """Split into lines, without one that is being written or that a power cut tore."""
+    return data.split(b"\n")[:-1]
+
+
+MOST_EXAMINED = 10_000
+"""So many changes are looked at; when there are more, the older ones were once among them."""
+_IN_A_CHANGE = {"n", "time", "op", "file"}
+
+
+@collect
+def examine(path: Path) -> Iterator[Part]:
+    """Return what is wrong with a record, changing nothing."""
+    refuse_odd(path)
+    lines = _whole_lines(atomic.read(path) or b"")
+    older = max(0, len(lines) - MOST_EXAMINED)
+    newest = enumerate(lines[older:], older + 1)
+    bad = [number for number, line in newest if not _is_change(line)]
+    if bad:
+        yield Diagnosis(
+            "warning",
+            f"{counted(len(bad), 'line')} of {path} cannot be read, line {bad[0]} first; undo and "
+            "why know nothing of them; correct them or delete them",
+        )
+
+
+def _is_change(line: bytes) -> bool:
+    try:
+        return not line.strip() or json.loads(line).keys() >= _IN_A_CHANGE
+    except (AttributeError, ValueError, RecursionError):
+        return False

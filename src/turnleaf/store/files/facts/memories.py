@@ -1,0 +1,761 @@
+"""`MemoryStore`: the long-term memory in one file, JSON (002) or Markdown (003)."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext, suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, TypeVar, overload
+
+from turnleaf.core import bullets, changes, markdown
+from turnleaf.core.examination import Diagnosis
+from turnleaf.core.memories import (
+    KEPT,
+    Memory,
+    Remembered,
+    Written,
+    checked_category,
+    checked_content,
+    checked_day,
+    checked_slot,
+    checked_text,
+    contains,
+    unique_id,
+)
+from turnleaf.core.room import Room, check_capacity, check_reserve, find_weakest, room_for
+from turnleaf.core.times import to_millisecond
+from turnleaf.core.wording import counted
+from turnleaf.errors import Conflict, CorruptFile, InvalidInput, MemoryFull, NotFound, StorageError
+from turnleaf.settings import Settings, default_data_dir, in_home_assistant
+from turnleaf.store.ambient import random_id, utc_now
+from turnleaf.store.files import atomic, guard
+from turnleaf.store.files.examining import collect, examine_file
+from turnleaf.store.files.facts.memory_file import MemoryFile, fact_lines
+from turnleaf.store.files.facts.older import MOVED, OlderFacts, older_path
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from datetime import date
+    from pathlib import Path
+
+    from turnleaf.core.changes import Change, Source
+    from turnleaf.core.drafts import Draft
+    from turnleaf.core.examination import Part
+    from turnleaf.core.memories import OrKept
+    from turnleaf.store.files.facts.memory_file import HeldMemoryFile
+
+T = TypeVar("T")
+
+RETIRED = "retire"
+EXPIRED = "expire"
+_NOT_YET = datetime.min.replace(tzinfo=UTC)
+
+
+class MemoryStore:
+    """Facts that outlive conversations, in a file that people read and edit.
+
+    Without a location it is 002's JSON file; a location ending in `.md` is 003's MEMORY.md.
+    """
+
+    title: str | None = None
+    """The text of a new file, if it is not the format's own."""
+    keeps_older = True
+    """Whether facts that end or make room go to a file of older facts."""
+
+    def __init__(
+        self,
+        location: str | Path | None = None,
+        *,
+        settings: Settings | None = None,
+        now: Callable[[], datetime] = utc_now,
+        new_id: Callable[[], str] = random_id,
+    ) -> None:
+        self.location = _resolved(location)
+        self._given_settings = settings
+        self._settings = settings or Settings()
+        self._now = now
+        self._new_id = new_id
+        beside = older_path(self.location) if self.keeps_older else None
+        self._file = MemoryFile(self.location, self._moment, self.title, beside)
+        self._older = OlderFacts(self._file, self._moment) if self.keeps_older else None
+        self._is_ready = False
+
+    def exists(self) -> bool:
+        """Whether anything was ever stored; asking makes nothing."""
+        return self.location.exists()
+
+    def use(self, settings: Settings) -> None:
+        """Let other limits hold from now on."""
+        self._given_settings = self._settings = settings
+
+    def init(self) -> None:
+        """Make the folder and the file where missing, and mend what an editor wiped."""
+        self._settings = self._given_settings or Settings.load()
+        self._file.create()
+        self._mend_older()
+        self._is_ready = True
+
+    @overload
+    def add(
+        self,
+        content: str,
+        category: str | None = None,
+        *,
+        origin: str = "user",
+        source: Source | None = None,
+        slot: str | None = None,
+        until: date | None = None,
+        memory_id: None = None,
+        displace: bool = False,
+    ) -> Memory: ...
+
+    @overload
+    def add(
+        self,
+        content: str,
+        category: str | None = None,
+        *,
+        origin: str = "user",
+        source: Source | None = None,
+        slot: str | None = None,
+        until: date | None = None,
+        memory_id: str,
+        displace: bool = False,
+    ) -> Memory | None: ...
+
+    def add(
+        self,
+        content: str,
+        category: str | None = None,
+        *,
+        origin: str = "user",
+        source: Source | None = None,
+        slot: str | None = None,
+        until: date | None = None,
+        memory_id: str | None = None,
+        displace: bool = False,
+    ) -> Memory | None:
+        """Remember a fact; raise MemoryFull when there is no room.
+
+        What is learned without anybody asking, by its origin, leaves some room free; with
+        `displace`, learned facts make room as `remember` says. A `memory_id` chosen beforehand is
+        added once, however often it is asked for: later it gives the fact as it stands, or None
+        when it is gone since.
+        """
+        new = self._new_fact(content, category, origin, slot, until)
+
+        def edit(draft: Draft) -> Memory | None:
+            if memory_id is not None and self._was_added(draft, memory_id):
+                fact = draft.find(memory_id)
+                return fact.memory if fact else None
+            self._find_room(draft, new.content, origin, displace=displace)
+            return self._insert(draft, new, memory_id)
+
+        return self._change(edit, origin, source)
+
+    def remember(
+        self,
+        content: str,
+        category: str | None = None,
+        *,
+        origin: str = "user",
+        source: Source | None = None,
+        slot: str | None = None,
+        until: date | None = None,
+    ) -> Remembered:
+        """Remember what a user asks to be kept; where there is no room, learned facts make it.
+
+        The weakest of them move to the older facts, in one change with this one. An older fact
+        that says the same comes back instead. Raise MemoryFull when only other facts are left.
+        """
+        new = self._new_fact(content, category, origin, slot, until)
+
+        def edit(draft: Draft) -> Remembered:
+            displaced = self._find_room(draft, new.content, origin, displace=True)
+            older = next((one for one in self._older_facts() if one.content == new.content), None)
+            if older is None:
+                return Remembered(self._insert(draft, new), displaced)
+            return Remembered(self._bring_back(draft, older, until), displaced)
+
+        return self._change(edit, origin, source)
+
+    def check_room_for(self, content: str) -> None:
+        """Raise MemoryFull when even an empty memory has no room for a fact.
+
+        It only counts, so whoever has to read a text before it is added asks this first.
+        """
+        check_capacity(Room(1, len(content)), Room(1, self._settings.memory_max_chars))
+
+    def get_all(self) -> list[Memory]:
+        """Return every fact, in the file's order, without those whose last day is over."""
+        here = self._read_all()
+        ended = self._find_ended(here)
+        return [memory for memory in here if memory.id not in ended]
+
+    def ended(self) -> list[Memory]:
+        """Return the facts whose last day is over and whose lines are still in the file."""
+        return [*self._find_ended(self._read_all()).values()]
+
+    def older(self) -> list[Memory]:
+        """Return the facts that no prompt carries: those that ended, and the file of older ones."""
+        here = self._read_all()
+        ids = {memory.id for memory in here}
+        left = [memory for memory in self._older_facts() if memory.id not in ids]
+        return [*self._find_ended(here).values(), *left]
+
+    def get(self, memory_id: str) -> Memory | None:
+        """Give the fact of that id."""
+        return next((memory for memory in self.get_all() if memory.id == memory_id), None)
+
+    def search(self, keyword: str) -> list[Memory]:
+        """Give the facts that hold a keyword, whatever the case."""
+        wanted = checked_text(keyword, "a keyword")
+        return [memory for memory in self.get_all() if contains(memory, wanted)]
+
+    def known_ids(self) -> set[str]:
+        """Name every fact that there is or ever was."""
+        here = {memory.id for memory in (*self._read_all(), *self._older_facts())}
+        return here.union(*(change.ids() for change in self._history()))
+
+    def update(
+        self,
+        memory_id: str,
+        content: str,
+        *,
+        expected: str | None = None,
+        origin: str = "user",
+        source: Source | None = None,
+        slot: str | OrKept | None = KEPT,
+        until: date | OrKept | None = KEPT,
+    ) -> Memory | None:
+        """Let a fact say something else; None when there is none of that id.
+
+        With `expected`, only if it still says that; raise Conflict otherwise. Its slot and its
+        last day stay, unless others are given.
+        """
+        text = checked_content(content)
+        name = slot if slot is KEPT else checked_slot(slot)
+        day = until if until is KEPT else checked_day(until)
+
+        def edit(draft: Draft) -> Memory | None:
+            fact = draft.find(memory_id)
+            if fact is None:
+                return None
+            before: Memory = fact.memory
+            if expected is not None and before.content != expected:
+                message = f"the memory {memory_id} was changed meanwhile; look at it and try again"
+                raise Conflict(message)
+            longer = len(text) - len(before.content)
+            if longer > 0:
+                self._check_room(draft.taken + Room(0, longer), growing=False)
+            created = self._file.date([before])[0].created_at
+            after = replace(
+                before,
+                content=text,
+                created_at=created,
+                updated_at=self._later(before),
+                slot=before.slot if name is KEPT else name,
+                until=before.until if day is KEPT else day,
+            )
+            draft.replace(after, "update")
+            return after
+
+        return self._change(edit, origin, source)
+
+    def count_repeat(
+        self, memory_id: str, *, origin: str = "user", source: Source | None = None
+    ) -> Memory | None:
+        """Take note that a fact was said once more; None when there is none of that id."""
+
+        def edit(draft: Draft) -> Memory | None:
+            fact = draft.find(memory_id)
+            if fact is None:
+                return None
+            after = self._said_again(self._file.date([fact.memory])[0])
+            draft.replace(after, "repeat")
+            return after
+
+        return self._change(edit, origin, source)
+
+    def retire(
+        self, ids: Collection[str], *, origin: str = "user", source: Source | None = None
+    ) -> list[Memory]:
+        """Move facts to the older ones; return those that were there to be moved."""
+
+        def edit(draft: Draft) -> list[Memory]:
+            found = [memory for memory in draft.memories if memory.id in ids]
+            for memory in found if self._older else ():
+                draft.remove(memory.id, RETIRED)
+            return found if self._older else []
+
+        return self._change(edit, origin, source)
+
+    def revive(
+        self,
+        memory_id: str,
+        *,
+        until: date | None = None,
+        origin: str = "user",
+        source: Source | None = None,
+        displace: bool = False,
+    ) -> Remembered | None:
+        """Bring an older fact back that was said again; None when there is none of that id.
+
+        Raise MemoryFull when there is no room; with `displace`, learned facts make it.
+        """
+        day = checked_day(until)
+
+        def edit(draft: Draft) -> Remembered | None:
+            older = next((one for one in self._older_facts() if one.id == memory_id), None)
+            if older is None or draft.find(memory_id) is not None:
+                return None
+            displaced = self._find_room(draft, older.content, origin, displace=displace)
+            return Remembered(self._bring_back(draft, older, day), displaced)
+
+        return self._change(edit, origin, source)
+
+    def delete(self, memory_id: str, *, origin: str = "user", source: Source | None = None) -> bool:
+        """Forget a fact, an older one as well; False when there is none of that id."""
+
+        def edit(draft: Draft) -> bool:
+            if draft.find(memory_id) is None:
+                return False
+            draft.remove(memory_id, "delete")
+            return True
+
+        self._ready()
+        with self._file.held() as held:
+            is_here = held.change(edit, origin, source)
+            if self._older is None:
+                return is_here
+            op = MOVED if is_here else "delete"
+            return bool(self._older.remove({memory_id}, held, op, origin, source)) or is_here
+
+    def write(self, text: str, *, expected: str | None = None, origin: str = "user") -> Written:
+        """Let a person's text be the whole file, to the byte, whatever the limits say.
+
+        What it lacks stays away, and `undo` gives back what it replaced. With `expected`, only
+        if the file is still of that version; raise Conflict otherwise.
+        """
+        whole = checked_text(text, "the memory")
+        self._ready()
+        change = self._file.put(whole, expected, origin)
+        return Written(atomic.version(whole.encode()), change)
+
+    def undo(self, number: int | None = None, *, skip: bool = False) -> list[Change]:
+        """Take back the newest change that was not taken back yet, and give it.
+
+        An import is one change of many facts; where there is nothing to undo there is none.
+        What somebody changed since cannot be undone: raise Conflict, or with `skip` leave it
+        as it is and go on to the change before. With a `number` it is that change or none:
+        raise NotFound when it is not there to be taken back.
+        """
+        self._ready()
+        with self._file.held() as held:
+            held.change(lambda _: None)  # What was deleted by hand is then on record.
+            history = self._history()
+            if number is not None:
+                return self._take_back(held, _numbered(number, history), history, skip=skip)
+            left = history
+            while found := changes.undoable(left):
+                undone = self._take_back(held, found, history, skip=skip)
+                if undone:
+                    return undone
+                skipped = {change.n for change in found}
+                left = [change for change in left if change.n not in skipped]
+            return []
+
+    def record_state(self) -> str:
+        """Return what is another when the record of changes is; empty when there is none."""
+        return self._file.journal.state()
+
+    def changes(self, memory_id: str | None = None) -> list[Change]:
+        """Give the record of changes, oldest first; of one fact or of all."""
+        self._look()
+        history = self._history()
+        return [change for change in history if memory_id is None or change.concerns(memory_id)]
+
+    def last_change(self) -> Change | None:
+        """Return the newest change of the file."""
+        return self._file.journal.last()
+
+    def list_with_lines(self) -> list[tuple[Memory, int | None]]:
+        """Return every fact with the line on which it stands, both of one and the same text."""
+        try:
+            found = self._parse_with_lines()
+        except CorruptFile:
+            self.get_all()  # That sets the file aside, and brings back what it held.
+            found = self._parse_with_lines()
+        ended = self._find_ended([memory for memory, _ in found])
+        return [(memory, line) for memory, line in found if memory.id not in ended]
+
+    def _parse_with_lines(self) -> list[tuple[Memory, int | None]]:
+        text = self.text()
+        page = self._file.format.parse(text, atomic.modified(self.location))
+        lines = fact_lines(text, self.location.name)
+        return [(fact.memory, lines.get(fact.memory.id)) for fact in page.facts]
+
+    @property
+    def format(self) -> str:
+        """The form that the text has: "markdown" or "json"."""
+        return "markdown" if self._file.format is markdown else "json"
+
+    def import_memories(self, incoming: Sequence[Memory]) -> int:
+        """Take over facts with their ids and times, all or none; give how many were new."""
+
+        def edit(draft: Draft) -> int:
+            new = _unknown(incoming, draft.memories, self._older_facts())
+            self._check_room(draft.taken + Room.of(new))
+            draft.insert_all(new, "import")
+            return len(new)
+
+        return self._change(edit, "import")
+
+    def import_older(self, incoming: Sequence[Memory]) -> int:
+        """Add facts to the older ones with their ids and times; return how many were new."""
+        self._ready()
+        if self._older is None:
+            return 0
+        with self._file.held() as held:
+            new = _unknown(incoming, [*self._file.memories(), *self._older_facts()])
+            self._older.keep(new, held, "import")
+            return len(new)
+
+    def erase(self, source: str, *, elsewhere: Sequence[Change] = ()) -> list[Memory]:
+        """Erase all that came from a conversation, a tool or a document; give the facts so far.
+
+        Where it had replaced another text, that one stands again; what a person edited since
+        stays. Nothing can be undone of it. `elsewhere` is what another file records of the facts.
+        """
+        self._ready()
+        with self._file.held() as held:
+            # The memory's own record tells what the source brought, so it is rewritten last.
+            gone = self._older.erase(source, held, elsewhere) if self._older else []
+            beside = self._older.history() if self._older else []
+            return gone + held.erase(source, beside, elsewhere)
+
+    def reconcile(self) -> list[Memory]:
+        """Bring back facts that somebody else's save wiped without having seen them."""
+        self._ready()
+        mended = self._file.mend()
+        self._mend_older()
+        return mended
+
+    def needs_mending(self) -> bool:
+        """Whether somebody else saved a file since our last look, and left it quiet."""
+        is_older_file = self._older is not None and self._older.needs_mending()
+        return self._file.needs_mending() or is_older_file
+
+    def text(self) -> str:
+        """Give the file as it is."""
+        self._look()
+        return self._file.text()
+
+    def version(self) -> str:
+        """Name the file's content as it is now: the same name, the same bytes."""
+        if not self.location.exists():
+            self._ready()
+        return self._file.version()
+
+    def snapshot(self) -> tuple[str, str]:
+        """Give the file as it is, and the version of just that text."""
+        text = self.text()
+        return text, atomic.version(text.encode())
+
+    def prompt_text(self) -> str:
+        """Return the memory as a person reads it: Markdown, without our comments."""
+        if self._file.format is markdown:
+            ended = self._find_ended(self._read_all())
+            return markdown.without_comments(markdown.without_facts(self.text(), ended))
+        return "".join(
+            f"{line}\n" for one in self.get_all() for line in bullets.encode(one.content)
+        )
+
+    def _ready(self) -> None:
+        if not self._is_ready:
+            self.init()
+        guard.watch(self)
+
+    def _look(self) -> None:
+        """Be ready for reading, which needs no right to write."""
+        if not self.location.exists():
+            self._ready()
+        with suppress(StorageError):
+            if self._file.needs_mending():
+                self._file.mend()
+            if self._older and self._older.needs_mending():
+                self._mend_older()
+
+    def _read_all(self) -> list[Memory]:
+        self._look()
+        return self._file.memories()
+
+    def _older_facts(self) -> list[Memory]:
+        return self._older.get_all() if self._older else []
+
+    def _mend_older(self) -> None:
+        if self._older and self._older.path.exists():
+            with self._file.held() as held:
+                self._older.mend(held)
+
+    def _history(self) -> list[Change]:
+        """Return the record of both files, without the halves of moves in the second."""
+        older = self._older.history() if self._older else []
+        moved = [change for change in older if change.op != MOVED]
+        return sorted([*self._file.journal.read(), *moved], key=lambda change: change.n)
+
+    def _change(
+        self, edit: Callable[[Draft], T], origin: str | None = None, source: Source | None = None
+    ) -> T:
+        """Let `edit` change the memory file, and the older facts with it."""
+        self._ready()
+        with self._file.held() as held:
+            return self._change_held(held, edit, origin, source)
+
+    def _change_held(
+        self,
+        held: HeldMemoryFile,
+        edit: Callable[[Draft], T],
+        origin: str | None = None,
+        source: Source | None = None,
+    ) -> T:
+        older = self._older
+        if older is None:
+            return held.change(edit, origin, source)
+
+        def whole(draft: Draft) -> tuple[T, set[str]]:
+            self._expire(draft, held)
+            result = edit(draft)
+            retired = [step.before for step in draft.steps if step.op == RETIRED and step.before]
+            undone = {step.undoes for step in draft.steps if step.undoes}
+            back = older.find_revived(undone) if undone else []
+            older.keep([*self._file.date(retired), *back], held, origin, source)
+            return result, _brought_back(draft)
+
+        result, back = held.change(whole, origin, source)
+        if back:
+            # The change is made: what goes wrong here is left to the next look.
+            with suppress(StorageError):
+                older.remove(back, held)
+        return result
+
+    def _expire(self, draft: Draft, held: HeldMemoryFile) -> None:
+        """Let facts leave whose last day is over; they stay where that cannot be."""
+        ended = self._find_ended(draft.memories)
+        if self._older and ended:
+            with suppress(StorageError):
+                self._older.keep([*ended.values()], held)
+                for memory_id in ended:
+                    draft.remove(memory_id, EXPIRED)
+
+    def _new_fact(
+        self,
+        content: str,
+        category: str | None,
+        origin: str,
+        slot: str | None,
+        until: date | None,
+    ) -> Memory:
+        """Return a fact that has no id and no times yet."""
+        text, heading = checked_content(content), checked_category(category)
+        name, day = checked_slot(slot), checked_day(until)
+        return Memory("", text, _NOT_YET, _NOT_YET, heading, origin, name, day)
+
+    def _insert(self, draft: Draft, new: Memory, memory_id: str | None = None) -> Memory:
+        now = self._moment()
+        new_id = memory_id or unique_id(self._new_id(), draft.page.tally.ids)
+        memory = replace(new, id=new_id, created_at=now, updated_at=now)
+        draft.insert(memory, "add")
+        return memory
+
+    def _bring_back(self, draft: Draft, older: Memory, until: date | None) -> Memory:
+        back = replace(self._said_again(older), until=until)
+        draft.insert(back, "revive")
+        return back
+
+    def _find_room(
+        self, draft: Draft, content: str, origin: str, *, displace: bool
+    ) -> tuple[Memory, ...]:
+        """Check that there is room for a fact; with `displace`, the weakest of others leave."""
+        if not displace or not self._older:
+            self._check_room(draft.taken + Room(1, len(content)), origin=origin)
+            return ()
+        displaced = self._choose_displaced(draft, content)
+        for memory in displaced:
+            draft.remove(memory.id, RETIRED)
+        return displaced
+
+    def _choose_displaced(self, draft: Draft, content: str) -> tuple[Memory, ...]:
+        """Return as few of the weakest facts as must leave; raise MemoryFull if all are too few."""
+        taken = draft.taken + Room(1, len(content))
+        with suppress(MemoryFull):
+            self._check_room(taken)
+            return ()
+        weak = find_weakest(draft.memories, self._file.journal.read())
+        for count in range(1, len(weak)):
+            with suppress(MemoryFull):
+                self._check_room(taken - Room.of(weak[:count]))
+                return tuple(weak[:count])
+        self._check_room(taken - Room.of(weak))
+        return tuple(weak)
+
+    def _take_back(
+        self,
+        held: HeldMemoryFile,
+        found: Sequence[Change],
+        history: Sequence[Change],
+        *,
+        skip: bool,
+    ) -> list[Change]:
+        def edit(draft: Draft) -> list[Change]:
+            return _taken_back(draft, standing, history, skip=skip)
+
+        standing = [one for one in found if self._is_still_older(one, skip=skip)]
+        if not standing:
+            return []
+        if self._older and standing[0].file == self._older.path.name:
+            return self._older.change(edit, held)
+        return self._change_held(held, edit, "user")
+
+    def _is_still_older(self, change: Change, *, skip: bool) -> bool:
+        """Whether a fact that left can be given back; raise Conflict when it changed since."""
+        if change.op != RETIRED or change.before is None:
+            return True
+        older = {memory.id: memory.content for memory in self._older_facts()}
+        if older.get(change.id) == change.before.content:
+            return True
+        if skip:
+            return False
+        message = f"the older fact {change.id} was changed since, so this cannot be undone"
+        raise Conflict(message)
+
+    def _find_ended(self, memories: Sequence[Memory]) -> dict[str, Memory]:
+        """Return the facts whose last day is over, by id; of those pending review, none."""
+        dated = [memory for memory in memories if memory.until is not None and self._older]
+        today = self._now().astimezone().date() if dated else None
+        return {memory.id: memory for memory in dated if today and memory.has_ended(today)}
+
+    def _said_again(self, memory: Memory) -> Memory:
+        count = memory.said_count + 1
+        return replace(memory, said_count=count, updated_at=self._later(memory))
+
+    def _moment(self) -> datetime:
+        """Read the clock to the millisecond, as files keep it."""
+        return to_millisecond(self._now())
+
+    def _later(self, memory: Memory) -> datetime:
+        """Give a time after the fact's last change, whatever the clock says.
+
+        It is how a text tells whether its writer had seen an update.
+        """
+        return max(self._moment(), memory.updated_at + changes.TICK)
+
+    def _was_added(self, draft: Draft, memory_id: str) -> bool:
+        history = self._file.journal.read()
+        is_recorded = any(change.concerns(memory_id) for change in history)
+        return is_recorded or draft.find(memory_id) is not None
+
+    def room(self, origin: str = "user") -> Room:
+        """Return how many facts and characters `add` would still take from an origin."""
+        limits = Room(self._settings.memory_max_items, self._settings.memory_max_chars)
+        return room_for(origin, limits) - Room.of(self.get_all())
+
+    def _check_room(self, taken: Room, *, growing: bool = True, origin: str = "user") -> None:
+        items = self._settings.memory_max_items if growing else taken.items
+        limits = Room(items, self._settings.memory_max_chars)
+        check_capacity(taken, limits)
+        check_reserve(taken, room_for(origin, limits))
+
+
+def default_location() -> Path:
+    """Give 002's path by environment."""
+    folder = default_data_dir()
+    if in_home_assistant():
+        return folder / "memories" / "memories.json"
+    return folder / "memories.json"
+
+
+def _resolved(location: str | Path | None) -> Path:
+    if isinstance(location, str) and "://" in location:
+        message = f"{location!r} is not a place for memories; pass a path ending in .json or .md"
+        raise InvalidInput(message)
+    return atomic.real(default_location() if location is None else location)
+
+
+def _numbered(number: int, history: Sequence[Change]) -> list[Change]:
+    change = next((one for one in history if one.n == number), None)
+    if change is None or not changes.is_undoable(change, history):
+        message = f"there is no change {number} to take back; it may have been taken back already"
+        raise NotFound(message)
+    return changes.made_with(change, history)
+
+
+def _taken_back(
+    draft: Draft, found: Sequence[Change], history: Sequence[Change], *, skip: bool
+) -> list[Change]:
+    version = atomic.version(draft.text.encode())
+    is_whole = found[0].op == "put"
+    undone: list[Change] = []
+    for part in [found] if is_whole else [[change] for change in found]:
+        steps = len(draft.steps)
+        with suppress(Conflict) if skip else nullcontext():
+            if is_whole:
+                draft.undo_put(part, version, history)
+            else:
+                draft.undo(part[0], is_newest=version == part[0].new)
+        if len(draft.steps) > steps:
+            undone += part
+    return undone
+
+
+def _brought_back(draft: Draft) -> set[str]:
+    """Name the facts that a draft brings back, or that stand in it although they were older."""
+    came = {step.id for step in draft.steps if step.after and step.op in {"revive", "undo"}}
+    return came & {memory.id for memory in draft.memories} if came else came
+
+
+def _unknown(
+    incoming: Sequence[Memory], present: Sequence[Memory], older: Sequence[Memory] = ()
+) -> list[Memory]:
+    """Leave out what is there already; another fact of a taken id gets another id."""
+    left = {memory.id: memory.content for memory in older}
+    contents = {(memory.content, memory.category) for memory in present}
+    ids = {memory.id for memory in present}
+    same = {(memory.id, memory.content) for memory in present}
+    new = []
+    for memory in incoming:
+        fact = replace(
+            memory,
+            id=unique_id(memory.id, ids | _find_others(left, memory)),
+            content=checked_content(memory.content),
+            category=checked_category(memory.category),
+        )
+        is_there = (memory.id, memory.content) in same
+        if not is_there and (fact.content, fact.category) not in contents:
+            contents.add((fact.content, fact.category))
+            ids.add(fact.id)
+            new.append(fact)
+    return new
+
+
+@collect
+def examine(path: Path) -> Iterator[Part]:
+    """Return what a memory's file holds and what is wrong with it, changing nothing."""
+    try:
+        form = MemoryFile(path, utc_now).format
+    except InvalidInput as error:
+        yield Diagnosis("error", f"the memory cannot be at {path}: {error}")
+        return
+
+    def describe() -> str:
+        text = (atomic.read(path, atomic.MAX_PAGE_BYTES) or b"").decode("utf-8-sig")
+        facts = form.parse(text, atomic.modified(path)).facts
+        chars = sum(len(fact.memory.content) for fact in facts)
+        return f"{counted(len(facts), 'fact')}, {counted(chars, 'character')}"
+
+    yield from examine_file("memory", path, describe)
+
+
+def _find_others(left: Mapping[str, str], memory: Memory) -> set[str]:
+    """Return the id of a fact that left, if that is another one's as well."""
+    return {memory.id} if left.get(memory.id, memory.content) != memory.content else set()

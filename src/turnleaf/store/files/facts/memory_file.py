@@ -1,0 +1,659 @@
+"""A memory file and its record of changes, changed together and mended after others' saves."""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
+
+from turnleaf.core import changes, erasing, jsonfacts, markdown
+from turnleaf.core.changes import Change, Repair
+from turnleaf.core.drafts import Draft, recorded
+from turnleaf.core.memories import content_id
+from turnleaf.core.times import from_iso, to_iso, to_millisecond
+from turnleaf.errors import Conflict, CorruptFile, InvalidInput, StorageError, TurnleafError
+from turnleaf.store.files import atomic
+from turnleaf.store.files.facts.journal import HeldJournal, Journal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from turnleaf.core.changes import Source
+    from turnleaf.core.erasing import Erasure
+    from turnleaf.core.memories import Memory
+    from turnleaf.core.pages import Format, Page
+
+T = TypeVar("T")
+
+CHANGE_TRIES = 100
+QUIET_SECONDS = 1.0
+SETTLE_SECONDS = 0.02
+SETTLE_TRIES = 50
+EMPTY_TRIES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """A file's text to be changed, and what the file itself holds: nothing else is replaced."""
+
+    draft: Draft
+    on_disk: bytes
+    marks: atomic.Marks | None = None
+    """The file's marks if it was at rest: whoever saves it from then on leaves others."""
+    late: bytes | None = None
+    is_unrecorded: bool = False
+    removed: tuple[Memory, ...] = ()
+    erased: frozenset[str] = frozenset()
+
+
+class _Content:
+    """The bytes of a file, and what is made of them, once and when it is asked for."""
+
+    def __init__(self, data: bytes, page: Page | None = None) -> None:
+        self.data = data
+        self._parsed: tuple[datetime | None, Page] | None = (None, page) if page else None
+
+    @cached_property
+    def version(self) -> str:
+        """The name of the content."""
+        return atomic.version(self.data)
+
+    @cached_property
+    def text(self) -> str:
+        """The bytes, decoded."""
+        return _decoded(self.data)
+
+    def page(self, kind: Format, saved_at: datetime) -> Page:
+        """Return the text, parsed, with the time at which the file was saved."""
+        known = self._parsed
+        if known and known[0] == saved_at:
+            return known[1]
+        page = known[1].at_time(saved_at) if known else kind.parse(self.text, saved_at)
+        self._parsed = saved_at, page
+        return page
+
+
+class MemoryFile:
+    """One file of facts, with changes.jsonl beside it."""
+
+    def __init__(
+        self,
+        path: Path,
+        now: Callable[[], datetime],
+        title: str | None = None,
+        beside: Path | None = None,
+    ) -> None:
+        self.path = path
+        self.format = _format(path)
+        self.journal = Journal(path, beside)
+        self._first_seen = FirstSeen(path)
+        self._now = now
+        self._empty = title or self.format.EMPTY
+        self._contents: tuple[_Content, ...] = ()
+        self._read_last: tuple[atomic.Marks, _Content] | None = None
+        self._known_marks: tuple[atomic.Marks | None, ...] | None = None
+        self._written: atomic.Stamp | None = None
+        self._replaced: atomic.Marks | None = None
+
+    def create(self) -> None:
+        """Make the file where it is missing, and mend it where it is not."""
+        atomic.make_folder(self.path.parent)
+        with atomic.locked(self.path) as file:
+            if _read(file.path) is None:
+                file.replace(self._empty.encode())
+        self.mend()
+
+    @contextmanager
+    def held(self) -> Iterator[HeldMemoryFile]:
+        """Lock the file and the record, for several changes that belong together."""
+        with atomic.locked(self.path) as file, self.journal.held() as journal:
+            yield HeldMemoryFile(self, file, journal)
+
+    @contextmanager
+    def held_beside(self, other: HeldMemoryFile) -> Iterator[HeldMemoryFile]:
+        """Lock the file for whoever holds the one that it belongs to, having made it if missing."""
+        with atomic.locked(self.path) as file:
+            if _read(file.path) is None:
+                file.replace(self._empty.encode())
+            yield HeldMemoryFile(self, file, other.journal.of(self.journal))
+
+    def put(self, text: str, expected: str | None, origin: str) -> int | None:
+        """Let a person's text be the file's; give the number of that change, if it is one.
+
+        With `expected`, only if that is the version that it replaces; raise Conflict otherwise.
+        What somebody else's save called for is made first, so nobody replaces it unseen.
+        """
+        self._check(text)
+
+        def edit(draft: Draft) -> bool:
+            if expected is not None and atomic.version(draft.text.encode()) != expected:
+                message = (
+                    f"{self.path.name} was changed since it was read, so nothing was written; "
+                    "read it again and save then"
+                )
+                raise Conflict(message)
+            return draft.put(text, self._now())
+
+        with self.held() as held:
+            if not held.change(edit, origin):
+                return None
+            wholes = (one.n for one in self.journal.read() if one.op == "put" and not one.id)
+            return max(wholes)
+
+    def _check(self, text: str) -> None:
+        try:
+            self.format.parse(text, self._now())
+        except CorruptFile as problem:
+            message = f"this cannot be saved as {self.path.name}: {problem}; correct it"
+            raise InvalidInput(message) from problem
+
+    def _now_erased(self, last: Change) -> Change:
+        return Change(
+            n=self.journal.next_number(),
+            time=self._now(),
+            op="erase",
+            file=self.path.name,
+            old=last.new,
+            new=last.new,
+            shape=last.shape,
+        )
+
+    def erase_held(
+        self,
+        file: atomic.Held,
+        journal: HeldJournal,
+        source: str,
+        beside: Sequence[Change],
+        elsewhere: Sequence[Change],
+    ) -> list[Memory]:
+        """Do what `HeldMemoryFile.erase` says."""
+
+        def edit(draft: Draft) -> tuple[Erasure, list[Memory], Draft]:
+            acts = sorted([*beside, *self.journal.read()], key=lambda change: change.n)
+            found = erasing.erasure(source, acts, elsewhere)
+            return found, erasing.take_out(draft, found, self._now()), draft
+
+        found, gone, draft = self.change_held(file, journal, edit)
+        atomic.drop_previous(self.path)
+        history = self.journal.read()
+        if erasing.concerns(history, found):
+            now = self._now_erased(history[-1])
+            lines = erasing.rewritten(history, found, draft.page, now)
+            journal.rewrite(lines, lambda text: not found.mentions(text))
+        return gone
+
+    def change_held(
+        self,
+        file: atomic.Held,
+        journal: HeldJournal,
+        edit: Callable[[Draft], T],
+        origin: str | None = None,
+        source: Source | None = None,
+    ) -> T:
+        """Let `edit` change the text, for the holder of both locks."""
+        for _ in range(CHANGE_TRIES):
+            with suppress(atomic.Overtaken):
+                opened = self._open(file, journal)
+                if opened.draft.page.tally.typed:
+                    # Our change gives the page another time than what was typed was saved at.
+                    self.date(opened.draft.memories)
+                try:
+                    result = edit(opened.draft)
+                except TurnleafError:
+                    self._finish(file, journal, self._open(file, journal))
+                    raise
+                self._finish(file, journal, opened, origin, source)
+                break
+        else:
+            message = f"{self.path} is saved all the time by another program; try again later"
+            raise Conflict(message)
+        late = self._look_again(file, journal, opened.on_disk)
+        if opened.erased or (late and late.erased):
+            atomic.drop_previous(self.path)
+        return result
+
+    def _look_again(
+        self, file: atomic.Held, journal: HeldJournal, replaced: bytes
+    ) -> _Opened | None:
+        """Take in what somebody saved in the very instant of our change, while we know why.
+
+        Our own change is made: what goes wrong here is left to the next look.
+        """
+        with suppress(StorageError):
+            last = self.journal.last()
+            if last is None or (self._late_save(last) is None and self._is_made(last)):
+                return None
+            for _ in range(CHANGE_TRIES):
+                with suppress(atomic.Overtaken):
+                    opened = self._open(file, journal, replaced)
+                    self._finish(file, journal, opened)
+                    return opened
+        return None
+
+    def _is_made(self, change: Change) -> bool:
+        """Whether the file is as a change left it."""
+        if self._written and atomic.stamp(self.path) == self._written:
+            return True
+        return self._version(_read(self.path)) == change.new
+
+    def memories(self) -> list[Memory]:
+        """Return the facts of the page, dated."""
+        page = self.page()
+        found = [fact.memory for fact in page.facts]
+        return self.date(found) if page.tally.typed else found
+
+    def date(self, memories: Sequence[Memory]) -> list[Memory]:
+        """Return facts of the page, what was typed by hand with the time it was first seen at."""
+        return self._first_seen.date(memories, atomic.modified(self.path))
+
+    def page(self) -> Page:
+        """Read the file as it is."""
+        try:
+            return self._parse(self._look())
+        except CorruptFile:
+            self.mend()
+            return self._parse(self._look())
+
+    def text(self) -> str:
+        """Read the file's text."""
+        return self._look().text
+
+    def version(self) -> str:
+        """Name the file's content."""
+        return self._look().version
+
+    def _parse(self, content: _Content) -> Page:
+        return content.page(self.format, atomic.modified(self.path))
+
+    def _content(self, data: bytes) -> _Content:
+        """Return what is known of a content, if it is one of the two that were seen last."""
+        for known in self._contents:
+            if known.data == data:
+                return known
+        content = _Content(data)
+        self._contents = (content, *self._contents[:1])
+        return content
+
+    def _version(self, data: bytes | None) -> str:
+        return "" if data is None else self._content(data).version
+
+    def _look(self) -> _Content:
+        """Read the file, unless it is still the one that was read last."""
+        marks = atomic.marks(self.path)
+        is_at_rest = marks is not None and atomic.is_at_rest(marks)
+        if marks and self._read_last and self._read_last[0] == marks:
+            return self._read_last[1]
+        data = atomic.read(self.path, atomic.MAX_PAGE_BYTES)
+        if data is None:
+            raise atomic.gone(self.path)
+        content = self._content(data)
+        is_same = is_at_rest and marks == atomic.marks(self.path)
+        self._read_last = (marks, content) if marks and is_same else None
+        return content
+
+    def mend(self) -> list[Memory]:
+        """Bring back what somebody else's save wiped unseen; give the facts brought back."""
+        known = self.journal.last()
+        with self.held() as held:
+            held.change(lambda _: None)
+        newer = [change for change in self.journal.read() if not known or change.n > known.n]
+        return [change.after for change in newer if change.op == "restore" and change.after]
+
+    def needs_mending(self) -> bool:
+        """Tell whether somebody else saved the file since our last look, and left it quiet."""
+        age = time.time() - atomic.modified(self.path).timestamp()
+        return not self.is_known() and not 0 <= age < QUIET_SECONDS
+
+    def is_known(self) -> bool:
+        """Whether the file is as our last change left it; one that is not there is."""
+        beside = atomic.previous_path(self.path), self.journal.path
+        marks = tuple(map(atomic.marks, (self.path, *beside)))
+        is_at_rest = all(one is None or atomic.is_at_rest(one) for one in marks)
+        if marks == self._known_marks or not self.path.exists():
+            return True
+        last = self.journal.last()
+        if last is None:
+            return True
+        is_known = self._look().version == last.new and self._late_save(last) is None
+        self._known_marks = marks if is_known and is_at_rest else None
+        return is_known
+
+    def _open(
+        self, file: atomic.Held, journal: HeldJournal, replaced: bytes | None = None
+    ) -> _Opened:
+        """Read the file, and mend in the draft whatever somebody else's save calls for.
+
+        `replaced` is what our last change replaced, while that is still known.
+        """
+        marks = atomic.marks(self.path)
+        # Asked before reading: a save from now on must leave other marks.
+        resting = marks if marks and atomic.is_at_rest(marks) else None
+        data = _read(file.path)
+        if data is None:
+            raise atomic.gone(self.path)
+        last = self._last_made(journal, data)
+        try:
+            if last and self._late_save(last) is not None:
+                return self._with_late_save(file, last, replaced)
+            if last and self._version(data) != last.new:
+                return self._with_save(journal, _settled(self.path))
+            return _Opened(self._draft(data, last), data, resting)
+        except CorruptFile as problem:
+            file.move_aside(str(problem))
+            draft = self._draft(self._empty.encode())
+            draft.mend(changes.lost(self.journal.read()))
+            return _Opened(draft, _read(file.path) or b"", is_unrecorded=True)
+
+    def _last_made(self, journal: HeldJournal, data: bytes) -> Change | None:
+        """Give the newest change, having struck out one that a kill kept from being made."""
+        last = self.journal.last()
+        if last is None or last.old == last.new or self._version(data) != last.old:
+            return last
+        before = _read(atomic.previous_path(self.path))
+        if self._version(before) == last.old:
+            return last
+        with suppress(CorruptFile):
+            new = self._draft(data).text_after(last, self.journal.read())
+            # While the record tells it: later our own text would look like an editor's save.
+            if before and _is_beginning(before, new, last.new):
+                atomic.drop_previous(self.path)
+        return self.journal.last() if journal.strike_out(last) else last
+
+    def _with_save(self, journal: HeldJournal, data: bytes) -> _Opened:
+        """Take in what somebody else saved.
+
+        What the person took away is recorded at once: a later save may no longer tell.
+        """
+        draft, repair = self._judged(data)
+        if repair.removed:
+            journal.append([self._change("", "", draft, removed=repair.removed)])
+        draft.mend(repair)
+        return _Opened(draft, data, is_unrecorded=True, erased=repair.erased)
+
+    def _with_late_save(self, file: atomic.Held, last: Change, replaced: bytes | None) -> _Opened:
+        """Take in what somebody saved while we replaced the file, and lose neither."""
+        data, late = _settled(self.path), _settled(atomic.previous_path(self.path))
+        draft, repair = self._judged(late)
+        removed = repair.removed
+        if self._version(data) != last.new:
+            text = self._joined(file, data, late, replaced)
+            draft, repair = self._judged(text.encode())
+            for memory in removed if replaced else ():
+                if draft.find(memory.id) is not None:
+                    draft.remove(memory.id, "restore")
+            removed = repair.removed
+        draft.mend(repair)
+        return _Opened(
+            draft, data, late=late, is_unrecorded=True, removed=removed, erased=repair.erased
+        )
+
+    def _joined(self, file: atomic.Held, data: bytes, late: bytes, replaced: bytes | None) -> str:
+        """Join two saves that were made at once; where that cannot be, keep a copy of one."""
+        if replaced is not None and self.format is markdown:
+            base, edited, onto = map(_decoded, (replaced, late, data))
+            return markdown.joined(base, edited, onto, atomic.modified(self.path))
+        copy = file.keep_copy(late, "conflict")
+        atomic.log.warning("%s was saved twice at once; one version is %s", self.path, copy)
+        return _decoded(data)
+
+    def _draft(self, data: bytes, last: Change | None = None) -> Draft:
+        shape = last.shape if last else None
+        content, saved_at = self._content(data), atomic.modified(self.path)
+        page = content.page(self.format, saved_at)
+        return Draft(self.format, content.text, saved_at, shape, page)
+
+    def _late_save(self, last: Change) -> bytes | None:
+        """Return what somebody wrote into the file that our last change replaced."""
+        previous = atomic.previous_path(self.path)
+        if self._replaced and atomic.marks(previous) == self._replaced:
+            return None
+        before = _read(previous)
+        version = self._version(before)
+        if before is None or version in {last.old, last.new}:
+            return None
+        history = self.journal.read()
+        is_known = any(version in {one.old, one.new} for one in history)
+        return None if is_known or self._is_cut(before, last, history) else before
+
+    def _is_cut(self, before: bytes, last: Change, history: Sequence[Change]) -> bool:
+        """Whether what our last change replaced is only its beginning, as a power cut leaves it.
+
+        Taken for an editor's save, it would bring half a fact in and delete what stood below.
+        """
+        data = _read(self.path) or b""
+        if data.startswith(before):
+            return True
+        if self._version(data) == last.new:
+            with suppress(CorruptFile):
+                old = self._draft(data).text_before(last, history)
+                return _is_beginning(before, old, last.old)
+        return False
+
+    def _judged(self, data: bytes) -> tuple[Draft, Repair]:
+        draft = self._draft(data)
+        found = {memory.id: memory for memory in draft.memories}
+        history = self.journal.read()
+        return draft, changes.repair(found, draft.page, self._version(data), history)
+
+    def _finish(
+        self,
+        file: atomic.Held,
+        journal: HeldJournal,
+        opened: _Opened,
+        origin: str | None = None,
+        source: Source | None = None,
+    ) -> None:
+        if opened.is_unrecorded or opened.draft.steps:
+            self._commit(file, journal, opened, origin, source)
+
+    def _commit(
+        self,
+        file: atomic.Held,
+        journal: HeldJournal,
+        opened: _Opened,
+        origin: str | None,
+        source: Source | None,
+    ) -> None:
+        """Record the changes, then make them; what cannot be made is not on record either."""
+        after = _Content(opened.draft.text.encode(), opened.draft.page)
+        after.text = opened.draft.text
+        atomic.check_size(self.path, len(after.data))
+        old, new = self._version(opened.on_disk), after.version
+        before = self.journal.last()
+        template = self._change(old, new, opened.draft, origin, source, opened.removed)
+        size = journal.append(_silenced(recorded(template, opened.draft.steps), opened.erased))
+        try:
+            if new == old:
+                atomic.drop_previous(self.path)
+            else:
+                self._written = file.swap(after.data, lambda: self._is_current(opened, before))
+                self._replaced = self._find_untouched(opened)
+                self._contents = after, self._content(opened.on_disk)
+        except (StorageError, atomic.Overtaken):
+            journal.cut_back(size)
+            raise
+
+    def _find_untouched(self, opened: _Opened) -> atomic.Marks | None:
+        """Return the marks of the file that we replaced, if nobody wrote into it since we read it.
+
+        Its name is another now, and with it the time of the inode.
+        """
+        kept = atomic.marks(atomic.previous_path(self.path))
+        return kept if kept and opened.marks and kept[:3] == opened.marks[:3] else None
+
+    def _is_current(self, opened: _Opened, before: Change | None) -> bool:
+        """Whether nobody has saved anything since the file was opened."""
+        late = self._late_save(before) if before else None
+        is_same = opened.marks is not None and atomic.marks(self.path) == opened.marks
+        return (is_same or _read(self.path) == opened.on_disk) and late in {None, opened.late}
+
+    def _change(
+        self,
+        old: str,
+        new: str,
+        draft: Draft,
+        origin: str | None = None,
+        source: Source | None = None,
+        removed: tuple[Memory, ...] = (),
+    ) -> Change:
+        return Change(
+            n=self.journal.next_number(),
+            time=self._now(),
+            op="seen",
+            file=self.path.name,
+            origin=origin,
+            source=source,
+            removed=removed,
+            old=old,
+            new=new,
+            shape=draft.shape,
+        )
+
+
+class HeldMemoryFile:
+    """A memory file while its lock and that of the record are held."""
+
+    def __init__(self, memory_file: MemoryFile, file: atomic.Held, journal: HeldJournal) -> None:
+        self.journal = journal
+        self._memory_file = memory_file
+        self._file = file
+
+    def change(
+        self,
+        edit: Callable[[Draft], T],
+        origin: str | None = None,
+        source: Source | None = None,
+    ) -> T:
+        """Let `edit` change the text; what it changed is then on record and on disk.
+
+        It is called again when somebody else saves the file in between.
+        """
+        return self._memory_file.change_held(self._file, self.journal, edit, origin, source)
+
+    def erase(
+        self, source: str, beside: Sequence[Change] = (), elsewhere: Sequence[Change] = ()
+    ) -> list[Memory]:
+        """Take out all that a source brought, from the record too; return the facts as they stood.
+
+        `beside` is the record of the file that facts are moved from or to. Until the very last
+        step the record tells what is still to be done, after a kill as well.
+        """
+        return self._memory_file.erase_held(self._file, self.journal, source, beside, elsewhere)
+
+
+def _silenced(lines: Sequence[Change], erased: frozenset[str]) -> list[Change]:
+    """Keep what an older file brought back of an erased source off the record."""
+    return [
+        erasing.without_text(line) if line.op == "restore" and line.id in erased else line
+        for line in lines
+    ]
+
+
+def _format(path: Path) -> Format:
+    formats: dict[str, Format] = {".json": jsonfacts, ".md": markdown}
+    if path.suffix not in formats:
+        known = " or ".join(formats)
+        message = f"{path.name!r} does not say how to keep memories; use a name ending in {known}"
+        raise InvalidInput(message)
+    return formats[path.suffix]
+
+
+def _decoded(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        message = f"it is not UTF-8 text: {error}"
+        raise CorruptFile(message) from error
+
+
+def _is_beginning(part: bytes, text: str | None, version: str) -> bool:
+    """Whether a part is the beginning of a text that was told from the record, and rightly."""
+    whole = None if text is None else text.encode()
+    return whole is not None and atomic.version(whole) == version and whole.startswith(part)
+
+
+def _read(path: Path) -> bytes | None:
+    return atomic.read_raw(path, atomic.MAX_PAGE_BYTES)
+
+
+def _settled(path: Path) -> bytes:
+    """Read a file when it is at rest: an editor may be in the middle of its save.
+
+    One that saves in place empties the file first, so an empty one is waited for longest.
+    """
+    data = _read(path)
+    for attempt in range(EMPTY_TRIES):
+        age = time.time() - atomic.modified(path).timestamp()
+        if data and (attempt >= SETTLE_TRIES or not 0 <= age < SETTLE_SECONDS):
+            break
+        time.sleep(SETTLE_SECONDS)
+        data = _read(path)
+    return data or b""
+
+
+_NEVER = datetime.min.replace(tzinfo=UTC)
+JSON_HEAD = 1
+"""How many lines stand above the first fact of a JSON file."""
+
+
+def fact_lines(text: str, name: str) -> dict[str, int]:
+    """Give the line of each fact by its id, from 1; of a JSON file only if it is laid out so."""
+    return _of_json(text) if name.endswith(".json") else _of_markdown(text)
+
+
+def _of_markdown(text: str) -> dict[str, int]:
+    return {fact.memory.id: fact.start + 1 for fact in markdown.parse(text, _NEVER).facts}
+
+
+def _of_json(text: str) -> dict[str, int]:
+    page = jsonfacts.parse(text, _NEVER)
+    lines = [line.strip(" ,") for line in text.split("\n")]
+    found = {}
+    for fact in page.facts:
+        above = fact.start + JSON_HEAD
+        if lines[above : above + 1] == [page.raw(fact)]:
+            found[fact.memory.id] = above + 1
+    return found
+
+
+class FirstSeen:
+    """The times beside one memory file."""
+
+    def __init__(self, memory_file: Path) -> None:
+        self._path = atomic.seen_path(memory_file)
+
+    def date(self, memories: Sequence[Memory], page_time: datetime) -> list[Memory]:
+        """Return the facts, those without a time of their own dated by when they were seen."""
+        typed = {memory.id for memory in memories if _is_typed(memory, page_time)}
+        if not typed:
+            return list(memories)
+        known = self._read()
+        times = {key: known.get(key, to_millisecond(page_time)) for key in typed}
+        if not typed <= known.keys():
+            self._write(times)
+        return [_set_time(memory, times.get(memory.id)) for memory in memories]
+
+    def _read(self) -> dict[str, datetime]:
+        with suppress(StorageError, ValueError, TypeError, AttributeError, RecursionError):
+            record = json.loads(atomic.read(self._path, atomic.MAX_PAGE_BYTES) or b"{}")
+            return {str(key): from_iso(time) for key, time in record.items()}
+        return {}
+
+    def _write(self, times: Mapping[str, datetime]) -> None:
+        """Keep the times of the facts that are there, and of no other."""
+        record = {key: to_iso(time) for key, time in sorted(times.items())}
+        with suppress(StorageError):
+            atomic.write(self._path, (json.dumps(record, indent=0) + "\n").encode())
+
+
+def _is_typed(memory: Memory, page_time: datetime) -> bool:
+    return memory.created_at == page_time and memory.id.startswith(content_id(memory.content))
+
+
+def _set_time(memory: Memory, time: datetime | None) -> Memory:
+    return replace(memory, created_at=time, updated_at=time) if time else memory

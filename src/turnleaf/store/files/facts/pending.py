@@ -1,0 +1,102 @@
+"""`PendingStore`: what was learnt from others than the user, until a person has accepted it."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from turnleaf.core.message_fates import ACCEPTED
+from turnleaf.core.room import Room
+from turnleaf.errors import MemoryFull, NotFound, StorageError
+from turnleaf.settings import Settings
+from turnleaf.store.ambient import random_id, utc_now
+from turnleaf.store.files.facts.memories import MemoryStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from turnleaf.core.memories import Memory
+
+NAME = "pending.md"
+MAX_FACTS = 1000
+
+
+class PendingStore(MemoryStore):
+    """The facts that wait, in a file beside the memory; none of them is in any prompt."""
+
+    title = "# Waiting to be accepted\n"
+    keeps_older = False
+
+    def __init__(
+        self,
+        memory: MemoryStore,
+        *,
+        now: Callable[[], datetime] = utc_now,
+        new_id: Callable[[], str] = random_id,
+    ) -> None:
+        location = memory.location.with_name(NAME)
+        super().__init__(location, settings=Settings(), now=now, new_id=new_id)
+        self._memory = memory
+
+    def get_all(self) -> list[Memory]:
+        """Give what waits, in the file's order, having finished what a kill left half accepted."""
+        waiting = super().get_all()
+        known = self._memory.known_ids() if waiting else set()
+        accepted = {memory.id for memory in waiting} & known
+        with suppress(StorageError):
+            for memory_id in accepted:
+                self.delete(memory_id, origin=ACCEPTED)
+        return [memory for memory in waiting if memory.id not in accepted]
+
+    def accept(self, memory_id: str, content: str | None = None) -> Memory:
+        """Move a fact to the memory under the same id, as it stands or saying something else.
+
+        It leaves this file when it is durable there. Raise MemoryFull when there is no room,
+        and NotFound when nothing of that id waits.
+        """
+        waiting = self.get(memory_id)
+        if waiting and content is not None and content != waiting.content:
+            waiting = self.update(memory_id, content)
+        if waiting:
+            accepted = self._added_to_memory(waiting)
+            self.delete(memory_id, origin=ACCEPTED)
+        else:
+            accepted = self._memory.get(memory_id) if self.changes(memory_id) else None
+        if accepted is None:
+            message = f"nothing waits by the id {memory_id}; turnleaf review lists what does"
+            raise NotFound(message)
+        return accepted
+
+    def reject(self, memory_id: str) -> bool:
+        """Forget what waits; False when nothing of that id does."""
+        return self.delete(memory_id)
+
+    def _added_to_memory(self, waiting: Memory) -> Memory | None:
+        known = (change.source for change in self.changes(waiting.id))
+        return self._memory.add(
+            waiting.content,
+            waiting.category,
+            origin=waiting.origin or "user",
+            source=next(filter(None, known), None),
+            slot=waiting.slot,
+            until=waiting.until,
+            memory_id=waiting.id,
+            displace=True,
+        )
+
+    def room(self, origin: str = "user") -> Room:  # noqa: ARG002 - whoever brought it, it waits
+        """Return how much more can wait; only facts are counted."""
+        return Room(MAX_FACTS - len(self.get_all()), sys.maxsize)
+
+    def _check_room(
+        self,
+        taken: Room,
+        *,
+        growing: bool = True,
+        origin: str = "user",  # noqa: ARG002 - whoever brought it, it waits
+    ) -> None:
+        if growing and taken.items > MAX_FACTS:
+            message = f"{MAX_FACTS} facts wait already; accept or reject some (turnleaf review)"
+            raise MemoryFull(message)

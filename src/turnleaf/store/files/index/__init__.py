@@ -1,0 +1,1 @@
+"""The search index: derived from the other files, and disposable."""

@@ -1,0 +1,383 @@
+"""`Index`: finds what matters in the files and conversations, by BM25 and by vectors.
+
+It is derived from them and can be deleted at any moment: nothing is lost and no answer changes.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from contextlib import contextmanager
+from datetime import date
+from typing import TYPE_CHECKING
+
+from turnleaf.core.examination import Row
+from turnleaf.core.hits import KINDS, MAX_LIMIT, MODES, PROMPT_LIMIT, Hit
+from turnleaf.core.keys import Reader
+from turnleaf.core.ranking import Weights
+from turnleaf.core.terms import parse_query
+from turnleaf.core.vectors import SENTENCES, profile
+from turnleaf.errors import EmbeddingError, InvalidInput
+from turnleaf.store.files import atomic
+from turnleaf.store.files.examining import collect
+from turnleaf.store.files.index import file as index_file
+from turnleaf.store.files.index import reading as index_reading
+from turnleaf.store.files.index import rows as index_rows
+from turnleaf.store.files.index import vectors as index_vectors
+from turnleaf.store.files.index import writing as index_writing
+from turnleaf.store.files.index.database import COMPANIONS
+from turnleaf.store.files.index.file import IndexFile
+from turnleaf.store.files.index.reading import Asked, Floors
+from turnleaf.store.files.index.rows import Narrowing
+from turnleaf.store.files.index.sync import IndexSync, untold
+from turnleaf.store.files.sources import source_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+    from typing import TypeVar
+
+    import apsw
+
+    from turnleaf.core.examination import Part
+    from turnleaf.core.vectors import Embedder, Profile
+    from turnleaf.store.files.index.sync import Progress
+    from turnleaf.store.files.sources import Followed, Source, Store
+
+    T = TypeVar("T")
+
+__all__ = ["Hit", "Index"]
+
+TEXTS_PER_BATCH = 64
+TEXTS_PER_SEARCH = 8
+"""So few new texts get their vectors within a search; without one the words would count alone."""
+REST_SECONDS = 60.0
+"""For how long an embedder that failed is not asked again for a query."""
+
+
+class Index:
+    """A disposable SQLite file over some sources; `search` brings it up to date first.
+
+    A source is a path, a folder or a store. A store that keeps every message is followed by what
+    it says has changed.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        sources: Iterable[Source | Followed | Store | str | Path] = (),
+        embedder: Embedder | None = None,
+        *,
+        weights: Weights | None = None,
+    ) -> None:
+        self.location = atomic.real(path)
+        if self.location.suffix != ".db":
+            message = f"an index is a file whose name ends in .db, not {self.location.name!r}"
+            raise InvalidInput(message)
+        self._file = IndexFile(self.location)
+        self._sync = IndexSync(self._file, [source_of(source) for source in sources])
+        self.use_embedder(embedder, weights or Weights())
+
+    def use_embedder(self, embedder: Embedder | None, weights: Weights) -> None:
+        """Compare meanings with this model from now on, with these weights."""
+        with self._file.one_at_a_time:
+            self._embedder = embedder if index_vectors.has_numpy() else None
+            self._weights = weights
+            self._rests_until = 0.0
+
+    @property
+    def has_embedder(self) -> bool:
+        """Whether meanings can be compared here."""
+        return self._embedder is not None
+
+    def sync(self, progress: Progress = untold) -> int:
+        """Take in what changed in the files; give how many passages are new.
+
+        `progress` is told how many of the changed files are done, where there is much to do.
+        """
+        return self._file.attempt(lambda database: self._sync.run(database, progress))
+
+    def rebuild(self, progress: Progress = untold) -> int:
+        """Begin anew from the files; give how many passages there are."""
+        with self._file.one_at_a_time:
+            self._file.attempt(lambda _: self._file.discard())
+            return self.sync(progress)
+
+    def search(
+        self,
+        query: str,
+        limit: int = 10,
+        *,
+        source: str | None = None,
+        since: date | str | None = None,
+        until: date | str | None = None,
+        mode: str = "hybrid",
+        floor: bool = True,
+        reader: Reader | None = None,
+    ) -> list[Hit]:
+        """Find the passages that fit best, best first, having looked at what changed.
+
+        Without an embedder, or until there are vectors, the words alone decide. Without the
+        `floor` also what hardly fits is given, and what is there twice. Without a `reader` all is
+        found that whoever owns the folder may find. Messages that their conversation no longer
+        shows come last.
+        """
+        narrowing = Narrowing(_checked_source(source), _checked_day(since), _checked_day(until))
+        _check(limit, mode, PROMPT_LIMIT if reader and reader.is_prompt else MAX_LIMIT)
+        wanted = parse_query(query)
+        if not wanted.terms:
+            return []
+        vector, known = (None, None) if mode == "lexical" else self._vector(query)
+        if vector:
+            self._embed_few()
+        asked = Asked(wanted, vector, known.unrelated if known else None, by_words=mode != "vector")
+
+        def work(database: apsw.Connection) -> list[Hit]:
+            closed = index_rows.find_closed(database, reader or Reader())
+            found = index_reading.candidates(database, asked, narrowing._replace(closed=closed))
+            order = index_reading.ranked(database, found, self._weights)
+            order = index_rows.put_old_last(database, order)
+            floors = Floors(known.floor if known else math.inf)
+            return index_reading.hits(database, order, found, limit, floors, has_floor=floor)
+
+        return self._run(work)
+
+    def list_between(
+        self, first: date, last: date, limit: int, *, source: str, reader: Reader
+    ) -> list[Hit]:
+        """Return the newest passages of one source of some days, oldest first."""
+        days = Narrowing(source, first.isoformat(), last.isoformat())
+
+        def work(database: apsw.Connection) -> list[Hit]:
+            closed = index_rows.find_closed(database, reader)
+            order = index_rows.list_by_time(database, days._replace(closed=closed), limit)
+            rows = index_rows.read_rows(database, order)
+            return [index_rows.make_hit(rows[one]) for one in order if one in rows]
+
+        return self._run(work)
+
+    def around(self, hit: Hit, before: int = 1, after: int = 1) -> list[Hit]:
+        """Return what was said right before and after a hit, at about the same time, in order."""
+
+        def work(database: apsw.Connection) -> list[Hit]:
+            number = index_rows.find_hit(database, hit)
+            if number is None:
+                return []
+            earlier = index_rows.follow(database, number, "before", before)
+            later = index_rows.follow(database, number, "after", after)
+            order = [*reversed(earlier), *later]
+            rows = index_rows.read_rows(database, order)
+            return [index_rows.make_hit(rows[one]) for one in order if one in rows]
+
+        return self._run(work)
+
+    def missing_vectors(self) -> int:
+        """Count the different texts that have no vector yet; none are missing without a model."""
+
+        def work(database: apsw.Connection) -> int:
+            if not index_vectors.has_met_all(database):
+                with self._file.locked(), database:
+                    index_vectors.forget_met(database)
+            return index_vectors.count_missing(database)
+
+        return self._run(work) if self._has_model() else 0
+
+    def embed(self, progress: Progress = untold, *, seconds: float | None = None) -> int:
+        """Give a vector to every text that has none, or to as many as some seconds allow.
+
+        What was said last comes first. `progress` is told how many of all are done. It may be
+        stopped at any moment; what is done stays done.
+        """
+        started = time.monotonic()
+        done = 0
+        missing = self.missing_vectors()
+        while missing and (seconds is None or time.monotonic() - started < seconds):
+            batch = self._run(
+                lambda database: index_vectors.find_missing(database, TEXTS_PER_BATCH)
+            )
+            if not batch:
+                break
+            self._embed_batch(batch)
+            done += len(batch)
+            progress(done, max(missing, done))
+        return done
+
+    @contextmanager
+    def erasing(self) -> Iterator[None]:
+        """Erase, to the last byte, what goes from the files and conversations within.
+
+        What a kill leaves is finished by the next program that opens the index.
+        """
+        marked = self._mark_erasure() if self._file.exists() else None
+        yield
+        if marked is not None:
+            self._finish_erasure(marked)
+
+    def scrub(self) -> None:
+        """Leave no byte of messages that expired; does something once a day at most."""
+        file = self._file.apart()
+        file.attempt(lambda database: index_file.scrub_daily(database, file))
+        if file is not self._file:
+            file.close()
+
+    def _mark_erasure(self) -> float:
+        return self._file.attempt(lambda database: index_file.mark(database, self._file))
+
+    def _finish_erasure(self, marked: float) -> None:
+        """Finish on a connection of its own, so that the other threads go on searching."""
+        file = self._file.apart()
+        sync = self._sync.on(file)
+
+        def work(database: apsw.Connection) -> None:
+            sync.take_in(database)
+            index_file.finish(database, file, marked)
+
+        file.attempt(work)
+        if file is not self._file:
+            file.close()
+
+    def folders(self) -> set[Path]:
+        """Name the folders in which a change of what is searched would show."""
+        return self._sync.folders()
+
+    def concerns(self, path: Path) -> bool:
+        """Tell whether a change at this path may change what is found."""
+        return self._sync.concerns(path)
+
+    def follows(self, path: Path) -> bool:
+        """Whether a change at this path may mean new messages."""
+        return self._sync.follows(path)
+
+    def state(self) -> frozenset[tuple[str, str | None]]:
+        """Tell how the files look without reading them; another state, another look."""
+        return self._sync.state()
+
+    def close(self) -> None:
+        """Let go of the database; the next call opens it again."""
+        self._file.close()
+
+    # Vectors.
+
+    def _has_model(self) -> bool:
+        """Whether there is a model that helps."""
+        embedder = self._embedder
+        if embedder is None or index_vectors.find_vector_fault():
+            return False
+        known = self._run(lambda database: index_vectors.profile_of(database, embedder.name))
+        return bool((known or self._probe(embedder)).scripts)
+
+    def _probe(self, embedder: Embedder) -> Profile:
+        """Get to know a model, and forget the vectors of any other."""
+        name, vectors = embedder.name, embedder.embed(SENTENCES)
+        known = profile(vectors)
+        if not known.scripts:
+            atomic.log.warning("%s tells no meanings apart and is not used for search", name)
+
+        def work(database: apsw.Connection) -> None:
+            with self._file.locked(), database:
+                index_vectors.set_model(database, name, known, len(vectors[0]) // 4)
+
+        self._run(work)
+        return known
+
+    def _embed_batch(self, batch: Sequence[bytes]) -> None:
+        if self._embedder is None:
+            return
+        name = self._embedder.name
+        texts = self._run(lambda database: index_writing.texts_of(database, batch))
+        made = iter(self._embedder.embed([one for several in texts.values() for one in several]))
+        vectors = {meaning: [next(made) for _ in several] for meaning, several in texts.items()}
+
+        def work(database: apsw.Connection) -> None:
+            with self._file.locked():
+                with database:
+                    index_vectors.store(database, name, vectors)
+                # After them, so that a kill in between takes nothing from what is missing.
+                with database:
+                    index_vectors.forget_missing(database, batch)
+
+        self._run(work)
+
+    def _vector(self, query: str) -> tuple[bytes | None, Profile | None]:
+        """Return the query's vector and its model, if there is what to compare it with."""
+        embedder = self._embedder
+        if embedder is None or time.monotonic() < self._rests_until:
+            return None, None
+        known = self._file.attempt(lambda database: _useful_profile(database, embedder.name))
+        if known is None or not known.understands(query) or index_vectors.find_vector_fault():
+            return None, None
+        try:
+            vector = embedder.embed([query])[0]
+        except EmbeddingError as error:
+            self._rests_until = time.monotonic() + REST_SECONDS
+            atomic.log.warning("the search went by words alone: %s", error)
+            return None, None
+        return (vector, known) if self._fits(vector) else (None, None)
+
+    def _embed_few(self) -> None:
+        """Give vectors to the last texts where nearly all have one; a failure can wait."""
+        batch = self._run(lambda database: index_vectors.find_few(database, TEXTS_PER_SEARCH))
+        try:
+            if batch:
+                self._embed_batch(batch)
+        except EmbeddingError as error:
+            atomic.log.info("new texts have no vectors yet: %s", error)
+
+    def _fits(self, vector: bytes) -> bool:
+        """Whether vectors of this length are kept; the same name may have become another model."""
+
+        def work(database: apsw.Connection) -> bool:
+            if index_vectors.dimension_of(database) == len(vector) // 4:
+                return True
+            with self._file.locked(), database:
+                index_vectors.forget_model(database)
+            return False
+
+        return self._file.attempt(work)
+
+    def _run(self, work: Callable[[apsw.Connection], T]) -> T:
+        """Do some work on an index that is up to date."""
+
+        def synced(database: apsw.Connection) -> T:
+            self._sync.run(database)
+            return work(database)
+
+        return self._file.attempt(synced)
+
+
+def _useful_profile(database: apsw.Connection, name: str) -> Profile | None:
+    return index_vectors.profile_of(database, name) if index_vectors.has_vectors(database) else None
+
+
+def _check(limit: int, mode: str, most: int) -> None:
+    if not 1 <= limit <= most:
+        message = f"the limit is between 1 and {most}, not {limit}"
+        raise InvalidInput(message)
+    if mode not in MODES:
+        message = f"the mode is one of {', '.join(MODES)}, not {mode!r}"
+        raise InvalidInput(message)
+
+
+def _checked_source(source: str | None) -> str | None:
+    if source is not None and source not in KINDS:
+        message = f"the source is one of {', '.join(KINDS)}, not {source!r}"
+        raise InvalidInput(message)
+    return source
+
+
+def _checked_day(given: date | str | None) -> str | None:
+    try:
+        day = date.fromisoformat(given) if isinstance(given, str) else given
+    except ValueError:
+        message = f"{given!r} is no date; write it as 2026-11-15"
+        raise InvalidInput(message) from None
+    return day.isoformat()[:10] if day else None
+
+
+@collect
+def examine(path: Path) -> Iterator[Part]:
+    """Return how large an index is, changing nothing."""
+    parts = [path, *(path.with_name(path.name + suffix) for suffix in COMPANIONS)]
+    size = sum(part.stat().st_size for part in parts if part.is_file())
+    holds = f"{size:,} bytes, made from the other files" if size else "made by the first search"
+    yield Row("search index", str(path), size or None, holds)

@@ -1,0 +1,405 @@
+"""`ScheduleStore`: what is to be asked by the clock, in one JSON file, claimed by one process."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from turnleaf.core import schedules
+from turnleaf.core.examination import Diagnosis
+from turnleaf.core.jsontext import to_text
+from turnleaf.core.keys import schedule_key
+from turnleaf.core.memories import checked_text, unique_id
+from turnleaf.core.schedules import Run, Schedule, checked_deliver
+from turnleaf.core.times import to_iso, to_millisecond
+from turnleaf.core.wording import counted
+from turnleaf.errors import Conflict, CorruptFile, InvalidInput, NotFound
+from turnleaf.settings import default_data_dir
+from turnleaf.store.ambient import random_id, utc_now
+from turnleaf.store.files import atomic
+from turnleaf.store.files.examining import collect, examine_file
+from turnleaf.store.timing import assumed_zone, checked_timing, next_due
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator
+    from pathlib import Path
+    from typing import TypeVar
+
+    from turnleaf.core.examination import Part
+
+    T = TypeVar("T")
+    Change = Callable[[Schedule], Schedule | None]
+    Claimed = list[tuple[Schedule, Run]]
+
+__all__ = ["Run", "Schedule", "ScheduleStore"]
+
+NAME = "schedules.json"
+EMPTY = "[]\n"
+MAX_SCHEDULES = 200
+MAX_PROMPT_CHARS = 20_000
+MAX_NAME_CHARS = 100
+QUIET = timedelta(seconds=2)
+KINDS = ("log", "slack", "file")
+"""Where a result can go."""
+_PROBLEMS = (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError)
+
+
+class ScheduleStore:
+    """Schedules by id. Several processes may run what is due: each run is claimed by one."""
+
+    def __init__(
+        self,
+        location: str | Path | None = None,
+        *,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        new_id: Callable[[], str] = random_id,
+    ) -> None:
+        self.location = atomic.real(default_data_dir() / NAME if location is None else location)
+        if self.location.suffix != ".json":
+            message = f"schedules are kept in a .json file, not in {self.location.name!r}"
+            raise InvalidInput(message)
+        self._now = now
+        self._new_id = new_id
+        self._holder = f"{os.getpid()}-{random_id()}"
+        self._known: tuple[object, list[Schedule]] | None = None
+
+    def init(self) -> None:
+        """Make the file where it is missing, and see that it can be read."""
+        self._change(lambda _: None)
+
+    def add(
+        self,
+        prompt: str,
+        timing: str,
+        *,
+        zone: str | None = None,
+        name: str | None = None,
+        deliver: str = "log",
+    ) -> Schedule:
+        """Have something asked at a time; raise InvalidInput for a time that never comes."""
+        now = self._moment()
+        zone = assumed_zone() if zone is None else zone
+        wanted = Schedule("", _checked(prompt), checked_timing(timing, zone), zone, now, now)
+        wanted = replace(wanted, name=_named(name or ""), deliver=checked_deliver(deliver))
+
+        def edit(known: dict[str, Schedule]) -> Schedule:
+            if len(known) >= MAX_SCHEDULES:
+                message = f"there are {MAX_SCHEDULES} schedules already; remove some first"
+                raise InvalidInput(message)
+            made = _timed(replace(wanted, id=unique_id(self._new_id(), set(known))), now)
+            known[made.id] = made
+            return made
+
+        return self._change(edit)
+
+    def get_all(self) -> list[Schedule]:
+        """Give every schedule, in the order in which they were made."""
+        try:
+            return list(parsed(atomic.read(self.location)).values())
+        except CorruptFile:
+            self.init()
+            return list(parsed(atomic.read(self.location)).values())
+
+    def get(self, schedule_id: str) -> Schedule:
+        """Give the schedule of that id; raise NotFound when there is none."""
+        return _found({one.id: one for one in self.get_all()}, schedule_id)
+
+    def update(
+        self,
+        schedule_id: str,
+        *,
+        prompt: str | None = None,
+        timing: str | None = None,
+        zone: str | None = None,
+        name: str | None = None,
+        deliver: str | None = None,
+        is_paused: bool | None = None,
+    ) -> Schedule:
+        """Change what is given of a schedule; an empty name takes its name away."""
+
+        def change(old: Schedule) -> Schedule:
+            new = replace(
+                old,
+                prompt=old.prompt if prompt is None else _checked(prompt),
+                timing=old.timing if timing is None else timing,
+                zone=old.zone if zone is None else zone,
+                name=old.name if name is None else _named(name),
+                deliver=old.deliver if deliver is None else checked_deliver(deliver),
+                is_paused=old.is_paused if is_paused is None else is_paused,
+            )
+            is_resumed = is_paused is False and (old.is_paused or old.next_due is None)
+            return self._retimed(old, new, is_resumed=is_resumed)
+
+        return self._changed(schedule_id, change)
+
+    def _retimed(self, old: Schedule, new: Schedule, *, is_resumed: bool) -> Schedule:
+        if (new.timing, new.zone) != (old.timing, old.zone):
+            new = replace(new, timing=checked_timing(new.timing, new.zone))
+        elif not is_resumed:
+            return new
+        return _timed(new, self._moment())
+
+    def pause(self, schedule_id: str) -> Schedule:
+        """Let a schedule rest; a run that is under way goes on."""
+        return self.update(schedule_id, is_paused=True)
+
+    def resume(self, schedule_id: str) -> Schedule:
+        """Let a schedule go on; what it missed meanwhile is not made up for."""
+        return self.update(schedule_id, is_paused=False)
+
+    def erase(self, key: str) -> int:
+        """Take away what runs said in the conversation of a schedule; give how many."""
+        now = self._moment()
+
+        def edit(known: dict[str, Schedule]) -> int:
+            found = [one for one in known.values() if schedule_key("") + one.id == key]
+            known |= {one.id: schedules.erased(one, now) for one in found}
+            return sum(run.result is not None for one in found for run in one.runs)
+
+        return self._change(edit) if self.location.exists() else 0
+
+    def remove(self, schedule_id: str) -> Schedule:
+        """Remove a schedule and the record of its runs."""
+
+        def edit(known: dict[str, Schedule]) -> Schedule:
+            gone = _found(known, schedule_id)
+            del known[gone.id]
+            return gone
+
+        return self._change(edit)
+
+    # Runs.
+
+    def claim(self, kinds: Collection[str] = KINDS, *, most: int = MAX_SCHEDULES) -> Claimed:
+        """Take runs that are to be made now; nobody else gets them while they are held.
+
+        Those whose result cannot go where one of `kinds` does are left to others.
+        """
+        now = self._moment()
+        taken: Claimed = []
+
+        def edit(known: dict[str, Schedule]) -> None:
+            # Who waited longest is first; what is too late is marked, whether there is room or not.
+            for one in sorted(known.values(), key=_turn):
+                can_deliver = len(taken) < most and one.kind in kinds
+                known[one.id], run = self._claimed(one, now, can_deliver=can_deliver)
+                taken.extend([(known[one.id], run)] if run else [])
+
+        if any(schedules.is_to_do(one, now) for one in self._seen()):
+            self._change(edit)
+        return taken
+
+    def _seen(self) -> list[Schedule]:
+        """Give every schedule; a file that nobody has changed lately is not read every second."""
+        looks = atomic.identity_if_any(self.location), atomic.modified(self.location)
+        if self._known is None or self._known[0] != looks:
+            known = self.get_all()
+            # Two changes in one tick of the disk's clock look like one.
+            is_quiet = datetime.now(UTC) - looks[1] > QUIET
+            self._known = (looks, known) if is_quiet else None
+            return known
+        return self._known[1]
+
+    def _claimed(
+        self, one: Schedule, now: datetime, *, can_deliver: bool
+    ) -> tuple[Schedule, Run | None]:
+        new = self._new_run(now)
+        try:
+            return schedules.claimed(one, now, next_due, new, can_deliver=can_deliver)
+        except InvalidInput as error:
+            # Somebody wrote it into the file; the others are not to wait for its correction.
+            return schedules.broken(one, now, new, str(error)), None
+
+    def begin(self, schedule_id: str) -> tuple[Schedule, Run]:
+        """Take a run of a schedule although it is not due; refuse while one is under way."""
+        now = self._moment()
+
+        def edit(known: dict[str, Schedule]) -> tuple[Schedule, Run]:
+            one = _found(known, schedule_id)
+            if one.is_running(now):
+                message = f"{schedule_id} is running already; wait until it is done"
+                raise Conflict(message)
+            if one.unfinished:
+                one, _ = schedules.given_up(one, one.unfinished, now)
+            known[one.id], run = schedules.started(one, now, self._new_run(now))
+            return known[one.id], run
+
+        return self._change(edit)
+
+    def hold(self, schedule_id: str, run: Run) -> bool:
+        """Give a sign of life of a run; False when it is no longer ours."""
+        now = self._moment()
+        return self._mine(schedule_id, lambda one: schedules.held(one, run, now))
+
+    def give_back(self, schedule_id: str, run: Run) -> bool:
+        """Leave a run to whoever comes next; False when it is no longer ours."""
+        return self._mine(schedule_id, lambda one: schedules.given_back(one, run))
+
+    def finish(
+        self, schedule_id: str, run: Run, *, result: str | None = None, error: str | None = None
+    ) -> bool:
+        """End a run; False when it is no longer ours."""
+        now = self._moment()
+        said = {"result": result and to_text(result), "error": error and to_text(error)}
+        return self._mine(schedule_id, lambda one: schedules.finished(one, run, now, **said))
+
+    def _new_run(self, now: datetime) -> Run:
+        return Run(self._new_id(), now, "running", holder=self._holder)
+
+    def _mine(self, schedule_id: str, change: Change) -> bool:
+        def edit(known: dict[str, Schedule]) -> bool:
+            new = change(known[schedule_id]) if schedule_id in known else None
+            if new is None:
+                return False
+            known[schedule_id] = new
+            return True
+
+        return self._change(edit)
+
+    def _changed(self, schedule_id: str, change: Callable[[Schedule], Schedule]) -> Schedule:
+        def edit(known: dict[str, Schedule]) -> Schedule:
+            new = change(_found(known, schedule_id))
+            known[new.id] = replace(new, updated_at=self._moment())
+            return known[new.id]
+
+        return self._change(edit)
+
+    def _change(self, edit: Callable[[dict[str, Schedule]], T]) -> T:
+        atomic.make_folder(self.location.parent)
+        with atomic.locked(self.location) as file:
+            data = file.read()
+            try:
+                known = parsed(data)
+            except CorruptFile as problem:
+                file.move_aside(str(problem))
+                data, known = EMPTY.encode(), {}
+                file.replace(data)
+            result = edit(known)
+            written = _written(known)
+            if written != data:
+                file.replace(written)
+            return result
+
+    def _moment(self) -> datetime:
+        return to_millisecond(self._now())
+
+
+def _turn(one: Schedule) -> tuple[datetime, str]:
+    """Give what schedules take turns by; among those that wait equally long it is chance."""
+    return one.waits_since or one.created_at, one.runs[-1].id if one.runs else ""
+
+
+def _timed(schedule: Schedule, now: datetime) -> Schedule:
+    """Set when it is due first; refuse a time that never comes."""
+    timed = _next(schedule, now)
+    if timed.next_due is None:
+        message = f"{schedule.timing!r:.80} lies in the past or never comes; choose another time"
+        raise InvalidInput(message)
+    return timed
+
+
+def _next(schedule: Schedule, now: datetime) -> Schedule:
+    return replace(schedule, next_due=next_due(schedule, now))
+
+
+def _checked(prompt: str) -> str:
+    text = checked_text(prompt, "what is asked").strip()
+    if not text:
+        message = "say what is to be asked; this is empty"
+        raise InvalidInput(message)
+    if len(text) > MAX_PROMPT_CHARS:
+        message = f"what is asked may have {MAX_PROMPT_CHARS:,} characters, this has {len(text):,}"
+        raise InvalidInput(message)
+    return text
+
+
+def _named(name: str) -> str | None:
+    text = " ".join(checked_text(name, "a name").split())
+    if len(text) > MAX_NAME_CHARS:
+        message = f"a name may have {MAX_NAME_CHARS} characters, this has {len(text):,}"
+        raise InvalidInput(message)
+    return text or None
+
+
+def _found(known: dict[str, Schedule], schedule_id: str) -> Schedule:
+    if schedule_id not in known:
+        message = f"there is no schedule {schedule_id!r:.80}; turnleaf schedule list names them"
+        raise NotFound(message)
+    return known[schedule_id]
+
+
+def parsed(data: bytes | None) -> dict[str, Schedule]:
+    """Read the schedules of a file by their ids; raise CorruptFile if it holds none."""
+    try:
+        records = json.loads((data or EMPTY.encode()).decode("utf-8-sig"))
+        known = {one.id: one for one in map(_read, count(1), records)}
+    except _PROBLEMS as error:
+        message = f"it holds no schedules: {error}"
+        raise CorruptFile(message) from error
+    if len(known) < len(records):
+        message = "two of its schedules have the same id"
+        raise CorruptFile(message)
+    return known
+
+
+def _read(number: int, record: dict[str, Any]) -> Schedule:
+    try:
+        one = schedules.from_json(record)
+    except _PROBLEMS as error:
+        wrong = f"has no {error}" if isinstance(error, KeyError) else f"cannot be read ({error})"
+        message = f"its schedule number {number} {wrong}"
+        raise CorruptFile(message) from error
+    return one if one.next_due or one.runs else replace(one, next_due=_first_due(one))
+
+
+def _first_due(one: Schedule) -> datetime | None:
+    """Tell when a schedule is due that somebody wrote into the file."""
+    try:
+        return next_due(one, one.created_at)
+    except InvalidInput:
+        # Whoever claims it puts on record what is wrong with it.
+        return one.created_at
+
+
+def _written(known: dict[str, Schedule]) -> bytes:
+    records = [schedules.to_json(one) for one in known.values()]
+    return f"{json.dumps(records, ensure_ascii=False, indent=2)}\n".encode()
+
+
+LATE = timedelta(minutes=1)
+"""So long after its time nobody seems to run what is due."""
+_UNHAPPY = {"failed", "interrupted", "missed"}
+
+
+@collect
+def examine(path: Path) -> Iterator[Part]:
+    """Return what a file of schedules holds and what is wrong with them, changing nothing."""
+    known: list[Schedule] = []
+
+    def describe() -> str:
+        known.extend(parsed(atomic.read(path)).values())
+        paused = sum(one.is_paused for one in known)
+        return counted(len(known), "schedule") + (f", {paused} of them paused" if paused else "")
+
+    yield from examine_file("schedules", path, describe)
+    now = utc_now()
+    for one in known:
+        yield from _examine_schedule(one, now)
+
+
+def _examine_schedule(one: Schedule, now: datetime) -> Iterator[Diagnosis]:
+    name = f"the schedule {one.name or one.id}"
+    last = schedules.seen(one.runs[-1], now) if one.runs else None
+    if last and last.state in _UNHAPPY:
+        why = last.error or last.state
+        message = f"the last run of {name} (due {to_iso(last.due)}): {last.state}; {why}"
+        yield Diagnosis("warning", message)
+    if one.next_due and one.is_due(now - LATE) and not one.is_running(now):
+        program = "turnleaf slack" if one.kind == "slack" else "turnleaf serve"
+        since = to_iso(one.next_due)
+        message = f"{name} is due since {since}, but no program runs it; start {program}"
+        yield Diagnosis("warning", message)

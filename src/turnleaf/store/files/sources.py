@@ -1,0 +1,195 @@
+"""What is searched: the memory and the daily logs file by file, conversations by their feed."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from turnleaf.core import passages
+from turnleaf.errors import CorruptFile, InvalidInput
+from turnleaf.store.files import atomic
+from turnleaf.store.files.conversations.store import ConversationStore
+from turnleaf.store.files.facts.memories import MemoryStore
+from turnleaf.store.files.facts.older import NAMES, older_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from turnleaf.core.passages import Passage
+    from turnleaf.core.stored_messages import Cursor, Feed
+
+
+MAX_NOTES_BYTES = 64_000_000
+"""How large a file of a folder may be that is only searched, and nobody's memory."""
+
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.md")
+_PAGE = re.compile(r"[^.].*\.(?:md|markdown)", re.IGNORECASE)
+# What waits for a person to accept it is no memory yet.
+_PENDING = "pending.md"
+OLDER_NAMES = frozenset(NAMES.values())
+
+
+@runtime_checkable
+class Source(Protocol):
+    """Files, and how each is cut into passages."""
+
+    def paths(self) -> Iterator[str]:
+        """Name the files that are there."""
+
+    def folders(self) -> Iterator[Path]:
+        """Name the folders in which a change of the files would show."""
+
+    def concerns(self, path: Path) -> bool:
+        """Tell whether a change at this path may change what is found."""
+
+    def cut(self, path: Path, data: bytes) -> tuple[str, Sequence[Passage]]:
+        """Tell of what kind a file is, one of `KINDS`, and what stands in it."""
+
+
+@runtime_checkable
+class Followed(Protocol):
+    """A database of messages that says what changed in it; how its file looks says nothing."""
+
+    location: Path
+
+    @property
+    def older(self) -> tuple[Path, ...]:
+        """The files from which messages may still come into it."""
+
+    def changes_since(self, cursor: Cursor | None, limit: int = 1000) -> Feed:
+        """Return what changed since a reader of the feed has come to a cursor."""
+
+
+@runtime_checkable
+class Store(Protocol):
+    """Anything that says where it keeps its files."""
+
+    location: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """A file, or all files in a folder whose name tells what they hold."""
+
+    root: Path
+
+    def paths(self) -> Iterator[str]:
+        """Name the files that are there."""
+        if self.root.is_dir():
+            yield from _inside(self.root)
+        elif self.root.is_file():
+            yield str(self.root)
+
+    def folders(self) -> Iterator[Path]:
+        """Name the folders in which a change of the files would show."""
+        root = atomic.real(self.root)
+        if root.is_dir():
+            yield from (Path(here) for here, _ in _walk(root))
+        else:
+            yield next(folder for folder in root.parents if folder.is_dir())
+
+    def concerns(self, path: Path) -> bool:
+        """Tell whether a change at this path may change what is found."""
+        root = atomic.real(self.root)
+        if not path.is_relative_to(root) or path == root:
+            return root.is_relative_to(path)
+        return _is_searched(path.name) or (not _is_hidden(path.name) and path.is_dir())
+
+    def cut(self, path: Path, data: bytes) -> tuple[str, Sequence[Passage]]:
+        """Cut a file by what its name says that it is; what cannot be read has no passages."""
+        text = "" if b"\0" in data else data.decode("utf-8-sig", "replace")
+        if _DAY.fullmatch(path.name) and (day := _day(path.stem)):
+            return "daily", passages.of_day(text, day)
+        kind = "older" if path.name in OLDER_NAMES else "memory"
+        try:
+            return kind, passages.of_memory(text, path.name, local_day)
+        except CorruptFile:
+            return kind, []
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPages(Files):
+    """A memory file, and the older facts beside it."""
+
+    def paths(self) -> Iterator[str]:
+        """Name the files that are there."""
+        for path in (self.root, older_path(atomic.real(self.root))):
+            yield from Files(path).paths()
+
+    def concerns(self, path: Path) -> bool:
+        """Whether a change at this path may change what is found."""
+        root = atomic.real(self.root)
+        return root.is_relative_to(path) or path == older_path(root)
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationsFile(Files):
+    """A file of conversations (000)."""
+
+    def cut(self, path: Path, data: bytes) -> tuple[str, Sequence[Passage]]:  # noqa: ARG002
+        """Cut the file into messages; what cannot be read has no passages."""
+        try:
+            return "conversations", passages.of_conversations(data.decode(), local_day)
+        except (CorruptFile, UnicodeDecodeError):
+            return "conversations", []
+
+
+def max_bytes(source: Source, path: Path) -> int | None:
+    """Return how large a file may be to be searched; one of conversations has its own limits."""
+    if not isinstance(source, Files) or isinstance(source, ConversationsFile):
+        return None
+    is_page = isinstance(source, MemoryPages) or path == source.root or _DAY.fullmatch(path.name)
+    return atomic.MAX_PAGE_BYTES if is_page else MAX_NOTES_BYTES
+
+
+def source_of(thing: object) -> Source | Followed:
+    """Take a path, a folder or a store for the source that it is."""
+    if isinstance(thing, ConversationStore):
+        return thing if thing.keeps_everything else ConversationsFile(thing.location)
+    if isinstance(thing, str | os.PathLike):
+        return Files(atomic.real(Path(thing)))
+    if isinstance(thing, Source | Followed):
+        return thing
+    if isinstance(thing, MemoryStore):
+        return MemoryPages(thing.location)
+    if isinstance(thing, Store):
+        return Files(thing.location)
+    message = f"{thing!r} cannot be searched; give a path or a store"
+    raise InvalidInput(message)
+
+
+def _inside(folder: Path) -> Iterator[str]:
+    for here, names in _walk(folder):
+        for name in sorted(names):
+            if _is_searched(name):
+                yield f"{here}{os.sep}{name}"
+
+
+def _walk(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    for here, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not _is_hidden(name))
+        yield here, names
+
+
+def _is_searched(name: str) -> bool:
+    return bool(_PAGE.fullmatch(name)) and name != _PENDING
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith(".")
+
+
+def local_day(moment: datetime) -> str:
+    """Return the day on which something was said, where this program runs."""
+    return moment.astimezone().date().isoformat()
+
+
+def _day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None

@@ -1,0 +1,320 @@
+"""`Stores`: the one object for where everything of a space is.
+
+A space is one memory: a person's, a team's, a bot's. In a folder, the space "default" is the
+folder itself, and every other one is `spaces/NAME` inside it with the same content.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from turnleaf.core.examination import Diagnosis, Examination
+from turnleaf.core.message_fates import Fates, find_accepted, find_forgotten
+from turnleaf.core.setting_kinds import is_space_name
+from turnleaf.errors import InvalidInput
+from turnleaf.settings import CONFIG_NAME, SPACES, DataFolder, Settings, data_folder, default_space
+from turnleaf.store.ambient import local_now
+from turnleaf.store.files import atomic, config, daily, schedules
+from turnleaf.store.files import learning_queue as learning
+from turnleaf.store.files.config import ConfigFile
+from turnleaf.store.files.conversations import store as conversations
+from turnleaf.store.files.conversations import takeover
+from turnleaf.store.files.conversations.store import ConversationStore
+from turnleaf.store.files.conversations.takeover import ARCHIVE
+from turnleaf.store.files.daily import DailyLog
+from turnleaf.store.files.examining import collect
+from turnleaf.store.files.facts import journal, memories
+from turnleaf.store.files.facts.memories import MemoryStore
+from turnleaf.store.files.facts.pending import PendingStore
+from turnleaf.store.files.index import index
+from turnleaf.store.files.index.index import Index
+from turnleaf.store.files.learning_queue import LearningStore
+from turnleaf.store.files.records import RecordStore
+from turnleaf.store.files.schedules import ScheduleStore
+from turnleaf.store.files.sources import Files, MemoryPages
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from datetime import datetime
+
+    from turnleaf.core.examination import Part
+    from turnleaf.core.stored_messages import Cursor, Feed
+    from turnleaf.store.contracts import (
+        Config,
+        Conversations,
+        DailyNotes,
+        Facts,
+        LearningQueue,
+        Passages,
+        PendingFacts,
+        Records,
+        Schedules,
+    )
+
+DEFAULT_SPACE = "default"
+_UNFINISHED = re.compile(r"\.(?!.*\.\d+-\d+\.tmp$)(.+)\.tmp")
+_SET_ASIDE = ("*.corrupt-*", "*.conflict-*")
+_SIGNS = ("prompts/memory/MEMORY.md", "memories.json", "conversations", CONFIG_NAME)
+_COPY = re.compile(r".+\.(?:corrupt|conflict)-\d{8}T\d{6}Z(?:-\d+)?")
+
+
+class Stores:
+    """Everything of one space, opened in one place."""
+
+    def __init__(self, folder: DataFolder, *, now: Callable[[], datetime] = local_now) -> None:
+        self.folder = folder
+        self.config: Config = ConfigFile(folder.config)
+        self._configured: tuple[object, Settings] | None = None
+        settings = self.settings
+        memory = MemoryStore(folder.memory(settings), settings=settings, now=now)
+        conversations = ConversationStore(
+            folder.conversations(settings), settings=settings, now=now, takes_over=True
+        )
+        pending = PendingStore(memory, now=now)
+        self.facts: Facts = memory
+        self.pending: PendingFacts = pending
+        self.conversations: Conversations = conversations
+        self._older = conversations
+        self.daily: DailyNotes = DailyLog(folder.daily, now=now)
+        self.schedules: Schedules = ScheduleStore(folder.schedules, now=now)
+        self.learning: LearningQueue = LearningStore(folder.learning, now=now)
+        self.records: Records = RecordStore(folder.records, now=now)
+        self._settled = (
+            SettledConversations(conversations, memory, pending)
+            if conversations.keeps_everything
+            else None
+        )
+        sources = [
+            MemoryPages(memory.location),
+            Files(folder.daily),
+            self._settled or conversations,
+        ]
+        self.index = Index(folder.index, sources)
+        self.passages: Passages = self.index
+
+    @classmethod
+    def open(
+        cls,
+        where: DataFolder | str | Path | None = None,
+        *,
+        space: str | None = None,
+        now: Callable[[], datetime] = local_now,
+    ) -> Self:
+        """Open a space of a data folder, by default the folder that the programs would use."""
+        folder = where if isinstance(where, DataFolder) else data_folder(where)
+        return cls(in_space(folder, space), now=now)
+
+    @staticmethod
+    def examine(folder: DataFolder, settings: Settings) -> Examination:
+        """Return what a space holds and what is wrong with it, also where it cannot be opened.
+
+        Nothing is made or changed.
+        """
+        memory, talk = folder.memory(settings), folder.conversations(settings)
+        homes = (folder.path, memory.parent, folder.daily, talk.parent)
+        found = [
+            *map(_examine_folder, homes),
+            memories.examine(memory),
+            journal.examine(memory.with_name(journal.NAME)),
+            daily.examine(folder.daily),
+            conversations.examine(talk, settings),
+            takeover.examine(talk),
+            schedules.examine(folder.schedules),
+            index.examine(folder.index),
+            config.examine(folder.config),
+            learning.examine(folder.learning),
+            *map(_find_leftovers, sorted({memory.parent, talk.parent, folder.schedules.parent})),
+            *map(_examine_other_folder, folder.others),
+            takeover.examine_unimported(folder, settings),
+        ]
+        return Examination.join(found)
+
+    @property
+    def space(self) -> str:
+        """The name of the space."""
+        return self.folder.space
+
+    @property
+    def location(self) -> str:
+        """Where it is, to be shown to people."""
+        return str(self.folder.path)
+
+    @property
+    def settings(self) -> Settings:
+        """The settings that hold now, read again when somebody changed them."""
+        state = _state_of(self.folder.config)
+        if self._configured is None or self._configured[0] != state:
+            is_new = self._configured is not None
+            self._configured = state, Settings.load(self.folder.config.parent)
+            if is_new:
+                self.facts.use(self._configured[1])
+                self.conversations.use(self._configured[1])
+        return self._configured[1]
+
+    def init(self) -> None:
+        """Make what is missing, and remove what has expired."""
+        self.facts.init()
+        self.daily.init()
+        self.conversations.init()
+
+    def settle_messages(self) -> None:
+        """Hide the messages that forgotten facts rest on, and show those of facts that are back."""
+        if self._settled:
+            self._settled.settle()
+
+    def take_over_older(self) -> str | None:
+        """Take in what an older version kept elsewhere; return a sentence about it, if it did."""
+        taken = self._older.take_over_older()
+        return str(taken) if taken and taken.messages else None
+
+    def redact(self, text: str) -> str:
+        """Return a text without the folders of this machine, for people elsewhere."""
+        stores = (self.facts, self.conversations)
+        places = [Path(str(one.location)).parent for one in stores]
+        return without_folders(text, [*places, self.folder.path])
+
+    def tidy(self) -> list[str]:
+        """Remove what kills left of unfinished writes; return the copies that were set aside."""
+        stores = (self.facts, self.conversations, self.schedules)
+        folders = [Path(str(one.location)).parent for one in stores]
+        folders += [self.folder.daily, folders[1] / ARCHIVE]
+        return [str(copy) for folder in dict.fromkeys(folders) for copy in _tidy(folder)]
+
+    def close(self) -> None:
+        """Release what is open; the next call opens it again."""
+        with ExitStack() as closing:
+            for part in (self.learning, self.conversations, self.passages, self.records):
+                closing.callback(part.close)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def in_space(folder: DataFolder, space: str | None) -> DataFolder:
+    """Return the part of a data folder that a space has, by default that of TURNLEAF_SPACE.
+
+    Raise InvalidInput for a name that cannot be a space's.
+    """
+    space = (folder.space if folder.root else default_space()) if space is None else space
+    if space is None or space == folder.space:
+        return folder
+    if folder.root is not None:
+        message = f"a space has no spaces of its own; open {space!r} in {folder.root}"
+        raise InvalidInput(message)
+    if not is_space_name(space):
+        message = (
+            f"{space!r} cannot be the name of a space: use small letters, digits, - and _, "
+            "64 characters at most, the first a letter or digit"
+        )
+        raise InvalidInput(message)
+    return replace(folder, path=folder.path / SPACES / space, root=folder.path, space=space)
+
+
+def list_spaces(folder: DataFolder) -> list[str]:
+    """Return the names of the spaces that a data folder has."""
+    inside = folder.path / SPACES
+    names = [path.name for path in inside.iterdir() if path.is_dir()] if inside.is_dir() else []
+    return [DEFAULT_SPACE, *sorted(filter(is_space_name, names))]
+
+
+def _tidy(folder: Path) -> list[Path]:
+    names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+    for found in filter(None, map(_UNFINISHED.fullmatch, names)):
+        with atomic.locked(folder / found[1]):
+            atomic.Held(folder / found[0]).remove()
+    return [folder / name for name in names if _COPY.fullmatch(name)]
+
+
+def _state_of(path: Path) -> object:
+    with suppress(OSError):
+        found = path.stat()
+        return found.st_mtime_ns, found.st_size, found.st_ino
+    return None
+
+
+@collect
+def _examine_folder(path: Path) -> Iterator[Part]:
+    there = next(place for place in (path, *path.parents) if place.exists())
+    if not there.is_dir():
+        message = f"{there} is a file, but a folder is needed; choose another data folder"
+        yield Diagnosis("error", message)
+    elif path == there and not os.access(path, os.R_OK | os.X_OK):
+        message = f"{path} cannot be read; check who owns it and its permissions"
+        yield Diagnosis("error", message)
+    elif not os.access(there, os.W_OK | os.X_OK):
+        message = f"{there} cannot be written to; check who owns it and its permissions"
+        yield Diagnosis("error", message)
+
+
+@collect
+def _find_leftovers(folder: Path) -> Iterator[Part]:
+    for path in sorted(path for name in _SET_ASIDE for path in folder.glob(name)):
+        yield Diagnosis(
+            "warning",
+            f"{path} was set aside because it could not be used; "
+            "take over from it what you need, then delete it",
+        )
+
+
+@collect
+def _examine_other_folder(path: Path) -> Iterator[Part]:
+    if any((path / name).exists() for name in _SIGNS):
+        yield Diagnosis(
+            "warning",
+            f"there is a second data folder at {path}, which is not used; "
+            "--data-dir or TURNLEAF_DATA_DIR chooses between them",
+        )
+
+
+_FOLDERS = re.compile(r"(?<![\w:/.])/(?:[^\s/:;,'\"()]+/)+")
+
+
+def without_folders(sentence: str, known: Iterable[Path]) -> str:
+    """Leave only the names of files; a known folder may have spaces in its name."""
+    for folder in known:
+        sentence = sentence.replace(f"{folder}/", "")
+    return _FOLDERS.sub("", sentence)
+
+
+class SettledConversations:
+    """The feed of conversations, settled before it is read.
+
+    Facts are forgotten, brought back and accepted in many programs, and by undoing; so messages
+    are brought in line where that matters: before they are searched.
+    """
+
+    def __init__(
+        self, conversations: ConversationStore, memory: MemoryStore, pending: PendingStore
+    ) -> None:
+        self.location = conversations.location
+        self._conversations = conversations
+        self._memory = memory
+        self._pending = pending
+
+    @property
+    def older(self) -> tuple[Path, ...]:
+        """The files from which messages may still come into the database."""
+        return self._conversations.older
+
+    def changes_since(self, cursor: Cursor | None, limit: int = 1000) -> Feed:
+        """Return what changed since a reader of the feed has come to a cursor."""
+        self.settle()
+        return self._conversations.changes_since(cursor, limit)
+
+    def settle(self) -> None:
+        """Hide the messages that forgotten facts rest on, and show those of facts that are back."""
+        state = self._memory.record_state()
+        if state == self._conversations.settled_state():
+            return
+        # To look for the record of what never was would make its file.
+        pending = self._pending.changes() if self._pending.exists() else ()
+        fates = Fates(find_forgotten(self._memory.changes()), find_accepted(pending))
+        self._conversations.settle(fates, state)
