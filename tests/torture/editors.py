@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from turnleaf.core.changes import Change
 from turnleaf.settings import Settings
 from turnleaf.store.files.facts.memories import MemoryStore
 
@@ -266,7 +267,11 @@ def judge(path: Path, acknowledged: Sequence[dict[str, str]], saves: Sequence[Sa
     order = {change.id: change.n for change in store.changes() if change.op == "add"}
     restored = [change for change in store.changes() if change.op == "restore"]
     person = {one: save for save in saves for one in save.deleted}
-    ambiguous = {one for one, save in person.items() if _is_ambiguous(one, save, order)}
+    ambiguous = {
+        one
+        for one, save in person.items()
+        if _is_ambiguous(one, save, order) or _is_saved_again(one, save, saves, restored)
+    }
     text = store.text()
     found = {memory.id: memory.content for memory in store.get_all()}
     figures = Figures(
@@ -281,6 +286,18 @@ def judge(path: Path, acknowledged: Sequence[dict[str, str]], saves: Sequence[Sa
     _judge_edits(figures, text, saves)
     figures.doubled += _repeated(found.values()) + [one for one in found if "-" in one]
     return figures
+
+
+def _is_saved_again(
+    deleted: str, save: Save, saves: Sequence[Save], restored: Sequence[Change]
+) -> bool:
+    """Whether the editor itself saved a fact once more after having deleted it.
+
+    A save that meets ours is taken in some milliseconds later. This editor opens the file faster
+    than any person, sees the fact still there, and saves it again.
+    """
+    is_shown = any(deleted in later.visible for later in saves if later.number > save.number)
+    return is_shown and all(change.id != deleted for change in restored)
 
 
 def _is_ambiguous(deleted: str, save: Save, order: dict[str, int]) -> bool:
