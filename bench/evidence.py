@@ -23,7 +23,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
 from turnleaf import Assistant, Message
-from turnleaf.core.terms import is_stop_word
+from turnleaf.core.search.terms import is_stop_word
 from turnleaf.core.tokens import estimate
 
 Scope: TypeAlias = dict[str, Any]

@@ -13,9 +13,9 @@ import apsw
 from bench import corpus
 from bench.memory import fill_memory
 from turnleaf import Index, MemoryStore
-from turnleaf.core.passages import Passage
-from turnleaf.core.terms import TOKENIZER, any_of, date_terms, parse_query, terms
-from turnleaf.core.vectors import Embedder
+from turnleaf.core.search.passages import Passage
+from turnleaf.core.search.terms import TOKENIZER, any_of, date_terms, parse_query, terms
+from turnleaf.core.search.vectors import Embedder
 from turnleaf.store.files.sources import Files
 
 BEST = 10

@@ -26,9 +26,9 @@ from bench.stores import open_store
 from bench.timing import Aim, Cost, Row, Work, compare
 from bench.vectors import Exact, RandomMeanings
 from turnleaf import ConversationStore, Index, Message
-from turnleaf.core.hits import PROMPT_LIMIT
 from turnleaf.core.keys import Reader
-from turnleaf.core.passages import Passage
+from turnleaf.core.search.hits import PROMPT_LIMIT
+from turnleaf.core.search.passages import Passage
 
 if TYPE_CHECKING:
     from multiprocessing.queues import SimpleQueue

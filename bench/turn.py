@@ -24,7 +24,7 @@ from bench.scale import Scale
 from bench.timing import Batch, Row, Work, compare
 from turnleaf import Assistant, Message, Settings
 from turnleaf.core.dialogue import Event, Prompt, Text, Toolbox
-from turnleaf.core.passages import Passage
+from turnleaf.core.search.passages import Passage
 from turnleaf.errors import ModelError
 from turnleaf.settings import data_folder
 from turnleaf.store.files.config import ConfigFile

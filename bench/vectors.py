@@ -15,7 +15,7 @@ from bench import corpus
 from bench.indexes import BEST, Indexed, expression, indexed
 from bench.scale import Scale
 from bench.timing import Aim, Batch, Cost, Row, Work, compare
-from turnleaf.core.vectors import SENTENCES
+from turnleaf.core.search.vectors import SENTENCES
 
 DIMENSIONS = 512
 HYBRID_AIM = Aim(cpu=1.2)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from turnleaf.core.vectors import PAIRS, pack
+from turnleaf.core.search.vectors import PAIRS, pack
 from turnleaf.errors import EmbeddingError
 
 DIMENSION = 64

@@ -4,15 +4,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from turnleaf.assistant import Assistant
-    from turnleaf.core.composer import Document, Explanation, PromptComposer
     from turnleaf.core.dialogue import Prompt, Silence, Text, ToolCall, ToolResult, Usage
-    from turnleaf.core.fact_text import FactForm
-    from turnleaf.core.hits import Hit
     from turnleaf.core.keys import cli_key, schedule_key, slack_key
     from turnleaf.core.memories import Memory
     from turnleaf.core.messages import ConversationTurn, Message
-    from turnleaf.core.prompts import build_prompt_with_history, build_prompt_with_memory
+    from turnleaf.core.prompt.builders import build_prompt_with_history, build_prompt_with_memory
+    from turnleaf.core.prompt.composer import Document, Explanation, PromptComposer
+    from turnleaf.core.prompt.fact_text import FactForm
     from turnleaf.core.records import Record
+    from turnleaf.core.search.hits import Hit
     from turnleaf.errors import (
         Conflict,
         CorruptFile,
@@ -94,12 +94,12 @@ _HOMES = {
     "ConversationTurn": "core.messages",
     "CorruptFile": "errors",
     "DailyLog": "store.files.daily",
-    "Document": "core.composer",
+    "Document": "core.prompt.composer",
     "Done": "turns",
     "EmbeddingError": "errors",
-    "Explanation": "core.composer",
-    "FactForm": "core.fact_text",
-    "Hit": "core.hits",
+    "Explanation": "core.prompt.composer",
+    "FactForm": "core.prompt.fact_text",
+    "Hit": "core.search.hits",
     "Index": "store.files.index.index",
     "InvalidInput": "errors",
     "Memory": "core.memories",
@@ -109,7 +109,7 @@ _HOMES = {
     "ModelError": "errors",
     "NotFound": "errors",
     "Prompt": "core.dialogue",
-    "PromptComposer": "core.composer",
+    "PromptComposer": "core.prompt.composer",
     "Record": "core.records",
     "Reply": "turns",
     "ScheduleStore": "store.files.schedules",
@@ -124,8 +124,8 @@ _HOMES = {
     "TurnleafError": "errors",
     "UnreadableAnswer": "errors",
     "Usage": "core.dialogue",
-    "build_prompt_with_history": "core.prompts",
-    "build_prompt_with_memory": "core.prompts",
+    "build_prompt_with_history": "core.prompt.builders",
+    "build_prompt_with_memory": "core.prompt.builders",
     "cli_key": "core.keys",
     "schedule_key": "core.keys",
     "slack_key": "core.keys",

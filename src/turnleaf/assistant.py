@@ -13,11 +13,11 @@ from datetime import timedelta
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Self
 
-from turnleaf.core import events
-from turnleaf.core.composer import Document, Explanation
+from turnleaf.core import host_events
 from turnleaf.core.keys import checked_key
 from turnleaf.core.learning.queue import Queued
 from turnleaf.core.memories import checked_text
+from turnleaf.core.prompt.composer import Document, Explanation
 from turnleaf.core.stored_messages import NewMessage
 from turnleaf.core.times import to_millisecond
 from turnleaf.core.tokens import prompt_budget
@@ -231,7 +231,7 @@ class Assistant:
         the last one if that was to the same message; `after` is the id of the message that this
         one follows, 0 for a new beginning: what followed it so far is kept as another version.
         With `resume` an old conversation is taken up again, whatever its age. `audience` says who
-        may find what is said (`turnleaf.core.audiences`), `speaker` who of several people says it.
+        may find what is said (`turnleaf.core.keys`), `speaker` who of several people says it.
         Whoever has another `trust`, such as "stranger", is answered, and what is learnt from
         them waits; `source` names them.
         """
@@ -430,17 +430,17 @@ class Assistant:
     def handle_event(self, name: str, payload: Mapping[str, Any] | None = None) -> bool:
         """Act on an event of another host; tell whether it is one that we know."""
         given = payload or {}
-        if name not in events.KNOWN:
+        if name not in host_events.KNOWN:
             return False
-        key = checked_key(events.key_in(given))
-        if name in events.IDLE:
-            spoken = events.messages_in(given)
+        key = checked_key(host_events.key_in(given))
+        if name in host_events.IDLE:
+            spoken = host_events.messages_in(given)
             if spoken:
                 self.record(key, spoken)
             self.idle(key)
-        elif name in events.USAGE:
-            self.used(key, *events.usage_in(given))
-        elif name in events.COMPACTION_START:
+        elif name in host_events.USAGE:
+            self.used(key, *host_events.usage_in(given))
+        elif name in host_events.COMPACTION_START:
             self.compaction_start(key)
         else:
             self.compaction_complete(key)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from turnleaf import __version__, search
 from turnleaf.core.examination import Diagnosis
+from turnleaf.core.plurals import counted
 from turnleaf.core.times import to_iso
-from turnleaf.core.wording import counted
 from turnleaf.errors import SettingsError, StorageError
 from turnleaf.llm import embeddings, models
 from turnleaf.settings import SETTINGS, Settings

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from turnleaf.core.context import (
+from turnleaf.core.keys import Reader
+from turnleaf.core.languages.words import find_pattern
+from turnleaf.core.prompt.context import (
     Room,
     choose,
     confidence,
@@ -16,12 +18,10 @@ from turnleaf.core.context import (
     put_clusters_first,
     show,
 )
-from turnleaf.core.evidence import is_question, is_small_talk
-from turnleaf.core.hits import PROMPT_LIMIT
-from turnleaf.core.keys import Reader
-from turnleaf.core.languages.words import find_pattern
-from turnleaf.core.spans import span_in
-from turnleaf.core.terms import parse_query, simplify
+from turnleaf.core.search.date_ranges import span_in
+from turnleaf.core.search.hits import PROMPT_LIMIT
+from turnleaf.core.search.small_talk import is_question, is_small_talk
+from turnleaf.core.search.terms import parse_query, simplify
 from turnleaf.core.tokens import estimate
 from turnleaf.settings import Settings
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import date
 
-    from turnleaf.core.hits import Hit
     from turnleaf.core.messages import Message
-    from turnleaf.core.spans import Span
+    from turnleaf.core.search.date_ranges import Span
+    from turnleaf.core.search.hits import Hit
     from turnleaf.store.contracts import Passages
 
     Count = Callable[[str], int]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from turnleaf.core.extracting import (
+from turnleaf.core.learning.extraction import (
     CONTEXT_MESSAGES,
     SCHEMA,
     Proposal,
@@ -20,13 +20,13 @@ from turnleaf.core.extracting import (
     Window,
     requests,
 )
-from turnleaf.core.extraction_answers import Reading, read_answer
+from turnleaf.core.learning.extraction_answers import Reading, read_answer
 from turnleaf.core.learning.proposals import ProposalDesk
 from turnleaf.core.learning.queue import Unread
 from turnleaf.core.learning.reconciling import repeats
 from turnleaf.core.learning.requests import meant, request_in
 from turnleaf.core.memories import Memory
-from turnleaf.core.message_fates import ACCEPTED
+from turnleaf.core.search.message_outcomes import ACCEPTED
 from turnleaf.decision_writing import DecisionWriter, Learnt
 from turnleaf.errors import ModelError, UnreadableAnswer
 from turnleaf.reading import MessageReader
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from turnleaf.core.dialogue import Model
-    from turnleaf.core.extracting import Request
     from turnleaf.core.learning.decisions import Decision
+    from turnleaf.core.learning.extraction import Request
     from turnleaf.core.learning.queue import Batch, Queued
     from turnleaf.settings import Settings
     from turnleaf.store.contracts import Facts, LearningQueue, PendingFacts

@@ -17,8 +17,8 @@ from turnleaf.core.learning.reconciling import find_same, judge, read_claim
 from turnleaf.core.learning.requests import is_everything, may_ask, meant, request_in
 from turnleaf.core.masked_facts import mask_fact
 from turnleaf.core.memories import Memory
+from turnleaf.core.search.terms import simplify
 from turnleaf.core.secrets import masked
-from turnleaf.core.terms import simplify
 from turnleaf.errors import Conflict, MemoryFull
 
 if TYPE_CHECKING:

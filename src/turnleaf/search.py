@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from turnleaf.core.ranking import Weights
+from turnleaf.core.search.ranking import Weights
 from turnleaf.llm.embeddings import find_embedder, find_model_fault
 from turnleaf.store.files.index.vectors import find_vector_fault, has_numpy
 

@@ -10,16 +10,17 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from turnleaf.core import memories, neutral, schedules
+from turnleaf.core import memories, schedules
 from turnleaf.core.changes import Source
 from turnleaf.core.dialogue import ToolSpec
-from turnleaf.core.fact_text import FactForm, stamped_page, without_stamp
 from turnleaf.core.jsontext import dumps
 from turnleaf.core.keys import EVERYONE, Reader, schedule_key
 from turnleaf.core.learning.reconciling import find_same, repeats
 from turnleaf.core.masked_facts import mask_fact
-from turnleaf.core.message_fates import note_newer
+from turnleaf.core.prompt import escaping
+from turnleaf.core.prompt.fact_text import FactForm, stamped_page, without_stamp
 from turnleaf.core.schedules import checked_deliver
+from turnleaf.core.search.message_outcomes import note_newer
 from turnleaf.core.secrets import masked
 from turnleaf.core.stored_messages import TRUSTED
 from turnleaf.errors import InvalidInput, NotFound, TurnleafError
@@ -28,9 +29,9 @@ from turnleaf.store.timing import checked_zone, local_zone
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from turnleaf.core.hits import Hit
     from turnleaf.core.memories import Memory
     from turnleaf.core.schedules import Run, Schedule
+    from turnleaf.core.search.hits import Hit
     from turnleaf.settings import DataFolder
     from turnleaf.store.contracts import DailyNotes, Facts, Passages, PendingFacts, Schedules
     from turnleaf.store.files.stores import Stores
@@ -566,7 +567,7 @@ def _unknown(memory_id: str) -> NotFound:
 
 def _of_memory(memory: Memory) -> Result:
     record = memories.to_json(memory)
-    record["content"] = neutral.passage(memory.content)
+    record["content"] = escaping.passage(memory.content)
     return {key: record[key] for key in FACT_KEYS if key in record}
 
 
@@ -592,19 +593,19 @@ def _noted(arguments: Arguments, given: Mapping[str, str]) -> Result:
 
 def _shortened(text: str) -> str:
     shown = text if len(text) <= RUN_CHARS else f"{text[:RUN_CHARS]} …"
-    return neutral.passage(shown)
+    return escaping.passage(shown)
 
 
 def _of_hit(hit: Hit) -> Result:
     record = {
-        "text": neutral.passage(hit.text),
+        "text": escaping.passage(hit.text),
         "source": hit.source,
         "date": hit.date,
         "id": hit.id,
         "conversation": hit.conversation,
-        "speaker": hit.speaker and neutral.passage(hit.speaker),
+        "speaker": hit.speaker and escaping.passage(hit.speaker),
         "score": round(hit.score, 3),
         "trust": None if hit.trust in TRUSTED else hit.trust,
-        "note": hit.note and neutral.passage(hit.note),
+        "note": hit.note and escaping.passage(hit.note),
     }
     return {key: value for key, value in record.items() if value is not None}

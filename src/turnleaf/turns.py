@@ -11,17 +11,17 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.context_search import find_context
-from turnleaf.core import composer as composing
-from turnleaf.core.composer import Document, Explanation, PromptComposer
 from turnleaf.core.dialogue import Text, ToolResult, Usage
-from turnleaf.core.extracting import MESSAGE_CHARS
-from turnleaf.core.fact_text import FactForm, ends_of
-from turnleaf.core.hits import PROMPT_LIMIT
 from turnleaf.core.keys import Reader
+from turnleaf.core.learning.extraction import MESSAGE_CHARS
 from turnleaf.core.learning.queue import Queued
-from turnleaf.core.message_fates import note_newer, reason_of
 from turnleaf.core.messages import Message
+from turnleaf.core.prompt import composer as composing
+from turnleaf.core.prompt.composer import Document, Explanation, PromptComposer
+from turnleaf.core.prompt.fact_text import FactForm, ends_of
 from turnleaf.core.room import LEARNED
+from turnleaf.core.search.hits import PROMPT_LIMIT
+from turnleaf.core.search.message_outcomes import note_newer, reason_of
 from turnleaf.core.stored_messages import NewMessage
 from turnleaf.core.times import to_millisecond
 from turnleaf.core.tokens import content_chars, has_room_for_tools, prompt_budget
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from datetime import datetime, tzinfo
 
     from turnleaf.core.dialogue import Event, Model, Prompt
-    from turnleaf.core.hits import Hit
     from turnleaf.core.memories import Memory
+    from turnleaf.core.search.hits import Hit
     from turnleaf.settings import Settings
     from turnleaf.store.contracts import AnswerClaim
     from turnleaf.store.files.stores import Stores

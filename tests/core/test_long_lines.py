@@ -12,8 +12,12 @@ SECONDS = 60
 IMPORTS = """
 import re
 from datetime import UTC, date, datetime
-from turnleaf.core import terms
-from turnleaf.core import blocks, bullets, markdown, pieces, secrets, spans, terms, tokens
+from turnleaf.core.search import terms
+from turnleaf.core import bullets, markdown, secrets, tokens
+from turnleaf.core import markdown_blocks
+from turnleaf.core.search import splitting
+from turnleaf.core.search import date_ranges
+from turnleaf.core.search import terms
 from turnleaf.faces.slack import texts
 from turnleaf.llm import recall
 from turnleaf.store.files import daily

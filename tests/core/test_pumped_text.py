@@ -30,8 +30,8 @@ FRAMES = (
 CHILD = """
 import json, resource, sys
 from datetime import UTC, datetime
-from turnleaf.core.extracting import Said
-from turnleaf.core.extraction_answers import read_answer
+from turnleaf.core.learning.extraction import Said
+from turnleaf.core.learning.extraction_answers import read_answer
 from turnleaf.core.learning.recogniser import read_fact, read_message
 from turnleaf.core.learning.requests import meant
 from turnleaf.core.memories import Memory

@@ -25,7 +25,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import brief
-from turnleaf.core.vectors import Embedder, pack
+from turnleaf.core.search.vectors import Embedder, pack
 from turnleaf.errors import EmbeddingError, SettingsError
 from turnleaf.llm.embeddings import EndpointEmbedder, LocalEmbedder, describe, find_embedder
 from turnleaf.settings import Settings

@@ -9,7 +9,7 @@ import pytest
 
 from turnleaf import Message
 from turnleaf.core.dialogue import Prompt
-from turnleaf.core.hits import Hit
+from turnleaf.core.search.hits import Hit
 from turnleaf.errors import ModelError
 from turnleaf.llm.recall import RecallModel
 

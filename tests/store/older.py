@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from turnleaf.core import messages, shelf
+from turnleaf.core import conversations_json, messages
+from turnleaf.core.conversations_json import Record
 from turnleaf.core.jsontext import dumps
 from turnleaf.core.messages import Message
-from turnleaf.core.shelf import Record
 from turnleaf.store.files import atomic
 
 START = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
@@ -28,10 +28,13 @@ def write_conversations(folder: Path, conversations: Mapping[str, Sequence[Messa
     records = {
         key: Record(START, some[-1].timestamp or START, some) for key, some in conversations.items()
     }
-    lines = [shelf.line(key, shelf.dump(record)) for key, record in records.items()]
+    lines = [
+        conversations_json.line(key, conversations_json.dump(record))
+        for key, record in records.items()
+    ]
     path = folder / "conversations.json"
     atomic.make_folder(folder)
-    atomic.change(path, lambda _: shelf.assembled(lines))
+    atomic.change(path, lambda _: conversations_json.assembled(lines))
     return path
 
 

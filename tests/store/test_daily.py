@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from turnleaf.core.passages import of_day
+from turnleaf.core.search.passages import of_day
 from turnleaf.errors import StorageError
 from turnleaf.store.files.daily import DailyLog
 

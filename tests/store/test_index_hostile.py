@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import LONG, brief
-from turnleaf.core.terms import parse_query
+from turnleaf.core.search.terms import parse_query
 from turnleaf.store.files.index.index import Index
 from turnleaf.store.files.sources import Files
 

@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 
 from tests.meanings import Meanings
 from tests.strategies import brief
-from turnleaf.core.hits import PROMPT_LIMIT, Hit
 from turnleaf.core.keys import Reader
 from turnleaf.core.messages import Message
-from turnleaf.core.ranking import Weights
+from turnleaf.core.search.hits import PROMPT_LIMIT, Hit
+from turnleaf.core.search.ranking import Weights
 from turnleaf.core.stored_messages import Cursor, Feed, FeedMessage
 from turnleaf.store.files.conversations.store import ConversationStore
 from turnleaf.store.files.index.index import Index

@@ -16,9 +16,9 @@ import pytest
 
 from tests.meanings import DIMENSION, FACTS, Ailing, Meanings, weighed
 from tests.scores import known
-from turnleaf.core.hits import Hit
-from turnleaf.core.ranking import Weights
-from turnleaf.core.vectors import SENTENCES, pack
+from turnleaf.core.search.hits import Hit
+from turnleaf.core.search.ranking import Weights
+from turnleaf.core.search.vectors import SENTENCES, pack
 from turnleaf.errors import EmbeddingError
 from turnleaf.search import use_settings
 from turnleaf.settings import DataFolder, Settings

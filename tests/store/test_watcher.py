@@ -21,7 +21,7 @@ import pytest
 
 from tests.store.older import said, write_conversations
 from turnleaf.core.messages import Message
-from turnleaf.core.vectors import SENTENCES, pack
+from turnleaf.core.search.vectors import SENTENCES, pack
 from turnleaf.errors import EmbeddingError
 from turnleaf.store.files.conversations.store import ConversationStore
 from turnleaf.store.files.index.index import Index

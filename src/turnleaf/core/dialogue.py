@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from turnleaf.core.hits import Hit
     from turnleaf.core.messages import Message
+    from turnleaf.core.search.hits import Hit
 
 
 @dataclass(frozen=True, slots=True)

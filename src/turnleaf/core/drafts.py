@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
-from turnleaf.core.blocks import LINES
+from turnleaf.core.markdown_blocks import LINES
 from turnleaf.core.pages import Splice, find
 from turnleaf.core.room import Room
 from turnleaf.errors import Conflict, CorruptFile

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, unquote
 
 from turnleaf.core import bullets
-from turnleaf.core.blocks import LINES, TAB, bare, blocks, indent, interrupts, is_blank
+from turnleaf.core.markdown_blocks import LINES, TAB, bare, blocks, indent, interrupts, is_blank
 from turnleaf.core.memories import Ids, Memory, content_id, read_count, read_day, read_slot
 from turnleaf.core.pages import Shape, Splice, Tally
 from turnleaf.core.times import from_iso, to_iso
@@ -26,7 +26,7 @@ from turnleaf.core.times import from_iso, to_iso
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-    from turnleaf.core.blocks import Block
+    from turnleaf.core.markdown_blocks import Block
 
 EMPTY = "# Memory\n"
 BOM = "\ufeff"

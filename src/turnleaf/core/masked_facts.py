@@ -10,8 +10,8 @@ import re
 from functools import cache
 
 from turnleaf.core.languages.words import compile_pattern, find_pattern, join_patterns, join_texts
+from turnleaf.core.search.terms import parse_query, simplify
 from turnleaf.core.secrets import MARK, masked
-from turnleaf.core.terms import parse_query, simplify
 
 _PART = "masked_facts"
 _FEWEST_TERMS = 2

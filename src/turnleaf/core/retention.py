@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from turnleaf.core.languages.language import DEFAULT, choose_language
 from turnleaf.core.languages.replies import FILE, words_in
-from turnleaf.core.wording import counted
+from turnleaf.core.plurals import counted
 
 if TYPE_CHECKING:
     from pathlib import Path

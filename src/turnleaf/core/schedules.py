@@ -13,8 +13,8 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
 from turnleaf.core.memories import checked_text
+from turnleaf.core.plurals import counted
 from turnleaf.core.times import from_iso, to_iso
-from turnleaf.core.wording import counted
 from turnleaf.errors import InvalidInput
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from operator import mul
 from typing import TYPE_CHECKING, TypeAlias
 
-from turnleaf.core.terms import simplify
+from turnleaf.core.search.terms import simplify
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

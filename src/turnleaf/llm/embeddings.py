@@ -20,14 +20,14 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.request import Request
 
-from turnleaf.core.vectors import pack
+from turnleaf.core.search.vectors import pack
 from turnleaf.errors import EmbeddingError, SettingsError
 from turnleaf.llm.addresses import checked_key, checked_url, make_opener
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from turnleaf.core.vectors import Embedder
+    from turnleaf.core.search.vectors import Embedder
     from turnleaf.settings import Settings
 
 __all__ = ["EndpointEmbedder", "LocalEmbedder", "describe", "find_embedder", "find_model_fault"]
@@ -279,7 +279,7 @@ def _load() -> tuple[Callable[[list[str]], Any], Callable[[str], str]]:
         encode([""])
     except Exception as fault:
         raise EmbeddingError(_explain_fault(fault)) from fault
-    return encode, import_module("turnleaf.core.terms").simplify
+    return encode, import_module("turnleaf.core.search.terms").simplify
 
 
 def _explain_fault(fault: Exception) -> str:

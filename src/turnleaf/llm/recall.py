@@ -8,7 +8,6 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from turnleaf.core.dialogue import Text
-from turnleaf.core.evidence import is_question
 from turnleaf.core.languages.replies import choose_words
 from turnleaf.core.languages.words import find_pattern, join_texts
 from turnleaf.core.learning.findings import sure_facts
@@ -16,7 +15,8 @@ from turnleaf.core.learning.requests import meant, request_in
 from turnleaf.core.learning.slots import slots
 from turnleaf.core.masked_facts import mask_fact
 from turnleaf.core.memories import Memory
-from turnleaf.core.terms import parse_query, simplify, terms
+from turnleaf.core.search.small_talk import is_question
+from turnleaf.core.search.terms import parse_query, simplify, terms
 from turnleaf.errors import ModelError
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from turnleaf.core.dialogue import Prompt, Toolbox
-    from turnleaf.core.hits import Hit
     from turnleaf.core.learning.findings import Finding
     from turnleaf.core.learning.requests import Request
     from turnleaf.core.messages import Message
+    from turnleaf.core.search.hits import Hit
 
 MOST_LINES = 10
 CLOSE = 0.6

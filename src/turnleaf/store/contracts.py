@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from datetime import date, datetime, timedelta
 
     from turnleaf.core.changes import Change, Source
-    from turnleaf.core.hits import Hit
     from turnleaf.core.keys import Reader
     from turnleaf.core.learning.decisions import Decision
     from turnleaf.core.learning.queue import (
@@ -40,10 +39,12 @@ if TYPE_CHECKING:
     )
     from turnleaf.core.memories import Memory, OrKept, Remembered, Written
     from turnleaf.core.messages import Content, Message
-    from turnleaf.core.ranking import Weights
     from turnleaf.core.records import Record
     from turnleaf.core.room import Room
     from turnleaf.core.schedules import Run, Schedule
+    from turnleaf.core.search.hits import Hit
+    from turnleaf.core.search.ranking import Weights
+    from turnleaf.core.search.vectors import Embedder
     from turnleaf.core.stored_messages import (
         ConversationSummary,
         Cursor,
@@ -52,7 +53,6 @@ if TYPE_CHECKING:
         StoredFigures,
         StoredMessage,
     )
-    from turnleaf.core.vectors import Embedder
     from turnleaf.settings import Settings
 
     Claimed = list[tuple[Schedule, Run]]
@@ -136,7 +136,7 @@ class Conversations(Protocol):
         followed it follows its parent) and all are added anew at the end or `after`; if it is gone,
         all are added.
 
-        A new conversation has the audience that is given, or else `core.audiences.default_audience`
+        A new conversation has the audience that is given, or else `core.keys.default_audience`
         of its key; one that exists takes the given one if that is narrower (`is_narrower`). Its
         title is the first of `make_title` of its questions that is not empty. Where
         `conversation_keep_days` is set, what has expired is removed before an addition, once a day
@@ -690,7 +690,7 @@ class Schedules(Protocol):
 class LearningQueue(Protocol):
     """Messages to learn from, decisions to carry out, and what learning must know of itself.
 
-    Days are given; a lease is of `core.throttle.LEASE_SECONDS`, counted to both sides of its
+    Days are given; a lease is of `core.learning.queue.LEASE_SECONDS`, counted to both sides of its
     beginning, so that a clock that was set back holds nothing for ever.
     """
 
@@ -730,7 +730,7 @@ class LearningQueue(Protocol):
         """Count the waiting messages by conversation, in the order of their first messages."""
 
     def is_due(self, key: str, *, interval_seconds: float, min_messages: int) -> bool:
-        """Whether it is time to extract from a conversation (003): `core.throttle.is_due`.
+        """Whether it is time to extract from a conversation (003): `core.learning.queue.is_due`.
 
         The last extraction was when a model's last attempt began, failed or was completed; that is
         a `claim` of whatever or of what rules have read, a `release` and a `complete`.
@@ -795,7 +795,7 @@ class LearningQueue(Protocol):
         """Keep what kept a decision from being carried out; an unknown id is nothing."""
 
     def begin_flush(self, key: str) -> bool:
-        """Begin a conversation's flush (`core.throttle.Cycle`); False: it was or is being made.
+        """Begin a conversation's flush (`core.learning.queue.Cycle`); False: it was or is being made.
 
         Whoever is at it for longer than a lease is taken to have died.
         """
@@ -844,9 +844,9 @@ class LearningQueue(Protocol):
 class Passages(Protocol):
     """The search over facts, daily notes and conversations, always up to date when asked.
 
-    `core.passages` cuts what is searched. Of a fact, `Hit.source` is "memory", or "older" for one
-    that left; of a note "daily", of a message "conversations". The day of a fact or a message is
-    the machine's local date when it was added or said. What waits for a person, records,
+    `core.search.passages` cuts what is searched. Of a fact, `Hit.source` is "memory", or "older"
+    for one that left; of a note "daily", of a message "conversations". The day of a fact or a
+    message is the machine's local date when it was added or said. What waits for a person, records,
     schedules and what is hidden, not searched or gone are not found, nor messages whose facts were
     forgotten: every call but `erasing` and `scrub` does first what `Space.settle_messages` does.
     """
@@ -888,17 +888,17 @@ class Passages(Protocol):
     ) -> list[Hit]:
         """Return the passages that fit best, best first; [] for a query without a word.
 
-        `core.terms.parse_query` says what words are, in any language; `core.ranking` what a passage
-        is worth by its words, its speaker's name, its day (`date_terms`), the words said right
-        around it, and its meaning. By meaning alone, nothing is found without a model. `source` is
-        one of "memory", "older", "daily", "conversations"; `since` and `until` are days, both
-        inclusive, and a passage without a day is in neither. The `mode` is "hybrid", "lexical"
-        (words alone) or "vector" (meaning alone). `floor`: without what hardly fits, and the same
-        text once. A limit is from 1 to 100, for a prompt to 300; raise InvalidInput for another, or
-        for another source, mode or day. Messages that their conversation no longer shows come last.
-        Without a `reader` it is `Reader()`.
+        `core.search.terms.parse_query` says what words are, in any language; `core.search.ranking`
+        what a passage is worth by its words, its speaker's name, its day (`date_terms`), the words
+        said right around it, and its meaning. By meaning alone, nothing is found without a model.
+        `source` is one of "memory", "older", "daily", "conversations"; `since` and `until` are
+        days, both inclusive, and a passage without a day is in neither. The `mode` is "hybrid",
+        "lexical" (words alone) or "vector" (meaning alone). `floor`: without what hardly fits, and
+        the same text once. A limit is from 1 to 100, for a prompt to 300; raise InvalidInput for
+        another, or for another source, mode or day. Messages that their conversation no longer
+        shows come last. Without a `reader` it is `Reader()`.
 
-        A reader finds what `core.audiences.can_read` allows; in a prompt, words whose trust is
+        A reader finds what `core.keys.can_read` allows; in a prompt, words whose trust is
         neither "user" nor "assistant" only if they are of its own conversation.
         """
 
@@ -913,7 +913,7 @@ class Passages(Protocol):
     def around(self, hit: Hit, before: int = 1, after: int = 1) -> list[Hit]:
         """Return what was said right before and after a hit, so many passages of each, in order.
 
-        These are its neighbours as `core.passages` has them: parts of messages of the same
+        These are its neighbours as `core.search.passages` has them: parts of messages of the same
         conversation that are shown and trusted, none more than 30 minutes after the one before. Of
         what is no message, or no longer there, [].
         """
@@ -1055,12 +1055,13 @@ class Space(Protocol):
     def settle_messages(self) -> None:
         """Bring messages in line with what became of the facts that they gave.
 
-        `core.message_fates` says which: those of facts that were forgotten are hidden, with the
-        reason `reason_of(fact)`, those of facts that are back are shown again, and those of pending
-        facts that were accepted are accepted, too. Each fact hides its messages once, when it is
-        first seen to be forgotten: what `hide` finds at its places, and, without what follows it,
-        each message that holds one of its texts in any case, of whatever role. What is added later
-        is not hidden, and what somebody shows again stays shown. A search does this first.
+        `core.search.message_outcomes` says which: those of facts that were forgotten are hidden,
+        with the reason `reason_of(fact)`, those of facts that are back are shown again, and those
+        of pending facts that were accepted are accepted, too. Each fact hides its messages once,
+        when it is first seen to be forgotten: what `hide` finds at its places, and, without what
+        follows it, each message that holds one of its texts in any case, of whatever role. What is
+        added later is not hidden, and what somebody shows again stays shown. A search does this
+        first.
         """
 
     def take_over_older(self) -> str | None:

@@ -13,7 +13,7 @@ from turnleaf.core.learning.recogniser import read_fact, read_message
 from turnleaf.core.learning.rendering import write_fact
 from turnleaf.core.learning.slots import Correction, Statement, Withdrawal, slots
 from turnleaf.core.learning.values import value_key
-from turnleaf.core.terms import simplify
+from turnleaf.core.search.terms import simplify
 
 TODAY = date(2026, 11, 17)
 

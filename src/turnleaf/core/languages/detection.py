@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from turnleaf.core.languages.language import DEFAULT, find_languages, get_language
-from turnleaf.core.languages.telling import FILE, find_han
+from turnleaf.core.languages.markers import FILE, find_han
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -12,10 +12,10 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.data import find_folders, load_data
+from turnleaf.core.languages.markers import Telling
 from turnleaf.core.languages.request_words import RequestWords
-from turnleaf.core.languages.telling import Telling
 from turnleaf.core.languages.words import Words, expand
-from turnleaf.core.terms import simplify
+from turnleaf.core.search.terms import simplify
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

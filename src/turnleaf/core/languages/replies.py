@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from turnleaf.core.languages.detection import detect_language
 from turnleaf.core.languages.language import choose_language, find_languages, get_language
-from turnleaf.core.terms import simplify
+from turnleaf.core.search.terms import simplify
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from turnleaf.core.languages.words import compile_pattern, expand, join_lines
-from turnleaf.core.terms import simplify
+from turnleaf.core.search.terms import simplify
 
 if TYPE_CHECKING:
     import re

@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.data import find_folders, load_data
-from turnleaf.core.terms import simplify
+from turnleaf.core.search.terms import simplify
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from turnleaf.core.languages.numbers import read_number
-from turnleaf.core.spans import month_before
+from turnleaf.core.search.date_ranges import month_before
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -16,7 +16,7 @@ from turnleaf.core.languages.language import DEFAULT
 from turnleaf.core.learning.date_context import DateContext, TextPlace
 from turnleaf.core.learning.date_grammar import FILE, DateGrammar, DateRule, load_grammar
 from turnleaf.core.learning.date_meanings import DateMatch, Meaning, find_meaning
-from turnleaf.core.terms import simplify
+from turnleaf.core.search.terms import simplify
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

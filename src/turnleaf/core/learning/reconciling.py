@@ -28,7 +28,7 @@ from turnleaf.core.learning.slots import (
 )
 from turnleaf.core.learning.speech import one_spelling
 from turnleaf.core.learning.values import covers, mentions, value_key
-from turnleaf.core.terms import fold, parse_query
+from turnleaf.core.search.terms import fold, parse_query
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -10,7 +10,7 @@ from turnleaf.core.languages.detection import detect_language
 from turnleaf.core.languages.language import choose_language, find_languages, get_language
 from turnleaf.core.learning.slots import SOME_TIME, USER, slots
 from turnleaf.core.learning.speech import one_spelling
-from turnleaf.core.terms import simplify
+from turnleaf.core.search.terms import simplify
 
 if TYPE_CHECKING:
     from collections.abc import Collection

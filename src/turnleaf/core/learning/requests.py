@@ -18,7 +18,7 @@ from turnleaf.core.languages.detection import detect_language
 from turnleaf.core.languages.language import find_languages, get_language
 from turnleaf.core.languages.request_words import HEAD_CHARS
 from turnleaf.core.languages.words import compile_pattern
-from turnleaf.core.terms import fold, simplify, terms
+from turnleaf.core.search.terms import fold, simplify, terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from turnleaf.core.data import load_data
-from turnleaf.core.terms import fold, simplify
+from turnleaf.core.search.terms import fold, simplify
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from turnleaf.core.languages.words import join_patterns
-from turnleaf.core.terms import simplify
+from turnleaf.core.search.terms import simplify
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

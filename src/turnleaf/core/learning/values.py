@@ -8,7 +8,7 @@ from itertools import chain
 
 from turnleaf.core.data import load_data
 from turnleaf.core.languages.words import find_pattern, find_tables, respell
-from turnleaf.core.terms import fold
+from turnleaf.core.search.terms import fold
 
 _SIGNS = re.compile(r"[\"'`「」『』()!?。.,~*]|(?<=[\u3400-\u9fff]) | (?=[\u3400-\u9fff])")
 _MIXED = re.compile(r"([\u3400-\u9fff]{2,4})([a-z0-9][a-z0-9 +.-]{0,30})")

@@ -20,7 +20,7 @@ from rich.console import Console
 
 from turnleaf import search as searching
 from turnleaf.core.keys import cli_key
-from turnleaf.core.wording import counted
+from turnleaf.core.plurals import counted
 from turnleaf.errors import InvalidInput, NotFound, TurnleafError
 from turnleaf.faces.cli.answers import Shown, show_answer
 from turnleaf.faces.cli.arguments import (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from turnleaf.core.memories import contains, to_json
-from turnleaf.core.wording import counted
+from turnleaf.core.plurals import counted
 from turnleaf.errors import InvalidInput, NotFound
 from turnleaf.faces.cli.arguments import (
     TEXT,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from turnleaf.core.keys import checked_key, cli_key
+from turnleaf.core.plurals import counted
 from turnleaf.core.times import to_iso
 from turnleaf.core.transcripts import (
     FORMATS,
@@ -23,7 +24,6 @@ from turnleaf.core.transcripts import (
     to_json,
     to_markdown,
 )
-from turnleaf.core.wording import counted
 from turnleaf.errors import InvalidInput, NotFound
 from turnleaf.faces.cli.arguments import (
     TEXT,

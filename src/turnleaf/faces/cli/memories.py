@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from turnleaf.assistant import Explanation
     from turnleaf.core.changes import Change
-    from turnleaf.core.hits import Hit
+    from turnleaf.core.search.hits import Hit
 
 NOTHING_YET = (
     'Nothing is remembered yet. Try: turnleaf remember "The living room lamp is called Ming"'

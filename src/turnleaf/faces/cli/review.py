@@ -10,8 +10,8 @@ from prompt_toolkit import prompt
 
 from turnleaf.core.changes import Source
 from turnleaf.core.memories import to_json
+from turnleaf.core.plurals import counted
 from turnleaf.core.times import to_iso
-from turnleaf.core.wording import counted
 from turnleaf.errors import NotFound
 from turnleaf.faces.cli.arguments import TEXT, Workspace, as_json, ask, find_id, pass_workspace
 from turnleaf.faces.cli.output import flatten, format_minute, note, say, say_json

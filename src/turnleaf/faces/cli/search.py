@@ -18,12 +18,12 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.text import Text
 
-from turnleaf.core.hits import KINDS, MAX_LIMIT, MODES
-from turnleaf.core.message_fates import note_newer
-from turnleaf.core.passages import Passage
+from turnleaf.core.plurals import counted
+from turnleaf.core.search.hits import KINDS, MAX_LIMIT, MODES
+from turnleaf.core.search.message_outcomes import note_newer
+from turnleaf.core.search.passages import Passage
+from turnleaf.core.search.terms import marks, parse_query
 from turnleaf.core.stored_messages import TRUSTED
-from turnleaf.core.terms import marks, parse_query
-from turnleaf.core.wording import counted
 from turnleaf.errors import EmbeddingError, InvalidInput, NotFound
 from turnleaf.faces.cli.arguments import TEXT, Workspace, as_json, decode, pass_workspace, take_text
 from turnleaf.faces.cli.output import complain, escape, flatten, say, say_json, say_result
@@ -35,9 +35,9 @@ from turnleaf.store.files.index.index import Index
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-    from turnleaf.core.hits import Hit
-    from turnleaf.core.ranking import Weights
-    from turnleaf.core.vectors import Embedder
+    from turnleaf.core.search.hits import Hit
+    from turnleaf.core.search.ranking import Weights
+    from turnleaf.core.search.vectors import Embedder
     from turnleaf.store.contracts import Passages
 
 SHOWN_LINES = 6

@@ -12,7 +12,7 @@ import click
 
 from turnleaf.core import jsonfacts, markdown
 from turnleaf.core.drafts import Draft
-from turnleaf.core.wording import counted
+from turnleaf.core.plurals import counted
 from turnleaf.errors import CorruptFile, InvalidInput, MemoryFull, NotFound, SettingsError
 from turnleaf.faces.cli.arguments import (
     Workspace,

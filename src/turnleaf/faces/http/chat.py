@@ -12,10 +12,10 @@ from fastapi import APIRouter
 from pydantic import Field
 
 from turnleaf.assistant import Assistant, Composed, Done
-from turnleaf.core.composer import Document
 from turnleaf.core.dialogue import Silence, Text, ToolCall, ToolResult
 from turnleaf.core.memories import checked_text
-from turnleaf.core.terms import parse_query
+from turnleaf.core.prompt.composer import Document
+from turnleaf.core.search.terms import parse_query
 from turnleaf.core.times import to_millisecond
 from turnleaf.errors import InvalidInput, NotFound
 from turnleaf.faces.http.facts import read_facts

@@ -20,11 +20,11 @@ from pydantic import BaseModel, Field
 
 from turnleaf.assistant import Composed, Done
 from turnleaf.core.client_tasks import INSTRUCTING, is_client_task
-from turnleaf.core.composer import PromptComposer
 from turnleaf.core.dialogue import Silence, Text, Usage
 from turnleaf.core.jsontext import dumps
 from turnleaf.core.memories import checked_text
 from turnleaf.core.messages import Message
+from turnleaf.core.prompt.composer import PromptComposer
 from turnleaf.core.tokens import estimate
 from turnleaf.errors import InvalidInput, NotFound
 from turnleaf.faces.http.problems import Refused, document_problems

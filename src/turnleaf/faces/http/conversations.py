@@ -12,9 +12,10 @@ from urllib.parse import quote
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
 
-from turnleaf.core import message_fates, messages
+from turnleaf.core import messages
 from turnleaf.core.jsontext import dumps
 from turnleaf.core.memories import checked_text
+from turnleaf.core.search import message_outcomes
 from turnleaf.core.times import to_iso
 from turnleaf.core.transcripts import (
     FORMATS,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from turnleaf.assistant import Assistant
-    from turnleaf.core.hits import Newer
+    from turnleaf.core.search.hits import Newer
     from turnleaf.core.stored_messages import ConversationSummary, StoredMessage
 
 router = APIRouter(prefix="/api/conversations", tags=["talking"])
@@ -336,7 +337,7 @@ def _view_messages(
 ) -> list[MessageView]:
     is_shaped = any(one.shaped_by for one in page)
     known = {one.id: one.content for one in assistant.memory.get_all()} if is_shaped else {}
-    newer = message_fates.find_superseded(assistant.memory.changes())
+    newer = message_outcomes.find_superseded(assistant.memory.changes())
     return [
         MessageView.model_validate(
             {
@@ -350,7 +351,7 @@ def _view_messages(
 
 
 def _find_newer(
-    found: Mapping[message_fates.Place, Newer], key: str, said: datetime | None
+    found: Mapping[message_outcomes.Place, Newer], key: str, said: datetime | None
 ) -> NewerView | None:
     newer = found.get((key, said)) if said else None
     return NewerView.of(newer) if newer else None

@@ -11,9 +11,9 @@ from fastapi import APIRouter, Header, Path, Query, Request, Response
 from pydantic import Field
 
 from turnleaf.core import markdown
-from turnleaf.core.hits import MAX_LIMIT
-from turnleaf.core.message_fates import note_newer
-from turnleaf.core.terms import parse_query
+from turnleaf.core.search.hits import MAX_LIMIT
+from turnleaf.core.search.message_outcomes import note_newer
+from turnleaf.core.search.terms import parse_query
 from turnleaf.core.times import to_iso
 from turnleaf.core.tokens import estimate
 from turnleaf.errors import Conflict, InvalidInput

@@ -12,16 +12,16 @@ from pydantic.alias_generators import to_camel
 
 from turnleaf.core import changes, memories
 from turnleaf.core.changes import Source
-from turnleaf.core.terms import matched
+from turnleaf.core.search.terms import matched
 from turnleaf.core.times import to_iso
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from turnleaf.assistant import Assistant
-    from turnleaf.core import hits
-    from turnleaf.core.hits import Hit as Found
     from turnleaf.core.memories import Memory
+    from turnleaf.core.search import hits
+    from turnleaf.core.search.hits import Hit as Found
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 SCORE_DIGITS = 4

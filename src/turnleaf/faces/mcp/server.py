@@ -18,7 +18,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 
 from turnleaf import __version__
-from turnleaf.core.prompts import page_text
+from turnleaf.core.prompt.builders import page_text
 from turnleaf.errors import InvalidInput, NotFound, TurnleafError
 from turnleaf.faces.mcp.mending import StandardInput, has_wrong_id, hear, make_refusal, read_body
 from turnleaf.faces.mcp.tool_shapes import HINTS, RESULTS

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from turnleaf.core import bullets, markdown
-from turnleaf.core.blocks import LINES, is_blank
 from turnleaf.core.examination import Row
 from turnleaf.core.jsontext import to_text
+from turnleaf.core.markdown_blocks import LINES, is_blank
 from turnleaf.core.memories import checked_text
-from turnleaf.core.wording import counted
+from turnleaf.core.plurals import counted
 from turnleaf.errors import InvalidInput
 from turnleaf.settings import default_data_dir
 from turnleaf.store.ambient import local_now

@@ -35,8 +35,8 @@ from turnleaf.core.learning.queue import (
     sighting_from_json,
     sighting_to_json,
 )
+from turnleaf.core.plurals import counted
 from turnleaf.core.times import from_iso, to_iso
-from turnleaf.core.wording import counted
 from turnleaf.errors import CorruptFile, InvalidInput
 from turnleaf.store.ambient import local_now, utc_now
 from turnleaf.store.files import atomic

@@ -14,9 +14,9 @@ from turnleaf.core.examination import Diagnosis
 from turnleaf.core.jsontext import to_text
 from turnleaf.core.keys import schedule_key
 from turnleaf.core.memories import checked_text, unique_id
+from turnleaf.core.plurals import counted
 from turnleaf.core.schedules import Run, Schedule, checked_deliver
 from turnleaf.core.times import to_iso, to_millisecond
-from turnleaf.core.wording import counted
 from turnleaf.errors import Conflict, CorruptFile, InvalidInput, NotFound
 from turnleaf.settings import default_data_dir
 from turnleaf.store.ambient import random_id, utc_now

@@ -9,7 +9,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from turnleaf.core import passages
+from turnleaf.core.search import passages
 from turnleaf.errors import CorruptFile, InvalidInput
 from turnleaf.store.files import atomic
 from turnleaf.store.files.conversations.store import ConversationStore
@@ -19,7 +19,7 @@ from turnleaf.store.files.facts.older import NAMES, older_path
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from turnleaf.core.passages import Passage
+    from turnleaf.core.search.passages import Passage
     from turnleaf.core.stored_messages import Cursor, Feed
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from turnleaf.core.examination import Diagnosis, Examination
-from turnleaf.core.message_fates import Fates, find_accepted, find_forgotten
+from turnleaf.core.search.message_outcomes import Fates, find_accepted, find_forgotten
 from turnleaf.core.setting_kinds import is_space_name
 from turnleaf.errors import InvalidInput
 from turnleaf.settings import CONFIG_NAME, SPACES, DataFolder, Settings, data_folder, default_space

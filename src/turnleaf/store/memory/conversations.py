@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from turnleaf.core.jsontext import dumps, to_text
 from turnleaf.core.keys import Reader, can_read, checked_key, default_audience, is_narrower
-from turnleaf.core.message_fates import Traces, reason_of
 from turnleaf.core.messages import Content, Message, from_json, to_json
+from turnleaf.core.search.message_outcomes import Traces, reason_of
 from turnleaf.core.stored_messages import (
     ANSWERING,
     TRUSTED,

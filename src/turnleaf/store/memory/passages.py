@@ -11,12 +11,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from turnleaf.core.hits import KINDS, MAX_LIMIT, MODES, PROMPT_LIMIT, Hit
 from turnleaf.core.keys import Reader, can_read
-from turnleaf.core.passages import Passage, are_close, of_day, of_memory, of_message
-from turnleaf.core.ranking import HeldWords, Ranked, Weights, meaning, rank
+from turnleaf.core.search.hits import KINDS, MAX_LIMIT, MODES, PROMPT_LIMIT, Hit
+from turnleaf.core.search.passages import Passage, are_close, of_day, of_memory, of_message
+from turnleaf.core.search.ranking import HeldWords, Ranked, Weights, meaning, rank
+from turnleaf.core.search.terms import parse_query
 from turnleaf.core.stored_messages import TRUSTED, Cursor
-from turnleaf.core.terms import parse_query
 from turnleaf.core.times import to_iso
 from turnleaf.errors import EmbeddingError, InvalidInput
 from turnleaf.store.memory.book import Book
@@ -28,7 +28,7 @@ from turnleaf.store.memory.trees import Forest
 if TYPE_CHECKING:
     from datetime import date, datetime
 
-    from turnleaf.core.vectors import Embedder
+    from turnleaf.core.search.vectors import Embedder
 
 Progress = Callable[[int, int], None]
 BATCH = 32

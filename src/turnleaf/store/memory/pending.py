@@ -7,8 +7,8 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from turnleaf.core.memories import Memory, checked_content
-from turnleaf.core.message_fates import ACCEPTED
 from turnleaf.core.room import Room
+from turnleaf.core.search.message_outcomes import ACCEPTED
 from turnleaf.errors import MemoryFull, NotFound
 from turnleaf.store.memory.book import Book, Edit
 from turnleaf.store.memory.facts import MemoryFacts

@@ -8,14 +8,14 @@ from functools import lru_cache
 from statistics import fmean, pstdev
 from typing import TYPE_CHECKING
 
-from turnleaf.core.passages import place
-from turnleaf.core.ranking import HeldWords, Unrelated, spread, weigh_word, words
-from turnleaf.core.terms import date_terms, parse_query, terms
+from turnleaf.core.search.passages import place
+from turnleaf.core.search.ranking import HeldWords, Unrelated, spread, weigh_word, words
+from turnleaf.core.search.terms import date_terms, parse_query, terms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from turnleaf.core.passages import Passage
+    from turnleaf.core.search.passages import Passage
 
 USUAL = Unrelated(0.0, 0.1)
 """What is taken to be the cosine of unrelated texts before any is known."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from turnleaf.core.message_fates import find_accepted, find_forgotten
+from turnleaf.core.search.message_outcomes import find_accepted, find_forgotten
 from turnleaf.errors import InvalidInput
 from turnleaf.store.memory.config import MemoryConfig
 from turnleaf.store.memory.conversations import MemoryConversations

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from turnleaf.core.message_fates import Fates
     from turnleaf.core.messages import Message
+    from turnleaf.core.search.message_outcomes import Fates
     from turnleaf.core.stored_messages import (
         ConversationSummary,
         Feed,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from turnleaf.core import shelf
+from turnleaf.core import conversations_json
+from turnleaf.core.conversations_json import Record
 from turnleaf.core.messages import Message
-from turnleaf.core.shelf import Record
 from turnleaf.core.stored_messages import (
     ConversationSummary,
     StoredMessage,
@@ -42,7 +42,7 @@ class JsonShelf:
         """Make the file where missing, and see that all of it can be read."""
         with atomic.locked(self._path) as file:
             if file.read() is None:
-                file.replace(shelf.EMPTY.encode())
+                file.replace(conversations_json.EMPTY.encode())
             self._checked(file)
 
     def append(
@@ -63,7 +63,7 @@ class JsonShelf:
             created = old.created_at if old else now
             others = {one: body for one, body in conversations.items() if one != key}
             # At the end, because two additions within one millisecond differ in nothing else.
-            self._write(file, others | {key: shelf.dump(Record(created, now, kept))})
+            self._write(file, others | {key: conversations_json.dump(Record(created, now, kept))})
         places = range(1, len(kept) + 1)
         return list(places[-len(bare) :])
 
@@ -98,11 +98,11 @@ class JsonShelf:
     def _read(self, key: str) -> list[Message]:
         try:
             body = self._parsed(atomic.read(self._path)).get(key)
-            return list(shelf.load(body).messages) if body else []
+            return list(conversations_json.load(body).messages) if body else []
         except CorruptFile:
             with atomic.locked(self._path) as file:
                 body = self._checked(file).get(key)
-            return list(shelf.load(body).messages) if body else []
+            return list(conversations_json.load(body).messages) if body else []
 
     def clear(self, key: str) -> bool:
         """Remove a conversation; False when there is none."""
@@ -118,7 +118,11 @@ class JsonShelf:
         before = days_before(now, limits.max_age_days)
         with atomic.locked(self._path) as file:
             conversations = self._checked(file)
-            old = {key for key, body in conversations.items() if shelf.updated_at(body) < before}
+            old = {
+                key
+                for key, body in conversations.items()
+                if conversations_json.updated_at(body) < before
+            }
             if old:
                 kept = {key: body for key, body in conversations.items() if key not in old}
                 self._write(file, kept)
@@ -163,7 +167,7 @@ class JsonShelf:
             raise atomic.gone(self._path)
         if data != self._known[0]:
             try:
-                self._known = (data, shelf.parse(data.decode()))
+                self._known = (data, conversations_json.parse(data.decode()))
             except UnicodeDecodeError as error:
                 message = f"it is not UTF-8 text: {error}"
                 raise CorruptFile(message) from error
@@ -178,7 +182,7 @@ class JsonShelf:
     def _record(self, file: atomic.Held, conversations: dict[str, str], key: str) -> Record | None:
         body = conversations.get(key)
         try:
-            return shelf.load(body) if body else None
+            return conversations_json.load(body) if body else None
         except CorruptFile as problem:
             self._rescued(file, problem, conversations)
             return None
@@ -190,7 +194,7 @@ class JsonShelf:
         problem = None
         for key, body in conversations.items():
             try:
-                shelf.load(body)
+                conversations_json.load(body)
                 readable[key] = body
             except CorruptFile as error:
                 problem = error
@@ -209,16 +213,16 @@ class JsonShelf:
         self._lines = {
             key: known[key]
             if key in known and known[key][0] is body
-            else (body, shelf.line(key, body))
+            else (body, conversations_json.line(key, body))
             for key, body in conversations.items()
         }
-        data = shelf.assembled(line for _, line in self._lines.values())
+        data = conversations_json.assembled(line for _, line in self._lines.values())
         file.replace(data)
         self._known = (data, conversations)
 
 
 def _loaded(conversations: dict[str, str]) -> dict[str, Record]:
-    return {key: shelf.load(body) for key, body in conversations.items()}
+    return {key: conversations_json.load(body) for key, body in conversations.items()}
 
 
 def _title(messages: Sequence[Message]) -> str:

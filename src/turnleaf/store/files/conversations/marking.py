@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from turnleaf.core.message_fates import reason_of
+from turnleaf.core.search.message_outcomes import reason_of
 from turnleaf.core.stored_messages import TRUSTED, trust_by_role
 from turnleaf.core.times import to_iso
 from turnleaf.store.files.conversations import schema as conversations_schema
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from datetime import datetime
 
-    from turnleaf.core.message_fates import Fates, Place, Traces
+    from turnleaf.core.search.message_outcomes import Fates, Place, Traces
     from turnleaf.store.files.conversations.limits import Limits
     from turnleaf.store.files.databases import Connection
 

@@ -6,10 +6,11 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
-from turnleaf.core import shelf
+from turnleaf.core import conversations_json
 from turnleaf.core.examination import Diagnosis
 from turnleaf.core.keys import checked_key, default_audience
 from turnleaf.core.messages import Message
+from turnleaf.core.plurals import counted
 from turnleaf.core.retention import Retention
 from turnleaf.core.stored_messages import (
     ANSWERING,
@@ -19,7 +20,6 @@ from turnleaf.core.stored_messages import (
     make_title,
 )
 from turnleaf.core.times import to_millisecond
-from turnleaf.core.wording import counted
 from turnleaf.errors import InvalidInput, StorageError
 from turnleaf.settings import Settings, default_data_dir
 from turnleaf.store.files import atomic
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from turnleaf.core.examination import Part
-    from turnleaf.core.message_fates import Fates
     from turnleaf.core.messages import Content
+    from turnleaf.core.search.message_outcomes import Fates
     from turnleaf.core.stored_messages import Cursor, Feed, StoredMessage
     from turnleaf.store.files.conversations.takeover import TakenOver
 
@@ -281,10 +281,10 @@ class ConversationStore:
         self, conversation_id: str, messages: Sequence[Message], *, title: str | None = None
     ) -> int:
         """Add messages of another file that are not there yet; return how many."""
-        shelf, key = self._database(), checked_key(conversation_id)
+        database, key = self._database(), checked_key(conversation_id)
         if not self._is_ready:
             self._open()
-        return shelf.take_over(key, messages, self._now(), title and make_title(title))
+        return database.take_over(key, messages, self._now(), title and make_title(title))
 
     def take_over_older(self) -> TakenOver | None:
         """Take in what a program of an older version wrote beside the database, if one did.
@@ -310,9 +310,9 @@ class ConversationStore:
 
     def changes_since(self, cursor: Cursor | None, limit: int = 1000) -> Feed:
         """Return what an index that has come to `cursor` must take in and let go of."""
-        shelf = self._database()
+        database = self._database()
         self._look()
-        return shelf.changes_since(cursor, limit)
+        return database.changes_since(cursor, limit)
 
     def close(self) -> None:
         """Let go of an open database; the next call opens it again."""
@@ -435,7 +435,7 @@ def examine(path: Path, settings: Settings) -> Iterator[Part]:
 
 def _describe_file(path: Path) -> str:
     text = (atomic.read(path) or b"").decode("utf-8-sig")
-    return counted(len(shelf.parse(text)), "conversation")
+    return counted(len(conversations_json.parse(text)), "conversation")
 
 
 def _describe_database(path: Path) -> str:

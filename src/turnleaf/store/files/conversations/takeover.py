@@ -17,15 +17,15 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from turnleaf.core import jsonfacts, shelf
+from turnleaf.core import conversations_json, jsonfacts
 from turnleaf.core.examination import Diagnosis, Examination, Row
-from turnleaf.core.older_files import (
+from turnleaf.core.older_conversations import (
     read_conversations,
     read_month,
     without_conversation,
     without_lines,
 )
-from turnleaf.core.wording import counted
+from turnleaf.core.plurals import counted
 from turnleaf.errors import InvalidInput, StorageError, TurnleafError
 from turnleaf.store.ambient import utc_now
 from turnleaf.store.files import atomic
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from turnleaf.core.examination import Part
     from turnleaf.core.messages import Message
-    from turnleaf.core.older_files import Older
+    from turnleaf.core.older_conversations import Older
     from turnleaf.settings import DataFolder, Settings
 
     T = TypeVar("T")
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 NAME = "conversations.json"
 ARCHIVE = "archive"
 BACKUP = "taken-over"
-EMPTY = (b"", shelf.EMPTY.encode())
+EMPTY = (b"", conversations_json.EMPTY.encode())
 LOOK_SECONDS = 60.0
 """So often is looked into a folder that seems to be as it was."""
 

@@ -22,9 +22,9 @@ from turnleaf.core.memories import (
     contains,
     unique_id,
 )
+from turnleaf.core.plurals import counted
 from turnleaf.core.room import Room, check_capacity, check_reserve, find_weakest, room_for
 from turnleaf.core.times import to_millisecond
-from turnleaf.core.wording import counted
 from turnleaf.errors import Conflict, CorruptFile, InvalidInput, MemoryFull, NotFound, StorageError
 from turnleaf.settings import Settings, default_data_dir, in_home_assistant
 from turnleaf.store.ambient import random_id, utc_now

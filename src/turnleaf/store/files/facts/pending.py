@@ -6,8 +6,8 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from turnleaf.core.message_fates import ACCEPTED
 from turnleaf.core.room import Room
+from turnleaf.core.search.message_outcomes import ACCEPTED
 from turnleaf.errors import MemoryFull, NotFound, StorageError
 from turnleaf.settings import Settings
 from turnleaf.store.ambient import random_id, utc_now

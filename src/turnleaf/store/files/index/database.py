@@ -17,7 +17,7 @@ from pathlib import Path
 import apsw
 import apsw.sqlite_extra
 
-from turnleaf.core.terms import TOKENIZER
+from turnleaf.core.search.terms import TOKENIZER
 from turnleaf.errors import InvalidInput
 
 APPLICATION_ID = 0x7475726E

@@ -12,11 +12,11 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from turnleaf.core.examination import Row
-from turnleaf.core.hits import KINDS, MAX_LIMIT, MODES, PROMPT_LIMIT, Hit
 from turnleaf.core.keys import Reader
-from turnleaf.core.ranking import Weights
-from turnleaf.core.terms import parse_query
-from turnleaf.core.vectors import SENTENCES, profile
+from turnleaf.core.search.hits import KINDS, MAX_LIMIT, MODES, PROMPT_LIMIT, Hit
+from turnleaf.core.search.ranking import Weights
+from turnleaf.core.search.terms import parse_query
+from turnleaf.core.search.vectors import SENTENCES, profile
 from turnleaf.errors import EmbeddingError, InvalidInput
 from turnleaf.store.files import atomic
 from turnleaf.store.files.examining import collect
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     import apsw
 
     from turnleaf.core.examination import Part
-    from turnleaf.core.vectors import Embedder, Profile
+    from turnleaf.core.search.vectors import Embedder, Profile
     from turnleaf.store.files.index.sync import Progress
     from turnleaf.store.files.sources import Followed, Source, Store
 

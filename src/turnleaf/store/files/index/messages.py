@@ -10,7 +10,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from turnleaf.core.passages import Passage, Placed, are_close, of_message
+from turnleaf.core.search.passages import Passage, Placed, are_close, of_message
 from turnleaf.core.stored_messages import TRUSTED, Cursor
 from turnleaf.store.files.index import file as index_file
 from turnleaf.store.files.index import vectors as index_vectors

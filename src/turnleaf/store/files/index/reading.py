@@ -8,12 +8,12 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from turnleaf.core import ranking
-from turnleaf.core.evidence import says_nothing
-from turnleaf.core.hits import PROMPT_LIMIT
-from turnleaf.core.passages import Passage
-from turnleaf.core.ranking import HeldWords
-from turnleaf.core.terms import affordable, any_of, date_terms, named_dates, terms
+from turnleaf.core.search import ranking
+from turnleaf.core.search.hits import PROMPT_LIMIT
+from turnleaf.core.search.passages import Passage
+from turnleaf.core.search.ranking import HeldWords
+from turnleaf.core.search.small_talk import says_nothing
+from turnleaf.core.search.terms import affordable, any_of, date_terms, named_dates, terms
 from turnleaf.store.files.index.rows import make_hit, read_rows
 from turnleaf.store.files.index.vectors import find_cosines
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from turnleaf.core.hits import Hit
-    from turnleaf.core.ranking import Ranked, Unrelated, Weights
-    from turnleaf.core.terms import Query
+    from turnleaf.core.search.hits import Hit
+    from turnleaf.core.search.ranking import Ranked, Unrelated, Weights
+    from turnleaf.core.search.terms import Query
     from turnleaf.store.files.index.rows import Narrowing
     from turnleaf.store.files.index.vectors import Near
 

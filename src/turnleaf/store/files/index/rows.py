@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from turnleaf.core.hits import Hit
 from turnleaf.core.keys import EVERYONE, Reader, can_read
+from turnleaf.core.search.hits import Hit
 from turnleaf.core.stored_messages import TRUSTED
 from turnleaf.core.times import to_iso
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from turnleaf.core.passages import Passage
-    from turnleaf.core.ranking import Ranked
+    from turnleaf.core.search.passages import Passage
+    from turnleaf.core.search.ranking import Ranked
 
     Row = Mapping[str, Any]
 

@@ -13,8 +13,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from turnleaf.core.ranking import Unrelated
-from turnleaf.core.vectors import Profile
+from turnleaf.core.search.ranking import Unrelated
+from turnleaf.core.search.vectors import Profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

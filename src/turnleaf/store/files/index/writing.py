@@ -10,10 +10,10 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from turnleaf.core.evidence import says_nothing
-from turnleaf.core.passages import Passage, Placed, place
-from turnleaf.core.pieces import WHOLE_COLUMNS, embedded
-from turnleaf.core.terms import date_terms, terms
+from turnleaf.core.search.passages import Passage, Placed, place
+from turnleaf.core.search.small_talk import says_nothing
+from turnleaf.core.search.splitting import WHOLE_COLUMNS, embedded
+from turnleaf.core.search.terms import date_terms, terms
 from turnleaf.store.files import atomic
 from turnleaf.store.files.index import vectors as index_vectors
 from turnleaf.store.files.index.rows import circle_of, to_milliseconds

@@ -1,0 +1,1 @@
+"""Search: what is found, by words, by meaning and by date."""

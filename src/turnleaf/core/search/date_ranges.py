@@ -1,0 +1,403 @@
+"""The days that a question speaks of: "last week", 上週三, "in March 2026", 三天前.
+
+A month or day without a year is the latest one that is not in the future; weeks run from Monday to
+Sunday. What lies ahead ("tomorrow", 下週) and what comes again ("on Mondays", 每週三) is no span,
+and neither is a season, which depends on where one lives. The parts of a month have ten days.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from turnleaf.core.languages.date_range_words import (
+    FILE,
+    compile_rule,
+    find_edge,
+    find_meanings,
+    load_span_words,
+)
+from turnleaf.core.languages.detection import find_present
+from turnleaf.core.languages.numbers import read_number
+from turnleaf.core.search.terms import simplify
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+_Days: TypeAlias = tuple[date, date]
+_Resolver: TypeAlias = "Callable[[re.Match[str], date], _Days | None]"
+_MAX_CHARS = 2_000
+_MAX_YEARS = 8
+_FEW = 7
+_NEAR = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The days from the first to the last; `rest` is the text without the words for them."""
+
+    first: date
+    last: date
+    rest: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Words for a time, where they stand; words for no time in the past have no days."""
+
+    start: int
+    end: int
+    days: _Days | None
+    is_weekday: bool = False
+
+
+_SATURDAY = 5
+_MONTHS = 12
+_PARTS = 3
+_FRACTIONS = frozenset({2, 3, 4, 5, 6, 8, 10, 12, 16})
+_ISO = (
+    r"(?<![\d./-])(?P<year>(?:19|20)\d\d)(?P<sep>[-/.])(?P<month>\d{1,2})"
+    r"(?:(?P=sep)(?P<day>\d{1,2})|(?<!\.\d)(?<!\.\d\d))(?![\d/]|[-.:]\d)"
+)
+_SLASHED = (
+    r"(?<![\d/.,-])"
+    r"(?P<month>\d{1,2})[/／](?P<day>\d{1,2})(?:[/／](?P<year>\d{4}|\d{2}))?(?![\d/／]|[.-]\d)"
+)
+_GAP = re.compile(r"[\s,，、]{1,20}(?=[,.;:?!，。；：？！])|\s{2,}")
+_EDGES = " \t\r\n,，.。;；:：、"
+
+
+def span_in(text: str, today: date) -> Span | None:
+    """Give the days that a text speaks of, or nothing; the shortest time wins."""
+    found = [*_joined(text, [each for each in _all(text, today) if each.days])]
+    if not found:
+        return None
+    spans = _weekdays_in_weeks(found) or [each.days for each in found if each.days]
+    first, last = min(spans, key=lambda days: days[1] - days[0])
+    return Span(first, last, _rest(text, found))
+
+
+def _all(text: str, today: date) -> list[_Found]:
+    """Find the words for times, longer ones first, in the order in which they stand."""
+    plain = simplify(text[:_MAX_CHARS])
+    found: list[_Found] = []
+    taken = bytearray(len(plain))
+    for reads, pattern in _rules(plain):
+        for match in compile_rule(pattern).finditer(plain):
+            start, end = match.span()
+            if not any(taken[start:end]):
+                taken[start:end] = b"\1" * (end - start)
+                days = _opened(plain, start, end, _days(_READERS[reads], match, today), today)
+                found.append(_Found(start, end, days, reads == "weekday"))
+    return sorted(found, key=lambda each: each.start)
+
+
+def _rules(plain: str) -> Iterator[tuple[str, str]]:
+    """Return what a time looks like in digits, and in each language that a text may have."""
+    yield "iso_date", _ISO
+    yield "slashed_date", f"(?P<on>{find_edge('dated_before').pattern})?{_SLASHED}"
+    for language in find_present(plain, FILE):
+        yield from load_span_words(language.name).rules
+
+
+def _days(days_of: _Resolver, match: re.Match[str], today: date) -> _Days | None:
+    try:
+        return days_of(match, today)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _opened(text: str, start: int, end: int, days: _Days | None, today: date) -> _Days | None:
+    """Stretch "since Monday" to this day, and give nothing for "before Monday"."""
+    if days is None or _stands_at(text, start, end, "until"):
+        return None
+    if _stands_at(text, start, end, "since"):
+        return days[0], max(days[1], today)
+    return days
+
+
+def _stands_at(text: str, start: int, end: int, edge: str) -> bool:
+    """Whether such words stand before or after a time."""
+    before = find_edge(f"{edge}_before", after=r"\Z").search(text, max(0, start - _NEAR), start)
+    return bool(before or find_edge(f"{edge}_after").match(text, end, end + _NEAR))
+
+
+def _joined(text: str, found: list[_Found]) -> Iterator[_Found]:
+    """Join two times with "to" between them into one."""
+    while found:
+        first, *found = found
+        if found and (both := _range(text, first, found[0])):
+            first, *found = both, *found[1:]
+        yield first
+
+
+def _range(text: str, one: _Found, other: _Found) -> _Found | None:
+    if not one.days or not other.days or not _link().match(text[one.end : other.end]):
+        return None
+    first, last = one.days[0], other.days[1]
+    if last < first and other.is_weekday:
+        first -= timedelta(weeks=1)
+    return _Found(one.start, other.end, (min(first, last), max(first, last)))
+
+
+@cache
+def _link() -> re.Pattern[str]:
+    """Return what makes one time of two."""
+    after = find_edge("after_link").pattern
+    return find_edge("link", r"\s*(?:[-–~～]|", rf")\s*(?:{after})?")
+
+
+def _weekdays_in_weeks(found: list[_Found]) -> list[_Days]:
+    """Give the days that are named together with their week: "on Tuesday last week"."""
+    days = [each.days[0].weekday() for each in found if each.days and each.is_weekday]
+    weeks = [each.days[0] for each in found if each.days and _is_week(each.days)]
+    return [_day(week + timedelta(days=day)) for day in days for week in weeks]
+
+
+def _is_week(days: _Days) -> bool:
+    return days[0].weekday() == 0 and days[1] - days[0] == timedelta(days=6)
+
+
+def _rest(text: str, found: list[_Found]) -> str:
+    plain = simplify(text)
+    pieces: list[str] = []
+    done = 0
+    for each in found:
+        leading = find_edge("leading", after=r"\Z").search(plain, done, each.start)
+        trailing = find_edge("trailing").match(plain, each.end, each.end + _NEAR)
+        pieces.append(text[done : leading.start() if leading else each.start])
+        done = trailing.end() if trailing else each.end
+    tidy = _GAP.sub(_narrowed, "".join((*pieces, text[done:])))
+    return find_edge("dangling", r"\A").sub("", tidy.strip(_EDGES))
+
+
+def _narrowed(gap: re.Match[str]) -> str:
+    """Leave one space between words and nothing before a stop."""
+    following = gap.string[gap.end() : gap.end() + 1]
+    return "" if following in {*",.;:?!，。；：？！"} else " "
+
+
+def _day(day: date) -> _Days:
+    return day, day
+
+
+def _week(day: date) -> _Days:
+    monday = day - timedelta(days=day.weekday())
+    return monday, monday + timedelta(days=6)
+
+
+def _month(year: int, month: int) -> _Days:
+    following = date(year + month // 12, month % 12 + 1, 1)
+    return date(year, month, 1), following - timedelta(days=1)
+
+
+def _year(year: int) -> _Days:
+    return date(year, 1, 1), date(year, 12, 31)
+
+
+def month_before(day: date, count: int) -> _Days:
+    """Return the first and the last day of the month that was so many months ago."""
+    months = 12 * day.year + day.month - 1 - count
+    return _month(months // 12, months % 12 + 1)
+
+
+def _unit_before(today: date, unit: str, count: int) -> _Days:
+    """Give the day, week, month or year that was so many of them ago."""
+    if unit == "day":
+        return _day(today - timedelta(days=count))
+    if unit == "week":
+        return _week(today - timedelta(weeks=count))
+    return month_before(today, count) if unit == "month" else _year(today.year - count)
+
+
+def _meaning(match: re.Match[str], name: str) -> Any:  # noqa: ANN401 - whatever the data says
+    """Return what the word of a group means; None where there is none."""
+    return find_meanings(name).get((match.groupdict().get(name) or "").lower())
+
+
+def _count_back(match: re.Match[str]) -> int:
+    """Return how many units ago the one is that is named; a bare "in" names this one."""
+    return int(_meaning(match, "which") or 0)
+
+
+def _nothing(match: re.Match[str], today: date) -> None:
+    """Give no days for what lies ahead or comes again."""
+
+
+def _days_ago(match: re.Match[str], today: date) -> _Days:
+    return _day(today - timedelta(days=find_meanings("days_ago")[match[0].lower()]))
+
+
+def _ago(match: re.Match[str], today: date) -> _Days:
+    unit, number = _meaning(match, "unit"), match["n"].lower()
+    if (few := find_meanings("vague").get(number)) is None:
+        return _unit_before(today, unit, read_number(number))
+    return _unit_before(today, unit, few)[0], _unit_before(today, unit, 1)[1]
+
+
+def _lately(match: re.Match[str], today: date) -> _Days:
+    """Give the last so many days, weeks, months or years, and this day."""
+    unit, number = _meaning(match, "unit"), match["n"].lower()
+    count = find_meanings("vague").get(number) or read_number(number)
+    if unit in {"day", "week"}:
+        return today - timedelta(days=count * (7 if unit == "week" else 1)), today
+    month = month_before(today, count * (12 if unit == "year" else 1))
+    return min(month[0] + timedelta(days=today.day - 1), month[1]), today
+
+
+def _recent_days(match: re.Match[str], today: date) -> _Days:  # noqa: ARG001
+    return today - timedelta(days=_FEW), today
+
+
+def _named_unit(match: re.Match[str], today: date) -> _Days:
+    return _unit_before(today, _meaning(match, "unit"), _count_back(match))
+
+
+def _weekend(match: re.Match[str], today: date) -> _Days:
+    weeks = _count_back(match)
+    if not weeks and today.weekday() < _SATURDAY:
+        weeks = 1
+    sunday = _week(today - timedelta(weeks=weeks))[1]
+    return sunday - timedelta(days=1), sunday
+
+
+def _on_weekday(match: re.Match[str], today: date) -> _Days:
+    """Give the latest such day, this day included."""
+    return _day(today - timedelta(days=(today.weekday() - _meaning(match, "weekday")) % 7))
+
+
+def _last_weekday(match: re.Match[str], today: date) -> _Days:
+    return _day(today - timedelta(days=(today.weekday() - _meaning(match, "weekday") - 1) % 7 + 1))
+
+
+def _weekday_of_week(match: re.Match[str], today: date) -> _Days | None:
+    weeks = _count_back(match)
+    day = _week(today - timedelta(weeks=weeks))[0] + timedelta(days=_meaning(match, "weekday"))
+    return _day(day) if day <= today else None
+
+
+def _iso_date(match: re.Match[str], today: date) -> _Days:  # noqa: ARG001
+    year, month = int(match["year"]), int(match["month"])
+    return _day(date(year, month, int(match["day"]))) if match["day"] else _month(year, month)
+
+
+def _slashed_date(match: re.Match[str], today: date) -> _Days | None:
+    """Read month and day, or day and month where it can be nothing else; a fraction is no date."""
+    month, day, year = int(match["month"]), int(match["day"]), match["year"]
+    is_certain = match["on"] is not None or year is not None
+    if not is_certain and (match.string.isascii() and day in _FRACTIONS):
+        return None
+    if is_certain and month > _MONTHS:
+        month, day = day, month
+    if year:
+        return _day(date(int(year) % 100 + 2000 if len(year) == 2 else int(year), month, day))  # noqa: PLR2004
+    return _latest_day(today, month, day)
+
+
+def _named_date(match: re.Match[str], today: date) -> _Days | None:
+    """Read a date whose month is a word; "may" and "march" are also verbs."""
+    is_certain = match["on"] or match["suffix"] or match["year"]
+    if match["month"] in find_meanings("doubtful") and not is_certain:
+        return None
+    return _date(match, today)
+
+
+def _named_month(match: re.Match[str], today: date) -> _Days | None:
+    doubtful, which = find_meanings("doubtful").get(match["month"]), match["which"].lower()
+    if which and doubtful and which not in doubtful.split():
+        return None
+    days = _date(match, today)
+    is_now = days[1] >= today
+    return _month(days[0].year - 1, days[0].month) if _count_back(match) and is_now else days
+
+
+def _date(match: re.Match[str], today: date) -> _Days:
+    """Read a month, perhaps its day and its year; without a year it is the latest."""
+    groups = match.groupdict()
+    month, year = _month_number(groups["month"] or ""), _stated_year(groups, today)
+    day = read_number(groups["day"]) if groups.get("day") else None
+    if day is None:
+        return _month(year or today.year - (month > today.month), month)
+    return _day(date(year, month, day)) if year else _latest_day(today, month, day)
+
+
+def _week_of_month(match: re.Match[str], today: date) -> _Days | None:
+    """Return seven days of a month, counted from its first or back from its last."""
+    first, last = _stated_month(match, today)
+    if (place := _meaning(match, "nth")) < 0:
+        return last - timedelta(days=6), last
+    start = first + timedelta(weeks=place)
+    return (start, min(start + timedelta(days=6), last)) if start <= last else None
+
+
+def _part_of_month(match: re.Match[str], today: date) -> _Days:
+    """Return the first ten days of a month, the second ten, or the rest."""
+    first, last = _stated_month(match, today)
+    part = _meaning(match, "part")
+    start = first + timedelta(days=10 * part)
+    return start, last if part == _PARTS - 1 else start + timedelta(days=9)
+
+
+def _stated_month(match: re.Match[str], today: date) -> _Days:
+    is_named = match.groupdict().get("which")
+    return month_before(today, _count_back(match)) if is_named else _date(match, today)
+
+
+def _date_of_month(match: re.Match[str], today: date) -> _Days:
+    first, last = month_before(today, _count_back(match))
+    return _day(first.replace(day=read_number(match["day"]))) if match["day"] else (first, last)
+
+
+def _whole_year(match: re.Match[str], today: date) -> _Days:
+    return _year(_stated_year(match.groupdict(), today) or today.year)
+
+
+def _month_number(text: str) -> int:
+    month = find_meanings("month").get(text.lower()) or read_number(text)
+    return date(1, month, 1).month
+
+
+def _stated_year(groups: Mapping[str, str | None], today: date) -> int | None:
+    year = (groups.get("year") or groups.get("relative") or "").lower()
+    if not year:
+        return None
+    if (back := find_meanings("year").get(year)) is not None:
+        return today.year - int(back)
+    eras = find_meanings("era").items()
+    counted = (start + int(year.removeprefix(era)) for era, start in eras if year.startswith(era))
+    return next(counted, None) or read_number(year)
+
+
+def _latest_day(today: date, month: int, day: int) -> _Days:
+    """Give the latest such day that is not in the future; 29 February is not in every year."""
+    for year in range(today.year, today.year - _MAX_YEARS - 1, -1):
+        if day <= _month(year, month)[1].day and (found := date(year, month, day)) <= today:
+            return _day(found)
+    raise ValueError(day)
+
+
+_READERS: dict[str, _Resolver] = {
+    "nothing": _nothing,
+    "iso_date": _iso_date,
+    "slashed_date": _slashed_date,
+    "days_ago": _days_ago,
+    "recent_days": _recent_days,
+    "ago": _ago,
+    "lately": _lately,
+    "named_unit": _named_unit,
+    "weekend": _weekend,
+    "weekday": _on_weekday,
+    "last_weekday": _last_weekday,
+    "weekday_of_week": _weekday_of_week,
+    "named_date": _named_date,
+    "named_month": _named_month,
+    "date": _date,
+    "date_of_month": _date_of_month,
+    "week_of_month": _week_of_month,
+    "part_of_month": _part_of_month,
+    "year": _whole_year,
+}
+"""What works out the days, by the name that rules call it."""

@@ -1,0 +1,233 @@
+"""What is searched: texts cut into passages, each with the place it stands at.
+
+A fact and a log entry stay whole. Prose is cut at headings and paragraphs, and a long message into
+parts that are found one by one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from turnleaf.core import conversations_json, jsonfacts, markdown
+from turnleaf.core.keys import EVERYONE, default_audience
+from turnleaf.core.messages import ROLES
+from turnleaf.core.search.splitting import cut_message
+from turnleaf.core.stored_messages import TRUSTED, FeedMessage, trust_by_role
+from turnleaf.errors import CorruptFile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from datetime import date
+
+    from turnleaf.core.markdown import Page
+    from turnleaf.core.memories import Memory
+
+    DayOf = Callable[[datetime], str]
+
+PROSE_CHARS = 1200
+LONGEST = 8000
+CLOSE = timedelta(minutes=30)
+"""How long after a message the next one is still said beside it."""
+
+_SEARCHED_ROLES = ("user", "assistant", "tool")
+_NEVER = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A text and where it stands.
+
+    Passages of one conversation that follow each other closely are neighbours: what is said before
+    and after helps to find what is said between. Of a paragraph that was cut, `earlier` parts stand
+    before this one and `later` ones after it.
+    """
+
+    text: str
+    line: int
+    heading: str | None = None
+    date: str | None = None
+    conversation: str | None = None
+    speaker: str | None = None
+    id: str | None = None
+    message: int | None = None
+    parent: int | None = None
+    part: int = 0
+    earlier: int = 0
+    later: int = 0
+    time: datetime | None = None
+    trust: str = "user"
+    audience: str = EVERYONE
+    is_shown: bool = True
+
+    @property
+    def fingerprint(self) -> bytes:
+        """Name what is said, wherever it stands."""
+        return hashlib.blake2b(self.text.encode("utf-8", "replace"), digest_size=16).digest()
+
+    @property
+    def name(self) -> str:
+        """Who said it, by name; empty where only a role is known, which nobody asks for."""
+        return self.speaker if self.speaker and self.speaker not in ROLES else ""
+
+    @property
+    def spoken(self) -> str:
+        """The text as its speaker's."""
+        return f"{self.name}: {self.text}" if self.name else self.text
+
+    @property
+    def has_neighbours(self) -> bool:
+        """Whether what is said beside it counts: not beside a stranger's words or an old path."""
+        return self.conversation is not None and self.is_shown and self.trust in TRUSTED
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A passage with what is said right before and after."""
+
+    passage: Passage
+    before: Passage | None = None
+    after: Passage | None = None
+
+
+def place(passages: Sequence[Passage]) -> list[Placed]:
+    """Find the neighbours of each passage of a file."""
+    conversations: dict[str, list[Passage]] = {}
+    for passage in passages:
+        if passage.conversation is not None and passage.has_neighbours:
+            conversations.setdefault(passage.conversation, []).append(passage)
+    before: dict[int, Passage] = {}
+    after: dict[int, Passage] = {}
+    for said in conversations.values():
+        for one, other in pairwise(said):
+            if are_close(one.time, other.time):
+                after[id(one)] = other
+                before[id(other)] = one
+    return [Placed(one, before.get(id(one)), after.get(id(one))) for one in passages]
+
+
+def are_close(one: datetime | None, other: datetime | None) -> bool:
+    """Whether two messages were said at about the same time, as far as that is known."""
+    return one is None or other is None or abs(other - one) <= CLOSE
+
+
+def of_memory(text: str, name: str, day_of: DayOf) -> list[Passage]:
+    """Cut a memory file: its facts, and the prose between them."""
+    if name.endswith(".json"):
+        facts = jsonfacts.parse(text, _NEVER).facts
+        return [_of_fact(fact.memory, fact.start + 2, day_of) for fact in facts]
+    page = markdown.parse(text, _NEVER)
+    found = [_of_fact(fact.memory, fact.start + 1, day_of) for fact in page.facts]
+    return _in_order([*found, *_prose(page, None)])
+
+
+def of_day(text: str, day: date) -> list[Passage]:
+    """Cut a day's log: its entries, and the prose between them."""
+    page = markdown.parse(text, _NEVER)
+    entries = [
+        Passage(fact.memory.content, fact.start + 1, fact.memory.category, day.isoformat())
+        for fact in page.facts
+    ]
+    return _in_order([*entries, *_prose(page, day.isoformat())])
+
+
+def of_conversations(text: str, day_of: DayOf) -> list[Passage]:
+    """Cut a file of conversations (000); a conversation that cannot be read is left out."""
+    found: list[Passage] = []
+    for key, body in conversations_json.parse(text).items():
+        try:
+            messages = conversations_json.load(body).messages
+        except CorruptFile:
+            continue
+        audience = default_audience(key)
+        for number, message in enumerate(messages, 1):
+            trust = trust_by_role(message.role)
+            parent = number - 1 or None
+            one = FeedMessage(number, key, message, trust, None, parent, audience, is_shown=True)
+            found += of_message(one, day_of)
+    return found
+
+
+def of_message(one: FeedMessage, day_of: DayOf) -> list[Passage]:
+    """Cut a message into parts; there are none where it says nothing that is searched."""
+    message = one.message
+    text = message.text
+    if message.role not in _SEARCHED_ROLES or not text.strip():
+        return []
+    day = day_of(message.timestamp) if message.timestamp else None
+    return [
+        Passage(
+            text=part.text,
+            line=one.id,
+            date=day,
+            conversation=one.key,
+            speaker=message.name or message.role,
+            id=str(one.id),
+            message=one.id,
+            parent=one.parent,
+            part=number,
+            earlier=part.earlier,
+            later=part.later,
+            time=message.timestamp,
+            trust=one.trust,
+            audience=one.audience,
+            is_shown=one.is_shown,
+        )
+        for number, part in enumerate(cut_message(text))
+    ]
+
+
+def _of_fact(memory: Memory, line: int, day_of: DayOf) -> Passage:
+    added = None if memory.created_at == _NEVER else day_of(memory.created_at)
+    return Passage(memory.content, line, memory.category, added, id=memory.id)
+
+
+def _in_order(passages: Iterable[Passage]) -> list[Passage]:
+    return sorted(passages, key=lambda passage: passage.line)
+
+
+def _prose(page: Page, day: str | None) -> Iterator[Passage]:
+    """Cut what is no fact at headings, and what is long between paragraphs."""
+    facts = {line: line + 1 for line in page.empty}
+    facts |= {fact.start: fact.end for fact in page.facts}
+    heading: str | None = None
+    start = line = 0
+    while line < len(page.lines):
+        if line in page.titles or line in facts:
+            if start < line:
+                yield from _paragraphs(page.lines, start, line, heading, day)
+            heading = page.titles.get(line, heading) or None
+            line = start = facts.get(line, line + 1)
+        else:
+            line += 1
+    yield from _paragraphs(page.lines, start, line, heading, day)
+
+
+def _paragraphs(
+    lines: list[str], start: int, end: int, heading: str | None, day: str | None
+) -> Iterator[Passage]:
+    """Join paragraphs up to the length of a passage; cut one of monstrous length at a line."""
+    piece: list[str] = []
+    first = size = 0
+    for number, line in enumerate(map(markdown.without_comments, lines[start:end]), start + 1):
+        is_empty = not line.strip()
+        if size + len(line) > LONGEST or (is_empty and size > PROSE_CHARS):
+            yield from _pieces("".join(piece), first, heading, day)
+            piece, size = [], 0
+        if piece or not is_empty:
+            first = first if piece else number
+            piece.append(line)
+            size += len(line)
+    yield from _pieces("".join(piece), first, heading, day)
+
+
+def _pieces(text: str, line: int, heading: str | None, day: str | None) -> Iterator[Passage]:
+    """Cut a line of monstrous length; any other text is one piece."""
+    shown = text.strip()
+    for begin in range(0, len(shown), LONGEST):
+        piece = shown[begin : begin + LONGEST].strip()
+        if piece:
+            yield Passage(piece, line, heading, day)
