@@ -795,7 +795,7 @@ class LearningQueue(Protocol):
         """Keep what kept a decision from being carried out; an unknown id is nothing."""
 
     def begin_flush(self, key: str) -> bool:
-        """Begin a conversation's flush (`core.learning.queue.Cycle`); False: it was or is being made.
+        """Begin a conversation's flush (`core.learning.queue.Cycle`); False: it is or was made.
 
         Whoever is at it for longer than a lease is taken to have died.
         """

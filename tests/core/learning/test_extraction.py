@@ -12,10 +12,10 @@ from tests.core.prompt.payloads import HIDDEN, PAYLOADS, TEMPLATE_MARKS, VOICES,
 from tests.core.prompt.test_breakouts import TAG, TEMPLATE, fold
 from turnleaf import Memory
 from turnleaf.core.json_forms import request_form
-from turnleaf.core.learning.candidates import Candidate
 from turnleaf.core.learning.extraction import (
     CONTEXT_MESSAGES,
     SCHEMA,
+    Candidate,
     Portion,
     Proposal,
     Said,

@@ -8,8 +8,7 @@ from datetime import UTC, date, datetime
 import pytest
 
 from turnleaf import Memory
-from turnleaf.core.learning.candidates import Candidate
-from turnleaf.core.learning.extraction import Proposal, Said
+from turnleaf.core.learning.extraction import Candidate, Proposal, Said
 from turnleaf.core.learning.extraction_answers import MOST_FACTS, read_answer
 from turnleaf.errors import UnreadableAnswer
 

@@ -12,8 +12,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from turnleaf.core.languages.language import DEFAULT, find_languages, get_language
-from turnleaf.core.languages.markers import FILE, find_han
+from turnleaf.core.languages.language import (
+    DEFAULT,
+    DETECTION_FILE,
+    find_han,
+    find_languages,
+    get_language,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -41,7 +46,7 @@ def detect_language(text: str, earlier: Iterable[str] = ()) -> Detected:
     """
     own = _without_quotes(text[:_MAX_CHARS])
     language = _find_most(own, _known()) or _find_shown(own, _known()) or get_language(DEFAULT)
-    if (simplified := language.telling.simplified) is None:
+    if (simplified := language.markers.simplified) is None:
         return Detected(language.name)
     texts = [own, text[:_MAX_CHARS], *reversed([*earlier])]
     return Detected(language.name, is_simplified=_is_simplified(texts, simplified))
@@ -51,37 +56,37 @@ def find_reader(text: str, file: str) -> Language | None:
     """Return the language whose patterns in a file read a sentence; None if all would misread."""
     detected = get_language(detect_language(text).name)
     candidates = _with(file)
-    if detected.telling.stands_alone:
+    if detected.markers.stands_alone:
         return detected if detected in candidates else None
     if shown := _find_shown(text, candidates):
         return shown
-    plain = [one for one in candidates if not one.telling.has_letters]
+    plain = [one for one in candidates if not one.markers.has_letters]
     return (_find_most(text, plain) if len(plain) > 1 else None) or get_language(DEFAULT)
 
 
 def find_present(text: str, file: str) -> list[Language]:
     """Return the languages with a file that may have words in a text, in which people mix them."""
     candidates = _with(file)
-    alone = [one for one in candidates if one.telling.stands_alone]
+    alone = [one for one in candidates if one.markers.stands_alone]
     if alone and (detected := get_language(detect_language(text).name)) in alone:
         return [detected]
     others = (one for one in candidates if one not in alone)
-    present = (one for one in others if not one.telling.has_letters or one.telling.shows_in(text))
+    present = (one for one in others if not one.markers.has_letters or one.markers.shows_in(text))
     return sorted(present, key=lambda one: one.name)
 
 
 def find_spoken(texts: Sequence[str], file: str) -> Language:
     """Return the language with a file of which a text has a word; the default comes last."""
     others = (one for one in _with(file) if one.name != DEFAULT)
-    spoken = (one for one in others if any(map(one.telling.has_words, texts)))
+    spoken = (one for one in others if any(map(one.markers.has_words, texts)))
     return next(spoken, get_language(DEFAULT))
 
 
 @cache
 def _known() -> tuple[Language, ...]:
     """Return the languages that can be told, those first that win where two have as much."""
-    languages = map(get_language, find_languages(FILE))
-    return tuple(sorted(languages, key=lambda one: one.telling.rank))
+    languages = map(get_language, find_languages(DETECTION_FILE))
+    return tuple(sorted(languages, key=lambda one: one.markers.rank))
 
 
 @cache
@@ -91,14 +96,14 @@ def _with(file: str) -> tuple[Language, ...]:
 
 def _find_most(text: str, languages: Sequence[Language]) -> Language | None:
     """Return the language of which a text has most."""
-    counts = {one: one.telling.count(text) for one in languages}
+    counts = {one: one.markers.count(text) for one in languages}
     most = max(counts, key=counts.__getitem__, default=None)
     return most if most and counts[most] else None
 
 
 def _find_shown(text: str, languages: Iterable[Language]) -> Language | None:
     """Return the first language whose letters a text has."""
-    return next((one for one in languages if one.telling.shows_in(text)), None)
+    return next((one for one in languages if one.markers.shows_in(text)), None)
 
 
 def _without_quotes(text: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from turnleaf.core.languages.numbers import read_number
+from turnleaf.core.languages.words import read_number
 from turnleaf.core.search.date_ranges import month_before
 
 if TYPE_CHECKING:

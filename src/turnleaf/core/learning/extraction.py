@@ -19,10 +19,24 @@ from turnleaf.core.tokens import estimate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from datetime import datetime, tzinfo
+    from datetime import date, datetime, tzinfo
 
-    from turnleaf.core.learning.candidates import Candidate
     from turnleaf.core.memories import Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A fact as it would stand in the memory, with the words that it comes from.
+
+    `slot` names what the fact is about, and `until` is the last day on which it holds, if it ends.
+    """
+
+    content: str
+    quote: str
+    category: str | None = None
+    slot: str | None = None
+    until: date | None = None
+
 
 TRANSCRIPT_TAG = "conversation_history"
 RELATIONS = ("new", "same", "refines", "contradicts")

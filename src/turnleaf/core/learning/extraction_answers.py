@@ -12,8 +12,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.jsontext import is_text
-from turnleaf.core.learning.candidates import Candidate
-from turnleaf.core.learning.extraction import RELATIONS, SLOT_NAMES, Proposal
+from turnleaf.core.learning.extraction import RELATIONS, SLOT_NAMES, Candidate, Proposal
 from turnleaf.core.learning.quotes import Heard, carried_words, is_long_enough, judge
 from turnleaf.core.memories import MAX_CATEGORY_CHARS
 from turnleaf.errors import UnreadableAnswer

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
     from datetime import datetime
 
-    from turnleaf.core.learning.candidates import Candidate
-    from turnleaf.core.learning.extraction import Proposal
+    from turnleaf.core.learning.extraction import Candidate, Proposal
     from turnleaf.core.learning.reconciling import Verdict
     from turnleaf.core.messages import Message
 

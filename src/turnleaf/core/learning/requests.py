@@ -152,7 +152,7 @@ def _is_story(words: RequestWords, match: re.Match[str], told: str) -> bool:
 def _is_misread(language: Language, text: str, match: re.Match[str]) -> bool:
     """Whether it is Japanese that only looks like a wish in Chinese: 要記入の書類があります."""
     misread = language.requests.misread
-    if not misread or language.telling.has_words(match[0]):
+    if not misread or language.markers.has_words(match[0]):
         return False
     return detect_language(text).name in misread
 
