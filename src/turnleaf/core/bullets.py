@@ -7,16 +7,16 @@ Markdown shows as the characters they stand for.
 
 from __future__ import annotations
 
-import re
+from turnleaf.core.patterns import lazy_pattern
 
 MARK = "<!-- turnleaf "
 MARKER = "- "
 
 # Exactly these are read back: what else looks like an entity is the user's own text.
 _CODES = "9|10|13|32|38|42|45|60|95"
-_ENTITY = re.compile(rf"&#({_CODES});")
+_ENTITY = lazy_pattern(rf"&#({_CODES});")
 _EDGES = " \t\n"
-_RULE_LIKE = re.compile(r"\A[-*_](?:[ \t]*+[-*_])*+[ \t]*+(?:\n|\Z)")
+_RULE_LIKE = lazy_pattern(r"\A[-*_](?:[ \t]*+[-*_])*+[ \t]*+(?:\n|\Z)")
 
 
 def encode(text: str, marker: str = MARKER) -> list[str]:

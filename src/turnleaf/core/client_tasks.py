@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from turnleaf.core.patterns import lazy_pattern
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -58,7 +60,7 @@ _INSTRUCTIONS = (
 # A chat that a client quotes, with what is to be made of it before or after.
 _CHAT = ("<chat_history>", "</chat_history>")
 _AROUND_CHARS = 10_000
-_WANTED = re.compile(
+_WANTED = lazy_pattern(
     r"\b(?:generat|creat|suggest|writ|provid|giv|produc|propos|return|output|com(?:e|ing) up"
     r"|summari[sz]|analy[sz]|determin|predict)[a-z]{0,5}\b.{0,100}?"
     r"\b(?:title|name|tag|topic|categor|follow[- ]?up|question|quer|search|keyword|emoji|summar)"

@@ -1,13 +1,13 @@
 """The names of conversations, the same in every interface (000)."""
 
-import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from turnleaf.core.patterns import lazy_pattern
 from turnleaf.errors import InvalidInput
 
 MAX_KEY_CHARS = 512
-_NOT_TEXT = re.compile("[\0-\x1f\ud800-\udfff]")
+_NOT_TEXT = lazy_pattern("[\0-\x1f\ud800-\udfff]")
 
 
 def slack_key(message_ts: str, thread_ts: str | None = None) -> str:

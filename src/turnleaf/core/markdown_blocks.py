@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from turnleaf.core import bullets
+from turnleaf.core.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,34 +18,34 @@ if TYPE_CHECKING:
 CODE_INDENT = 4
 TAB = 4
 
-LINES = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
-_FENCE = re.compile(r" {0,3}(?P<mark>`{3,}(?=[^`]*$)|~{3,})")
-_HEADING = re.compile(r" {0,3}(?P<mark>#{1,6})(?P<text>[ \t].*)?$")
-_RULE = re.compile(r" {0,3}([-*_])(?:[ \t]*+\1){2,}+[ \t]*+$")
-_BULLET = re.compile(r" {0,3}[-+*](?P<gap>[ \t]+|$)")
-_ORDERED = re.compile(r" {0,3}(?P<number>\d{1,9})[.)](?P<gap>[ \t]+|$)")
+LINES = lazy_pattern(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
+_FENCE = lazy_pattern(r" {0,3}(?P<mark>`{3,}(?=[^`]*$)|~{3,})")
+_HEADING = lazy_pattern(r" {0,3}(?P<mark>#{1,6})(?P<text>[ \t].*)?$")
+_RULE = lazy_pattern(r" {0,3}([-*_])(?:[ \t]*+\1){2,}+[ \t]*+$")
+_BULLET = lazy_pattern(r" {0,3}[-+*](?P<gap>[ \t]+|$)")
+_ORDERED = lazy_pattern(r" {0,3}(?P<number>\d{1,9})[.)](?P<gap>[ \t]+|$)")
 _BEGINS_MORE = frozenset(["", " ", "\t", "\r", "\n", "-", "*", "_"])
-_QUOTE = re.compile(r" {0,3}>")
-_NESTING = re.compile(r"^(?:[ ]{0,3}(?:[-+*]|\d{1,9}[.)]|>)(?:[ \t]+|$))+")
+_QUOTE = lazy_pattern(r" {0,3}>")
+_NESTING = lazy_pattern(r"^(?:[ ]{0,3}(?:[-+*]|\d{1,9}[.)]|>)(?:[ \t]+|$))+")
 _BLOCK_TAGS = (
     "address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|"
     "dialog|dir|div|dl|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|"
     "header|hr|html|iframe|legend|li|link|main|menu|menuitem|nav|noframes|ol|optgroup|option|p|"
     "param|search|section|summary|table|tbody|td|tfoot|th|thead|title|tr|track|ul"
 )
-_BLANK_LINE = re.compile(r"^[ \t]*$")
+_BLANK_LINE = lazy_pattern(r"^[ \t]*$")
 # How CommonMark's HTML blocks begin, and what ends each.
 _HTML = (
-    (re.compile(r" {0,3}<(?:script|pre|style|textarea)(?:[\s>]|$)", re.IGNORECASE),
-     re.compile(r"</(?:script|pre|style|textarea)>", re.IGNORECASE)),
-    (re.compile(r" {0,3}<!--"), re.compile(r"-->")),
-    (re.compile(r" {0,3}<\?"), re.compile(r"\?>")),
-    (re.compile(r" {0,3}<![a-z]", re.IGNORECASE), re.compile(r">")),
-    (re.compile(r" {0,3}<!\[CDATA\["), re.compile(r"\]\]>")),
-    (re.compile(rf" {{0,3}}</?(?:{_BLOCK_TAGS})(?:\s|/?>|$)", re.IGNORECASE), _BLANK_LINE),
+    (lazy_pattern(r" {0,3}<(?:script|pre|style|textarea)(?:[\s>]|$)", re.IGNORECASE),
+     lazy_pattern(r"</(?:script|pre|style|textarea)>", re.IGNORECASE)),
+    (lazy_pattern(r" {0,3}<!--"), lazy_pattern(r"-->")),
+    (lazy_pattern(r" {0,3}<\?"), lazy_pattern(r"\?>")),
+    (lazy_pattern(r" {0,3}<![a-z]", re.IGNORECASE), lazy_pattern(r">")),
+    (lazy_pattern(r" {0,3}<!\[CDATA\["), lazy_pattern(r"\]\]>")),
+    (lazy_pattern(rf" {{0,3}}</?(?:{_BLOCK_TAGS})(?:\s|/?>|$)", re.IGNORECASE), _BLANK_LINE),
 )  # fmt: skip
 _ATTRIBUTE = r"""\s+[a-z_:][\w.:-]*(?:\s*=\s*(?:[^\s"'=<>`]+|'[^']*'|"[^"]*"))?"""
-_LONE_TAG = re.compile(
+_LONE_TAG = lazy_pattern(
     rf" {{0,3}}<(?:[a-z][a-z0-9-]*(?:{_ATTRIBUTE})*\s*/?|/[a-z][a-z0-9-]*\s*)>[ \t]*$",
     re.IGNORECASE,
 )

@@ -6,16 +6,20 @@ one that says something else as well ("I use GitHub with the token [token]") doe
 
 from __future__ import annotations
 
-import re
 from functools import cache
+from typing import TYPE_CHECKING
 
 from turnleaf.core.languages.words import compile_pattern, find_pattern, join_patterns, join_texts
+from turnleaf.core.patterns import lazy_pattern
 from turnleaf.core.search.terms import parse_query, simplify
 from turnleaf.core.secrets import MARK, masked
 
+if TYPE_CHECKING:
+    import re
+
 _PART = "masked_facts"
 _FEWEST_TERMS = 2
-_NOTED = re.compile(MARK)
+_NOTED = lazy_pattern(MARK)
 _QUOTE = "[\\s\"'`*“‘「『(（]{0,4}"
 _CLOSING = "[\"'`*”’」』)）]*"
 # A command, or what is set for one, with a secret in it: nobody can use it without.
@@ -27,7 +31,7 @@ _PASSED = (
     r"(?:sudo\s)?(?:mysql|mariadb|curl)[\w-]{0,10}+\s[^\n]{0,300}?"
     rf"-[\w-]{{1,20}}+(?:[\s=][^\s:]{{1,60}}+:)?=?[\"']?{MARK}"
 )
-_COMMAND = re.compile(rf"\W*+(?:export\s|set\s)?(?:{_ASSIGNED}|{_PASSED}){_REST}")
+_COMMAND = lazy_pattern(rf"\W*+(?:export\s|set\s)?(?:{_ASSIGNED}|{_PASSED}){_REST}")
 
 
 def mask_fact(text: str, said: str = "") -> str:

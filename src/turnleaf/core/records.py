@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from turnleaf.core.memories import checked_text
+from turnleaf.core.patterns import lazy_pattern
 from turnleaf.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MAX_NAME_CHARS = 512
 MAX_VALUE_BYTES = 16_000_000
 _ORDINAL = "{:016x}"
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
+_CONTROLS = lazy_pattern(r"[\x00-\x1f\x7f]")
 
 
 @dataclass(frozen=True, slots=True)

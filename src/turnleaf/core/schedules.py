@@ -6,13 +6,13 @@ repetition from another one.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
 from turnleaf.core.memories import checked_text
+from turnleaf.core.patterns import lazy_pattern
 from turnleaf.core.plurals import counted
 from turnleaf.core.times import from_iso, to_iso
 from turnleaf.errors import InvalidInput
@@ -29,8 +29,8 @@ KEPT_RUNS = 50
 RESULT_CHARS = 2000
 MAX_NAME_BYTES = 200
 _PLACES = {
-    "slack": re.compile(r"[A-Z][A-Z0-9]{2,}"),
-    "file": re.compile(r"[^\W_.][\w .-]{0,99}\.(md|txt)"),
+    "slack": lazy_pattern(r"[A-Z][A-Z0-9]{2,}"),
+    "file": lazy_pattern(r"[^\W_.][\w .-]{0,99}\.(md|txt)"),
 }
 
 State = Literal["running", "done", "failed", "interrupted", "missed"]

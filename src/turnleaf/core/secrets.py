@@ -14,6 +14,7 @@ from functools import cache, lru_cache
 from operator import mul
 from typing import TYPE_CHECKING, TypeAlias
 
+from turnleaf.core.patterns import lazy_pattern
 from turnleaf.core.search.terms import simplify
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ _HAN = "\0\u2e80-\u9fff\uf900-\ufaff\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5
 _MAX_SEEN = 128
 _WIDE = (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))
 _SEEN: dict[int, int | None] = {code: code - 0xFEE0 for code in _WIDE} | _INVISIBLE
-_RUN = re.compile(f"[^\\s{_HAN}]+")
+_RUN = lazy_pattern(f"[^\\s{_HAN}]+")
 # What is looked at and not taken can itself hold the name of the next secret.
 _ANY = rf"(?=(?P<secret>[^\s{_HAN}]{{1,{_MAX_SEEN}}}|(?<=[「『“])[^\0」』”\n]{{1,99}}(?=[」』”])))"
 _OPAQUE = rf"(?=(?P<secret>[A-Za-z0-9_~+/=:%.-]{{8,{_MAX_SEEN}}}))"
@@ -178,16 +179,16 @@ _PEM_LINE = r"(?:\s|\\r|\\n){0,4}[A-Za-z0-9+/=]{16,80}+"
 _PEM_TAIL = r"(?:[A-Za-z0-9+/=]{16,80}\s{1,2}){1,99}+(?:[A-Za-z0-9+/=]{1,80}\s{1,2})?"
 _PEM_REST = r"(?:(?:\s|\\r|\\n){0,4}[A-Za-z0-9+/]{1,80}=*+(?=\s*(?:\Z|-----)))?"
 
-_MEASURE = re.compile(
+_MEASURE = lazy_pattern(
     r"[ -]*+(?:(?:characters?|chars?|digits?|letters?|symbols?|words?|bits?|bytes?|days?|weeks?"
     r"|months?|years?|times?|hours?|minutes?|attempts?|people|users?|accounts?|percent"
     r"|or (?:more|fewer))\b|[%％年月日天次个位码字元分秒点岁人笔组种到至])",
     re.IGNORECASE,
 )
-_MEASURED = re.compile(
+_MEASURED = lazy_pattern(
     r"\d++(?:-\d++)?-(?:digit|char(?:acter)?|letter|day|word|bit)s?", re.IGNORECASE
 )
-_CLAUSE_END = re.compile(
+_CLAUSE_END = lazy_pattern(
     r"[\"'`*”’」』]*+[^\S\n]*+(?:\Z|[\n.,;!?)\]，。；！？、）」』|]|(?:and|but|or|so)\b|[喔哦啦唷耶呀吧])"
 )
 _PROSE_WORDS = """
@@ -205,20 +206,20 @@ _PROSE_WORDS = """
     sha512 sha-512 utf-8 utf8 wpa2 wpa3 wpa2-psk 必填 选填 空白 错误 正确
     """
 _PROSE = frozenset(_PROSE_WORDS.split())
-_PROSE_ENDING = re.compile(r"(?:ed|ing|ly|able|ible|less|ful)\Z", re.IGNORECASE)
-_PLACEHOLDER = re.compile(
+_PROSE_ENDING = lazy_pattern(r"(?:ed|ing|ly|able|ible|less|ful)\Z", re.IGNORECASE)
+_PLACEHOLDER = lazy_pattern(
     r"\$\{.*|\$[A-Z_]+|<[^<>]*>?|\{\{?.*|\[[^\]]*\]?|%[sd(].*|[*•.·_xX?-]+|https?://.*"
     r"|(?:~|\.{1,2})?/.*|(?:os|process|env|self|settings|config|getpass)\..*|\d+(?:\.\d+)?%",
     re.DOTALL,
 )
-_SYMBOL = re.compile(r"[!@#$%^&*_+=~|\\]")
-_CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
-_NEXT_FIELD = re.compile(r"</|[&;][A-Za-z_][\w .-]{0,40}=|;[\"'`]|[\"'`]\s*[,}]")
+_SYMBOL = lazy_pattern(r"[!@#$%^&*_+=~|\\]")
+_CAMEL = lazy_pattern(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
+_NEXT_FIELD = lazy_pattern(r"</|[&;][A-Za-z_][\w .-]{0,40}=|;[\"'`]|[\"'`]\s*[,}]")
 _CLOSING = ".,;:!?)]}>\"'`*”’」』…"
 _GRAMMAR = "a an the is are was in on of to my your our and or for with it"
 _FUNCTION_WORDS = frozenset(_GRAMMAR.split())
-_LOGIN_OPTION = re.compile(r"\s-(?:u|h|-user|-host)")
-_PEM_BODY = re.compile("[A-Za-z0-9+/]{16}")
+_LOGIN_OPTION = lazy_pattern(r"\s-(?:u|h|-user|-host)")
+_PEM_BODY = lazy_pattern("[A-Za-z0-9+/]{16}")
 _IBANS = """
     NO15 BE16 DK18 FI18 FO18 GL18 NL18 MK19 SI19 AT20 BA20 EE20 KZ20 LT20 LU20 XK20 CH21 HR21 LI21
     LV21 BG22 BH22 CR22 DE22 GB22 GE22 IE22 ME22 RS22 VA22 AE23 GI23 IL23 IQ23 TL23 AD24 CZ24 ES24
@@ -706,4 +707,4 @@ KINDS = (*_SHAPES, *dict.fromkeys(kind.name for kind in _KINDS if kind.name not 
 """What a mark may name."""
 
 MARK = rf"\[(?:{'|'.join(map(re.escape, KINDS))})\]"
-_MARK = re.compile(MARK)
+_MARK = lazy_pattern(MARK)

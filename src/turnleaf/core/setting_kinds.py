@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from turnleaf.core.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -13,10 +14,10 @@ YES = ("on", "true", "yes", "1")
 NO = ("off", "false", "no", "0")
 LARGEST = 2**53 - 1
 """The largest number that every reader of JSON takes for what it is."""
-_ID = re.compile(r"[A-Z][A-Z0-9]{2,}")
+_ID = lazy_pattern(r"[A-Z][A-Z0-9]{2,}")
 # No dot, no separator and no capital: a name is one folder on every file system.
-_SPACE = re.compile(r"[^\W_][\w-]{0,63}")
-_MODEL = re.compile(r"recall|claude-cli(:\S+)?|(anthropic|openai|ollama):\S+")
+_SPACE = lazy_pattern(r"[^\W_][\w-]{0,63}")
+_MODEL = lazy_pattern(r"recall|claude-cli(:\S+)?|(anthropic|openai|ollama):\S+")
 _MODELS = "claude-cli, or anthropic:NAME, openai:NAME or ollama:NAME"
 
 

@@ -7,10 +7,11 @@ borders: there each character has its average share of a token.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+from turnleaf.core.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     from turnleaf.core.messages import Content, Message, Part
@@ -32,7 +33,7 @@ _ENDING = "(?:'(?:[stmd]|re|ve|ll))?"
 # Each match is about one token. The longest lengths are those that fit real text best: a word
 # after a space is mostly one token, and one after a bracket or an underscore is more often two.
 # All lengths have an end, so that time is linear; the one group keeps what findall collects small.
-_PIECE = re.compile(
+_PIECE = lazy_pattern(
     "|".join(
         (
             rf" (?:[a-z]{{1,12}}|[A-Z]{{1,5}}[a-z]{{0,12}}){_ENDING}",
@@ -46,7 +47,7 @@ _PIECE = re.compile(
         )
     )
 )
-_ASCII = re.compile(r"[\x00-\x7f]+")
+_ASCII = lazy_pattern(r"[\x00-\x7f]+")
 _GAP = "\x80"  # stands for what is not ASCII, and is in no piece
 
 # Chinese characters, by the share of a token that they were found to have in real text.

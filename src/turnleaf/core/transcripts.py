@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from turnleaf.core import messages
 from turnleaf.core.languages.language import DEFAULT
 from turnleaf.core.languages.replies import choose_words, words_in
+from turnleaf.core.patterns import lazy_pattern
 from turnleaf.core.stored_messages import StoredMessage
 from turnleaf.core.times import from_iso, to_iso
 
@@ -28,13 +29,13 @@ FORMATS = {"markdown": "md", "json": "json"}
 """The formats of an export, and how the names of such files end."""
 NAME_CHARS = 60
 
-_LINE_END = re.compile(r"\r\n?|\n")
-_SPECIAL = re.compile(r"[\\`*_\[\]<>#&|~!]")
-_MARKUP = re.compile(r"<(?=[A-Za-z/!?])")
-_FENCE = re.compile(r"(?P<mark>`{3,}(?=[^`]*$)|~{3,})")
+_LINE_END = lazy_pattern(r"\r\n?|\n")
+_SPECIAL = lazy_pattern(r"[\\`*_\[\]<>#&|~!]")
+_MARKUP = lazy_pattern(r"<(?=[A-Za-z/!?])")
+_FENCE = lazy_pattern(r"(?P<mark>`{3,}(?=[^`]*$)|~{3,})")
 # A fence that may belong to a list or a quote ends where that does, which nobody tells here.
-_NESTED_FENCE = re.compile(r"(?:[ \t]|[-+*>]|\d{1,9}[.)])++(?:`{3}|~{3})")
-_NOT_IN_NAMES = re.compile(r"[^\w.-]+")
+_NESTED_FENCE = lazy_pattern(r"(?:[ \t]|[-+*>]|\d{1,9}[.)])++(?:`{3}|~{3})")
+_NOT_IN_NAMES = lazy_pattern(r"[^\w.-]+")
 
 
 @dataclass(frozen=True, slots=True)

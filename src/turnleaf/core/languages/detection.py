@@ -7,7 +7,6 @@ wins.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -19,15 +18,17 @@ from turnleaf.core.languages.language import (
     find_languages,
     get_language,
 )
+from turnleaf.core.patterns import lazy_pattern
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterable, Sequence
 
     from turnleaf.core.languages.language import Language
 
 _MAX_CHARS = 2000
 """How much of a text is looked at: its beginning tells."""
-_QUOTED = re.compile('「[^「」]*」|『[^『』]*』|“[^“”]*”|"[^"]*"')
+_QUOTED = lazy_pattern('「[^「」]*」|『[^『』]*』|“[^“”]*”|"[^"]*"')
 
 
 @dataclass(frozen=True, slots=True)

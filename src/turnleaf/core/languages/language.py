@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 from turnleaf.core.data import find_folders, load_data
 from turnleaf.core.languages.request_words import RequestWords
 from turnleaf.core.languages.words import Words, expand, join_lines
+from turnleaf.core.patterns import lazy_pattern
 from turnleaf.core.search.terms import simplify
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 DETECTION_FILE = "detection.toml"
-_HAN = re.compile("[\u3400-\u9fff]")
+_HAN = lazy_pattern("[\u3400-\u9fff]")
 DEFAULT = "en"
 """The language of whoever has no other: where nothing tells, or a language has no file."""
 
@@ -35,7 +36,7 @@ _SUBJECTS = {
     "whose": f"[{SELF_WHOSE}{OTHER_WHOSE}]",
 }
 
-_VALUE = re.compile(r"\{([a-z_]+)(?::([a-z_]+))?\}(\Z)?")
+_VALUE = lazy_pattern(r"\{([a-z_]+)(?::([a-z_]+))?\}(\Z)?")
 _INNER_CHARS = 60
 _NOTHING = "(?!)"
 

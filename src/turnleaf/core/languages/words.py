@@ -11,6 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.data import find_folders, load_data
+from turnleaf.core.patterns import lazy_pattern
 from turnleaf.core.search.terms import simplify
 
 if TYPE_CHECKING:
@@ -88,8 +89,8 @@ def _all_data() -> Iterator[Mapping[str, Any]]:
     return (load_data(f"languages/{name}/{FILE}") for name in find_folders("languages", FILE))
 
 
-_PART = re.compile(r"(?<!P)<(\w+)>")
-_LINE_END = re.compile(r"\n\s*")
+_PART = lazy_pattern(r"(?<!P)<(\w+)>")
+_LINE_END = lazy_pattern(r"\n\s*")
 
 
 def join_lines(pattern: str) -> str:

@@ -12,14 +12,15 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.data import load_data
+from turnleaf.core.patterns import lazy_pattern
 from turnleaf.core.search.terms import simplify
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 FILE = "dates.toml"
-_PLACE = re.compile(r"%(?:(?P<bare>:)|(?P<alias>\w+)=)?(?P<name>[a-z_]+\d?)%")
-_GROUP = re.compile(r"\(\?P<(\w+)>")
+_PLACE = lazy_pattern(r"%(?:(?P<bare>:)|(?P<alias>\w+)=)?(?P<name>[a-z_]+\d?)%")
+_GROUP = lazy_pattern(r"\(\?P<(\w+)>")
 
 
 @dataclass(frozen=True, slots=True)

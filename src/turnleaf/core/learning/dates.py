@@ -17,6 +17,7 @@ from turnleaf.core.languages.detection import find_present
 from turnleaf.core.languages.language import DEFAULT
 from turnleaf.core.learning.date_grammar import FILE, DateGrammar, DateRule, load_grammar
 from turnleaf.core.learning.date_meanings import DateMatch, Meaning, find_meaning
+from turnleaf.core.patterns import lazy_pattern
 from turnleaf.core.search.terms import simplify
 
 if TYPE_CHECKING:
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
     from turnleaf.core.learning.date_grammar import DateGrammar
 
 _NEAR_ROLE = 16
-_SENTENCE_END = re.compile(r"(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bMrs)[.!?](?=\s|\Z)|[。！？；;\n]")
-_CLAUSE_END = re.compile(r"[,，:：、](?!\d)|[.!?](?=\s|\Z)|[。！？；;\n]")
-_WORD = re.compile(r"\w")
+_SENTENCE_END = lazy_pattern(r"(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bMrs)[.!?](?=\s|\Z)|[。！？；;\n]")
+_CLAUSE_END = lazy_pattern(r"[,，:：、](?!\d)|[.!?](?=\s|\Z)|[。！？；;\n]")
+_WORD = lazy_pattern(r"\w")
 _ROLE_TENSES = {"past": "past", "deadline": "future", "future": "future"}
 _NEEDED_TENSES = {
     "": ("past", "future", ""),
@@ -169,7 +170,7 @@ __all__ = ["DatedText", "make_dates_absolute"]
 _MAX_CHARS = 4_000
 _NEAR = 8
 _HIDDEN = "\ue000"
-_PROTECTED = re.compile(
+_PROTECTED = lazy_pattern(
     r"```.{0,2000}?```|`[^`\n]{1,300}`|「[^「」]{0,300}」|『[^『』]{0,300}』|《[^《》]{0,100}》"
     r"|〈[^〈〉]{0,100}〉|“[^“”]{0,300}”|\"[^\"\n]{0,300}\"|(?<!\w)'[^'\n]{1,100}'(?!\w)"
     r"|[a-z][a-z0-9+.-]{1,9}://[^\s，。]{1,2000}|\bwww\.[^\s，。]{1,500}"
@@ -177,7 +178,7 @@ _PROTECTED = re.compile(
     r"|(?<![\w./\\-])[\w./\\-]{1,80}\.[a-z][a-z0-9]{1,4}(?![a-z0-9])",
     re.DOTALL | re.IGNORECASE | re.ASCII,
 )
-_ABSOLUTE = re.compile(
+_ABSOLUTE = lazy_pattern(
     r"(?<!\d)(?P<year>\d{4})(?P<sep>[-/.])(?P<month>\d{1,2})(?:(?P=sep)(?P<day_number>\d{1,2}))?(?!\d)"
 )
 _ABSOLUTE_RULE = DateRule(reads="month_day", pattern="")

@@ -7,16 +7,17 @@ negation that is missing, a question, a wish) waits for review and is not lost.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from turnleaf.core.languages.words import find_characters, find_pattern, find_words
+from turnleaf.core.patterns import lazy_pattern
 from turnleaf.core.search.small_talk import is_question
 from turnleaf.core.search.terms import fold, is_stop_word, simplify, terms
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Mapping, Sequence
 
     from turnleaf.core.learning.extraction import Said
@@ -33,14 +34,14 @@ _RANK = ("document", "tool", "stranger", "assistant")
 """Whose words decide when several said the same: the assistant may only repeat the others."""
 
 _HAN = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U000323af"
-_HAN_RUN = re.compile(f"[{_HAN}]+")
-_WORD = re.compile(f"[^\\W_{_HAN}]+")
-_SPACE = re.compile(r"\s+")
-_QUOTATION = re.compile("[\"'`´‘’‚‛“”„‟′″«»‹›「」『』〝〞〟＂＇]")
-_DASH = re.compile("[‐‑‒–—―−]")
+_HAN_RUN = lazy_pattern(f"[{_HAN}]+")
+_WORD = lazy_pattern(f"[^\\W_{_HAN}]+")
+_SPACE = lazy_pattern(r"\s+")
+_QUOTATION = lazy_pattern("[\"'`´‘’‚‛“”„‟′″«»‹›「」『』〝〞〟＂＇]")
+_DASH = lazy_pattern("[‐‑‒–—―−]")
 _BLANKS = " \n"
 _AROUND = " .,!?;:~…。、，！？；：～()（）-*"
-_STOP = re.compile(r"[.!?](?=\s|$)|[。!?;\n]")
+_STOP = lazy_pattern(r"[.!?](?=\s|$)|[。!?;\n]")
 _CLAUSE_STOP = r"[.!?](?=\s|$)|[。!?;,，\n]|"
 _NUMBERED_TIME = r"\d{1,4}[-/.]\d{1,2}|"
 _NUMBERED_DATE = r"|(?:19|20)\d\d(?:[-/.] ?\d{1,2}(?:[-/.] ?\d{1,2})?)?"

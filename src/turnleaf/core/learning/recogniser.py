@@ -7,7 +7,6 @@ ends where its type says, and what follows it must be able to follow it: no fact
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -35,8 +34,10 @@ from turnleaf.core.learning.slots import (
 )
 from turnleaf.core.learning.speech import HIDDEN, one_spelling, plain_text, sentences
 from turnleaf.core.learning.values import value_key
+from turnleaf.core.patterns import lazy_pattern
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator, Sequence
 
     from turnleaf.core.languages.language import Language, Rule
@@ -140,7 +141,7 @@ def _retell(content: str) -> str:
 
 
 _MAX_REST = 3
-_DATE_NOTE = re.compile(r" ?[(\uff08](?:[A-Z][a-z]{2,8} ?)?(?:\d{4}(?:-\d\d)?)?[)\uff09]\Z")
+_DATE_NOTE = lazy_pattern(r" ?[(\uff08](?:[A-Z][a-z]{2,8} ?)?(?:\d{4}(?:-\d\d)?)?[)\uff09]\Z")
 
 
 @dataclass(slots=True)

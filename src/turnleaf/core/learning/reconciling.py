@@ -28,6 +28,7 @@ from turnleaf.core.learning.slots import (
 )
 from turnleaf.core.learning.speech import one_spelling
 from turnleaf.core.learning.values import covers, mentions, value_key
+from turnleaf.core.patterns import lazy_pattern
 from turnleaf.core.search.terms import fold, parse_query
 
 if TYPE_CHECKING:
@@ -38,9 +39,9 @@ if TYPE_CHECKING:
 
 Effect: TypeAlias = Literal["new", "same", "replaces", "ends"]
 
-_NO_WORD = re.compile(r"[\W_]+")
-_HAN = re.compile("[\u3400-\u9fff]")
-_COUNT = re.compile(
+_NO_WORD = lazy_pattern(r"[\W_]+")
+_HAN = lazy_pattern("[\u3400-\u9fff]")
+_COUNT = lazy_pattern(
     r"(an?|one|two|three|four|five|six|seven|eight|nine|ten|\d{1,2}) (.{2,60})", re.IGNORECASE
 )
 KEPT_AFTER_DEATH = frozenset({"name", "birthday", "died"})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from turnleaf.core.languages.detection import detect_language
 from turnleaf.core.languages.language import choose_language, find_languages, get_language
 from turnleaf.core.learning.slots import SOME_TIME, USER, slots
 from turnleaf.core.learning.speech import one_spelling
+from turnleaf.core.patterns import lazy_pattern
 from turnleaf.core.search.terms import simplify
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from turnleaf.core.learning.slots import Statement
 
 _FILE = "statements.toml"
-_NO_TIME = re.compile(r" ?(?:\(\)|（）)")
+_NO_TIME = lazy_pattern(r" ?(?:\(\)|（）)")
 
 
 def write_fact(statement: Statement, said_on: date, message: str = "") -> str:

@@ -8,7 +8,6 @@ task for the model ("write down the steps"), is in the `requests.toml` of each l
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from operator import add, or_
@@ -18,9 +17,11 @@ from turnleaf.core.languages.detection import detect_language
 from turnleaf.core.languages.language import find_languages, get_language
 from turnleaf.core.languages.request_words import HEAD_CHARS
 from turnleaf.core.languages.words import compile_pattern
+from turnleaf.core.patterns import lazy_pattern
 from turnleaf.core.search.terms import fold, simplify, terms
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator, Mapping, Sequence
 
     from turnleaf.core.languages.language import Language
@@ -43,18 +44,20 @@ _MAX_OPENINGS = 5
 _OPENING_CHARS = 80
 
 _SENTENCE_STOPS = ".!。！\n"
-_QUESTION_MARK = re.compile(r"[?？](?=\s|[^\x00-\x7f])")
+_QUESTION_MARK = lazy_pattern(r"[?？](?=\s|[^\x00-\x7f])")
 _FIRST_CHARS = 200
 _MAX_ENDING = 40
 _MAX_ENDINGS = 5
 _STOPS = " \t\r\n.。!！?？~～…,，;；"
-_ABBREVIATION = re.compile(r"(?:\b[A-Za-z](?:\.[A-Za-z])+|\b(?:etc|Jr|Sr|Inc|Ltd|Co|Corp|St|Dr))\Z")
+_ABBREVIATION = lazy_pattern(
+    r"(?:\b[A-Za-z](?:\.[A-Za-z])+|\b(?:etc|Jr|Sr|Inc|Ltd|Co|Corp|St|Dr))\Z"
+)
 _NOTHING_CHARS = 80
 
 _NAME = {*terms("name")}
-_HAN_RUN = re.compile("[\u3400-\u9fff]+")
-_LATIN_RUN = re.compile("[a-z0-9]+")
-_NOT_WORD = re.compile(r"[\W_]+")
+_HAN_RUN = lazy_pattern("[\u3400-\u9fff]+")
+_LATIN_RUN = lazy_pattern("[a-z0-9]+")
+_NOT_WORD = lazy_pattern(r"[\W_]+")
 
 
 def request_in(text: str) -> Request | None:

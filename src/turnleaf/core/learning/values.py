@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache, lru_cache
 from itertools import chain
 
 from turnleaf.core.data import load_data
 from turnleaf.core.languages.words import find_pattern, find_tables, respell
+from turnleaf.core.patterns import lazy_pattern
 from turnleaf.core.search.terms import fold
 
-_SIGNS = re.compile(r"[\"'`「」『』()!?。.,~*]|(?<=[\u3400-\u9fff]) | (?=[\u3400-\u9fff])")
-_MIXED = re.compile(r"([\u3400-\u9fff]{2,4})([a-z0-9][a-z0-9 +.-]{0,30})")
+_SIGNS = lazy_pattern(r"[\"'`「」『』()!?。.,~*]|(?<=[\u3400-\u9fff]) | (?=[\u3400-\u9fff])")
+_MIXED = lazy_pattern(r"([\u3400-\u9fff]{2,4})([a-z0-9][a-z0-9 +.-]{0,30})")
 """A maker in Chinese before a model in letters, which people also write in letters."""
 
 
@@ -62,7 +62,7 @@ def _stem(word: str) -> str:
     return bare[:-1] if bare != word and bare[-2:-1] == bare[-1:] else bare
 
 
-_ENDING = re.compile(r"(?<=[a-z]{3})(?:ing|ers?|es|ed|e|s)\Z")
+_ENDING = lazy_pattern(r"(?<=[a-z]{3})(?:ing|ers?|es|ed|e|s)\Z")
 _MIN_HAN = 2
 
 

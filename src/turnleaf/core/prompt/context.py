@@ -6,13 +6,13 @@ belongs to the question, the more of the room is filled; below a floor nothing i
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from turnleaf.core.masked_facts import mask_fact
+from turnleaf.core.patterns import lazy_pattern
 from turnleaf.core.prompt import escaping
 from turnleaf.core.search.small_talk import asks_again, says_nothing
 from turnleaf.core.search.splitting import pieces
@@ -62,7 +62,7 @@ _FEWEST_TERMS = 4
 _MOST_COMPARED = 60
 """Among so many of the best hits a statement is looked for that an answer repeats."""
 # A word that begins with a capital inside a sentence.
-_NAME = re.compile(r"(?<=[a-z,'’] )[A-Z][a-z]+")
+_NAME = lazy_pattern(r"(?<=[a-z,'’] )[A-Z][a-z]+")
 _CALENDAR = """
     january february march april may june july august september october november december
     monday tuesday wednesday thursday friday saturday sunday

@@ -16,6 +16,8 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from turnleaf.core.patterns import lazy_pattern
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
@@ -111,7 +113,7 @@ _LOOKALIKES = {
     for char in chars
 }
 # Python refuses to read a number of thousands of digits, and a reader sees no character in one.
-_ENTITY = re.compile(
+_ENTITY = lazy_pattern(
     r"&(?:#0*+[0-9]{1,7}+(?![0-9])|#[xX]0*+[0-9a-fA-F]{1,6}+(?![0-9a-fA-F])"
     r"|[a-zA-Z][a-zA-Z0-9]{1,31}+);?"
 )
@@ -122,11 +124,11 @@ _FLAGS = "|".join(
 )
 _HAN = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _SELECTORS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
-_HIDDEN = re.compile(
+_HIDDEN = lazy_pattern(
     rf"(\U0001f3f4(?:{_FLAGS})\U000e007f|[{_HAN}][\U000e0100-\U000e01ef](?![{_SELECTORS}]))"
     rf"|[\U000e0000-\U000e01ef]++|[{_SELECTORS}]{{2,}}+"
 )
-_ZEROS = re.compile(r"(&#[xX]?)0++(?=[0-9a-fA-F])")
+_ZEROS = lazy_pattern(r"(&#[xX]?)0++(?=[0-9a-fA-F])")
 MAX_PASSES = 8
 
 
@@ -173,12 +175,12 @@ def _spelled(*names: str) -> str:
 
 _TIGHT = _any(*(tag.replace("_", "_*") for tag in TAGS))
 _LOOSE = "|".join(r"[ \t._-]++".join(map(_word, tag.split("_"))) for tag in TAGS)
-_TAG = re.compile(
+_TAG = lazy_pattern(
     rf"<(?:!--)?[\s/!?|*.:-]*+(?:\w{{1,40}}+:)?(?:{_TIGHT})(?![a-z0-9_])"
     rf"|<(?:\s*+/\s*+)?(?:{_LOOSE})(?![a-z0-9_])"
 )
 _WITHIN = rf"[^<>|{_LINE_ENDS}]"
-_MARK = re.compile(
+_MARK = lazy_pattern(
     rf"<\s*+\|(?:{_WITHIN}{{1,80}}+\|\s*+>|\s*+/?\s*+(?:{_spelled(*TEMPLATE_TOKENS)}))"
     rf"|<[\s/|]*+(?:\w{{1,20}}+:)?(?:{_spelled(*TEMPLATE_TAGS)})(?![a-z0-9_-])(?:{_WITHIN}{{0,200}}+>)?"
     rf"|<[\s/|]*+(?:{_any(*CLOSED_TAGS)})\s*+>"
@@ -188,25 +190,29 @@ _MARK = re.compile(
 )
 # What we write after a fact: a date in square brackets, and mostly an id. Zero and one are folded.
 _PART = r"\s*+[-/.]\s*+[\dlo]{1,2}+"
-_STAMP = re.compile(rf"\[\s*+[\dlo]{{4}}{_PART}{_PART}(?:[^\[\]{_LINE_ENDS}]{{0,80}}+\])?+")
-_LINE = re.compile(rf"[^{_LINE_ENDS}]+")
+_STAMP = lazy_pattern(rf"\[\s*+[\dlo]{{4}}{_PART}{_PART}(?:[^\[\]{_LINE_ENDS}]{{0,80}}+\])?+")
+_LINE = lazy_pattern(rf"[^{_LINE_ENDS}]+")
 _DECORATION = r"[\s*_`~]*+"
 # The zero and the one of a number are folded like all others.
 _ROLE = rf"(?:{_any(*ROLES)})(?:\s*+[\dlo]{{1,6}}+)?+"
-_SPEAKER = re.compile(rf"\s*+[*_~`]*+\[++\s*+{_ROLE}\s*+\]++(?:[*_~`]*+\s*+:|[ \t]++\S)")
+_SPEAKER = lazy_pattern(rf"\s*+[*_~`]*+\[++\s*+{_ROLE}\s*+\]++(?:[*_~`]*+\s*+:|[ \t]++\S)")
 # Deeper than three spaces Markdown sees code, in which a key may be called like that.
-_VOICE = re.compile(rf"\s{{0,3}}+(?:\#{{1,6}}+\s*+)?[*_~`]*+(?:{_ROLE}|{_any('ai')})[*_~`]*+\s*+:")
-_NOTE = re.compile(rf"\s*+\(++\s*+(?:{_any(*NOTES)})")
-_PARENTHESIS = re.compile(r"\s*+\(")
-_ITEM = re.compile(r"\s*+[-*+](?:\s|$)")
-_NUMBER = re.compile(r"\s*+\d{1,9}+(?=[.)](?:\s|$)|[．）、])")
-_HEADING = re.compile(r"\s*+(?:[-*+]\s++)*+#{1,6}+(?:\s|$)")
-_UNDERLINE = re.compile(r"\s*+(?:=++|-++)\s*+$")
-_SECTION_NAME = re.compile(
+_VOICE = lazy_pattern(
+    rf"\s{{0,3}}+(?:\#{{1,6}}+\s*+)?[*_~`]*+(?:{_ROLE}|{_any('ai')})[*_~`]*+\s*+:"
+)
+_NOTE = lazy_pattern(rf"\s*+\(++\s*+(?:{_any(*NOTES)})")
+_PARENTHESIS = lazy_pattern(r"\s*+\(")
+_ITEM = lazy_pattern(r"\s*+[-*+](?:\s|$)")
+_NUMBER = lazy_pattern(r"\s*+\d{1,9}+(?=[.)](?:\s|$)|[．）、])")
+_HEADING = lazy_pattern(r"\s*+(?:[-*+]\s++)*+#{1,6}+(?:\s|$)")
+_UNDERLINE = lazy_pattern(r"\s*+(?:=++|-++)\s*+$")
+_SECTION_NAME = lazy_pattern(
     rf"{_DECORATION}(?:(?:{_any(*SECTIONS)})\b"
     rf"|(?:{_any('system', 'system prompt', 'instructions?')})[\s*_`~:.#]*+$)"
 )
-_SECTION = re.compile(rf"\s*+#++(?:{_DECORATION}(?:{_any(*SECTIONS)})\b|\s{_SECTION_NAME.pattern})")
+_SECTION = lazy_pattern(
+    rf"\s*+#++(?:{_DECORATION}(?:{_any(*SECTIONS)})\b|\s{_SECTION_NAME.pattern})"
+)
 
 
 def item(text: str) -> str:

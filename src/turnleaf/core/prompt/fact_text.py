@@ -6,7 +6,6 @@ The stamp comes last, in square brackets, and no text of a fact can look like on
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections import defaultdict, deque
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING
 from turnleaf.core.languages.language import find_languages, get_language
 from turnleaf.core.learning.recogniser import read_fact
 from turnleaf.core.learning.speech import one_spelling
+from turnleaf.core.patterns import lazy_pattern
 from turnleaf.core.prompt import escaping
 from turnleaf.core.prompt.builders import rewrite_facts
 from turnleaf.core.search.ranking import FEW, weigh_word
@@ -34,8 +34,8 @@ MANNER = "manner"
 """The slot of what the user says about how to be answered."""
 MANNER_HEADING = "## How the user wants to be answered"
 # An id that somebody wrote into the file by hand may hold anything.
-_PLAIN_ID = re.compile(r"[A-Za-z0-9_-]{1,40}+")
-_STAMP = re.compile(rf"\s*+\[\d{{4}}-\d\d-\d\d (?P<id>{_PLAIN_ID.pattern})\]\s*+\Z")
+_PLAIN_ID = lazy_pattern(r"[A-Za-z0-9_-]{1,40}+")
+_STAMP = lazy_pattern(rf"\s*+\[\d{{4}}-\d\d-\d\d (?P<id>{_PLAIN_ID.pattern})\]\s*+\Z")
 _STAMP_CHARS = 100
 
 
@@ -126,7 +126,7 @@ END_CHARS = 500
 _COMMON_SHARE = 10
 """A word that more than one in so many facts hold says too little to be looked for."""
 # What is longer than any ending of a word: what begins like it is another one.
-_LONGER = re.compile("[a-z0-9]{5}")
+_LONGER = lazy_pattern("[a-z0-9]{5}")
 _BETWEEN = "\0"
 
 # To fold ten thousand facts takes most of the time, and from turn to turn they stay the same.

@@ -7,7 +7,6 @@ and neither is a season, which depends on where one lives. The parts of a month 
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cache
@@ -16,9 +15,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from turnleaf.core.data import find_folders, load_data
 from turnleaf.core.languages.detection import find_present
 from turnleaf.core.languages.words import compile_pattern, expand, read_number
+from turnleaf.core.patterns import lazy_pattern
 from turnleaf.core.search.terms import simplify
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Iterator, Mapping
 
 FILE = "date_ranges.toml"
@@ -121,7 +122,7 @@ _SLASHED = (
     r"(?<![\d/.,-])"
     r"(?P<month>\d{1,2})[/／](?P<day>\d{1,2})(?:[/／](?P<year>\d{4}|\d{2}))?(?![\d/／]|[.-]\d)"
 )
-_GAP = re.compile(r"[\s,，、]{1,20}(?=[,.;:?!，。；：？！])|\s{2,}")
+_GAP = lazy_pattern(r"[\s,，、]{1,20}(?=[,.;:?!，。；：？！])|\s{2,}")
 _EDGES = " \t\r\n,，.。;；:：、"
 
 

@@ -5,11 +5,11 @@ Somebody who asks the same again shall find what was stated, not that it was ask
 
 from __future__ import annotations
 
-import re
 from functools import cache, lru_cache
 
 from turnleaf.core.languages.replies import earlier_openings, openings
 from turnleaf.core.languages.words import find_pattern, find_words
+from turnleaf.core.patterns import lazy_pattern
 from turnleaf.core.search.terms import fold, is_stop_word, parse_query, simplify
 
 MAX_CHARS = 400
@@ -18,8 +18,8 @@ MOST_NEW = 0.2
 """The share of a question's words that may be other ones than those of the question asked now."""
 
 _QUESTION_MARK = r"[?？]\W*+$|"
-_SENTENCE = re.compile(r"[^.!?。！？\n]++[.!?。！？\n]*+")
-_STATES = re.compile(r"[.!]\s++\S|[。！\n]\s*+\S")
+_SENTENCE = lazy_pattern(r"[^.!?。！？\n]++[.!?。！？\n]*+")
+_STATES = lazy_pattern(r"[.!]\s++\S|[。！\n]\s*+\S")
 
 
 def is_question(text: str) -> bool:
@@ -82,8 +82,8 @@ def _offers(sentence: str) -> bool:
 
 
 MAX_TALK_CHARS = 80
-_QUESTION = re.compile(r"[?？]\s*+$")
-_WORD = re.compile(r"[^\W\d_]+")
+_QUESTION = lazy_pattern(r"[?？]\s*+$")
+_WORD = lazy_pattern(r"[^\W\d_]+")
 
 
 def is_small_talk(text: str) -> bool:

@@ -7,8 +7,9 @@ parts that are passages of their own.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
+
+from turnleaf.core.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,11 +26,11 @@ SMALL_PART_COLUMNS = 280
 FEW_COLUMNS = 80
 """Paragraphs with fewer are joined, up to twice as many."""
 
-_WIDE = re.compile("[\u2e80-\U000323af]")
-_LINE = re.compile(r"[^\n]*+(?:\n\s*+|$)")
-_PARAGRAPH = re.compile(r"(?:[^\n]++|\n(?![^\S\n]*+\n))*+(?:\n\s*+|$)")
-_HEADING = re.compile(r"^\s*+#|[:：][\s*_]*+$")
-_SENTENCE = re.compile(r"[^\n。！？.!?]*+(?:[\n。！？]++|[.!?]++|$)\s*+")
+_WIDE = lazy_pattern("[\u2e80-\U000323af]")
+_LINE = lazy_pattern(r"[^\n]*+(?:\n\s*+|$)")
+_PARAGRAPH = lazy_pattern(r"(?:[^\n]++|\n(?![^\S\n]*+\n))*+(?:\n\s*+|$)")
+_HEADING = lazy_pattern(r"^\s*+#|[:：][\s*_]*+$")
+_SENTENCE = lazy_pattern(r"[^\n。！？.!?]*+(?:[\n。！？]++|[.!?]++|$)\s*+")
 
 
 class Part(NamedTuple):
