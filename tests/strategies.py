@@ -9,7 +9,8 @@ from typing import Any
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from turnleaf.core.changes import Change, Source
+from turnleaf.core.changes import Source
+from turnleaf.core.file_changes import FileChange
 from turnleaf.core.markdown import BOM
 from turnleaf.core.memories import Memory
 from turnleaf.core.messages import Message
@@ -93,10 +94,10 @@ shapes = st.builds(Shape, st.integers(0, 2**96 - 1), st.integers(-9, 9))
 
 
 @st.composite
-def recorded_changes(draw: st.DrawFn) -> Change:
+def recorded_changes(draw: st.DrawFn) -> FileChange:
     memory_id = draw(st.just("") | ids)
     lines = st.lists(texts, max_size=3).map(tuple)
-    return Change(
+    return FileChange(
         n=draw(st.integers(1, 10**9)),
         time=draw(moments),
         op=draw(st.sampled_from(["add", "update", "delete", "import", "undo", "restore", "erase"])),

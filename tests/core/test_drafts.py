@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from tests.strategies import MOMENT, contents, facts, pages, thorough, tidy_pages
 from turnleaf.core import jsonfacts, markdown
-from turnleaf.core.changes import Change, Repair
-from turnleaf.core.drafts import Draft, recorded
+from turnleaf.core.drafts import Draft
+from turnleaf.core.file_changes import FileChange, Repair, TextHistory, mend, recorded
 from turnleaf.core.memories import Memory
 from turnleaf.core.pages import Format
 from turnleaf.errors import Conflict
@@ -38,8 +38,8 @@ def empty(kind: Format) -> Draft:
     return Draft(kind, kind.EMPTY, MOMENT)
 
 
-def on_record(draft: Draft, first: int = 1) -> list[Change]:
-    template = Change(n=first, time=MOMENT, op="seen", file="f", old="o", new="n")
+def on_record(draft: Draft, first: int = 1) -> list[FileChange]:
+    template = FileChange(n=first, time=MOMENT, op="seen", file="f", old="o", new="n")
     return recorded(template, draft.steps)
 
 
@@ -81,7 +81,7 @@ def test_every_step_gets_a_number_of_its_own(kind: Format) -> None:
 
 
 def test_what_was_noticed_of_somebody_s_save_comes_first() -> None:
-    template = Change(n=3, time=MOMENT, op="seen", file="f", removed=(NEW,))
+    template = FileChange(n=3, time=MOMENT, op="seen", file="f", removed=(NEW,))
     draft = empty(as_format(markdown))
     assert recorded(template, []) == [template]
     draft.insert(OTHER, "restore")
@@ -97,7 +97,7 @@ def test_mending_deletes_updates_and_brings_back(kind: Format) -> None:
     draft.insert(OTHER, "add")
     back = dataclasses.replace(NEW, id="back", content="was lost")
     changed = dataclasses.replace(NEW, content="as we updated it")
-    draft.mend(Repair(bring_back=(back,), update_again=(changed,), delete_again=("other",)))
+    mend(draft, Repair(bring_back=(back,), update_again=(changed,), delete_again=("other",)))
     assert {memory.id: memory.content for memory in draft.memories} == {
         "fresh": "as we updated it",
         "back": "was lost",
@@ -111,10 +111,10 @@ def test_an_older_change_is_undone_where_its_fact_is_as_it_left_it(kind: Format)
     draft.insert(OTHER, "add")
     draft.replace(dataclasses.replace(OTHER, content="changed"), "update")
     first, second, third = on_record(draft)
-    draft.undo(third, is_newest=False)
+    draft.undo(third)
     assert draft.memories == [NEW, OTHER]
-    draft.undo(second, is_newest=False)
-    draft.undo(first, is_newest=False)
+    draft.undo(second)
+    draft.undo(first)
     assert draft.memories == []
 
 
@@ -124,7 +124,7 @@ def test_an_older_deletion_is_undone_too(kind: Format) -> None:
     draft.remove("fresh", "delete")
     draft.insert(OTHER, "add")
     deletion = on_record(draft)[1]
-    draft.undo(deletion, is_newest=False)
+    draft.undo(deletion)
     assert {memory.id for memory in draft.memories} == {"fresh", "other"}
 
 
@@ -134,10 +134,10 @@ def test_what_somebody_changed_since_cannot_be_undone(kind: Format) -> None:
     addition = on_record(draft)[0]
     draft.replace(dataclasses.replace(NEW, content="changed"), "update")
     with pytest.raises(Conflict, match="fresh was changed since"):
-        draft.undo(addition, is_newest=False)
+        draft.undo(addition)
     draft.remove("fresh", "delete")
     with pytest.raises(Conflict, match="fresh was changed since"):
-        draft.undo(addition, is_newest=False)
+        draft.undo(addition)
 
 
 def test_a_deletion_of_what_is_there_again_cannot_be_undone(kind: Format) -> None:
@@ -147,12 +147,12 @@ def test_a_deletion_of_what_is_there_again_cannot_be_undone(kind: Format) -> Non
     deletion = on_record(draft)[1]
     draft.insert(NEW, "add")
     with pytest.raises(Conflict, match="there already"):
-        draft.undo(deletion, is_newest=False)
+        draft.undo(deletion)
 
 
 def test_what_a_person_removed_comes_back_by_undo(kind: Format) -> None:
     draft = empty(kind)
-    draft.undo(Change(n=4, time=MOMENT, op="seen", file="f", removed=(NEW, OTHER)), is_newest=True)
+    draft.undo(FileChange(n=4, time=MOMENT, op="seen", file="f", removed=(NEW, OTHER)))
     assert {memory.id for memory in draft.memories} == {"fresh", "other"}
     assert {step.undoes for step in draft.steps} == {4}
 
@@ -178,12 +178,19 @@ def json_texts() -> st.SearchStrategy[str]:
     )
 
 
-def put(draft: Draft, text: str, first: int = 1) -> list[Change]:
+def put(draft: Draft, text: str, first: int = 1) -> list[FileChange]:
     """Put a text, and give what is on record of it."""
     old = draft.text
     assert draft.put(text, MOMENT) is (text != old)
-    template = Change(n=first, time=MOMENT, op="seen", file="f", old=old, new=text)
+    template = FileChange(n=first, time=MOMENT, op="seen", file="f", old=old, new=text)
     return recorded(template, draft.steps)
+
+
+def undo_put(draft: Draft, made: list[FileChange], version: str, history: list[FileChange]) -> None:
+    """Take a whole text back; versions are named by the texts themselves."""
+    texts = TextHistory(draft.kind, history, MOMENT)
+    saved = texts.as_saved(draft.text, version, made[0])
+    draft.undo_put(made[::-1], made[0].reversal(), saved)
 
 
 def test_a_whole_text_is_told_by_what_it_lacks_and_what_is_new_or_other(kind: Format) -> None:
@@ -209,7 +216,7 @@ def test_only_the_lines_that_differ_are_on_record() -> None:
 
 def test_the_same_text_is_no_step(kind: Format) -> None:
     assert put(empty(kind), kind.EMPTY) == [
-        Change(n=1, time=MOMENT, op="seen", file="f", old=kind.EMPTY, new=kind.EMPTY)
+        FileChange(n=1, time=MOMENT, op="seen", file="f", old=kind.EMPTY, new=kind.EMPTY)
     ]
 
 
@@ -226,7 +233,7 @@ def test_any_whole_text_is_taken_back_to_the_byte(case: tuple[ModuleType, str, s
     assert draft.text == after
     assert draft.shape == kind.parse(after, MOMENT).shape()
     again = Draft(kind, after, MOMENT)
-    again.undo_put(made[::-1], after, made)
+    undo_put(again, made, after, made)
     assert again.text == before
     assert again.shape == kind.parse(before, MOMENT).shape()
     assert {step.undoes for step in again.steps} == {1}
@@ -238,10 +245,10 @@ def after_another(before: str, written: str, change: Callable[[Draft], object]) 
     made = put(Draft(kind, before, MOMENT), written)
     later = Draft(kind, written, MOMENT)
     change(later)
-    template = Change(n=9, time=MOMENT, op="seen", file="f", old=written, new=later.text)
+    template = FileChange(n=9, time=MOMENT, op="seen", file="f", old=written, new=later.text)
     history = [*made, *recorded(template, later.steps)]
     draft = Draft(kind, later.text, MOMENT)
-    draft.undo_put(made[::-1], later.text, history)
+    undo_put(draft, made, later.text, history)
     return draft.text
 
 
@@ -265,7 +272,7 @@ def test_only_the_lines_of_a_whole_text_go_back_among_later_ones(before: str, wr
 
 
 def test_lines_that_were_changed_again_do_not_go_back() -> None:
-    with pytest.raises(Conflict, match="f was changed since at the same lines"):
+    with pytest.raises(Conflict, match="was changed since at the same lines"):
         after_another("a\nb\n", "a\nB\n", lambda draft: draft.put("a\nBB\n", MOMENT))
 
 
@@ -301,7 +308,7 @@ def test_undoing_one_change_after_another_gives_back_every_byte(
     page: tuple[ModuleType, str], todo: list[tuple[str, Memory, int]]
 ) -> None:
     kind, text = as_format(page[0]), page[1]
-    made: list[tuple[str, Change]] = []
+    made: list[tuple[str, FileChange]] = []
     for number, (op, memory, which) in enumerate(todo):
         draft = Draft(kind, text, MOMENT)
         perform(draft, op, dataclasses.replace(memory, id=f"new-{number}"), which)
@@ -310,7 +317,7 @@ def test_undoing_one_change_after_another_gives_back_every_byte(
     assume(made)
     for before, change in reversed(made):
         draft = Draft(kind, text, MOMENT)
-        draft.undo(change, is_newest=True)
+        draft.undo(change, change.reversal())
         assert draft.text == before
         assert draft.shape == kind.parse(before, MOMENT).shape()
         text = draft.text
@@ -335,7 +342,7 @@ def test_facts_added_at_once_stand_as_if_added_one_by_one(
     assert at_once.text == one_by_one.text
     assert at_once.shape == one_by_one.shape
     for change in reversed(on_record(at_once)):
-        at_once.undo(change, is_newest=True)
+        at_once.undo(change, change.reversal())
     assert at_once.text == text
 
 

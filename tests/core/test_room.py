@@ -22,7 +22,7 @@ def fact(memory_id: str, *, minutes: int = 0, said: int = 1, origin: str = LEARN
 def added(memory: Memory, n: int = 1, origin: str = LEARNED, trust: str = "user") -> Change:
     source = Source(conversation="web:1", trust=trust)
     return Change(
-        n=n, time=MOMENT, op="add", file="MEMORY.md", id=memory.id, after=memory,
+        n=n, time=MOMENT, op="add", id=memory.id, after=memory,
         origin=origin, source=source,
     )  # fmt: skip
 

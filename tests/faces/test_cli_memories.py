@@ -329,7 +329,7 @@ def test_a_file_that_was_saved_as_a_whole_is_told_of_and_taken_back(cli: Cli) ->
     assert "deleted when the whole file was saved by user" in cli("why", ming).out
     assert sorted(cli("undo").out.splitlines()) == sorted(
         [
-            "taken back: the text that was saved as MEMORY.md",
+            "taken back: the text that was saved",
             f"remembered again: {ming}: {MING}",
             f"says again: {lamp}: {LAMP}",
             f"forgotten again: {content_id('typed')}: typed",

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from tests.counting import count_calls
 from tests.strategies import brief, recorded_changes
-from turnleaf.core.changes import Change, Source, to_json
+from turnleaf.core.changes import Source
+from turnleaf.core.file_changes import FileChange, to_json
 from turnleaf.core.jsontext import dumps
 from turnleaf.core.memories import Memory
 from turnleaf.store.files.facts.journal import TAIL_BYTES, Journal
@@ -23,12 +24,12 @@ from turnleaf.store.files.facts.journal import TAIL_BYTES, Journal
 NOW = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)
 
 
-def change(n: int, file: str = "MEMORY.md", content: str = "x") -> Change:
+def change(n: int, file: str = "MEMORY.md", content: str = "x") -> FileChange:
     memory = Memory(f"id{n}", content, NOW, NOW)
-    return Change(n=n, time=NOW, op="add", file=file, id=memory.id, after=memory)
+    return FileChange(n=n, time=NOW, op="add", file=file, id=memory.id, after=memory)
 
 
-def append(journal: Journal, *changes: Change) -> None:
+def append(journal: Journal, *changes: FileChange) -> None:
     with journal.held() as held:
         held.append(changes)
 
@@ -53,7 +54,7 @@ def test_changes_are_read_in_the_order_in_which_they_were_made(journal: Journal)
 
 @brief
 @given(st.lists(recorded_changes(), min_size=1, max_size=4))
-def test_any_changes_come_back(tmp_path: Path, changes: list[Change]) -> None:
+def test_any_changes_come_back(tmp_path: Path, changes: list[FileChange]) -> None:
     journal = Journal(tmp_path / "MEMORY.md")
     journal.path.unlink(missing_ok=True)
     append(journal, *changes)
@@ -120,12 +121,12 @@ def test_what_was_read_once_is_not_parsed_again(journal: Journal) -> None:
     append(journal, change(1), change(2))
     journal.read()
     append(journal, change(3))
-    assert count_calls(journal.read)["changes.from_json"] == 1
-    assert count_calls(journal.read)["changes.from_json"] == 0
+    assert count_calls(journal.read)["file_changes.from_json"] == 1
+    assert count_calls(journal.read)["file_changes.from_json"] == 0
     journal.last()
     append(journal, change(4, "other.md"), change(5))
-    assert count_calls(journal.last)["changes.from_json"] == 1
-    assert count_calls(journal.last)["changes.from_json"] == 0
+    assert count_calls(journal.last)["file_changes.from_json"] == 1
+    assert count_calls(journal.last)["file_changes.from_json"] == 0
 
 
 @brief
@@ -133,7 +134,7 @@ def test_what_was_read_once_is_not_parsed_again(journal: Journal) -> None:
 def test_a_record_that_was_cut_or_rewritten_is_read_as_it_is(
     tmp_path: Path, steps: list[tuple[int, list[int]]]
 ) -> None:
-    journal, kept = Journal(tmp_path / "MEMORY.md"), list[Change]()
+    journal, kept = Journal(tmp_path / "MEMORY.md"), list[FileChange]()
     journal.path.unlink(missing_ok=True)
     for left, numbers in steps:
         kept = [*kept[:left], *map(change, numbers)]
@@ -148,7 +149,7 @@ def test_a_record_that_was_cut_or_rewritten_is_read_as_it_is(
 def test_a_line_of_the_same_length_in_the_place_of_another_is_seen(
     tmp_path: Path, steps: list[tuple[int, int]]
 ) -> None:
-    journal, kept = Journal(tmp_path / "MEMORY.md"), list[Change]()
+    journal, kept = Journal(tmp_path / "MEMORY.md"), list[FileChange]()
     journal.path.unlink(missing_ok=True)
     for left, number in steps:
         kept = kept[:left]
@@ -204,7 +205,9 @@ def test_rewriting_keeps_of_what_cannot_be_read_only_what_is_harmless(journal: J
 def test_a_source_and_traces_come_back(journal: Journal) -> None:
     source = Source("說", "cli:session-1", NOW, "document", "document:筆記.md")
     one = dataclasses.replace(change(1), source=source)
-    other = Change(n=2, time=NOW, op="erase", file="MEMORY.md", id="id1", traces=("ab12", "cd34"))
+    other = FileChange(
+        n=2, time=NOW, op="erase", file="MEMORY.md", id="id1", traces=("ab12", "cd34")
+    )
     append(journal, one, other)
     assert journal.read() == [one, other]
     assert '"source": "document:筆記.md"' in journal.path.read_text("utf-8")

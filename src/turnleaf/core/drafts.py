@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from turnleaf.core.changes import Change, Repair
+    from turnleaf.core.changes import Change, SomeChange
     from turnleaf.core.memories import Memory
     from turnleaf.core.pages import Format, Page, Shape
 
@@ -57,7 +57,7 @@ class Draft:
         shape: Shape | None = None,
         page: Page | None = None,
     ) -> None:
-        self._format = kind
+        self.kind = kind
         self._unknown_time = unknown_time
         self._shape = shape
         self._text: str | None = text
@@ -87,7 +87,7 @@ class Draft:
         return self._shape or self.page.shape()
 
     def find(self, memory_id: str) -> Any:  # noqa: ANN401 - a Place of the format's own
-        """Give the place of the fact of that id, or None."""
+        """Return the place of the fact of that id, or None."""
         return find(self.page, memory_id)
 
     def insert(self, memory: Memory, op: str, undoes: int | None = None) -> None:
@@ -105,7 +105,7 @@ class Draft:
                 lines = (), ()
 
     def replace(self, memory: Memory, op: str, undoes: int | None = None) -> None:
-        """Let the fact of the same id say something else."""
+        """Change what the fact of the same id says."""
         fact = self.find(memory.id)
         self._take(Step(op, fact.memory, memory, self.page.replace(fact, memory), undoes))
 
@@ -115,13 +115,13 @@ class Draft:
         self._take(Step(op, fact.memory, None, self.page.remove(fact), undoes))
 
     def put(self, text: str, now: datetime) -> bool:
-        """Let a person's text stand in the place of all; False when it is the same.
+        """Replace all by a person's text; False when it is the same.
 
         What the person typed was written now.
         """
         if text == self.text:
             return False
-        splice, others = self._let_stand(text, now)
+        splice, others = self._replace_all(text, now)
         removed = tuple(was for was, fact, _ in others if was and not fact)
         self.steps.append(Step("put", None, None, splice, removed=removed))
         self.steps += [
@@ -131,52 +131,46 @@ class Draft:
         ]
         return True
 
-    def undo_put(self, made: Sequence[Change], version: str, history: Sequence[Change]) -> None:
+    def undo_put(self, made: Sequence[Change], reversal: Splice, saved: str | None) -> None:
         """Give back the text that a person's replaced; what was changed since stays.
 
-        `version` names the text as it is. Where the lines cannot be told any more, the facts are
-        taken back by themselves; raise Conflict when they were changed since, or when it was not
-        only about facts.
+        `saved` is the person's text, None where it cannot be told any more, and `reversal` what
+        takes it back. Where lines stand in its way, the facts are taken back by themselves; raise
+        Conflict when they were changed since, or when it was not only about facts.
         """
         whole = next(change for change in made if not change.id)
-        text = self._given_back(whole, made, version, history)
+        text = None if saved is None else self._give_back(made, reversal, saved)
         if text is None:
-            self._undo_facts(whole, made)
-            return
-        splice, others = self._let_stand(text, self._unknown_time)
-        self.steps.append(Step("undo", None, None, splice, whole.n))
+            self._undo_facts(whole, made, reversal)
+        else:
+            self.restore(text, whole.n)
+
+    def restore(self, text: str, number: int) -> None:
+        """Give back a text that a change replaced."""
+        splice, others = self._replace_all(text, self._unknown_time)
+        self.steps.append(Step("undo", None, None, splice, number))
         self.steps += [
-            Step("undo", was, fact, replace(NOTHING, facts=(raw,)), whole.n)
+            Step("undo", was, fact, replace(NOTHING, facts=(raw,)), number)
             for was, fact, raw in others
         ]
 
-    def mend(self, repair: Repair) -> None:
-        """Make up for somebody else's save."""
-        for memory_id in repair.delete_again:
-            self.remove(memory_id, "restore")
-        for memory in repair.update_again:
-            self.replace(memory, "restore")
-        for memory in repair.bring_back:
-            self.insert(memory, "restore")
-
-    def undo(self, change: Change, *, is_newest: bool) -> None:
-        """Take a change back; to the byte when it is the newest that was made."""
+    def undo(self, change: Change, reversal: Splice | None = None) -> None:
+        """Take a change back; to the byte with the `reversal` of the newest that was made."""
         for memory in change.removed:
             if self.find(memory.id) is None:
                 self.insert(memory, "undo", change.n)
         if not change.id:
             return
-        if is_newest:
-            splice = Splice(change.at, change.put, change.took)
-            self._take(Step("undo", change.after, change.before, splice, change.n))
+        if reversal:
+            self._take(Step("undo", change.after, change.before, reversal, change.n))
         else:
             self._undo_fact(change)
 
-    def _undo_facts(self, whole: Change, made: Sequence[Change]) -> None:
-        if not self._is_all_facts(whole):
+    def _undo_facts(self, whole: Change, made: Sequence[Change], reversal: Splice) -> None:
+        if not all(map(self._holds_only_facts, map("".join, (reversal.took, reversal.put)))):
             message = (
-                f"{whole.file} was changed since at the same lines or by another program, so "
-                "this cannot be undone; edit it instead"
+                "the text was changed since at the same lines or by another program, so this "
+                "cannot be undone; edit it instead"
             )
             raise Conflict(message)
         for change in made:
@@ -184,7 +178,7 @@ class Draft:
                 self._check_unchanged(change, change.after)
         self.steps.append(Step("undo", None, None, NOTHING, whole.n))
         for change in made:
-            self.undo(change, is_newest=False)
+            self.undo(change)
 
     def _undo_fact(self, change: Change) -> None:
         if change.before and change.after is None:
@@ -211,72 +205,30 @@ class Draft:
             )
             raise Conflict(message)
 
-    def _let_stand(
+    def _replace_all(
         self, text: str, unknown_time: datetime
     ) -> tuple[Splice, list[tuple[Memory | None, Memory | None, str]]]:
-        """Take a whole text; give which lines changed, and the facts as they were and are."""
-        old, new = self.page, self._format.parse(text, unknown_time)
-        splice = _difference(_lines(self.text), _lines(text))
+        """Take a whole text; return which lines changed, and the facts as they were and are."""
+        old, new = self.page, self.kind.parse(text, unknown_time)
+        splice = difference(split_lines(self.text), split_lines(text))
         self._text, self.page, self._shape = text, new, new.shape()
         return splice, _other_facts(old, new)
 
-    def _given_back(
-        self, whole: Change, made: Sequence[Change], version: str, history: Sequence[Change]
-    ) -> str | None:
-        """Give the text without what a person's text changed; None when it cannot be told."""
-        saved = self._as_saved(whole, version, history)
-        replaced = None if saved is None else _unspliced(saved, whole)
-        if saved is None or replaced is None:
-            return None
-        if saved == self.text:
+    def _give_back(self, made: Sequence[Change], reversal: Splice, saved: str) -> str | None:
+        """Return the text without what a person's text changed; None when it cannot be told."""
+        replaced = unspliced(saved, reversal)
+        if replaced is None or saved == self.text:
             return replaced
-        lines = _merged(_lines(saved), _lines(replaced), _lines(self.text))
+        lines = _merged(split_lines(saved), split_lines(replaced), split_lines(self.text))
         text = None if lines is None else "".join(lines)
         return text if text is not None and self._contents(text) == self._without(made) else None
 
-    def _as_saved(self, whole: Change, version: str, history: Sequence[Change]) -> str | None:
-        """Give the text as a person saved it, all later changes taken back, if they are known."""
-        later = [one for one in history if one.n > whole.n and one.old != one.new]
-        text: str | None = self.text
-        while version != whole.new and text is not None:
-            last = next((one for one in later if one.new == version), None)
-            if last is None:
-                return None
-            text = self.text_before(last, history, text)
-            later = [one for one in later if one.n < last.n]
-            version = last.old
-        return text
-
-    def text_before(
-        self, made: Change, history: Sequence[Change], text: str | None = None
-    ) -> str | None:
-        """Return the text without a change and all made with it, if that left this text."""
-        puts = {change.n for change in history if change.op == "put"}
-        text = self.text if text is None else text
-        for one in [one for one in reversed(history) if one.is_of_one_step(made)]:
-            is_whole = one.op == "put" or one.undoes in puts
-            text = self._without_splice(text, one, is_whole=is_whole)
-        return text
-
-    def text_after(self, made: Change, history: Sequence[Change]) -> str | None:
-        """Return the text with a change and all made with it, if they were made of this text."""
-        mirrored = [replace(one, took=one.put, put=one.took) for one in reversed(history)]
-        return self.text_before(made, mirrored)
-
-    def _without_splice(self, text: str | None, change: Change, *, is_whole: bool) -> str | None:
-        if text is None:
-            return None
-        if is_whole:
-            return _unspliced(text, change)
-        page = self._format.parse(text, self._unknown_time)
-        return page.spliced(Splice(change.at, change.put, change.took))
-
     def _contents(self, text: str) -> dict[str, str]:
-        page = self._format.parse(text, self._unknown_time)
+        page = self.kind.parse(text, self._unknown_time)
         return {fact.memory.id: fact.memory.content for fact in page.facts}
 
     def _without(self, made: Sequence[Change]) -> dict[str, str]:
-        """Give what all facts will say when what a person made of them is taken back."""
+        """Return what all facts will say when what a person made of them is taken back."""
         contents = {memory.id: memory.content for memory in self.memories}
         for change in made:
             if change.before:
@@ -286,13 +238,9 @@ class Draft:
             contents |= {memory.id: memory.content for memory in change.removed}
         return contents
 
-    def _is_all_facts(self, whole: Change) -> bool:
-        """Tell whether nothing but facts changed, so that no other line can be missed."""
-        return all(self._holds_only_facts("".join(lines)) for lines in (whole.took, whole.put))
-
     def _holds_only_facts(self, text: str) -> bool:
         try:
-            page = self._format.parse(text, self._unknown_time)
+            page = self.kind.parse(text, self._unknown_time)
         except CorruptFile:  # a part of an array, which has nothing else
             return True
         return page.shape().total == page.shape_of(map(page.raw, page.facts)).total
@@ -306,7 +254,7 @@ class Draft:
         self.steps.append(step)
 
 
-def recorded(template: Change, steps: Sequence[Step]) -> list[Change]:
+def recorded(template: SomeChange, steps: Sequence[Step]) -> list[SomeChange]:
     """Put steps on record, one number each, after what was noticed of somebody else's save."""
     noticed = [template] if template.removed or not steps else []
     first = template.n + len(noticed)
@@ -320,10 +268,6 @@ def recorded(template: Change, steps: Sequence[Step]) -> list[Change]:
             id=step.id,
             before=step.before,
             after=step.after,
-            at=step.splice.start,
-            took=step.splice.took,
-            put=step.splice.put,
-            fact="".join(step.splice.facts),
             undoes=step.undoes,
             removed=step.removed,
         )
@@ -331,11 +275,12 @@ def recorded(template: Change, steps: Sequence[Step]) -> list[Change]:
     ]
 
 
-def _lines(text: str) -> list[str]:
+def split_lines(text: str) -> list[str]:
+    """Return the lines of a text, each with its end."""
     return LINES.findall(text)
 
 
-def _difference(old: Sequence[str], new: Sequence[str]) -> Splice:
+def difference(old: Sequence[str], new: Sequence[str]) -> Splice:
     """Find the lines from the first to the last that differ."""
     shorter = min(len(old), len(new))
     start = next((at for at in range(shorter) if old[at] != new[at]), shorter)
@@ -344,13 +289,13 @@ def _difference(old: Sequence[str], new: Sequence[str]) -> Splice:
     return Splice(start, tuple(old[start : len(old) - tail]), tuple(new[start : len(new) - tail]))
 
 
-def _unspliced(text: str, change: Change) -> str | None:
-    """Give a text without a change of its lines; None when it does not hold them."""
-    lines = _lines(text)
-    end = change.at + len(change.put)
-    if tuple(lines[change.at : end]) != change.put:
+def unspliced(text: str, reversal: Splice) -> str | None:
+    """Return a text without a change of its lines; None when it does not hold them."""
+    lines = split_lines(text)
+    end = reversal.start + len(reversal.took)
+    if tuple(lines[reversal.start : end]) != reversal.took:
         return None
-    return "".join([*lines[: change.at], *change.took, *lines[end:]])
+    return "".join(reversal.make_in(lines))
 
 
 def _merged(base: list[str], one: list[str], other: list[str]) -> list[str] | None:
@@ -368,7 +313,7 @@ def _merged(base: list[str], one: list[str], other: list[str]) -> list[str] | No
 
 def _hunks(old: list[str], new: list[str]) -> list[tuple[int, int, list[str]]]:
     """Find which lines were replaced by which."""
-    splice = _difference(old, new)
+    splice = difference(old, new)
     took, put = list(splice.took), list(splice.put)
     if len(took) * len(put) > MAX_COMPARED:
         return [(splice.start, splice.start + len(took), put)]
@@ -381,7 +326,7 @@ def _hunks(old: list[str], new: list[str]) -> list[tuple[int, int, list[str]]]:
 
 
 def _other_facts(old: Page, new: Page) -> list[tuple[Memory | None, Memory | None, str]]:
-    """Give the facts in which pages differ, as they were, as they are, and their lines."""
+    """Return the facts in which pages differ, as they were, as they are, and their lines."""
     before = {fact.memory.id: fact for fact in old.facts}
     others: list[tuple[Memory | None, Memory | None, str]] = []
     for fact in new.facts:

@@ -14,16 +14,14 @@ from typing import TYPE_CHECKING
 from turnleaf.core import bullets
 from turnleaf.core.changes import TICK, trace
 from turnleaf.core.jsontext import dumps
-from turnleaf.core.pages import Shape, find
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
-    from turnleaf.core.changes import Change, Source
+    from turnleaf.core.changes import Change, SomeChange, Source
     from turnleaf.core.drafts import Draft
     from turnleaf.core.memories import Memory
-    from turnleaf.core.pages import Page
 
 ACTS = ("add", "update", "import", "repeat", "revive")
 _ESCAPES = re.compile(r"(?:\\u[0-9a-fA-F]{4})+")
@@ -39,23 +37,23 @@ class Erasure:
     replaced: dict[tuple[str, str], Memory | None] = field(default_factory=dict)
 
     def is_erased(self, memory: Memory) -> bool:
-        """Tell whether a fact says what the source brought."""
+        """Whether a fact says what the source brought."""
         return (memory.id, memory.content) in self.texts
 
     def kept(self, memory: Memory | None) -> Memory | None:
-        """Give what stands in the place of a fact when the source is gone."""
+        """Return what stands in the place of a fact when the source is gone."""
         if memory is None or not self.is_erased(memory):
             return memory
         return self.replaced.get((memory.id, memory.content))
 
     def mentions(self, text: str) -> bool:
-        """Tell whether a line may hold some of it; rather too often than once too little."""
+        """Whether a line may hold some of it; rather too often than once too little."""
         plain = _ESCAPES.sub(lambda escapes: str(json.loads(f'"{escapes[0]}"')), text)
         return any(scrap in text or scrap in plain for scrap in self.scraps)
 
 
 def comes_from(source: Source | None, name: str) -> bool:
-    """Tell whether something rests on a conversation, a tool or a document of that name."""
+    """Whether something rests on a conversation, a tool or a document of that name."""
     return source is not None and name in {source.conversation, source.name}
 
 
@@ -73,7 +71,7 @@ def erasure(name: str, history: Sequence[Change], elsewhere: Sequence[Change] = 
 
 
 def _scraps(name: str, texts: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Give what a line of a file or of the record holds when it holds a part of a text."""
+    """Yield what a line of a file or of the record holds when it holds a part of a text."""
     yield dumps(name)
     for _, content in texts:
         yield dumps(content)[1:-1]
@@ -96,7 +94,7 @@ def _acts(history: Iterable[Change]) -> Iterator[tuple[tuple[str, str], Change]]
 
 
 def take_out(draft: Draft, found: Erasure, now: datetime) -> list[Memory]:
-    """Take a source's texts out of a file; give the facts as they stood."""
+    """Take a source's texts out of a draft; return the facts as they stood."""
     gone = [memory for memory in draft.memories if found.is_erased(memory)]
     for memory in gone:
         older = found.kept(memory)
@@ -108,11 +106,6 @@ def take_out(draft: Draft, found: Erasure, now: datetime) -> list[Memory]:
     return gone
 
 
-def without_text(change: Change) -> Change:
-    """Put on record that a fact was erased once more, and no word of what it said."""
-    return replace(change, op="erase", before=None, took=(), put=())
-
-
 def concerns(history: Sequence[Change], found: Erasure) -> bool:
     """Whether anything on record rests on a source, or says what it brought."""
     return any(
@@ -121,90 +114,44 @@ def concerns(history: Sequence[Change], found: Erasure) -> bool:
     )
 
 
-def rewritten(history: Sequence[Change], found: Erasure, page: Page, now: Change) -> list[Change]:
-    """Give the record as if the source had never been.
-
-    `page` is the file as it is, and `now` what is known of it.
-    """
-    pairs = [(change, _line(change, found)) for change in history]
-    if not found.texts:
-        return [line for _, line in pairs if line]
-    # What can no longer be taken back to the byte must not look like the newest change.
-    broken = {_step(old) for old, line in pairs if line is None or _told(line) != _told(old)}
-    lines = [
-        replace(line, shape=Shape(0, 0), new="" if _step(old) in broken else line.new)
-        for old, line in pairs
-        if line
-    ]
-    return [*_without_empty(lines), *_tombs(found, page, now)]
-
-
-def _told(change: Change) -> tuple[object, ...]:
-    return change.before, change.after, change.removed, change.took, change.put
-
-
-def _step(change: Change) -> tuple[str, str, datetime]:
-    return change.old, change.new, change.time
-
-
-def _without_empty(lines: Sequence[Change]) -> Iterator[Change]:
-    """Leave out the saves of a whole file of which nothing is left."""
-    told = {_step(line) for line in lines if line.op == "put" and line.id}
-    for line in lines:
-        if not _is_whole(line) or line.removed or line.took or line.put or _step(line) in told:
-            yield line
-
-
-def _is_whole(change: Change) -> bool:
-    return change.op == "put" and not change.id
-
-
-def _tombs(found: Erasure, page: Page, now: Change) -> Iterator[Change]:
-    """Put on record how its facts stand without it, so that no older file brings it back."""
+def make_tombs(
+    found: Erasure, standing: Mapping[str, Memory], now: SomeChange
+) -> Iterator[SomeChange]:
+    """Put on record how its facts stand without it, so that no older text brings it back."""
     traces: dict[str, set[str]] = {}
     for memory_id, content in found.texts:
         traces.setdefault(memory_id, set()).add(trace(content))
     for number, memory_id in enumerate(sorted(traces)):
-        place = find(page, memory_id)
         yield replace(
             now,
             n=now.n + number,
             id=memory_id,
-            after=place.memory if place else None,
-            fact=page.raw(place) if place else "",
+            after=standing.get(memory_id),
             traces=tuple(sorted(traces[memory_id])),
         )
 
 
-def _line(change: Change, found: Erasure) -> Change | None:
-    """Give a line without what the source brought; None when nothing is left to say."""
-    line = _without_source(change, found.source)
+def without_source(change: SomeChange, found: Erasure) -> SomeChange | None:
+    """Return a change as if the source had never been; None when nothing is left of it."""
+    line = replace(change, source=None) if comes_from(change.source, found.source) else change
     if not found.texts:
         return line
     if change.op == "erase" and change.before:
         return None
     before, after = found.kept(change.before), found.kept(change.after)
     removed = tuple(filter(None, map(found.kept, change.removed)))
-    is_other = (before, after, removed) != (change.before, change.after, change.removed)
-    if not is_other and not found.mentions("".join(change.took + change.put)):
+    if (before, after, removed) == (change.before, change.after, change.removed):
         return line
     is_empty = _content(before) == _content(after) and not (removed or change.traces)
-    if is_other and is_empty and not _is_whole(change):
+    if is_empty and not is_whole(change):
         return None
-    return replace(
-        line,
-        op="add" if change.op == "update" and before is None else change.op,
-        before=before,
-        after=after,
-        removed=removed,
-        fact=change.fact if after is change.after else "",
-        took=(),
-        put=(),
-    )
+    op = "add" if change.op == "update" and before is None else change.op
+    return replace(line, op=op, before=before, after=after, removed=removed)
 
 
-def _without_source(change: Change, name: str) -> Change:
-    return replace(change, source=None) if comes_from(change.source, name) else change
+def is_whole(change: Change) -> bool:
+    """Whether it is the first of those by which a person saved the whole text."""
+    return change.op == "put" and not change.id
 
 
 def _content(memory: Memory | None) -> str | None:

@@ -435,7 +435,7 @@ def test_changes_come_newest_first_without_the_lines_of_the_file(
     assert newest["n"] > first["n"]
     assert newest["before"]["content"] == LAMP
     assert newest["after"]["content"] == "客廳的燈叫做小美"
-    assert (newest["id"], newest["origin"], newest["file"]) == (fact["id"], "user", "MEMORY.md")
+    assert (newest["id"], newest["origin"]) == (fact["id"], "user")
     assert (newest["undone"], newest["undoable"]) == (False, True)
     assert not INSIDE & newest.keys()
 

@@ -595,7 +595,7 @@ def test_the_next_write_moves_what_ended_within_the_same_change(place: Place) ->
     assert [one.id for one in store.older()] == [exam.id]
     last = store.changes()[-2:]
     assert [(one.op, one.id) for one in last] == [("expire", exam.id), ("add", tea.id)]
-    assert last[0].is_of_one_step(last[1])
+    assert last[0].step == last[1].step
 
 
 def test_an_undo_leaves_what_ended_where_it_is(place: Place) -> None:

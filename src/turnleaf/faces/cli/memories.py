@@ -241,7 +241,7 @@ def undo(workspace: Workspace, *, skip: bool, as_json: bool) -> None:
 def _describe_undone(change: Change) -> list[str]:
     lines = [f"remembered again: {_name(memory)}" for memory in change.removed]
     if change.op == "put" and not change.id:
-        lines.insert(0, f"taken back: the text that was saved as {flatten(change.file)}")
+        lines.insert(0, "taken back: the text that was saved")
     if change.before:
         what = "says again" if change.after else "remembered again"
         lines.append(f"{what}: {_name(change.before)}")

@@ -121,7 +121,6 @@ class ChangeView(Sourced):
     n: int
     time: Time
     op: str = Field(examples=["add", "update", "delete", "put"])
-    file: str = Field(examples=["MEMORY.md"])
     id: str | None = None
     before: FactView | None = None
     after: FactView | None = None
@@ -134,7 +133,7 @@ class ChangeView(Sourced):
 
     @classmethod
     def of(cls, change: changes.Change, *, undone: bool, undoable: bool) -> Self:
-        """Return a change's form, without the lines of the file."""
+        """Return a change's form."""
         record = changes.to_json(change)
         return cls.model_validate({**record, "undone": undone, "undoable": undoable})
 

@@ -6,12 +6,12 @@ import hashlib
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 from turnleaf.core import erasing, markdown
-from turnleaf.core.changes import TICK, Change, made_with, undone
-from turnleaf.core.drafts import Draft, Step, recorded
+from turnleaf.core.changes import TICK, Change, made_with
+from turnleaf.core.drafts import NOTHING, Draft, recorded
 from turnleaf.core.memories import Memory
+from turnleaf.core.pages import Splice
 from turnleaf.core.room import (
     LEARNED,
     Room,
@@ -20,16 +20,32 @@ from turnleaf.core.room import (
     find_weakest,
     room_for,
 )
+from turnleaf.errors import Conflict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import date
 
     from turnleaf.core.changes import Source
+    from turnleaf.core.drafts import Step
 
-MAIN, OLDER = "memory", "older"
 MOVE = "move"
-"""The other half of a change, among the older facts: not told, and undone with it."""
+"""The other half of a change, among the older facts: not on record, and undone with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A change with what it takes to undo it."""
+
+    change: Change
+    reversal: Splice = NOTHING
+    """What takes it back in the text, to the letter, while that is as it left it."""
+    text: str | None = None
+    """The text as it left it; None where something of it was erased."""
+    is_older: bool = False
+    """Whether it changed an older fact."""
+    left: Memory | None = None
+    """What it brought back, as that stood among the older facts."""
 
 
 @dataclass
@@ -40,7 +56,7 @@ class Book:
     older: str = markdown.EMPTY
     written_at: datetime = datetime(2000, 1, 1, tzinfo=UTC)
     """The time of what a person typed, which has none of its own."""
-    record: list[Change] = field(default_factory=list)
+    record: list[Entry] = field(default_factory=list)
     last_number: int = 0
 
     @property
@@ -52,13 +68,10 @@ class Book:
         """Return the facts of the text, also those that ended."""
         return [fact.memory for fact in markdown.parse(self.text, self.written_at).facts]
 
-    def list_told(self) -> list[Change]:
-        """Return the changes that people are told of."""
-        return [change for change in self.record if change.op != MOVE]
-
-    def list_main(self) -> list[Change]:
-        """Return the changes of the text."""
-        return [change for change in self.record if change.file == MAIN]
+    @property
+    def changes(self) -> list[Change]:
+        """What was changed, oldest first."""
+        return [entry.change for entry in self.record]
 
 
 def name_text(text: str) -> str:
@@ -74,6 +87,7 @@ class Edit:
         self.now = now
         self.main = Draft(markdown, book.text, book.written_at)
         self.older = Draft(markdown, book.older, book.written_at)
+        self._left: dict[str, Memory] = {}
 
     def expire(self, today: date) -> None:
         """Move what ended to the older facts."""
@@ -87,10 +101,16 @@ class Edit:
             self.older.insert(memory, MOVE)
         return found
 
+    def bring_back(self, memory: Memory, op: str) -> None:
+        """Move an older fact to those of the text, as it stands now."""
+        self._left[memory.id] = self.older.find(memory.id).memory
+        self.older.remove(memory.id, MOVE)
+        self.main.insert(memory, op)
+
     def make_room(self, content: str, limits: Room) -> tuple[Memory, ...]:
         """Move as few learned facts as needed to the older ones; raise MemoryFull else."""
         new, gone = Room(1, len(content)), list[Memory]()
-        weakest = iter(find_weakest(self.main.memories, self.book.list_told()))
+        weakest = iter(find_weakest(self.main.memories, self.book.changes))
         while not (limits - self.main.taken).has_place_for(content):
             weak = next(weakest, None)
             if weak is None:
@@ -115,79 +135,85 @@ class Edit:
 
     def undo(self, change: Change) -> list[Change]:
         """Take back a change with all made with it; return those; raise Conflict where it stays."""
-        record = self.book.record
-        made = made_with(change, record)
+        entries = {entry.change.n: entry for entry in self.book.record}
+        made = made_with(change, self.book.changes)
         if change.op == "put":
-            self.main.undo_put(made, name_text(self.main.text), self.book.list_main())
+            whole = entries[next(one.n for one in made if not one.id)]
+            self.main.undo_put(made, whole.reversal, whole.text)
             return made
-        is_newest = name_text(self.main.text) == change.new
+        is_newest = entries[change.n].text == self.main.text
         for one in made:
-            draft = self.main if one.file == MAIN else self.older
-            draft.undo(one, is_newest=is_newest and one.file == MAIN)
-        moves = find_moves(made, record)
-        for one in moves:
-            self.older.undo(one, is_newest=False)
-        numbers = {one.n for one in moves}
-        self.older.steps = [_as_move(step, numbers) for step in self.older.steps]
+            self._undo_one(entries[one.n], is_newest=is_newest)
         return made
+
+    def _undo_one(self, entry: Entry, *, is_newest: bool) -> None:
+        change = entry.change
+        if entry.is_older:
+            self.older.undo(change)
+            return
+        if change.op == "retire" and change.before:
+            self._take_from_older(change.before)
+        self.main.undo(change, entry.reversal if is_newest else None)
+        if entry.left:
+            self.older.insert(entry.left, MOVE)
+
+    def _take_from_older(self, memory: Memory) -> None:
+        place = self.older.find(memory.id)
+        if place is None or place.memory.content != memory.content:
+            message = f"the older fact {memory.id} was changed since, so this cannot be undone"
+            raise Conflict(message)
+        self.older.remove(memory.id, MOVE)
 
     def erase(self, source: str, elsewhere: Sequence[Change]) -> list[Memory]:
         """Take out all that came from a source; return the facts that are gone."""
         book = self.book
-        found = erasing.erasure(source, book.record, elsewhere)
-        if not erasing.concerns(book.record, found):
+        found = erasing.erasure(source, book.changes, elsewhere)
+        if not erasing.concerns(book.changes, found):
             return []
         gone = [m for d in (self.main, self.older) for m in erasing.take_out(d, found, self.now)]
-        now = self._make_template(MAIN, None, None, name_text(self.main.text))
-        now = replace(now, op="erase")
-        book.record = erasing.rewritten(book.record, found, self.main.page, now)
-        book.last_number = max([book.last_number, *(change.n for change in book.record)])
-        book.text, book.older = self.main.text, self.older.text
+        left = [erase_entry(entry, found, is_same=not self.main.steps) for entry in book.record]
+        standing = {memory.id: memory for memory in self.main.memories}
+        tombs = erasing.make_tombs(found, standing, replace(self._make_template(), op="erase"))
+        self._keep([*filter(None, left), *map(Entry, tombs)])
         return gone
 
     def keep(self, origin: str, source: Source | None = None) -> list[Change]:
         """Put all on record and keep it; return the changes."""
-        if not self.main.steps and not self.older.steps:
+        template = replace(self._make_template(), origin=origin, source=source)
+        older = [step for step in self.older.steps if step.op != MOVE]
+        if not (self.main.steps or self.older.steps):
             return []
-        new = name_text(self.main.text) if self.main.steps else uuid4().hex
-        made: list[Change] = []
-        for file, draft in ((MAIN, self.main), (OLDER, self.older)):
-            template = self._make_template(file, origin, source, new)
-            made += recorded(template, draft.steps) if draft.steps else []
-            self.book.last_number = max([self.book.last_number, *(one.n for one in made)])
-        self.book.record += made
-        self.book.text, self.book.older = self.main.text, self.older.text
-        return made
+        steps = [*self.main.steps, *older]
+        changes = recorded(template, steps) if steps else []
+        made = [self._make_entry(*pair) for pair in zip(changes, steps, strict=True)]
+        made = [replace(one, is_older=at >= len(self.main.steps)) for at, one in enumerate(made)]
+        self._keep([*self.book.record, *made])
+        return changes
 
-    def _make_template(
-        self, file: str, origin: str | None, source: Source | None, new: str
-    ) -> Change:
-        return Change(
-            n=self.book.last_number + 1,
-            time=self.now,
-            op="",
-            file=file,
-            origin=origin,
-            source=source,
-            old=self.book.version,
-            new=new,
-        )
+    def _keep(self, record: list[Entry]) -> None:
+        book = self.book
+        book.record, book.text, book.older = record, self.main.text, self.older.text
+        book.last_number = max([book.last_number, *(entry.change.n for entry in record)])
+
+    def _make_entry(self, change: Change, step: Step) -> Entry:
+        splice = step.splice
+        reversal = Splice(splice.start, splice.put, splice.took)
+        left = self._left.get(change.id) if change.op == "revive" else None
+        return Entry(change, reversal, self.main.text, left=left)
+
+    def _make_template(self) -> Change:
+        number = self.book.last_number + 1
+        return Change(n=number, time=self.now, op="", step=number)
 
 
-def find_moves(made: Sequence[Change], record: Sequence[Change]) -> list[Change]:
-    """Return the other halves of changes, newest first."""
-    wanted = {(one.id, one.op == "retire") for one in made if one.op in {"retire", "revive"}}
-    gone = undone(record)
-    return [
-        one
-        for one in reversed(record)
-        if one.op == MOVE
-        and one.undoes is None
-        and one.n not in gone
-        and (one.id, one.after is not None) in wanted
-        and one.is_of_one_step(made[0])
-    ]
-
-
-def _as_move(step: Step, numbers: set[int]) -> Step:
-    return replace(step, op=MOVE) if step.undoes in numbers else step
+def erase_entry(entry: Entry, found: erasing.Erasure, *, is_same: bool) -> Entry | None:
+    """Return an entry without what a source brought; `is_same`: the text held nothing of it."""
+    change = erasing.without_source(entry.change, found)
+    if change is None:
+        return None
+    lines = "".join(entry.reversal.took + entry.reversal.put)
+    reversal = NOTHING if found.mentions(lines) else entry.reversal
+    left = entry.left and found.kept(entry.left)
+    return replace(
+        entry, change=change, reversal=reversal, text=entry.text if is_same else None, left=left
+    )

@@ -57,7 +57,7 @@ class MemoryFacts(Keeper):
 
     def exists(self) -> bool:
         """Whether anything was ever stored."""
-        return self._kept.last_number > 0
+        return self._kept != Book()
 
     def use(self, settings: Settings) -> None:
         """Apply other limits from now on."""
@@ -214,7 +214,7 @@ class MemoryFacts(Keeper):
         """Return the id of every fact that there is or ever was."""
         read = self._read()
         here = {one.id for one in (*read.main.memories, *read.older.memories)}
-        return here.union(*(change.ids() for change in self._book.record))
+        return here.union(*(change.ids() for change in self._book.changes))
 
     @in_one_step
     def update(
@@ -293,13 +293,12 @@ class MemoryFacts(Keeper):
             edit.keep(origin, source)
             return None
         old, content = place.memory, place.memory.content
-        edit.older.remove(memory_id, MOVE)
         displaced = edit.make_room(content, self._limits) if displace else ()
         if not displace:
             edit.check_room([content], origin, self._limits)
         back = replace(old, until=day, said_count=old.said_count + 1)
         back = replace(back, updated_at=max(edit.now, old.updated_at + TICK))
-        edit.main.insert(back, "revive")
+        edit.bring_back(back, "revive")
         edit.keep(origin, source)
         return Remembered(back, displaced)
 
@@ -332,7 +331,7 @@ class MemoryFacts(Keeper):
     @in_one_step
     def undo(self, number: int | None = None, *, skip: bool = False) -> list[Change]:
         """Take back the newest change that can be, or a certain one, with all of the same step."""
-        record = self._book.record
+        record = self._book.changes
         can = can_be_undone(record)
         if number is not None and number not in can:
             message = f"there is no change {number} to take back"
@@ -358,7 +357,7 @@ class MemoryFacts(Keeper):
     @in_one_step
     def changes(self, memory_id: str | None = None) -> list[Change]:
         """Return what was changed, oldest first; of one fact or of all."""
-        told = self._book.list_told()
+        told = self._book.changes
         return [one for one in told if memory_id is None or one.concerns(memory_id)]
 
     def last_change(self) -> Change | None:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from turnleaf.core import changes
+from turnleaf.core import file_changes
 from turnleaf.core.examination import Diagnosis
 from turnleaf.core.jsontext import dumps
 from turnleaf.core.plurals import counted
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from turnleaf.core.changes import Change
     from turnleaf.core.examination import Part
+    from turnleaf.core.file_changes import FileChange
 
 NAME = "changes.jsonl"
 TAIL_BYTES = 16_384
@@ -38,7 +38,7 @@ class _Known(NamedTuple):
     inode: int = 0
     size: int = 0
     line: bytes = b""
-    changes: tuple[Change, ...] = ()
+    changes: tuple[FileChange, ...] = ()
 
 
 class Journal:
@@ -61,7 +61,7 @@ class Journal:
         with atomic.locked(self.path) as file:
             yield HeldJournal(self, file)
 
-    def read(self) -> list[Change]:
+    def read(self) -> list[FileChange]:
         """Read every change of this memory file, oldest first; what was read once is known."""
         known, data = self._known, self._read_after(self._known)
         if data is None:
@@ -87,7 +87,7 @@ class Journal:
         """Return what tells the record from how it was, without reading it."""
         return " ".join(map(str, atomic.stamp(self.path) or ()))
 
-    def last(self) -> Change | None:
+    def last(self) -> FileChange | None:
         """Read the newest change of this memory file, without reading all."""
         known, data = self._newest, self._read_after(self._newest)
         if data is None:
@@ -107,7 +107,7 @@ class Journal:
             found = self._find_newest(data)
         return _advanced(known, data, found)
 
-    def _find_newest(self, data: bytes) -> tuple[Change, ...]:
+    def _find_newest(self, data: bytes) -> tuple[FileChange, ...]:
         """Return the last change of ours among lines, if there is one."""
         named = (line for line in reversed(_whole_lines(data)) if self._may_be_ours(line))
         ours = filter(self._is_ours, filter(None, map(self._parse, named)))
@@ -124,10 +124,10 @@ class Journal:
         """Whether there is the memory file."""
         return self.path.with_name(self._file_name).exists()
 
-    def is_step(self, line: bytes, change: Change) -> bool:
+    def is_step(self, line: bytes, change: FileChange) -> bool:
         """Tell whether a line records a step of the same change."""
         one = self._parse(line)
-        return one is not None and self._is_ours(one) and one.is_of_one_step(change)
+        return one is not None and self._is_ours(one) and one.step == change.step
 
     def is_kept(self, line: bytes, is_harmless: Callable[[str], bool]) -> bool:
         """Tell whether a line stays when ours are written anew: a neighbour's, or a riddle."""
@@ -140,14 +140,14 @@ class Journal:
         """Whether a line names the file, which is seen much faster than what it says."""
         return any(name in line for name in self._names)
 
-    def _is_ours(self, change: Change) -> bool:
+    def _is_ours(self, change: FileChange) -> bool:
         return change.file == self._file_name
 
-    def _parse(self, line: bytes) -> Change | None:
+    def _parse(self, line: bytes) -> FileChange | None:
         if not line.strip():
             return None
         try:
-            return changes.from_json(json.loads(line))
+            return file_changes.from_json(json.loads(line))
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
             atomic.log.warning("%s holds a line that cannot be read; it is left alone", self.path)
             return None
@@ -164,11 +164,11 @@ class HeldJournal:
         """Return the same record, held for another file in the folder."""
         return HeldJournal(journal, self._file)
 
-    def append(self, new: Sequence[Change]) -> int:
+    def append(self, new: Sequence[FileChange]) -> int:
         """Write changes durably; give what `cut_back` needs."""
         return self._file.append(_written(new))
 
-    def rewrite(self, ours: Sequence[Change], is_harmless: Callable[[str], bool]) -> None:
+    def rewrite(self, ours: Sequence[FileChange], is_harmless: Callable[[str], bool]) -> None:
         """Put other changes in the place of ours, in one step.
 
         A line that cannot be read stays if its text is harmless.
@@ -181,7 +181,7 @@ class HeldJournal:
         """Take back what `append` wrote."""
         self._file.cut_back(size)
 
-    def strike_out(self, change: Change) -> bool:
+    def strike_out(self, change: FileChange) -> bool:
         """Take back a change that was recorded and never made; False when others came after."""
         data = self._file.read() or b""
         lines = _whole_lines(data)
@@ -196,11 +196,11 @@ def _replace(file: atomic.Held, data: bytes) -> None:
     file.replace(data)
 
 
-def _written(new: Sequence[Change]) -> bytes:
-    return "".join(f"{dumps(changes.to_json(change))}\n" for change in new).encode()
+def _written(new: Sequence[FileChange]) -> bytes:
+    return "".join(f"{dumps(file_changes.to_json(change))}\n" for change in new).encode()
 
 
-def _advanced(known: _Known, data: bytes, ours: tuple[Change, ...]) -> _Known:
+def _advanced(known: _Known, data: bytes, ours: tuple[FileChange, ...]) -> _Known:
     """Return what is known after the whole lines of more data."""
     whole = data[: data.rfind(b"\n") + 1]
     line = whole[whole.rfind(b"\n", 0, -1) + 1 :]

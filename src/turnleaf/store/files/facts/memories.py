@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from turnleaf.core.changes import Change, Source
     from turnleaf.core.drafts import Draft
     from turnleaf.core.examination import Part
+    from turnleaf.core.file_changes import FileChange
     from turnleaf.core.memories import OrKept
     from turnleaf.store.files.facts.memory_file import HeldMemoryFile
 
@@ -498,7 +499,7 @@ class MemoryStore:
             with self._file.held() as held:
                 self._older.mend(held)
 
-    def _history(self) -> list[Change]:
+    def _history(self) -> list[FileChange]:
         """Return the record of both files, without the halves of moves in the second."""
         older = self._older.history() if self._older else []
         moved = [change for change in older if change.op != MOVED]
@@ -602,13 +603,13 @@ class MemoryStore:
     def _take_back(
         self,
         held: HeldMemoryFile,
-        found: Sequence[Change],
-        history: Sequence[Change],
+        found: Sequence[FileChange],
+        history: Sequence[FileChange],
         *,
         skip: bool,
     ) -> list[Change]:
         def edit(draft: Draft) -> list[Change]:
-            return _taken_back(draft, standing, history, skip=skip)
+            return [*self._undo_in(draft, standing, history, skip=skip)]
 
         standing = [one for one in found if self._is_still_older(one, skip=skip)]
         if not standing:
@@ -616,6 +617,30 @@ class MemoryStore:
         if self._older and standing[0].file == self._older.path.name:
             return self._older.change(edit, held)
         return self._change_held(held, edit, "user")
+
+    def _undo_in(
+        self,
+        draft: Draft,
+        found: Sequence[FileChange],
+        history: Sequence[FileChange],
+        *,
+        skip: bool,
+    ) -> Iterator[FileChange]:
+        """Take changes back in a draft; yield those of which something was there to take back."""
+        text, version = draft.text, atomic.version(draft.text.encode())
+        is_whole = found[0].op == "put"
+        for part in [found] if is_whole else [[change] for change in found]:
+            steps = len(draft.steps)
+            with suppress(Conflict) if skip else nullcontext():
+                if is_whole:
+                    whole = next(change for change in part if not change.id)
+                    saved = self._file.texts(history).as_saved(text, version, whole)
+                    draft.undo_put(part, whole.reversal(), saved)
+                else:
+                    is_newest = version == part[0].new
+                    draft.undo(part[0], part[0].reversal() if is_newest else None)
+            if len(draft.steps) > steps:
+                yield from part
 
     def _is_still_older(self, change: Change, *, skip: bool) -> bool:
         """Whether a fact that left can be given back; raise Conflict when it changed since."""
@@ -682,30 +707,12 @@ def _resolved(location: str | Path | None) -> Path:
     return atomic.real(default_location() if location is None else location)
 
 
-def _numbered(number: int, history: Sequence[Change]) -> list[Change]:
+def _numbered(number: int, history: Sequence[FileChange]) -> list[FileChange]:
     change = next((one for one in history if one.n == number), None)
     if change is None or not changes.is_undoable(change, history):
         message = f"there is no change {number} to take back; it may have been taken back already"
         raise NotFound(message)
     return changes.made_with(change, history)
-
-
-def _taken_back(
-    draft: Draft, found: Sequence[Change], history: Sequence[Change], *, skip: bool
-) -> list[Change]:
-    version = atomic.version(draft.text.encode())
-    is_whole = found[0].op == "put"
-    undone: list[Change] = []
-    for part in [found] if is_whole else [[change] for change in found]:
-        steps = len(draft.steps)
-        with suppress(Conflict) if skip else nullcontext():
-            if is_whole:
-                draft.undo_put(part, version, history)
-            else:
-                draft.undo(part[0], is_newest=version == part[0].new)
-        if len(draft.steps) > steps:
-            undone += part
-    return undone
 
 
 def _brought_back(draft: Draft) -> set[str]:

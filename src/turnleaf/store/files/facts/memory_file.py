@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
-from turnleaf.core import changes, erasing, jsonfacts, markdown
-from turnleaf.core.changes import Change, Repair
-from turnleaf.core.drafts import Draft, recorded
+from turnleaf.core import erasing, file_changes, jsonfacts, markdown
+from turnleaf.core.drafts import Draft
+from turnleaf.core.file_changes import FileChange, Repair, TextHistory
 from turnleaf.core.memories import content_id
 from turnleaf.core.times import from_iso, to_iso, to_millisecond
 from turnleaf.errors import Conflict, CorruptFile, InvalidInput, StorageError, TurnleafError
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from turnleaf.core.changes import Source
+    from turnleaf.core.changes import Change, Source
     from turnleaf.core.erasing import Erasure
     from turnleaf.core.memories import Memory
     from turnleaf.core.pages import Format, Page
@@ -152,8 +152,8 @@ class MemoryFile:
             message = f"this cannot be saved as {self.path.name}: {problem}; correct it"
             raise InvalidInput(message) from problem
 
-    def _now_erased(self, last: Change) -> Change:
-        return Change(
+    def _now_erased(self, last: FileChange) -> FileChange:
+        return FileChange(
             n=self.journal.next_number(),
             time=self._now(),
             op="erase",
@@ -168,7 +168,7 @@ class MemoryFile:
         file: atomic.Held,
         journal: HeldJournal,
         source: str,
-        beside: Sequence[Change],
+        beside: Sequence[FileChange],
         elsewhere: Sequence[Change],
     ) -> list[Memory]:
         """Do what `HeldMemoryFile.erase` says."""
@@ -183,7 +183,7 @@ class MemoryFile:
         history = self.journal.read()
         if erasing.concerns(history, found):
             now = self._now_erased(history[-1])
-            lines = erasing.rewritten(history, found, draft.page, now)
+            lines = file_changes.rewrite_without(history, found, draft.page, now)
             journal.rewrite(lines, lambda text: not found.mentions(text))
         return gone
 
@@ -235,7 +235,7 @@ class MemoryFile:
                     return opened
         return None
 
-    def _is_made(self, change: Change) -> bool:
+    def _is_made(self, change: FileChange) -> bool:
         """Whether the file is as a change left it."""
         if self._written and atomic.stamp(self.path) == self._written:
             return True
@@ -346,10 +346,10 @@ class MemoryFile:
         except CorruptFile as problem:
             file.move_aside(str(problem))
             draft = self._draft(self._empty.encode())
-            draft.mend(changes.lost(self.journal.read()))
+            file_changes.mend(draft, file_changes.lost(self.journal.read()))
             return _Opened(draft, _read(file.path) or b"", is_unrecorded=True)
 
-    def _last_made(self, journal: HeldJournal, data: bytes) -> Change | None:
+    def _last_made(self, journal: HeldJournal, data: bytes) -> FileChange | None:
         """Give the newest change, having struck out one that a kill kept from being made."""
         last = self.journal.last()
         if last is None or last.old == last.new or self._version(data) != last.old:
@@ -358,7 +358,7 @@ class MemoryFile:
         if self._version(before) == last.old:
             return last
         with suppress(CorruptFile):
-            new = self._draft(data).text_after(last, self.journal.read())
+            new = self.texts(self.journal.read()).after(_decoded(data), last)
             # While the record tells it: later our own text would look like an editor's save.
             if before and _is_beginning(before, new, last.new):
                 atomic.drop_previous(self.path)
@@ -372,10 +372,12 @@ class MemoryFile:
         draft, repair = self._judged(data)
         if repair.removed:
             journal.append([self._change("", "", draft, removed=repair.removed)])
-        draft.mend(repair)
+        file_changes.mend(draft, repair)
         return _Opened(draft, data, is_unrecorded=True, erased=repair.erased)
 
-    def _with_late_save(self, file: atomic.Held, last: Change, replaced: bytes | None) -> _Opened:
+    def _with_late_save(
+        self, file: atomic.Held, last: FileChange, replaced: bytes | None
+    ) -> _Opened:
         """Take in what somebody saved while we replaced the file, and lose neither."""
         data, late = _settled(self.path), _settled(atomic.previous_path(self.path))
         draft, repair = self._judged(late)
@@ -387,7 +389,7 @@ class MemoryFile:
                 if draft.find(memory.id) is not None:
                     draft.remove(memory.id, "restore")
             removed = repair.removed
-        draft.mend(repair)
+        file_changes.mend(draft, repair)
         return _Opened(
             draft, data, late=late, is_unrecorded=True, removed=removed, erased=repair.erased
         )
@@ -401,13 +403,17 @@ class MemoryFile:
         atomic.log.warning("%s was saved twice at once; one version is %s", self.path, copy)
         return _decoded(data)
 
-    def _draft(self, data: bytes, last: Change | None = None) -> Draft:
+    def _draft(self, data: bytes, last: FileChange | None = None) -> Draft:
         shape = last.shape if last else None
         content, saved_at = self._content(data), atomic.modified(self.path)
         page = content.page(self.format, saved_at)
         return Draft(self.format, content.text, saved_at, shape, page)
 
-    def _late_save(self, last: Change) -> bytes | None:
+    def texts(self, history: Sequence[FileChange]) -> TextHistory:
+        """Return what the record tells of the texts that the file had."""
+        return TextHistory(self.format, history, atomic.modified(self.path))
+
+    def _late_save(self, last: FileChange) -> bytes | None:
         """Return what somebody wrote into the file that our last change replaced."""
         previous = atomic.previous_path(self.path)
         if self._replaced and atomic.marks(previous) == self._replaced:
@@ -416,11 +422,10 @@ class MemoryFile:
         version = self._version(before)
         if before is None or version in {last.old, last.new}:
             return None
-        history = self.journal.read()
-        is_known = any(version in {one.old, one.new} for one in history)
-        return None if is_known or self._is_cut(before, last, history) else before
+        is_known = any(version in {one.old, one.new} for one in self.journal.read())
+        return None if is_known or self._is_cut(before, last) else before
 
-    def _is_cut(self, before: bytes, last: Change, history: Sequence[Change]) -> bool:
+    def _is_cut(self, before: bytes, last: FileChange) -> bool:
         """Whether what our last change replaced is only its beginning, as a power cut leaves it.
 
         Taken for an editor's save, it would bring half a fact in and delete what stood below.
@@ -430,7 +435,7 @@ class MemoryFile:
             return True
         if self._version(data) == last.new:
             with suppress(CorruptFile):
-                old = self._draft(data).text_before(last, history)
+                old = self.texts(self.journal.read()).before(_decoded(data), last)
                 return _is_beginning(before, old, last.old)
         return False
 
@@ -438,7 +443,7 @@ class MemoryFile:
         draft = self._draft(data)
         found = {memory.id: memory for memory in draft.memories}
         history = self.journal.read()
-        return draft, changes.repair(found, draft.page, self._version(data), history)
+        return draft, file_changes.repair(found, draft.page, self._version(data), history)
 
     def _finish(
         self,
@@ -466,7 +471,9 @@ class MemoryFile:
         old, new = self._version(opened.on_disk), after.version
         before = self.journal.last()
         template = self._change(old, new, opened.draft, origin, source, opened.removed)
-        size = journal.append(_silenced(recorded(template, opened.draft.steps), opened.erased))
+        size = journal.append(
+            _silenced(file_changes.recorded(template, opened.draft.steps), opened.erased)
+        )
         try:
             if new == old:
                 atomic.drop_previous(self.path)
@@ -486,7 +493,7 @@ class MemoryFile:
         kept = atomic.marks(atomic.previous_path(self.path))
         return kept if kept and opened.marks and kept[:3] == opened.marks[:3] else None
 
-    def _is_current(self, opened: _Opened, before: Change | None) -> bool:
+    def _is_current(self, opened: _Opened, before: FileChange | None) -> bool:
         """Whether nobody has saved anything since the file was opened."""
         late = self._late_save(before) if before else None
         is_same = opened.marks is not None and atomic.marks(self.path) == opened.marks
@@ -500,8 +507,8 @@ class MemoryFile:
         origin: str | None = None,
         source: Source | None = None,
         removed: tuple[Memory, ...] = (),
-    ) -> Change:
-        return Change(
+    ) -> FileChange:
+        return FileChange(
             n=self.journal.next_number(),
             time=self._now(),
             op="seen",
@@ -536,7 +543,7 @@ class HeldMemoryFile:
         return self._memory_file.change_held(self._file, self.journal, edit, origin, source)
 
     def erase(
-        self, source: str, beside: Sequence[Change] = (), elsewhere: Sequence[Change] = ()
+        self, source: str, beside: Sequence[FileChange] = (), elsewhere: Sequence[Change] = ()
     ) -> list[Memory]:
         """Take out all that a source brought, from the record too; return the facts as they stood.
 
@@ -546,10 +553,10 @@ class HeldMemoryFile:
         return self._memory_file.erase_held(self._file, self.journal, source, beside, elsewhere)
 
 
-def _silenced(lines: Sequence[Change], erased: frozenset[str]) -> list[Change]:
+def _silenced(lines: Sequence[FileChange], erased: frozenset[str]) -> list[FileChange]:
     """Keep what an older file brought back of an erased source off the record."""
     return [
-        erasing.without_text(line) if line.op == "restore" and line.id in erased else line
+        file_changes.without_text(line) if line.op == "restore" and line.id in erased else line
         for line in lines
     ]
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from turnleaf.core.changes import Change, Source
     from turnleaf.core.drafts import Draft
+    from turnleaf.core.file_changes import FileChange
     from turnleaf.core.memories import Memory
     from turnleaf.store.files.facts.memory_file import HeldMemoryFile
 
@@ -46,7 +47,7 @@ class OlderFacts:
         self._memory = memory
         self._file = MemoryFile(self.path, now, TITLES.get(self.path.suffix), beside=memory.path)
 
-    def history(self) -> list[Change]:
+    def history(self) -> list[FileChange]:
         """Return the record of this file."""
         return self._file.journal.read() if self.path.exists() else []
 
@@ -156,7 +157,7 @@ class OlderFacts:
             and (one not in there or there[one].after is not None)
         }
 
-    def _before(self, revived: Change) -> Memory | None:
+    def _before(self, revived: FileChange) -> Memory | None:
         moves = (one for one in self.history() if one.op == MOVED and one.n > revived.n)
         return next((one.before for one in moves if one.id == revived.id and one.before), None)
 
@@ -170,5 +171,5 @@ def _set_apart(memory: Memory, states: Iterable[Memory]) -> Memory:
     return replace(memory, updated_at=max([memory.updated_at, *times]) + TICK)
 
 
-def _last_of(history: Iterable[Change]) -> dict[str, Change]:
+def _last_of(history: Iterable[FileChange]) -> dict[str, FileChange]:
     return {fact: change for change in history for fact in change.ids()}

@@ -15,28 +15,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import MOMENT, recorded_changes, thorough
-from turnleaf.core import changes, jsonfacts, markdown
-from turnleaf.core.changes import Change, Repair, Source
-from turnleaf.core.drafts import Draft, recorded
+from turnleaf.core import changes, file_changes, jsonfacts, markdown
+from turnleaf.core.changes import Source
+from turnleaf.core.drafts import Draft
+from turnleaf.core.file_changes import FileChange, Repair, recorded
 from turnleaf.core.memories import Memory
 from turnleaf.core.pages import Format
 
 
 @thorough
 @given(recorded_changes())
-def test_any_change_comes_back_from_its_line(change: Change) -> None:
-    line = json.dumps(changes.to_json(change), ensure_ascii=False)
+def test_any_change_comes_back_from_its_line(change: FileChange) -> None:
+    line = json.dumps(file_changes.to_json(change), ensure_ascii=False)
     assert "\n" not in line
-    assert changes.from_json(json.loads(line)) == change
+    assert file_changes.from_json(json.loads(line)) == change
 
 
 def test_a_change_is_written_with_only_what_says_something() -> None:
     memory = Memory("a", "x", MOMENT, MOMENT)
     source = Source(quote="「x」", conversation="cli:1", message_time=MOMENT, trust="trusted")
-    change = Change(
+    change = FileChange(
         n=1, time=MOMENT, op="add", file="MEMORY.md", id="a", after=memory, source=source
     )
-    record = changes.to_json(change)
+    record = file_changes.to_json(change)
     assert record["after"]["content"] == "x"
     assert [record[key] for key in ("quote", "conversation", "messageTime", "trust")] == [
         "「x」",
@@ -47,17 +48,30 @@ def test_a_change_is_written_with_only_what_says_something() -> None:
     assert not {"before", "undoes", "removed"} & set(record)
 
 
+def test_a_line_of_the_record_keeps_its_form() -> None:
+    line = (
+        '{"n": 7, "time": "2026-03-01T08:30:00.000Z", "op": "add", "file": "MEMORY.md", '
+        '"id": "abcd", "after": {"id": "abcd", "content": "小明", '
+        '"createdAt": "2026-03-01T08:30:00.000Z", "updatedAt": "2026-03-01T08:30:00.000Z"}, '
+        '"origin": "user", "trust": "user", "at": 1, "put": ["\\n", "- 小明\\n"], '
+        '"fact": "- 小明\\n", "old": "d787", "new": "9e00", "shape": "8203+2"}'
+    )
+    change = file_changes.from_json(json.loads(line))
+    assert json.dumps(file_changes.to_json(change), ensure_ascii=False) == line
+    assert changes.to_json(change).keys() == {"n", "time", "op", "id", "after", "origin", "trust"}
+
+
 @pytest.mark.parametrize(
     "record", [{}, {"n": 1}, {"n": "x", "time": "2026-03-01", "op": "add", "file": "f"}]
 )
 def test_a_record_that_is_no_change_is_refused(record: dict[str, object]) -> None:
     with pytest.raises((KeyError, TypeError, ValueError)):
-        changes.from_json(record)
+        file_changes.from_json(record)
 
 
 def test_a_change_concerns_its_fact_and_those_that_a_person_removed() -> None:
     memory = Memory("b", "x", MOMENT, MOMENT)
-    change = Change(n=1, time=MOMENT, op="seen", file="f", id="a", removed=(memory,))
+    change = FileChange(n=1, time=MOMENT, op="seen", file="f", id="a", removed=(memory,))
     assert [change.concerns(each) for each in ("a", "b", "c")] == [True, True, False]
 
 
@@ -67,7 +81,7 @@ class Desk:
     def __init__(self, kind: ModuleType = markdown) -> None:
         self.kind = cast("Format", kind)
         self.text = self.kind.EMPTY
-        self.history: list[Change] = []
+        self.history: list[FileChange] = []
         self.facts: dict[str, str] = {}
 
     def add(self, name: str) -> str:
@@ -93,7 +107,7 @@ class Desk:
 
     def undo(self) -> None:
         change, *_ = changes.undoable(self.history)
-        self._commit(lambda draft: draft.undo(change, is_newest=True))
+        self._commit(lambda draft: draft.undo(change, change.reversal()))
 
     def put(self, text: str) -> str:
         """Save a text through the store, as a person does in our own editor."""
@@ -106,9 +120,9 @@ class Desk:
         """Save a text as an editor does, and mend the file."""
         draft = Draft(self.kind, text, MOMENT)
         found = {memory.id: memory for memory in draft.memories}
-        repair = changes.repair(found, draft.page, version(text), self.history)
+        repair = file_changes.repair(found, draft.page, version(text), self.history)
         self.text = text
-        self._commit(lambda draft: draft.mend(repair), repair.removed)
+        self._commit(lambda draft: file_changes.mend(draft, repair), repair.removed)
         return repair
 
     @property
@@ -130,7 +144,7 @@ class Desk:
         old = version(self.text)
         edit(draft)
         self.text = draft.text
-        template = Change(
+        template = FileChange(
             n=self.history[-1].n + 1 if self.history else 1,
             time=self.now,
             op="seen",
@@ -357,7 +371,7 @@ def test_a_put_is_undone_as_a_whole_and_can_be_told_from_what_stands() -> None:
     desk.put(f"{desk.text.replace('fact a', '燈')}- typed\n")
     assert [change.n for change in changes.undoable(desk.history)] == [4, 3, 2]
     assert [changes.is_undoable(change, desk.history) for change in desk.history] == [True] * 4
-    done = Change(n=5, time=MOMENT, op="undo", file="f", undoes=2)
+    done = FileChange(n=5, time=MOMENT, op="undo", file="f", undoes=2)
     history = [*desk.history, done]
     assert changes.undone(history) == {2, 3, 4}
     assert [change.n for change in changes.undoable(history)] == [1]
@@ -386,7 +400,7 @@ def test_a_file_that_was_damaged_gets_everything_back() -> None:
         desk.add(name)
     desk.delete("b")
     desk.update("a", "newer")
-    repair = changes.lost(desk.history)
+    repair = file_changes.lost(desk.history)
     assert {one.id: one.content for one in repair.bring_back} == desk.facts
 
 
@@ -404,7 +418,7 @@ def test_the_newest_change_is_undone_first() -> None:
     desk.update("a", "newer")
     desk.delete("a")
     assert [change.op for change in changes.undoable(desk.history)] == ["delete"]
-    done = Change(n=4, time=MOMENT, op="undo", file="f", undoes=3)
+    done = FileChange(n=4, time=MOMENT, op="undo", file="f", undoes=3)
     assert [change.op for change in changes.undoable([*desk.history, done])] == ["update"]
 
 
