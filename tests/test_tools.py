@@ -13,7 +13,7 @@ import pytest
 
 from turnleaf import Settings
 from turnleaf.core.changes import Source
-from turnleaf.store.files.stores import Stores
+from turnleaf.store.contracts import Stores
 from turnleaf.tools import SPECS, TOOLS, MemoryTools, Turn
 
 MORNING = datetime(2026, 11, 16, 9, 30, tzinfo=UTC)

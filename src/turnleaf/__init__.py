@@ -27,13 +27,13 @@ if TYPE_CHECKING:
         UnreadableAnswer,
     )
     from turnleaf.settings import Settings
+    from turnleaf.store.contracts import Stores
     from turnleaf.store.files.conversation import Conversation
     from turnleaf.store.files.conversations.store import ConversationStore
     from turnleaf.store.files.daily import DailyLog
     from turnleaf.store.files.facts.memories import MemoryStore
     from turnleaf.store.files.index.index import Index
     from turnleaf.store.files.schedules import ScheduleStore
-    from turnleaf.store.files.stores import Stores
     from turnleaf.turns import Composed, Done, Reply
 
 __version__ = "0.1.0"
@@ -117,7 +117,7 @@ _HOMES = {
     "SettingsError": "errors",
     "Silence": "core.dialogue",
     "StorageError": "errors",
-    "Stores": "store.files.stores",
+    "Stores": "store.contracts",
     "Text": "core.dialogue",
     "ToolCall": "core.dialogue",
     "ToolResult": "core.dialogue",

@@ -29,8 +29,8 @@ from turnleaf.message_effects import withdraw_replaced
 from turnleaf.obeying import obey, requests_in
 from turnleaf.search import use_settings
 from turnleaf.store.ambient import local_now
+from turnleaf.store.contracts import Stores
 from turnleaf.store.erasure import erase_conversation
-from turnleaf.store.files.stores import Stores
 from turnleaf.turns import Composed, Done, Reply, Said, Surroundings, Turn, asked
 from turnleaf.worker import Job, Worker, log
 

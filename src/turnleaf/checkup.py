@@ -16,7 +16,7 @@ from turnleaf.llm import embeddings, models
 from turnleaf.settings import SETTINGS, Settings
 from turnleaf.store import vocabulary
 from turnleaf.store.files.config import read_settings
-from turnleaf.store.files.stores import Stores
+from turnleaf.store.opening import examine_stores
 
 if TYPE_CHECKING:
     from turnleaf.core.examination import LearningFigures, Row
@@ -27,7 +27,7 @@ def checkup(folder: DataFolder) -> dict[str, Any]:
     """Describe the folder, the parts at work and every problem; nothing is created or changed."""
     settings, limits, unusable = _find_settings(folder)
     searching, unsearchable = _describe_search(settings)
-    found = Stores.examine(folder, settings)
+    found = examine_stores(folder, settings)
     problems = dict.fromkeys([*unusable, *unsearchable, *found.findings])
     return {
         "versions": _find_versions(),

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from turnleaf.core.learning.queue import Outgoing
     from turnleaf.core.memories import Memory
     from turnleaf.core.room import Room
-    from turnleaf.store.contracts import Facts, LearningQueue, PendingFacts
-    from turnleaf.store.files.stores import Stores
+    from turnleaf.store.contracts import Facts, LearningQueue, PendingFacts, Stores
 
 ORIGIN = "learnt"
 

@@ -40,8 +40,7 @@ if TYPE_CHECKING:
     from turnleaf.core.learning.extraction import Request
     from turnleaf.core.learning.queue import Batch, Queued
     from turnleaf.settings import Settings
-    from turnleaf.store.contracts import Facts, LearningQueue, PendingFacts
-    from turnleaf.store.files.stores import Stores
+    from turnleaf.store.contracts import Facts, LearningQueue, PendingFacts, Stores
 
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 CONTEXT_TRUSTS = ("user", "assistant")

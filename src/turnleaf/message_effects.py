@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from turnleaf.core.changes import Change
     from turnleaf.core.messages import Message
-    from turnleaf.store.files.stores import Stores
+    from turnleaf.store.contracts import Stores
 
 _SETTING = ("add", "update")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from turnleaf.assistant import Assistant
 from turnleaf.store.ambient import local_now
-from turnleaf.store.files.stores import Stores
+from turnleaf.store.contracts import Stores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -33,8 +33,14 @@ if TYPE_CHECKING:
     from turnleaf.core.schedules import Run, Schedule
     from turnleaf.core.search.hits import Hit
     from turnleaf.settings import DataFolder
-    from turnleaf.store.contracts import DailyNotes, Facts, Passages, PendingFacts, Schedules
-    from turnleaf.store.files.stores import Stores
+    from turnleaf.store.contracts import (
+        DailyNotes,
+        Facts,
+        Passages,
+        PendingFacts,
+        Schedules,
+        Stores,
+    )
 
     Arguments = Mapping[str, Any]
     Result = dict[str, Any]

@@ -41,8 +41,7 @@ if TYPE_CHECKING:
     from turnleaf.core.memories import Memory
     from turnleaf.core.search.hits import Hit
     from turnleaf.settings import Settings
-    from turnleaf.store.contracts import AnswerClaim
-    from turnleaf.store.files.stores import Stores
+    from turnleaf.store.contracts import AnswerClaim, Stores
 
 LONGEST_DAYS = 36_500
 FACT_CHARS = 20

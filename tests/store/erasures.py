@@ -24,10 +24,10 @@ from pathlib import Path
 from turnleaf.core.changes import Source
 from turnleaf.core.messages import Message
 from turnleaf.settings import CONFIG_NAME, DataFolder
+from turnleaf.store.contracts import Stores as RealStores
 from turnleaf.store.erasure import Erased, erase
 from turnleaf.store.files.facts.memories import MemoryStore
 from turnleaf.store.files.facts.pending import PendingStore
-from turnleaf.store.files.stores import Stores as RealStores
 
 START = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)
 TALK, SLACK, TOOL, DOCUMENT = (
@@ -75,7 +75,7 @@ class Stores:
         self.memory = MemoryStore(self.own.facts.location, settings=self.own.settings, now=clock)
         self.pending = PendingStore(self.memory, now=clock)
         self.own.facts, self.own.pending = self.memory, self.pending
-        self.daily, self.index = self.own.daily, self.own.index
+        self.daily, self.index = self.own.daily, self.own.passages
         self.conversations = self.own.conversations
 
     def erase(self, source: str) -> Erased:

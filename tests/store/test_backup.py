@@ -24,13 +24,13 @@ from tests.store.older import archive as archive_messages
 from tests.store.older import said, write_conversations
 from turnleaf.errors import CorruptFile, InvalidInput, NotFound, StorageError, TurnleafError
 from turnleaf.settings import Settings
+from turnleaf.store.contracts import Stores
 from turnleaf.store.files.backup import backup, is_empty, restore, verify
 from turnleaf.store.files.bundles import MANIFEST, packed
 from turnleaf.store.files.conversations.store import ConversationStore
 from turnleaf.store.files.conversations.takeover import take_over_older
 from turnleaf.store.files.daily import DailyLog
 from turnleaf.store.files.facts.memories import MemoryStore
-from turnleaf.store.files.stores import Stores
 
 ROOMY = Settings(memory_max_items=100_000, memory_max_chars=10_000_000)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from turnleaf import Message, Stores
+from turnleaf import Message
 from turnleaf.core.examination import Diagnosis, Examination, LearningFigures, Row
 from turnleaf.core.learning.queue import Queued
 from turnleaf.core.retention import Retention
@@ -26,6 +26,7 @@ from turnleaf.store.files.facts.memories import MemoryStore
 from turnleaf.store.files.index import index
 from turnleaf.store.files.learning_queue import LearningStore
 from turnleaf.store.files.schedules import ScheduleStore
+from turnleaf.store.opening import examine_stores
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 Look = Callable[[Path], Examination]
@@ -211,7 +212,7 @@ def test_a_folder_with_nothing_right_in_it_is_told_of_all(tmp_path: Path) -> Non
     (tmp_path / "second" / "conversations").mkdir(parents=True)
     wrong = Settings(memory_location="facts.txt", conversations_location="talk.txt")
     before = everything(tmp_path)
-    found = Stores.examine(folder, wrong)
+    found = examine_stores(folder, wrong)
     assert len(told(found, "error")) == 4
     aside, second = told(found, "warning")
     assert "schedules.json.corrupt-1 was set aside" in aside

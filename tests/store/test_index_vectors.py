@@ -22,10 +22,10 @@ from turnleaf.core.search.vectors import SENTENCES, pack
 from turnleaf.errors import EmbeddingError
 from turnleaf.search import use_settings
 from turnleaf.settings import DataFolder, Settings
+from turnleaf.store.contracts import Stores
 from turnleaf.store.files.index.database import connect
 from turnleaf.store.files.index.index import TEXTS_PER_SEARCH, Index
 from turnleaf.store.files.index.vectors import PER_BLOCK, SCALE_BYTES
-from turnleaf.store.files.stores import Stores
 
 
 class English(Meanings):
@@ -234,7 +234,7 @@ def test_settings_say_the_weights_and_the_endpoint(tmp_path: Path, endpoint: str
     location = folder.memory(settings)
     location.parent.mkdir(parents=True)
     write(location, FACTS)
-    index = Stores.open(folder).index
+    index = Stores.open(folder).passages
     use_settings(index, settings)
     assert index.embed() == len(FACTS)
     hits = index.search("green beverage")

@@ -9,7 +9,7 @@ import pytest
 from turnleaf import Assistant, Message, Stores
 from turnleaf.errors import InvalidInput
 from turnleaf.settings import DataFolder
-from turnleaf.store.files.stores import in_space, list_spaces
+from turnleaf.store.opening import in_space
 
 LAMP = "客廳的燈叫做小明"
 KEY = "cli:session-1"
@@ -66,13 +66,11 @@ def test_the_environment_names_a_space(tmp_path: Path, monkeypatch: pytest.Monke
         assert (stores.space, default.space) == ("anna", "default")
 
 
-def test_the_spaces_of_a_folder_are_listed(tmp_path: Path) -> None:
-    for name in ("bob", "anna"):
-        with Stores.open(tmp_path, space=name) as stores:
-            fill(stores)
-    (tmp_path / "spaces/.hidden").mkdir()
-    (tmp_path / "spaces/notes.txt").touch()
-    assert list_spaces(DataFolder(tmp_path, "a test")) == ["default", "anna", "bob"]
+@pytest.mark.parametrize("scheme", ["postgresql", "redis"])
+def test_an_address_without_a_backend_is_refused_and_its_password_not_told(scheme: str) -> None:
+    with pytest.raises(InvalidInput, match=f"a {scheme}:// address; pass a folder") as refused:
+        Stores.open(f"{scheme}://me:secret@host/memory")
+    assert "secret" not in str(refused.value)
 
 
 def test_what_is_said_elsewhere_names_no_folder(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ import pytest
 from tests.store.older import START, archive, said, write_conversations
 from turnleaf.core.messages import Message
 from turnleaf.settings import Settings
+from turnleaf.store.contracts import Stores
 from turnleaf.store.erasure import erase, erase_conversation
 from turnleaf.store.files import atomic
 from turnleaf.store.files.conversations.store import ConversationStore
@@ -28,7 +29,6 @@ from turnleaf.store.files.conversations.takeover import (
     take_over_older,
 )
 from turnleaf.store.files.index.index import Index
-from turnleaf.store.files.stores import Stores
 
 COPY = re.compile(r"(conversations\.json|\d{4}-\d\d\.jsonl)\.taken-over-\d{8}T\d{6}Z")
 

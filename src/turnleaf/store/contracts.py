@@ -16,7 +16,9 @@ it (a tuple as a list). A store makes itself ready at the first call;
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, overload
+from abc import ABC, abstractmethod
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol, Self, cast, overload
 
 from turnleaf.core.memories import KEPT
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from contextlib import AbstractContextManager
     from datetime import date, datetime, timedelta
+    from pathlib import Path
 
     from turnleaf.core.changes import Change, Source
     from turnleaf.core.keys import Reader
@@ -53,7 +56,7 @@ if TYPE_CHECKING:
         StoredFigures,
         StoredMessage,
     )
-    from turnleaf.settings import Settings
+    from turnleaf.settings import DataFolder, Settings
 
     Claimed = list[tuple[Schedule, Run]]
     Progress = Callable[[int, int], None]
@@ -848,7 +851,7 @@ class Passages(Protocol):
     for one that left; of a note "daily", of a message "conversations". The day of a fact or a
     message is the machine's local date when it was added or said. What waits for a person, records,
     schedules and what is hidden, not searched or gone are not found, nor messages whose facts were
-    forgotten: every call but `erasing` and `scrub` does first what `Space.settle_messages` does.
+    forgotten: every call but `erasing` and `scrub` does first what `Stores.settle_messages` does.
     """
 
     @property
@@ -1014,7 +1017,7 @@ class Config(Protocol):
         """
 
 
-class Space(Protocol):
+class Stores(ABC):
     """Everything of one space: a memory of its own, of which no other space sees anything.
 
     Opened several times at one place, by several programs or threads, all see the same: what one
@@ -1034,24 +1037,50 @@ class Space(Protocol):
     records: Records
     passages: Passages
 
+    @staticmethod
+    def open(
+        where: DataFolder | str | Path | None = None,
+        *,
+        space: str | None = None,
+        now: Callable[[], datetime] | None = None,
+    ) -> Stores:
+        """Open a space of a data folder, by default the folder that the programs would use.
+
+        `space` is by default that of TURNLEAF_SPACE, and `now` the machine's clock. Raise
+        InvalidInput for an address that this version has no backend for.
+        """
+        # By name: what opens the backends knows them, and they know this module.
+        opening = import_module("turnleaf.store.opening")
+        return cast("Stores", opening.open_stores(where, space=space, now=now))
+
     @property
+    @abstractmethod
+    def folder(self) -> DataFolder:
+        """The operator's own folder, for the token, the settings and what `doctor` shows."""
+
+    @property
+    @abstractmethod
     def space(self) -> str:
         """The name of the space."""
 
     @property
+    @abstractmethod
     def location(self) -> str:
         """Where it is, to be shown to people."""
 
     @property
+    @abstractmethod
     def settings(self) -> Settings:
         """The settings that hold now, also where somebody else changed them.
 
         Whoever reads them after a change has `use` called on the facts and the conversations.
         """
 
+    @abstractmethod
     def init(self) -> None:
         """Make what is missing, and remove what has expired."""
 
+    @abstractmethod
     def settle_messages(self) -> None:
         """Bring messages in line with what became of the facts that they gave.
 
@@ -1064,17 +1093,27 @@ class Space(Protocol):
         first.
         """
 
+    @abstractmethod
     def take_over_older(self) -> str | None:
         """Take in what an older version kept elsewhere; return a sentence about it, if it did."""
 
+    @abstractmethod
     def redact(self, text: str) -> str:
         """Return a text without the names of places of this machine, for people elsewhere."""
 
+    @abstractmethod
     def tidy(self) -> list[str]:
         """Remove what ended programs left of unfinished writes; return copies that were set aside.
 
         They are named so that a person can look at them: one may still hold what was erased.
         """
 
+    @abstractmethod
     def close(self) -> None:
         """Release what is open; the next call of any of the stores opens it again."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -23,8 +23,8 @@ from turnleaf.errors import ModelError, TurnleafError
 from turnleaf.faces.slack.bot import MOST_AT_ONCE, MOST_OF_ONE, MOST_WAITING, Lanes
 from turnleaf.faces.slack.client import attempt
 from turnleaf.faces.slack.directory import Recent
+from turnleaf.store.contracts import Stores
 from turnleaf.store.files.facts.memories import MemoryStore
-from turnleaf.store.files.stores import Stores
 
 LAMP = "客廳的燈叫做小明"
 

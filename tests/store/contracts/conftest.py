@@ -14,13 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from turnleaf.store.contracts import Space
-from turnleaf.store.files.stores import Stores
+from turnleaf.store.contracts import Stores
 from turnleaf.store.memory.place import MemoryPlace
 from turnleaf.store.memory.stores import MemoryStores
 
 Now = Callable[[], datetime]
-Opener = Callable[[Path, Now, str], Space]
+Opener = Callable[[Path, Now, str], Stores]
 
 PLACES: defaultdict[Path, MemoryPlace] = defaultdict(MemoryPlace)
 """What stands in memory for each folder."""
@@ -53,9 +52,9 @@ class Backend:
         self.clock = Clock()
         self._opener = opener
         self._place = place
-        self._opened: list[Space] = []
+        self._opened: list[Stores] = []
 
-    def open(self, space: str = "default") -> Space:
+    def open(self, space: str = "default") -> Stores:
         """Open a space as another program would."""
         opened = self._opener(self._place, self.clock, space)
         self._opened.append(opened)
@@ -84,7 +83,7 @@ def backend(request: pytest.FixtureRequest, folder: Path) -> Iterator[Backend]:
 
 
 @pytest.fixture
-def space(backend: Backend) -> Space:
+def space(backend: Backend) -> Stores:
     return backend.open()
 
 

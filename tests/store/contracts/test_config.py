@@ -10,11 +10,11 @@ from tests.store.contracts.conftest import Backend
 from tests.store.contracts.together import at_once
 from turnleaf.errors import SettingsError
 from turnleaf.settings import SETTINGS, Settings
-from turnleaf.store.contracts import Config, Space
+from turnleaf.store.contracts import Config, Stores
 
 
 @pytest.fixture
-def config(space: Space) -> Config:
+def config(space: Stores) -> Config:
     return space.config
 
 
@@ -38,7 +38,7 @@ def test_a_change_holds_for_everybody_and_says_where_it_was_made(
 
 
 def test_a_limit_that_is_changed_holds_in_stores_that_are_open(
-    backend: Backend, space: Space
+    backend: Backend, space: Stores
 ) -> None:
     space.conversations.add_exchange("k", "Q1", "A1")
     space.conversations.add_exchange("k", "Q2", "A2")

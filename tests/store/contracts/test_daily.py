@@ -9,7 +9,7 @@ import pytest
 from tests.store.contracts.conftest import Backend, Clock
 from tests.store.contracts.together import at_once
 from turnleaf.errors import InvalidInput
-from turnleaf.store.contracts import DailyNotes, Space
+from turnleaf.store.contracts import DailyNotes, Stores
 
 TAIPEI = timezone(timedelta(hours=8))
 EVENING = datetime(2026, 11, 15, 23, 59, tzinfo=TAIPEI)
@@ -22,7 +22,7 @@ def evening(clock: Clock) -> None:
 
 
 @pytest.fixture
-def log(space: Space) -> DailyNotes:
+def log(space: Stores) -> DailyNotes:
     return space.daily
 
 

@@ -20,7 +20,7 @@ from turnleaf.core.changes import Source
 from turnleaf.core.memories import Memory
 from turnleaf.errors import Conflict, InvalidInput, MemoryFull, NotFound
 from turnleaf.settings import Settings
-from turnleaf.store.contracts import Facts, PendingFacts, Space
+from turnleaf.store.contracts import Facts, PendingFacts, Stores
 
 START = datetime(2026, 11, 17, 12, 0, tzinfo=UTC)
 CHAT = Source(quote="q", conversation="web:1", message_time=START, trust="user")
@@ -866,12 +866,12 @@ def test_a_face_can_tell_what_is_undone_and_what_can_be(place: Place) -> None:
 
 
 @pytest.fixture
-def memory(space: Space) -> Facts:
+def memory(space: Stores) -> Facts:
     return space.facts
 
 
 @pytest.fixture
-def pending(space: Space) -> PendingFacts:
+def pending(space: Stores) -> PendingFacts:
     return space.pending
 
 
@@ -988,7 +988,7 @@ def test_what_an_ended_program_left_in_both_places_is_accepted(
 
 
 def test_what_waits_has_the_time_of_the_clock_and_is_in_no_prompt_and_not_found(
-    space: Space, memory: Facts, pending: PendingFacts
+    space: Stores, memory: Facts, pending: PendingFacts
 ) -> None:
     memory.add("the lamp is green")
     waiting = pending.add("the lamp is called 小明", "家", origin="learnt", source=NOTES)

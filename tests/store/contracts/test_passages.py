@@ -18,7 +18,7 @@ from turnleaf.core.search.hits import Hit
 from turnleaf.core.search.ranking import Weights
 from turnleaf.core.stored_messages import NewMessage
 from turnleaf.errors import EmbeddingError, InvalidInput
-from turnleaf.store.contracts import Conversations, Passages, Space
+from turnleaf.store.contracts import Conversations, Passages, Stores
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -28,12 +28,12 @@ EVERYBODY = Reader()
 
 
 @pytest.fixture
-def store(space: Space) -> Conversations:
+def store(space: Stores) -> Conversations:
     return space.conversations
 
 
 @pytest.fixture
-def index(space: Space) -> Passages:
+def index(space: Stores) -> Passages:
     return space.passages
 
 
@@ -60,7 +60,7 @@ def test_what_another_who_opened_it_has_just_stored_is_found_in_english_and_chin
 
 
 def test_what_is_changed_or_removed_is_no_longer_found_in_its_old_words(
-    backend: Backend, space: Space, index: Passages
+    backend: Backend, space: Stores, index: Passages
 ) -> None:
     other = backend.open()
     fact = other.facts.add("lives in Lisbon")
@@ -79,7 +79,7 @@ def test_what_is_changed_or_removed_is_no_longer_found_in_its_old_words(
     assert texts(index.search("Tainan")) == ["lives in Tainan 台南"]
 
 
-def test_a_fact_says_where_it_stands(space: Space, index: Passages) -> None:
+def test_a_fact_says_where_it_stands(space: Stores, index: Passages) -> None:
     memory = space.facts.add("使用者喜歡烏龍茶", "Drinks")
     (hit,) = index.search("烏龍茶")
     assert hit.text == "使用者喜歡烏龍茶"
@@ -91,14 +91,14 @@ def test_a_fact_says_where_it_stands(space: Space, index: Passages) -> None:
     assert hit.score > 0.7
 
 
-def test_a_note_says_its_day(space: Space, index: Passages) -> None:
+def test_a_note_says_its_day(space: Stores, index: Passages) -> None:
     space.daily.append("bought a kettle\nand 茶葉")
     (hit,) = index.search("kettle")
     assert hit.text == "12:00 bought a kettle\nand 茶葉"
     assert (hit.source, hit.date, hit.id) == ("daily", "2026-03-01", None)
 
 
-def test_a_fact_that_left_is_found_among_the_older_ones(space: Space, index: Passages) -> None:
+def test_a_fact_that_left_is_found_among_the_older_ones(space: Stores, index: Passages) -> None:
     fact = space.facts.add("I have a zebra")
     space.facts.retire([fact.id])
     assert [(hit.source, hit.id) for hit in index.search("zebra")] == [("older", fact.id)]
@@ -106,7 +106,7 @@ def test_a_fact_that_left_is_found_among_the_older_ones(space: Space, index: Pas
 
 
 def test_what_waits_and_what_is_only_on_record_is_never_found(
-    space: Space, index: Passages
+    space: Stores, index: Passages
 ) -> None:
     space.pending.add("green tea waits")
     fact = space.facts.add("green tea is gone")
@@ -259,7 +259,7 @@ def test_a_conversation_of_which_one_narrows_the_audience_is_found_by_no_other_a
 
 
 def test_a_message_whose_fact_is_forgotten_is_not_found_until_the_fact_is_back(
-    space: Space, index: Passages
+    space: Stores, index: Passages
 ) -> None:
     space.conversations.add_messages("k", [says("my zebra is called 小明"), says("nice", 1)])
     fact = space.facts.add("a zebra", source=Source("zebra", "k", NOON, "user"))
@@ -273,7 +273,7 @@ def test_a_message_whose_fact_is_forgotten_is_not_found_until_the_fact_is_back(
 # What is asked
 
 
-def test_a_source_narrows_the_search(space: Space, index: Passages) -> None:
+def test_a_source_narrows_the_search(space: Stores, index: Passages) -> None:
     space.facts.add("tea one")
     left = space.facts.add("tea zero")
     space.facts.retire([left.id])
@@ -290,7 +290,7 @@ def test_a_source_narrows_the_search(space: Space, index: Passages) -> None:
 
 
 def test_days_narrow_the_search_and_both_ends_belong_to_them(
-    space: Space, index: Passages, clock: Clock
+    space: Stores, index: Passages, clock: Clock
 ) -> None:
     for _ in range(3):
         space.daily.append(f"tea on {clock.now.date()}")
@@ -323,7 +323,7 @@ def test_the_limit_is_ten_and_at_most_a_hundred_and_three_hundred_for_a_prompt(
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "lexical"])
-def test_without_a_model_the_words_decide(space: Space, index: Passages, mode: str) -> None:
+def test_without_a_model_the_words_decide(space: Stores, index: Passages, mode: str) -> None:
     space.facts.add("green tea")
     assert not index.has_embedder
     assert texts(index.search("tea", mode=mode)) == ["green tea"]
@@ -338,7 +338,7 @@ def test_an_unknown_mode_is_refused(index: Passages) -> None:
 
 
 @pytest.mark.parametrize("query", ["", "  ", "。！？", "\0", "\ud800", '"*-:()'])
-def test_nothing_asked_is_nothing_found(space: Space, index: Passages, query: str) -> None:
+def test_nothing_asked_is_nothing_found(space: Stores, index: Passages, query: str) -> None:
     space.facts.add("green tea")
     assert index.search(query) == []
 
@@ -346,7 +346,7 @@ def test_nothing_asked_is_nothing_found(space: Space, index: Passages, query: st
 @pytest.mark.parametrize(
     "query", ["tea\0", "tea \ud800", '"tea* OR (-x', "tea' --", "tea " * 20_000]
 )
-def test_any_text_can_be_asked(space: Space, index: Passages, query: str) -> None:
+def test_any_text_can_be_asked(space: Stores, index: Passages, query: str) -> None:
     space.facts.add("green tea")
     assert texts(index.search(query)) == ["green tea"]
 
@@ -357,7 +357,7 @@ def test_any_text_that_was_said_is_found(store: Conversations, index: Passages, 
     assert index.search("zebra")
 
 
-def test_the_best_comes_first(space: Space, index: Passages) -> None:
+def test_the_best_comes_first(space: Stores, index: Passages) -> None:
     for content in ("coffee", "tea with milk and much more beside it", "tea tea milk"):
         space.facts.add(content)
     hits = index.search("tea milk")
@@ -375,7 +375,7 @@ def test_what_says_the_same_is_given_once_above_the_floor(
     assert texts(index.search("tea", floor=False)) == ["green tea"] * 2
 
 
-def test_what_hardly_fits_is_given_only_without_the_floor(space: Space, index: Passages) -> None:
+def test_what_hardly_fits_is_given_only_without_the_floor(space: Stores, index: Passages) -> None:
     for content in ("zebra yak xerus walrus vole umbrella", "the umbrella", "cat"):
         space.facts.add(content)
     query = "zebra yak xerus walrus vole urchin tapir skunk umbrella"
@@ -384,7 +384,7 @@ def test_what_hardly_fits_is_given_only_without_the_floor(space: Space, index: P
 
 
 def test_the_same_question_has_the_same_answer_for_everybody(
-    backend: Backend, space: Space, index: Passages
+    backend: Backend, space: Stores, index: Passages
 ) -> None:
     for number in range(20):
         space.facts.add(f"tea 茶 {number % 7} {number}")
@@ -400,7 +400,7 @@ def test_the_same_question_has_the_same_answer_for_everybody(
 
 
 def test_a_meaning_is_found_without_its_words_once_there_are_vectors(
-    space: Space, index: Passages
+    space: Stores, index: Passages
 ) -> None:
     for fact in FACTS:
         space.facts.add(fact)
@@ -420,7 +420,7 @@ def test_a_meaning_is_found_without_its_words_once_there_are_vectors(
     assert FACTS[2] not in texts(index.search("beverage"))
 
 
-def test_the_score_is_the_weighted_sum_of_both_sides(space: Space, index: Passages) -> None:
+def test_the_score_is_the_weighted_sum_of_both_sides(space: Stores, index: Passages) -> None:
     for fact in FACTS:
         space.facts.add(fact)
     index.use_embedder(Meanings(), Weights())
@@ -432,7 +432,7 @@ def test_the_score_is_the_weighted_sum_of_both_sides(space: Space, index: Passag
 
 
 def test_vectors_that_one_has_made_are_there_for_another(
-    backend: Backend, space: Space, index: Passages
+    backend: Backend, space: Stores, index: Passages
 ) -> None:
     for fact in FACTS:
         space.facts.add(fact)
@@ -448,7 +448,7 @@ def test_vectors_that_one_has_made_are_there_for_another(
     assert other.search("beverage") == []
 
 
-def test_only_texts_that_are_new_are_embedded(space: Space, index: Passages) -> None:
+def test_only_texts_that_are_new_are_embedded(space: Stores, index: Passages) -> None:
     for fact in FACTS:
         space.facts.add(fact)
     model = Meanings()
@@ -475,7 +475,7 @@ def test_meanings_are_kept_from_those_who_may_not_find_them(
     assert len(index.search("beverage", reader=Reader("slack:D1", only("slack:D1")))) == 2
 
 
-def test_a_model_that_fails_leaves_the_words(space: Space, index: Passages) -> None:
+def test_a_model_that_fails_leaves_the_words(space: Stores, index: Passages) -> None:
     space.facts.add("green tea")
     index.use_embedder(Ailing(calls_left=0), Weights())
     with pytest.raises(EmbeddingError, match="the model is away"):
@@ -509,7 +509,7 @@ def test_what_was_said_on_some_days_is_listed_newest_kept_and_oldest_first(
 
 
 def test_a_list_of_days_has_one_source_and_only_what_the_reader_may_find_and_is_shown(
-    space: Space, index: Passages
+    space: Stores, index: Passages
 ) -> None:
     space.daily.append("noted")
     store = space.conversations
@@ -547,7 +547,7 @@ def test_what_is_listed_was_not_compared_with_anything(
 
 
 def test_around_what_is_no_message_or_is_gone_there_is_nothing(
-    space: Space, index: Passages
+    space: Stores, index: Passages
 ) -> None:
     space.facts.add("a zebra")
     (fact,) = index.search("zebra")
@@ -564,7 +564,7 @@ def test_around_what_is_no_message_or_is_gone_there_is_nothing(
 
 
 def test_taking_in_says_how_many_passages_are_new(
-    backend: Backend, space: Space, index: Passages
+    backend: Backend, space: Stores, index: Passages
 ) -> None:
     assert index.sync() == 0
     space.conversations.add_messages("k", [says(f"number {at}", at) for at in range(5)])
@@ -578,7 +578,7 @@ def test_taking_in_says_how_many_passages_are_new(
     assert str(index.location)
 
 
-def test_a_closed_index_opens_again_by_itself(space: Space, index: Passages) -> None:
+def test_a_closed_index_opens_again_by_itself(space: Stores, index: Passages) -> None:
     space.facts.add("a zebra")
     assert index.search("zebra")
     index.close()
@@ -589,7 +589,7 @@ def test_a_closed_index_opens_again_by_itself(space: Space, index: Passages) -> 
 def test_who_search_and_store_at_once_find_all_in_the_end(
     backend: Backend, index: Passages
 ) -> None:
-    def work(given: tuple[Space, str]) -> None:
+    def work(given: tuple[Stores, str]) -> None:
         opened, name = given
         for number in range(5):
             opened.conversations.add_messages(name, [says(f"tea {name} {number}", number)])
@@ -603,7 +603,7 @@ def test_who_search_and_store_at_once_find_all_in_the_end(
 
 
 def test_what_leaves_the_stores_while_erasing_is_found_by_nobody_after(
-    backend: Backend, space: Space, index: Passages
+    backend: Backend, space: Stores, index: Passages
 ) -> None:
     other = backend.open()
     fact = space.facts.add("a zebra lives here")
@@ -619,7 +619,7 @@ def test_what_leaves_the_stores_while_erasing_is_found_by_nobody_after(
 
 
 def test_erasing_before_anything_was_searched_and_of_nothing_does_no_harm(
-    space: Space, index: Passages
+    space: Stores, index: Passages
 ) -> None:
     with index.erasing():
         pass
@@ -631,7 +631,7 @@ def test_erasing_before_anything_was_searched_and_of_nothing_does_no_harm(
 
 
 def test_an_error_while_erasing_is_not_swallowed_and_the_index_goes_on(
-    space: Space, index: Passages
+    space: Stores, index: Passages
 ) -> None:
     space.facts.add("tea")
     index.sync()
@@ -640,7 +640,7 @@ def test_an_error_while_erasing_is_not_swallowed_and_the_index_goes_on(
     assert texts(index.search("tea")) == ["tea"]
 
 
-def test_what_has_expired_is_not_found(space: Space, index: Passages, clock: Clock) -> None:
+def test_what_has_expired_is_not_found(space: Stores, index: Passages, clock: Clock) -> None:
     space.config.change({"conversationKeepDays": 30})
     assert space.settings.conversation_keep_days == 30
     space.conversations.add_messages("k", [says("a zebra")])
@@ -653,13 +653,13 @@ def test_what_has_expired_is_not_found(space: Space, index: Passages, clock: Clo
 
 
 def test_what_was_said_or_noted_on_a_day_is_found_by_that_day(
-    space: Space, index: Passages
+    space: Stores, index: Passages
 ) -> None:
     space.daily.append("bought a kettle")
     space.conversations.add_messages("k", [says("a zebra")])
     assert {hit.source for hit in index.search("March 1")} == {"daily", "conversations"}
 
 
-def test_without_a_model_nothing_is_found_by_meaning_alone(space: Space, index: Passages) -> None:
+def test_without_a_model_nothing_is_found_by_meaning_alone(space: Stores, index: Passages) -> None:
     space.facts.add("green tea")
     assert index.search("tea", mode="vector") == []

@@ -11,14 +11,14 @@ from tests.store.contracts.conftest import START, Backend, Clock
 from tests.store.contracts.together import at_once
 from turnleaf.core.records import MAX_NAME_CHARS, MAX_VALUE_BYTES, Record
 from turnleaf.errors import Conflict, InvalidInput
-from turnleaf.store.contracts import Records, Space
+from turnleaf.store.contracts import Records, Stores
 
 MINUTE = timedelta(minutes=1)
 NOT_NAMES = ["a\0b", "\ud800", "a\nb", "\x7f", "x" * (MAX_NAME_CHARS + 1)]
 
 
 @pytest.fixture
-def records(space: Space) -> Records:
+def records(space: Stores) -> Records:
     return space.records
 
 

@@ -12,14 +12,14 @@ from turnleaf.core.learning.queue import Queued
 from turnleaf.core.messages import Message
 from turnleaf.core.search.message_outcomes import reason_of
 from turnleaf.errors import InvalidInput, NotFound
-from turnleaf.store.contracts import Space
+from turnleaf.store.contracts import Stores
 from turnleaf.store.erasure import erase, erase_conversation
 
 KEY = "cli:session-1"
 LAMP = "客廳的燈叫做小明"
 
 
-def fill(space: Space) -> str:
+def fill(space: Stores) -> str:
     """Leave something in every store; return the id of a fact."""
     fact = space.facts.add(LAMP, source=Source(LAMP, KEY, START, "user"))
     space.pending.add("小明要換燈泡", source=Source("…", KEY, START, "document"))
@@ -101,7 +101,7 @@ def test_what_cannot_be_the_name_of_a_space_is_refused(backend: Backend, name: s
         backend.open(name)
 
 
-def test_a_space_can_be_made_ready_and_told_to_people(space: Space) -> None:
+def test_a_space_can_be_made_ready_and_told_to_people(space: Stores) -> None:
     space.init()
     assert space.location
     assert space.redact("the disk is full") == "the disk is full"
@@ -113,7 +113,7 @@ def test_a_space_can_be_made_ready_and_told_to_people(space: Space) -> None:
 # Messages and the facts that they gave
 
 
-def test_messages_of_a_forgotten_fact_are_hidden_and_shown_when_it_is_back(space: Space) -> None:
+def test_messages_of_a_forgotten_fact_are_hidden_and_shown_when_it_is_back(space: Stores) -> None:
     space.conversations.add_exchange(KEY, LAMP, "好的")
     fact = space.facts.add(LAMP, source=Source(LAMP, KEY, START, "user"))
     space.facts.delete(fact.id)
@@ -129,7 +129,7 @@ def test_messages_of_a_forgotten_fact_are_hidden_and_shown_when_it_is_back(space
 
 
 def test_where_a_forgotten_fact_was_said_elsewhere_that_is_hidden_too(
-    space: Space, clock: Clock
+    space: Stores, clock: Clock
 ) -> None:
     fact = space.facts.add("the surprise party is on Monday")
     space.conversations.add_exchange("cli:2", "So THE SURPRISE PARTY IS ON MONDAY then", "yes")
@@ -144,7 +144,7 @@ def test_where_a_forgotten_fact_was_said_elsewhere_that_is_hidden_too(
 
 
 def test_a_forgotten_fact_hides_what_was_said_when_that_is_first_seen_and_nothing_later(
-    space: Space, clock: Clock
+    space: Stores, clock: Clock
 ) -> None:
     fact = space.facts.add("the surprise party is on Monday")
     space.facts.delete(fact.id)
@@ -165,7 +165,7 @@ def test_a_space_has_any_name_of_small_letters_and_digits(backend: Backend, name
     assert backend.open(name).space == name
 
 
-def test_messages_of_a_fact_that_was_accepted_are_the_user_s(space: Space) -> None:
+def test_messages_of_a_fact_that_was_accepted_are_the_user_s(space: Stores) -> None:
     space.conversations.add_messages(KEY, [Message("tool", LAMP, START, tool_call_id="a")])
     waiting = space.pending.add(LAMP, source=Source(LAMP, KEY, START, "tool"))
     space.settle_messages()
@@ -178,7 +178,7 @@ def test_messages_of_a_fact_that_was_accepted_are_the_user_s(space: Space) -> No
 # Erasing over all stores
 
 
-def test_all_that_came_from_a_conversation_is_erased_everywhere(space: Space) -> None:
+def test_all_that_came_from_a_conversation_is_erased_everywhere(space: Stores) -> None:
     fill(space)
     mine = space.facts.add("mine")
     erased = erase(space, KEY)
@@ -194,7 +194,7 @@ def test_all_that_came_from_a_conversation_is_erased_everywhere(space: Space) ->
 
 
 def test_an_erased_conversation_takes_nothing_along_that_was_learned_from_it(
-    space: Space,
+    space: Stores,
 ) -> None:
     fact = fill(space)
     assert erase_conversation(space, KEY)

@@ -15,7 +15,8 @@ from turnleaf.errors import InvalidInput, NotFound
 from turnleaf.faces.cli.output import flatten, note
 from turnleaf.search import use_settings
 from turnleaf.settings import DataFolder, Settings, data_folder
-from turnleaf.store.files.stores import Stores, in_space
+from turnleaf.store.contracts import Stores
+from turnleaf.store.opening import in_space
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -154,7 +154,7 @@ def _take_piped(one: Chat) -> bool:
 def _take_typed(one: Chat) -> bool:
     murmur(f"turnleaf with {one.assistant.model.name}. /help shows the commands, Ctrl-D leaves.")
     _show_last_exchange(one)
-    with Watcher(one.assistant.stores.index):
+    with Watcher(one.assistant.stores.passages):
         for text in _read_lines(one):
             try:
                 one.take(text)

@@ -80,7 +80,7 @@ def _run(workspace: Workspace) -> None:
             parts.callback(spaces.close)
             parts.callback(bot.stop)
             parts.callback(line.close)
-            parts.enter_context(Watcher(assistant.stores.index))
+            parts.enter_context(Watcher(assistant.stores.passages))
             parts.enter_context(Runner(assistant, {"slack": deliver} if deliver else None))
             parts.enter_context(stop_on((signal.SIGINT, signal.SIGTERM), end))
             parts.callback(stop.set)

@@ -210,7 +210,7 @@ def make_app(assistant: Assistant) -> FastAPI:
         except TurnleafError as error:
             # What can be read can be served.
             log.warning("nothing can be written: %s", error)
-        with news, Watcher(assistant.stores.index, progress=news.note_progress), runner:
+        with news, Watcher(assistant.stores.passages, progress=news.note_progress), runner:
             yield
 
     app = FastAPI(

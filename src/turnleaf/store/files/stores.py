@@ -1,4 +1,4 @@
-"""`Stores`: the one object for where everything of a space is.
+"""Everything of a space in files and SQLite databases.
 
 A space is one memory: a person's, a team's, a bot's. In a folder, the space "default" is the
 folder itself, and every other one is `spaces/NAME` inside it with the same content.
@@ -9,16 +9,14 @@ from __future__ import annotations
 import os
 import re
 from contextlib import ExitStack, suppress
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from turnleaf.core.examination import Diagnosis, Examination
 from turnleaf.core.search.message_outcomes import Fates, find_accepted, find_forgotten
-from turnleaf.core.setting_kinds import is_space_name
-from turnleaf.errors import InvalidInput
-from turnleaf.settings import CONFIG_NAME, SPACES, DataFolder, Settings, data_folder, default_space
+from turnleaf.settings import CONFIG_NAME, Settings
 from turnleaf.store.ambient import local_now
+from turnleaf.store.contracts import Stores
 from turnleaf.store.files import atomic, config, daily, schedules
 from turnleaf.store.files import learning_queue as learning
 from turnleaf.store.files.config import ConfigFile
@@ -44,6 +42,7 @@ if TYPE_CHECKING:
 
     from turnleaf.core.examination import Part
     from turnleaf.core.stored_messages import Cursor, Feed
+    from turnleaf.settings import DataFolder
     from turnleaf.store.contracts import (
         Config,
         Conversations,
@@ -56,18 +55,17 @@ if TYPE_CHECKING:
         Schedules,
     )
 
-DEFAULT_SPACE = "default"
 _UNFINISHED = re.compile(r"\.(?!.*\.\d+-\d+\.tmp$)(.+)\.tmp")
 _SET_ASIDE = ("*.corrupt-*", "*.conflict-*")
 _SIGNS = ("prompts/memory/MEMORY.md", "memories.json", "conversations", CONFIG_NAME)
 _COPY = re.compile(r".+\.(?:corrupt|conflict)-\d{8}T\d{6}Z(?:-\d+)?")
 
 
-class Stores:
-    """Everything of one space, opened in one place."""
+class FileStores(Stores):
+    """Everything of one space, in a folder."""
 
     def __init__(self, folder: DataFolder, *, now: Callable[[], datetime] = local_now) -> None:
-        self.folder = folder
+        self._folder = folder
         self.config: Config = ConfigFile(folder.config)
         self._configured: tuple[object, Settings] | None = None
         settings = self.settings
@@ -94,20 +92,7 @@ class Stores:
             Files(folder.daily),
             self._settled or conversations,
         ]
-        self.index = Index(folder.index, sources)
-        self.passages: Passages = self.index
-
-    @classmethod
-    def open(
-        cls,
-        where: DataFolder | str | Path | None = None,
-        *,
-        space: str | None = None,
-        now: Callable[[], datetime] = local_now,
-    ) -> Self:
-        """Open a space of a data folder, by default the folder that the programs would use."""
-        folder = where if isinstance(where, DataFolder) else data_folder(where)
-        return cls(in_space(folder, space), now=now)
+        self.passages: Passages = Index(folder.index, sources)
 
     @staticmethod
     def examine(folder: DataFolder, settings: Settings) -> Examination:
@@ -135,22 +120,27 @@ class Stores:
         return Examination.join(found)
 
     @property
+    def folder(self) -> DataFolder:
+        """The operator's own folder."""
+        return self._folder
+
+    @property
     def space(self) -> str:
         """The name of the space."""
-        return self.folder.space
+        return self._folder.space
 
     @property
     def location(self) -> str:
         """Where it is, to be shown to people."""
-        return str(self.folder.path)
+        return str(self._folder.path)
 
     @property
     def settings(self) -> Settings:
         """The settings that hold now, read again when somebody changed them."""
-        state = _state_of(self.folder.config)
+        state = _state_of(self._folder.config)
         if self._configured is None or self._configured[0] != state:
             is_new = self._configured is not None
-            self._configured = state, Settings.load(self.folder.config.parent)
+            self._configured = state, Settings.load(self._folder.config.parent)
             if is_new:
                 self.facts.use(self._configured[1])
                 self.conversations.use(self._configured[1])
@@ -176,13 +166,13 @@ class Stores:
         """Return a text without the folders of this machine, for people elsewhere."""
         stores = (self.facts, self.conversations)
         places = [Path(str(one.location)).parent for one in stores]
-        return without_folders(text, [*places, self.folder.path])
+        return without_folders(text, [*places, self._folder.path])
 
     def tidy(self) -> list[str]:
         """Remove what kills left of unfinished writes; return the copies that were set aside."""
         stores = (self.facts, self.conversations, self.schedules)
         folders = [Path(str(one.location)).parent for one in stores]
-        folders += [self.folder.daily, folders[1] / ARCHIVE]
+        folders += [self._folder.daily, folders[1] / ARCHIVE]
         return [str(copy) for folder in dict.fromkeys(folders) for copy in _tidy(folder)]
 
     def close(self) -> None:
@@ -190,39 +180,6 @@ class Stores:
         with ExitStack() as closing:
             for part in (self.learning, self.conversations, self.passages, self.records):
                 closing.callback(part.close)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-def in_space(folder: DataFolder, space: str | None) -> DataFolder:
-    """Return the part of a data folder that a space has, by default that of TURNLEAF_SPACE.
-
-    Raise InvalidInput for a name that cannot be a space's.
-    """
-    space = (folder.space if folder.root else default_space()) if space is None else space
-    if space is None or space == folder.space:
-        return folder
-    if folder.root is not None:
-        message = f"a space has no spaces of its own; open {space!r} in {folder.root}"
-        raise InvalidInput(message)
-    if not is_space_name(space):
-        message = (
-            f"{space!r} cannot be the name of a space: use small letters, digits, - and _, "
-            "64 characters at most, the first a letter or digit"
-        )
-        raise InvalidInput(message)
-    return replace(folder, path=folder.path / SPACES / space, root=folder.path, space=space)
-
-
-def list_spaces(folder: DataFolder) -> list[str]:
-    """Return the names of the spaces that a data folder has."""
-    inside = folder.path / SPACES
-    names = [path.name for path in inside.iterdir() if path.is_dir()] if inside.is_dir() else []
-    return [DEFAULT_SPACE, *sorted(filter(is_space_name, names))]
 
 
 def _tidy(folder: Path) -> list[Path]:

@@ -14,7 +14,7 @@ from contextlib import closing
 from enum import Enum
 from pathlib import Path
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar, cast
 
 from watchfiles import watch
 
@@ -25,6 +25,7 @@ from turnleaf.store.files.index.sync import untold
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
+    from turnleaf.store.contracts import Passages
     from turnleaf.store.files.index.index import Index
     from turnleaf.store.files.index.sync import Progress
 
@@ -75,7 +76,7 @@ class Watcher:
 
     def __init__(
         self,
-        index: Index,
+        index: Passages,
         *,
         quiet_seconds: float = QUIET_SECONDS,
         poll: bool | None = None,
@@ -83,7 +84,7 @@ class Watcher:
         progress: Progress | None = None,
     ) -> None:
         self.syncs = 0
-        self._index = index
+        self._index = cast("Index", index)
         self._progress = progress or untold
         self._quiet_seconds = quiet_seconds
         self._poll = poll

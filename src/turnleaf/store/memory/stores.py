@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from turnleaf.core.search.message_outcomes import find_accepted, find_forgotten
 from turnleaf.errors import InvalidInput
+from turnleaf.settings import DataFolder, data_folder
+from turnleaf.store import contracts
 from turnleaf.store.memory.config import MemoryConfig
 from turnleaf.store.memory.conversations import MemoryConversations
 from turnleaf.store.memory.daily import MemoryDaily
@@ -20,18 +22,17 @@ from turnleaf.store.memory.schedules import MemorySchedules
 
 if TYPE_CHECKING:
     from turnleaf.settings import Settings
-    from turnleaf.store import contracts
 
 _NAME = re.compile(r"[^\W_][\w-]{0,63}")
 
 
-class MemoryStores:
+class MemoryStores(contracts.Stores):
     """A space of a place in memory; whoever opens the same one sees the same."""
 
     def __init__(self, place: MemoryPlace, *, now: Now, space: str = "default") -> None:
         where = place, _check_name(space), now
         self.lock = place.lock
-        self.space = space
+        self._space = space
         self.config: contracts.Config = MemoryConfig(*where)
         self._facts = MemoryFacts(*where)
         self.facts: contracts.Facts = self._facts
@@ -47,6 +48,16 @@ class MemoryStores:
             *where, self.settle_messages, self._notes
         )
         self._use(self.config.load())
+
+    @property
+    def folder(self) -> DataFolder:
+        """The operator's own folder: the one that the programs would use."""
+        return data_folder()
+
+    @property
+    def space(self) -> str:
+        """The name of the space."""
+        return self._space
 
     @property
     def location(self) -> str:
