@@ -27,7 +27,8 @@ from hypothesis import strategies as st
 from tests.strategies import brief
 from turnleaf.core.search.vectors import Embedder, pack
 from turnleaf.errors import EmbeddingError, SettingsError
-from turnleaf.llm.embeddings import EndpointEmbedder, LocalEmbedder, describe, find_embedder
+from turnleaf.llm.embedding_server import EndpointEmbedder
+from turnleaf.llm.embeddings import LocalEmbedder, describe, find_embedder
 from turnleaf.settings import Settings
 
 KEY = "sk-very-secret"

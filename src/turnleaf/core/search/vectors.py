@@ -7,7 +7,6 @@ import math
 import struct
 from dataclasses import dataclass
 from itertools import chain
-from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, Protocol
 
 from turnleaf.core.search.ranking import Unrelated
@@ -26,6 +25,7 @@ __all__ = [
     "Embedder",
     "Profile",
     "pack",
+    "prepare_text",
     "profile",
     "script",
 ]
@@ -40,6 +40,15 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """Give one packed vector for each text, all of the same dimension."""
+
+
+# The time that a text takes grows with its length, and what it is about is said by then.
+_MAX_CHARS = 2_000
+
+
+def prepare_text(text: str) -> str:
+    """Return the beginning of a text without lone surrogates, which no encoding has."""
+    return text[:_MAX_CHARS].encode("utf-8", "ignore").decode()
 
 
 def pack(values: Sequence[float]) -> bytes:
@@ -161,7 +170,9 @@ def profile(vectors: Sequence[bytes]) -> Profile:
 def _describe(unrelated: Sequence[float]) -> Unrelated:
     if not unrelated:
         return Unrelated(1.0, 0.0)
-    return Unrelated(fmean(unrelated), pstdev(unrelated))
+    count = len(unrelated)
+    mean = math.fsum(unrelated) / count
+    return Unrelated(mean, math.sqrt(math.fsum((one - mean) ** 2 for one in unrelated) / count))
 
 
 def _cosine(one: Sequence[float], other: Sequence[float]) -> float:
