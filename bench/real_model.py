@@ -28,7 +28,7 @@ from urllib.request import Request, urlopen
 from turnleaf import Assistant, Message
 from turnleaf.core.dialogue import Event, Prompt, Text, Toolbox
 from turnleaf.core.json_forms import request_form
-from turnleaf.core.learning.extraction import SCHEMA
+from turnleaf.core.learning.extraction import answer_schema
 from turnleaf.core.learning.extraction_answers import read_answer
 from turnleaf.errors import ModelError, UnreadableAnswer
 from turnleaf.llm.api import ApiModel
@@ -111,7 +111,7 @@ class MeasuredModel:
 
     def structured(self, system: str, text: str, schema: Mapping[str, Any]) -> str:
         """Find facts."""
-        self.extraction_tokens.append(self._count(request_form(system, SCHEMA) + text))
+        self.extraction_tokens.append(self._count(request_form(system, answer_schema()) + text))
         try:
             answer = self.model.structured(system, text, schema)
         except ModelError as error:

@@ -10,14 +10,13 @@ from opencc import OpenCC
 
 _BLOCKS = (range(0x2E80, 0xA000), range(0x20000, 0x323B0))
 _CHARS_PER_LINE = 44
-TARGET = Path(__file__).parents[1] / "src/turnleaf/core/han.py"
+TARGET = Path(__file__).parents[1] / "src/turnleaf/core/search/han.toml"
 
-_HEAD = '''"""Traditional characters and their Simplified forms, position by position.
+_HEAD = """\
+# Traditional characters and their Simplified forms, position by position.
+# Made by scripts/han_table.py from OpenCC's dictionaries (Apache-2.0). Do not edit.
 
-Made by scripts/han_table.py from OpenCC's dictionaries (Apache-2.0). Do not edit.
 """
-
-'''
 
 
 def _conversions(config: str) -> dict[str, str]:
@@ -45,19 +44,17 @@ def _table() -> dict[str, str]:
 
 
 def _literal(name: str, chars: str) -> str:
-    """Render a long string as a parenthesised Python literal of short lines."""
-    lines = [
-        f'    "{chars[start : start + _CHARS_PER_LINE]}"\n'
-        for start in range(0, len(chars), _CHARS_PER_LINE)
-    ]
-    return f"{name} = (\n{''.join(lines)})\n"
+    """Render a long string as a TOML string of short lines."""
+    starts = range(0, len(chars), _CHARS_PER_LINE)
+    lines = [f"{chars[start : start + _CHARS_PER_LINE]}\n" for start in starts]
+    return f"{name} = '''\n{''.join(lines)}'''\n"
 
 
 def main() -> None:
     """Write the table."""
     table = _table()
-    text = _HEAD + _literal("TRADITIONAL", "".join(table)) + "\n"
-    text += _literal("SIMPLIFIED", "".join(table.values()))
+    text = _HEAD + _literal("traditional", "".join(table)) + "\n"
+    text += _literal("simplified", "".join(table.values()))
     TARGET.write_text(text, encoding="utf-8")
 
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 from turnleaf.core.learning.extraction import (
     CONTEXT_MESSAGES,
-    SCHEMA,
     Proposal,
     Said,
     Window,
+    answer_schema,
     requests,
 )
 from turnleaf.core.learning.extraction_answers import Reading, read_answer
@@ -155,7 +155,7 @@ class Extraction:
             try:
                 if not self._may_ask(batch.key, settings, model):
                     break
-                answer = model.structured(request.system, request.text, SCHEMA)
+                answer = model.structured(request.system, request.text, answer_schema())
                 reading = read_answer(answer, request.portion.said, known)
             except ModelError as error:
                 return _Asked(found, _unread(request, error), error)

@@ -30,7 +30,6 @@ WORDS_OF_ASIA = re.compile("[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 RANGE = re.compile("\u3400-\u9fff")
 MAY_HOLD_WORDS = {
     "core/client_tasks.py": "how the prompts of chat clients begin, whatever their user speaks",
-    "core/search/han.py": "the table that folds Traditional characters",
     "core/prompt/escaping.py": "names of roles and signs that a text must not imitate",
     "core/search/vectors.py": "sentences by which an embedding model is tried out",
     "core/secrets.py": "what a secret looks like: names beside formats, and all of it guards",

@@ -12,7 +12,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.jsontext import is_text
-from turnleaf.core.learning.extraction import RELATIONS, SLOT_NAMES, Candidate, Proposal
+from turnleaf.core.learning.extraction import RELATIONS, Candidate, Proposal, slot_names
 from turnleaf.core.learning.quotes import Heard, carried_words, is_long_enough, judge
 from turnleaf.core.memories import MAX_CATEGORY_CHARS
 from turnleaf.errors import UnreadableAnswer
@@ -152,7 +152,7 @@ def _candidate(fact: str, quote: str, record: dict[str, Any], said: Said) -> Can
         fact,
         quote,
         _category(record.get("category")),
-        slot=slot if slot in SLOT_NAMES else None,
+        slot=slot if slot in slot_names() else None,
         until=_until(record.get("until"), said),
     )
 

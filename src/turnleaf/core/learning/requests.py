@@ -54,7 +54,6 @@ _ABBREVIATION = lazy_pattern(
 )
 _NOTHING_CHARS = 80
 
-_NAME = {*terms("name")}
 _HAN_RUN = lazy_pattern("[\u3400-\u9fff]+")
 _LATIN_RUN = lazy_pattern("[a-z0-9]+")
 _NOT_WORD = lazy_pattern(r"[\W_]+")
@@ -295,7 +294,7 @@ def _holds(folded: str, spoken: Sequence[str]) -> bool:
 
 def _is_about(folded: str, wanted: _Wanted) -> bool:
     """Whether a fact holds every word that says something of what is wanted."""
-    if wanted.words == _NAME and not wanted.runs:
+    if wanted.words == {*terms("name")} and not wanted.runs:
         own_name = _of_facts("owner", after=r"?\s*name\b")
         return own_name.match(_of_facts("naming").sub(" name ", folded)) is not None
     return wanted.words <= _words(folded) and _covers(folded, wanted.runs)

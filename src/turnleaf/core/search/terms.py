@@ -17,7 +17,6 @@ from operator import add
 
 from turnleaf.core.data import find_folders, load_data
 from turnleaf.core.patterns import lazy_pattern
-from turnleaf.core.search.han import SIMPLIFIED, TRADITIONAL
 
 __all__ = [
     "MAX_POSTINGS",
@@ -112,9 +111,22 @@ _MIN_INFLECTED = 4
 _MIN_STEM = 2
 
 
-def _fold_table() -> dict[int, str | int | None]:
-    """Build the table that simplifies Han characters and takes the marks off letters."""
-    table: dict[int, str | int | None] = dict(str.maketrans(TRADITIONAL, SIMPLIFIED))
+@cache
+def load_han() -> tuple[str, str]:
+    """Return the Traditional characters and their Simplified forms, position by position."""
+    table = load_data("search/han.toml")
+    return "".join(table["traditional"].split()), "".join(table["simplified"].split())
+
+
+@cache
+def _simplifying() -> dict[int, int]:
+    return str.maketrans(*load_han())
+
+
+@cache
+def _folding() -> dict[int, str | int | None]:
+    """Return the table that simplifies Han characters and takes the marks off letters."""
+    table: dict[int, str | int | None] = {**_simplifying()}
     for code in (*range(0xC0, 0x250), *range(0x370, 0x530), *range(0x1E00, 0x2000)):
         decomposed = unicodedata.normalize("NFKD", chr(code))
         if len(decomposed) > 1 and unicodedata.combining(decomposed[1]):
@@ -125,10 +137,6 @@ def _fold_table() -> dict[int, str | int | None]:
     table |= str.maketrans("đħıłøŧ", "dhilot")
     vowel_points = (*range(0x591, 0x5C8), *range(0x610, 0x61B), *range(0x64B, 0x660))
     return table | dict.fromkeys((*range(0x300, 0x370), *vowel_points))
-
-
-_SIMPLIFY = str.maketrans(TRADITIONAL, SIMPLIFIED)
-_FOLD = _fold_table()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +150,7 @@ class Query:
 
 def simplify(text: str) -> str:
     """Return the text in Simplified characters, otherwise unchanged."""
-    return text if text.isascii() else text.translate(_SIMPLIFY)
+    return text if text.isascii() else text.translate(_simplifying())
 
 
 def fold(text: str) -> str:
@@ -153,7 +161,7 @@ def fold(text: str) -> str:
         text = _MARKS.sub(r"\1", text)
     if not _PLAIN.fullmatch(text):
         text = unicodedata.normalize("NFKC", text)
-    return text.casefold().translate(_FOLD)
+    return text.casefold().translate(_folding())
 
 
 def terms(text: str) -> list[str]:
