@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from turnleaf import __version__, search
 from turnleaf.core.examination import Diagnosis
-from turnleaf.core.plurals import counted
+from turnleaf.core.plurals import pluralize
 from turnleaf.core.times import to_iso
 from turnleaf.errors import SettingsError, StorageError
 from turnleaf.llm import embeddings, models
@@ -95,12 +95,12 @@ def _describe_learning(settings: Settings, figures: LearningFigures | None) -> s
     said = [
         _describe_learner(settings),
         _describe_json_format(settings, figures),
-        f"{counted(figures.calls, 'call')} of a model today, {most:,} at most",
+        f"{pluralize(figures.calls, 'call')} of a model today, {most:,} at most",
     ]
     if figures.skipped:
-        said.append(f"{counted(figures.skipped, 'fact')} of its answers skipped")
+        said.append(f"{pluralize(figures.skipped, 'fact')} of its answers skipped")
     if figures.given_up:
-        said.append(f"{counted(figures.given_up, 'message')} given up as unreadable")
+        said.append(f"{pluralize(figures.given_up, 'message')} given up as unreadable")
     return "; ".join(filter(None, said))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from turnleaf.core.keys import Reader
 from turnleaf.core.languages.words import find_pattern
 from turnleaf.core.prompt.context import (
-    Room,
+    ContextRoom,
     choose,
     confidence,
     fill,
@@ -18,7 +18,7 @@ from turnleaf.core.prompt.context import (
     put_clusters_first,
     show,
 )
-from turnleaf.core.search.date_ranges import span_in
+from turnleaf.core.search.date_ranges import find_date_range
 from turnleaf.core.search.hits import PROMPT_LIMIT
 from turnleaf.core.search.small_talk import is_question, is_small_talk
 from turnleaf.core.search.terms import parse_query, simplify
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from turnleaf.core.messages import Message
-    from turnleaf.core.search.date_ranges import Span
+    from turnleaf.core.search.date_ranges import DateRange
     from turnleaf.core.search.hits import Hit
     from turnleaf.store.contracts import Passages
 
@@ -65,25 +65,25 @@ class _ContextSearch:
 
     def find(self, text: str) -> list[Hit]:
         """Return what fits a text, of the days that it names if it names any."""
-        span = span_in(text, self.today)
+        span = find_date_range(text, self.today)
         if span is not None:
             return self._find_within(span)
         return [] if is_small_talk(text) else self._fill(text)
 
-    def _find_within(self, span: Span) -> list[Hit]:
+    def _find_within(self, span: DateRange) -> list[Hit]:
         thing = find_pattern("context_search", "around").sub(" ", simplify(span.rest))
         if not parse_query(thing).terms:
             told = (*self._find_notes(span), *self._find_messages(span))
-            return fill(told, Room(self.tokens, self.count))
+            return fill(told, ContextRoom(self.tokens, self.count))
         return self._fill(thing, span) or self._fill(thing)
 
-    def _find_notes(self, span: Span) -> list[Hit]:
+    def _find_notes(self, span: DateRange) -> list[Hit]:
         """Return what was noted last on some days, in order."""
         return self.index.list_between(
             span.first, span.last, MOST_ENTRIES, source="daily", reader=self.reader
         )
 
-    def _find_messages(self, span: Span) -> list[Hit]:
+    def _find_messages(self, span: DateRange) -> list[Hit]:
         """Return what the user stated on some days, in the order of time."""
         said = self.index.list_between(
             span.first, span.last, MOST_SAID, source="conversations", reader=self.reader
@@ -91,18 +91,18 @@ class _ContextSearch:
         told = choose(span.rest, said, self.known)
         return [hit for hit in told if not (is_answer(hit) or is_question(hit.text))]
 
-    def _fill(self, question: str, span: Span | None = None) -> list[Hit]:
+    def _fill(self, question: str, span: DateRange | None = None) -> list[Hit]:
         """Fill the room with hits, and with what was said around the best where they leave some."""
         evidence = find_evidence(question, self._search(question, span), self.known)
         sure = confidence(question, evidence, is_dated=span is not None)
-        room = Room(int(self.tokens * sure), self.count)
+        room = ContextRoom(int(self.tokens * sure), self.count)
         shown = show(question, put_clusters_first(evidence))
         best = [*islice(shown, MOST_SURROUNDED)]
         others = (hit for hit in shown if not _only_asks(hit))
         filled = fill(self._with_answers(question, chain(best, others)), room)
         return fill(self._surroundings(question, best), room, filled)
 
-    def _search(self, question: str, span: Span | None) -> list[Hit]:
+    def _search(self, question: str, span: DateRange | None) -> list[Hit]:
         """Return all that may fit, best first; whether it is enough is decided with all of it.
 
         Older facts are found by whoever looks for them, and are in no prompt.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from turnleaf.core.learning.extraction import (
     CONTEXT_MESSAGES,
     Proposal,
-    Said,
+    TranscriptMessage,
     Window,
     answer_schema,
     requests,
@@ -24,7 +24,7 @@ from turnleaf.core.learning.extraction_answers import Reading, read_answer
 from turnleaf.core.learning.proposals import ProposalDesk
 from turnleaf.core.learning.queue import Unread
 from turnleaf.core.learning.reconciling import repeats
-from turnleaf.core.learning.requests import meant, request_in
+from turnleaf.core.learning.requests import find_meant, find_request
 from turnleaf.core.memories import Memory
 from turnleaf.core.search.message_outcomes import ACCEPTED
 from turnleaf.decision_writing import DecisionWriter, Learnt
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from turnleaf.core.dialogue import Model
     from turnleaf.core.learning.decisions import Decision
-    from turnleaf.core.learning.extraction import Request
+    from turnleaf.core.learning.extraction import ExtractionRequest
     from turnleaf.core.learning.queue import Batch, Queued
     from turnleaf.settings import Settings
     from turnleaf.store.contracts import Facts, LearningQueue, PendingFacts, Stores
@@ -139,14 +139,16 @@ class Extraction:
     # Finding.
 
     def _wanted(
-        self, batch: Batch, said: Sequence[Said], found: Sequence[Proposal]
+        self, batch: Batch, said: Sequence[TranscriptMessage], found: Sequence[Proposal]
     ) -> list[tuple[Proposal, Queued]]:
         """Return what is not taken back or saved already, with the messages."""
         kept = [one for one in found if not _is_taken_back(one, said)]
         pairs = [(one, batch.messages[one.message]) for one in kept]
         return [(one, queued) for one, queued in pairs if not self._is_saved(one, queued)]
 
-    def _ask(self, batch: Batch, said: Sequence[Said], settings: Settings, model: Model) -> _Asked:
+    def _ask(
+        self, batch: Batch, said: Sequence[TranscriptMessage], settings: Settings, model: Model
+    ) -> _Asked:
         """Ask a model for the facts in the messages, part by part, up to where it fails."""
         known, found = self.memory.get_all(), tuple[Proposal, ...]()
         window = Window(getattr(model, "context_window", None))
@@ -163,13 +165,13 @@ class Extraction:
             found += tuple(map(request.portion.place, reading.proposals))
         return _Asked(found)
 
-    def _earlier(self, batch: Batch) -> list[Said]:
+    def _earlier(self, batch: Batch) -> list[TranscriptMessage]:
         """Return the last messages before these, as far as they are the user's or answers."""
         first = batch.messages[0].message.timestamp
         most = len(batch.messages) + 2 * CONTEXT_MESSAGES
         stored = self.stores.conversations.messages(batch.key, limit=most) if first else []
         return [
-            Said(one.message.text, one.trust, time=one.message.timestamp)
+            TranscriptMessage(one.message.text, one.trust, time=one.message.timestamp)
             for one in stored
             if one.trust in CONTEXT_TRUSTS and not one.is_hidden
             if first and one.message.timestamp and one.message.timestamp < first
@@ -234,21 +236,21 @@ class Extraction:
         return [change.before for change in gone if change.before and change.origin != ACCEPTED]
 
 
-def _said(queued: Queued) -> Said:
+def _said(queued: Queued) -> TranscriptMessage:
     message = queued.message
-    return Said(message.text, queued.trust, queued.is_settled, message.timestamp)
+    return TranscriptMessage(message.text, queued.trust, queued.is_settled, message.timestamp)
 
 
-def _unread(request: Request, error: ModelError) -> Unread:
+def _unread(request: ExtractionRequest, error: ModelError) -> Unread:
     portion = request.portion
     is_unreadable = isinstance(error, UnreadableAnswer)
     count = len(portion.said) - portion.context if is_unreadable else 0
     return Unread(portion.first, str(error), count)
 
 
-def _is_taken_back(proposal: Proposal, said: Sequence[Said]) -> bool:
+def _is_taken_back(proposal: Proposal, said: Sequence[TranscriptMessage]) -> bool:
     """Whether the user asked later in the conversation to forget it."""
     fact = Memory("", proposal.candidate.content, LONG_AGO, LONG_AGO)
     later = (one for one in said[proposal.message + 1 :] if one.trust == "user" and one.is_settled)
-    wishes = filter(None, (request_in(one.text) for one in later))
-    return any(wish.action == "forget" and meant(wish.content, [fact]) for wish in wishes)
+    wishes = filter(None, (find_request(one.text) for one in later))
+    return any(wish.action == "forget" and find_meant(wish.content, [fact]) for wish in wishes)

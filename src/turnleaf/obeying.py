@@ -14,11 +14,11 @@ from turnleaf.core.languages.replies import choose_words, words_in
 from turnleaf.core.learning.dates import make_dates_absolute
 from turnleaf.core.learning.findings import sure_facts
 from turnleaf.core.learning.reconciling import find_same, judge, read_claim
-from turnleaf.core.learning.requests import is_everything, may_ask, meant, request_in
+from turnleaf.core.learning.requests import find_meant, find_request, is_everything, may_ask
 from turnleaf.core.masked_facts import mask_fact
 from turnleaf.core.memories import Memory
 from turnleaf.core.search.terms import simplify
-from turnleaf.core.secrets import masked
+from turnleaf.core.secrets import mask_secrets
 from turnleaf.errors import Conflict, MemoryFull
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def obey(text: str, memory: Facts, learning: LearningQueue, *, key: str, now: da
         return Obeyed()
     earlier = (fact.content for fact in memory.get_all())
     words = choose_words(text, REPLIES, earlier=earlier)
-    source = Source(quote=masked(text), conversation=key, message_time=now, trust="user")
+    source = Source(quote=mask_secrets(text), conversation=key, message_time=now, trust="user")
     desk = _Desk(memory, learning, source, words, now)
     done = [desk.act(request) for request in requests]
     return Obeyed(
@@ -88,11 +88,11 @@ def obey(text: str, memory: Facts, learning: LearningQueue, *, key: str, now: da
 def requests_in(text: str) -> list[Request]:
     """Find the request that a message begins with, and those that follow it."""
     found: list[Request] = []
-    request, tried = request_in(text), 0
+    request, tried = find_request(text), 0
     while request and len(found) < MAX_REQUESTS - 1:
         for end in islice(_wishing_clauses(request.content), _MAX_TRIED - tried):
             tried += 1
-            other = request_in(request.content[end + 1 :].strip())
+            other = find_request(request.content[end + 1 :].strip())
             if other:
                 found.append(replace(request, content=request.content[:end].strip()))
                 request = other
@@ -104,7 +104,7 @@ def requests_in(text: str) -> list[Request]:
 
 def refusal(text: str) -> str:
     """Say that a request is not acted on, if a message is one: the conversation is private."""
-    if request_in(text) is None:
+    if find_request(text) is None:
         return ""
     return choose_words(text, REPLIES)["private"]
 
@@ -194,7 +194,7 @@ class _Desk:
             return Obeyed("\n".join([self._said("several"), *_listed(found)]), rest=rest)
         # Queue, then decisions, then memory: what a worker learns meanwhile moves in this order.
         unlearnt = self._unqueue(wanted)
-        waiting = [one for one in self.learning.outbox() if meant(wanted, [_foreseen(one)])]
+        waiting = [one for one in self.learning.outbox() if find_meant(wanted, [_foreseen(one)])]
         found = self._find_meant(wanted)
         for one in found:
             self.memory.delete(one.id, origin=ORIGIN, source=self.source)
@@ -208,11 +208,11 @@ class _Desk:
     def _find_meant(self, wanted: str) -> list[Memory]:
         """Find what is to be forgotten, in the words of the wish or with its dates as kept."""
         known = [*self.memory.get_all(), *self.memory.older()]
-        found = meant(wanted, known)
+        found = find_meant(wanted, known)
         if found or len(wanted) > _MAX_DATED_WISH:
             return found
         dated = make_dates_absolute(wanted, self.now).text
-        return found if dated == wanted else meant(dated, known)
+        return found if dated == wanted else find_meant(dated, known)
 
     def _nothing_of(self, wanted: str, unlearnt: Sequence[Memory]) -> str:
         """Say that nothing is remembered; what was said a moment ago is then not learned."""
@@ -235,7 +235,7 @@ class _Desk:
                 continue
             said = [one.content for one in sure_facts(message.text, self.now)]
             facts = [Memory("", content, LONG_AGO, LONG_AGO) for content in said]
-            if found := meant(wanted, facts):
+            if found := find_meant(wanted, facts):
                 self.learning.unqueue(key, {message.timestamp} if message.timestamp else set())
                 unlearnt += found
         return unlearnt

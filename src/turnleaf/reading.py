@@ -15,12 +15,12 @@ from turnleaf.core.learning.findings import Finding, find_facts, make_finding
 from turnleaf.core.learning.queue import Sighting
 from turnleaf.core.learning.reconciling import correct, find_names, judge, says_same
 from turnleaf.core.learning.rendering import category_of
-from turnleaf.core.learning.requests import meant, request_in
+from turnleaf.core.learning.requests import find_meant, find_request
 from turnleaf.core.learning.slots import Correction
 from turnleaf.core.learning.values import value_key
 from turnleaf.core.masked_facts import mask_fact
 from turnleaf.core.memories import Memory
-from turnleaf.core.secrets import masked
+from turnleaf.core.secrets import mask_secrets
 from turnleaf.store.ambient import random_id
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ class _Desk:
             action="replace" if target else "add",
             conversation=self.key,
             content=found.content,
-            quote=masked(found.quote, queued.message.text),
+            quote=mask_secrets(found.quote, queued.message.text),
             category=category_of(found.statement, used),
             slot=found.statement.slot,
             until=found.until,
@@ -222,7 +222,7 @@ class _Desk:
                 id=random_id(),
                 action=action,
                 conversation=self.key,
-                quote=masked(quote, queued.message.text),
+                quote=mask_secrets(quote, queued.message.text),
                 target=target.id,
                 expected=target.content,
                 message_time=queued.message.timestamp or said_at,
@@ -234,10 +234,10 @@ class _Desk:
 def _wishes_after(later: Sequence[Queued]) -> list[str]:
     """Return what the user asked to forget in later messages that were acted on."""
     texts = (one.message.text for one in later if one.trust == "user" and one.is_settled)
-    wishes = filter(None, map(request_in, texts))
+    wishes = filter(None, map(find_request, texts))
     return [wish.content for wish in wishes if wish.action == "forget"]
 
 
 def _is_taken_back(found: Finding, wishes: Iterable[str]) -> bool:
     fact = Memory("", found.content, _LONG_AGO, _LONG_AGO)
-    return any(meant(wish, [fact]) for wish in wishes)
+    return any(find_meant(wish, [fact]) for wish in wishes)

@@ -21,7 +21,7 @@ from turnleaf.core.prompt import escaping
 from turnleaf.core.prompt.fact_text import FactForm, stamped_page, without_stamp
 from turnleaf.core.schedules import checked_deliver
 from turnleaf.core.search.message_outcomes import note_newer
-from turnleaf.core.secrets import masked
+from turnleaf.core.secrets import mask_secrets
 from turnleaf.core.stored_messages import TRUSTED
 from turnleaf.errors import InvalidInput, NotFound, TurnleafError
 from turnleaf.store.timing import checked_zone, local_zone
@@ -292,7 +292,7 @@ class MemoryTools:
     def log(self, arguments: Arguments) -> Result:
         """Note something in today's log."""
         self._refuse_beside_documents("the log is not written to")
-        entry = masked(arguments["entry"], self.turn.said)
+        entry = mask_secrets(arguments["entry"], self.turn.said)
         self.daily.append(entry, source=self.turn.conversation)
         self.index.sync()
         return {"saved": entry}
@@ -400,7 +400,7 @@ class MemoryTools:
         given = {key: arguments[key] for key in CHANGEABLE if arguments.get(key)}
         if "deliver" in given:
             self._refuse_other_channels(given["deliver"])
-        return {CHANGEABLE[key]: masked(text, self.turn.said) for key, text in given.items()}
+        return {CHANGEABLE[key]: mask_secrets(text, self.turn.said) for key, text in given.items()}
 
     def _on_schedule(self, arguments: Arguments, act: Callable[[str], Schedule]) -> Result:
         return _of_schedule(_existing(_needed(arguments, "id"), act))
@@ -415,14 +415,14 @@ class MemoryTools:
 
     def _harmless(self, problem: str) -> str:
         """Take secrets and the folders of files out of a sentence."""
-        return masked(self.stores.redact(problem))
+        return mask_secrets(self.stores.redact(problem))
 
     def _save(self, given: str, category: str | None, tool: str) -> Result:
         said = self.turn.said
         text = self._without_stamp(given)
         self.memory.check_room_for(text)
         content = self._fact(text)
-        heading = category and masked(category, said)
+        heading = category and mask_secrets(category, said)
         known = self._known(content)
         if known:
             return {**_of_memory(known), "note": "this is in the memory already"}

@@ -11,26 +11,28 @@ from hypothesis import strategies as st
 
 from tests.strategies import MOMENT, conversations, moments, texts, thorough
 from turnleaf.core import conversations_json
-from turnleaf.core.conversations_json import Record
+from turnleaf.core.conversations_json import StoredConversation
 from turnleaf.core.messages import Message
 from turnleaf.errors import CorruptFile, InvalidInput
 
 anything = texts | st.text(max_size=20)
 lone = st.builds(Message, st.just("user"), anything | st.just("\ud800 \0 \udfff"))
-records = st.builds(Record, moments, moments, conversations() | st.lists(lone, max_size=2))
+records = st.builds(
+    StoredConversation, moments, moments, conversations() | st.lists(lone, max_size=2)
+)
 
 
-def written(all_of_them: dict[str, Record]) -> str:
+def written(all_of_them: dict[str, StoredConversation]) -> str:
     lines = (
         conversations_json.line(key, conversations_json.dump(record))
         for key, record in all_of_them.items()
     )
-    return conversations_json.assembled(lines).decode()
+    return conversations_json.assemble(lines).decode()
 
 
 @thorough
 @given(st.dictionaries(anything, records, max_size=4))
-def test_any_conversations_come_back_exactly(all_of_them: dict[str, Record]) -> None:
+def test_any_conversations_come_back_exactly(all_of_them: dict[str, StoredConversation]) -> None:
     text = written(all_of_them)
     assert {
         key: conversations_json.load(body) for key, body in conversations_json.parse(text).items()
@@ -41,7 +43,9 @@ def test_any_conversations_come_back_exactly(all_of_them: dict[str, Record]) -> 
 
 @thorough
 @given(st.dictionaries(anything, records, max_size=4))
-def test_each_conversation_stands_on_a_line_of_its_own(all_of_them: dict[str, Record]) -> None:
+def test_each_conversation_stands_on_a_line_of_its_own(
+    all_of_them: dict[str, StoredConversation],
+) -> None:
     text = written(all_of_them)
     assert text.count("\n") == len(all_of_them) + 2
     assert text.endswith("}}\n")
@@ -50,7 +54,7 @@ def test_each_conversation_stands_on_a_line_of_its_own(all_of_them: dict[str, Re
 @thorough
 @given(st.dictionaries(anything, records, max_size=3), st.integers(0, 4), st.booleans())
 def test_a_layout_that_somebody_else_gave_it_is_read_as_well(
-    all_of_them: dict[str, Record],
+    all_of_them: dict[str, StoredConversation],
     indent: int,
     has_mark: bool,  # noqa: FBT001
 ) -> None:
@@ -63,7 +67,7 @@ def test_a_layout_that_somebody_else_gave_it_is_read_as_well(
 
 @thorough
 @given(records)
-def test_the_last_update_is_read_without_the_messages(record: Record) -> None:
+def test_the_last_update_is_read_without_the_messages(record: StoredConversation) -> None:
     assert conversations_json.updated_at(conversations_json.dump(record)) == record.updated_at
 
 
@@ -73,7 +77,7 @@ def test_the_last_update_is_read_whatever_the_order_of_keys() -> None:
 
 
 def test_a_conversation_is_written_as_the_requirements_say() -> None:
-    record = Record(MOMENT, MOMENT, [Message("user", "客廳的燈", MOMENT)])
+    record = StoredConversation(MOMENT, MOMENT, [Message("user", "客廳的燈", MOMENT)])
     assert json.loads(conversations_json.dump(record)) == {
         "createdAt": "2026-03-01T08:30:00.000Z",
         "updatedAt": "2026-03-01T08:30:00.000Z",
@@ -141,4 +145,4 @@ def test_what_is_no_conversation_is_corrupt(text: str) -> None:
 def test_what_json_cannot_hold_is_refused(value: float | set[int] | datetime) -> None:
     part = {"type": "data", "value": value}
     with pytest.raises(InvalidInput, match="use plain values"):
-        conversations_json.dump(Record(MOMENT, MOMENT, [Message("user", [part])]))
+        conversations_json.dump(StoredConversation(MOMENT, MOMENT, [Message("user", [part])]))

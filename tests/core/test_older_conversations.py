@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from turnleaf.core import conversations_json, messages
-from turnleaf.core.conversations_json import Record
+from turnleaf.core.conversations_json import StoredConversation
 from turnleaf.core.jsontext import dumps
 from turnleaf.core.messages import Message
 from turnleaf.core.older_conversations import (
@@ -29,8 +29,8 @@ def said(*texts: str, at: datetime = MARCH) -> list[Message]:
 
 
 def conversations(**texts: list[str]) -> bytes:
-    records = {key: Record(MARCH, MARCH, said(*some)) for key, some in texts.items()}
-    return conversations_json.assembled(
+    records = {key: StoredConversation(MARCH, MARCH, said(*some)) for key, some in texts.items()}
+    return conversations_json.assemble(
         conversations_json.line(key, conversations_json.dump(one)) for key, one in records.items()
     )
 
@@ -60,7 +60,7 @@ def test_an_empty_file_says_nothing_and_is_not_damaged() -> None:
 def test_a_message_without_a_time_has_that_of_its_conversation() -> None:
     record = {"createdAt": "2026-03-01T00:00:00.000Z", "updatedAt": "2026-03-02T00:00:00.000Z"}
     body = dumps(record | {"messages": [{"role": "user", "content": "x"}]})
-    older = read_conversations(conversations_json.assembled([conversations_json.line("a", body)]))
+    older = read_conversations(conversations_json.assemble([conversations_json.line("a", body)]))
     assert older.conversations == {"a": [Message("user", "x", MARCH + timedelta(days=1))]}
 
 

@@ -30,10 +30,10 @@ FRAMES = (
 CHILD = """
 import json, resource, sys
 from datetime import UTC, datetime
-from turnleaf.core.learning.extraction import Said
+from turnleaf.core.learning.extraction import TranscriptMessage
 from turnleaf.core.learning.extraction_answers import read_answer
 from turnleaf.core.learning.recogniser import read_fact, read_message
-from turnleaf.core.learning.requests import meant
+from turnleaf.core.learning.requests import find_meant
 from turnleaf.core.memories import Memory
 from turnleaf.errors import ModelError
 from turnleaf.obeying import requests_in

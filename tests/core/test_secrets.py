@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.strategies import texts, thorough
-from turnleaf.core.secrets import KINDS, masked
+from turnleaf.core.secrets import KINDS, mask_secrets
 
 LETTERS = string.ascii_letters + string.digits
 HEX = "0123456789abcdef"
@@ -377,7 +377,7 @@ NAMED = [split(marked) for marked in BY_NAME]
 @pytest.mark.parametrize(("kind", "secret"), BY_SHAPE)
 def test_a_secret_of_a_known_shape_gives_way_to_its_kind(kind: str, secret: str) -> None:
     for around in AROUND:
-        assert masked(around.format(secret)) == around.format(f"[{kind}]")
+        assert mask_secrets(around.format(secret)) == around.format(f"[{kind}]")
 
 
 @pytest.mark.parametrize(("text", "expected", "secret"), NAMED)
@@ -385,7 +385,7 @@ def test_a_secret_that_is_named_gives_way_and_its_sentence_stays(
     text: str, expected: str, secret: str
 ) -> None:
     assert secret in text
-    assert masked(text) == expected
+    assert mask_secrets(text) == expected
 
 
 def test_every_kind_is_tried() -> None:
@@ -398,54 +398,57 @@ def test_every_kind_is_tried() -> None:
 
 @pytest.mark.parametrize("text", HARMLESS)
 def test_a_harmless_text_stays_as_it_is(text: str) -> None:
-    assert masked(text) == text
+    assert mask_secrets(text) == text
 
 
 @pytest.mark.parametrize(("text", "expected", "secret"), NAMED)
 def test_the_rest_of_a_long_message_stays(text: str, expected: str, secret: str) -> None:
     story = "昨天我去了台中。\nThe weather was fine, and we ate 3 bowls of noodles!\n"
-    assert masked(f"{story}{text}\n{story}") == f"{story}{expected}\n{story}"
+    assert mask_secrets(f"{story}{text}\n{story}") == f"{story}{expected}\n{story}"
 
 
 def test_every_secret_of_a_message_gives_way() -> None:
     text = "\n".join(text for text, _, _ in NAMED)
-    assert masked(text) == "\n".join(expected for _, expected, _ in NAMED)
+    assert mask_secrets(text) == "\n".join(expected for _, expected, _ in NAMED)
 
 
 @pytest.mark.parametrize("cut", [100, 150, 200])
 def test_a_private_key_that_was_cut_off_gives_way(cut: int) -> None:
-    assert masked(f"my key:\n{PEM[:cut]}") == "my key:\n[private key]"
+    assert mask_secrets(f"my key:\n{PEM[:cut]}") == "my key:\n[private key]"
     assert (
-        masked(f"my key:\n{PEM[:96]}\nand that is all") == "my key:\n[private key]\nand that is all"
+        mask_secrets(f"my key:\n{PEM[:96]}\nand that is all")
+        == "my key:\n[private key]\nand that is all"
     )
 
 
 def test_a_private_key_without_its_beginning_gives_way() -> None:
-    assert masked(f"so:\n{PEM.partition('KEY-----')[2].strip()}\nok") == "so:\n[private key]\nok"
+    assert (
+        mask_secrets(f"so:\n{PEM.partition('KEY-----')[2].strip()}\nok") == "so:\n[private key]\nok"
+    )
 
 
 def test_an_account_number_ends_where_its_country_says() -> None:
-    assert masked("AT61 1904 3002 3457 3201 BIC GIBAATWW") == "[IBAN] BIC GIBAATWW"
+    assert mask_secrets("AT61 1904 3002 3457 3201 BIC GIBAATWW") == "[IBAN] BIC GIBAATWW"
 
 
 def test_a_key_of_putty_gives_way() -> None:
     text = f"PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-Lines: 2\n{lines(2)}\nPrivate-MAC: 1"
-    assert lines(1) not in masked(text)
+    assert lines(1) not in mask_secrets(text)
 
 
 @pytest.mark.parametrize("invisible", [*"\u200b\u200c\u200d\u2060\ufeff\xad"])
 def test_a_secret_that_invisible_characters_split_gives_way_whole(invisible: str) -> None:
     token = f"ghp_{made(36)}"
     split_up = invisible.join(token[place : place + 5] for place in range(0, len(token), 5))
-    assert masked(f"前{invisible}面 {split_up}, ok{invisible}") == (
+    assert mask_secrets(f"前{invisible}面 {split_up}, ok{invisible}") == (
         f"前{invisible}面 [GitHub token], ok{invisible}"
     )
-    assert masked(f"it is {token}", f"look: {split_up}") == "it is [GitHub token]"
-    assert masked(f"my password is hun{invisible}ter2") == "my password is [password]"
+    assert mask_secrets(f"it is {token}", f"look: {split_up}") == "it is [GitHub token]"
+    assert mask_secrets(f"my password is hun{invisible}ter2") == "my password is [password]"
 
 
 def test_a_long_password_leaves_no_end_behind() -> None:
-    assert masked(f"password: {made(5000)} ok") == "password: [password] ok"
+    assert mask_secrets(f"password: {made(5000)} ok") == "password: [password] ok"
 
 
 scraps = st.sampled_from(
@@ -493,8 +496,8 @@ mixtures = st.lists(scraps, max_size=8).map("".join) | texts
 @example("my password is [password]x9")
 @thorough
 def test_masking_twice_changes_nothing_more(text: str) -> None:
-    once = masked(text)
-    assert masked(once) == once
+    once = mask_secrets(text)
+    assert mask_secrets(once) == once
 
 
 @pytest.mark.parametrize(
@@ -555,7 +558,7 @@ def test_masking_twice_changes_nothing_more(text: str) -> None:
 def test_a_hostile_text_of_100_kb_takes_less_than_a_second(piece: str) -> None:
     text = piece * (100_000 // len(piece))
     start = time.process_time()
-    masked(text)
+    mask_secrets(text)
     assert time.process_time() - start < 1.0
 
 
@@ -569,6 +572,6 @@ def test_a_hostile_text_of_100_kb_takes_less_than_a_second(piece: str) -> None:
 def test_a_secret_of_the_words_that_a_text_rests_on_is_masked_in_it(
     said: str, kept: str, expected: str
 ) -> None:
-    assert masked(kept) == kept
-    assert masked(kept, said) == kept.replace("hunter2banana", expected)
-    assert masked("I like bananas", said) == "I like bananas"
+    assert mask_secrets(kept) == kept
+    assert mask_secrets(kept, said) == kept.replace("hunter2banana", expected)
+    assert mask_secrets("I like bananas", said) == "I like bananas"

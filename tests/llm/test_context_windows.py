@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.standins.chat_api import ChatApi
-from turnleaf.llm.context_windows import ASSUMED_HOSTED_TOKENS, ASSUMED_TOKENS, Served
+from turnleaf.llm.context_windows import ASSUMED_HOSTED_TOKENS, ASSUMED_TOKENS, ServedModel
 
 OTHER = {"id": "other", "name": "other", "model": "other", "context_length": 1}
 OLLAMA_SHOW = "/api/show"
@@ -57,7 +57,7 @@ def listed(path: str, **told: object) -> dict[str, Any]:
 )
 def test_the_server_says_it(api: ChatApi, tells: dict[str, Any], tokens: int) -> None:
     api.tells = tells
-    assert Served(api.url, "m", None).ask_window() == tokens
+    assert ServedModel(api.url, "m", None).ask_window() == tokens
 
 
 @pytest.mark.parametrize(
@@ -75,12 +75,12 @@ def test_a_small_one_is_assumed_where_the_server_does_not_say(
     api: ChatApi, tells: dict[str, Any]
 ) -> None:
     api.tells = tells
-    assert Served(api.url, "m", None).ask_window() == ASSUMED_TOKENS
+    assert ServedModel(api.url, "m", None).ask_window() == ASSUMED_TOKENS
 
 
 def test_behind_https_more_is_assumed_than_of_a_server_at_home() -> None:
     hosted, at_home = (
-        Served(f"{scheme}://127.0.0.1/v1", "m", None) for scheme in ("https", "http")
+        ServedModel(f"{scheme}://127.0.0.1/v1", "m", None) for scheme in ("https", "http")
     )
     assert (hosted.assumed_window, at_home.assumed_window) == (
         ASSUMED_HOSTED_TOKENS,
@@ -92,4 +92,4 @@ def test_a_server_that_cannot_be_reached_says_nothing() -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{closed.getsockname()[1]}/v1"
-    assert Served(url, "m", None).ask_window() is None
+    assert ServedModel(url, "m", None).ask_window() is None

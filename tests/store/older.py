@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from turnleaf.core import conversations_json, messages
-from turnleaf.core.conversations_json import Record
+from turnleaf.core.conversations_json import StoredConversation
 from turnleaf.core.jsontext import dumps
 from turnleaf.core.messages import Message
 from turnleaf.store.files import atomic
@@ -26,7 +26,8 @@ def said(*texts: str, after: int = 0) -> list[Message]:
 def write_conversations(folder: Path, conversations: Mapping[str, Sequence[Message]]) -> Path:
     """Write a conversations.json as an older program does, under its lock."""
     records = {
-        key: Record(START, some[-1].timestamp or START, some) for key, some in conversations.items()
+        key: StoredConversation(START, some[-1].timestamp or START, some)
+        for key, some in conversations.items()
     }
     lines = [
         conversations_json.line(key, conversations_json.dump(record))
@@ -34,7 +35,7 @@ def write_conversations(folder: Path, conversations: Mapping[str, Sequence[Messa
     ]
     path = folder / "conversations.json"
     atomic.make_folder(folder)
-    atomic.change(path, lambda _: conversations_json.assembled(lines))
+    atomic.change(path, lambda _: conversations_json.assemble(lines))
     return path
 
 

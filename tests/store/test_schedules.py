@@ -18,8 +18,8 @@ from turnleaf.core.schedules import (
     GRACE,
     Run,
     Schedule,
-    claimed,
-    finished,
+    claim_run,
+    finish_run,
 )
 from turnleaf.errors import NotFound, StorageError
 from turnleaf.store.files.schedules import ScheduleStore
@@ -97,7 +97,7 @@ def test_what_is_far_behind_is_marked_without_a_walk_through_all_its_times() -> 
 
     schedule = Schedule("s", PROMPT, "* 8-12 * * *", "UTC", START, START, next_due=START)
     now = datetime(2027, 11, 16, 20, tzinfo=UTC)
-    schedule, run = claimed(schedule, now, counted, Run("r", now, "running", holder="one"))
+    schedule, run = claim_run(schedule, now, counted, Run("r", now, "running", holder="one"))
     assert run is None
     assert [(one.state, one.due) for one in schedule.runs] == [("missed", START)]
     assert schedule.next_due == datetime(2027, 11, 17, 8, tzinfo=UTC)
@@ -273,11 +273,11 @@ def test_through_a_whole_year_each_due_time_is_claimed_once(
     while now < last + GRACE:
         now += timedelta(minutes=choice.randrange(1, 100))
         new = Run(str(now), now, "running", holder="one")
-        schedule, run = claimed(schedule, now, next_due, new)
+        schedule, run = claim_run(schedule, now, next_due, new)
         if run:
             made.append(run.due)
-            assert claimed(schedule, now, next_due, replace(new, id="two"))[1] is None
-            schedule = finished(schedule, run, now) or schedule
+            assert claim_run(schedule, now, next_due, replace(new, id="two"))[1] is None
+            schedule = finish_run(schedule, run, now) or schedule
     days = [date(2026, 1, 1) + timedelta(days=number) for number in range(365)]
     assert [due for due in made if due < last] == [first_shown(day, wall, place) for day in days]
 

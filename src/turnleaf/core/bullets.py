@@ -20,7 +20,7 @@ _RULE_LIKE = lazy_pattern(r"\A[-*_](?:[ \t]*+[-*_])*+[ \t]*+(?:\n|\Z)")
 
 
 def encode(text: str, marker: str = MARKER) -> list[str]:
-    """Give the lines of a bullet, without line endings, indented as its marker is wide."""
+    """Return the lines of a bullet, without line endings, indented as its marker is wide."""
     safe = _ENTITY.sub(r"&#38;#\1;", text).replace("\r", "&#13;")
     safe = safe.replace(MARK, f"&#60;{MARK[1:]}")
     safe = _escape_edges(safe)
@@ -34,7 +34,7 @@ def encode(text: str, marker: str = MARKER) -> list[str]:
 def decode(lines: list[str], width: int) -> str:
     """Read a bullet's lines; `width` is how far its text is indented."""
     first = lines[0].lstrip(" \t")[1:].lstrip(" \t")
-    others = [_outdented(line, width) for line in lines[1:]]
+    others = [_outdent(line, width) for line in lines[1:]]
     text = "\n".join([first, *others]).strip(" \t\n")
     return _ENTITY.sub(lambda entity: chr(int(entity[1])), text)
 
@@ -52,7 +52,7 @@ def _entity(char: str) -> str:
     return f"&#{ord(char)};"
 
 
-def _outdented(line: str, width: int) -> str:
+def _outdent(line: str, width: int) -> str:
     if line.startswith("\t"):
         return line[1:]
     spaces = len(line) - len(line.lstrip(" "))

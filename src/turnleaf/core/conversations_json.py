@@ -28,7 +28,7 @@ _PROBLEMS = (AttributeError, KeyError, TypeError, ValueError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class StoredConversation:
     """A conversation as it is stored."""
 
     created_at: datetime
@@ -37,7 +37,7 @@ class Record:
 
 
 def parse(text: str) -> dict[str, str]:
-    """Give each conversation's JSON by its key; raise CorruptFile when it is no such file."""
+    """Return each conversation's JSON by its key; raise CorruptFile when it is no such file."""
     lines = text.split("\n")
     if lines[0] == HEAD and lines[-2:] == [FOOT, ""]:
         try:
@@ -53,7 +53,7 @@ def line(key: str, body: str) -> bytes:
     return f"{dumps(key)}: {body}".encode()
 
 
-def assembled(lines: Iterable[bytes]) -> bytes:
+def assemble(lines: Iterable[bytes]) -> bytes:
     """Put lines together to what `parse` reads, copying them only once."""
     parts = list(lines)
     if not parts:
@@ -63,7 +63,7 @@ def assembled(lines: Iterable[bytes]) -> bytes:
     return b",\n".join(parts)
 
 
-def dump(record: Record) -> str:
+def dump(record: StoredConversation) -> str:
     """Write one conversation."""
     return dumps(
         {
@@ -74,11 +74,11 @@ def dump(record: Record) -> str:
     )
 
 
-def load(text: str) -> Record:
+def load(text: str) -> StoredConversation:
     """Read one conversation; raise CorruptFile when it is none."""
     try:
         record = json.loads(text)
-        return Record(
+        return StoredConversation(
             created_at=from_iso(record["createdAt"]),
             updated_at=from_iso(record["updatedAt"]),
             messages=[messages.from_json(message) for message in record["messages"]],

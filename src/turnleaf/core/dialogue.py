@@ -96,7 +96,7 @@ class Toolbox(Protocol):
 
     @property
     def command(self) -> Sequence[str]:
-        """Give the command that serves the same tools over MCP on stdio, if there is one."""
+        """The command that serves the same tools over MCP on stdio, if there is one."""
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> str:
         """Use one; the result is JSON with `success`, also when it failed."""

@@ -10,7 +10,7 @@ from turnleaf.core.retention import Retention
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from turnleaf.core.learning.queue import Problem
+    from turnleaf.core.learning.queue import LearningProblem
 
 Level: TypeAlias = Literal["error", "warning"]
 
@@ -40,7 +40,7 @@ class LearningFigures:
     calls: int
     skipped: int
     given_up: int
-    last_error: Problem | None
+    last_error: LearningProblem | None
     json_formats: Mapping[tuple[str, str], str] = field(hash=False)
 
 

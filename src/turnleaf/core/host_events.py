@@ -18,7 +18,7 @@ KNOWN = IDLE | USAGE | COMPACTION_START | COMPACTION_COMPLETE
 
 
 def key_in(payload: Mapping[str, Any]) -> str:
-    """Give the key of the conversation that an event is about."""
+    """Return the key of the conversation that an event is about."""
     names = ("conversation", "sessionId", "session_id")
     key = next((payload[name] for name in names if payload.get(name)), None)
     if not isinstance(key, str):
@@ -28,7 +28,7 @@ def key_in(payload: Mapping[str, Any]) -> str:
 
 
 def messages_in(payload: Mapping[str, Any]) -> list[Message]:
-    """Give the messages that an event brings."""
+    """Return the messages that an event brings."""
     try:
         return [from_json(record) for record in payload.get("messages", ())]
     except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -37,7 +37,7 @@ def messages_in(payload: Mapping[str, Any]) -> list[Message]:
 
 
 def usage_in(payload: Mapping[str, Any]) -> tuple[int, int]:
-    """Give the tokens that are used, and how many there is room for."""
+    """Return the tokens that are used, and how many there is room for."""
     tokens, limit = payload.get("currentTokens"), payload.get("tokenLimit")
     if not isinstance(tokens, int) or not isinstance(limit, int):
         message = "session.usage_info needs currentTokens and tokenLimit, as whole numbers"

@@ -26,7 +26,7 @@ def dumps(value: object) -> str:
 
 
 def is_text(text: str) -> bool:
-    """Tell whether UTF-8 can hold it."""
+    """Whether UTF-8 can hold it."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -11,19 +11,19 @@ _NOT_TEXT = lazy_pattern("[\0-\x1f\ud800-\udfff]")
 
 
 def slack_key(message_ts: str, thread_ts: str | None = None) -> str:
-    """Name a Slack thread, or the message that may become one."""
+    """Return the key of a Slack thread, or of the message that may become one."""
     return checked_key(f"slack:{thread_ts or message_ts}")
 
 
 def cli_key(started: datetime | int | str) -> str:
-    """Name a command line session by the moment it started."""
+    """Return the key of a command line session, by the moment it started."""
     if isinstance(started, datetime):
         started = int(started.astimezone(UTC).timestamp() * 1000)
     return checked_key(f"cli:session-{started}")
 
 
 def schedule_key(schedule_id: str) -> str:
-    """Name the conversation of a schedule."""
+    """Return the key of a schedule's conversation."""
     return checked_key(f"schedule:{schedule_id}")
 
 

@@ -103,7 +103,7 @@ def _heading_text(heading: re.Match[str]) -> str:
 
 
 def _is_one_line_fact(lines: list[str], index: int) -> bool:
-    """Tell quickly what most lines of a memory are: a bullet with another one below it."""
+    """Whether a line is a bullet with another one below it, as most lines of a memory are."""
     line = lines[index]
     return (
         line.startswith(bullets.MARKER)
@@ -134,7 +134,7 @@ def _item_end(lines: list[str], start: int, width: int, *, with_lazy_lines: bool
     Markdown also takes in lines that go on with its last paragraph without any indentation;
     those are no part of a fact, but what is indented below them is no top-level list either.
     """
-    first = _outdented(bare(lines[start]), width)
+    first = _outdent(bare(lines[start]), width)
     end = index = start + 1
     if is_blank(first) and index < len(lines) and is_blank(lines[index]):
         return end
@@ -147,7 +147,7 @@ def _item_end(lines: list[str], start: int, width: int, *, with_lazy_lines: bool
             if indent(line) < width and not (is_lazy and (with_lazy_lines or indent(line))):
                 break
             end = index + 1
-        inside.take(_outdented(line, width) if indent(line) >= width else line)
+        inside.take(_outdent(line, width) if indent(line) >= width else line)
         index += 1
     return end
 
@@ -188,7 +188,7 @@ def _continues_paragraph(line: str, *, in_paragraph: bool) -> bool:
 
 
 def interrupts(line: str) -> bool:
-    """Tell whether a line ends a paragraph by beginning something else."""
+    """Whether a line ends a paragraph by beginning something else."""
     starts = (_FENCE, _HEADING, _RULE, _QUOTE, *(begin for begin, _ in _HTML))
     return bool(_item(line, in_paragraph=False)) or any(start.match(line) for start in starts)
 
@@ -216,28 +216,28 @@ def _after_match(lines: list[str], start: int, pattern: re.Pattern[str]) -> int:
     return len(lines) + (pattern is not _BLANK_LINE)
 
 
-def _outdented(line: str, width: int) -> str:
+def _outdent(line: str, width: int) -> str:
     return line.expandtabs(TAB)[width:]
 
 
 def indent(line: str) -> int:
-    """Tell how far a line is indented."""
+    """Return how far a line is indented."""
     expanded = line.expandtabs(TAB)
     return len(expanded) - len(expanded.lstrip(" "))
 
 
 def _width(marker: re.Match[str]) -> int:
-    """Tell how far a list item's text is indented."""
+    """Return how far a list item's text is indented."""
     before = marker.start("gap")
     gap = len(marker[0].expandtabs(TAB)) - before
     return before + (gap if 1 <= gap <= CODE_INDENT else 1)
 
 
 def bare(line: str) -> str:
-    """Give a line without its ending."""
+    """Return a line without its ending."""
     return line.rstrip("\r\n")
 
 
 def is_blank(line: str) -> bool:
-    """Tell whether a line holds nothing that is seen."""
+    """Whether a line holds nothing that is seen."""
     return not line.strip(" \t\r\n")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from turnleaf.core.languages.words import compile_pattern, find_pattern, join_patterns, join_texts
 from turnleaf.core.patterns import lazy_pattern
 from turnleaf.core.search.terms import parse_query, simplify
-from turnleaf.core.secrets import MARK, masked
+from turnleaf.core.secrets import MARK, mask_secrets
 
 if TYPE_CHECKING:
     import re
@@ -39,7 +39,7 @@ def mask_fact(text: str, said: str = "") -> str:
 
     What is a secret in `said`, the words that it rests on, is one in the fact as well.
     """
-    content = masked(text, said)
+    content = mask_secrets(text, said)
     return "" if content != text and not _says_more(content) else content
 
 

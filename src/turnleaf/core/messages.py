@@ -97,7 +97,7 @@ def many_as_stored(
 
 
 def to_json(message: Message) -> dict[str, Any]:
-    """Give the form that every file of ours holds."""
+    """Return the form that every file of ours holds."""
     record: dict[str, Any] = {"role": message.role, "content": message.content}
     if message.timestamp is not None:
         record["timestamp"] = to_iso(message.timestamp)
@@ -124,7 +124,7 @@ def from_json(record: Mapping[str, Any]) -> Message:
 
 
 def to_openai(message: Message) -> dict[str, Any]:
-    """Give the form that OpenAI's chat completions take."""
+    """Return the form that OpenAI's chat completions take."""
     record: dict[str, Any] = {"role": message.role, "content": deepcopy(message.content)}
     if message.tool_calls:
         record["tool_calls"] = deepcopy(message.tool_calls)

@@ -132,7 +132,7 @@ def _without_in_any_layout(data: bytes, key: str) -> tuple[bytes, int]:
     if bodies.pop(key, None) is None:
         return data, 0
     count = len(read_conversations(data).conversations.get(key, []))
-    return conversations_json.assembled(
+    return conversations_json.assemble(
         conversations_json.line(one, body) for one, body in bodies.items()
     ), max(1, count)
 

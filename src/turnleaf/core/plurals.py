@@ -1,8 +1,8 @@
 """Numbers with their nouns."""
 
 
-def counted(number: int, noun: str) -> str:
-    """Give a number with its noun."""
+def pluralize(number: int, noun: str) -> str:
+    """Return a number with its noun."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {_plural(noun)}"
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from turnleaf.core.languages.language import DEFAULT, choose_language
 from turnleaf.core.languages.replies import FILE, words_in
-from turnleaf.core.plurals import counted
+from turnleaf.core.plurals import pluralize
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +28,7 @@ class Retention:
         """The span in a word for programs: "forever", "N days" or "window"."""
         if not self.keeps_everything or self.days == 0:
             return "window"
-        return "forever" if self.days is None else counted(self.days, "day")
+        return "forever" if self.days is None else pluralize(self.days, "day")
 
     def describe(self, language: str = DEFAULT) -> str:
         """Return the span in words for people."""

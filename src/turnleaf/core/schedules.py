@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from turnleaf.core.memories import checked_text
 from turnleaf.core.patterns import lazy_pattern
-from turnleaf.core.plurals import counted
+from turnleaf.core.plurals import pluralize
 from turnleaf.core.times import from_iso, to_iso
 from turnleaf.errors import InvalidInput
 
@@ -60,7 +60,7 @@ class Run:
     error: str | None = None
 
     def is_held(self, now: datetime) -> bool:
-        """Tell whether somebody runs it, who gave a sign of life not long ago."""
+        """Whether somebody runs it, who gave a sign of life not long ago."""
         # Of two programs that look at once, one may have read the clock a little earlier.
         return self.held_until is not None and now < self.held_until <= now + 2 * LEASE
 
@@ -99,31 +99,31 @@ class Schedule:
         return self.unfinished.due if self.unfinished else self.next_due
 
     def is_due(self, now: datetime) -> bool:
-        """Tell whether it is to run, and does not rest."""
+        """Whether it is to run, and does not rest."""
         return not self.is_paused and self.next_due is not None and self.next_due <= now
 
     def is_running(self, now: datetime) -> bool:
-        """Tell whether somebody runs it."""
+        """Whether somebody runs it."""
         return self.unfinished is not None and self.unfinished.is_held(now)
 
 
-def seen(run: Run, now: datetime) -> Run:
-    """Give a run as it is now: without a sign of life it is interrupted."""
+def as_of_now(run: Run, now: datetime) -> Run:
+    """Return a run as it is now: without a sign of life it is interrupted."""
     is_dead = run.state == "running" and not run.is_held(now)
     return replace(run, state="interrupted") if is_dead else run
 
 
 def is_to_do(schedule: Schedule, now: datetime) -> bool:
-    """Tell whether there is something to claim, or to be marked."""
+    """Whether there is something to claim, or to be marked."""
     if schedule.is_paused or schedule.is_running(now):
         return False
     return schedule.unfinished is not None or schedule.is_due(now)
 
 
-def claimed(
+def claim_run(
     schedule: Schedule, now: datetime, next_of: Next, new: Run, *, can_deliver: bool = True
 ) -> tuple[Schedule, Run | None]:
-    """Take the run that is to be made now, if there is one; give the schedule as it is then.
+    """Claim the run that is to be made now, if there is one; return the schedule with it.
 
     `new` names the run and its holder. What cannot be delivered here is left to others, until
     it is too late for everybody.
@@ -136,25 +136,29 @@ def claimed(
     if not (is_late or can_deliver):
         return schedule, None
     if begun:
-        return given_up(schedule, begun, now) if is_late else taken_up(schedule, begun, now, new)
+        return (
+            give_up_run(schedule, begun, now) if is_late else take_up_run(schedule, begun, now, new)
+        )
     schedule = replace(schedule, next_due=next_of(schedule, now))
     if is_late:
         return _with(
             schedule, replace(new, due=due, state="missed", holder=None, error=MISSED)
         ), None
-    return started(schedule, now, replace(new, due=due))
+    return start_run(schedule, now, replace(new, due=due))
 
 
-def started(schedule: Schedule, now: datetime, new: Run) -> tuple[Schedule, Run]:
+def start_run(schedule: Schedule, now: datetime, new: Run) -> tuple[Schedule, Run]:
     """Begin a run."""
     run = replace(new, state="running", started_at=now, held_until=now + LEASE)
     return _with(schedule, run), run
 
 
-def taken_up(schedule: Schedule, run: Run, now: datetime, new: Run) -> tuple[Schedule, Run | None]:
+def take_up_run(
+    schedule: Schedule, run: Run, now: datetime, new: Run
+) -> tuple[Schedule, Run | None]:
     """Try a run again whose process ended in the middle, unless it was tried often enough."""
     if run.attempts >= MOST_ATTEMPTS:
-        return given_up(schedule, run, now)
+        return give_up_run(schedule, run, now)
     again = replace(
         run,
         state="running",
@@ -166,28 +170,28 @@ def taken_up(schedule: Schedule, run: Run, now: datetime, new: Run) -> tuple[Sch
     return _with(schedule, again), again
 
 
-def given_up(schedule: Schedule, run: Run, now: datetime) -> tuple[Schedule, None]:
+def give_up_run(schedule: Schedule, run: Run, now: datetime) -> tuple[Schedule, None]:
     """Mark a run that was interrupted and is not tried again."""
-    error = f"interrupted {counted(run.attempts, 'time')}; it is not tried again"
-    return _with(schedule, _ended(run, "interrupted", now, error=error)), None
+    error = f"interrupted {pluralize(run.attempts, 'time')}; it is not tried again"
+    return _with(schedule, _end_run(run, "interrupted", now, error=error)), None
 
 
-def held(schedule: Schedule, run: Run, now: datetime) -> Schedule | None:
-    """Give a sign of life; None when the run is no longer its holder's."""
-    known = _held(schedule, run)
+def extend_lease(schedule: Schedule, run: Run, now: datetime) -> Schedule | None:
+    """Extend the lease of a run; return None when it is no longer its holder's."""
+    known = _find_held(schedule, run)
     return _with(schedule, replace(known, held_until=now + LEASE)) if known else None
 
 
-def given_back(schedule: Schedule, run: Run) -> Schedule | None:
+def give_back_run(schedule: Schedule, run: Run) -> Schedule | None:
     """Leave a run to whoever comes next; None when it is no longer its holder's."""
-    known = _held(schedule, run)
+    known = _find_held(schedule, run)
     if known is None:
         return None
     left = replace(known, state="interrupted", holder=None, held_until=None, error=INTERRUPTED)
     return _with(schedule, left)
 
 
-def finished(
+def finish_run(
     schedule: Schedule,
     run: Run,
     now: datetime,
@@ -196,24 +200,24 @@ def finished(
     error: str | None = None,
 ) -> Schedule | None:
     """End a run; None when it is no longer its holder's."""
-    known = _held(schedule, run)
+    known = _find_held(schedule, run)
     if known is None:
         return None
     state: State = "done" if error is None else "failed"
-    return _with(schedule, _ended(known, state, now, result=result, error=error))
+    return _with(schedule, _end_run(known, state, now, result=result, error=error))
 
 
-def broken(schedule: Schedule, now: datetime, new: Run, error: str) -> Schedule:
+def record_failure(schedule: Schedule, now: datetime, new: Run, error: str) -> Schedule:
     """Mark a schedule whose timing nobody can read; it rests until it is edited."""
     failed = replace(new, due=schedule.next_due or now, holder=None)
     stopped = replace(schedule, next_due=None)
-    return _with(stopped, _ended(failed, "failed", now, error=error))
+    return _with(stopped, _end_run(failed, "failed", now, error=error))
 
 
-def erased(schedule: Schedule, now: datetime) -> Schedule:
+def erase_results(schedule: Schedule, now: datetime) -> Schedule:
     """Take away what runs said; the result of one that is under way goes nowhere."""
     runs = (
-        _ended(run, "interrupted", now, error=ERASED)
+        _end_run(run, "interrupted", now, error=ERASED)
         if run.state == "running"
         else replace(run, result=None, error=None)
         for run in schedule.runs
@@ -221,7 +225,7 @@ def erased(schedule: Schedule, now: datetime) -> Schedule:
     return replace(schedule, runs=tuple(runs))
 
 
-def _ended(
+def _end_run(
     run: Run, state: State, now: datetime, *, result: str | None = None, error: str | None = None
 ) -> Run:
     return replace(
@@ -247,8 +251,8 @@ def _newest_due(schedule: Schedule, now: datetime, next_of: Next) -> datetime:
     return due
 
 
-def _held(schedule: Schedule, run: Run) -> Run | None:
-    """Give the run as it is on record, if it is still the same attempt of the same holder."""
+def _find_held(schedule: Schedule, run: Run) -> Run | None:
+    """Return the run as it is on record, if it is still the same attempt of the same holder."""
     known = schedule.unfinished
     if known is None or known.holder is None:
         return None
@@ -262,7 +266,7 @@ def _with(schedule: Schedule, run: Run) -> Schedule:
 
 
 def to_json(schedule: Schedule) -> dict[str, Any]:
-    """Give the form that schedules.json holds."""
+    """Return the form that schedules.json holds."""
     record = {
         "id": schedule.id,
         "name": schedule.name,
@@ -299,7 +303,7 @@ def from_json(record: Mapping[str, Any]) -> Schedule:
 
 
 def run_to_json(run: Run) -> dict[str, Any]:
-    """Give the form that schedules.json holds of a run."""
+    """Return the form that schedules.json holds of a run."""
     record = {
         "id": run.id,
         "due": to_iso(run.due),

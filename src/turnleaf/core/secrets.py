@@ -260,46 +260,46 @@ def _number(name: str, hints: str, pattern: str, cut: _Cut) -> _Kind:
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     """Compile a pattern when it is first needed; together they take a tenth of a second."""
     return re.compile(pattern, re.IGNORECASE | re.DOTALL)
 
 
-def masked(text: str, said: str = "") -> str:
-    """Give a text with a mark such as "[OpenAI key]" in the place of each secret.
+def mask_secrets(text: str, said: str = "") -> str:
+    """Return a text with a mark such as "[OpenAI key]" in the place of each secret.
 
     What is a secret in `said`, the words that the text rests on, is one in the text as well, also
     where nothing around it says so any more.
     """
     for secret, mark in _secrets_in(said).items():
         text = text.replace(secret, mark)
-    return _masked(text, {})
+    return _mask(text, {})
 
 
 @lru_cache(maxsize=16)
 def _secrets_in(text: str) -> dict[str, str]:
     found: dict[str, str] = {}
-    _masked(text, found)
+    _mask(text, found)
     return {secret: mark for secret, mark in found.items() if len(secret) >= _SHORTEST_SECRET}
 
 
-def _masked(text: str, secrets: dict[str, str]) -> str:
+def _mask(text: str, secrets: dict[str, str]) -> str:
     """Mask a text, and put each secret with its mark into the dictionary."""
-    while (found := _masked_once(text, secrets)) != text:
+    while (found := _mask_once(text, secrets)) != text:
         text = found
     return text
 
 
-def _masked_once(text: str, secrets: dict[str, str]) -> str:
+def _mask_once(text: str, secrets: dict[str, str]) -> str:
     plain = _plain(text)
     hint = plain.lower()
     has_digits = _FEWEST_DIGITS in plain.translate(_DIGITS)
     for kind in _KINDS:
         is_possible = has_digits or not kind.is_number
         if is_possible and any(map(hint.__contains__, kind.hints)):
-            found = [*_in_place(_found(kind, plain), text)]
+            found = [*_in_place(_find_secrets(kind, plain), text)]
             secrets |= _with_marks(text, found)
-            text = _replaced(text, found)
+            text = _put_marks(text, found)
             plain = _plain(text) if found else plain
     return text
 
@@ -326,16 +326,16 @@ def _in_place(found: Iterable[tuple[int, int, str]], text: str) -> Iterator[tupl
         yield places[start], places[end - 1] + 1, name
 
 
-def _found(kind: _Kind, plain: str) -> Iterator[tuple[int, int, str]]:
+def _find_secrets(kind: _Kind, plain: str) -> Iterator[tuple[int, int, str]]:
     done = 0
-    for match in _compiled(kind.pattern).finditer(plain):
+    for match in _compile(kind.pattern).finditer(plain):
         start = match.start("secret")
         if start >= done and (secret := kind.cut(match)):
             done = start + len(secret)
             yield start, done, kind.name or _SHAPE_NAMES[match.lastgroup or ""]
 
 
-def _replaced(text: str, found: Iterable[tuple[int, int, str]]) -> str:
+def _put_marks(text: str, found: Iterable[tuple[int, int, str]]) -> str:
     done = 0
     pieces: list[str] = []
     for start, end, name in found:
@@ -364,7 +364,7 @@ def _is_wif(text: str) -> bool:
 
 
 def _value(match: re.Match[str]) -> str:
-    """Give what a name names: to the closing quote, or to the end of the run without its stops."""
+    """Return what a name names: to a closing quote, or to the end of the run without its stops."""
     start = match.start("secret")
     if close := _QUOTES.get(match["quote"]):
         value, found, _ = match.string[start : start + _MAX_SEEN].partition(close)
@@ -377,7 +377,7 @@ def _value(match: re.Match[str]) -> str:
 
 
 def _password(match: re.Match[str]) -> str:
-    """Give a password, unless what the name is followed by is prose about passwords."""
+    """Return a password, unless what the name is followed by is prose about passwords."""
     value = _value(match)
     if not value or value.lower() in _PROSE or _PLACEHOLDER.fullmatch(value):
         return ""
@@ -393,7 +393,7 @@ def _ends_clause(text: str, after: int) -> bool:
 
 
 def _password_alone(match: re.Match[str]) -> str:
-    """Give a password that follows its name without a verb, when it can be nothing else."""
+    """Return a password that follows its name without a verb, when it can be nothing else."""
     value = _value(match)
     after = match.start("secret") + len(value)
     is_long = len(value) >= _MIN_TELLING_ALONE or value.isdigit()
@@ -403,13 +403,13 @@ def _password_alone(match: re.Match[str]) -> str:
 
 
 def _password_first(match: re.Match[str]) -> str:
-    """Give a password that stands before its name."""
+    """Return a password that stands before its name."""
     value = _value(match)
     return value if _has_digit_and_letter(value) and not _PLACEHOLDER.fullmatch(value) else ""
 
 
 def _is_telling(value: str, text: str, after: int) -> bool:
-    """Tell whether a value is no word of a language and no number of something."""
+    """Whether a value is no word of a language and no number of something."""
     if len(value) < _MIN_TELLING or _is_measure(text, after) or _MEASURED.fullmatch(value):
         return False
     is_mixed = any(map(str.isdigit, value)) or value.count("-") > 1
@@ -417,14 +417,14 @@ def _is_telling(value: str, text: str, after: int) -> bool:
 
 
 def _is_word(value: str) -> bool:
-    """Tell whether a value that ends its clause can be a password all the same."""
+    """Whether a value that ends its clause can be a password all the same."""
     if len(value) < _MIN_WORD or _PROSE_ENDING.search(value):
         return False
     return value.isalpha() or any(map(str.isdigit, value))
 
 
 def _opaque(match: re.Match[str]) -> str:
-    """Give a value that has digits and letters, as keys and tokens have."""
+    """Return a value that has digits and letters, as keys and tokens have."""
     value = _value(match)
     if _PLACEHOLDER.fullmatch(value) or value.lower() in _PROSE:
         return ""
@@ -432,13 +432,13 @@ def _opaque(match: re.Match[str]) -> str:
 
 
 def _whole_run(match: re.Match[str], value: str) -> str:
-    """Give a secret to its end, where only its beginning was looked at."""
+    """Return a secret to its end, where only its beginning was looked at."""
     run = _RUN.match(match.string, match.start("secret"))
     return run[0] if run and len(value) == _MAX_SEEN else value
 
 
 def _private_key(match: re.Match[str]) -> str:
-    """Give a block that holds something; the two lines around it may be spoken of."""
+    """Return a block that holds something; the two lines around it may be spoken of."""
     return match["secret"] if _PEM_BODY.search(match["secret"]) else ""
 
 
@@ -453,7 +453,7 @@ def _has_digit_and_letter(value: str) -> bool:
 
 
 def _digits(match: re.Match[str]) -> str:
-    """Give a named number, unless it counts something."""
+    """Return a named number, unless it counts something."""
     return "" if _is_measure(match.string, match.end("secret")) else match["secret"]
 
 
@@ -486,7 +486,7 @@ def _card(match: re.Match[str]) -> str:
 
 
 def _iban(match: re.Match[str]) -> str:
-    """Give as much as an account of that country has, if its checksum is right."""
+    """Return as much as an account of that country has, if its checksum is right."""
     length = _IBAN_LENGTHS.get(match["secret"][:2], 0)
     places = [place for place, char in enumerate(match["secret"]) if char != " "][:length]
     value = match["secret"][: places[-1] + 1] if places else ""
@@ -496,7 +496,7 @@ def _iban(match: re.Match[str]) -> str:
 
 
 def _taiwan_id(match: re.Match[str]) -> str:
-    """Give an identity or residence number whose check digit is right."""
+    """Return an identity or residence number whose check digit is right."""
     value = match["secret"].upper()
     digits = map(int, f"{10 + _TAIWAN_AREAS.index(value[0])}{value[1:]}")
     total = sum(map(mul, digits, (1, 9, 8, 7, 6, 5, 4, 3, 2, 1, 1)))

@@ -166,7 +166,7 @@ def _text(part: Part) -> str | None:
 
 
 def _flat_tokens(part: Part) -> int:
-    """Give an image's tokens by OpenAI's rule; what holds data is never counted as text."""
+    """Return an image's tokens by OpenAI's rule; what holds data is never counted as text."""
     image = part.get("image_url")
     is_small = isinstance(image, dict) and image.get("detail") == "low"
     return SMALL_IMAGE_TOKENS if is_small else IMAGE_TOKENS

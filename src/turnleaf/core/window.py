@@ -37,7 +37,7 @@ S = TypeVar("S", bound=Spoken)
 def newest_within(
     messages: Sequence[S], budget: int, cost: Callable[[S], int], *, keep: int = 0
 ) -> Sequence[S]:
-    """Give the newest messages that cost no more than the budget together.
+    """Return the newest messages that cost no more than the budget together.
 
     The last `keep` messages stay whatever they cost, with the calls that they answer.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from turnleaf.core.secrets import masked
+from turnleaf.core.secrets import mask_secrets
 
 if TYPE_CHECKING:
     from turnleaf.assistant import Assistant
@@ -23,4 +23,4 @@ def deliveries(settings: Settings) -> dict[str, Deliver]:
 
 def harmless(problem: str, assistant: Assistant) -> str:
     """Take secrets and the folders of files out of a sentence."""
-    return masked(assistant.stores.redact(problem))
+    return mask_secrets(assistant.stores.redact(problem))

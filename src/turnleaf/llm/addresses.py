@@ -36,7 +36,7 @@ def checked_key(key: str | None, variable: str) -> str | None:
 
 
 def is_on_loopback(url: str) -> bool:
-    """Tell whether an address is on this machine."""
+    """Whether an address is on this machine."""
     host = urlsplit(url).hostname or ""
     try:
         return ipaddress.ip_address(host).is_loopback

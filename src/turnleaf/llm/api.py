@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, ge
 from turnleaf.core.dialogue import SILENCE_SECONDS, Silence, Usage
 from turnleaf.errors import ModelError
 from turnleaf.llm.addresses import checked_key, checked_url
-from turnleaf.llm.context_windows import Served
+from turnleaf.llm.context_windows import ServedModel
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Generator, Mapping
@@ -62,12 +62,12 @@ class Endpoint:
 
     @property
     def variable(self) -> str:
-        """Name the environment variable that holds the key."""
+        """The environment variable that holds the key."""
         return _VARIABLES[self.provider]
 
     @property
     def is_usual(self) -> bool:
-        """Tell whether it is the provider's own address."""
+        """Whether it is the provider's own address."""
         return self.url == _USUAL_URLS[self.provider]
 
 
@@ -88,7 +88,7 @@ class ApiModel:
         address = _USUAL_URLS[provider] if url is None else _address(url, provider)
         key = checked_key(api_key, _VARIABLES[provider])
         self._endpoint = Endpoint(provider, model, address, key, timeout_seconds)
-        self._served = Served(address, model, key)
+        self._served = ServedModel(address, model, key)
         self._set_window = context_window
         self._formats = _process_formats if formats is None else formats
 
@@ -104,7 +104,7 @@ class ApiModel:
 
     @property
     def lack(self) -> str | None:
-        """Say what is missing for it to be asked, if anything is."""
+        """What is missing for it to be asked, if anything is."""
         endpoint = self._endpoint
         wants_key = endpoint.provider == "anthropic" or (
             endpoint.provider == "openai" and endpoint.is_usual
@@ -128,7 +128,7 @@ class ApiModel:
     def stream(self, prompt: Prompt, tools: Toolbox | None = None) -> Generator[Event]:
         """Answer, piece by piece, using the tools; closing the iterator ends the request."""
         answer = self._calls().answer
-        for event in _handed_over(lambda: answer(self._endpoint, prompt, tools)):
+        for event in _iterate_on_thread(lambda: answer(self._endpoint, prompt, tools)):
             yield self._with_window(event) if isinstance(event, Usage) else event
 
     def structured(self, system: str, text: str, schema: Mapping[str, Any]) -> str:
@@ -139,7 +139,7 @@ class ApiModel:
         answer = self._calls().structured
         known = self._formats.json_format(self.url, self.name)
         formats = list_formats(self._endpoint.provider, known)
-        pieces = _handed_over(lambda: answer(self._endpoint, system, text, schema, formats))
+        pieces = _iterate_on_thread(lambda: answer(self._endpoint, system, text, schema, formats))
         [(used, found)] = (piece for piece in pieces if not isinstance(piece, Silence))
         if used != known and holds_json(found):
             self._formats.keep_json_format(self.url, self.name, used)
@@ -170,8 +170,8 @@ class ApiModel:
             ) from error
 
 
-def _handed_over(make: Callable[[], AsyncGenerator[T]]) -> Generator[T | Silence]:
-    """Give what an asynchronous generator yields; closed early, it is cancelled where it waits."""
+def _iterate_on_thread(make: Callable[[], AsyncGenerator[T]]) -> Generator[T | Silence]:
+    """Yield what an asynchronous generator yields; closed early, it is cancelled where it waits."""
     queue = SimpleQueue[tuple[T] | BaseException | None]()
     loop = asyncio.new_event_loop()
     task = loop.create_task(_pass_on(make, queue))

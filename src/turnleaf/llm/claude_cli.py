@@ -94,7 +94,7 @@ class ClaudeCli:
         turn = _Turn()
         for _ in self._run(turn, system, text, ["--json-schema", json.dumps(schema)]):
             pass
-        answer = turn.structured()
+        answer = turn.answer_json()
         if not answer:
             raise ModelError("claude answered with nothing where JSON was asked for; ask again")
         return answer
@@ -114,7 +114,7 @@ class ClaudeCli:
         model = [f"--model={self._model}"] if self._model else []
         try:
             said = stack.enter_context(nameless_file(_harmless(text)))
-            told = stack.enter_context(nameless_file(_checked(system)))
+            told = stack.enter_context(nameless_file(_refuse_nul(system)))
             told_at = ["--system-prompt-file", f"/dev/fd/{told.fileno()}"]
             program = running(
                 [self._program, *_ARGUMENTS, *model, *told_at, *arguments],
@@ -168,7 +168,7 @@ class _Turn:
             yield from self._take(message)
 
     def usage(self) -> Usage:
-        """Say how full the context of the model that answered is."""
+        """Return how full the context of the model that answered is."""
         match self._of_result("modelUsage"):
             case dict(models) if models:
                 used = models.get(self._model) or next(iter(models.values()))
@@ -178,21 +178,21 @@ class _Turn:
             case _:
                 return Usage(self._input_tokens, 0)
 
-    def structured(self) -> str:
-        """Give the JSON that was asked for, or what was said instead of it."""
+    def answer_json(self) -> str:
+        """Return the JSON that was asked for, or what was said instead of it."""
         answer = self._of_result("structured_output")
         if answer is not None:
             return json.dumps(answer, ensure_ascii=False)
         return str(self._of_result("result") or "")
 
-    def said(self) -> str:
-        """Give its own words for what went wrong."""
+    def error_text(self) -> str:
+        """Return its own words for what went wrong."""
         errors = self._of_result("errors")
         listed = " / ".join(map(str, errors)) if isinstance(errors, list) else ""
         return _line(str(self._of_result("result") or listed or self._of_result("subtype")))
 
     def is_refusal(self) -> bool:
-        """Tell whether the model would not answer this."""
+        """Whether the model would not answer this."""
         return bool(self._of_result("stop_reason") == "refusal")
 
     def _take(self, message: dict[str, Any]) -> Iterator[Event]:
@@ -294,7 +294,7 @@ def _check(turn: _Turn, program: Running) -> None:
 
 
 def _explain(turn: _Turn) -> str:
-    """Say what an answer that is an error means, and what to do."""
+    """Return what an answer that is an error means, and what to do."""
     match "refusal" if turn.is_refusal() else turn.fault:
         case "refusal":
             happened, advice = "refused to answer this", "say it in other words"
@@ -311,11 +311,11 @@ def _explain(turn: _Turn) -> str:
         case _:
             happened = "answered with an error"
             advice = "run `claude --print hello` to see whether it works by itself"
-    return f"claude {happened} ({turn.said()}); {advice}"
+    return f"claude {happened} ({turn.error_text()}); {advice}"
 
 
 def _broken(turn: _Turn, code: int | None, complaint: str) -> str:
-    """Say how the program went wrong without telling us in its own way."""
+    """Return how the program went wrong without telling us in its own way."""
     advice = "run `claude update`, and `claude --print hello` to see whether it works by itself"
     detail = f": {_line(complaint)}" if complaint else ""
     if turn.noise and not complaint:
@@ -335,7 +335,7 @@ def _tool_arguments(tools: Toolbox | None) -> list[str]:
     return ["--mcp-config", config, "--allowedTools", _PREFIX.rstrip("_")]
 
 
-def _checked(text: str) -> str:
+def _refuse_nul(text: str) -> str:
     if "\0" in text:
         raise InvalidInput("the prompt holds a NUL character, which is no text; remove it")
     return text
@@ -343,11 +343,11 @@ def _checked(text: str) -> str:
 
 def _harmless(text: str) -> str:
     """Keep a message that begins with a slash from being a command to the program."""
-    return f"\n{_checked(text)}" if text.startswith("/") else _checked(text)
+    return f"\n{_refuse_nul(text)}" if text.startswith("/") else _refuse_nul(text)
 
 
 def _plain(content: object) -> str:
-    """Give the text of a tool's result, which comes as a text or as blocks."""
+    """Return the text of a tool's result, which comes as a text or as blocks."""
     if isinstance(content, list):
         return "\n".join(str(block.get("text", "")) for block in content if isinstance(block, dict))
     return str(content)
@@ -358,6 +358,6 @@ def _words(fault: str) -> str:
 
 
 def _line(text: str) -> str:
-    """Give the beginning of a text on one line."""
+    """Return the beginning of a text on one line."""
     printable = "".join(char if char.isprintable() else " " for char in text)
     return " ".join(printable.split())[:_MAX_DETAIL_CHARS] or "it says nothing"

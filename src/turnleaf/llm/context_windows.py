@@ -40,7 +40,7 @@ _known: dict[tuple[str, str], int] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class ServedModel:
     """A model and the server that runs it."""
 
     url: str

@@ -56,7 +56,7 @@ class EndpointEmbedder:
         return f"{self._model} at {self._url}"
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """Give one packed vector for each text."""
+        """Return one packed vector for each text."""
         # An empty text is refused by some servers and gets an empty vector from others.
         prepared = [prepare_text(text) or " " for text in texts]
         batches = (prepared[at : at + _BATCH] for at in range(0, len(prepared), _BATCH))
@@ -121,7 +121,7 @@ class EndpointEmbedder:
         return bytes(data)
 
     def _wait(self, reply: _Reply, pause: float) -> float | None:
-        """Give the seconds after which to ask again, or nothing where that is no use."""
+        """Return the seconds after which to ask again, or nothing where that is no use."""
         is_busy = reply.status in {_NO_ANSWER, HTTPStatus.TOO_MANY_REQUESTS}
         if not is_busy and reply.status < HTTPStatus.INTERNAL_SERVER_ERROR:
             return None
@@ -140,7 +140,7 @@ class EndpointEmbedder:
             return None
 
     def _explain(self, reply: _Reply) -> str:
-        """Say what an answer without vectors means, and what to do."""
+        """Return what an answer without vectors means, and what to do."""
         match reply.status:
             case 0:
                 happened = f"cannot be reached ({self._detail(reply)})"
@@ -167,7 +167,7 @@ class EndpointEmbedder:
         return f"{self._url} {happened}; {advice}"
 
     def _detail(self, reply: _Reply) -> str:
-        """Give the beginning of what the server says, on one line and without the key."""
+        """Return the beginning of what the server says, on one line and without the key."""
         text = reply.data.decode("utf-8", "replace")
         if self._api_key:
             text = text.replace(self._api_key, "…")
@@ -191,6 +191,6 @@ class _Reply:
 
 
 def _reason(fault: BaseException) -> str:
-    """Say why nothing came back, in the words of the system where it has some."""
+    """Return why nothing came back, in the words of the system where it has some."""
     cause = getattr(fault, "reason", fault)
     return str(getattr(cause, "strerror", None) or cause)

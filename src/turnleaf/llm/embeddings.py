@@ -33,7 +33,7 @@ _loading = Lock()
 
 
 def find_embedder(settings: Settings) -> Embedder | None:
-    """Give the endpoint that is set, else the model that is installed, else nothing."""
+    """Return the endpoint that is set, else the model that is installed, else nothing."""
     if not settings.embeddings:
         return None
     if settings.embeddings_url:
@@ -42,7 +42,7 @@ def find_embedder(settings: Settings) -> Embedder | None:
 
 
 def describe(settings: Settings) -> str:
-    """Say in one line whose vectors are used, or how to get some."""
+    """Return in one line whose vectors are used, or how to get some."""
     if not settings.embeddings:
         return "off (EMBEDDINGS is off)"
     try:
@@ -78,7 +78,7 @@ class LocalEmbedder:
             return _PACKAGE
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """Give one packed vector for each text."""
+        """Return one packed vector for each text."""
         with _loading:
             encode = _load()
         vectors = encode([simplify(prepare_text(text)) for text in texts])

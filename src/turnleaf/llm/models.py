@@ -40,9 +40,9 @@ _FORMATS_IN_WORDS = {
 
 
 def find_model(settings: Settings, *, environ: Mapping[str, str] = ENVIRONMENT) -> Model:
-    """Give the model that is set, else the best that is there, else the one that only recalls."""
-    name, _ = _chosen(settings, environ)
-    return _named(name, settings, environ)
+    """Return the model that is set, else the best that is there, else the one that only recalls."""
+    name, _ = _choose_name(settings, environ)
+    return _make_model(name, settings, environ)
 
 
 def find_extractor(
@@ -55,21 +55,21 @@ def find_extractor(
 
     `formats` remembers how its server is asked for JSON; without it, the process does.
     """
-    name = settings.extract_model or _chosen(settings, environ)[0]
-    return None if name in _NONE else _named(name, settings, environ, formats)
+    name = settings.extract_model or _choose_name(settings, environ)[0]
+    return None if name in _NONE else _make_model(name, settings, environ, formats)
 
 
 def describe_json_format(model: Model, formats: Mapping[tuple[str, str], str]) -> str | None:
-    """Say in a few words how a model's server is asked for JSON, where that is known."""
+    """Return in a few words how a model's server is asked for JSON, where that is known."""
     known = formats.get((getattr(model, "url", ""), model.name), "")
     return _FORMATS_IN_WORDS.get(known)
 
 
 def describe(settings: Settings, *, environ: Mapping[str, str] = ENVIRONMENT) -> str:
-    """Say in one line which model answers, why that one, and what it lacks; nobody is asked."""
+    """Return in one line which model answers, why that one, and what it lacks; nobody is asked."""
     try:
-        name, why = _chosen(settings, environ)
-        model = _named(name, settings, environ)
+        name, why = _choose_name(settings, environ)
+        model = _make_model(name, settings, environ)
     except SettingsError as error:
         return f"none ({error})"
     if (url := getattr(model, "url", None)) is None:
@@ -79,8 +79,8 @@ def describe(settings: Settings, *, environ: Mapping[str, str] = ENVIRONMENT) ->
     return f"{name} at {url} ({'; '.join(filter(None, [why, lack]))})"
 
 
-def _chosen(settings: Settings, environ: Mapping[str, str]) -> tuple[str, str]:
-    """Give the name of the model that answers, and why it does."""
+def _choose_name(settings: Settings, environ: Mapping[str, str]) -> tuple[str, str]:
+    """Return the name of the model that answers, and why it does."""
     if settings.model:
         is_in_file = settings.sources.get("model") == "file"
         return settings.model, "the settings name it" if is_in_file else "TURNLEAF_MODEL names it"
@@ -98,7 +98,7 @@ def _chosen(settings: Settings, environ: Mapping[str, str]) -> tuple[str, str]:
     return "recall", "no model is set up: set TURNLEAF_MODEL, such as to ollama:NAME"
 
 
-def _named(
+def _make_model(
     name: str,
     settings: Settings,
     environ: Mapping[str, str],
@@ -130,13 +130,13 @@ def _named(
 
 
 def _key(provider: Provider, settings: Settings) -> str | None:
-    """Give the provider's own key; another's goes to nobody."""
+    """Return the provider's own key; another's goes to nobody."""
     keys = {"anthropic": settings.anthropic_api_key, "openai": settings.openai_api_key}
     return keys.get(provider)
 
 
 def _url(provider: Provider, settings: Settings, environ: Mapping[str, str]) -> str | None:
-    """Give the address that is set for the provider; none is its usual one."""
+    """Return the address that is set for the provider; none is its usual one."""
     answering = (settings.model or "").partition(":")[0]
     if settings.model_url and (answering == provider or answering not in _PROVIDERS):
         return settings.model_url

@@ -37,7 +37,7 @@ class Running:
         self._deadline = time.monotonic() + seconds
 
     def lines(self, silence_seconds: float) -> Iterator[bytes | None]:
-        """Give what it prints, line by line; at the deadline there is a TimeoutError.
+        """Return what it prints, line by line; at the deadline there is a TimeoutError.
 
         None is a silence of that long. A line that is longer than any that makes sense is cut
         off, and is the last.
@@ -57,14 +57,14 @@ class Running:
         yield b"".join(held)
 
     def exit_code(self) -> int | None:
-        """Give the code with which it ends, or nothing when it should have ended and lingers."""
+        """Return the code with which it ends, or nothing when it should have ended and lingers."""
         try:
             return self._process.wait(_GRACE_SECONDS)
         except TimeoutExpired:
             return None
 
     def complaint(self) -> str:
-        """Give the last lines of its standard error, as one."""
+        """Return the last lines of its standard error, as one."""
         size = self._stderr.seek(0, os.SEEK_END)
         self._stderr.seek(max(0, size - _COMPLAINT_BYTES))
         lines = self._stderr.read().decode("utf-8", "replace").splitlines()
@@ -131,7 +131,7 @@ def nameless_file(text: str) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _guard_group(group: int) -> Iterator[None]:
-    """Have a process group killed as soon as this process is gone, however it ended.
+    """Kill a process group as soon as this process is gone, however it ended.
 
     The shell waits on a pipe that nobody writes to and only we hold open.
     """

@@ -24,7 +24,7 @@ from pydantic_ai.exceptions import (
 )
 
 from turnleaf.errors import ModelError
-from turnleaf.llm.context_windows import Served
+from turnleaf.llm.context_windows import ServedModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,13 +84,13 @@ def explaining(endpoint: Endpoint) -> Iterator[None]:
         yield
     except (AgentRunError, UserError, httpx2.HTTPError) as error:
         if isinstance(error, ModelContextWindowExceededError):
-            Served(endpoint.url, endpoint.model, None).read_refusal(_detail(error, None))
+            ServedModel(endpoint.url, endpoint.model, None).read_refusal(_detail(error, None))
         # The errors of the libraries may hold the key.
-        raise ModelError(_explained(endpoint, error)) from None
+        raise ModelError(_explain(endpoint, error)) from None
 
 
-def _explained(endpoint: Endpoint, error: Exception) -> str:
-    """Say what happened, and what to do."""
+def _explain(endpoint: Endpoint, error: Exception) -> str:
+    """Return what happened, and what to do."""
     is_unreached = isinstance(error, ModelConnectionError) and error.phase in {"connect", "pool"}
     found = next(texts for kinds, *texts in _EXPLANATIONS if isinstance(error, kinds))
     happened, advice = _UNREACHED if is_unreached else found
@@ -123,7 +123,7 @@ def _how_to_reach(endpoint: Endpoint) -> str:
 
 
 def _detail(error: Exception, key: str | None) -> str:
-    """Give the beginning of what a server or the system says, on one line and without the key."""
+    """Return the beginning of what a server or the system says, on one line and without the key."""
     body = error.body if isinstance(error, ModelAPIError) else None
     inner = body.get("error", body) if isinstance(body, dict) else body
     said = inner.get("message") if isinstance(inner, dict) else inner
@@ -133,7 +133,7 @@ def _detail(error: Exception, key: str | None) -> str:
 
 
 def _reason(error: BaseException) -> str:
-    """Say why nothing came back, in the words of the system where it has some."""
+    """Return why nothing came back, in the words of the system where it has some."""
     reason, seen = str(error), error.__cause__ or error.__context__
     while seen is not None:
         reason = str(seen) or reason
@@ -144,7 +144,7 @@ def _reason(error: BaseException) -> str:
 
 
 def brief(text: str) -> str:
-    """Give the beginning of a text on one line."""
+    """Return the beginning of a text on one line."""
     printable = "".join(char if char.isprintable() else " " for char in text)
     return " ".join(printable.split())[:_MAX_DETAIL_CHARS]
 
@@ -161,7 +161,7 @@ def may_refuse_format(error: Exception) -> bool:
 
 
 def wait_before_asking_again(error: ModelAPIError, pause: float | None) -> float | None:
-    """Give the seconds after which to ask again, or nothing where that is no use."""
+    """Return the seconds after which to ask again, or nothing where that is no use."""
     is_busy = isinstance(error, ModelRateLimitError | ModelUnavailableError | ModelServerError)
     if pause is None or not is_busy or error.in_stream:
         return None

@@ -80,7 +80,7 @@ async def answer(
 ) -> AsyncGenerator[Event]:
     """Answer a prompt, round after round for as long as the model asks for tools."""
     with explaining(endpoint):
-        async with _connected(endpoint) as line:
+        async with _connect(endpoint) as line:
             async for event in _rounds(line, prompt, tools):
                 yield event
 
@@ -106,7 +106,7 @@ async def _rounds(line: _Line, prompt: Prompt, tools: Toolbox | None) -> AsyncGe
                 yield Usage(in_context, output_tokens, line.model.context_window)
             return
         results: list[ToolReturnPart] = []
-        async for event in _used(tools, response.tool_calls):
+        async for event in _use_tools(tools, response.tool_calls):
             yield event
             if isinstance(event, ToolResult):
                 results.append(ToolReturnPart(event.name, event.result, event.id))
@@ -117,7 +117,7 @@ async def _rounds(line: _Line, prompt: Prompt, tools: Toolbox | None) -> AsyncGe
     )
 
 
-async def _used(
+async def _use_tools(
     tools: Toolbox | None, calls: Sequence[ToolCallPart]
 ) -> AsyncGenerator[ToolCall | ToolResult]:
     """Use one tool after the other."""
@@ -137,7 +137,7 @@ async def structured(
     """Answer once with JSON, asked for in the first of the formats that the server takes."""
     messages: list[ModelMessage] = [ModelRequest(parts=[UserPromptPart(_sound(text))])]
     with explaining(endpoint):
-        async with _connected(endpoint) as line:
+        async with _connect(endpoint) as line:
             for json_format in formats:
                 is_last = json_format == formats[-1]
                 request = _json_request(line.model, json_format, system, schema)
@@ -148,7 +148,7 @@ async def structured(
 
 
 def conversation(messages: Sequence[Message]) -> list[ModelMessage]:
-    """Give a history as the library has it, without what a server would refuse.
+    """Return a history as the library has it, without what a server would refuse.
 
     That is a tool's call without its result or the reverse, an empty text, and an assistant who
     speaks first.
@@ -168,7 +168,7 @@ def conversation(messages: Sequence[Message]) -> list[ModelMessage]:
 
 
 def _parts(message: Message, names: dict[str, str], answered: set[str | None]) -> Iterator[Part]:
-    """Give what a message consists of; `names` learns the tools that it calls."""
+    """Return what a message consists of; `names` learns the tools that it calls."""
     text = _sound(message.text)
     if message.role == "tool":
         if (name := names.pop(message.tool_call_id or "", None)) is not None:
@@ -185,7 +185,7 @@ def _parts(message: Message, names: dict[str, str], answered: set[str | None]) -
 
 
 def _sound(text: str) -> str:
-    """Give a text without lone surrogates, which no encoding has."""
+    """Return a text without lone surrogates, which no encoding has."""
     return text.encode("utf-8", "ignore").decode()
 
 
@@ -239,7 +239,7 @@ def _json_request(
     model: Model, json_format: JsonFormat, system: str, schema: Mapping[str, Any]
 ) -> _JsonRequest:
     if json_format == "json_schema":
-        return _JsonRequest(_enforced(model, system, schema), _SETTINGS)
+        return _JsonRequest(_enforce_schema(model, system, schema), _SETTINGS)
     in_words = _instructions(request_form(system, schema))
     settings = _SETTINGS
     if json_format == "json_object":
@@ -249,7 +249,7 @@ def _json_request(
     return _JsonRequest(ModelRequestParameters(instruction_parts=in_words), settings)
 
 
-def _enforced(model: Model, system: str, schema: Mapping[str, Any]) -> ModelRequestParameters:
+def _enforce_schema(model: Model, system: str, schema: Mapping[str, Any]) -> ModelRequestParameters:
     """Ask the server to enforce the schema; one without a way takes the answer as a tool."""
     is_native = bool(model.profile.get("supports_json_schema_output"))
     return ModelRequestParameters(
@@ -277,7 +277,7 @@ class _Line:
 
     @property
     def who(self) -> str:
-        """Name the model for a message."""
+        """The model, as error messages name it."""
         return f"{self.endpoint.model} at {self.endpoint.url}"
 
     async def ask(
@@ -287,7 +287,7 @@ class _Line:
         settings: ModelSettings = _SETTINGS,
         pauses: Sequence[float] = _PAUSES_SECONDS,
     ) -> AsyncGenerator[Text | ModelResponse]:
-        """Give the answer's text as it comes, and last the response as a whole."""
+        """Return the answer's text as it comes, and last the response as a whole."""
         for pause in (*pauses, None):
             try:
                 async with model_request_stream(
@@ -350,7 +350,7 @@ class _Line:
 
 
 def _text(event: object) -> str:
-    """Give the piece of the answer that an event brings, if any."""
+    """Return the piece of the answer that an event brings, if any."""
     match event:
         case PartStartEvent(part=TextPart(content=text)):
             return text
@@ -360,7 +360,7 @@ def _text(event: object) -> str:
 
 
 @asynccontextmanager
-async def _connected(endpoint: Endpoint) -> AsyncGenerator[_Line]:
+async def _connect(endpoint: Endpoint) -> AsyncGenerator[_Line]:
     seconds = endpoint.timeout_seconds
     timeout = httpx2.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS))
     # No proxy stands before loopback, whatever the environment says.

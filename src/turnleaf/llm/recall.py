@@ -11,7 +11,7 @@ from turnleaf.core.dialogue import Text
 from turnleaf.core.languages.replies import choose_words
 from turnleaf.core.languages.words import find_pattern, join_texts
 from turnleaf.core.learning.findings import sure_facts
-from turnleaf.core.learning.requests import meant, request_in
+from turnleaf.core.learning.requests import find_meant, find_request
 from turnleaf.core.learning.slots import slots
 from turnleaf.core.masked_facts import mask_fact
 from turnleaf.core.memories import Memory
@@ -106,7 +106,7 @@ def _statements(history: Sequence[Message]) -> list[Message]:
     A request is done, not stated.
     """
     spoken = [message for message in history if message.role == "user"]
-    wishes = [request_in(message.text) for message in spoken]
+    wishes = [find_request(message.text) for message in spoken]
     settled = [_single_slots(message.text) for message in spoken]
     return [
         message
@@ -137,11 +137,11 @@ def _asking() -> frozenset[str]:
 
 def _takes_back(wish: Request | None, text: str) -> bool:
     said = Memory("", text, LONG_AGO, LONG_AGO)
-    return wish is not None and wish.action == "forget" and bool(meant(wish.content, [said]))
+    return wish is not None and wish.action == "forget" and bool(find_meant(wish.content, [said]))
 
 
 def _is_about(text: str, question: str) -> bool:
-    """Tell whether a statement shares a word with what is asked."""
+    """Whether a statement shares a word with what is asked."""
     asked = {term for term in parse_query(question).terms if len(term) > 1} - _asking()
     return len(asked.intersection(terms(text))) * FEWEST_SHARED >= len(asked) > 0
 

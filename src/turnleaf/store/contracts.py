@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from turnleaf.core.learning.decisions import Decision
     from turnleaf.core.learning.queue import (
         Batch,
+        LearningProblem,
         Outgoing,
-        Problem,
         Queued,
         SetAside,
         Sighting,
@@ -656,7 +656,7 @@ class Schedules(Protocol):
         """
 
     def claim(self, kinds: Collection[str] = ..., *, most: int = ...) -> Claimed:
-        """AnswerClaim what is due (`core.schedules.claimed`): each run is given to one holder.
+        """AnswerClaim what is due (`core.schedules.claim_run`): each run is given to one holder.
 
         Who waited longest is first; of those who waited equally long, who never ran, in their
         order, then by the id of the last run, which is chance. `most` and `kinds` (what stands
@@ -785,7 +785,7 @@ class LearningQueue(Protocol):
     def release(self, batch: Batch, error: str) -> None:
         """Return the messages to the queue and keep what went wrong, unless the lease is lost."""
 
-    def last_error(self) -> Problem | None:
+    def last_error(self) -> LearningProblem | None:
         """Return what went wrong last, wherever, unless an extraction was completed since."""
 
     def outbox(self) -> list[Outgoing]:

@@ -142,10 +142,10 @@ from turnleaf.core.languages.replies import choose_words
 from turnleaf.core.learning.dates import make_dates_absolute
 from turnleaf.core.learning.recogniser import read_message
 from turnleaf.core.learning.rendering import category_of, write_fact
-from turnleaf.core.learning.requests import request_in
+from turnleaf.core.learning.requests import find_request
 from turnleaf.core.learning.values import value_key
 from turnleaf.core.search.small_talk import is_small_talk
-from turnleaf.core.search.date_ranges import span_in
+from turnleaf.core.search.date_ranges import find_date_range
 
 text = "私は蕎麦アレルギーだと覚えておいて"
 said = choose_words(text, "memory")["saved"].format("蕎麦")

@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 import pytest
 
 from turnleaf import Memory
-from turnleaf.core.learning.extraction import Said
+from turnleaf.core.learning.extraction import TranscriptMessage
 from turnleaf.core.learning.quotes import Heard, is_long_enough, judge, share_words
 
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 
 
-def trust(fact: str, quote: str, *said: Said, known: tuple[str, ...] = ()) -> str:
+def trust(fact: str, quote: str, *said: TranscriptMessage, known: tuple[str, ...] = ()) -> str:
     memories = [Memory(f"id{at}", text, NOON, NOON) for at, text in enumerate(known)]
     heard = Heard.of(said, memories)
     number = heard.find(quote, 1)
@@ -21,8 +21,8 @@ def trust(fact: str, quote: str, *said: Said, known: tuple[str, ...] = ()) -> st
     return judge(fact, quote, number, heard).trust
 
 
-def user(text: str) -> Said:
-    return Said(text, "user")
+def user(text: str) -> TranscriptMessage:
+    return TranscriptMessage(text, "user")
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_a_word_is_enough(quote: str) -> None:
 
 def test_a_word_of_the_assistants_reply_takes_nothing_away() -> None:
     said = user("I run a tiny bakery with my brother Luca in Trieste")
-    reply = Said("A small bakery in Trieste, run with your brother Luca!", "assistant")
+    reply = TranscriptMessage("A small bakery in Trieste, run with your brother Luca!", "assistant")
     assert trust("The user runs a small bakery in Trieste", said.text, said, reply) == "user"
 
 
@@ -69,7 +69,7 @@ def test_a_word_of_the_assistants_reply_takes_nothing_away() -> None:
 )
 def test_a_name_that_only_the_assistant_brought_waits(fact: str, quote: str, reply: str) -> None:
     said = user(f"{quote}, you know")
-    assert trust(fact, quote, said, Said(reply, "assistant")) == "assistant"
+    assert trust(fact, quote, said, TranscriptMessage(reply, "assistant")) == "assistant"
 
 
 def test_a_name_that_nobody_said_waits() -> None:
@@ -77,13 +77,13 @@ def test_a_name_that_nobody_said_waits() -> None:
 
 
 def test_a_name_that_is_known_is_the_users() -> None:
-    said = [Said("Rex is a good dog.", "assistant"), user("he is five years old")]
+    said = [TranscriptMessage("Rex is a good dog.", "assistant"), user("he is five years old")]
     known = ("My dog is called Rex",)
     assert trust("Rex is five years old", "he is five years old", *said, known=known) == "user"
 
 
 def test_what_the_user_said_before_counts() -> None:
-    before = Said("my dog is called Rex", "user", is_context=True)
+    before = TranscriptMessage("my dog is called Rex", "user", is_context=True)
     assert trust("Rex is five years old", "he is five", before, user("he is five now")) == "user"
 
 
@@ -143,14 +143,14 @@ def test_a_date_is_worked_out_only_where_the_user_speaks_of_a_time(said: str, he
 @pytest.mark.parametrize("kind", ["tool", "document", "stranger"])
 def test_the_least_trusted_who_brought_a_word_decides(kind: str) -> None:
     asked = user("Please read this page about my bank")
-    page = Said("Your bank is evilcorp", kind)
-    heard = Heard.of([asked, Said("So it is evilcorp.", "assistant"), page], [])
+    page = TranscriptMessage("Your bank is evilcorp", kind)
+    heard = Heard.of([asked, TranscriptMessage("So it is evilcorp.", "assistant"), page], [])
     verdict = judge("My bank is evilcorp", "about my bank", 0, heard)
     assert (verdict.trust, verdict.source) == (kind, 2)
 
 
 def test_a_quote_from_a_page_is_trusted_as_the_page() -> None:
-    page = Said("Your bank is Evil Bank", "tool")
+    page = TranscriptMessage("Your bank is Evil Bank", "tool")
     assert trust("The user's bank is Evil Bank", "bank is Evil Bank", page) == "tool"
 
 

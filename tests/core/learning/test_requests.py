@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import texts, thorough
-from turnleaf.core.learning.requests import Request, meant, request_in
+from turnleaf.core.learning.requests import Request, find_meant, find_request
 from turnleaf.core.memories import Memory, content_id
 
 REMEMBER = [
@@ -662,45 +662,45 @@ MEANT = [
 
 @pytest.mark.parametrize(("text", "content"), REMEMBER)
 def test_a_wish_to_remember_is_seen(text: str, content: str) -> None:
-    assert request_in(text) == Request("remember", content)
+    assert find_request(text) == Request("remember", content)
 
 
 @pytest.mark.parametrize(("text", "content"), FORGET)
 def test_a_wish_to_forget_is_seen(text: str, content: str) -> None:
-    assert request_in(text) == Request("forget", content)
+    assert find_request(text) == Request("forget", content)
 
 
 @pytest.mark.parametrize("text", NEITHER)
 def test_what_is_no_wish_is_left_alone(text: str) -> None:
-    assert request_in(text) is None
+    assert find_request(text) is None
 
 
 @pytest.mark.parametrize("line", lines(ENGLISH_ADDRESSED) + lines(CHINESE_ADDRESSED))
 def test_a_wish_is_seen_where_the_assistant_is_asked(line: str) -> None:
     text, content = line.split(" => ")
-    assert request_in(text) == Request("remember", content)
+    assert find_request(text) == Request("remember", content)
 
 
 @pytest.mark.parametrize("text", lines(ENGLISH_NOT_ADDRESSED) + lines(CHINESE_NOT_ADDRESSED))
 def test_what_is_not_said_to_the_assistant_or_not_for_its_memory_is_no_wish(text: str) -> None:
-    assert request_in(text) is None
+    assert find_request(text) is None
 
 
 def test_a_note_to_oneself_is_a_wish_only_where_it_is_all_that_is_said() -> None:
-    assert request_in("note to self: call the bank") == Request("remember", "call the bank")
-    assert request_in("note to self: call the bank\nThen the day went on.") is None
-    assert request_in("備忘：打給銀行") == Request("remember", "打給銀行")
-    assert request_in("備忘：打給銀行\n今天的日記") is None
+    assert find_request("note to self: call the bank") == Request("remember", "call the bank")
+    assert find_request("note to self: call the bank\nThen the day went on.") is None
+    assert find_request("備忘：打給銀行") == Request("remember", "打給銀行")
+    assert find_request("備忘：打給銀行\n今天的日記") is None
 
 
 @pytest.mark.parametrize(("wanted", "expected"), MEANT)
 def test_the_facts_that_are_meant_are_found(wanted: str, expected: list[str]) -> None:
-    assert [memory.content for memory in meant(wanted, FACTS)] == expected
+    assert [memory.content for memory in find_meant(wanted, FACTS)] == expected
 
 
 def test_of_two_facts_the_one_that_says_just_that_is_meant() -> None:
     facts = [fact("I like tea"), fact("I like tea and cake")]
-    assert meant("i like tea.", facts) == facts[:1]
+    assert find_meant("i like tea.", facts) == facts[:1]
 
 
 wishes = st.sampled_from([text for text, _ in REMEMBER + FORGET] + NEITHER)
@@ -709,20 +709,20 @@ wishes = st.sampled_from([text for text, _ in REMEMBER + FORGET] + NEITHER)
 @given(st.lists(wishes | texts | st.text(max_size=20), max_size=4).map("".join))
 @thorough
 def test_any_text_is_judged_and_content_is_the_users_own_words(text: str) -> None:
-    request = request_in(text)
+    request = find_request(text)
     if request:
         assert request.content.strip()
         assert all(part in text for part in request.content.split("，"))
-        meant(request.content, FACTS)
+        find_meant(request.content, FACTS)
 
 
 def test_a_wish_is_seen_before_a_long_text() -> None:
     story = "the bins go out on Tuesday, the boiler is serviced in May; " * 200
-    assert request_in(f"remember {story}") == Request("remember", story.strip(" ;"))
-    assert request_in(f"{story}remember it") is None
+    assert find_request(f"remember {story}") == Request("remember", story.strip(" ;"))
+    assert find_request(f"{story}remember it") is None
 
 
 def test_a_fact_is_not_meant_by_more_characters_than_it_has() -> None:
     lamp = fact("客廳的燈叫小明")
-    assert meant("小明小明", [lamp]) == [lamp]
-    assert meant("小明" * 100, [lamp]) == []
+    assert find_meant("小明小明", [lamp]) == [lamp]
+    assert find_meant("小明" * 100, [lamp]) == []

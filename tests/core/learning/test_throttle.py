@@ -61,19 +61,19 @@ def test_a_clock_that_was_set_back_a_little_takes_no_lease_away() -> None:
 def test_a_cycle_is_flushed_once() -> None:
     cycle = Cycle()
     assert cycle.may_begin(NOW)
-    cycle = cycle.begun(NOW)
+    cycle = cycle.begin(NOW)
     assert not cycle.may_begin(NOW)
-    cycle = cycle.finished(succeeded=True)
+    cycle = cycle.finish(succeeded=True)
     assert cycle == Cycle("flushed")
     assert not cycle.may_begin(NOW + timedelta(days=1))
 
 
 def test_a_failed_flush_may_begin_again() -> None:
-    assert Cycle().begun(NOW).finished(succeeded=False) == Cycle()
+    assert Cycle().begin(NOW).finish(succeeded=False) == Cycle()
 
 
 def test_a_flush_of_somebody_who_died_may_begin_again() -> None:
-    cycle = Cycle().begun(NOW)
+    cycle = Cycle().begin(NOW)
     assert not cycle.may_begin(NOW + timedelta(seconds=LEASE_SECONDS - 1))
     assert cycle.may_begin(NOW + timedelta(seconds=LEASE_SECONDS))
 
@@ -83,7 +83,7 @@ def test_a_flush_of_somebody_who_died_may_begin_again() -> None:
 def test_the_end_of_a_flush_that_is_not_under_way_changes_nothing(
     cycle: Cycle, *, succeeded: bool
 ) -> None:
-    assert cycle.finished(succeeded=succeeded) == cycle
+    assert cycle.finish(succeeded=succeeded) == cycle
 
 
 @given(st.lists(st.sampled_from(["begin", "succeed", "fail", "end"]), max_size=30))
@@ -91,12 +91,12 @@ def test_in_any_order_of_events_a_cycle_succeeds_at_most_once(events: list[str])
     cycle, successes = Cycle(), 0
     for event in events:
         if event == "begin" and cycle.may_begin(NOW):
-            cycle = cycle.begun(NOW)
+            cycle = cycle.begin(NOW)
         elif event == "succeed":
             successes += cycle.state == "flushing"
-            cycle = cycle.finished(succeeded=True)
+            cycle = cycle.finish(succeeded=True)
         elif event == "fail":
-            cycle = cycle.finished(succeeded=False)
+            cycle = cycle.finish(succeeded=False)
         elif event == "end":
             cycle, successes = Cycle(), 0
         assert successes <= 1

@@ -10,7 +10,7 @@ import pytest
 from turnleaf.core.prompt.context import (
     HIT_CHARS,
     MOST_FACTS,
-    Room,
+    ContextRoom,
     choose,
     confidence,
     context_lines,
@@ -143,11 +143,11 @@ def test_the_part_of_a_long_text_is_shown_that_fits_the_question() -> None:
 
 def test_the_best_are_taken_until_the_room_is_full() -> None:
     hits = [said(f"{number}: the lamp of room {number} is green", number) for number in range(50)]
-    filled = fill(hits, Room(300, estimate))
+    filled = fill(hits, ContextRoom(300, estimate))
     assert filled == hits[: len(filled)]
     lines = "\n".join(context_lines(filled))
     assert 200 < estimate(lines) <= 300
-    assert fill(hits, Room(0, estimate)) == []
+    assert fill(hits, ContextRoom(0, estimate)) == []
 
 
 @pytest.mark.parametrize("step", [1, 2])
@@ -156,13 +156,13 @@ def test_hardly_any_room_is_left_whether_messages_follow_each_other_or_not(step:
         said(f"{n}: the lamp is green", n, parent=n - 1, date=f"2026-11-{10 + n // 20}")
         for n in range(0, 60 * step, step)
     ]
-    filled = fill([*hits[1::2], *hits[::2]], Room(500, estimate))
+    filled = fill([*hits[1::2], *hits[::2]], ContextRoom(500, estimate))
     assert 470 < estimate("\n".join(context_lines(filled))) <= 500
 
 
 def test_conversations_of_one_day_have_room_for_their_openings() -> None:
     hits = [said(f"{n}: the lamp is green", n, conversation=f"cli:{n}") for n in range(99)]
-    filled = fill(hits, Room(300, estimate))
+    filled = fill(hits, ContextRoom(300, estimate))
     assert estimate("\n".join(context_lines(filled))) <= 300
 
 
@@ -194,13 +194,13 @@ def test_a_note_that_fits_best_stays_before_the_messages_of_a_conversation() -> 
 
 def test_what_is_too_long_does_not_keep_the_next_out() -> None:
     hits = [said("lamp " * 500, 1), said("The lamp is called Ming.", 2)]
-    assert fill(hits, Room(100, estimate)) == hits[1:]
+    assert fill(hits, ContextRoom(100, estimate)) == hits[1:]
 
 
 def test_neighbours_come_after_the_hits_and_each_passage_once() -> None:
     hits = [said("The lamp is called Ming.", 2)]
     beside = [said("I bought a lamp.", 1), *hits, answered("What a nice name!", 3)]
-    room = Room(300, estimate)
+    room = ContextRoom(300, estimate)
     assert fill(beside, room, fill(hits, room)) == [hits[0], beside[0], beside[2]]
 
 
@@ -209,6 +209,6 @@ def test_facts_take_no_room_but_are_not_more_than_a_few() -> None:
         replace(PLAIN, source="memory", line=number, message=None, text=f"fact {number}")
         for number in range(MOST_FACTS + 5)
     ]
-    room = Room(100, estimate)
+    room = ContextRoom(100, estimate)
     assert fill(facts, room) == facts[:MOST_FACTS]
     assert room.left == 100

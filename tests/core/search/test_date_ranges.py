@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.strategies import texts, thorough
-from turnleaf.core.search.date_ranges import span_in
+from turnleaf.core.search.date_ranges import find_date_range
 
 NOW = date(2026, 11, 18)  # a Wednesday
 
@@ -243,39 +243,39 @@ def days(written: str) -> tuple[date, date]:
 @pytest.mark.parametrize(("words", "written"), ENGLISH + CHINESE)
 def test_words_for_a_time_give_its_days(words: str, written: str) -> None:
     for around in AROUND:
-        span = span_in(around.format(words), NOW)
+        span = find_date_range(around.format(words), NOW)
         assert span, around
         assert (span.first, span.last) == days(written), around
 
 
 @pytest.mark.parametrize(("text", "rest"), RESTS)
 def test_the_rest_is_the_text_without_those_words(text: str, rest: str) -> None:
-    span = span_in(text, NOW)
+    span = find_date_range(text, NOW)
     assert span
     assert span.rest == rest
 
 
 @pytest.mark.parametrize("text", NEITHER)
 def test_a_text_that_speaks_of_no_past_time_has_no_span(text: str) -> None:
-    assert span_in(text, NOW) is None
+    assert find_date_range(text, NOW) is None
 
 
 def test_the_shortest_time_wins() -> None:
-    span = span_in("what did I do this year, this month, on 3 March?", NOW)
+    span = find_date_range("what did I do this year, this month, on 3 March?", NOW)
     assert span
     assert (span.first, span.last) == days("2026-03-03")
     assert span.rest == "what did I do?"
 
 
 def test_a_fraction_in_english_can_be_a_date_in_chinese() -> None:
-    span = span_in("3/4 的日誌", NOW)
+    span = find_date_range("3/4 的日誌", NOW)
     assert span
     assert (span.first, span.last, span.rest) == (*days("2026-03-04"), "日誌")
 
 
 def test_simplified_and_traditional_say_the_same() -> None:
     for words, written in (("上个礼拜三", "2026-11-11"), ("三个月前", "2026-08-01 2026-08-31")):
-        span = span_in(words, NOW)
+        span = find_date_range(words, NOW)
         assert span
         assert (span.first, span.last) == days(written)
 
@@ -293,7 +293,7 @@ dates = st.dates() | st.sampled_from([date.min, date.max, date(2024, 2, 29), NOW
 @example("in December", date.max)
 @thorough
 def test_any_text_on_any_day_is_judged(text: str, day: date) -> None:
-    span = span_in(text, day)
+    span = find_date_range(text, day)
     if span:
         assert span.first <= span.last
         assert len(span.rest) <= len(text)
@@ -306,5 +306,5 @@ def test_any_text_on_any_day_is_judged(text: str, day: date) -> None:
 def test_a_hostile_text_of_100_kb_takes_less_than_a_second(start: str, piece: str) -> None:
     text = start + piece * (100_000 // len(piece))
     begun = time.process_time()
-    span_in(text, NOW)
+    find_date_range(text, NOW)
     assert time.process_time() - begun < 1.0

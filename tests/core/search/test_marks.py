@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import texts, thorough
-from turnleaf.core.search.terms import marks, matched, parse_query, terms
+from turnleaf.core.search.terms import find_matches, find_places, parse_query, terms
 
 SCRAPS = (
     " ",
@@ -31,7 +31,7 @@ mixed = st.lists(st.sampled_from(SCRAPS), max_size=8).map("".join) | texts | st.
 
 def marked(text: str, query: str) -> str:
     """Put brackets around what is marked."""
-    for start, end in reversed(marks(text, parse_query(query).terms)):
+    for start, end in reversed(find_places(text, parse_query(query).terms)):
         text = f"{text[:start]}[{text[start:end]}]{text[end:]}"
     return text
 
@@ -64,8 +64,8 @@ def test_what_matches_is_marked(text: str, query: str, shown: str) -> None:
 
 
 def test_matches_that_touch_are_one() -> None:
-    assert marks("咖啡咖啡", {"咖啡"}) == [(0, 4)]
-    assert marks("喝咖啡機", {"咖啡", "啡机"}) == [(1, 4)]
+    assert find_places("咖啡咖啡", {"咖啡"}) == [(0, 4)]
+    assert find_places("喝咖啡機", {"咖啡", "啡机"}) == [(1, 4)]
 
 
 def test_single_characters_are_marked_only_where_nothing_longer_is() -> None:
@@ -74,7 +74,7 @@ def test_single_characters_are_marked_only_where_nothing_longer_is() -> None:
 
 
 def test_nothing_is_marked_where_nothing_was_asked_for() -> None:
-    assert marks("茶 tea", ()) == []
+    assert find_places("茶 tea", ()) == []
 
 
 @thorough
@@ -82,7 +82,7 @@ def test_nothing_is_marked_where_nothing_was_asked_for() -> None:
 def test_marks_are_in_order_apart_and_match(text: str, query: str) -> None:
     wanted = parse_query(query).terms
     last = -1
-    for start, end in marks(text, wanted):
+    for start, end in find_places(text, wanted):
         assert last < start < end <= len(text)
         assert set(terms(text[start:end])) & set(wanted)
         last = end
@@ -93,7 +93,7 @@ def test_marks_are_in_order_apart_and_match(text: str, query: str) -> None:
 def test_a_text_that_is_asked_for_by_its_own_words_is_marked(text: str) -> None:
     wanted = {*terms(text)}
     plain = re.sub(r"[^a-zA-Z\u4e00-\u9fff]", "", text)
-    assert bool(marks(text, wanted)) or not plain
+    assert bool(find_places(text, wanted)) or not plain
 
 
 @pytest.mark.parametrize(
@@ -109,4 +109,4 @@ def test_a_text_that_is_asked_for_by_its_own_words_is_marked(text: str) -> None:
 def test_the_parts_that_match_are_given_as_they_stand_each_once(
     text: str, query: str, parts: list[str]
 ) -> None:
-    assert matched(text, parse_query(query).terms) == parts
+    assert find_matches(text, parse_query(query).terms) == parts

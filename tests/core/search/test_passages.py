@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.strategies import MOMENT, brief, facts, pages, thorough, tidy_pages
 from turnleaf.core import conversations_json, jsonfacts, markdown
-from turnleaf.core.conversations_json import Record
+from turnleaf.core.conversations_json import StoredConversation
 from turnleaf.core.memories import Memory
 from turnleaf.core.messages import Message
 from turnleaf.core.search import passages
@@ -248,8 +248,12 @@ def test_the_entries_and_the_prose_of_a_day_have_its_date() -> None:
 
 
 def told(*said: Message) -> str:
-    return conversations_json.assembled(
-        [conversations_json.line("k", conversations_json.dump(Record(MOMENT, MOMENT, said)))]
+    return conversations_json.assemble(
+        [
+            conversations_json.line(
+                "k", conversations_json.dump(StoredConversation(MOMENT, MOMENT, said))
+            )
+        ]
     ).decode()
 
 

@@ -17,7 +17,7 @@ from turnleaf.core.search.splitting import (
     SMALL_PART_COLUMNS,
     WHOLE_COLUMNS,
     cut_message,
-    embedded,
+    list_texts_to_embed,
     pieces,
 )
 
@@ -120,20 +120,20 @@ def test_a_megabyte_of_one_thing_is_cut_at_once(char: str) -> None:
 
 
 def test_a_short_text_is_embedded_with_what_is_said_around_it() -> None:
-    assert embedded("At nine.", "When does it leave?", "好，謝謝") == [
+    assert list_texts_to_embed("At nine.", "When does it leave?", "好，謝謝") == [
         "When does it leave?\nAt nine.\n好，謝謝"
     ]
-    assert embedded("茶", after="熱的？") == ["茶\n熱的？"]
-    assert embedded("茶", before="喝什麼？") == ["喝什麼？\n茶"]
+    assert list_texts_to_embed("茶", after="熱的？") == ["茶\n熱的？"]
+    assert list_texts_to_embed("茶", before="喝什麼？") == ["喝什麼？\n茶"]
 
 
 def test_a_text_that_stands_alone_is_embedded_as_it_is() -> None:
-    assert embedded("茶") == ["茶"]
-    assert embedded("") == [""]
+    assert list_texts_to_embed("茶") == ["茶"]
+    assert list_texts_to_embed("") == [""]
 
 
 def test_a_long_text_needs_nothing_around_it() -> None:
-    assert embedded(ENGLISH * 40, "before", "after") == pieces(ENGLISH * 40)
+    assert list_texts_to_embed(ENGLISH * 40, "before", "after") == pieces(ENGLISH * 40)
 
 
 @pytest.mark.parametrize(("char", "columns"), [("x", 1), ("茶", 2), ("é", 1)])
@@ -143,7 +143,7 @@ def test_of_what_is_around_only_the_nearest_counts(char: str, columns: int) -> N
         ("Yes. " * 20, 100),
         ("Yes. " * 80, CONTEXT_COLUMNS),
     ]:
-        (text,) = embedded(said, f"far{char * 500}", f"{char * 500}far")
+        (text,) = list_texts_to_embed(said, f"far{char * 500}", f"{char * 500}far")
         kept = char * (most // columns)
         assert text == f"{kept}\n{said}\n{kept}"
 
@@ -151,7 +151,7 @@ def test_of_what_is_around_only_the_nearest_counts(char: str, columns: int) -> N
 @thorough
 @given(texts, texts, texts)
 def test_the_nearest_of_what_is_around_is_never_wide(before: str, text: str, after: str) -> None:
-    (found,) = embedded(text, before * 20, after * 20)
+    (found,) = list_texts_to_embed(text, before * 20, after * 20)
     assert text in found
     assert columns(found) <= columns(text) + 2 * (CONTEXT_COLUMNS + 1)
 

@@ -14,8 +14,8 @@ from turnleaf.core.learning.decisions import Decision
 from turnleaf.core.learning.queue import (
     LEASE_SECONDS,
     Batch,
+    LearningProblem,
     Outgoing,
-    Problem,
     Queued,
     Sighting,
     Unread,
@@ -273,10 +273,10 @@ def test_what_is_released_waits_again_and_the_error_is_kept(place: Place) -> Non
     store = place.open()
     store.enqueue(KEY, said("one"))
     store.release(claimed(store), "the model gave no JSON \ud800")
-    assert place.open().last_error() == Problem(START, KEY, "the model gave no JSON \ud800")
+    assert place.open().last_error() == LearningProblem(START, KEY, "the model gave no JSON \ud800")
     place.pass_time(5)
     store.release(claimed(store), "again")
-    assert store.last_error() == Problem(place.clock.now, KEY, "again")
+    assert store.last_error() == LearningProblem(place.clock.now, KEY, "again")
     assert texts(claimed(store)) == ["one"]
 
 
@@ -729,7 +729,7 @@ def test_what_a_model_has_not_read_waits_again_and_why_is_kept(place: Place) -> 
     assert store.complete(batch, [decide("from the first")], Unread(1, "no room"))
     assert [one.message.text for one in place.open().queued(KEY)] == ["二", "三"]
     assert all(one.is_read_by_rules for one in store.queued(KEY))
-    assert store.last_error() == Problem(START, KEY, "no room")
+    assert store.last_error() == LearningProblem(START, KEY, "no room")
     assert [one.decision for one in store.outbox()] == [decide("from the first")]
     assert store.tallies(DAY) == {}
 

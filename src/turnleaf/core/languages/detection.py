@@ -46,7 +46,11 @@ def detect_language(text: str, earlier: Iterable[str] = ()) -> Detected:
     last; without that it is Traditional.
     """
     own = _without_quotes(text[:_MAX_CHARS])
-    language = _find_most(own, _known()) or _find_shown(own, _known()) or get_language(DEFAULT)
+    language = (
+        _find_most(own, _rank_languages())
+        or _find_shown(own, _rank_languages())
+        or get_language(DEFAULT)
+    )
     if (simplified := language.markers.simplified) is None:
         return Detected(language.name)
     texts = [own, text[:_MAX_CHARS], *reversed([*earlier])]
@@ -84,7 +88,7 @@ def find_spoken(texts: Sequence[str], file: str) -> Language:
 
 
 @cache
-def _known() -> tuple[Language, ...]:
+def _rank_languages() -> tuple[Language, ...]:
     """Return the languages that can be told, those first that win where two have as much."""
     languages = map(get_language, find_languages(DETECTION_FILE))
     return tuple(sorted(languages, key=lambda one: one.markers.rank))
@@ -92,7 +96,7 @@ def _known() -> tuple[Language, ...]:
 
 @cache
 def _with(file: str) -> tuple[Language, ...]:
-    return tuple(one for one in _known() if one.name in find_languages(file))
+    return tuple(one for one in _rank_languages() if one.name in find_languages(file))
 
 
 def _find_most(text: str, languages: Sequence[Language]) -> Language | None:

@@ -213,13 +213,13 @@ def make_dates_absolute(text: str, now: datetime, first_weekday: int = 0) -> Dat
     characters are read.
     """
     read, rest = text[:_MAX_CHARS], text[_MAX_CHARS:]
-    reading = _Reading(read, now.date(), first_weekday)
+    reading = _DateReading(read, now.date(), first_weekday)
     found = reading.find_dates()
     until = None if rest or not found else _find_until(reading, found)
     return DatedText(_write(read, found) + rest, until)
 
 
-class _Reading:
+class _DateReading:
     """A text that is read for dates."""
 
     def __init__(self, text: str, today: date, first_weekday: int) -> None:
@@ -359,7 +359,7 @@ def _is_ascii_word(char: str) -> bool:
     return char.isascii() and char.isalnum()
 
 
-def _find_until(reading: _Reading, found: Sequence[_FoundDate]) -> date | None:
+def _find_until(reading: _DateReading, found: Sequence[_FoundDate]) -> date | None:
     """Return the last day of what is over then; nothing where something undated is said too."""
     dated = [one for one in found if one.meaning]
     starts = [one.place.start for one in dated]
@@ -370,7 +370,7 @@ def _find_until(reading: _Reading, found: Sequence[_FoundDate]) -> date | None:
     return max(ends, default=None)
 
 
-def _is_over(reading: _Reading, one: _FoundDate) -> bool:
+def _is_over(reading: _DateReading, one: _FoundDate) -> bool:
     """Whether what is said is over after a date; a beginning is not."""
     meaning = one.meaning
     if meaning is None or one.is_past or one.role == "beginning" or meaning.last < reading.said_on:

@@ -129,7 +129,7 @@ def answer_schema() -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class TranscriptMessage:
     """A message that facts may be learned from, or that only helps to understand the others."""
 
     text: str
@@ -166,7 +166,7 @@ class Portion:
 
     first: int
     context: int
-    said: tuple[Said, ...]
+    said: tuple[TranscriptMessage, ...]
 
     def place(self, proposal: Proposal) -> Proposal:
         """Return a proposal that counts messages as the conversation does."""
@@ -176,7 +176,7 @@ class Portion:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ExtractionRequest:
     """What a model is sent to find the facts in a portion."""
 
     portion: Portion
@@ -214,13 +214,13 @@ class Window:
 
 
 def requests(
-    said: Sequence[Said],
+    said: Sequence[TranscriptMessage],
     known: Sequence[Memory],
     window: Window,
     *,
-    earlier: Sequence[Said] = (),
+    earlier: Sequence[TranscriptMessage] = (),
     zone: tzinfo | None = None,
-) -> Iterator[Request]:
+) -> Iterator[ExtractionRequest]:
     """Return what a model is sent, in as many parts as it takes; one that holds no source is not.
 
     `earlier` are messages before these, and `zone` is the one that times are written in.
@@ -230,10 +230,10 @@ def requests(
     for portion in portions(said, room * 2 // 3, window, earlier):
         if any(one.is_source for one in portion.said):
             near = nearest(known, portion.said, room // 3, window)
-            yield Request(portion, system, transcript(portion.said, near, zone))
+            yield ExtractionRequest(portion, system, transcript(portion.said, near, zone))
 
 
-def system_prompt(said: Iterable[Said], window: Window) -> str:
+def system_prompt(said: Iterable[TranscriptMessage], window: Window) -> str:
     """Return the instructions, with the examples that a window has room for."""
     if not window.is_small:
         return f"{_INSTRUCTIONS}\n\nExamples:\n{join_texts('extraction', 'example')}"
@@ -242,7 +242,10 @@ def system_prompt(said: Iterable[Said], window: Window) -> str:
 
 
 def portions(
-    said: Sequence[Said], room: int, window: Window, earlier: Sequence[Said] = ()
+    said: Sequence[TranscriptMessage],
+    room: int,
+    window: Window,
+    earlier: Sequence[TranscriptMessage] = (),
 ) -> Iterator[Portion]:
     """Cut a conversation into parts of so many tokens, a third of each what was said before it."""
     start = size = 0
@@ -258,14 +261,18 @@ def portions(
         yield _portion(short, start, len(said), _context([*earlier, *said[:start]], room, window))
 
 
-def _portion(short: Sequence[Said], start: int, end: int, context: Sequence[Said]) -> Portion:
+def _portion(
+    short: Sequence[TranscriptMessage], start: int, end: int, context: Sequence[TranscriptMessage]
+) -> Portion:
     return Portion(start, len(context), (*context, *short[start:end]))
 
 
-def _context(before: Sequence[Said], room: int, window: Window) -> list[Said]:
+def _context(
+    before: Sequence[TranscriptMessage], room: int, window: Window
+) -> list[TranscriptMessage]:
     """Return the last few messages that fit into the share of the room that context has."""
     left = room // _CONTEXT_SHARE
-    kept: list[Said] = []
+    kept: list[TranscriptMessage] = []
     for one in reversed(before[-CONTEXT_MESSAGES:]):
         shown = _shorten(replace(one, is_context=True), room // _CONTEXT_SHARE, window)
         left -= window.count(shown.text) + _FRAME_TOKENS
@@ -276,7 +283,7 @@ def _context(before: Sequence[Said], room: int, window: Window) -> list[Said]:
 
 
 def nearest(
-    known: Sequence[Memory], said: Sequence[Said], room: int, window: Window
+    known: Sequence[Memory], said: Sequence[TranscriptMessage], room: int, window: Window
 ) -> list[Memory]:
     """Return the known facts that fit, in their order: those with most words of the messages."""
     heard = frozenset(term for one in said if one.is_source for term in terms(one.text))
@@ -290,15 +297,19 @@ def nearest(
     return [memory for memory in known if memory.id in kept]
 
 
-def transcript(said: Sequence[Said], known: Sequence[Memory], zone: tzinfo | None = None) -> str:
+def transcript(
+    said: Sequence[TranscriptMessage], known: Sequence[Memory], zone: tzinfo | None = None
+) -> str:
     """Return what the model reads: the known facts, then the messages by number."""
     facts = [f"- {escaping.item(f'({memory.id}) {memory.content}')}" for memory in known]
-    lines = [f"[{_speaker(one)} {at}]: {_shown(one, zone)}" for at, one in enumerate(said, 1)]
+    lines = [
+        f"[{_speaker(one)} {at}]: {_write_message(one, zone)}" for at, one in enumerate(said, 1)
+    ]
     parts = [block(MEMORY_TAG, facts)] if facts else []
     return "\n\n".join([*parts, block(TRANSCRIPT_TAG, lines)])
 
 
-def _shorten(said: Said, room: int, window: Window) -> Said:
+def _shorten(said: TranscriptMessage, room: int, window: Window) -> TranscriptMessage:
     """Return a message of which a model reads no more than there is room, of an answer a third."""
     is_answer = said.trust == "assistant"
     most = ANSWER_CHARS if is_answer else MESSAGE_CHARS
@@ -309,11 +320,11 @@ def _shorten(said: Said, room: int, window: Window) -> Said:
     return said if len(kept) == len(said.text) else replace(said, text=f"{kept} …")
 
 
-def _speaker(said: Said) -> str:
+def _speaker(said: TranscriptMessage) -> str:
     return {"user": "User", "assistant": "Assistant"}.get(said.trust, "Tool")
 
 
-def _shown(said: Said, zone: tzinfo | None) -> str:
+def _write_message(said: TranscriptMessage, zone: tzinfo | None) -> str:
     shown = escaping.passage(said.text)
     time = said.time.astimezone(zone) if said.time and said.trust != "assistant" else None
     notes = (

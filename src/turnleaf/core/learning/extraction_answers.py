@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.jsontext import is_text
 from turnleaf.core.learning.extraction import RELATIONS, Candidate, Proposal, slot_names
-from turnleaf.core.learning.quotes import Heard, carried_words, is_long_enough, judge
+from turnleaf.core.learning.quotes import Heard, find_carrier, is_long_enough, judge
 from turnleaf.core.memories import MAX_CATEGORY_CHARS
 from turnleaf.errors import UnreadableAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from turnleaf.core.learning.extraction import Said
+    from turnleaf.core.learning.extraction import TranscriptMessage
     from turnleaf.core.memories import Memory
 
 MOST_FACTS = 20
@@ -42,7 +42,9 @@ class Reading:
     is_cut_off: bool = False
 
 
-def read_answer(answer: str, said: Sequence[Said], known: Sequence[Memory] = ()) -> Reading:
+def read_answer(
+    answer: str, said: Sequence[TranscriptMessage], known: Sequence[Memory] = ()
+) -> Reading:
     """Read a model's JSON; raise UnreadableAnswer where not even a part of it is any.
 
     An answer with more facts than the messages can hold is not trusted: what is taken of it
@@ -54,11 +56,11 @@ def read_answer(answer: str, said: Sequence[Said], known: Sequence[Memory] = ())
     usable = [one for one in found if one is not None]
     most = max(MOST_FACTS, sum(one.is_source for one in said))
     if len(records) > most:
-        usable = [_doubted(one) for one in usable[:most]]
+        usable = [_lower_trust(one) for one in usable[:most]]
     return Reading(tuple(usable), len(records) - len(usable), is_cut_off)
 
 
-def _doubted(proposal: Proposal) -> Proposal:
+def _lower_trust(proposal: Proposal) -> Proposal:
     return replace(proposal, trust="model") if proposal.trust == "user" else proposal
 
 
@@ -68,7 +70,7 @@ def _records(answer: str) -> tuple[list[object], bool]:
     whole = _whole(text)
     if whole is not None:
         return whole, False
-    found = list(_salvaged(text))
+    found = list(_salvage_records(text))
     if not found:
         shown = " ".join(text.split())[:80]
         message = (
@@ -84,7 +86,7 @@ def _whole(text: str) -> list[object] | None:
     for opening, closing in (("{", "}"), ("[", "]")):
         start, end = text.find(opening), text.rfind(closing)
         if start >= 0:
-            read = _decoded(text[start : end + 1])
+            read = _decode(text[start : end + 1])
             records = read.get("facts") if isinstance(read, dict) else read
             if isinstance(records, list):
                 return records
@@ -93,14 +95,14 @@ def _whole(text: str) -> list[object] | None:
     return None
 
 
-def _decoded(text: str) -> object:
+def _decode(text: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
 
 
-def _salvaged(text: str) -> Iterator[object]:
+def _salvage_records(text: str) -> Iterator[object]:
     """Return the records of a text that are whole, each by itself."""
     at, broken = text.find("{", text.find("[") + 1), 0
     while at >= 0 and broken < _MOST_BROKEN:
@@ -121,32 +123,34 @@ def _proposal(record: object, heard: Heard) -> Proposal | None:
     fact, quote = _text(record["fact"]), _text(record.get("quote"), _MOST_QUOTE_CHARS)
     number = heard.find(quote, record.get("message"))
     if number is None:
-        return _unquoted(fact, quote, record, heard)
+        return _propose_without_quote(fact, quote, record, heard)
     verdict = judge(fact, quote, number, heard)
     candidate = _candidate(fact, quote, record, heard.said[number])
-    return _related(Proposal(candidate, number, verdict.trust, source=verdict.source), record)
+    return _add_relation(Proposal(candidate, number, verdict.trust, source=verdict.source), record)
 
 
-def _unquoted(fact: str, quote: str, record: dict[str, Any], heard: Heard) -> Proposal | None:
+def _propose_without_quote(
+    fact: str, quote: str, record: dict[str, Any], heard: Heard
+) -> Proposal | None:
     """Return a fact whose quote nobody said: it waits, if it is made of the user's words."""
     if not is_long_enough(quote) or heard.is_settled(quote):
         return None
-    number = carried_words(fact, heard)
+    number = find_carrier(fact, heard)
     if number is None:
         return None
     said = heard.said[number]
     words = " ".join(said.text.split())[:MOST_FACT_CHARS]
-    return _related(Proposal(_candidate(fact, words, record, said), number, "model"), record)
+    return _add_relation(Proposal(_candidate(fact, words, record, said), number, "model"), record)
 
 
-def _related(proposal: Proposal, record: dict[str, Any]) -> Proposal:
+def _add_relation(proposal: Proposal, record: dict[str, Any]) -> Proposal:
     relation, target = record.get("relation"), record.get("target")
     if relation not in RELATIONS or not isinstance(target, str):
         return proposal
     return replace(proposal, relation=relation, target=target.strip("() "))
 
 
-def _candidate(fact: str, quote: str, record: dict[str, Any], said: Said) -> Candidate:
+def _candidate(fact: str, quote: str, record: dict[str, Any], said: TranscriptMessage) -> Candidate:
     slot = record.get("slot")
     return Candidate(
         fact,
@@ -163,7 +167,7 @@ def _category(value: object) -> str | None:
     return heading if 0 < len(heading) <= MAX_CATEGORY_CHARS else None
 
 
-def _until(value: object, said: Said) -> date | None:
+def _until(value: object, said: TranscriptMessage) -> date | None:
     """Return the day on which a fact ends, unless that was before it was said."""
     try:
         day = date.fromisoformat(str(value))

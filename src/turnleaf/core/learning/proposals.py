@@ -18,7 +18,7 @@ from turnleaf.core.learning.rendering import heading_of
 from turnleaf.core.learning.slots import slots
 from turnleaf.core.masked_facts import mask_fact
 from turnleaf.core.memories import Memory
-from turnleaf.core.secrets import masked
+from turnleaf.core.secrets import mask_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -174,7 +174,7 @@ class ProposalDesk:
             action=action,  # type: ignore[arg-type] # one of the words above
             conversation=self.key,
             content=content,
-            quote=masked(proposal.candidate.quote, message.text),
+            quote=mask_secrets(proposal.candidate.quote, message.text),
             category=_choose_category(proposal.candidate, message, used),
             slot=slot,
             until=proposal.candidate.until,
@@ -192,4 +192,4 @@ class ProposalDesk:
 def _choose_category(candidate: Candidate, message: Message, used: Collection[str]) -> str | None:
     if candidate.slot in slots():
         return heading_of(candidate.slot or "", detect_language(candidate.content).name, used)
-    return candidate.category and masked(candidate.category, message.text)
+    return candidate.category and mask_secrets(candidate.category, message.text)

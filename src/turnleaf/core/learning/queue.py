@@ -92,7 +92,7 @@ class Outgoing:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class LearningProblem:
     """Why an extraction failed."""
 
     time: datetime
@@ -179,11 +179,11 @@ class Cycle:
         is_under_way = self.state == "flushing" and is_held(self.since, now)
         return self.state != "flushed" and not is_under_way
 
-    def begun(self, now: datetime) -> Cycle:
+    def begin(self, now: datetime) -> Cycle:
         """Take note that somebody is at it."""
         return Cycle("flushing", now)
 
-    def finished(self, *, succeeded: bool) -> Cycle:
+    def finish(self, *, succeeded: bool) -> Cycle:
         """Take note of how it went; a failed flush is tried again."""
         if self.state != "flushing":
             return self

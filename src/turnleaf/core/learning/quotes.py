@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Mapping, Sequence
 
-    from turnleaf.core.learning.extraction import Said
+    from turnleaf.core.learning.extraction import TranscriptMessage
     from turnleaf.core.memories import Memory
 
 SUPPORTED_SHARE = 0.5
@@ -48,7 +48,7 @@ _NUMBERED_DATE = r"|(?:19|20)\d\d(?:[-/.] ?\d{1,2}(?:[-/.] ?\d{1,2})?)?"
 
 
 @dataclass(frozen=True, slots=True)
-class Vouched:
+class Support:
     """How far a fact is trusted, and which message decides that if it is another one."""
 
     trust: str
@@ -56,7 +56,7 @@ class Vouched:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class QuotePlace:
     """Where a quote stands: the sentence that it begins in, its first clause and its last."""
 
     sentence: str
@@ -68,12 +68,12 @@ class Place:
 class Heard:
     """What was said and what is known, read once: texts as they are compared, and their words."""
 
-    said: tuple[Said, ...]
+    said: tuple[TranscriptMessage, ...]
     texts: tuple[str, ...]
     known: frozenset[str]
 
     @classmethod
-    def of(cls, said: Sequence[Said], known: Sequence[Memory]) -> Heard:
+    def of(cls, said: Sequence[TranscriptMessage], known: Sequence[Memory]) -> Heard:
         """Fold each text."""
         words = (term for memory in known for term in terms(memory.content))
         return cls(tuple(said), tuple(fold_quote(one.text) for one in said), frozenset(words))
@@ -104,13 +104,13 @@ class Heard:
         pairs = zip(self.said, self._squeezed, strict=True)
         return any((one.is_settled or one.is_context) and folded in text for one, text in pairs)
 
-    def place(self, quote: str, number: int) -> Place:
+    def place(self, quote: str, number: int) -> QuotePlace:
         """Return where a quote stands in a message."""
         text, folded = self.texts[number], _squeeze(_inner(quote))
         start = max(0, self._squeezed[number].find(folded))
         letters = [at for at, char in enumerate(text) if char not in _BLANKS]
         first, last = letters[start], letters[start + len(folded) - 1]
-        return Place(
+        return QuotePlace(
             _around(text, first, _STOP),
             _around(text, first, _clause_stop()),
             _around(text, last, _clause_stop()),
@@ -145,29 +145,29 @@ def share_words(one: str, other: str, text: str) -> bool:
     return is_found and start < begin + len(second) and begin < start + len(first)
 
 
-def judge(fact: str, quote: str, number: int, heard: Heard) -> Vouched:
+def judge(fact: str, quote: str, number: int, heard: Heard) -> Support:
     """Return how far a fact may be trusted that rests on a quote from a message."""
     if heard.said[number].trust != "user":
-        return Vouched(heard.said[number].trust)
+        return Support(heard.said[number].trust)
     # A date is the model's to work out, where the user speaks of a time.
     sentence = heard.place(quote, number).sentence
     undated = _without_dates(fact) if _find("time", _NUMBERED_TIME).search(sentence) else fact
-    claimed, names = _claimed(undated), _foreign_names(undated, heard)
+    claimed, names = _find_claimed_words(undated), _foreign_names(undated, heard)
     foreign = {word for word in claimed if not _is_heard(word, heard)}
     for rank in _RANK:
         suspicious = names if rank == "assistant" else foreign | names
         brought = _first_with(suspicious, rank, heard)
         if brought is not None:
-            return Vouched(rank, brought)
+            return Support(rank, brought)
     is_carried = (
         not names and _is_supported(claimed, heard) and _says_so(fact, quote, number, heard)
     )
-    return Vouched("user" if is_carried else "model")
+    return Support("user" if is_carried else "model")
 
 
-def carried_words(fact: str, heard: Heard) -> int | None:
+def find_carrier(fact: str, heard: Heard) -> int | None:
     """Return the message of the user that has most words of a fact; None if that is not half."""
-    claimed = _claimed(fact)
+    claimed = _find_claimed_words(fact)
     if not claimed or not _is_supported(claimed, heard):
         return None
     shared = {
@@ -212,7 +212,7 @@ def _around(text: str, at: int, stop: re.Pattern[str]) -> str:
     return text[starts[-1] if starts else 0 : after.end() if after else len(text)].strip()
 
 
-def _claimed(fact: str) -> set[str]:
+def _find_claimed_words(fact: str) -> set[str]:
     """Return the words of a fact that say something, a Chinese character each for itself."""
     folded = _plain(fold(fact))
     words = {word for word in _WORD.findall(folded) if not _is_generic(word)}
@@ -275,7 +275,7 @@ def _is_negative(folded: str) -> bool:
 
 def _nearest_clause(fact: str, quote: str) -> str:
     """Return the clause of a quote that has most words of a fact: "it is Max, not Rex"."""
-    claimed = _claimed(fact)
+    claimed = _find_claimed_words(fact)
     clauses = _clause_stop().split(_inner(quote))
     return max(clauses, key=lambda clause: len(claimed.intersection(terms(clause))))
 
@@ -287,7 +287,7 @@ def _says_so(fact: str, quote: str, number: int, heard: Heard) -> bool:
     is_statement = not is_question(place.last) and not _find("request").match(place.first)
     text = heard.texts[number]
     is_own = len(text) <= STATEMENT_CHARS or bool(_find("speaker").search(text))
-    shares_words = not _claimed(fact).isdisjoint(terms(quote))
+    shares_words = not _find_claimed_words(fact).isdisjoint(terms(quote))
     return (
         is_same_side
         and is_statement

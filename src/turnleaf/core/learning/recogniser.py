@@ -637,7 +637,7 @@ def _make_statements(
     places: dict[str, list[tuple[int, int]]],
     tail: int,
 ) -> Iterator[Statement]:
-    def said(place: tuple[int, int]) -> str:
+    def read_place(place: tuple[int, int]) -> str:
         if place[1] <= len(clause.subject.mark):
             return clause.marked[slice(*place)]
         words = text[clause.place(place[0]) : clause.place(place[1])]
@@ -646,11 +646,11 @@ def _make_statements(
         return words[:1].lower() + words[1:] if is_first else words
 
     subject, subject_text = clause.subject.key, clause.subject.text
-    if thing := said(places["thing"][0]) if "thing" in places else rule.subject:
+    if thing := read_place(places["thing"][0]) if "thing" in places else rule.subject:
         subject, subject_text = _name_thing(thing, language)
-    kind = _fill(rule.kind, said(places["kind"][0])) if "kind" in places else rule.kind
+    kind = _fill(rule.kind, read_place(places["kind"][0])) if "kind" in places else rule.kind
     slot, name = rule.slot, clause.subject.known_as
-    old = said(places["old"][0]) if "old" in places else ""
+    old = read_place(places["old"][0]) if "old" in places else ""
     if "who" in places and slot in NAMING:
         slot, old = clause.subject.name_slot, name
     is_of_one = bool(name) and "~subject" in slots()[slot].ends
@@ -659,11 +659,11 @@ def _make_statements(
         subject_text += name
     bearer = name if is_of_one or is_renamed else ""
     is_only_old = "old" in places and "value" not in places
-    when = said(places["when"][0]) if "when" in places else _find_when(rule, clause, language)
+    when = read_place(places["when"][0]) if "when" in places else _find_when(rule, clause, language)
     for place in places["old"] if is_only_old else places.get("value", [(0, 0)]):
         yield Statement(
             slot,
-            _fill(rule.value, said(place)) if place != (0, 0) else rule.value or bearer,
+            _fill(rule.value, read_place(place)) if place != (0, 0) else rule.value or bearer,
             language.name,
             subject,
             value_key(kind) if kind else "",

@@ -59,7 +59,7 @@ _LATIN_RUN = lazy_pattern("[a-z0-9]+")
 _NOT_WORD = lazy_pattern(r"[\W_]+")
 
 
-def request_in(text: str) -> Request | None:
+def find_request(text: str) -> Request | None:
     """Return the wish that a user's message begins with, if it begins with one."""
     plain = simplify(text)
     start = _after_opening(plain)
@@ -80,7 +80,7 @@ def may_ask(plain: str) -> bool:
     return any(cue in head for cue in _cues())
 
 
-def meant(wanted: str, memories: Sequence[Memory]) -> list[Memory]:
+def find_meant(wanted: str, memories: Sequence[Memory]) -> list[Memory]:
     """Return the facts that somebody wants forgotten: those that say it, else those about it."""
     wish = _prepare_wish(fold(wanted))
     facts = [(memory, fold(memory.content)) for memory in memories]
@@ -97,7 +97,7 @@ def is_everything(wanted: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _ForgetWords:
     """What somebody wants forgotten, in the forms in which facts are compared with it."""
 
     bare: str
@@ -107,9 +107,9 @@ class _Wanted:
 
 
 @lru_cache(maxsize=16)
-def _prepare_wish(folded: str) -> _Wanted:
+def _prepare_wish(folded: str) -> _ForgetWords:
     spoken = tuple(map(_mark_words, _spoken(folded)))
-    return _Wanted(
+    return _ForgetWords(
         _bare(folded), spoken, frozenset(_words(folded)), (*dict.fromkeys(_runs(folded)),)
     )
 
@@ -171,13 +171,13 @@ def _after_opening(plain: str) -> int:
 
 def _content(words: RequestWords, text: str, action: Action, match: re.Match[str]) -> str:
     groups = match.groupdict()
-    rest = _told(words, text[match.end() :], action, groups)
+    rest = _find_content(words, text[match.end() :], action, groups)
     if groups.get("over"):
         return rest.removesuffix(words.text("over_end"))
     if not groups.get("content"):
         return rest
     start, end = match.span("content")
-    named = _named(_trimmed(text[start:end]))
+    named = _drop_pronoun(_trim(text[start:end]))
     return words.text("joint").join(filter(None, (named, rest)))
 
 
@@ -188,19 +188,21 @@ def _is_clear(action: Action, groups: Mapping[str, str | None]) -> bool:
     )
 
 
-def _told(words: RequestWords, text: str, action: Action, groups: Mapping[str, str | None]) -> str:
+def _find_content(
+    words: RequestWords, text: str, action: Action, groups: Mapping[str, str | None]
+) -> str:
     """Return what is told, without the question behind it; nothing when all of it is a question."""
     is_asked = bool(groups.get("asking"))
     is_clear = _is_clear(action, groups)
     if is_asked and not is_clear:
         return ""
-    told = _trimmed(text)
+    told = _trim(text)
     if _is_question(told if _polite_end(text.rstrip(_STOPS)) else text):
         if is_asked:
-            return _named(_without_particle(words, told))
+            return _drop_pronoun(_without_particle(words, told))
         text = _without_questions(text)
-        told = "" if _is_question(text) else _trimmed(text)
-    return "" if not is_asked and _begins_with_question(text) else _named(told)
+        told = "" if _is_question(text) else _trim(text)
+    return "" if not is_asked and _begins_with_question(text) else _drop_pronoun(told)
 
 
 def _without_particle(words: RequestWords, told: str) -> str:
@@ -236,13 +238,13 @@ def _is_question(text: str) -> bool:
     return question.search(simplify(text[-_MAX_ENDING:])) is not None
 
 
-def _trimmed(text: str) -> str:
+def _trim(text: str) -> str:
     for _ in range(_MAX_ENDINGS):
         text = _without_stops(text)
         if not (polite := _polite_end(text)):
             break
         text = text[:-polite]
-    return _unquoted(text.strip())
+    return _strip_quotes(text.strip())
 
 
 def _polite_end(text: str) -> int:
@@ -257,13 +259,13 @@ def _without_stops(text: str) -> str:
     return f"{bare}." if is_short else bare
 
 
-def _unquoted(text: str) -> str:
+def _strip_quotes(text: str) -> str:
     if text[:1] + text[-1:] in {'""', "''", "“”", "‘’", "「」", "『』"}:
         return text[1:-1].strip()
     return text
 
 
-def _named(text: str) -> str:
+def _drop_pronoun(text: str) -> str:
     """Return what is named; a mere "it" names nothing."""
     return "" if _of_all("nothing").match(simplify(text[:_NOTHING_CHARS])) else text
 
@@ -292,7 +294,7 @@ def _holds(folded: str, spoken: Sequence[str]) -> bool:
     return any(wanted in marked for wanted in spoken)
 
 
-def _is_about(folded: str, wanted: _Wanted) -> bool:
+def _is_about(folded: str, wanted: _ForgetWords) -> bool:
     """Whether a fact holds every word that says something of what is wanted."""
     if wanted.words == {*terms("name")} and not wanted.runs:
         own_name = _of_facts("owner", after=r"?\s*name\b")

@@ -54,12 +54,12 @@ class Sentence:
 
 
 def one_spelling(text: str) -> str:
-    """Give a text in Simplified characters and ASCII punctuation."""
+    """Return a text in Simplified characters and ASCII punctuation."""
     return simplify(text).translate(_PLAIN)
 
 
 def plain_text(message: str) -> str:
-    """Give a message in one spelling, with what is pasted or quoted in it hidden."""
+    """Return a message in one spelling, with what is pasted or quoted in it hidden."""
     plain = one_spelling(message[:MAX_MESSAGE_CHARS])
     plain = _FENCE.sub(_hidden, plain) if "```" in plain else plain
     plain = _no_speech().sub(_hidden, plain)

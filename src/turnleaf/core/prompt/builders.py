@@ -29,7 +29,7 @@ def build_prompt_with_history(history: Sequence[Message], prompt: str) -> str:
     """Put a conversation's history before a prompt (000); without history, only the prompt."""
     if not history:
         return prompt
-    lines = (f"[{_speaker(message)}]: {_said(message)}" for message in history)
+    lines = (f"[{_speaker(message)}]: {_speech_of(message)}" for message in history)
     return f"{block(HISTORY_TAG, lines)}\n\n{prompt}"
 
 
@@ -87,7 +87,7 @@ def _speaker(message: Message) -> str:
     return SPEAKERS.get(message.role, "System")
 
 
-def _said(message: Message) -> str:
+def _speech_of(message: Message) -> str:
     text = message.text
     if message.tool_calls and not text:
         names = (str(call.get("function", {}).get("name", "")) for call in message.tool_calls)

@@ -26,7 +26,7 @@ from turnleaf.core.prompt.builders import (
     history_message,
     page_text,
 )
-from turnleaf.core.prompt.context import NAME_CHARS, Room, context_lines, is_said, shorten
+from turnleaf.core.prompt.context import NAME_CHARS, ContextRoom, context_lines, is_said, shorten
 from turnleaf.core.prompt.fact_text import (
     MANNER,
     MANNER_HEADING,
@@ -104,7 +104,7 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
+class MemoryPart:
     """The long-term memory: its facts, and the page they stand on, unless that gave way."""
 
     facts: tuple[Memory, ...] = ()
@@ -118,11 +118,11 @@ class Remembered:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class PromptTurn:
     """What a prompt is made of."""
 
     message: str
-    remembered: Remembered = Remembered()
+    remembered: MemoryPart = MemoryPart()
     ranking: FactRanking = field(default_factory=lambda: FactRanking((), ""))
     found: tuple[Hit, ...] = ()
     history: tuple[Message, ...] = ()
@@ -187,8 +187,8 @@ class PromptComposer:
         `page` is the memory's file as a person reads it, with its headings and prose. `scores`
         says how near facts are to the message, by their ids; without it their words decide.
         """
-        remembered = _remembered(memories, page, self._form)
-        whole = Turn(
+        remembered = _make_memory_part(memories, page, self._form)
+        whole = PromptTurn(
             message,
             remembered,
             FactRanking(remembered.facts, message, scores),
@@ -197,7 +197,7 @@ class PromptComposer:
             tuple(documents),
             tuple(map(_shortened_note, notes)),
         )
-        turn, prompt = self._fitted(whole)
+        turn, prompt = self._fit(whole)
         self._explanation = Explanation(
             self._sections(turn),
             turn.found,
@@ -215,7 +215,7 @@ class PromptComposer:
         """Whether the system prompt takes all the room; the user must be heard all the same."""
         return self._count(self._system_prompt) >= self._max_tokens
 
-    def _fitted(self, whole: Turn) -> tuple[Turn, Prompt]:
+    def _fit(self, whole: PromptTurn) -> tuple[PromptTurn, Prompt]:
         """Compose within the budget; where it is tiny, notes give way too."""
         turn, prompt, excess = self._attempt(whole, is_told=True)
         if excess > 0 and not self._is_spent:
@@ -224,7 +224,7 @@ class PromptComposer:
             turn, prompt, excess = self._attempt(replace(whole, notes=()), is_told=False)
         return turn, prompt
 
-    def _attempt(self, whole: Turn, *, is_told: bool) -> tuple[Turn, Prompt, int]:
+    def _attempt(self, whole: PromptTurn, *, is_told: bool) -> tuple[PromptTurn, Prompt, int]:
         """Leave out more and more until the prompt is short enough, or nothing is left."""
         limit = 0 if self._is_spent else self._max_tokens
         while True:
@@ -238,12 +238,12 @@ class PromptComposer:
             # What is joined counts a little more than its parts, so go down by more.
             limit -= excess + JOIN_TOKENS
 
-    def _prompt(self, whole: Turn, turn: Turn) -> Prompt:
+    def _prompt(self, whole: PromptTurn, turn: PromptTurn) -> Prompt:
         return Prompt(
-            system=_joined(self._system_prompt, _memory_section(turn.remembered)),
+            system=_join_parts(self._system_prompt, _memory_section(turn.remembered)),
             messages=(
                 *map(history_message, turn.history),
-                Message("user", _joined(_context_section(turn), turn.message)),
+                Message("user", _join_parts(_context_section(turn), turn.message)),
             ),
             instructions=self._system_prompt,
             text=_as_text(turn),
@@ -251,7 +251,7 @@ class PromptComposer:
             found=whole.found,
         )
 
-    def _excess(self, turn: Turn, prompt: Prompt) -> int:
+    def _excess(self, turn: PromptTurn, prompt: Prompt) -> int:
         """Return by how many tokens a prompt is too long, in whichever of its forms is longer."""
         total = sum(section.tokens for section in self._sections(turn))
         slack = (4 + len(turn.history)) * 2 * JOIN_TOKENS
@@ -262,9 +262,9 @@ class PromptComposer:
         as_text = count(prompt.instructions) + count(prompt.text)
         return max(total, count(prompt.system) + as_messages, as_text) - self._max_tokens
 
-    def _within(self, turn: Turn, limit: int) -> Turn:
-        turn = replace(turn, message=self._shortened(turn, limit))
-        turn = replace(turn, documents=self._attached(turn, limit))
+    def _within(self, turn: PromptTurn, limit: int) -> PromptTurn:
+        turn = replace(turn, message=self._shorten_message(turn, limit))
+        turn = replace(turn, documents=self._fit_documents(turn, limit))
         room = limit - self._fixed_tokens(turn)
         kept_free = int(max(room, 0) * FOUND_SHARE) if turn.found else 0
         remembered = self._fitting(turn, room, kept_free)
@@ -275,10 +275,10 @@ class PromptComposer:
         room -= sum(map(self._cost, history)) + self._count(_found_frame(()))
         hits = _not_yet_said(turn.found, remembered, history)
         shown = (shorten(hit, turn.message) for hit in hits)
-        found = tuple(takewhile(Room(room, self._count).takes, shown))
+        found = tuple(takewhile(ContextRoom(room, self._count).takes, shown))
         return replace(turn, remembered=remembered, history=history, found=found)
 
-    def _shortened(self, turn: Turn, limit: int) -> str:
+    def _shorten_message(self, turn: PromptTurn, limit: int) -> str:
         """Return the message, without its middle if it does not fit by itself."""
         alone = replace(turn, found=(), documents=())
         room = max(limit - self._fixed_tokens(alone) + self._count(turn.message), 0)
@@ -295,7 +295,7 @@ class PromptComposer:
         tail, after = self._fitting_chars(rest, inside - before, self._count, is_end=True)
         return f"{turn.message[:head]}{_gap(total - before - after)}{rest[len(rest) - tail :]}"
 
-    def _attached(self, turn: Turn, limit: int) -> tuple[Document, ...]:
+    def _fit_documents(self, turn: PromptTurn, limit: int) -> tuple[Document, ...]:
         """Cut documents at their end to what they may take together; a short one stays whole."""
         room = limit - self._fixed_tokens(replace(turn, documents=()))
         room = max(0, min(room, int(limit * DOCUMENTS_SHARE)))
@@ -307,7 +307,7 @@ class PromptComposer:
         return tuple(one for one, size in cut if size)
 
     def _cut(self, document: Document, room: int) -> tuple[Document, int]:
-        """Give as much of a document as there is room for, and its tokens: none if it is gone."""
+        """Return as much of a document as there is room for, and its tokens: none if it is gone."""
         frame = self._count(_document(replace(document, text=""))) + self._count(_end_of(document))
         chars, tokens = self._fitting_chars(document.text, room - frame, self._quoted_tokens)
         text = document.text[:chars]
@@ -336,7 +336,7 @@ class PromptComposer:
     def _quoted_tokens(self, piece: str) -> int:
         return self._count(escaping.passage(piece))
 
-    def _fixed_tokens(self, turn: Turn) -> int:
+    def _fixed_tokens(self, turn: PromptTurn) -> int:
         return (
             self._count(self._system_prompt)
             + self._context_tokens(replace(turn, found=()))
@@ -345,14 +345,14 @@ class PromptComposer:
             + ROLE_TOKENS
         )
 
-    def _context_tokens(self, turn: Turn) -> int:
+    def _context_tokens(self, turn: PromptTurn) -> int:
         documents = sum(self._count(_document(one)) for one in turn.documents)
         return documents + self._count(_context_section(replace(turn, documents=())))
 
     def _cost(self, message: Message) -> int:
         return message_tokens(history_message(message), self._count)
 
-    def _fitting(self, turn: Turn, room: int, kept_free: int) -> Remembered:
+    def _fitting(self, turn: PromptTurn, room: int, kept_free: int) -> MemoryPart:
         """Leave out headings and prose, and then the facts that are furthest from the message."""
         remembered = turn.remembered
         may_fit = len(remembered.facts) * FACT_TOKENS <= room
@@ -363,7 +363,7 @@ class PromptComposer:
         facts = tuple(fact for fact in remembered.facts if fact.id in kept)
         return replace(remembered, facts=facts, page="")
 
-    def _nearest(self, turn: Turn, room: int) -> set[str]:
+    def _nearest(self, turn: PromptTurn, room: int) -> set[str]:
         """Return the ids of the facts that have room, the first of the ranking before others."""
         order, form = turn.ranking.order, turn.remembered.form
         if order and order[0].slot == MANNER:
@@ -384,7 +384,7 @@ class PromptComposer:
         """Count a text that is one of many, which must not fill the cache."""
         return estimate(text) if self._count is _estimated else self._count(text)
 
-    def _sections(self, turn: Turn) -> tuple[Section, ...]:
+    def _sections(self, turn: PromptTurn) -> tuple[Section, ...]:
         parts = {
             "System prompt": self._count(self._system_prompt),
             "Long-term Memory": self._count(_memory_section(turn.remembered)),
@@ -396,7 +396,7 @@ class PromptComposer:
 
 
 def _shares(sizes: Sequence[int], room: int) -> list[int]:
-    """Give each the same, and what the small ones do not need to the others, by their excess."""
+    """Share evenly, and share out what the small ones do not need by the others' excess."""
     share = room // len(sizes)
     excess = [max(size - share, 0) for size in sizes]
     left = room - sum(min(size, share) for size in sizes)
@@ -407,7 +407,7 @@ def _shares(sizes: Sequence[int], room: int) -> list[int]:
 
 
 def _not_yet_said(
-    hits: Sequence[Hit], remembered: Remembered, history: Sequence[Message]
+    hits: Sequence[Hit], remembered: MemoryPart, history: Sequence[Message]
 ) -> list[Hit]:
     """Leave out what is in the prompt anyway."""
     facts = remembered.facts
@@ -420,8 +420,8 @@ def _not_yet_said(
     ]
 
 
-def _left_out(whole: Turn, turn: Turn) -> tuple[str, ...]:
-    """Say what gave way; a fact that came back as something found did not."""
+def _left_out(whole: PromptTurn, turn: PromptTurn) -> tuple[str, ...]:
+    """Return what gave way; a fact that came back as something found did not."""
     found = _not_yet_said(whole.found, turn.remembered, turn.history)
     there = {memory.id for memory in turn.remembered.facts} | {hit.id for hit in turn.found}
     counts = {
@@ -439,7 +439,7 @@ def _left_out(whole: Turn, turn: Turn) -> tuple[str, ...]:
     return (f"{LEFT_OUT}: {', '.join(told)}. The setting promptMaxTokens says how long it may be.",)
 
 
-def _cut_documents(whole: Turn, turn: Turn) -> list[str]:
+def _cut_documents(whole: PromptTurn, turn: PromptTurn) -> list[str]:
     stayed, names = set(turn.documents), {one.name for one in turn.documents}
     cut = [
         _end_of(one) if one.name in names else _title(one)
@@ -471,7 +471,7 @@ def _title(document: Document) -> str:
 
 
 @lru_cache(maxsize=8)
-def _memory_section(remembered: Remembered) -> str:
+def _memory_section(remembered: MemoryPart) -> str:
     return "" if remembered.is_empty else _memory_frame(_memory_body(remembered))
 
 
@@ -480,7 +480,7 @@ def _memory_frame(lines: Iterable[str]) -> str:
 
 
 @lru_cache(maxsize=8)
-def _memory_body(remembered: Remembered) -> tuple[str, ...]:
+def _memory_body(remembered: MemoryPart) -> tuple[str, ...]:
     """Return the page, with the facts on how to answer once more at its end, or a list of facts."""
     facts, form = remembered.facts, remembered.form
     if not remembered.page:
@@ -489,16 +489,16 @@ def _memory_body(remembered: Remembered) -> tuple[str, ...]:
     return (_page(remembered), *([""] if wishes else []), *wishes)
 
 
-def _page(remembered: Remembered) -> str:
+def _page(remembered: MemoryPart) -> str:
     return stamped_page(remembered.page, remembered.facts, remembered.form).strip()
 
 
-def _remembered(memories: Sequence[Memory], page: str, form: FactForm) -> Remembered:
+def _make_memory_part(memories: Sequence[Memory], page: str, form: FactForm) -> MemoryPart:
     """Return the memory as it is; a page that is nothing but a title is none."""
     facts = tuple(memory for memory in memories if memory.content.strip())
     if not facts and _is_plain(page_text(page)):
         page = ""
-    return Remembered(facts, page, form)
+    return MemoryPart(facts, page, form)
 
 
 def _is_plain(page: str) -> bool:
@@ -508,11 +508,11 @@ def _is_plain(page: str) -> bool:
     return all(line.startswith(starts) for line in lines if not line.startswith("# "))
 
 
-def _context_section(turn: Turn) -> str:
-    """Give what holds for this turn only, which comes last so that the rest can be cached."""
+def _context_section(turn: PromptTurn) -> str:
+    """Return what holds for this turn only, which comes last so that the rest can be cached."""
     notes = "\n".join(f"({escaping.item(note)})" for note in turn.notes)
     found = _found_frame(context_lines(turn.found)) if turn.found else ""
-    return _joined(found, *map(_document, turn.documents), notes)
+    return _join_parts(found, *map(_document, turn.documents), notes)
 
 
 def _found_frame(lines: Iterable[str]) -> str:
@@ -524,16 +524,16 @@ def _document(document: Document) -> str:
     return block(DOCUMENT_TAG, [escaping.passage(f"{_title(document)}\n\n{document.text}")])
 
 
-def _as_text(turn: Turn) -> str:
-    """Give history, memory, context and message as one text, in the order of 000 and 002."""
-    asked = _joined(_context_section(turn), turn.message)
+def _as_text(turn: PromptTurn) -> str:
+    """Return history, memory, context and message as one text, in the order of 000 and 002."""
+    asked = _join_parts(_context_section(turn), turn.message)
     remembered = turn.remembered
     if remembered.page and _is_plain(_page(remembered)):
         remembered = replace(remembered, page="")
     if not remembered.is_empty:
-        asked = _joined(block(MEMORY_TAG, _memory_body(remembered)), asked)
+        asked = _join_parts(block(MEMORY_TAG, _memory_body(remembered)), asked)
     return build_prompt_with_history(turn.history, asked)
 
 
-def _joined(*parts: str) -> str:
+def _join_parts(*parts: str) -> str:
     return "\n\n".join(part for part in parts if part)

@@ -70,7 +70,7 @@ _CALENDAR = """
 _CALENDAR_WORDS = frozenset(_CALENDAR.split())
 
 
-class Room:
+class ContextRoom:
     """How many tokens passages may still take."""
 
     def __init__(self, tokens: int, count: Count) -> None:
@@ -208,7 +208,7 @@ def without_repetitions(hits: Iterable[Hit]) -> Iterator[Hit]:
             yield hit
 
 
-def fill(hits: Iterable[Hit], room: Room, filled: Sequence[Hit] = ()) -> list[Hit]:
+def fill(hits: Iterable[Hit], room: ContextRoom, filled: Sequence[Hit] = ()) -> list[Hit]:
     """Return what is there already, and as many of the hits as have room, each once.
 
     A few facts take no room: they are in the prompt anyway, unless the memory is too large for it.

@@ -168,7 +168,7 @@ def _any(*patterns: str) -> str:
     return "|".join(map(_word, patterns))
 
 
-def _spelled(*names: str) -> str:
+def _any_spelling(*names: str) -> str:
     """Match names with any sign, or none, in the place of their underscores."""
     return "|".join(r"[\s._▁-]{0,4}+".join(map(_word, name.split("_"))) for name in names)
 
@@ -181,12 +181,12 @@ _TAG = lazy_pattern(
 )
 _WITHIN = rf"[^<>|{_LINE_ENDS}]"
 _MARK = lazy_pattern(
-    rf"<\s*+\|(?:{_WITHIN}{{1,80}}+\|\s*+>|\s*+/?\s*+(?:{_spelled(*TEMPLATE_TOKENS)}))"
-    rf"|<[\s/|]*+(?:\w{{1,20}}+:)?(?:{_spelled(*TEMPLATE_TAGS)})(?![a-z0-9_-])(?:{_WITHIN}{{0,200}}+>)?"
+    rf"<\s*+\|(?:{_WITHIN}{{1,80}}+\|\s*+>|\s*+/?\s*+(?:{_any_spelling(*TEMPLATE_TOKENS)}))"
+    rf"|<[\s/|]*+(?:\w{{1,20}}+:)?(?:{_any_spelling(*TEMPLATE_TAGS)})(?![a-z0-9_-])(?:{_WITHIN}{{0,200}}+>)?"
     rf"|<[\s/|]*+(?:{_any(*CLOSED_TAGS)})\s*+>"
     rf"|<[\s|]*+/[\s/|]*+(?:{_any(*ROLE_TAGS)})\s*+>"
     rf"|(?<!\w)<[\s/|]*+(?:{_any(*ROLE_TAGS)})(?:\s{_WITHIN}{{0,200}}+)?+>"
-    rf"|\[[\s/]*+(?:{_spelled(*SQUARE_MARKS)})\s*+\]"
+    rf"|\[[\s/]*+(?:{_any_spelling(*SQUARE_MARKS)})\s*+\]"
 )
 # What we write after a fact: a date in square brackets, and mostly an id. Zero and one are folded.
 _PART = r"\s*+[-/.]\s*+[\dlo]{1,2}+"
@@ -262,11 +262,11 @@ def _neutral(
         is_posing = any(pattern.search(seen) for pattern in (_TAG, *brackets))
         if not is_posing and next(marks(seen), None) is None:
             break
-        text = _altered(text, marks, brackets)
+        text = _alter(text, marks, brackets)
     return text
 
 
-def _altered(
+def _alter(
     text: str, marks: Callable[[str], Iterator[int]], brackets: Sequence[re.Pattern[str]]
 ) -> str:
     seen, places = _seen_with_places(text)
@@ -320,14 +320,14 @@ def _first_visible(line: re.Match[str]) -> int:
 def _seen(text: str) -> str:
     """Fold a text to what a reader could take it for."""
     for _ in range(MAX_PASSES):
-        folded = _unescaped(text).translate(_folding)
+        folded = _unescape(text).translate(_folding)
         if folded == text:
             break
         text = folded
     return text
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     return _ENTITY.sub(lambda entity: _read(entity[0]), text) if "&" in text else text
 
 
@@ -342,7 +342,7 @@ def _seen_with_places(text: str) -> tuple[str, list[tuple[int, int]]]:
     for _ in range(MAX_PASSES):
         before = "".join(chars)
         chars, places = _entities_read("".join(chars), places)
-        chars, places = _chars_folded(chars, places)
+        chars, places = _fold_chars(chars, places)
         if "".join(chars) == before:
             break
     return "".join(chars), places
@@ -369,7 +369,7 @@ def _entities_read(
     return chars + list(text[position:]), new_places + places[position:]
 
 
-def _chars_folded(
+def _fold_chars(
     chars: list[str], places: list[tuple[int, int]]
 ) -> tuple[list[str], list[tuple[int, int]]]:
     folded = [(part, place) for char, place in zip(chars, places, strict=True)

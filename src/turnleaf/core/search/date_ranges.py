@@ -29,7 +29,7 @@ _END = r"(?:(?![A-Za-z0-9])|(?<![\x00-\x7f]))"
 _NOTHING = "(?!)"
 
 
-class SpanWords:
+class DateRangeWords:
     """The rules, words and edges of times in one language."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
@@ -53,27 +53,27 @@ class SpanWords:
 
 
 @cache
-def load_span_words(language: str) -> SpanWords:
+def load_words(language: str) -> DateRangeWords:
     """Return how a language names times; its folder has a file of them."""
-    return SpanWords(load_data(f"languages/{language}/{FILE}"))
+    return DateRangeWords(load_data(f"languages/{language}/{FILE}"))
 
 
 @cache
 def find_meanings(table: str) -> dict[str, Any]:
     """Return what the words of a table mean, in any language."""
-    tables = (words.words.get(table, {}) for words in _all_span_words())
+    tables = (words.words.get(table, {}) for words in _all_words())
     return {word: meaning for one in tables for word, meaning in one.items()}
 
 
 @cache
 def find_edge(name: str, before: str = "", after: str = "") -> re.Pattern[str]:
     """Return what an edge is in any language, between two patterns that all share."""
-    edges = (words.edge(name) for words in _all_span_words())
+    edges = (words.edge(name) for words in _all_words())
     return compile_pattern(f"{before}(?:{'|'.join(filter(None, edges)) or _NOTHING}){after}")
 
 
-def _all_span_words() -> Iterator[SpanWords]:
-    return map(load_span_words, find_folders("languages", FILE))
+def _all_words() -> Iterator[DateRangeWords]:
+    return map(load_words, find_folders("languages", FILE))
 
 
 # There are many rules, and most texts need few of them.
@@ -92,7 +92,7 @@ _NEAR = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class DateRange:
     """The days from the first to the last; `rest` is the text without the words for them."""
 
     first: date
@@ -101,7 +101,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _FoundRange:
     """Words for a time, where they stand; words for no time in the past have no days."""
 
     start: int
@@ -126,28 +126,28 @@ _GAP = lazy_pattern(r"[\s,，、]{1,20}(?=[,.;:?!，。；：？！])|\s{2,}")
 _EDGES = " \t\r\n,，.。;；:：、"
 
 
-def span_in(text: str, today: date) -> Span | None:
-    """Give the days that a text speaks of, or nothing; the shortest time wins."""
-    found = [*_joined(text, [each for each in _all(text, today) if each.days])]
+def find_date_range(text: str, today: date) -> DateRange | None:
+    """Return the days that a text speaks of, or nothing; the shortest time wins."""
+    found = [*_join_ranges(text, [each for each in _all(text, today) if each.days])]
     if not found:
         return None
     spans = _weekdays_in_weeks(found) or [each.days for each in found if each.days]
     first, last = min(spans, key=lambda days: days[1] - days[0])
-    return Span(first, last, _rest(text, found))
+    return DateRange(first, last, _rest(text, found))
 
 
-def _all(text: str, today: date) -> list[_Found]:
+def _all(text: str, today: date) -> list[_FoundRange]:
     """Find the words for times, longer ones first, in the order in which they stand."""
     plain = simplify(text[:_MAX_CHARS])
-    found: list[_Found] = []
+    found: list[_FoundRange] = []
     taken = bytearray(len(plain))
     for reads, pattern in _rules(plain):
         for match in compile_rule(pattern).finditer(plain):
             start, end = match.span()
             if not any(taken[start:end]):
                 taken[start:end] = b"\1" * (end - start)
-                days = _opened(plain, start, end, _days(_READERS[reads], match, today), today)
-                found.append(_Found(start, end, days, reads == "weekday"))
+                days = _open_end(plain, start, end, _days(_READERS[reads], match, today), today)
+                found.append(_FoundRange(start, end, days, reads == "weekday"))
     return sorted(found, key=lambda each: each.start)
 
 
@@ -156,7 +156,7 @@ def _rules(plain: str) -> Iterator[tuple[str, str]]:
     yield "iso_date", _ISO
     yield "slashed_date", f"(?P<on>{find_edge('dated_before').pattern})?{_SLASHED}"
     for language in find_present(plain, FILE):
-        yield from load_span_words(language.name).rules
+        yield from load_words(language.name).rules
 
 
 def _days(days_of: _Resolver, match: re.Match[str], today: date) -> _Days | None:
@@ -166,8 +166,8 @@ def _days(days_of: _Resolver, match: re.Match[str], today: date) -> _Days | None
         return None
 
 
-def _opened(text: str, start: int, end: int, days: _Days | None, today: date) -> _Days | None:
-    """Stretch "since Monday" to this day, and give nothing for "before Monday"."""
+def _open_end(text: str, start: int, end: int, days: _Days | None, today: date) -> _Days | None:
+    """Stretch "since Monday" to this day, and return nothing for "before Monday"."""
     if days is None or _stands_at(text, start, end, "until"):
         return None
     if _stands_at(text, start, end, "since"):
@@ -181,7 +181,7 @@ def _stands_at(text: str, start: int, end: int, edge: str) -> bool:
     return bool(before or find_edge(f"{edge}_after").match(text, end, end + _NEAR))
 
 
-def _joined(text: str, found: list[_Found]) -> Iterator[_Found]:
+def _join_ranges(text: str, found: list[_FoundRange]) -> Iterator[_FoundRange]:
     """Join two times with "to" between them into one."""
     while found:
         first, *found = found
@@ -190,13 +190,13 @@ def _joined(text: str, found: list[_Found]) -> Iterator[_Found]:
         yield first
 
 
-def _range(text: str, one: _Found, other: _Found) -> _Found | None:
+def _range(text: str, one: _FoundRange, other: _FoundRange) -> _FoundRange | None:
     if not one.days or not other.days or not _link().match(text[one.end : other.end]):
         return None
     first, last = one.days[0], other.days[1]
     if last < first and other.is_weekday:
         first -= timedelta(weeks=1)
-    return _Found(one.start, other.end, (min(first, last), max(first, last)))
+    return _FoundRange(one.start, other.end, (min(first, last), max(first, last)))
 
 
 @cache
@@ -206,8 +206,8 @@ def _link() -> re.Pattern[str]:
     return find_edge("link", r"\s*(?:[-–~～]|", rf")\s*(?:{after})?")
 
 
-def _weekdays_in_weeks(found: list[_Found]) -> list[_Days]:
-    """Give the days that are named together with their week: "on Tuesday last week"."""
+def _weekdays_in_weeks(found: list[_FoundRange]) -> list[_Days]:
+    """Return the days that are named together with their week: "on Tuesday last week"."""
     days = [each.days[0].weekday() for each in found if each.days and each.is_weekday]
     weeks = [each.days[0] for each in found if each.days and _is_week(each.days)]
     return [_day(week + timedelta(days=day)) for day in days for week in weeks]
@@ -217,7 +217,7 @@ def _is_week(days: _Days) -> bool:
     return days[0].weekday() == 0 and days[1] - days[0] == timedelta(days=6)
 
 
-def _rest(text: str, found: list[_Found]) -> str:
+def _rest(text: str, found: list[_FoundRange]) -> str:
     plain = simplify(text)
     pieces: list[str] = []
     done = 0
@@ -226,11 +226,11 @@ def _rest(text: str, found: list[_Found]) -> str:
         trailing = find_edge("trailing").match(plain, each.end, each.end + _NEAR)
         pieces.append(text[done : leading.start() if leading else each.start])
         done = trailing.end() if trailing else each.end
-    tidy = _GAP.sub(_narrowed, "".join((*pieces, text[done:])))
+    tidy = _GAP.sub(_narrow_gaps, "".join((*pieces, text[done:])))
     return find_edge("dangling", r"\A").sub("", tidy.strip(_EDGES))
 
 
-def _narrowed(gap: re.Match[str]) -> str:
+def _narrow_gaps(gap: re.Match[str]) -> str:
     """Leave one space between words and nothing before a stop."""
     following = gap.string[gap.end() : gap.end() + 1]
     return "" if following in {*",.;:?!，。；：？！"} else " "
@@ -261,7 +261,7 @@ def month_before(day: date, count: int) -> _Days:
 
 
 def _unit_before(today: date, unit: str, count: int) -> _Days:
-    """Give the day, week, month or year that was so many of them ago."""
+    """Return the day, week, month or year that was so many of them ago."""
     if unit == "day":
         return _day(today - timedelta(days=count))
     if unit == "week":
@@ -280,7 +280,7 @@ def _count_back(match: re.Match[str]) -> int:
 
 
 def _nothing(match: re.Match[str], today: date) -> None:
-    """Give no days for what lies ahead or comes again."""
+    """Return no days: it lies ahead or comes again."""
 
 
 def _days_ago(match: re.Match[str], today: date) -> _Days:
@@ -295,7 +295,7 @@ def _ago(match: re.Match[str], today: date) -> _Days:
 
 
 def _lately(match: re.Match[str], today: date) -> _Days:
-    """Give the last so many days, weeks, months or years, and this day."""
+    """Return the last so many days, weeks, months or years, and this day."""
     unit, number = _meaning(match, "unit"), match["n"].lower()
     count = find_meanings("vague").get(number) or read_number(number)
     if unit in {"day", "week"}:
@@ -321,7 +321,7 @@ def _weekend(match: re.Match[str], today: date) -> _Days:
 
 
 def _on_weekday(match: re.Match[str], today: date) -> _Days:
-    """Give the latest such day, this day included."""
+    """Return the latest such day, this day included."""
     return _day(today - timedelta(days=(today.weekday() - _meaning(match, "weekday")) % 7))
 
 
@@ -428,7 +428,7 @@ def _stated_year(groups: Mapping[str, str | None], today: date) -> int | None:
 
 
 def _latest_day(today: date, month: int, day: int) -> _Days:
-    """Give the latest such day that is not in the future; 29 February is not in every year."""
+    """Return the latest such day that is not in the future; 29 February is not in every year."""
     for year in range(today.year, today.year - _MAX_YEARS - 1, -1):
         if day <= _month(year, month)[1].day and (found := date(year, month, day)) <= today:
             return _day(found)

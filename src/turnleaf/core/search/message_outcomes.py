@@ -30,7 +30,7 @@ FEWEST_BYTES = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Traces:
+class FactTraces:
     """Where a fact comes from, and the words in which it may have been said elsewhere."""
 
     places: frozenset[Place]
@@ -38,19 +38,19 @@ class Traces:
 
 
 @dataclass(frozen=True, slots=True)
-class Fates:
+class MessageOutcomes:
     """What is forgotten, by the fact's id, and whose words a person has accepted."""
 
-    forgotten: Mapping[str, Traces]
+    forgotten: Mapping[str, FactTraces]
     accepted: frozenset[Place]
 
 
 def reason_of(fact: str) -> str:
-    """Name why messages are hidden that a fact rests on."""
+    """Return the reason for hiding the messages that a fact rests on."""
     return f"fact:{fact}"
 
 
-def find_forgotten(changes: Iterable[Change]) -> dict[str, Traces]:
+def find_forgotten(changes: Iterable[Change]) -> dict[str, FactTraces]:
     """Return the facts that somebody asked to forget and that have not come back, by id."""
     places: dict[str, set[Place]] = defaultdict(set)
     texts: dict[str, set[str]] = defaultdict(set)
@@ -63,7 +63,9 @@ def find_forgotten(changes: Iterable[Change]) -> dict[str, Traces]:
                 gone.add(fact)
             elif change.after is not None or fact != change.id:
                 gone.discard(fact)
-    return {fact: Traces(frozenset(places[fact]), frozenset(texts[fact])) for fact in sorted(gone)}
+    return {
+        fact: FactTraces(frozenset(places[fact]), frozenset(texts[fact])) for fact in sorted(gone)
+    }
 
 
 def find_accepted(changes: Iterable[Change]) -> frozenset[Place]:

@@ -65,7 +65,7 @@ class Passage:
 
     @property
     def fingerprint(self) -> bytes:
-        """Name what is said, wherever it stands."""
+        """The same for the same words, wherever they stand."""
         return hashlib.blake2b(self.text.encode("utf-8", "replace"), digest_size=16).digest()
 
     @property

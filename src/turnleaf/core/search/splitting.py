@@ -41,8 +41,8 @@ class Part(NamedTuple):
     later: int = 0
 
 
-def embedded(text: str, before: str = "", after: str = "") -> list[str]:
-    """Give what stands for a text: each gets a vector, and the best one counts."""
+def list_texts_to_embed(text: str, before: str = "", after: str = "") -> list[str]:
+    """Return what stands for a text: each gets a vector, and the best one counts."""
     cut = pieces(text)
     if len(cut) > 1:
         return cut

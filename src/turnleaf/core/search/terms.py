@@ -24,9 +24,9 @@ __all__ = [
     "Query",
     "affordable",
     "any_of",
+    "find_matches",
+    "find_places",
     "fold",
-    "marks",
-    "matched",
     "parse_query",
     "simplify",
     "terms",
@@ -119,14 +119,14 @@ def load_han() -> tuple[str, str]:
 
 
 @cache
-def _simplifying() -> dict[int, int]:
+def _simplified_table() -> dict[int, int]:
     return str.maketrans(*load_han())
 
 
 @cache
-def _folding() -> dict[int, str | int | None]:
+def _folded_table() -> dict[int, str | int | None]:
     """Return the table that simplifies Han characters and takes the marks off letters."""
-    table: dict[int, str | int | None] = {**_simplifying()}
+    table: dict[int, str | int | None] = {**_simplified_table()}
     for code in (*range(0xC0, 0x250), *range(0x370, 0x530), *range(0x1E00, 0x2000)):
         decomposed = unicodedata.normalize("NFKD", chr(code))
         if len(decomposed) > 1 and unicodedata.combining(decomposed[1]):
@@ -150,7 +150,7 @@ class Query:
 
 def simplify(text: str) -> str:
     """Return the text in Simplified characters, otherwise unchanged."""
-    return text if text.isascii() else text.translate(_simplifying())
+    return text if text.isascii() else text.translate(_simplified_table())
 
 
 def fold(text: str) -> str:
@@ -161,12 +161,12 @@ def fold(text: str) -> str:
         text = _MARKS.sub(r"\1", text)
     if not _PLAIN.fullmatch(text):
         text = unicodedata.normalize("NFKC", text)
-    return text.casefold().translate(_folding())
+    return text.casefold().translate(_folded_table())
 
 
 def terms(text: str) -> list[str]:
     """Return every term of a text, repeated as often as it occurs."""
-    folded = _spelt_out(fold(text))
+    folded = _spell_signs(fold(text))
     found: list[str] = []
     if folded.isascii():
         words = _ASCII_WORD.findall(folded)
@@ -188,7 +188,7 @@ def is_stop_word(word: str) -> bool:
 
 
 def is_unspaced(char: str) -> bool:
-    """Tell whether a character is of a script that is written without spaces."""
+    """Whether a character is of a script that is written without spaces."""
     return _RUN.match(char) is not None
 
 
@@ -207,7 +207,7 @@ def named_dates(query_terms: Iterable[str]) -> set[str]:
 
 def parse_query(text: str) -> Query:
     """Turn what a person typed into terms and FTS5 expressions; no text is ever syntax."""
-    folded = _spelt_out(fold(text[:_MAX_QUERY_CHARS]))
+    folded = _spell_signs(fold(text[:_MAX_QUERY_CHARS]))
     words, runs = WORD.findall(folded), _RUN.findall(folded)
     dates, stop_words = _date_terms(folded, words), _stop_words()
     telling = [_stem(word) for word in words if word not in stop_words]
@@ -244,10 +244,10 @@ def affordable(
 
 def any_of(chosen: Iterable[str]) -> str:
     """Return the FTS5 expression for what has any of the terms."""
-    return " OR ".join(map(_quoted, chosen))
+    return " OR ".join(map(_quote, chosen))
 
 
-def _spelt_out(folded: str) -> str:
+def _spell_signs(folded: str) -> str:
     """Return a folded text with letters in place of the signs that a name ends or begins with."""
     if "++" not in folded and "#" not in folded and ".net" not in folded:
         return folded
@@ -267,7 +267,7 @@ def _distinct(found: Iterable[str]) -> tuple[str, ...]:
     return different[:: 1 + len(different) // (_MAX_QUERY_TERMS + 1)]
 
 
-def _quoted(term: str) -> str:
+def _quote(term: str) -> str:
     """Quote a term, so that it cannot be read as FTS5 syntax; no term has a quote in it."""
     return f'"{term}"'
 
@@ -278,17 +278,17 @@ def _pairs(run: str) -> Iterator[str]:
 
 
 def _is_stop_char(char: str) -> bool:
-    """Tell whether a single character says nothing about what is looked for."""
+    """Whether a single character says nothing about what is looked for."""
     return char in _stop_chars()
 
 
 def _is_stop_pair(pair: str) -> bool:
-    """Tell whether a character pair only asks or only holds a sentence together."""
+    """Whether a character pair only asks or only holds a sentence together."""
     chars = set(pair)
     return pair in _stop_pairs() or bool(chars & _asking_chars()) or chars <= _stop_chars()
 
 
-def _listed(name: str, joint: str = " ") -> str:
+def _join_lists(name: str, joint: str = " ") -> str:
     """Return what every language lists under a name, in Simplified characters."""
     tables = (load_data(f"languages/{one}/{_FILE}") for one in find_folders("languages", _FILE))
     return simplify(joint.join(table.get(name, "") for table in tables))
@@ -296,36 +296,36 @@ def _listed(name: str, joint: str = " ") -> str:
 
 @cache
 def _stop_words() -> frozenset[str]:
-    return frozenset(_listed("stop_words").split())
+    return frozenset(_join_lists("stop_words").split())
 
 
 @cache
 def _stop_pairs() -> frozenset[str]:
-    return frozenset(_listed("stop_pairs").split())
+    return frozenset(_join_lists("stop_pairs").split())
 
 
 @cache
 def _asking_chars() -> frozenset[str]:
-    return frozenset("".join(_listed("asking_characters").split()))
+    return frozenset("".join(_join_lists("asking_characters").split()))
 
 
 @cache
 def _asking() -> re.Pattern[str]:
     """Return the pattern of what only asks, with the grammar that ties it to the rest."""
-    words = "|".join((*_listed("asking_words").split(), *_asking_chars()))
+    words = "|".join((*_join_lists("asking_words").split(), *_asking_chars()))
     grammar = f"[{''.join(_stop_chars() - _asking_chars())}]{{0,2}}"
     return re.compile(f"{grammar}(?:{words}){grammar}")
 
 
 @cache
 def _stop_chars() -> frozenset[str]:
-    return _asking_chars() | frozenset("".join(_listed("stop_characters").split()))
+    return _asking_chars() | frozenset("".join(_join_lists("stop_characters").split()))
 
 
 @cache
 def _base_forms() -> dict[str, str]:
     """Return the base of each form that no ending tells."""
-    lines = map(str.split, _listed("irregular_forms", ";").split(";"))
+    lines = map(str.split, _join_lists("irregular_forms", ";").split(";"))
     return {form: base for base, *forms in filter(None, lines) for form in forms}
 
 
@@ -411,17 +411,17 @@ _WORD = f"(?:{WORD.pattern})"
 _TOKEN = lazy_pattern(f"(?P<run>[{UNSPACED}]+)|{_WORD}(?:{_ACCENT}++{_WORD}?+)*+")
 
 
-def marks(text: str, wanted: Collection[str]) -> list[tuple[int, int]]:
-    """Give the places in a text, first and last, that match one of the terms.
+def find_places(text: str, wanted: Collection[str]) -> list[tuple[int, int]]:
+    """Return the places in a text, first and last, that match one of the terms.
 
     A single Chinese character is marked only where no longer match is.
     """
-    return _joined(_matches(text, wanted, 2)) or _joined(_matches(text, wanted, 1))
+    return _join_places(_matches(text, wanted, 2)) or _join_places(_matches(text, wanted, 1))
 
 
-def matched(text: str, wanted: Collection[str]) -> list[str]:
-    """Give the parts of a text that match one of the terms, as they stand there, each once."""
-    return list(dict.fromkeys(text[start:end] for start, end in marks(text, wanted)))
+def find_matches(text: str, wanted: Collection[str]) -> list[str]:
+    """Return the parts of a text that match one of the terms, as they stand there, each once."""
+    return list(dict.fromkeys(text[start:end] for start, end in find_places(text, wanted)))
 
 
 def _matches(text: str, wanted: Collection[str], width: int) -> Iterator[tuple[int, int]]:
@@ -436,7 +436,7 @@ def _matches(text: str, wanted: Collection[str], width: int) -> Iterator[tuple[i
                 yield first, first + width
 
 
-def _joined(spans: Iterator[tuple[int, int]]) -> list[tuple[int, int]]:
+def _join_places(spans: Iterator[tuple[int, int]]) -> list[tuple[int, int]]:
     joined: list[tuple[int, int]] = []
     for start, end in spans:
         if joined and start <= joined[-1][1]:

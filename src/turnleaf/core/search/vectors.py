@@ -39,7 +39,7 @@ class Embedder(Protocol):
         """What its vectors are stored under; two different models never share a name."""
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """Give one packed vector for each text, all of the same dimension."""
+        """Return one packed vector for each text, all of the same dimension."""
 
 
 # The time that a text takes grows with its length, and what it is about is said by then.
@@ -134,12 +134,12 @@ class Profile:
         return self.unrelated.mean + DEVIATIONS * self.unrelated.deviation
 
     def understands(self, text: str) -> bool:
-        """Tell whether it understands what this is written in."""
+        """Whether it understands what this is written in."""
         return script(text) in self.scripts
 
 
 def script(text: str) -> str:
-    """Tell whether most of a text is written in words with spaces between them."""
+    """Whether most of a text is written in words with spaces between them."""
     letters = [char for char in text if char.isalpha()]
     unspaced = sum(map(is_unspaced, letters))
     return "unspaced" if 2 * unspaced > len(letters) else "spaced"

@@ -20,7 +20,7 @@ from rich.console import Console
 
 from turnleaf import search as searching
 from turnleaf.core.keys import cli_key
-from turnleaf.core.plurals import counted
+from turnleaf.core.plurals import pluralize
 from turnleaf.errors import InvalidInput, NotFound, TurnleafError
 from turnleaf.faces.cli.answers import Shown, show_answer
 from turnleaf.faces.cli.arguments import (
@@ -412,9 +412,9 @@ def _show_status(chat: Chat, _: str) -> None:
         "conversation": f"{chat.key}{' (private)' if chat.is_private else ''}",
         "model": assistant.model.name,
         "memory": "on" if settings.enabled and not chat.is_private else "off",
-        "remembered": counted(len(assistant.memory.get_all()), "fact"),
-        "to review": counted(len(assistant.pending.get_all()), "fact"),
-        "to learn from": counted(waiting, "message"),
+        "remembered": pluralize(len(assistant.memory.get_all()), "fact"),
+        "to review": pluralize(len(assistant.pending.get_all()), "fact"),
+        "to learn from": pluralize(waiting, "message"),
         "calls today": f"{spent} of {settings.extract_daily_calls} for learning",
         "search": searching.describe(settings),
         "data folder": str(assistant.folder.path),

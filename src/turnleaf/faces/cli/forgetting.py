@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from turnleaf.core.memories import contains, to_json
-from turnleaf.core.plurals import counted
+from turnleaf.core.plurals import pluralize
 from turnleaf.errors import InvalidInput, NotFound
 from turnleaf.faces.cli.arguments import (
     TEXT,
@@ -106,7 +106,7 @@ def _find_memories(store: Facts, wanted: str) -> list[Memory]:
 
 
 def _choose(found: Sequence[Memory]) -> list[Memory]:
-    note(f"{counted(len(found), 'memory')} match:")
+    note(f"{pluralize(len(found), 'memory')} match:")
     for number, memory in enumerate(found, 1):
         note(f"  {number:>3}  {memory.id}  {flatten(memory.content)}")
     if not is_attended():
@@ -160,10 +160,10 @@ def _erase_source(workspace: Workspace, source: str, *, yes: bool, as_json: bool
         raise NotFound(message)
     for copy in gone.copies:
         note(f"{copy} was set aside earlier and may still hold it; delete it if so")
-    parts = f"{counted(gone.facts, 'fact')}, {counted(gone.notes, 'note')}"
+    parts = f"{pluralize(gone.facts, 'fact')}, {pluralize(gone.notes, 'note')}"
     say_result(
         {**asdict(gone), "copies": list(gone.copies)},
-        f"erased {parts} and {counted(gone.messages, 'message')} from {name}",
+        f"erased {parts} and {pluralize(gone.messages, 'message')} from {name}",
         as_json=as_json,
     )
 

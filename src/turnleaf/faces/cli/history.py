@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from turnleaf.core.keys import checked_key, cli_key
-from turnleaf.core.plurals import counted
+from turnleaf.core.plurals import pluralize
 from turnleaf.core.times import to_iso
 from turnleaf.core.transcripts import (
     FORMATS,
@@ -127,7 +127,7 @@ def show(
     say(f"{flatten(summary.title)}  ({flatten(summary.key)})")
     rest = summary.turns - len(messages)
     if rest > 0:
-        say(f"… {counted(rest, 'other message' if around else 'earlier message')}")
+        say(f"… {pluralize(rest, 'other message' if around else 'earlier message')}")
     for one in messages:
         _show_message(one, is_meant=one.id == message)
 
@@ -189,7 +189,7 @@ def export(
         raise InvalidInput(message)
     refuse_existing(output, force=force)
     atomic.write(atomic.real(output), text.encode())
-    note(f"wrote {counted(len(transcript.messages), 'message')} to {output}")
+    note(f"wrote {pluralize(len(transcript.messages), 'message')} to {output}")
 
 
 @history.command()
@@ -273,7 +273,7 @@ def _list(
     headings = ("No", "Last message", "Messages", "Search", "Key", "Title")
     show_table(headings, [_make_row(number, one) for number, one in shown])
     if len(shown) < len(wanted):
-        note(f"{counted(len(wanted) - len(shown), 'older conversation')} not listed; see --limit")
+        note(f"{pluralize(len(wanted) - len(shown), 'older conversation')} not listed; see --limit")
 
 
 def _make_row(number: int, one: ConversationSummary) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from prompt_toolkit import prompt
 
 from turnleaf.core.changes import Source
 from turnleaf.core.memories import to_json
-from turnleaf.core.plurals import counted
+from turnleaf.core.plurals import pluralize
 from turnleaf.core.times import to_iso
 from turnleaf.errors import NotFound
 from turnleaf.faces.cli.arguments import TEXT, Workspace, as_json, ask, find_id, pass_workspace
@@ -107,7 +107,7 @@ def _go_through(pending: PendingFacts, waiting: Sequence[Memory]) -> None:
             _decide(pending, action, memory, None)
     left = len(pending.get_all())
     if left:
-        note(f"{counted(left, 'fact')} still waiting")
+        note(f"{pluralize(left, 'fact')} still waiting")
 
 
 def _ask_action() -> str:

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 import click
 
-from turnleaf.core.schedules import seen, to_json
+from turnleaf.core.schedules import as_of_now, to_json
 from turnleaf.errors import InvalidInput, NotFound
 from turnleaf.faces.cli.arguments import TEXT, Workspace, as_json, pass_workspace, take_text
 from turnleaf.faces.cli.output import flatten, note, say, say_json, say_result
@@ -266,7 +266,7 @@ def _describe_last(one: Schedule) -> str:
     if not one.runs:
         return ""
     run = one.runs[-1]
-    state = seen(run, datetime.now(UTC)).state
+    state = as_of_now(run, datetime.now(UTC)).state
     return f"{state} {_format_time(run.finished_at or run.started_at or run.due, one)}"
 
 
@@ -285,7 +285,7 @@ def _show_runs(one: Schedule) -> None:
         (
             run.id,
             _format_time(run.due, one),
-            seen(run, datetime.now(UTC)).state,
+            as_of_now(run, datetime.now(UTC)).state,
             str(run.attempts),
             run.error or run.result or "",
         )

@@ -18,11 +18,11 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.text import Text
 
-from turnleaf.core.plurals import counted
+from turnleaf.core.plurals import pluralize
 from turnleaf.core.search.hits import KINDS, MAX_LIMIT, MODES
 from turnleaf.core.search.message_outcomes import note_newer
 from turnleaf.core.search.passages import Passage
-from turnleaf.core.search.terms import marks, parse_query
+from turnleaf.core.search.terms import find_places, parse_query
 from turnleaf.core.stored_messages import TRUSTED
 from turnleaf.errors import EmbeddingError, InvalidInput, NotFound
 from turnleaf.faces.cli.arguments import TEXT, Workspace, as_json, decode, pass_workspace, take_text
@@ -111,10 +111,10 @@ def reindex(workspace: Workspace, *, embed: bool, as_json: bool) -> None:
         with _show_progress("embedding") as tell:
             vectors = index.embed(tell)
     seconds = time.monotonic() - started
-    embedded = f", {counted(vectors, 'text')} embedded" if embed else ""
+    embedded = f", {pluralize(vectors, 'text')} embedded" if embed else ""
     say_result(
         {"passages": passages, "embedded": vectors, "seconds": round(seconds, 3)},
-        f"{counted(passages, 'passage')} indexed{embedded} in {seconds:.1f} s",
+        f"{pluralize(passages, 'passage')} indexed{embedded} in {seconds:.1f} s",
         as_json=as_json,
     )
 
@@ -190,10 +190,10 @@ def _mark_text(hit: Hit, wanted: Collection[str]) -> Text:
     rest = len(lines) - SHOWN_LINES
     shown = "\n  ".join(lines[:SHOWN_LINES])
     text = Text(shown)
-    for start, end in marks(shown, wanted):
+    for start, end in find_places(shown, wanted):
         text.stylize("bold yellow", start, end)
     if rest > 0:
-        text.append(f"\n  … {counted(rest, 'more line')}", "dim")
+        text.append(f"\n  … {pluralize(rest, 'more line')}", "dim")
     return text
 
 

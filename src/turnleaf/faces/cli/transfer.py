@@ -12,7 +12,7 @@ import click
 
 from turnleaf.core import jsonfacts, markdown
 from turnleaf.core.drafts import Draft
-from turnleaf.core.plurals import counted
+from turnleaf.core.plurals import pluralize
 from turnleaf.errors import CorruptFile, InvalidInput, MemoryFull, NotFound, SettingsError
 from turnleaf.faces.cli.arguments import (
     Workspace,
@@ -94,7 +94,7 @@ def export(
         sys.stdout.buffer.write(data)
         return
     atomic.write(atomic.real(file), data)
-    note(f"wrote {counted(len(found), 'memory')} to {file}")
+    note(f"wrote {pluralize(len(found), 'memory')} to {file}")
 
 
 def _read(file: str) -> tuple[str, datetime]:
@@ -123,7 +123,7 @@ def _add(workspace: Workspace, found: Sequence[Memory]) -> int:
         present = workspace.memory.get_all()
         fit = "does not fit" if len(found) == 1 else "do not fit"
         message = (
-            f"nothing was imported: {counted(len(found), 'memory')} {fit} "
+            f"nothing was imported: {pluralize(len(found), 'memory')} {fit} "
             f"beside the {len(present)} there; {error}"
         )
         raise MemoryFull(message) from error
@@ -157,7 +157,7 @@ def backup(workspace: Workspace, file: str, *, force: bool, as_json: bool) -> No
     saved = archives.backup(workspace.folder.path, file)
     say_result(
         {"file": str(saved.path), "files": saved.files, "bytes": saved.size},
-        f"saved {counted(saved.files, 'file')} in {file} ({saved.size:,} bytes)",
+        f"saved {pluralize(saved.files, 'file')} in {file} ({saved.size:,} bytes)",
         as_json=as_json,
     )
     _warn_of_paths_outside(workspace)
@@ -186,7 +186,7 @@ def restore(workspace: Workspace, file: str, *, yes: bool, as_json: bool) -> Non
     safety = str(done.safety) if done.safety else None
     say_result(
         {"files": done.files, "removed": list(done.removed), "safetyBackup": safety},
-        f"brought {counted(done.files, 'file')} back into {folder}",
+        f"brought {pluralize(done.files, 'file')} back into {folder}",
         *(f"removed {path}, which is not in the backup" for path in done.removed),
         *([f"what was there before is in {safety}"] if safety else []),
         as_json=as_json,

@@ -15,7 +15,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict
 
 from turnleaf import __version__
-from turnleaf.core.secrets import masked
+from turnleaf.core.secrets import mask_secrets
 from turnleaf.errors import TurnleafError
 from turnleaf.faces.http.problems import Refused
 from turnleaf.faces.http.requests import from_app, make_etag
@@ -275,7 +275,7 @@ class EventFeed:
 
     def _look_at_learning(self) -> None:
         for problem in self._own.problems():
-            log.warning("in the background: %s", masked(problem))
+            log.warning("in the background: %s", mask_secrets(problem))
             self.publish("problem", ProblemTold(message=harmless(problem, self._own)))
         self._untold += self._own.learnt()
         if self._untold:

@@ -50,7 +50,7 @@ class RunView(JsonModel):
     @classmethod
     def of(cls, run: schedules.Run, assistant: Assistant) -> Self:
         """Return a run's form as it is now."""
-        record = schedules.run_to_json(schedules.seen(run, assistant.now()))
+        record = schedules.run_to_json(schedules.as_of_now(run, assistant.now()))
         error = run.error and harmless(run.error, assistant)
         return cls.model_validate({**record, "error": error})
 

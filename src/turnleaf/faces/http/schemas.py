@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_camel
 
 from turnleaf.core import changes, memories
 from turnleaf.core.changes import Source
-from turnleaf.core.search.terms import matched
+from turnleaf.core.search.terms import find_matches
 from turnleaf.core.times import to_iso
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ class HitView(JsonModel):
             "shown": found.is_shown,
             "id": found.id,
             "score": _round(found.score) if found.is_judged else None,
-            "terms": matched(found.text, wanted),
+            "terms": find_matches(found.text, wanted),
             "newer": NewerView.of(found.newer) if found.newer else None,
         }
         parts = {"bm25": _round(found.bm25), "vector": _round(found.vector)}

@@ -15,7 +15,7 @@ from turnleaf.assistant import Done
 from turnleaf.core.dialogue import Text, ToolCall
 from turnleaf.core.keys import slack_key
 from turnleaf.core.languages.replies import choose_words
-from turnleaf.core.secrets import masked
+from turnleaf.core.secrets import mask_secrets
 from turnleaf.core.setting_kinds import read_pairs
 from turnleaf.core.times import to_millisecond
 from turnleaf.errors import TurnleafError
@@ -162,7 +162,7 @@ class Bot:
 
     def _tell_news_of(self, one: Assistant) -> None:
         for problem in one.problems():
-            log.warning("in the background: %s", masked(problem))
+            log.warning("in the background: %s", mask_secrets(problem))
         learned = one.learnt()
         if not learned:
             return

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError, SlackClientError
 
-from turnleaf.core.secrets import masked
+from turnleaf.core.secrets import mask_secrets
 from turnleaf.errors import SettingsError, TurnleafError
 from turnleaf.settings import find_slack_url
 
@@ -111,11 +111,11 @@ def attempt(do: Callable[[], None]) -> None:
     try:
         do()
     except SlackClientError as error:
-        log.warning("Slack did not take what it was told: %s", masked(find_reason(error)))
+        log.warning("Slack did not take what it was told: %s", mask_secrets(find_reason(error)))
     except TurnleafError as error:
-        log.warning("%s", masked(str(error)))
+        log.warning("%s", mask_secrets(str(error)))
     except Exception:  # noqa: BLE001 - whatever it is
-        fault = masked(traceback.format_exc())
+        fault = mask_secrets(traceback.format_exc())
         log.error("something went wrong in the Slack bot; please report this\n%s", fault)  # noqa: TRY400
 
 

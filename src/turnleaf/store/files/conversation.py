@@ -84,7 +84,7 @@ class Conversation:
         now = self._now()
         created = self._messages[0].timestamp if self._messages else None
         text = conversations_json.dump(
-            conversations_json.Record(created or now, now, self._messages)
+            conversations_json.StoredConversation(created or now, now, self._messages)
         )
         target = atomic.real(path)
         atomic.make_folder(target.parent)

@@ -14,7 +14,7 @@ from turnleaf.core.examination import Row
 from turnleaf.core.jsontext import to_text
 from turnleaf.core.markdown_blocks import LINES, is_blank
 from turnleaf.core.memories import checked_text
-from turnleaf.core.plurals import counted
+from turnleaf.core.plurals import pluralize
 from turnleaf.errors import InvalidInput
 from turnleaf.settings import default_data_dir
 from turnleaf.store.ambient import local_now
@@ -189,5 +189,5 @@ def examine(folder: Path) -> Iterator[Part]:
     holds = "not there yet"
     if folder.is_dir():
         is_readable = os.access(folder, os.R_OK | os.X_OK)
-        holds = counted(len(DailyLog(folder).dates()), "day") if is_readable else "cannot be read"
+        holds = pluralize(len(DailyLog(folder).dates()), "day") if is_readable else "cannot be read"
     yield Row("daily log", str(folder), None, holds)

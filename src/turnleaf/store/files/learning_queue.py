@@ -23,8 +23,8 @@ from turnleaf.core.learning.queue import (
     STATES,
     Batch,
     Cycle,
+    LearningProblem,
     Outgoing,
-    Problem,
     Queued,
     SetAside,
     Sighting,
@@ -35,7 +35,7 @@ from turnleaf.core.learning.queue import (
     sighting_from_json,
     sighting_to_json,
 )
-from turnleaf.core.plurals import counted
+from turnleaf.core.plurals import pluralize
 from turnleaf.core.times import from_iso, to_iso
 from turnleaf.errors import CorruptFile, InvalidInput
 from turnleaf.store.ambient import local_now, utc_now
@@ -284,7 +284,7 @@ class LearningStore:
         self._database.write(lambda database: _release(database, batch, error, stamp))
         self._held.discard(batch.token)
 
-    def last_error(self) -> Problem | None:
+    def last_error(self) -> LearningProblem | None:
         """Tell what went wrong last, unless an extraction was completed since."""
         query = "SELECT CAST(key AS BLOB), record FROM problems"
         rows = self._database.read(lambda database: list(database.execute(query)))
@@ -329,7 +329,7 @@ class LearningStore:
             if not cycle.may_begin(now):
                 return False
             database.execute("INSERT OR IGNORE INTO conversations (key) VALUES (?)", (key,))
-            _set_cycle(database, key, cycle.begun(now))
+            _set_cycle(database, key, cycle.begin(now))
             return True
 
         checked_key(key)
@@ -339,7 +339,7 @@ class LearningStore:
         """Take note of how the flush went; one that failed is tried at the next occasion."""
 
         def finish(database: Connection) -> None:
-            _set_cycle(database, key, _cycle(database, key).finished(succeeded=succeeded))
+            _set_cycle(database, key, _cycle(database, key).finish(succeeded=succeeded))
 
         checked_key(key)
         self._database.write(finish)
@@ -709,10 +709,12 @@ def _read(data: bytes, read: Callable[[dict[str, Any]], T]) -> T | None:
         return None
 
 
-def _problem(key: str, record: Mapping[str, Any] | None) -> Problem:
+def _problem(key: str, record: Mapping[str, Any] | None) -> LearningProblem:
     known = record or {}
     time = _moment(str(known.get("time")).encode())
-    return Problem(time or LONG_AGO, key, known.get("text", "what went wrong cannot be read"))
+    return LearningProblem(
+        time or LONG_AGO, key, known.get("text", "what went wrong cannot be read")
+    )
 
 
 def _record(data: bytes) -> dict[str, Any] | None:
@@ -777,7 +779,7 @@ def examine(path: Path) -> Iterator[Part]:
         yield Row("learning", str(path), path.stat().st_size, "cannot be used")
         yield report_damage(path, error)
         return
-    holds = f"{counted(waiting, 'message')} to learn from"
+    holds = f"{pluralize(waiting, 'message')} to learn from"
     yield Row("learning", str(path), path.stat().st_size, holds)
     yield figures
     yield from findings

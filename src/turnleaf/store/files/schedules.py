@@ -14,7 +14,7 @@ from turnleaf.core.examination import Diagnosis
 from turnleaf.core.jsontext import to_text
 from turnleaf.core.keys import schedule_key
 from turnleaf.core.memories import checked_text, unique_id
-from turnleaf.core.plurals import counted
+from turnleaf.core.plurals import pluralize
 from turnleaf.core.schedules import Run, Schedule, checked_deliver
 from turnleaf.core.times import to_iso, to_millisecond
 from turnleaf.errors import Conflict, CorruptFile, InvalidInput, NotFound
@@ -157,7 +157,7 @@ class ScheduleStore:
 
         def edit(known: dict[str, Schedule]) -> int:
             found = [one for one in known.values() if schedule_key("") + one.id == key]
-            known |= {one.id: schedules.erased(one, now) for one in found}
+            known |= {one.id: schedules.erase_results(one, now) for one in found}
             return sum(run.result is not None for one in found for run in one.runs)
 
         return self._change(edit) if self.location.exists() else 0
@@ -209,10 +209,10 @@ class ScheduleStore:
     ) -> tuple[Schedule, Run | None]:
         new = self._new_run(now)
         try:
-            return schedules.claimed(one, now, next_due, new, can_deliver=can_deliver)
+            return schedules.claim_run(one, now, next_due, new, can_deliver=can_deliver)
         except InvalidInput as error:
             # Somebody wrote it into the file; the others are not to wait for its correction.
-            return schedules.broken(one, now, new, str(error)), None
+            return schedules.record_failure(one, now, new, str(error)), None
 
     def begin(self, schedule_id: str) -> tuple[Schedule, Run]:
         """Take a run of a schedule although it is not due; refuse while one is under way."""
@@ -224,8 +224,8 @@ class ScheduleStore:
                 message = f"{schedule_id} is running already; wait until it is done"
                 raise Conflict(message)
             if one.unfinished:
-                one, _ = schedules.given_up(one, one.unfinished, now)
-            known[one.id], run = schedules.started(one, now, self._new_run(now))
+                one, _ = schedules.give_up_run(one, one.unfinished, now)
+            known[one.id], run = schedules.start_run(one, now, self._new_run(now))
             return known[one.id], run
 
         return self._change(edit)
@@ -233,11 +233,11 @@ class ScheduleStore:
     def hold(self, schedule_id: str, run: Run) -> bool:
         """Give a sign of life of a run; False when it is no longer ours."""
         now = self._moment()
-        return self._mine(schedule_id, lambda one: schedules.held(one, run, now))
+        return self._mine(schedule_id, lambda one: schedules.extend_lease(one, run, now))
 
     def give_back(self, schedule_id: str, run: Run) -> bool:
         """Leave a run to whoever comes next; False when it is no longer ours."""
-        return self._mine(schedule_id, lambda one: schedules.given_back(one, run))
+        return self._mine(schedule_id, lambda one: schedules.give_back_run(one, run))
 
     def finish(
         self, schedule_id: str, run: Run, *, result: str | None = None, error: str | None = None
@@ -245,7 +245,7 @@ class ScheduleStore:
         """End a run; False when it is no longer ours."""
         now = self._moment()
         said = {"result": result and to_text(result), "error": error and to_text(error)}
-        return self._mine(schedule_id, lambda one: schedules.finished(one, run, now, **said))
+        return self._mine(schedule_id, lambda one: schedules.finish_run(one, run, now, **said))
 
     def _new_run(self, now: datetime) -> Run:
         return Run(self._new_id(), now, "running", holder=self._holder)
@@ -383,7 +383,7 @@ def examine(path: Path) -> Iterator[Part]:
     def describe() -> str:
         known.extend(parsed(atomic.read(path)).values())
         paused = sum(one.is_paused for one in known)
-        return counted(len(known), "schedule") + (f", {paused} of them paused" if paused else "")
+        return pluralize(len(known), "schedule") + (f", {paused} of them paused" if paused else "")
 
     yield from examine_file("schedules", path, describe)
     now = utc_now()
@@ -393,7 +393,7 @@ def examine(path: Path) -> Iterator[Part]:
 
 def _examine_schedule(one: Schedule, now: datetime) -> Iterator[Diagnosis]:
     name = f"the schedule {one.name or one.id}"
-    last = schedules.seen(one.runs[-1], now) if one.runs else None
+    last = schedules.as_of_now(one.runs[-1], now) if one.runs else None
     if last and last.state in _UNHAPPY:
         why = last.error or last.state
         message = f"the last run of {name} (due {to_iso(last.due)}): {last.state}; {why}"

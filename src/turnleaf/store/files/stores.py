@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from turnleaf.core.examination import Diagnosis, Examination
-from turnleaf.core.search.message_outcomes import Fates, find_accepted, find_forgotten
+from turnleaf.core.search.message_outcomes import MessageOutcomes, find_accepted, find_forgotten
 from turnleaf.settings import CONFIG_NAME, Settings
 from turnleaf.store.ambient import local_now
 from turnleaf.store.contracts import Stores
@@ -273,5 +273,5 @@ class SettledConversations:
             return
         # To look for the record of what never was would make its file.
         pending = self._pending.changes() if self._pending.exists() else ()
-        fates = Fates(find_forgotten(self._memory.changes()), find_accepted(pending))
-        self._conversations.settle(fates, state)
+        outcomes = MessageOutcomes(find_forgotten(self._memory.changes()), find_accepted(pending))
+        self._conversations.settle(outcomes, state)

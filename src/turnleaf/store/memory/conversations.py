@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from turnleaf.core.jsontext import dumps, to_text
 from turnleaf.core.keys import Reader, can_read, checked_key, default_audience, is_narrower
 from turnleaf.core.messages import Content, Message, from_json, to_json
-from turnleaf.core.search.message_outcomes import Traces, reason_of
+from turnleaf.core.search.message_outcomes import FactTraces, reason_of
 from turnleaf.core.stored_messages import (
     ANSWERING,
     TRUSTED,
@@ -308,7 +308,7 @@ class MemoryConversations(Keeper):
         return hidden
 
     @in_one_step
-    def settle(self, forgotten: Mapping[str, Traces]) -> None:
+    def settle(self, forgotten: Mapping[str, FactTraces]) -> None:
         """Hide what forgotten facts rest on, once for each, and show what came back."""
         done = self._forest.forgotten
         for fact in done - forgotten.keys():

@@ -14,8 +14,8 @@ from turnleaf.core.learning import decisions as decided
 from turnleaf.core.learning.queue import (
     Batch,
     Cycle,
+    LearningProblem,
     Outgoing,
-    Problem,
     Queued,
     SetAside,
     Sighting,
@@ -72,7 +72,7 @@ class Lessons:
     rows: list[WaitingMessage] = field(default_factory=list)
     outbox: list[Outgoing] = field(default_factory=list)
     sightings: list[tuple[str, Sighting]] = field(default_factory=list)
-    problem: Problem | None = None
+    problem: LearningProblem | None = None
     problem_sources: frozenset[str | None] = frozenset()
     last: dict[str, datetime] = field(default_factory=dict)
     cycles: dict[str, Cycle] = field(default_factory=dict)
@@ -233,7 +233,7 @@ class MemoryLearning(Keeper):
         self._kept.outbox += new
 
     def _note_problem(self, key: str, text: str, rows: Iterable[WaitingMessage]) -> None:
-        self._kept.problem = Problem(self.now(), key, text)
+        self._kept.problem = LearningProblem(self.now(), key, text)
         self._kept.problem_sources = frozenset(one.queued.source for one in rows)
 
     @in_one_step
@@ -275,7 +275,7 @@ class MemoryLearning(Keeper):
             self._note_problem(batch.key, error, held)
             self._kept.last[batch.key] = self.now()
 
-    def last_error(self) -> Problem | None:
+    def last_error(self) -> LearningProblem | None:
         """Return what went wrong last, unless an extraction was completed since."""
         return self._kept.problem
 
@@ -307,14 +307,14 @@ class MemoryLearning(Keeper):
         may_begin = cycle.may_begin(self.now())
         if may_begin:
             self._kept.is_used = True
-            self._kept.cycles[key] = cycle.begun(self.now())
+            self._kept.cycles[key] = cycle.begin(self.now())
         return may_begin
 
     @in_one_step
     def flushed(self, key: str, *, succeeded: bool) -> None:
         """Store how the flush went."""
         cycle = self._kept.cycles.get(checked_key(key), Cycle())
-        self._kept.cycles[key] = cycle.finished(succeeded=succeeded)
+        self._kept.cycles[key] = cycle.finish(succeeded=succeeded)
 
     @in_one_step
     def end_cycle(self, key: str) -> None:

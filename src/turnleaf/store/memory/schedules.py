@@ -128,7 +128,7 @@ class MemorySchedules(Keeper):
         known = self._kept.get(key.removeprefix(_PREFIX)) if key.startswith(_PREFIX) else None
         if known is None:
             return 0
-        self._keep(schedules.erased(known, self.now()))
+        self._keep(schedules.erase_results(known, self.now()))
         return sum(run.result is not None for run in known.runs)
 
     @in_one_step
@@ -140,7 +140,7 @@ class MemorySchedules(Keeper):
         due = [one for one in self._kept.values() if schedules.is_to_do(one, now)]
         for one in sorted(due, key=lambda one: _rank(one, now)):
             can_deliver = len(taken) < most and (kinds is None or one.kind in kinds)
-            changed, run = schedules.claimed(
+            changed, run = schedules.claim_run(
                 one, now, next_due, self._make_run(now), can_deliver=can_deliver
             )
             self._keep(changed)
@@ -158,21 +158,21 @@ class MemorySchedules(Keeper):
             message = f"the schedule {schedule_id!r} is running already; wait until it is done"
             raise Conflict(message)
         if known.unfinished:
-            known, _ = schedules.given_up(known, known.unfinished, now)
-        begun, run = schedules.started(known, now, self._make_run(now))
+            known, _ = schedules.give_up_run(known, known.unfinished, now)
+        begun, run = schedules.start_run(known, now, self._make_run(now))
         return self._keep(begun), run
 
     @in_one_step
     def hold(self, schedule_id: str, run: Run) -> bool:
         """Renew the lease of a run; False when it is no longer one's own."""
         known = self._kept.get(schedule_id)
-        return self._keep_if(schedules.held(known, run, self.now()) if known else None)
+        return self._keep_if(schedules.extend_lease(known, run, self.now()) if known else None)
 
     @in_one_step
     def give_back(self, schedule_id: str, run: Run) -> bool:
         """Return a run for whoever claims next; False when it is no longer one's own."""
         known = self._kept.get(schedule_id)
-        return self._keep_if(schedules.given_back(known, run) if known else None)
+        return self._keep_if(schedules.give_back_run(known, run) if known else None)
 
     @in_one_step
     def finish(
@@ -184,7 +184,7 @@ class MemorySchedules(Keeper):
         wrong = None if error is None else to_text(error)
         if known is None:
             return False
-        return self._keep_if(schedules.finished(known, run, self.now(), result=said, error=wrong))
+        return self._keep_if(schedules.finish_run(known, run, self.now(), result=said, error=wrong))
 
     def _keep_if(self, changed: Schedule | None) -> bool:
         if changed is not None:

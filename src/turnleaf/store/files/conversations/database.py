@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from turnleaf.core.messages import Message
-    from turnleaf.core.search.message_outcomes import Fates
+    from turnleaf.core.search.message_outcomes import MessageOutcomes
     from turnleaf.core.stored_messages import (
         ConversationSummary,
         Feed,
@@ -161,9 +161,9 @@ class DatabaseShelf:
             lambda database: marking.hide(database, key, stamps, to_text(reason))
         )
 
-    def settle(self, fates: Fates, state: str) -> None:
+    def settle(self, outcomes: MessageOutcomes, state: str) -> None:
         """Hide and show messages, and trust them, as the record of facts says by now."""
-        self._database.write(lambda database: settle(database, fates, state))
+        self._database.write(lambda database: settle(database, outcomes, state))
 
     def show_again(self, reason: str) -> int:
         """Show what was hidden for a reason and for no other; return how many messages."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from turnleaf.core import conversations_json
-from turnleaf.core.conversations_json import Record
+from turnleaf.core.conversations_json import StoredConversation
 from turnleaf.core.messages import Message
 from turnleaf.core.stored_messages import (
     ConversationSummary,
@@ -63,7 +63,10 @@ class JsonShelf:
             created = old.created_at if old else now
             others = {one: body for one, body in conversations.items() if one != key}
             # At the end, because two additions within one millisecond differ in nothing else.
-            self._write(file, others | {key: conversations_json.dump(Record(created, now, kept))})
+            self._write(
+                file,
+                others | {key: conversations_json.dump(StoredConversation(created, now, kept))},
+            )
         places = range(1, len(kept) + 1)
         return list(places[-len(bare) :])
 
@@ -143,7 +146,7 @@ class JsonShelf:
         """Return what is known of one conversation."""
         return next((row for row in self.summaries(None, None) if row.key == key), None)
 
-    def _newest_first(self) -> list[tuple[str, Record]]:
+    def _newest_first(self) -> list[tuple[str, StoredConversation]]:
         try:
             records = _loaded(self._parsed(atomic.read(self._path)))
         except CorruptFile:
@@ -179,7 +182,9 @@ class JsonShelf:
         except CorruptFile as problem:
             return self._rescued(file, problem, {})
 
-    def _record(self, file: atomic.Held, conversations: dict[str, str], key: str) -> Record | None:
+    def _record(
+        self, file: atomic.Held, conversations: dict[str, str], key: str
+    ) -> StoredConversation | None:
         body = conversations.get(key)
         try:
             return conversations_json.load(body) if body else None
@@ -216,12 +221,12 @@ class JsonShelf:
             else (body, conversations_json.line(key, body))
             for key, body in conversations.items()
         }
-        data = conversations_json.assembled(line for _, line in self._lines.values())
+        data = conversations_json.assemble(line for _, line in self._lines.values())
         file.replace(data)
         self._known = (data, conversations)
 
 
-def _loaded(conversations: dict[str, str]) -> dict[str, Record]:
+def _loaded(conversations: dict[str, str]) -> dict[str, StoredConversation]:
     return {key: conversations_json.load(body) for key, body in conversations.items()}
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from datetime import datetime
 
-    from turnleaf.core.search.message_outcomes import Fates, Place, Traces
+    from turnleaf.core.search.message_outcomes import FactTraces, MessageOutcomes, Place
     from turnleaf.store.files.conversations.limits import Limits
     from turnleaf.store.files.databases import Connection
 
@@ -127,26 +127,26 @@ def read_state(database: Connection) -> str:
     return found or ""
 
 
-def settle(database: Connection, fates: Fates, state: str) -> None:
+def settle(database: Connection, outcomes: MessageOutcomes, state: str) -> None:
     """Hide and show messages, and trust them, as the record of facts says by now.
 
     What is hidden for a fact that is forgotten still is not looked for again: whoever says it
     once more means it.
     """
     known = {reason for (reason,) in select(database, "SELECT DISTINCT reason FROM hidden")}
-    forgotten = {reason_of(fact): traces for fact, traces in fates.forgotten.items()}
+    forgotten = {reason_of(fact): traces for fact, traces in outcomes.forgotten.items()}
     for reason in known - forgotten.keys():
         show_again(database, reason)
     for reason, traces in forgotten.items():
         if reason not in known:
             _hide_traces(database, traces, reason)
-    for key, stamps in _by_conversation(fates.accepted).items():
+    for key, stamps in _by_conversation(outcomes.accepted).items():
         accept(database, key, stamps)
     database.execute("DELETE FROM record")
     database.execute("INSERT INTO record (state) VALUES (?)", (state,))
 
 
-def _hide_traces(database: Connection, traces: Traces, reason: str) -> None:
+def _hide_traces(database: Connection, traces: FactTraces, reason: str) -> None:
     for key, stamps in _by_conversation(traces.places).items():
         hide(database, key, stamps, reason)
     for text in traces.texts:

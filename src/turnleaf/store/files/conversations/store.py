@@ -10,7 +10,7 @@ from turnleaf.core import conversations_json
 from turnleaf.core.examination import Diagnosis
 from turnleaf.core.keys import checked_key, default_audience
 from turnleaf.core.messages import Message
-from turnleaf.core.plurals import counted
+from turnleaf.core.plurals import pluralize
 from turnleaf.core.retention import Retention
 from turnleaf.core.stored_messages import (
     ANSWERING,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from turnleaf.core.examination import Part
     from turnleaf.core.messages import Content
-    from turnleaf.core.search.message_outcomes import Fates
+    from turnleaf.core.search.message_outcomes import MessageOutcomes
     from turnleaf.core.stored_messages import Cursor, Feed, StoredMessage
     from turnleaf.store.files.conversations.takeover import TakenOver
 
@@ -263,9 +263,9 @@ class ConversationStore:
         """Trust what others said at these times as the user's own words; return how many."""
         return self._writable().accept(checked_key(conversation_id), times)
 
-    def settle(self, fates: Fates, state: str) -> None:
+    def settle(self, outcomes: MessageOutcomes, state: str) -> None:
         """Bring messages in line with what became of the facts that they gave."""
-        self._writable().settle(fates, state)
+        self._writable().settle(outcomes, state)
 
     def settled_state(self) -> str:
         """Return the state of the record that the messages are in line with."""
@@ -435,7 +435,7 @@ def examine(path: Path, settings: Settings) -> Iterator[Part]:
 
 def _describe_file(path: Path) -> str:
     text = (atomic.read(path) or b"").decode("utf-8-sig")
-    return counted(len(conversations_json.parse(text)), "conversation")
+    return pluralize(len(conversations_json.parse(text)), "conversation")
 
 
 def _describe_database(path: Path) -> str:
@@ -444,7 +444,7 @@ def _describe_database(path: Path) -> str:
 
 def describe_figures(figures: StoredFigures) -> str:
     """Return in words how much there is, and since when."""
-    conversations = counted(figures.conversations, "conversation")
-    messages = counted(figures.messages, "message")
+    conversations = pluralize(figures.conversations, "conversation")
+    messages = pluralize(figures.messages, "message")
     since = f", the oldest of {figures.oldest.astimezone():%Y-%m-%d}" if figures.oldest else ""
     return f"{conversations}, {messages}{since}, {figures.bytes:,} bytes"

@@ -25,7 +25,7 @@ from turnleaf.core.older_conversations import (
     without_conversation,
     without_lines,
 )
-from turnleaf.core.plurals import counted
+from turnleaf.core.plurals import pluralize
 from turnleaf.errors import InvalidInput, StorageError, TurnleafError
 from turnleaf.store.ambient import utc_now
 from turnleaf.store.files import atomic
@@ -79,8 +79,8 @@ class TakenOver:
 
     def __str__(self) -> str:
         """Say in one line what was done."""
-        messages = counted(self.messages, "message")
-        conversations = counted(self.conversations, "conversation")
+        messages = pluralize(self.messages, "message")
+        conversations = pluralize(self.conversations, "conversation")
         kept = f"; the older files are kept as {', '.join(map(str, self.backups))}"
         return f"took over {messages} of {conversations}{kept if self.backups else ''}"
 
@@ -296,7 +296,7 @@ def _retire(source: _Source, file: atomic.Held) -> Path | None:
     if source.damaged:
         atomic.log.warning(
             "%s of %s could not be read and taken over; all of it is kept in %s",
-            counted(source.damaged, "part"),
+            pluralize(source.damaged, "part"),
             source.path,
             copy,
         )
@@ -370,7 +370,9 @@ def examine(location: Path) -> Iterator[Part]:
         )
     copies, size = describe_backups(folder)
     if copies:
-        holds = f"{counted(copies, 'file')} of an older version, taken over since; yours to delete"
+        holds = (
+            f"{pluralize(copies, 'file')} of an older version, taken over since; yours to delete"
+        )
         yield Row("older files", str(folder), size, holds)
 
 
@@ -389,7 +391,7 @@ def describe_unimported(folder: DataFolder, settings: Settings) -> str | None:
         if count:
             command = f"turnleaf --data-dir {shlex.quote(str(folder.path))} import"
             return (
-                f"{path} holds {counted(count, 'fact')} that the memory lacks; "
+                f"{path} holds {pluralize(count, 'fact')} that the memory lacks; "
                 f"{command} {shlex.quote(str(path))} adds them, renaming the file ends this notice"
             )
     return None

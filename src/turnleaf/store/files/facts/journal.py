@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from turnleaf.core import file_changes
 from turnleaf.core.examination import Diagnosis
 from turnleaf.core.jsontext import dumps
-from turnleaf.core.plurals import counted
+from turnleaf.core.plurals import pluralize
 from turnleaf.store.files import atomic
 from turnleaf.store.files.examining import collect, refuse_odd
 
@@ -228,8 +228,8 @@ def examine(path: Path) -> Iterator[Part]:
     if bad:
         yield Diagnosis(
             "warning",
-            f"{counted(len(bad), 'line')} of {path} cannot be read, line {bad[0]} first; undo and "
-            "why know nothing of them; correct them or delete them",
+            f"{pluralize(len(bad), 'line')} of {path} cannot be read, line {bad[0]} first; undo "
+            "and why know nothing of them; correct them or delete them",
         )
 
 

@@ -22,7 +22,7 @@ from turnleaf.core.memories import (
     contains,
     unique_id,
 )
-from turnleaf.core.plurals import counted
+from turnleaf.core.plurals import pluralize
 from turnleaf.core.room import Room, check_capacity, check_reserve, find_weakest, room_for
 from turnleaf.core.times import to_millisecond
 from turnleaf.errors import Conflict, CorruptFile, InvalidInput, MemoryFull, NotFound, StorageError
@@ -758,7 +758,7 @@ def examine(path: Path) -> Iterator[Part]:
         text = (atomic.read(path, atomic.MAX_PAGE_BYTES) or b"").decode("utf-8-sig")
         facts = form.parse(text, atomic.modified(path)).facts
         chars = sum(len(fact.memory.content) for fact in facts)
-        return f"{counted(len(facts), 'fact')}, {counted(chars, 'character')}"
+        return f"{pluralize(len(facts), 'fact')}, {pluralize(chars, 'character')}"
 
     yield from examine_file("memory", path, describe)
 

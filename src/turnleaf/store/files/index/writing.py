@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from turnleaf.core.search.passages import Passage, Placed, place
 from turnleaf.core.search.small_talk import says_nothing
-from turnleaf.core.search.splitting import WHOLE_COLUMNS, embedded
+from turnleaf.core.search.splitting import WHOLE_COLUMNS, list_texts_to_embed
 from turnleaf.core.search.terms import date_terms, terms
 from turnleaf.store.files import atomic
 from turnleaf.store.files.index import vectors as index_vectors
@@ -277,7 +277,7 @@ def meaning_of(one: Placed) -> bytes:
     if not before and not after and not said.name and len(said.text) <= SHORT_CHARS:
         return said.fingerprint
     texts = (side.spoken if side else "" for side in (said, before, after))
-    joined = "\0".join(embedded(*map(to_storable, texts)))
+    joined = "\0".join(list_texts_to_embed(*map(to_storable, texts)))
     return hashlib.blake2b(joined.encode(), digest_size=16).digest()
 
 
@@ -296,7 +296,7 @@ def _texts(database: apsw.Connection, meaning: bytes) -> list[str]:
     said = Passage(row[0], 0, speaker=row[1], message=row[2])
     before, after = (_recall_passage(database, number) for number in row[3:])
     around = _other_messages(Placed(said, before, after))
-    return embedded(said.spoken, *(side.spoken if side else "" for side in around))
+    return list_texts_to_embed(said.spoken, *(side.spoken if side else "" for side in around))
 
 
 def _recall_passage(database: apsw.Connection, number: int | None) -> Passage | None:
