@@ -620,6 +620,18 @@ def test_a_file_that_nobody_else_touched_is_read_once_for_a_change(place: Place)
     assert not any(calls[name] for name in ("markdown._read_all", "jsonfacts._page"))
 
 
+def test_one_call_looks_at_the_file_once(place: Place) -> None:
+    store = place.open()
+    store.add("one")
+    wait_for_rest(
+        place.path, atomic.previous_path(place.path), place.path.with_name("changes.jsonl")
+    )
+    store.get_all()
+    for call in (store.get_all, store.text, store.prompt_text, store.ended, store.older):
+        # The file, what it replaced, and the record.
+        assert count_calls(call)["atomic.marks"] == 3
+
+
 def test_changes_of_one_process_parse_the_file_once(place: Place) -> None:
     place.open().import_memories([Memory(f"f{n}", f"fact {n}", START, START) for n in range(20)])
     store = place.open()

@@ -96,11 +96,16 @@ def version(data: bytes | None) -> str:
 
 def read(path: Path, max_bytes: int | None = None) -> bytes | None:
     """Read a whole file, or None when there is none; unreadable is an error, never empty."""
+    return read_settled(path, max_bytes)[0]
+
+
+def read_settled(path: Path, max_bytes: int | None = None) -> tuple[bytes | None, Marks | None]:
+    """Read a whole file likewise, with its marks if it was at rest before it was read."""
     with _explained("read", path):
-        data = _read(path, max_bytes)
+        found = _read(path, max_bytes)
         if _is_written_in_place(path):
-            data = _read_settled(path, max_bytes)
-        return data
+            return _read_settled(path, max_bytes), None
+        return found
 
 
 def check_size(path: Path, size: int, max_bytes: int = MAX_PAGE_BYTES) -> None:
@@ -135,6 +140,10 @@ def marks(path: Path) -> Marks | None:
         found = os.fstat(descriptor)
     finally:
         os.close(descriptor)
+    return _marks_of(found)
+
+
+def _marks_of(found: os.stat_result) -> Marks:
     return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
@@ -487,6 +496,14 @@ def seen_path(path: Path) -> Path:
 
 def read_raw(path: Path, max_bytes: int | None = None) -> bytes | None:
     """Read a file inside its lock; None when there is none."""
+    return read_marked(path, max_bytes)[0]
+
+
+def read_marked(path: Path, max_bytes: int | None = None) -> tuple[bytes | None, Marks | None]:
+    """Read a file inside its lock, with its marks if it was at rest before it was read.
+
+    Whoever saves it from then on leaves others.
+    """
     with _explained("read", path):
         return _read(path, max_bytes)
 
@@ -627,12 +644,12 @@ def _free_name(path: Path, suffix: str) -> Path:
     return candidate
 
 
-def _read(path: Path, max_bytes: int | None = None) -> bytes | None:
+def _read(path: Path, max_bytes: int | None = None) -> tuple[bytes | None, Marks | None]:
     try:
         # A pipe would else wait for somebody at its other end.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     except FileNotFoundError:
-        return None
+        return None, None
     with os.fdopen(descriptor, "rb", buffering=0) as file:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
@@ -640,7 +657,9 @@ def _read(path: Path, max_bytes: int | None = None) -> bytes | None:
             raise ValueError(message)
         if max_bytes is not None:
             check_size(path, found.st_size, max_bytes)
-        return file.readall()
+        marked = _marks_of(found)
+        resting = marked if is_at_rest(marked) else None
+        return file.readall(), resting
 
 
 def _write_beside(path: Path, data: bytes, suffix: str) -> Path:
@@ -772,7 +791,7 @@ def _overwrite(path: Path, data: bytes) -> None:
 
 def _finish_in_place(path: Path) -> None:
     redo = _beside(path, "redo")
-    data = _read(redo) if os.path.lexists(redo) else None
+    data = _read(redo)[0] if os.path.lexists(redo) else None
     if data is not None:
         _overwrite(path, data)
         redo.replace(_beside(path, "in-place"))
@@ -782,7 +801,7 @@ def _read_settled(path: Path, max_bytes: int | None) -> bytes | None:
     descriptor = os.open(_beside(path, "lock"), os.O_RDWR | os.O_CREAT, FILE_MODE)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH)
-        redone = _read(_beside(path, "redo"))
-        return _read(path, max_bytes) if redone is None else redone
+        redone, _ = _read(_beside(path, "redo"))
+        return _read(path, max_bytes)[0] if redone is None else redone
     finally:
         os.close(descriptor)

@@ -448,9 +448,8 @@ class MemoryStore:
         return self._file.needs_mending() or is_older_file
 
     def text(self) -> str:
-        """Give the file as it is."""
-        self._look()
-        return self._file.text()
+        """Return the file as it is."""
+        return self._file.text(self._look())
 
     def version(self) -> str:
         """Name the file's content as it is now: the same name, the same bytes."""
@@ -466,8 +465,10 @@ class MemoryStore:
     def prompt_text(self) -> str:
         """Return the memory as a person reads it: Markdown, without our comments."""
         if self._file.format is markdown:
-            ended = self._find_ended(self._read_all())
-            return markdown.without_comments(markdown.without_facts(self.text(), ended))
+            marks = self._look()
+            ended = self._find_ended(self._file.memories(marks))
+            text = self._file.text(marks)
+            return markdown.without_comments(markdown.without_facts(text, ended))
         return "".join(
             f"{line}\n" for one in self.get_all() for line in bullets.encode(one.content)
         )
@@ -477,19 +478,25 @@ class MemoryStore:
             self.init()
         guard.watch(self)
 
-    def _look(self) -> None:
-        """Be ready for reading, which needs no right to write."""
+    def _look(self) -> atomic.Marks | None:
+        """Be ready for reading, which needs no right to write; return the file's marks.
+
+        None where they changed meanwhile.
+        """
         if not self.location.exists():
             self._ready()
+        marks = atomic.marks(self.location)
         with suppress(StorageError):
-            if self._file.needs_mending():
+            if self._file.needs_mending(marks):
+                marks = None
                 self._file.mend()
             if self._older and self._older.needs_mending():
+                marks = None
                 self._mend_older()
+        return marks
 
     def _read_all(self) -> list[Memory]:
-        self._look()
-        return self._file.memories()
+        return self._file.memories(self._look())
 
     def _older_facts(self) -> list[Memory]:
         return self._older.get_all() if self._older else []

@@ -241,9 +241,9 @@ class MemoryFile:
             return True
         return self._version(_read(self.path)) == change.new
 
-    def memories(self) -> list[Memory]:
+    def memories(self, marks: atomic.Marks | None = None) -> list[Memory]:
         """Return the facts of the page, dated."""
-        page = self.page()
+        page = self.page(marks)
         found = [fact.memory for fact in page.facts]
         return self.date(found) if page.tally.typed else found
 
@@ -251,17 +251,21 @@ class MemoryFile:
         """Return facts of the page, what was typed by hand with the time it was first seen at."""
         return self._first_seen.date(memories, atomic.modified(self.path))
 
-    def page(self) -> Page:
-        """Read the file as it is."""
+    def page(self, marks: atomic.Marks | None = None) -> Page:
+        """Read the file as it is.
+
+        Here and below, `marks` are those that whoever asks has just looked at, so that one call
+        of a store looks once.
+        """
         try:
-            return self._parse(self._look())
+            return self._parse(self._look(marks))
         except CorruptFile:
             self.mend()
             return self._parse(self._look())
 
-    def text(self) -> str:
+    def text(self, marks: atomic.Marks | None = None) -> str:
         """Read the file's text."""
-        return self._look().text
+        return self._look(marks).text
 
     def version(self) -> str:
         """Name the file's content."""
@@ -282,18 +286,16 @@ class MemoryFile:
     def _version(self, data: bytes | None) -> str:
         return "" if data is None else self._content(data).version
 
-    def _look(self) -> _Content:
+    def _look(self, marks: atomic.Marks | None = None) -> _Content:
         """Read the file, unless it is still the one that was read last."""
-        marks = atomic.marks(self.path)
-        is_at_rest = marks is not None and atomic.is_at_rest(marks)
-        if marks and self._read_last and self._read_last[0] == marks:
-            return self._read_last[1]
-        data = atomic.read(self.path, atomic.MAX_PAGE_BYTES)
+        known = self._read_last
+        if known and known[0] == (marks or atomic.marks(self.path)):
+            return known[1]
+        data, resting = atomic.read_settled(self.path, atomic.MAX_PAGE_BYTES)
         if data is None:
             raise atomic.gone(self.path)
         content = self._content(data)
-        is_same = is_at_rest and marks == atomic.marks(self.path)
-        self._read_last = (marks, content) if marks and is_same else None
+        self._read_last = (resting, content) if resting else None
         return content
 
     def mend(self) -> list[Memory]:
@@ -304,22 +306,24 @@ class MemoryFile:
         newer = [change for change in self.journal.read() if not known or change.n > known.n]
         return [change.after for change in newer if change.op == "restore" and change.after]
 
-    def needs_mending(self) -> bool:
-        """Tell whether somebody else saved the file since our last look, and left it quiet."""
+    def needs_mending(self, marks: atomic.Marks | None = None) -> bool:
+        """Whether somebody else saved the file since our last look, and left it quiet."""
+        if self._is_known(marks or atomic.marks(self.path)):
+            return False
         age = time.time() - atomic.modified(self.path).timestamp()
-        return not self.is_known() and not 0 <= age < QUIET_SECONDS
+        return not 0 <= age < QUIET_SECONDS
 
-    def is_known(self) -> bool:
+    def _is_known(self, own: atomic.Marks | None) -> bool:
         """Whether the file is as our last change left it; one that is not there is."""
         beside = atomic.previous_path(self.path), self.journal.path
-        marks = tuple(map(atomic.marks, (self.path, *beside)))
+        marks = own, *map(atomic.marks, beside)
         is_at_rest = all(one is None or atomic.is_at_rest(one) for one in marks)
         if marks == self._known_marks or not self.path.exists():
             return True
         last = self.journal.last()
         if last is None:
             return True
-        is_known = self._look().version == last.new and self._late_save(last) is None
+        is_known = self._look(own).version == last.new and self._late_save(last) is None
         self._known_marks = marks if is_known and is_at_rest else None
         return is_known
 
@@ -330,10 +334,7 @@ class MemoryFile:
 
         `replaced` is what our last change replaced, while that is still known.
         """
-        marks = atomic.marks(self.path)
-        # Asked before reading: a save from now on must leave other marks.
-        resting = marks if marks and atomic.is_at_rest(marks) else None
-        data = _read(file.path)
+        data, resting = atomic.read_marked(file.path, atomic.MAX_PAGE_BYTES)
         if data is None:
             raise atomic.gone(self.path)
         last = self._last_made(journal, data)
