@@ -30,16 +30,16 @@ BELOW |= {name: {"faces", *BELOW} for name in ("faces", "__main__")}
 # is the operator's or a person's own file. `turnleaf` itself has the public names.
 OF_STORES = {
     "ambient", "contracts", "erasure", "files.atomic", "files.backup", "files.config",
-    "files.conversations.takeover", "files.index.index", "files.index.vectors", "files.watcher",
+    "files.conversations.takeover", "files.index.index", "files.index.vectors", "index_upkeep",
     "opening", "timing", "vocabulary",
 }  # fmt: skip
 
 # So many lines and modules a package may have; lowered when something goes.
 BUDGETS = {
     "core": (14_600, 78),
-    "faces": (11_800, 54),
+    "faces": (11_700, 54),
     "llm": (2_200, 11),
-    "store": (16_400, 63),
+    "store": (16_740, 65),
     "": (4_400, 18),
 }
 
@@ -56,6 +56,7 @@ MAY_LOAD_BY_NAME = {
     "turnleaf.store.contracts",
     "turnleaf.llm.models",
     "turnleaf.store.files.index.vectors",
+    "turnleaf.store.files.watcher",
     "turnleaf.store.vocabulary",
 }
 

@@ -465,6 +465,10 @@ class Assistant:
         """Give what was learnt in the background since the last call."""
         return self._worker.results()
 
+    def on_news(self, callback: Callable[[], None] | None) -> None:
+        """Call `callback`, on any thread, when there is something in `learnt` or `problems`."""
+        self._worker.on_news = callback
+
     def problems(self) -> list[str]:
         """Give what went wrong in the background since the last call."""
         return self._worker.problems()

@@ -41,6 +41,8 @@ class Worker:
         self._learnt: list[Learnt] = []
         self._problems: list[str] = []
         self._thread: threading.Thread | None = None
+        self.on_news: Callable[[], None] | None = None
+        """Called when there are results or problems."""
 
     def do(self, job: Job) -> None:
         """Have a job done, soon."""
@@ -75,6 +77,11 @@ class Worker:
         with self._guard:
             if problem not in self._problems:
                 self._problems.append(problem)
+        self._tell_news()
+
+    def _tell_news(self) -> None:
+        if self.on_news:
+            self.on_news()
 
     def close(self) -> None:
         """Finish all that was asked for, and end the thread."""
@@ -106,3 +113,5 @@ class Worker:
         else:
             with self._guard:
                 self._learnt += learnt
+            if learnt:
+                self._tell_news()

@@ -11,37 +11,41 @@ from threading import Event
 import pytest
 
 from tests.scores import known
+from tests.store.test_index_upkeep import Counted
 from turnleaf import DailyLog, Index, MemoryStore
 from turnleaf.llm.embeddings import LocalEmbedder
-from turnleaf.store.files.watcher import Watcher
+from turnleaf.store.contracts import Stores
+from turnleaf.store.index_upkeep import IndexUpkeep
 
 MEMORY = Path("data/prompts/memory/MEMORY.md")
 DEADLINE_SECONDS = 60.0
 
 
-def wait_for_syncs(watcher: Watcher, count: int) -> None:
+def wait_for_syncs(counted: Counted, count: int) -> None:
     started = time.monotonic()
-    while watcher.syncs < count and time.monotonic() - started < DEADLINE_SECONDS:
+    while counted.syncs < count and time.monotonic() - started < DEADLINE_SECONDS:
         Event().wait(0.01)
-    assert watcher.syncs == count
+    assert counted.syncs == count
 
 
 @pytest.mark.scenario("003.automatic-reindex")
 def test_a_changed_memory_file_is_indexed_by_itself_after_the_last_change() -> None:
-    MEMORY.parent.mkdir(parents=True)
-    index = Index("data/index.db", [MEMORY])
-    with Watcher(index) as watcher:
-        wait_for_syncs(watcher, 1)
+    stores = Stores.open("data")
+    stores.init()
+    counted = Counted(stores)
+    with IndexUpkeep(counted, stores.announcements):  # type: ignore[arg-type]  # it counts
+        wait_for_syncs(counted, 1)
         started = time.monotonic()
         while time.monotonic() - started < 1:
             MEMORY.write_text("- 客廳的燈叫做小明\n", "utf-8")
-        before = watcher.syncs
+        before = counted.syncs
         MEMORY.write_text("- 客廳的燈叫做小明\n", "utf-8")
         last_change = time.monotonic()
-        wait_for_syncs(watcher, before + 1)
+        wait_for_syncs(counted, before + 1)
         assert time.monotonic() - last_change >= 1.5
-    assert index.sync() == 0, "a search has nothing left to take in"
-    assert [hit.text for hit in index.search("客廳的燈")] == ["客廳的燈叫做小明"]
+    assert stores.passages.sync() == 0, "a search has nothing left to take in"
+    assert [hit.text for hit in stores.passages.search("客廳的燈")] == ["客廳的燈叫做小明"]
+    stores.close()
 
 
 @pytest.mark.scenario("003.search")

@@ -99,7 +99,7 @@ def test_a_message_that_was_cut_off_twice_is_set_aside_and_the_others_go_on(
     complete(store)
     assert cut_off(place) == ["二"]
     # The guard looks after stores that tests before this one have left open.
-    assert [one for one in caplog.records if one.threadName != "turnleaf-guard"] == []
+    assert [one for one in caplog.records if one.threadName != "turnleaf-watcher"] == []
     assert texts(claimed(store)) == ["三"]
     assert f"a message of {KEY} was set aside" in caplog.text
     assert "二" not in caplog.text

@@ -221,10 +221,6 @@ export interface ConversationPage {
   later: boolean;
 }
 
-export interface DayChanged {
-  date?: string | null;
-}
-
 export interface DayLog {
   date: string;
   content: string;
@@ -567,7 +563,7 @@ export interface ServerEvents {
   hello: Hello;
   memory: MemoryChanged;
   pending: PendingChanged;
-  daily: DayChanged;
+  daily: Nothing;
   index: Progress;
   learnt: LearnedFacts;
   problem: ProblemTold;

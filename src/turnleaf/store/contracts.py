@@ -995,6 +995,29 @@ class Records(Protocol):
         """Release what is open; the next call opens it again."""
 
 
+class Announcements(Protocol):
+    """What may have changed in a space, announced to whoever subscribed, whoever changed it.
+
+    A kind is the name of a store of `Stores`: "config", "conversations", "daily", "facts",
+    "pending", "records" or "schedules". An announcement of a kind means that something of it may
+    have changed since the subscription or the last announcement: look. Each change is announced
+    soon, at least once, also one by another program; several may be announced together, and one
+    more than once. No answer of any store waits for an announcement.
+    """
+
+    def subscribe(self, callback: Callable[[frozenset[str]], None]) -> Callable[[], None]:
+        """Call `callback` with the kinds that may have changed; return a function that ends that.
+
+        Callbacks of a space are called one at a time, on a thread of the backend's, and may use
+        every store. What one raises is logged and keeps no other from being called. The function
+        returns at once, also in a callback; this one is not called after it, but a call that has
+        begun may still run. To end it again is nothing.
+        """
+
+    def close(self) -> None:
+        """End all subscriptions."""
+
+
 class Config(Protocol):
     """The settings that an operator changed, the same for all spaces of a place."""
 
@@ -1036,6 +1059,7 @@ class Stores(ABC):
     learning: LearningQueue
     records: Records
     passages: Passages
+    announcements: Announcements
 
     @staticmethod
     def open(
@@ -1110,7 +1134,7 @@ class Stores(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Release what is open; the next call of any of the stores opens it again."""
+        """Release what is open, and end all subscriptions; the next call opens it again."""
 
     def __enter__(self) -> Self:
         return self

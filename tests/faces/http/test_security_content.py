@@ -219,7 +219,7 @@ def test_by_default_no_request_is_logged(tmp_path: Path, caplog: pytest.LogCaptu
         target.send(b"no http at all\r\n\r\n")
         target.ask("GET", MAIN, host="evil.example")
     # The guard looks after stores that tests before this one have left open.
-    assert [one for one in caplog.records if one.threadName != "turnleaf-guard"] == []
+    assert [one for one in caplog.records if one.threadName != "turnleaf-watcher"] == []
 
 
 # Conflicts

@@ -46,7 +46,7 @@ from turnleaf.faces.cli.talking import (
     tell_news,
 )
 from turnleaf.faces.cli.terminal import mention_wait, murmur
-from turnleaf.store.files.watcher import Watcher
+from turnleaf.store.index_upkeep import IndexUpkeep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -154,7 +154,8 @@ def _take_piped(one: Chat) -> bool:
 def _take_typed(one: Chat) -> bool:
     murmur(f"turnleaf with {one.assistant.model.name}. /help shows the commands, Ctrl-D leaves.")
     _show_last_exchange(one)
-    with Watcher(one.assistant.stores.passages):
+    stores = one.assistant.stores
+    with IndexUpkeep(stores.passages, stores.announcements):
         for text in _read_lines(one):
             try:
                 one.take(text)

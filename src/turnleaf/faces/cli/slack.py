@@ -16,7 +16,7 @@ from turnleaf.faces.processes import end_soon, require_extra, stop_on
 from turnleaf.scheduling import Runner
 from turnleaf.settings import data_folder
 from turnleaf.spaces import Spaces
-from turnleaf.store.files.watcher import Watcher
+from turnleaf.store.index_upkeep import IndexUpkeep
 
 with require_extra("slack"):
     from turnleaf.faces.slack.bot import Bot
@@ -80,7 +80,8 @@ def _run(workspace: Workspace) -> None:
             parts.callback(spaces.close)
             parts.callback(bot.stop)
             parts.callback(line.close)
-            parts.enter_context(Watcher(assistant.stores.passages))
+            stores = assistant.stores
+            parts.enter_context(IndexUpkeep(stores.passages, stores.announcements))
             parts.enter_context(Runner(assistant, {"slack": deliver} if deliver else None))
             parts.enter_context(stop_on((signal.SIGINT, signal.SIGTERM), end))
             parts.callback(stop.set)

@@ -41,7 +41,7 @@ from turnleaf.faces.mcp import offer
 from turnleaf.faces.outside import deliveries
 from turnleaf.faces.processes import MissingPackage
 from turnleaf.scheduling import Runner
-from turnleaf.store.files.watcher import Watcher
+from turnleaf.store.index_upkeep import IndexUpkeep
 from turnleaf.tools import MemoryTools
 
 if TYPE_CHECKING:
@@ -210,7 +210,9 @@ def make_app(assistant: Assistant) -> FastAPI:
         except TurnleafError as error:
             # What can be read can be served.
             log.warning("nothing can be written: %s", error)
-        with news, Watcher(assistant.stores.passages, progress=news.note_progress), runner:
+        stores = assistant.stores
+        upkeep = IndexUpkeep(stores.passages, stores.announcements, progress=news.note_progress)
+        with news, upkeep, runner:
             yield
 
     app = FastAPI(

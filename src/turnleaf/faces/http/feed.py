@@ -1,18 +1,16 @@
-"""What happens to the memory, told to all who listen, whoever did it."""
+"""What happens to the memory, as server-sent events, whoever did it."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-import re
 from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
-from threading import Event, Lock, Thread
+from threading import Lock
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from turnleaf import __version__
 from turnleaf.core.secrets import mask_secrets
@@ -25,17 +23,13 @@ from turnleaf.faces.outside import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
     from turnleaf.assistant import Assistant, Learnt
     from turnleaf.core.changes import Change
 
-EVERY_SECONDS = 0.5
-STOP_SECONDS = 5.0
 MOST_SUBSCRIBERS = 64
 MOST_WAITING = 100
 """How many events wait for a slow subscriber before it is dropped."""
-_DAY = re.compile(r"(\d{4}-\d{2}-\d{2})\.md", re.ASCII)
 
 
 class Hello(JsonModel):
@@ -55,14 +49,6 @@ class PendingChanged(JsonModel):
     """How many facts wait."""
 
     count: int
-
-
-class DayChanged(JsonModel):
-    """The day whose notes changed; none where there are several."""
-
-    model_config = ConfigDict(json_schema_serialization_defaults_required=False)
-
-    date: str | None = None
 
 
 class Progress(JsonModel):
@@ -120,7 +106,7 @@ class ServerEvents(JsonModel):
     hello: Hello
     memory: MemoryChanged
     pending: PendingChanged
-    daily: DayChanged
+    daily: Nothing
     index: Progress
     learnt: LearnedFacts
     problem: ProblemTold
@@ -161,20 +147,17 @@ class Subscriber:
 
 
 class EventFeed:
-    """One thread that looks whether something changed, and tells its subscribers."""
+    """Tells its subscribers what is announced, learned or goes wrong, on the threads of others."""
 
-    def __init__(self, assistant: Assistant, *, every_seconds: float = EVERY_SECONDS) -> None:
+    def __init__(self, assistant: Assistant) -> None:
         self._own = assistant
-        self._every_seconds = every_seconds
         self._guard = Lock()
         self._subscribers: set[Subscriber] = set()
-        self._seen: dict[str, object] = {}
-        self._seen_days: dict[str, object] = {}
         self._untold: list[Learnt] = []
+        self._telling = Lock()
         self._trouble: dict[str, str] = {}
-        self._progress = self._progress_told = (0, 0)
-        self._stop = Event()
-        self._thread = Thread(target=self._run, name="turnleaf-feed", daemon=True)
+        self._progress = 0, 0
+        self._unsubscribe: Callable[[], None] = lambda: None
 
     def __enter__(self) -> Self:
         self.start()
@@ -184,18 +167,16 @@ class EventFeed:
         self.stop()
 
     def start(self) -> None:
-        """Begin to look; what there is now is not news."""
-        self._seen = {name: _look_at(path) for name, path in self._list_watched().items()}
-        self._seen_days = _look_at_notes(self._own.daily.location)
-        self._thread.start()
+        """Begin to tell; what there is now is not news."""
+        self._unsubscribe = self._own.stores.announcements.subscribe(self._look)
+        self._own.on_news(self._look_at_learning)
 
     def stop(self) -> None:
-        """Look no more, and end every subscription."""
-        self._stop.set()
+        """Tell nothing any more, and end every subscription."""
+        self._unsubscribe()
+        self._own.on_news(None)
         for one in self._get_subscribers():
             one.tell(None)
-        if self._thread.is_alive():
-            self._thread.join(STOP_SECONDS)
 
     # Subscribers.
 
@@ -232,66 +213,42 @@ class EventFeed:
         return self._progress
 
     def note_progress(self, done: int, total: int) -> None:
-        """Take note of it; the newest is told at the next look."""
+        """Take note of it and tell it."""
         self._progress = done, total
+        self.publish("index", Progress(done=done, total=total))
 
-    # What is looked at.
+    # What is announced.
 
-    def _run(self) -> None:
-        looks: dict[str, Callable[[], None]] = {
-            **{name: partial(self._look_at_file, name) for name in self._list_watched()},
-            "daily": self._look_at_days,
-            "index": self._look_at_index,
-            "learning": self._look_at_learning,
+    def _look(self, kinds: frozenset[str]) -> None:
+        news: dict[str, tuple[str, Callable[[], JsonModel]]] = {
+            "facts": ("memory", self._describe_memory),
+            "pending": ("pending", self._count_pending),
+            "daily": ("daily", Nothing),
+            "config": ("settings", Nothing),
+            "schedules": ("schedules", Nothing),
         }
-        while not self._stop.wait(self._every_seconds):
-            for name, look in looks.items():
-                self._attempt(name, look)
+        for kind in news.keys() & kinds:
+            self._attempt(kind, partial(self._tell, *news[kind]))
+        self._look_at_learning()
 
-    def _look_at_file(self, name: str) -> None:
-        news: dict[str, Callable[[], JsonModel]] = {
-            "memory": self._describe_memory,
-            "pending": self._count_pending,
-        }
-        state = _look_at(self._list_watched()[name])
-        if state != self._seen[name]:
-            self.publish(name, news.get(name, Nothing)())
-            self._seen[name] = state
-
-    def _look_at_days(self) -> None:
-        """Tell which day's notes changed, if it is one; years of files are read for somebody."""
-        if not self._get_subscribers():
-            return
-        before, self._seen_days = self._seen_days, _look_at_notes(self._own.daily.location)
-        changed = {day for day, _ in before.items() ^ self._seen_days.items()}
-        if changed:
-            self.publish("daily", {"date": changed.pop()} if len(changed) == 1 else {})
-
-    def _look_at_index(self) -> None:
-        progress = self._progress
-        if progress != self._progress_told:
-            self._progress_told = progress
-            self.publish("index", Progress(done=progress[0], total=progress[1]))
+    def _tell(self, name: str, describe: Callable[[], JsonModel]) -> None:
+        self.publish(name, describe())
 
     def _look_at_learning(self) -> None:
+        """Tell what was learned in the background, and what went wrong there."""
+        self._attempt("learning", self._tell_learned)
+
+    def _tell_learned(self) -> None:
         for problem in self._own.problems():
             log.warning("in the background: %s", mask_secrets(problem))
             self.publish("problem", ProblemTold(message=harmless(problem, self._own)))
-        self._untold += self._own.learnt()
-        if self._untold:
-            history = [*self._own.memory.changes(), *self._own.pending.changes()]
-            facts = [LearnedLater.of(one, history) for one in self._untold]
-            self.publish("learnt", LearnedFacts(facts=facts))
-            self._untold = []
-
-    def _list_watched(self) -> dict[str, Path]:
-        own = self._own
-        return {
-            "memory": own.memory.location,
-            "pending": own.pending.location,
-            "settings": own.folder.config,
-            "schedules": own.schedules.location,
-        }
+        with self._telling:
+            self._untold += self._own.learnt()
+            if self._untold:
+                history = [*self._own.memory.changes(), *self._own.pending.changes()]
+                facts = [LearnedLater.of(one, history) for one in self._untold]
+                self.publish("learnt", LearnedFacts(facts=facts))
+                self._untold = []
 
     def _describe_memory(self) -> MemoryChanged:
         memory = self._own.memory
@@ -306,7 +263,7 @@ class EventFeed:
         """Look at one thing; what goes wrong is told once for as long as it does."""
         try:
             look()
-        except Exception as error:  # noqa: BLE001 - nobody would notice that the thread has ended
+        except Exception as error:  # noqa: BLE001 - the thread is somebody else's
             if self._trouble.get(name) != str(error):
                 self._trouble[name] = str(error)
                 self._complain(error)
@@ -319,29 +276,11 @@ class EventFeed:
         self.publish("problem", ProblemTold(message=harmless(str(error), self._own)))
 
 
-def _look_at(path: Path) -> object:
-    with suppress(OSError):
-        return _state(path.stat())
-    return None
-
-
-def _look_at_notes(folder: Path) -> dict[str, object]:
-    """Return how the notes of each day look."""
-    with suppress(FileNotFoundError), os.scandir(folder) as entries:
-        days = [(found[1], one) for one in entries if (found := _DAY.fullmatch(one.name))]
-        return {day: _state(one.stat()) for day, one in days}
-    return {}
-
-
-def _state(found: os.stat_result) -> object:
-    return found.st_mtime_ns, found.st_size, found.st_ino
-
-
 router = APIRouter(tags=["talking"])
 
 EVENTS = (
     "Events: `hello`, `memory` (its file changed, whoever changed it), `pending`, `daily` (the"
-    " notes of the day that `date` names, or of several), `index` (its progress), `learnt` (in the"
+    " notes of some day), `index` (its progress), `learnt` (in the"
     " background), `problem`, `settings`, `schedules` (one was changed, or runs); the schema"
     " `ServerEvents` describes the data of each."
 )

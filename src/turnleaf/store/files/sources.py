@@ -40,12 +40,6 @@ class Source(Protocol):
     def paths(self) -> Iterator[str]:
         """Name the files that are there."""
 
-    def folders(self) -> Iterator[Path]:
-        """Name the folders in which a change of the files would show."""
-
-    def concerns(self, path: Path) -> bool:
-        """Tell whether a change at this path may change what is found."""
-
     def cut(self, path: Path, data: bytes) -> tuple[str, Sequence[Passage]]:
         """Tell of what kind a file is, one of `KINDS`, and what stands in it."""
 
@@ -93,7 +87,7 @@ class Files:
             yield next(folder for folder in root.parents if folder.is_dir())
 
     def concerns(self, path: Path) -> bool:
-        """Tell whether a change at this path may change what is found."""
+        """Whether a change at this path may be one of the files."""
         root = atomic.real(self.root)
         if not path.is_relative_to(root) or path == root:
             return root.is_relative_to(path)
@@ -121,7 +115,7 @@ class MemoryPages(Files):
             yield from Files(path).paths()
 
     def concerns(self, path: Path) -> bool:
-        """Whether a change at this path may change what is found."""
+        """Whether a change at this path may be one of the files."""
         root = atomic.real(self.root)
         return root.is_relative_to(path) or path == older_path(root)
 

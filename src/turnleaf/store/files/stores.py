@@ -35,6 +35,7 @@ from turnleaf.store.files.learning_queue import LearningStore
 from turnleaf.store.files.records import RecordStore
 from turnleaf.store.files.schedules import ScheduleStore
 from turnleaf.store.files.sources import Files, MemoryPages
+from turnleaf.store.files.watcher import FileAnnouncements
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from turnleaf.core.stored_messages import Cursor, Feed
     from turnleaf.settings import DataFolder
     from turnleaf.store.contracts import (
+        Announcements,
         Config,
         Conversations,
         DailyNotes,
@@ -93,6 +95,17 @@ class FileStores(Stores):
             self._settled or conversations,
         ]
         self.passages: Passages = Index(folder.index, sources)
+        self.announcements: Announcements = FileAnnouncements(
+            {
+                "config": [Files(folder.config)],
+                "conversations": _list_database(conversations.location, conversations.older),
+                "daily": [Files(folder.daily)],
+                "facts": [MemoryPages(memory.location)],
+                "pending": [Files(pending.location)],
+                "records": _list_database(folder.records),
+                "schedules": [Files(folder.schedules)],
+            }
+        )
 
     @staticmethod
     def examine(folder: DataFolder, settings: Settings) -> Examination:
@@ -178,7 +191,8 @@ class FileStores(Stores):
     def close(self) -> None:
         """Release what is open; the next call opens it again."""
         with ExitStack() as closing:
-            for part in (self.learning, self.conversations, self.passages, self.records):
+            parts = (self.learning, self.conversations, self.passages, self.records)
+            for part in (*parts, self.announcements):
                 closing.callback(part.close)
 
 
@@ -188,6 +202,11 @@ def _tidy(folder: Path) -> list[Path]:
         with atomic.locked(folder / found[1]):
             atomic.Held(folder / found[0]).remove()
     return [folder / name for name in names if _COPY.fullmatch(name)]
+
+
+def _list_database(path: Path, older: Iterable[Path] = ()) -> list[Files]:
+    """Return the files of a database, and those from which something may come into it."""
+    return [Files(one) for one in (path, path.with_name(f"{path.name}-wal"), *older)]
 
 
 def _state_of(path: Path) -> object:

@@ -1,51 +1,38 @@
-"""`Watcher`: brings an index up to date while its files change, before anybody searches.
+"""`Watcher`: the one thread of a process that notices what happens to its files.
 
-The system says when something happens in a folder. Where it cannot, on network drives or when
-its watches are used up, the files themselves are looked at, twice a second. What happened is never
-believed in detail: any change means that the index looks at everything again.
+The system says when something happens in a folder. Where it cannot, on network drives or when its
+watches are used up, the files themselves are looked at, twice a second. What happened is never
+believed in detail: a change at a path announces the kind of thing that is kept there, and whoever
+wants to know more looks. The same thread repairs memory files after an editor's save; without it a
+fact that an editor wiped would come back only at the next call.
 """
 
 from __future__ import annotations
 
-import math
+import os
 import re
 import time
 from contextlib import closing
-from enum import Enum
+from functools import partial
+from importlib import import_module
 from pathlib import Path
-from threading import Event, Thread
-from typing import TYPE_CHECKING, Self, TypeVar, cast
+from threading import Event, RLock, Thread
+from typing import TYPE_CHECKING, Any, Protocol
+from weakref import WeakKeyDictionary
 
-from watchfiles import watch
-
-from turnleaf.errors import TurnleafError
+from turnleaf.store.announcements import ProblemLog, Subscribers, log
 from turnleaf.store.files import atomic
-from turnleaf.store.files.index.sync import untold
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from turnleaf.store.contracts import Passages
-    from turnleaf.store.files.index.index import Index
-    from turnleaf.store.files.index.sync import Progress
+    from turnleaf.store.announcements import Callback
 
-__all__ = ["Debounce", "Watcher"]
+    Changes = Iterator[dict["FileAnnouncements", frozenset[str]]]
 
-QUIET_SECONDS = 1.5
-LONGEST_SECONDS = 15.0
-"""How long a change waits at most while others keep coming."""
-SAID_SECONDS = 0.2
-SAID_LONGEST_SECONDS = 1.0
-"""The same for messages, which nobody writes bit by bit as a file in an editor."""
-EMBED_SECONDS = 0.5
-"""For how long vectors are made before the files and `stop` are heeded again."""
-RETRY_SECONDS = 60.0
-"""For how long an embedder that failed is left alone, unless something changes."""
-STOP_SECONDS = 1.0
-LOOKS = 3
-"""How often the files are looked at, where that is needed, in the time that must be quiet."""
+LOOK_SECONDS = 0.5
 LOOKING_SHARE = 0.05
-"""The part of the time that this may take where there are very many files."""
+"""The part of the time that looking may take where there are very many files."""
 
 _BATCH_MILLISECONDS = 100
 _STEP_MILLISECONDS = 50
@@ -55,178 +42,246 @@ _REMOTE = re.compile(
     r"9p|afs|ceph|cifs|fuse|fuse\..*|lustre|nfs4?|prl_fs|smb.*|vboxsf|virtiofs|vmhgfs"
 )
 
-T = TypeVar("T")
 Identity = tuple[int, int] | None
 
 
-class Change(Enum):
-    """What was seen to have changed."""
+class WatchedFiles(Protocol):
+    """Some files of one kind."""
 
-    WRITTEN = "a file"
-    SAID = "only databases of messages"
+    def paths(self) -> Iterator[str]:
+        """Name the files that are there."""
+
+    def folders(self) -> Iterator[Path]:
+        """Name the folders in which a change of the files would show."""
+
+    def concerns(self, path: Path) -> bool:
+        """Whether a change at this path may be one of the files."""
+
+
+class Repairable(Protocol):
+    """A store whose file somebody else may save."""
+
+    def needs_mending(self) -> bool:
+        """Whether somebody did, and left it quiet."""
+
+    def reconcile(self) -> object:
+        """Bring back what that save wiped unseen."""
+
+
+class FileAnnouncements:
+    """Announces which kinds of files of a space may have changed."""
+
+    def __init__(
+        self, files: Mapping[str, Sequence[WatchedFiles]], watcher: Watcher | None = None
+    ) -> None:
+        self._files = files
+        self._watcher = watcher or SHARED
+        self._subscribers = Subscribers()
+        self._seen: frozenset[tuple[str, object]] = frozenset()
+
+    def subscribe(self, callback: Callback) -> Callable[[], None]:
+        """Call `callback` with the kinds that may have changed; return what ends that."""
+        if not self._subscribers:
+            # From here on every change counts, also before the thread has begun to watch.
+            self._seen = self._look()
+        added = self._subscribers.add(callback)
+        self._watcher.watch(self)
+
+        def unsubscribe() -> None:
+            self._subscribers.remove(added)
+            if not self._subscribers:
+                self._watcher.release(self)
+
+        return unsubscribe
+
+    def close(self) -> None:
+        """End all subscriptions."""
+        self._subscribers.clear()
+        self._watcher.release(self)
+
+    def announce(self, kinds: frozenset[str]) -> None:
+        """Tell whoever subscribed."""
+        if kinds:
+            self._subscribers.tell(kinds)
+
+    def list_folders(self) -> set[Path]:
+        """Return the folders in which a change would show."""
+        sources = [one for several in self._files.values() for one in several]
+        return {folder for one in sources for folder in one.folders()}
+
+    def find_kinds(self, paths: Iterable[Path]) -> frozenset[str]:
+        """Return the kinds that a change at these paths may concern."""
+        known = [*paths]
+        return frozenset(
+            kind
+            for kind, several in self._files.items()
+            if any(one.concerns(path) for one in several for path in known)
+        )
+
+    def find_changed(self) -> frozenset[str]:
+        """Return the kinds whose files look other than the last time."""
+        before, self._seen = self._seen, self._look()
+        return frozenset(kind for kind, _ in before ^ self._seen)
+
+    def _look(self) -> frozenset[tuple[str, object]]:
+        return frozenset(
+            (kind, (path, _get_marks(path)))
+            for kind, several in self._files.items()
+            for one in several
+            for path in one.paths()
+        )
 
 
 class Watcher:
-    """A thread that syncs an index, and makes its vectors, when its files have changed.
+    """A daemon thread that runs while somebody subscribes, or a memory file may need repair.
 
     Without `poll` it is decided by what the folders lie on: True looks at the files in any case,
-    False only if the system refuses to watch them. `clock` counts seconds; `progress` is told
-    how much of what is to be taken in is done.
+    False only if the system refuses to watch them.
     """
 
-    def __init__(
-        self,
-        index: Passages,
-        *,
-        quiet_seconds: float = QUIET_SECONDS,
-        poll: bool | None = None,
-        clock: Callable[[], float] = time.monotonic,
-        progress: Progress | None = None,
-    ) -> None:
-        self.syncs = 0
-        self._index = cast("Index", index)
-        self._progress = progress or untold
-        self._quiet_seconds = quiet_seconds
+    def __init__(self, *, poll: bool | None = None) -> None:
         self._poll = poll
-        self._clock = clock
-        self._embeds_at = math.inf
-        self._said: dict[str, str] = {}
-        self._stop = Event()
+        self._lock = RLock()
+        self._watched: set[FileAnnouncements] = set()
+        self._repaired: WeakKeyDictionary[Repairable, ProblemLog] = WeakKeyDictionary()
+        self._problems = ProblemLog()
+        self._changed = Event()
         self._thread: Thread | None = None
+        self._repairs_at = 0.0
 
-    def __enter__(self) -> Self:
-        self.start()
-        return self
+    def watch(self, files: FileAnnouncements) -> None:
+        """Announce changes of some files until they are released."""
+        with self._lock:
+            if files not in self._watched:
+                self._watched.add(files)
+                self._changed.set()
+            self._start()
 
-    def __exit__(self, *_: object) -> None:
-        self.stop()
+    def release(self, files: FileAnnouncements) -> None:
+        """Look at some files no more."""
+        with self._lock:
+            self._watched.discard(files)
+            self._changed.set()
 
-    def start(self) -> None:
-        """Begin to watch; that counts as a change, since nobody watched before."""
-        if self._thread is None:
-            self._stop = Event()
-            self._thread = Thread(
-                target=self._run, args=(self._stop,), name="turnleaf-watcher", daemon=True
-            )
+    def repair(self, store: Repairable) -> None:
+        """Repair the file of a store for as long as the store is in use."""
+        with self._lock:
+            self._repaired.setdefault(store, ProblemLog())
+            self._start()
+
+    def _start(self) -> None:
+        # After a fork it is not alive.
+        if self._thread is None or not self._thread.is_alive():
+            self._thread = Thread(target=self._run, name="turnleaf-watcher", daemon=True)
             self._thread.start()
 
-    def stop(self) -> None:
-        """Watch no more; what takes longer than a second is left to end by itself."""
-        self._stop.set()
-        if self._thread is not None:
-            self._thread.join(STOP_SECONDS)
+    def _run(self) -> None:
+        while (watched := self._begin()) is not None:
+            for changes in self._follow(watched):
+                self._repair_all()
+                for files, kinds in changes.items():
+                    files.announce(kinds)
+
+    def _begin(self) -> list[FileAnnouncements] | None:
+        """Return what to watch until that changes; None where there is nothing to do at all."""
+        with self._lock:
+            self._changed.clear()
+            if self._watched or self._repaired:
+                return [*self._watched]
             self._thread = None
-
-    def _run(self, stop: Event) -> None:
-        written = Debounce(self._quiet_seconds, LONGEST_SECONDS)
-        said = Debounce(min(self._quiet_seconds, SAID_SECONDS), SAID_LONGEST_SECONDS)
-        for change in self._looks(stop):
-            now = self._clock()
-            if change is not None:
-                (said if change is Change.SAID else written).changed(now)
-            if written.is_due(now) or said.is_due(now):
-                # Both are taken in at once; a file that is being written is looked at again.
-                said.acted()
-                if written.is_due(now):
-                    written.acted()
-                self._sync()
-                self._embed()
-            elif now >= self._embeds_at and not (written.is_pending or said.is_pending):
-                self._embed()
-
-    # What is done.
-
-    def _sync(self) -> None:
-        problem = "the index could not be brought up to date"
-        if self._attempt(problem, lambda: self._index.sync(self._progress)) is not None:
-            self.syncs += 1
-            self._attempt("expired messages are still in the index", self._index.scrub)
-
-    def _embed(self) -> None:
-        """Make some of the vectors that are missing, and say when to go on."""
-        self._embeds_at = math.inf
-        if not self._index.has_embedder:
-            return
-        made = self._attempt(
-            "no vectors could be made",
-            lambda: self._index.embed(self._progress, seconds=EMBED_SECONDS),
-        )
-        if made is None:
-            self._embeds_at = self._clock() + RETRY_SECONDS
-        elif made:
-            self._embeds_at = -math.inf
-
-    def _attempt(self, problem: str, work: Callable[[], T]) -> T | None:
-        """Do some work; what goes wrong is said once and ends nothing."""
-        try:
-            done = work()
-        except Exception as error:  # noqa: BLE001 - nobody would notice that the thread has ended
-            if self._said.get(problem) != str(error):
-                is_surprise = not isinstance(error, TurnleafError | OSError)
-                atomic.log.warning("%s: %s", problem, error, exc_info=is_surprise)
-            self._said[problem] = str(error)
             return None
-        self._said.pop(problem, None)
-        return done
 
-    # What is seen: again and again, whether something changed since the time before.
+    def _repair_all(self) -> None:
+        if time.monotonic() < self._repairs_at:
+            return
+        with self._lock:
+            known = [*self._repaired.items()]
+        for store, problems in known:
+            problems.attempt("a memory file could not be repaired", partial(_repair, store))
+        self._repairs_at = time.monotonic() + LOOK_SECONDS
 
-    def _looks(self, stop: Event) -> Iterator[Change | None]:
-        if not self._poll:
+    # What is seen: again and again, what changed since the time before.
+
+    def _follow(self, watched: Sequence[FileAnnouncements]) -> Changes:
+        if watched and not self._poll:
             try:
-                yield from self._notified(stop)
+                yield from self._notice(watched)
             except (OSError, UnicodeError, RuntimeError) as error:  # the last is watchfiles' own
+                self._poll = True
                 instead = "the files are looked at again and again instead"
-                atomic.log.warning("the folders cannot be watched (%s); %s", error, instead)
-        yield from self._polled(stop)
+                log.warning("the folders cannot be watched (%s); %s", error, instead)
+        yield from self._look(watched)
 
-    def _notified(self, stop: Event) -> Iterator[Change | None]:
+    def _notice(self, watched: Sequence[FileAnnouncements]) -> Changes:
         """Go by what the system says, as long as it can be relied on."""
-        while not stop.is_set():
-            folders = _identities(self._index.folders())
-            if self._poll is None and any_remote(folders, _mounts()):
+        while not self._changed.is_set():
+            folders = _identify(watched)
+            if self._poll is None and any_remote(folders, _read_mounts()):
                 return
             try:
-                yield from self._told(folders, stop)
+                yield from self._read_events(watched, folders)
             except FileNotFoundError:
-                if folders == _identities(self._index.folders()):
+                if folders == _identify(watched):
                     raise
 
-    def _told(self, folders: dict[Path, Identity], stop: Event) -> Iterator[Change | None]:
+    def _read_events(
+        self, watched: Sequence[FileAnnouncements], folders: dict[Path, Identity]
+    ) -> Changes:
         """Go by what the system says of some folders, until they are others."""
         is_first = True
-        for paths in _batches(folders, stop):
-            touched = {path for path in paths if path in folders or self._index.concerns(path)}
-            yield Change.WRITTEN if is_first else self._find_change(touched)
-            now = _identities(self._index.folders() if is_first else folders)
-            if now != folders or any(path in folders or path.is_dir() for path in touched):
+        for paths in _read_batches(folders, self._changed):
+            if is_first:
+                yield {files: files.find_changed() for files in watched}
+            elif paths:
+                yield {files: files.find_kinds(paths) for files in watched}
+            else:
+                yield {}
+            now = _identify(watched) if is_first else _identify_all(folders)
+            if now != folders or any(path in folders or path.is_dir() for path in paths):
                 return
             is_first = False
 
-    def _find_change(self, touched: Collection[Path]) -> Change | None:
-        if not touched:
-            return None
-        return Change.SAID if all(map(self._index.follows, touched)) else Change.WRITTEN
-
-    def _polled(self, stop: Event) -> Iterator[Change | None]:
+    def _look(self, watched: Sequence[FileAnnouncements]) -> Changes:
         """Look at the files themselves."""
-        before: frozenset[tuple[str, str | None]] | None = None
         pause = 0.0
-        while not stop.wait(pause):
+        while not self._changed.wait(pause) and (watched or self._repaired):
             started = time.perf_counter()
-            state = self._attempt("the files could not be looked at", self._index.state)
+            changes = self._problems.attempt(
+                "the files could not be looked at",
+                lambda: {files: files.find_changed() for files in watched},
+            )
             took = time.perf_counter() - started
-            if state is None or before is None:
-                yield None if state == before else Change.WRITTEN
-            else:
-                yield self._find_change({Path(path) for path, _ in state ^ before})
-            before = state
-            pause = max(self._quiet_seconds / LOOKS, took / LOOKING_SHARE)
+            yield changes or {}
+            pause = max(LOOK_SECONDS, took / LOOKING_SHARE)
 
 
-def _batches(folders: Iterable[Path], stop: Event) -> Iterator[set[Path]]:
-    """Return the paths at which something happened, none when nothing did for a moment."""
-    happened = watch(
+SHARED = Watcher()
+"""The one of this process."""
+
+
+def _repair(store: Repairable) -> None:
+    if store.needs_mending():
+        store.reconcile()
+
+
+def _get_marks(path: str) -> object:
+    """Return what is another after every save; what is saved just now is like nothing else.
+
+    The file is not opened: closing a database would end the locks that SQLite has on it.
+    """
+    try:
+        found = os.stat(path)  # noqa: PTH116 - asked of every file at each look
+    except OSError:
+        return None
+    marks = found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+    return marks if atomic.is_at_rest(marks) else time.monotonic()
+
+
+def _read_batches(folders: Iterable[Path], stop: Event) -> Iterator[set[Path]]:
+    """Yield the paths at which something happened, none when nothing did for a moment."""
+    # It takes longer to load than most commands take.
+    watchfiles: Any = import_module("watchfiles")
+    happened = watchfiles.watch(
         *folders,
         watch_filter=None,
         debounce=_BATCH_MILLISECONDS,
@@ -244,12 +299,16 @@ def _batches(folders: Iterable[Path], stop: Event) -> Iterator[set[Path]]:
             yield {Path(path) for _, path in batch}
 
 
-def _identities(folders: Iterable[Path]) -> dict[Path, Identity]:
+def _identify(watched: Iterable[FileAnnouncements]) -> dict[Path, Identity]:
+    return _identify_all({folder for files in watched for folder in files.list_folders()})
+
+
+def _identify_all(folders: Iterable[Path]) -> dict[Path, Identity]:
     """Tell each folder from another that takes its name."""
     return {folder: atomic.identity_if_any(folder) for folder in folders}
 
 
-def _mounts() -> str:
+def _read_mounts() -> str:
     try:
         return _MOUNTS.read_text("utf-8", "surrogateescape")
     except OSError:
@@ -261,49 +320,13 @@ def any_remote(folders: Iterable[Path], mounts: str) -> bool:
     kinds = {}
     for line in mounts.splitlines():
         place, _, what = line.partition(" - ")
-        kinds[Path(_unescaped(place.split(" ")[4]))] = what.split(" ")[0]
-    return any(_REMOTE.fullmatch(_kind(folder, kinds)) for folder in folders)
+        kinds[Path(_unescape(place.split(" ")[4]))] = what.split(" ")[0]
+    return any(_REMOTE.fullmatch(_find_kind(folder, kinds)) for folder in folders)
 
 
-def _kind(folder: Path, kinds: Mapping[Path, str]) -> str:
+def _find_kind(folder: Path, kinds: Mapping[Path, str]) -> str:
     return next((kinds[above] for above in (folder, *folder.parents) if above in kinds), "")
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     return re.sub(r"\\(\d{3})", lambda found: chr(int(found[1], 8)), text)
-
-
-class Debounce:
-    """Waits until it has been quiet for some seconds since the last change.
-
-    Where changes do not end, `longest_seconds` after the first of them is late enough. The time
-    is whatever its caller says that it is.
-    """
-
-    def __init__(self, quiet_seconds: float, longest_seconds: float) -> None:
-        self._quiet_seconds = quiet_seconds
-        self._longest_seconds = longest_seconds
-        self._first: float | None = None
-        self._last = 0.0
-
-    @property
-    def is_pending(self) -> bool:
-        """Whether there were changes that nobody has acted on."""
-        return self._first is not None
-
-    def changed(self, now: float) -> None:
-        """Take note of a change."""
-        if self._first is None:
-            self._first = now
-        self._last = now
-
-    def is_due(self, now: float) -> bool:
-        """Whether it is time to act."""
-        if self._first is None:
-            return False
-        is_quiet = now - self._last >= self._quiet_seconds
-        return is_quiet or now - self._first >= self._longest_seconds
-
-    def acted(self) -> None:
-        """Begin anew: whatever changed until now has been acted on."""
-        self._first = None

@@ -23,7 +23,7 @@ from turnleaf.core.room import (
 from turnleaf.errors import Conflict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from datetime import date
 
     from turnleaf.core.changes import Source
@@ -58,6 +58,8 @@ class Book:
     """The time of what a person typed, which has none of its own."""
     record: list[Entry] = field(default_factory=list)
     last_number: int = 0
+    announce: Callable[[], None] = lambda: None
+    """Called when any of it has changed."""
 
     @property
     def version(self) -> str:
@@ -194,6 +196,7 @@ class Edit:
         book = self.book
         book.record, book.text, book.older = record, self.main.text, self.older.text
         book.last_number = max([book.last_number, *(entry.change.n for entry in record)])
+        book.announce()
 
     def _make_entry(self, change: Change, step: Step) -> Entry:
         splice = step.splice

@@ -18,9 +18,11 @@ ALL_SPACES = ""
 class MemoryConfig(Keeper):
     """The settings of a place, the same for all its spaces."""
 
+    kind = "config"
+
     def __init__(self, place: MemoryPlace, space: str, now: Now) -> None:
         super().__init__(place, space, now)
-        self._values = place.find(ALL_SPACES, "config", dict[str, Any])
+        self._values = place.find(ALL_SPACES, self.kind, dict[str, Any])
 
     @in_one_step
     def load(self) -> Settings:
@@ -39,6 +41,7 @@ class MemoryConfig(Keeper):
         for one in wanted:
             self._values.pop(one.key, None)
         self._values.update(new)
+        self.announce()
 
 
 def _find(name: str) -> Setting:

@@ -55,10 +55,12 @@ class MemoryConversations(Keeper):
     """The conversations of a space."""
 
     keeps_everything = True
+    kind = "conversations"
 
     def __init__(self, place: MemoryPlace, space: str, now: Now) -> None:
         super().__init__(place, space, now)
-        self._forest = place.find(space, "conversations", Forest)
+        self._forest = place.find(space, self.kind, Forest)
+        self._forest.announce = self.announce
         self._limits = Settings()
 
     def exists(self) -> bool:
@@ -280,6 +282,7 @@ class MemoryConversations(Keeper):
     def rename(self, conversation_id: str, title: str) -> None:
         """Set a title; one without text brings back the question's."""
         self._get(conversation_id).title = make_title(title)
+        self.announce()
 
     @in_one_step
     def set_searched(self, conversation_id: str, searched: bool) -> None:  # noqa: FBT001 - a value

@@ -33,9 +33,11 @@ class Diary:
 class MemoryDaily(Keeper):
     """The daily notes of a space."""
 
+    kind = "daily"
+
     def __init__(self, place: MemoryPlace, space: str, now: Now) -> None:
         super().__init__(place, space, now)
-        self._days = place.find(space, "daily", Diary).days
+        self._days = place.find(space, self.kind, Diary).days
 
     @in_one_step
     def append(self, entry: str, *, source: str | None = None, once: str | None = None) -> None:
@@ -51,6 +53,7 @@ class MemoryDaily(Keeper):
             "".join(f"{line}\n" for line in lines), None if source is None else to_text(source)
         )
         self._days[moment.date()].append(note)
+        self.announce()
 
     @in_one_step
     def read(self, day: date | str) -> str:
@@ -67,6 +70,7 @@ class MemoryDaily(Keeper):
             left = [note for note in notes if note.source != to_text(source)]
             erased += len(notes) - len(left)
             self._days[day] = left
+        self.announce()
         return erased
 
     @in_one_step

@@ -45,6 +45,7 @@ class MemoryFacts(Keeper):
     def __init__(self, place: MemoryPlace, space: str, now: Now) -> None:
         super().__init__(place, space, now)
         self._kept = place.find(space, self.kind, Book)
+        self._kept.announce = self.announce
         self._settings = Settings()
 
     @property

@@ -4,23 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from functools import wraps
-from threading import RLock
-from typing import Concatenate, ParamSpec, Protocol, TypeVar
+from functools import partial, wraps
+from threading import Condition, RLock, Thread
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
 
 from turnleaf.core.times import to_millisecond
+from turnleaf.store.announcements import Subscribers
+
+if TYPE_CHECKING:
+    from turnleaf.store.announcements import Callback, ProblemLog
 
 Now = Callable[[], datetime]
+FOR_ALL_SPACES = "config"
+"""The kind of which all spaces have the same."""
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
 
 
 class MemoryPlace:
-    """Everything that is kept, by space and kind."""
+    """Everything that is kept, by space and kind, and who announces changes of it."""
 
     def __init__(self) -> None:
         self.lock = RLock()
+        self.announcers: list[Callable[[str, str], None]] = []
         self._kept: dict[tuple[str, str], object] = {}
 
     def find(self, space: str, kind: str, make: Callable[[], T]) -> T:
@@ -31,6 +38,8 @@ class MemoryPlace:
 
 class Keeper:
     """What every store here has: a place, the name of its space, and a clock."""
+
+    kind = ""
 
     def __init__(self, place: MemoryPlace, space: str, now: Now) -> None:
         self.lock = place.lock
@@ -49,9 +58,67 @@ class Keeper:
     def close(self) -> None:
         """Do nothing: there is nothing open."""
 
+    def announce(self) -> None:
+        """Announce that something here has changed."""
+        with self.lock:
+            for announce in self.place.announcers:
+                announce(self.space, self.kind)
+
     def now(self) -> datetime:
         """Return the present time, as it is kept."""
         return to_millisecond(self._clock().astimezone(UTC))
+
+
+class MemoryAnnouncements(Keeper):
+    """Announces the changes of a space on a thread, which runs while somebody subscribes."""
+
+    def __init__(self, place: MemoryPlace, space: str, now: Now) -> None:
+        super().__init__(place, space, now)
+        self._subscribers = Subscribers()
+        self._woken = Condition(place.lock)
+        self._kinds: set[str] = set()
+        self._thread: Thread | None = None
+
+    def subscribe(self, callback: Callback) -> Callable[[], None]:
+        """Call `callback` with the kinds that may have changed; return what ends that."""
+        with self._woken:
+            added = self._subscribers.add(callback)
+            if self._thread is None:
+                self.place.announcers.append(self._note)
+                self._thread = Thread(target=self._run, name="turnleaf-announcing", daemon=True)
+                self._thread.start()
+        return partial(self._remove, added)
+
+    def _remove(self, added: ProblemLog) -> None:
+        with self._woken:
+            self._subscribers.remove(added)
+            self._woken.notify()
+
+    def close(self) -> None:
+        """End all subscriptions."""
+        with self._woken:
+            self._subscribers.clear()
+            self._woken.notify()
+
+    def _note(self, space: str, kind: str) -> None:
+        if space == self.space or kind == FOR_ALL_SPACES:
+            self._kinds.add(kind)
+            self._woken.notify()
+
+    def _run(self) -> None:
+        while kinds := self._wait():
+            self._subscribers.tell(kinds)
+
+    def _wait(self) -> frozenset[str]:
+        """Wait for changes and return their kinds; none when nobody subscribes any more."""
+        with self._woken:
+            self._woken.wait_for(lambda: self._kinds or not self._subscribers)
+            kinds, self._kinds = frozenset(self._kinds), set()
+            if self._subscribers:
+                return kinds
+            self.place.announcers.remove(self._note)
+            self._thread = None
+            return frozenset()
 
 
 class HasLock(Protocol):

@@ -24,9 +24,11 @@ class Shelves:
 class MemoryRecords(Keeper):
     """The records of a space."""
 
+    kind = "records"
+
     def __init__(self, place: MemoryPlace, space: str, now: Now) -> None:
         super().__init__(place, space, now)
-        self._shelves = place.find(space, "records", Shelves)
+        self._shelves = place.find(space, self.kind, Shelves)
 
     @in_one_step
     def put(
@@ -48,6 +50,7 @@ class MemoryRecords(Keeper):
         ends = None if ttl is None else self.now() + ttl
         stored = Record(collection, key, bytes(value), self._shelves.last_version, ends)
         self._shelves.kept[collection, key] = stored
+        self.announce()
         return stored
 
     @in_one_step
@@ -90,6 +93,7 @@ class MemoryRecords(Keeper):
         """Remove a record and return it, to one of several who try."""
         found = self.get(collection, key)
         self._shelves.kept.pop((collection, key), None)
+        self.announce()
         return found
 
     @in_one_step
@@ -98,4 +102,5 @@ class MemoryRecords(Keeper):
         found = self._find(collection, prefix)
         for one in found:
             del self._shelves.kept[one.collection, one.key]
+        self.announce()
         return sum(map(self._is_there, found))

@@ -27,9 +27,11 @@ _PREFIX = "schedule:"
 class MemorySchedules(Keeper):
     """The schedules of a space, in the order in which they were made."""
 
+    kind = "schedules"
+
     def __init__(self, place: MemoryPlace, space: str, now: Now) -> None:
         super().__init__(place, space, now)
-        self._kept = place.find(space, "schedules", dict[str, Schedule])
+        self._kept = place.find(space, self.kind, dict[str, Schedule])
         self._holder = uuid4().hex
 
     @in_one_step
@@ -61,6 +63,7 @@ class MemorySchedules(Keeper):
 
     def _keep(self, schedule: Schedule) -> Schedule:
         self._kept[schedule.id] = schedule
+        self.announce()
         return schedule
 
     @in_one_step
@@ -120,6 +123,7 @@ class MemorySchedules(Keeper):
     def remove(self, schedule_id: str) -> Schedule:
         """Remove a schedule with its runs; return it; raise NotFound for none."""
         self.get(schedule_id)
+        self.announce()
         return self._kept.pop(schedule_id)
 
     @in_one_step

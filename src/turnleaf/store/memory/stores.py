@@ -16,7 +16,7 @@ from turnleaf.store.memory.facts import MemoryFacts
 from turnleaf.store.memory.learning import MemoryLearning
 from turnleaf.store.memory.passages import MemoryPassages
 from turnleaf.store.memory.pending import MemoryPending
-from turnleaf.store.memory.place import MemoryPlace, Now, in_one_step
+from turnleaf.store.memory.place import MemoryAnnouncements, MemoryPlace, Now, in_one_step
 from turnleaf.store.memory.records import MemoryRecords
 from turnleaf.store.memory.schedules import MemorySchedules
 
@@ -47,6 +47,7 @@ class MemoryStores(contracts.Stores):
         self.passages: contracts.Passages = MemoryPassages(
             *where, self.settle_messages, self._notes
         )
+        self.announcements: contracts.Announcements = MemoryAnnouncements(*where)
         self._use(self.config.load())
 
     @property
@@ -103,6 +104,7 @@ class MemoryStores(contracts.Stores):
     def close(self) -> None:
         """Let go of what is held here."""
         self.learning.close()
+        self.announcements.close()
 
 
 def _check_name(space: str) -> str:

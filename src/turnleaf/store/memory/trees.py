@@ -17,7 +17,7 @@ from turnleaf.core.stored_messages import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
     from datetime import datetime
 
     from turnleaf.core.messages import Message
@@ -142,6 +142,8 @@ class Forest:
         self.claims: list[int] = []
         self.forgotten: set[str] = set()
         """The facts whose messages were hidden when they were forgotten."""
+        self.announce: Callable[[], None] = lambda: None
+        """Called when a message has changed."""
         self._last_change = 0
         self._changed: dict[int, int] = {}
         self._told: dict[int, Told] = {}
@@ -162,6 +164,7 @@ class Forest:
                 self._take_note(number, told.get(number))
 
     def _take_note(self, number: int, told: Told | None) -> None:
+        self.announce()
         self._last_change += 1
         self._changed.pop(number, None)
         self._changed[number] = self._last_change

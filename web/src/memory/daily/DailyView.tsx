@@ -73,9 +73,7 @@ function DayNotes({ date, onAdded }: { date: string; onAdded: () => void }) {
   const note = useLoaded((signal) => api.day(date, signal), [date]);
   const isToday = date === today();
   useServerEvent("hello", note.reload);
-  useServerEvent("daily", ({ date: changed = date }) => {
-    if (changed === date) note.reload();
-  });
+  useServerEvent("daily", note.reload);
   return (
     <section className="day" aria-label={format.date(date)}>
       <header className="day-head">

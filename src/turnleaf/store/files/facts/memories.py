@@ -28,7 +28,7 @@ from turnleaf.core.times import to_millisecond
 from turnleaf.errors import Conflict, CorruptFile, InvalidInput, MemoryFull, NotFound, StorageError
 from turnleaf.settings import Settings, default_data_dir, in_home_assistant
 from turnleaf.store.ambient import random_id, utc_now
-from turnleaf.store.files import atomic, guard
+from turnleaf.store.files import atomic, watcher
 from turnleaf.store.files.examining import collect, examine_file
 from turnleaf.store.files.facts.memory_file import MemoryFile, fact_lines
 from turnleaf.store.files.facts.older import MOVED, OlderFacts, older_path
@@ -476,7 +476,7 @@ class MemoryStore:
     def _ready(self) -> None:
         if not self._is_ready:
             self.init()
-        guard.watch(self)
+        watcher.SHARED.repair(self)
 
     def _look(self) -> atomic.Marks | None:
         """Be ready for reading, which needs no right to write; return the file's marks.

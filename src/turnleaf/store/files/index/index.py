@@ -191,7 +191,8 @@ class Index:
         started = time.monotonic()
         done = 0
         missing = self.missing_vectors()
-        while missing and (seconds is None or time.monotonic() - started < seconds):
+        # Some are made however long it took to count them: who asks again must come to an end.
+        while missing and (not done or seconds is None or time.monotonic() - started < seconds):
             batch = self._run(
                 lambda database: index_vectors.find_missing(database, TEXTS_PER_BATCH)
             )
@@ -235,22 +236,6 @@ class Index:
         file.attempt(work)
         if file is not self._file:
             file.close()
-
-    def folders(self) -> set[Path]:
-        """Name the folders in which a change of what is searched would show."""
-        return self._sync.folders()
-
-    def concerns(self, path: Path) -> bool:
-        """Tell whether a change at this path may change what is found."""
-        return self._sync.concerns(path)
-
-    def follows(self, path: Path) -> bool:
-        """Whether a change at this path may mean new messages."""
-        return self._sync.follows(path)
-
-    def state(self) -> frozenset[tuple[str, str | None]]:
-        """Tell how the files look without reading them; another state, another look."""
-        return self._sync.state()
 
     def close(self) -> None:
         """Let go of the database; the next call opens it again."""

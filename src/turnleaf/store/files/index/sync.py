@@ -158,28 +158,6 @@ class IndexSync:
                 for path in gone:
                     index_writing.forget_file(database, path)
 
-    def folders(self) -> set[Path]:
-        """Name the folders in which a change of what is searched would show."""
-        followed = {store.location.parent for store in self._followed.values()}
-        there = {folder for folder in followed if folder.is_dir()}
-        return there.union(folder for source in self._sources for folder in source.folders())
-
-    def concerns(self, path: Path) -> bool:
-        """Tell whether a change at this path may change what is found."""
-        return self.follows(path) or any(source.concerns(path) for source in self._sources)
-
-    def follows(self, path: Path) -> bool:
-        """Whether a change at this path may mean new messages."""
-        is_older = any(path in store.older for store in self._followed.values())
-        return is_older or str(path).removesuffix("-wal") in self._followed
-
-    def state(self) -> frozenset[tuple[str, str | None]]:
-        """Tell how the files look without reading them; another state, another look."""
-        paths = {path for source in self._sources for path in source.paths()}
-        for path, store in self._followed.items():
-            paths |= {path, f"{path}-wal", *map(str, store.older)}
-        return frozenset((path, signature(path)) for path in paths)
-
 
 def _is_there(path: Path) -> bool:
     """Whether there is a file; one that nobody may look at is there."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turnleaf.store.files.watcher import Debounce
+from turnleaf.store.index_upkeep import Debounce
 
 QUIET, LONGEST = 1.5, 15.0
 
@@ -25,9 +25,9 @@ def acted_at(steps: list[tuple[float, bool]]) -> list[float]:
     for gap, has_changed in steps:
         now += gap
         if has_changed:
-            debounce.changed(now)
-        if debounce.is_due(now):
-            debounce.acted()
+            debounce.note_change(now)
+        if now >= debounce.due_at:
+            debounce.reset()
             acts.append(now)
     return acts
 
@@ -43,26 +43,20 @@ def times(steps: list[tuple[float, bool]], *, only_changes: bool) -> list[float]
 
 def test_nothing_is_due_before_a_change() -> None:
     debounce = Debounce(QUIET, LONGEST)
-    assert not debounce.is_pending
-    assert not debounce.is_due(1e9)
+    assert debounce.due_at == math.inf
 
 
-@pytest.mark.parametrize(("now", "is_due"), [(10.0, False), (11.49, False), (11.5, True)])
-def test_a_change_is_due_when_it_has_been_quiet_for_long_enough(
-    *, now: float, is_due: bool
-) -> None:
+def test_a_change_is_due_when_it_has_been_quiet_for_long_enough() -> None:
     debounce = Debounce(QUIET, LONGEST)
-    debounce.changed(10.0)
-    assert debounce.is_pending
-    assert debounce.is_due(now) == is_due
+    debounce.note_change(10.0)
+    assert debounce.due_at == 11.5
 
 
 def test_the_time_counts_from_the_last_change() -> None:
     debounce = Debounce(QUIET, LONGEST)
     for now in (0.0, 1.4, 2.8):
-        debounce.changed(now)
-    assert not debounce.is_due(4.2)
-    assert debounce.is_due(4.3)
+        debounce.note_change(now)
+    assert debounce.due_at == 2.8 + QUIET
 
 
 def test_changes_that_never_end_are_acted_on_all_the_same() -> None:
@@ -71,10 +65,9 @@ def test_changes_that_never_end_are_acted_on_all_the_same() -> None:
 
 def test_what_was_acted_on_is_not_due_again() -> None:
     debounce = Debounce(QUIET, LONGEST)
-    debounce.changed(0.0)
-    debounce.acted()
-    assert not debounce.is_pending
-    assert not debounce.is_due(1e9)
+    debounce.note_change(0.0)
+    debounce.reset()
+    assert debounce.due_at == math.inf
 
 
 @given(steps)
