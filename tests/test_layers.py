@@ -29,9 +29,9 @@ BELOW |= {name: {"faces", *BELOW} for name in ("faces", "__main__")}
 # What the layers above may know of the stores: how they are opened and what they promise, and what
 # is the operator's or a person's own file. `turnleaf` itself has the public names.
 OF_STORES = {
-    "ambient", "contracts", "erasure", "files.atomic", "files.backup", "files.config",
-    "files.conversations.takeover", "files.index.index", "files.index.vectors", "index_upkeep",
-    "opening", "timing", "vocabulary",
+    "ambient", "announcements", "contracts", "erasure", "files.atomic", "files.backup",
+    "files.config", "files.conversations.takeover", "files.index.index", "files.index.vectors",
+    "index_upkeep", "opening", "timing", "vocabulary",
 }  # fmt: skip
 
 # So many lines and modules a package may have; lowered when something goes.

@@ -485,6 +485,16 @@ def test_what_is_due_is_run_in_the_background_and_never_twice_at_a_time(
         assert len({run.id for run in runs}) == len(runs)
 
 
+def test_what_another_program_adds_is_run_when_it_is_announced(
+    own: Assistant, folder: DataFolder, clock: Clock
+) -> None:
+    channel = Channel()
+    other = ScheduleStore(folder.schedules, now=lambda: clock() - timedelta(minutes=2))
+    with Runner(own, {"slack": channel}, every_seconds=3600):
+        other.add(PROMPT, "every 1m", deliver="slack:C012AB3CD")
+        assert channel.arrived.wait(DEADLINE_SECONDS)
+
+
 def test_only_so_many_run_at_once(folder: DataFolder, clock: Clock) -> None:
     model = Patient()
     with Assistant(folder, model=model, now=clock) as own:

@@ -6,6 +6,7 @@ Any number of programs may have one over the same file: each run is claimed by o
 from __future__ import annotations
 
 import logging
+import math
 import time
 from contextlib import closing, contextmanager
 from threading import Event, RLock, Thread
@@ -13,17 +14,20 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from turnleaf.assistant import Done
 from turnleaf.core.keys import schedule_key
-from turnleaf.core.schedules import LEASE, checked_deliver
+from turnleaf.core.schedules import LEASE, checked_deliver, find_next_moment
 from turnleaf.errors import Conflict, InvalidInput, TurnleafError
+from turnleaf.store.announcements import ProblemLog
 from turnleaf.store.files import atomic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from turnleaf.assistant import Assistant
     from turnleaf.core.schedules import Run, Schedule
 
-EVERY_SECONDS = 1.0
+LOOK_SECONDS = 1.0
+EVERY_SECONDS = 30.0
+"""How often is looked at least: a machine may have slept, or its clock been set."""
 SIGN_SECONDS = LEASE.total_seconds() / 4
 STOP_SECONDS = 5.0
 """A model may take its time to end; who runs on when we are gone must not be one."""
@@ -47,7 +51,10 @@ class Deliver(Protocol):
 
 
 class Runner:
-    """A thread that looks what is due; `deliver` names what brings results, by kind."""
+    """A thread that looks what is due, when it is or when a schedule changed.
+
+    `deliver` names what brings results, by kind.
+    """
 
     def __init__(
         self,
@@ -61,6 +68,8 @@ class Runner:
         self._deliver = {"log": self._to_log, "file": self._to_file, **(deliver or {})}
         self._every_seconds = every_seconds
         self._stop = Event()
+        self._woken = Event()
+        self._unsubscribe: Callable[[], None] = lambda: None
         self._guard = RLock()
         self._running: dict[Thread, tuple[Schedule, Run]] = {}
         self._thread: Thread | None = None
@@ -79,12 +88,15 @@ class Runner:
 
     def start(self) -> None:
         """Begin to look."""
+        self._unsubscribe = self._own.stores.announcements.subscribe(self._hear)
         self._thread = Thread(target=self._look, name="turnleaf-schedules", daemon=True)
         self._thread.start()
 
     def stop(self, seconds: float = STOP_SECONDS) -> None:
         """Look no more, and stop the models; what they were asked is left to whoever is next."""
+        self._unsubscribe()
         self._stop.set()
+        self._woken.set()
         end = time.monotonic() + seconds
         if self._thread:
             self._thread.join(STOP_SECONDS)
@@ -162,22 +174,27 @@ class Runner:
             message = "the schedule was removed, or somebody else makes this run by now"
             raise Conflict(message)
 
-    def _look(self) -> None:
-        said = ""
-        while not self._stop.wait(self._every_seconds):
-            try:
-                self._take_what_is_due()
-                said = ""
-            except Exception as error:  # noqa: BLE001 - nobody would notice that it has ended
-                if str(error) != said:
-                    log.warning("the schedules could not be looked at: %s", error)
-                said = str(error)
+    def _hear(self, kinds: frozenset[str]) -> None:
+        if "schedules" in kinds:
+            self._woken.set()
 
-    def _take_what_is_due(self) -> None:
+    def _look(self) -> None:
+        problems, wait = ProblemLog(), 0.0
+        while not self._stop.is_set():
+            self._woken.wait(wait)
+            self._woken.clear()
+            found = problems.attempt("the schedules could not be looked at", self._take_due)
+            wait = min(found or LOOK_SECONDS, self._every_seconds)
+
+    def _take_due(self) -> float:
+        """Begin what is due; return in how many seconds something may be due next."""
         with self._guard:
             room = MOST_AT_ONCE - len(self._running)
             for schedule, run in self._store.claim(self._deliver, most=room):
                 self._begin(schedule, run)
+        moments = filter(None, map(find_next_moment, self._store.get_all()))
+        waits = [(moment - self._own.now()).total_seconds() for moment in moments]
+        return max(min(waits, default=math.inf), LOOK_SECONDS)
 
     def _begin(self, schedule: Schedule, run: Run) -> None:
         def work() -> None:

@@ -120,6 +120,14 @@ def is_to_do(schedule: Schedule, now: datetime) -> bool:
     return schedule.unfinished is not None or schedule.is_due(now)
 
 
+def find_next_moment(schedule: Schedule) -> datetime | None:
+    """Return when there may be something to claim next; None while it rests or is over."""
+    if schedule.is_paused:
+        return None
+    begun = schedule.unfinished
+    return begun.held_until or begun.due if begun else schedule.next_due
+
+
 def claim_run(
     schedule: Schedule, now: datetime, next_of: Next, new: Run, *, can_deliver: bool = True
 ) -> tuple[Schedule, Run | None]:

@@ -42,7 +42,6 @@ EMPTY = "[]\n"
 MAX_SCHEDULES = 200
 MAX_PROMPT_CHARS = 20_000
 MAX_NAME_CHARS = 100
-QUIET = timedelta(seconds=2)
 KINDS = ("log", "slack", "file")
 """Where a result can go."""
 _PROBLEMS = (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError)
@@ -65,7 +64,6 @@ class ScheduleStore:
         self._now = now
         self._new_id = new_id
         self._holder = f"{os.getpid()}-{random_id()}"
-        self._known: tuple[object, list[Schedule]] | None = None
 
     def init(self) -> None:
         """Make the file where it is missing, and see that it can be read."""
@@ -189,20 +187,9 @@ class ScheduleStore:
                 known[one.id], run = self._claimed(one, now, can_deliver=can_deliver)
                 taken.extend([(known[one.id], run)] if run else [])
 
-        if any(schedules.is_to_do(one, now) for one in self._seen()):
+        if any(schedules.is_to_do(one, now) for one in self.get_all()):
             self._change(edit)
         return taken
-
-    def _seen(self) -> list[Schedule]:
-        """Give every schedule; a file that nobody has changed lately is not read every second."""
-        looks = atomic.identity_if_any(self.location), atomic.modified(self.location)
-        if self._known is None or self._known[0] != looks:
-            known = self.get_all()
-            # Two changes in one tick of the disk's clock look like one.
-            is_quiet = datetime.now(UTC) - looks[1] > QUIET
-            self._known = (looks, known) if is_quiet else None
-            return known
-        return self._known[1]
 
     def _claimed(
         self, one: Schedule, now: datetime, *, can_deliver: bool

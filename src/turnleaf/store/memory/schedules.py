@@ -62,8 +62,9 @@ class MemorySchedules(Keeper):
         return self._keep(replace(made, next_due=_find_due(made, now)))
 
     def _keep(self, schedule: Schedule) -> Schedule:
-        self._kept[schedule.id] = schedule
-        self.announce()
+        if self._kept.get(schedule.id) != schedule:
+            self._kept[schedule.id] = schedule
+            self.announce()
         return schedule
 
     @in_one_step
