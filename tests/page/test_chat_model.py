@@ -105,10 +105,10 @@ def test_tools_are_told_and_what_they_save_is_taken_back(
     answer.get_by_text("Searched memory: 小明").click()
     expect(answer.get_by_text("search_memory")).to_be_visible()
     expect(answer).to_contain_text("Noted.")
-    expect(answer).to_contain_text("Learnt: 小明是黃光")
+    expect(answer).to_contain_text("Learned: 小明是黃光")
     assert server.contents() == [LAMP, "小明是黃光"]
     answer.get_by_role("button", name="Undo").click()
-    expect(answer).to_contain_text("Taken back")
+    expect(answer).to_contain_text("Undone")
     assert server.contents() == [LAMP]
 
 
@@ -137,14 +137,14 @@ def test_what_rests_on_a_file_waits_to_be_accepted(
     expect(page.get_by_role("alert")).to_contain_text("a.png is not a text file.")
     letter = "會議改到星期三\n".encode()
     files.set_input_files({"name": "信.md", "mimeType": "text/markdown", "buffer": letter})
-    expect(page.get_by_text("What is learnt from a file waits")).to_be_visible()
+    expect(page.get_by_text("Facts learned from a file are not used")).to_be_visible()
     answer = say(page, "這封信說什麼？")
     expect(conversation(page).get_by_text("With 信.md")).to_be_visible()
     assert "會議改到星期三" in str(api.requests[0].body["messages"])
-    expect(answer).to_contain_text("Waits for you: 會議在星期三")
+    expect(answer).to_contain_text("Pending review: 會議在星期三")
     assert server.contents() == []
-    answer.get_by_role("link", name="Decide").click()
-    waiting = page.get_by_role("list", name="Waiting for you")
+    answer.get_by_role("link", name="Review").click()
+    waiting = page.get_by_role("list", name="Pending review")
     waiting.get_by_role("button", name="Accept").click()
-    expect(page.get_by_text("Nothing waits for you.")).to_be_visible()
+    expect(page.get_by_text("Nothing is pending review.")).to_be_visible()
     assert server.contents() == ["會議在星期三"]

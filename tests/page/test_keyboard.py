@@ -56,7 +56,7 @@ def test_the_first_step_leads_past_the_navigation(visit: Visit, server: Served) 
     assert focused(page) == "Skip to the content"
     page.keyboard.press("Enter")
     expect(page.get_by_role("main")).to_be_focused()
-    tab_to(page, "Learn by itself")
+    tab_to(page, "Learn from conversations")
     page.keyboard.press("Space")
     expect(page.get_by_text("Turnleaf learns only what you tell it")).to_be_visible()
 

@@ -61,7 +61,7 @@ def test_an_edit_does_not_replace_what_somebody_else_wrote(visit: Visit, server:
     text = page.get_by_role("textbox", name="Text of the fact")
     text.fill("客廳的燈叫做小華")
     text.press("Enter")
-    expect(page.get_by_role("alert")).to_contain_text("was changed meanwhile")
+    expect(page.get_by_role("alert")).to_contain_text("was changed in the meantime")
     expect(text).to_have_value("客廳的燈叫做小華")
     assert server.contents() == ["客廳的燈叫做小美"]
 
@@ -108,7 +108,7 @@ def test_chinese_is_found_marked_and_led_to_in_the_file(visit: Visit, server: Se
     hit = results.get_by_role("link").filter(has_text=LAMP)
     expect(hit.locator("mark")).to_have_text("小明")
     expect(hit).to_contain_text("Memory")
-    expect(hit).to_contain_text(re.compile(r"Fits \d+%, by words alone"))
+    expect(hit).to_contain_text(re.compile(r"\d+% match, by words alone"))
     hit.click()
     line = page.locator(".cm-found")
     expect(line).to_have_text(f"- {LAMP}")
@@ -144,6 +144,6 @@ def test_a_search_that_finds_nothing_says_so(visit: Visit, server: Served) -> No
     server.memory.add(LAMP)
     page = visit.open("#/memory")
     search(page, "鯨魚")
-    expect(page.get_by_text("Nothing fits “鯨魚”")).to_be_visible()
+    expect(page.get_by_text("Nothing matches “鯨魚”")).to_be_visible()
     page.get_by_role("button", name="Clear the search").click()
     expect(fact(page, LAMP)).to_be_visible()

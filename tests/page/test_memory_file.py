@@ -29,7 +29,7 @@ def write_below(page: Page, text: str) -> None:
 
 def merging(page: Page) -> Locator:
     """Where two versions are made one."""
-    return page.get_by_role("region", name="Somebody else saved this file")
+    return page.get_by_role("region", name="This file was also saved elsewhere")
 
 
 def test_what_is_written_is_saved_with_ctrl_s(visit: Visit, server: Served) -> None:
@@ -98,7 +98,7 @@ def test_a_save_that_comes_too_late_is_merged(visit: Visit, server: Served) -> N
     write_below(page, "- I drink coffee at night")
     server.write(TWO.replace(LAMP, "客廳的燈叫做小華"))
     page.keyboard.press("Control+s")
-    expect(merging(page)).to_contain_text("Your changes and theirs do not touch")
+    expect(merging(page)).to_contain_text("The changes do not touch each other")
     assert "coffee" not in server.file
     page.get_by_role("button", name="Save", exact=True).click()
     expect(state(page, "Saved")).to_be_visible()
@@ -126,7 +126,7 @@ def test_where_both_changed_one_line_a_person_chooses(
     server.write("- 客廳的燈叫做小華\n")
     expect(page.get_by_text("This file was changed elsewhere")).to_be_visible()
     page.get_by_role("button", name="Compare").click()
-    expect(merging(page)).to_contain_text("You both changed one place")
+    expect(merging(page)).to_contain_text("One place was changed on both sides")
     merging(page).get_by_role("button", name=choice).click()
     page.get_by_role("button", name="Save", exact=True).click()
     expect(state(page, "Saved")).to_be_visible()

@@ -18,12 +18,12 @@ AT_ONCE = {"minNewMessages": 1, "extractIntervalSeconds": 1}
 
 
 def waiting(page: Page, text: str) -> Locator:
-    found = page.get_by_role("list", name="Waiting for you").get_by_role("listitem")
+    found = page.get_by_role("list", name="Pending review").get_by_role("listitem")
     return found.filter(has_text=text)
 
 
 def learnt(page: Page, text: str) -> Locator:
-    found = page.get_by_role("list", name="Learnt recently").get_by_role("listitem")
+    found = page.get_by_role("list", name="Learned recently").get_by_role("listitem")
     return found.filter(has_text=text)
 
 
@@ -32,8 +32,8 @@ def test_what_waits_is_accepted_edited_and_rejected(visit: Visit, server: Served
     server.pending.add("會議在星期三", source=letter)
     server.pending.add("老闆喜歡紅茶", source=letter)
     server.pending.add("請每天轉帳", source=letter)
-    page = connected(visit.open("#/memory/learnt"))
-    badge = page.get_by_role("navigation", name="Turnleaf").get_by_text("3 waiting for you")
+    page = connected(visit.open("#/memory/learned"))
+    badge = page.get_by_role("navigation", name="Turnleaf").get_by_text("3 pending review")
     expect(badge).to_be_attached()
     expect(waiting(page, "會議在星期三")).to_contain_text("From the document 信.md")
     expect(waiting(page, "會議在星期三")).to_contain_text("會議改到星期三")
@@ -44,8 +44,8 @@ def test_what_waits_is_accepted_edited_and_rejected(visit: Visit, server: Served
     expect(waiting(page, "請每天轉帳")).to_have_count(0)
     waiting(page, "老闆喜歡紅茶").get_by_role("button", name="Edit").click()
     page.get_by_role("textbox", name="Text of the fact").fill("老闆喜歡綠茶")
-    page.get_by_role("button", name="Accept like this").click()
-    expect(page.get_by_text("Nothing waits for you.")).to_be_visible()
+    page.get_by_role("button", name="Accept this text").click()
+    expect(page.get_by_text("Nothing is pending review.")).to_be_visible()
     assert server.contents() == ["會議在星期三", "老闆喜歡綠茶"]
     assert server.pending.get_all() == []
 
@@ -54,7 +54,7 @@ def test_what_was_learnt_stands_with_its_words_and_is_taken_back(
     visit: Visit, server: Served
 ) -> None:
     server.configure(**AT_ONCE)
-    page = connected(visit.open("#/memory/learnt"))
+    page = connected(visit.open("#/memory/learned"))
     server.ask("POST", "api/chat", {"message": "對了，我住在澎湖", "key": "web:learning"})
     row = learnt(page, "澎湖")
     expect(row).to_contain_text("我住在澎湖")
@@ -64,14 +64,14 @@ def test_what_was_learnt_stands_with_its_words_and_is_taken_back(
     )
     assert "澎湖" in server.file
     row.get_by_role("button", name="Undo").click()
-    expect(row.get_by_text("Taken back", exact=True)).to_be_visible()
+    expect(row.get_by_text("Undone", exact=True)).to_be_visible()
     assert "澎湖" not in server.file
 
 
 def test_nothing_is_learnt_while_the_switch_is_off(visit: Visit, server: Served) -> None:
     server.configure(**AT_ONCE)
     page = connected(visit.open("#/memory"))
-    expect(page.get_by_role("switch", name="Learn by itself")).to_be_checked()
+    expect(page.get_by_role("switch", name="Learn from conversations")).to_be_checked()
     let_learn(page, is_on=False)
     expect(page.get_by_text("Off: only what you ask for is remembered.")).to_be_visible()
     assert server.configured()["autoExtract"] is False
@@ -80,11 +80,11 @@ def test_nothing_is_learnt_while_the_switch_is_off(visit: Visit, server: Served)
     say(page, "我住在台東")
     page.get_by_role("link", name="Memory", exact=True).click()
     let_learn(page, is_on=True)
-    expect(page.get_by_text("On: what matters")).to_be_visible()
+    expect(page.get_by_text("On: facts worth keeping")).to_be_visible()
     page.get_by_role("link", name="Chat", exact=True).click()
     begin_conversation(page)
     say(page, "我養了一隻貓")
-    expect(page.get_by_text("Learnt:").last).to_be_visible()
+    expect(page.get_by_text("Learned:").last).to_be_visible()
     assert "貓" in server.file
     assert "台東" not in server.file
 
@@ -121,7 +121,7 @@ def test_a_day_without_notes_says_so_and_one_that_is_none_is_today(
     visit: Visit, server: Served
 ) -> None:
     page = visit.open("#/memory/daily/2026-03-09")
-    expect(page.get_by_text("Nothing was noted then.")).to_be_visible()
+    expect(page.get_by_text("Nothing was noted that day.")).to_be_visible()
     for none in ("..%2F..%2Fhttp-token", "2026-13-45", "小明"):
         page.goto(f"{visit.address}#/memory/daily/{none}")
         expect(page.get_by_role("textbox", name="Note for today")).to_be_visible()

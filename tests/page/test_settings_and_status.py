@@ -22,11 +22,11 @@ def test_a_setting_holds_at_once_and_can_be_as_it_was(visit: Visit, server: Serv
     expect(setting(page, "Number of facts").get_by_role("status")).to_have_text("Saved")
     assert server.configured()["memoryMaxItems"] == 7
     assert server.ask("GET", "api/memory/stats")["maxItems"] == 7
-    page.get_by_role("button", name="Back to the default (100)").click()
+    page.get_by_role("button", name="Reset to default (100)").click()
     expect(limit).to_have_value("100")
     expect(limit).to_be_focused()
     assert "memoryMaxItems" not in server.configured()
-    share = setting(page, "Review at once when the context is this full")
+    share = setting(page, "Extract at once when the context is this full")
     share.get_by_role("textbox", name="percent").fill("60")
     share.get_by_role("textbox", name="percent").press("Enter")
     expect(share.get_by_role("slider")).to_have_value("60")
@@ -49,7 +49,7 @@ def test_a_refused_value_is_told_beside_it_and_changes_nothing(
         ("Number of facts", "0", "a whole number of at least 1"),
         ("Model that answers", "不存在", "must be recall"),
         ("Channels where it answers every member", "客廳", "ids as Slack shows them"),
-        ("The model's address", "http://192.0.2.7/v1", "TURNLEAF_ALLOWED_URLS"),
+        ("Address of the model", "http://192.0.2.7/v1", "whoever runs this server allows it"),
     ):
         row = setting(page, name)
         row.get_by_role("combobox").or_(row.get_by_role("textbox")).fill(value)
@@ -65,7 +65,7 @@ def test_another_provider_is_not_asked_at_the_address_of_the_one_before(
     server.configure(model="ollama:qwen3", modelUrl=address)
     page = connected(visit.open("#/settings"))
     model = page.get_by_role("combobox", name="Model that answers")
-    url = page.get_by_role("textbox", name="The model's address")
+    url = page.get_by_role("textbox", name="Address of the model")
     for name, left in (("recall", address), ("openai:gpt-5", "")):
         page.reload()
         expect(url).to_have_value(address)
@@ -85,7 +85,7 @@ def test_the_status_tells_the_model_and_what_needs_a_look(visit: Visit, server: 
     lost.write_text("- 小明", "utf-8")
     server.memory.add("客廳的燈叫做小明")
     page = connected(visit.open("#/status"))
-    expect(page.get_by_text("It works. One thing needs a look.")).to_be_visible()
+    expect(page.get_by_text("Running. One thing needs your attention.")).to_be_visible()
     expect(page.get_by_text(lost.name)).to_be_visible()
     expect(page.get_by_role("main")).to_contain_text(re.compile("Model.*recall", re.DOTALL))
     files = page.get_by_role("table", name="Files")

@@ -82,15 +82,15 @@ def test_a_question_that_waits_for_its_answer_is_no_stopped_one_in_another_tab(
     first = visit.open()
     first.get_by_role("textbox", name="Message", exact=True).fill("客廳的燈叫什麼？")
     first.get_by_role("button", name="Send").click()
-    expect(first.get_by_text("Thinking …")).to_be_visible()
+    expect(first.get_by_text("Thinking…")).to_be_visible()
     expect(first).to_have_url(re.compile("#/chat/.+"))
     second = visit.open(f"#{urlsplit(first.url).fragment}")
-    expect(conversation(second).get_by_text("Being answered …")).to_be_visible()
+    expect(conversation(second).get_by_text("Answering…")).to_be_visible()
     expect(conversation(second).get_by_text("Stopped")).to_have_count(0)
     held.go.set()
     for tab in (first, second):
         expect(answers(tab)).to_contain_text("It is 小明.")
-    expect(conversation(second).get_by_text("Being answered …")).to_have_count(0)
+    expect(conversation(second).get_by_text("Answering…")).to_have_count(0)
 
 
 def test_what_failed_is_asked_again_after_what_was_said_since(

@@ -118,7 +118,7 @@ def test_a_forgotten_message_is_struck_through_until_that_is_undone(
     say(page, "Remember that my neighbour is called Quuxbert")
     forgetting = say(page, "Forget that my neighbour is called Quuxbert")
     said = conversation(page).locator(".chat-asked").first
-    expect(said).to_contain_text("Forgotten: it is in no prompt and no search.")
+    expect(said).to_contain_text("Forgotten: prompts and searches leave it out.")
     expect(said.locator("p", has_text="Quuxbert")).to_have_css(
         "text-decoration-line", "line-through"
     )
@@ -126,7 +126,7 @@ def test_a_forgotten_message_is_struck_through_until_that_is_undone(
     expect(said).to_contain_text("Forgotten:")
     forgetting = answers(page).last
     forgetting.get_by_role("button", name="Undo").click()
-    expect(forgetting).to_contain_text("Taken back")
+    expect(forgetting).to_contain_text("Undone")
     expect(said).not_to_contain_text("Forgotten:")
 
 

@@ -16,7 +16,7 @@ export function Login() {
     event.preventDefault();
     setTrying(true);
     try {
-      if (await api.opens(value.trim())) setToken(value);
+      if (await api.isTokenAccepted(value.trim())) setToken(value);
       else setError(words.login.refused);
     } catch (problem) {
       setError(<ProblemText problem={problem} />);

@@ -1,20 +1,22 @@
-import { api, type LearntLater } from "./api";
-import { useServerEvent } from "./events";
+import { api, type LearnedLater } from "./api";
 import { useWords } from "./i18n";
-import { ToldText, useToasts } from "./ui";
+import { useServerEvent } from "./serverEvents";
+import { ExplanationText, useToasts } from "./ui";
 
-/** Tells what happened meanwhile: what was learnt, where nothing else shows that, and what failed. */
-export function News({ showsLearnt }: { showsLearnt: boolean }) {
+/** Tells what happened meanwhile: what was learned, where nothing else shows that, and what failed. */
+export function News({ showsLearned }: { showsLearned: boolean }) {
   const { news } = useWords();
   const { show } = useToasts();
 
-  const tell = ({ action, fact, change }: LearntLater) => {
-    if (action === "waiting") show({ text: news.waits(fact.content) });
-    else show({ text: news.learnt(fact.content), undo: change === null ? undefined : () => api.undo(change) });
+  const tell = ({ action, fact, change }: LearnedLater) => {
+    if (action === "waiting") show({ text: news.pending(fact.content) });
+    else show({ text: news.learned(fact.content), undo: change === null ? undefined : () => api.undo(change) });
   };
   useServerEvent("learnt", ({ facts }) => {
-    if (showsLearnt) facts.forEach(tell);
+    if (showsLearned) facts.forEach(tell);
   });
-  useServerEvent("problem", ({ message }) => show({ text: <ToldText {...news.problem(message)} />, tone: "danger" }));
+  useServerEvent("problem", ({ message }) =>
+    show({ text: <ExplanationText text={news.problem} detail={message} />, tone: "danger" }),
+  );
   return null;
 }

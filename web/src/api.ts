@@ -1,7 +1,8 @@
 /** A typed client of the server's API. Whatever is refused is thrown as a `Problem`. */
 
 import type * as Schema from "./api-types";
-import { clearToken, isLocked, token } from "./token";
+import { readServerSentEvents, type ServerSentEvent } from "./serverSentEvents";
+import { clearToken, getToken, isLocked } from "./token";
 
 // Schemas: the names by which the page knows those of the API's description
 
@@ -15,7 +16,7 @@ export type {
   FactView as Fact,
   HitView as Hit,
   KeptConversations,
-  LearnedLater as LearntLater,
+  LearnedLater,
   MainMemory,
   MessageView as Message,
   Preview,
@@ -35,7 +36,7 @@ export type SettingValue = Schema.SettingView["value"];
 export type RunState = Schema.RunView["state"];
 export type ProblemCode = Schema.Problem["code"];
 /** A problem of the server, or of the page itself, which has no code. */
-export type ProblemDocument = Omit<Schema.Problem, "code"> & Partial<Schema.Problem>;
+type ProblemDocument = Omit<Schema.Problem, "code"> & Partial<Schema.Problem>;
 
 /** Where something learned comes from. */
 export type Source = Pick<Schema.Waiting, "quote" | "conversation" | "messageTime" | "trust" | "source">;
@@ -49,7 +50,7 @@ export interface ToolCall {
 /** What somebody wants of a schedule. */
 export type Wanted = Pick<Schema.ScheduleView, "prompt" | "timing" | "timezone" | "name" | "deliver">;
 
-export interface SearchOptions {
+interface SearchOptions {
   limit?: number;
   source?: HitSource;
   explain?: boolean;
@@ -58,7 +59,7 @@ export interface SearchOptions {
 }
 
 /** Which messages of a conversation: the newest, those before one, or those around one. */
-export interface Extent {
+interface Extent {
   limit?: number;
   before?: number;
   around?: number;
@@ -98,12 +99,12 @@ export class Problem extends Error {
 }
 
 /** Return the problem of a server that does not answer. */
-export function unreachable(): Problem {
+export function makeUnreachable(): Problem {
   return new Problem({ title: "Unreachable", status: 0, detail: "" });
 }
 
 /** Turn whatever was thrown into a `Problem`. */
-export function asProblem(error: unknown): Problem {
+export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   const detail = error instanceof Error ? error.message : String(error);
   return new Problem({ title: "Error", status: -1, detail });
@@ -114,7 +115,7 @@ export function isAborted(error: unknown): boolean {
   return error instanceof DOMException && error.name === "AbortError";
 }
 
-async function problemOf(response: Response): Promise<Problem> {
+async function readProblem(response: Response): Promise<Problem> {
   const unknown = { title: response.statusText, status: response.status, detail: "" };
   const etag = response.headers.get("ETag");
   try {
@@ -138,7 +139,7 @@ interface Options {
 }
 
 /** Return an address below the page's own, whatever prefix it is served under. */
-export function address(path: string, query: Query = {}): string {
+export function resolveAddress(path: string, query: Query = {}): string {
   const url = new URL(path, document.baseURI.split("#")[0]);
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined && value !== null) url.searchParams.set(name, String(value));
@@ -147,13 +148,13 @@ export function address(path: string, query: Query = {}): string {
 }
 
 async function send(path: string, options: Options = {}): Promise<Response> {
-  const secret = token();
-  if (isLocked() && !options.headers?.Authorization) throw locked();
+  const secret = getToken();
+  if (isLocked() && !options.headers?.Authorization) throw makeLocked();
   const headers: Record<string, string> = { ...(secret && { Authorization: `Bearer ${secret}` }), ...options.headers };
   if (options.body !== undefined) headers["Content-Type"] = "application/json";
   let response: Response;
   try {
-    response = await fetch(address(path, options.query), {
+    response = await fetch(resolveAddress(path, options.query), {
       method: options.method ?? "GET",
       headers,
       body: options.body === undefined ? undefined : JSON.stringify(options.body),
@@ -162,15 +163,15 @@ async function send(path: string, options: Options = {}): Promise<Response> {
       cache: "no-store",
     });
   } catch (error) {
-    throw isAborted(error) ? error : unreachable();
+    throw isAborted(error) ? error : makeUnreachable();
   }
   if (response.ok) return response;
   if (response.status === 401) clearToken(secret);
-  throw await problemOf(response);
+  throw await readProblem(response);
 }
 
 /** What the server would say once more. */
-function locked(): Problem {
+function makeLocked(): Problem {
   return new Problem({ title: "Unauthorized", status: 401, detail: "", code: "unauthorized" });
 }
 
@@ -180,50 +181,19 @@ async function ask<Answered>(path: string, options: Options = {}): Promise<Answe
 }
 
 /** Return the name that the server gives to a file. */
-function fileNameOf(response: Response): string | null {
+function readFileName(response: Response): string | null {
   const said = response.headers.get("Content-Disposition") ?? "";
   const [, encoded] = /filename\*=UTF-8''([^;]+)/i.exec(said) ?? [];
   const [, plain] = /filename="([^"]+)"/i.exec(said) ?? [];
   return encoded ? decodeURIComponent(encoded) : (plain ?? null);
 }
 
-// Server-sent events
-
-interface RawEvent {
-  name: string;
-  data: unknown;
-}
-
-function parsed(block: string): RawEvent | null {
-  let name = "message";
-  const data: string[] = [];
-  for (const line of block.split("\n")) {
-    if (line.startsWith("event:")) name = line.slice(6).trim();
-    else if (line.startsWith("data:")) data.push(line.slice(5).replace(/^ /, ""));
-  }
-  return data.length ? { name, data: JSON.parse(data.join("\n")) } : null;
-}
-
-/** Read events as they come: EventSource can neither send a token nor post. */
-async function* eventsOf(response: Response, isAlive?: () => void): AsyncGenerator<RawEvent> {
-  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "";
+/** Read events as they come; a stream that breaks off is a server that cannot be reached. */
+async function* readEvents(response: Response, onAlive?: () => void): AsyncGenerator<ServerSentEvent> {
   try {
-    for (;;) {
-      const { done, value } = await reader.read().catch((error: unknown) => {
-        throw isAborted(error) ? error : unreachable();
-      });
-      if (done) return;
-      isAlive?.();
-      const blocks = (rest + value).replace(/\r\n?/g, "\n").split("\n\n");
-      rest = blocks.pop() ?? "";
-      for (const block of blocks) {
-        const event = parsed(block);
-        if (event) yield event;
-      }
-    }
-  } finally {
-    await reader.cancel().catch(() => undefined);
+    yield* readServerSentEvents(response.body!, onAlive);
+  } catch (error) {
+    throw isAborted(error) ? error : makeUnreachable();
   }
 }
 
@@ -232,16 +202,16 @@ async function* eventsOf(response: Response, isAlive?: () => void): AsyncGenerat
 const MEMORY = "api/memory";
 const SCHEDULES = "api/schedules";
 
-function conversationAt(key: string): string {
+function buildConversationPath(key: string): string {
   return `api/conversations/${encodeURIComponent(key)}`;
 }
 
-function scheduleAt(id: string): string {
+function buildSchedulePath(id: string): string {
   return `${SCHEDULES}/${encodeURIComponent(id)}`;
 }
 
 export const api = {
-  main: (signal?: AbortSignal) => ask<Schema.MainMemory>(`${MEMORY}/main`, { signal }),
+  getMain: (signal?: AbortSignal) => ask<Schema.MainMemory>(`${MEMORY}/main`, { signal }),
 
   /** Save the whole text; with an ETag only if nobody else saved since (else a Problem with 412). */
   saveMain: (content: string, etag?: string) =>
@@ -254,11 +224,11 @@ export const api = {
   search: (q: string, options: SearchOptions = {}, signal?: AbortSignal) =>
     ask<Schema.Results>(`${MEMORY}/search`, { query: { q, ...options }, signal }),
 
-  facts: (category?: string, signal?: AbortSignal) =>
+  getFacts: (category?: string, signal?: AbortSignal) =>
     ask<Schema.Facts>(`${MEMORY}/facts`, { query: { category }, signal }),
   addFact: (content: string, category?: string) =>
     ask<Schema.Added>(`${MEMORY}/facts`, { method: "POST", body: { content, category: category || undefined } }),
-  fact: (id: string) => ask<Schema.FactView>(`${MEMORY}/facts/${encodeURIComponent(id)}`),
+  getFact: (id: string) => ask<Schema.FactView>(`${MEMORY}/facts/${encodeURIComponent(id)}`),
   changeFact: (id: string, content: string, expected?: string) =>
     ask<Schema.FactView>(`${MEMORY}/facts/${encodeURIComponent(id)}`, {
       method: "PATCH",
@@ -269,14 +239,14 @@ export const api = {
       method: "DELETE",
     }),
 
-  pending: (signal?: AbortSignal) => ask<Schema.Pending>(`${MEMORY}/pending`, { signal }),
-  decide: (id: string, action: Schema.PendingDecision["action"], content?: string) =>
+  getPending: (signal?: AbortSignal) => ask<Schema.Pending>(`${MEMORY}/pending`, { signal }),
+  decidePending: (id: string, action: Schema.PendingDecision["action"], content?: string) =>
     ask<Schema.Decided>(`${MEMORY}/pending`, {
       method: "POST",
       body: { id, action, content },
     }),
 
-  changes: (query: { limit?: number; before?: number; learnt?: boolean } = {}, signal?: AbortSignal) =>
+  getChanges: (query: { limit?: number; before?: number; learnt?: boolean } = {}, signal?: AbortSignal) =>
     ask<Schema.ChangeList>(`${MEMORY}/changes`, { query, signal }),
   undo: (change?: number) =>
     ask<Schema.Undone>(`${MEMORY}/undo`, {
@@ -284,82 +254,84 @@ export const api = {
       body: change === undefined ? {} : { change },
     }),
 
-  stats: (signal?: AbortSignal) => ask<Schema.Stats>(`${MEMORY}/stats`, { signal }),
+  getStats: (signal?: AbortSignal) => ask<Schema.Stats>(`${MEMORY}/stats`, { signal }),
 
-  days: (signal?: AbortSignal) => ask<Schema.Days>(`${MEMORY}/daily`, { signal }),
-  day: (date: string, signal?: AbortSignal) =>
+  getDays: (signal?: AbortSignal) => ask<Schema.Days>(`${MEMORY}/daily`, { signal }),
+  getDay: (date: string, signal?: AbortSignal) =>
     ask<Schema.DayLog>(`${MEMORY}/daily/${encodeURIComponent(date)}`, { signal }),
   addNote: (date: string, entry: string) =>
     ask<Schema.DayLog>(`${MEMORY}/daily/${encodeURIComponent(date)}`, { method: "POST", body: { entry } }),
 
-  config: (signal?: AbortSignal) => ask<Schema.Config>(`${MEMORY}/config`, { signal }),
-  settings: (signal?: AbortSignal) =>
-    ask<Schema.SettingList>(`${MEMORY}/config/settings`, { signal }),
+  getConfig: (signal?: AbortSignal) => ask<Schema.Config>(`${MEMORY}/config`, { signal }),
+  getSettings: (signal?: AbortSignal) => ask<Schema.SettingList>(`${MEMORY}/config/settings`, { signal }),
   /** Change some settings; null lets one have its default again. */
   configure: (part: Record<string, SettingValue>) =>
     ask<Schema.Config>(`${MEMORY}/config`, { method: "PUT", body: part }),
 
   /** Return conversations, the newest first; with `q` those that have it in their title or text. */
-  conversations: async (query: { q?: string; limit?: number } = {}, signal?: AbortSignal) =>
+  getConversations: async (query: { q?: string; limit?: number } = {}, signal?: AbortSignal) =>
     (await ask<Schema.Summaries>("api/conversations", { query, signal })).conversations,
-  conversation: (key: string, { ...query }: Extent = {}, signal?: AbortSignal) =>
-    ask<Schema.ConversationPage>(conversationAt(key), { query, signal }),
+  getConversation: (key: string, { ...query }: Extent = {}, signal?: AbortSignal) =>
+    ask<Schema.ConversationPage>(buildConversationPath(key), { query, signal }),
   /** Rename it (an empty title: its first question again), or keep it out of search. */
   changeConversation: (key: string, part: Schema.Altered) =>
-    ask<Schema.Summary>(conversationAt(key), { method: "PATCH", body: part }),
+    ask<Schema.Summary>(buildConversationPath(key), { method: "PATCH", body: part }),
   /** Show the version of a conversation that goes through this message. */
   showVersion: (key: string, message: number) =>
-    ask<void>(`${conversationAt(key)}/path`, { method: "POST", body: { message } }),
+    ask<void>(`${buildConversationPath(key)}/path`, { method: "POST", body: { message } }),
   exportConversation: async (key: string, format: "markdown" | "json"): Promise<File> => {
-    const response = await send(`${conversationAt(key)}/export`, { query: { format } });
-    return new File([await response.blob()], fileNameOf(response) ?? `conversation.${format === "json" ? "json" : "md"}`);
+    const response = await send(`${buildConversationPath(key)}/export`, { query: { format } });
+    return new File(
+      [await response.blob()],
+      readFileName(response) ?? `conversation.${format === "json" ? "json" : "md"}`,
+    );
   },
   /** Erase a conversation, even if the page is closed at this moment. */
-  deleteConversation: (key: string) => ask<void>(conversationAt(key), { method: "DELETE", keepalive: true }),
+  deleteConversation: (key: string) => ask<void>(buildConversationPath(key), { method: "DELETE", keepalive: true }),
 
-  schedules: (signal?: AbortSignal) => ask<Schema.Schedules>(SCHEDULES, { signal }),
+  getSchedules: (signal?: AbortSignal) => ask<Schema.Schedules>(SCHEDULES, { signal }),
   /** Return the runs of a schedule, the newest first. */
-  runs: async (id: string, signal?: AbortSignal) =>
-    (await ask<Schema.ScheduleWithRuns>(scheduleAt(id), { signal })).runs,
+  getRuns: async (id: string, signal?: AbortSignal) =>
+    (await ask<Schema.ScheduleWithRuns>(buildSchedulePath(id), { signal })).runs,
   addSchedule: (wanted: Wanted) => ask<Schema.ScheduleView>(SCHEDULES, { method: "POST", body: wanted }),
   changeSchedule: (id: string, part: Schema.ScheduleChanges) =>
-    ask<Schema.ScheduleView>(scheduleAt(id), { method: "PATCH", body: part }),
-  deleteSchedule: (id: string) => ask<Schema.Removed>(scheduleAt(id), { method: "DELETE" }),
+    ask<Schema.ScheduleView>(buildSchedulePath(id), { method: "PATCH", body: part }),
+  deleteSchedule: (id: string) => ask<Schema.Removed>(buildSchedulePath(id), { method: "DELETE" }),
   /** Begin a run at once; it goes on in the background. */
-  runSchedule: (id: string) => ask<Schema.RunView>(`${scheduleAt(id)}/run`, { method: "POST" }),
+  runSchedule: (id: string) => ask<Schema.RunView>(`${buildSchedulePath(id)}/run`, { method: "POST" }),
   /** Return when a timing is due next; a timing that says no time is a Problem with 422. */
-  times: async (timing: string, timezone: string, signal?: AbortSignal) => {
+  getTimes: async (timing: string, timezone: string, signal?: AbortSignal) => {
     const body = { timing, timezone: timezone || undefined };
     return (await ask<Schema.Times>(`${SCHEDULES}/preview`, { method: "POST", body, signal })).times;
   },
 
   /** Ask, and read the answer's events as they come; abort the signal to stop the model. */
-  async *chat(request: Schema.ChatRequest, signal?: AbortSignal): AsyncGenerator<ChatEvent> {
+  async *streamChat(request: Schema.ChatRequest, signal?: AbortSignal): AsyncGenerator<ChatEvent> {
     const headers = { Accept: "text/event-stream" };
     const response = await send("api/chat", { method: "POST", body: request, headers, signal });
-    yield* eventsOf(response) as AsyncGenerator<ChatEvent>;
+    yield* readEvents(response) as AsyncGenerator<ChatEvent>;
   },
   /** Return the model that answers. */
-  model: async (signal?: AbortSignal) => {
+  getModel: async (signal?: AbortSignal) => {
     const { data } = await ask<Schema.ModelNames>("v1/models", { signal });
     return data.at(-1)?.id ?? "";
   },
 
   /** Read what the server tells; whatever comes, if only a comment, shows that it is alive. */
-  async *events(isAlive: () => void, signal: AbortSignal): AsyncGenerator<ServerEvent> {
+  async *streamEvents(isAlive: () => void, signal: AbortSignal): AsyncGenerator<ServerEvent> {
     const response = await send("api/events", { headers: { Accept: "text/event-stream" }, signal });
-    yield* eventsOf(response, isAlive) as AsyncGenerator<ServerEvent>;
+    yield* readEvents(response, isAlive) as AsyncGenerator<ServerEvent>;
   },
 
-  status: (signal?: AbortSignal) => ask<Schema.Status>("api/status", { signal }),
+  getStatus: (signal?: AbortSignal) => ask<Schema.Status>("api/status", { signal }),
 
   /** Whether a token opens the server; without one, whether none is needed. */
-  async opens(secret: string): Promise<boolean> {
+  async isTokenAccepted(secret: string): Promise<boolean> {
     try {
       await send("api/memory/config", { headers: { Authorization: `Bearer ${secret}` } });
       return true;
     } catch (error) {
-      if (asProblem(error).status === 401) return false;
+      if (toProblem(error).status === 401) return false;
       throw error;
     }
   },

@@ -3,16 +3,16 @@
 import { type ComponentType, Suspense, useEffect, useRef } from "react";
 import { api } from "./api";
 import { Boundary } from "./Boundary";
-import { connect, useConnection, useServerEvent } from "./events";
 import { useWords } from "./i18n";
 import { Login } from "./Login";
-import { useLoaded } from "./loading";
+import { LoadingView, lazyView } from "./lazyViews";
 import { News } from "./News";
 import { LanguageChoice, ThemeChoice } from "./Preferences";
-import { go, to, useRoute } from "./route";
+import { buildAddress, go, useRoute } from "./route";
+import { connect, useConnection, useServerEvent } from "./serverEvents";
 import { useNeedsLogin } from "./token";
 import { Icon, type IconName, Logo, ToastProvider } from "./ui";
-import { Coming, lazyView } from "./views";
+import { useLoaded } from "./useLoaded";
 
 type Page = "chat" | "memory" | "schedules" | "status" | "settings";
 
@@ -38,7 +38,7 @@ function Shell() {
 
   useEffect(connect, []);
   useEffect(() => {
-    if (!page) go(to("chat"), { replace: true });
+    if (!page) go(buildAddress("chat"), { replace: true });
   }, [page]);
 
   const View = PAGES[page ?? "chat"].View;
@@ -54,11 +54,11 @@ function Shell() {
       >
         {words.nav.skip}
       </a>
-      <News showsLearnt={page !== "chat"} />
+      <News showsLearned={page !== "chat"} />
       <Side current={page ?? "chat"} />
       <main ref={main} className="main" id="main" tabIndex={-1} key={page}>
         <Boundary>
-          <Suspense fallback={<ComingPage />}>
+          <Suspense fallback={<LoadingPage />}>
             <View />
           </Suspense>
         </Boundary>
@@ -70,21 +70,21 @@ function Shell() {
 function Side({ current }: { current: Page }) {
   const words = useWords();
   const connection = useConnection();
-  const waiting = useWaiting();
+  const pending = usePendingCount();
   return (
     <header className="side">
-      <a className="brand" href={to("chat")}>
+      <a className="brand" href={buildAddress("chat")}>
         <Logo /> Turnleaf
       </a>
       <nav className="nav" aria-label={words.nav.label}>
         {NAMES.map((name) => (
-          <a key={name} href={to(name)} aria-current={name === current ? "page" : undefined}>
+          <a key={name} href={buildAddress(name)} aria-current={name === current ? "page" : undefined}>
             <Icon name={PAGES[name].icon} />
             {words.nav[name]}
-            {name === "memory" && waiting > 0 && (
-              <span className="badge badge-accent count" title={words.nav.waiting(waiting)}>
-                {waiting}
-                <span className="visually-hidden">{words.nav.waiting(waiting)}</span>
+            {name === "memory" && pending > 0 && (
+              <span className="badge badge-accent count" title={words.nav.pending(pending)}>
+                {pending}
+                <span className="visually-hidden">{words.nav.pending(pending)}</span>
               </span>
             )}
           </a>
@@ -103,18 +103,18 @@ function Side({ current }: { current: Page }) {
   );
 }
 
-/** How many facts wait for acceptance. */
-function useWaiting(): number {
-  const { value, set, reload } = useLoaded(async (signal) => (await api.pending(signal)).pending.length, []);
+/** Count the facts that are pending review. */
+function usePendingCount(): number {
+  const { value, set, reload } = useLoaded(async (signal) => (await api.getPending(signal)).pending.length, []);
   useServerEvent("pending", ({ count }) => set(count));
   useServerEvent("hello", reload);
   return value ?? 0;
 }
 
-function ComingPage() {
+function LoadingPage() {
   return (
     <div className="page">
-      <Coming lines={4} />
+      <LoadingView lines={4} />
     </div>
   );
 }

@@ -1,4 +1,4 @@
 /** Return the nonce that allows a style element made by the editor (`EditorView.cspNonce.of(nonce())`). */
-export function nonce(): string {
+export function readNonce(): string {
   return document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? "";
 }

@@ -2,7 +2,7 @@
 
 import { useSyncExternalStore } from "react";
 
-export interface Route {
+interface Route {
   /** The first part: chat, memory, schedules, status or settings. */
   page: string;
   /** What follows it. */
@@ -11,14 +11,21 @@ export interface Route {
 }
 
 let hash: string | null = null;
-let route: Route = { page: "chat", parts: [], query: new URLSearchParams() };
+let route = parseRoute("");
 
-function read(): Route {
-  if (location.hash === hash) return route;
-  hash = location.hash;
-  const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
+/** Read an address of the page. */
+export function parseRoute(hash: string): Route {
+  const [, path = "", query = ""] = /^#?\/?([^?]*)\??(.*)$/s.exec(hash) ?? [];
   const [page = "", ...parts] = path.split("/").filter(Boolean).map(decode);
-  route = { page: page || "chat", parts, query: new URLSearchParams(query) };
+  return { page: page || "chat", parts, query: new URLSearchParams(query) };
+}
+
+/** Return the same object for the same address: React would draw for ever otherwise. */
+function readRoute(): Route {
+  if (location.hash !== hash) {
+    hash = location.hash;
+    route = parseRoute(hash);
+  }
   return route;
 }
 
@@ -37,17 +44,17 @@ function subscribe(listener: () => void): () => void {
 
 /** Return the address that is open now. */
 export function useRoute(): Route {
-  return useSyncExternalStore(subscribe, read);
+  return useSyncExternalStore(subscribe, readRoute);
 }
 
 /** Make an address: `to("memory", "daily", date)`. */
-export function to(...parts: string[]): string {
+export function buildAddress(...parts: string[]): string {
   return `#/${parts.map(encodeURIComponent).join("/")}`;
 }
 
 /** Return the address of a message in its conversation. */
-export function messageAddress(conversation: string, message: number): string {
-  return `${to("chat", conversation)}?message=${message}`;
+export function buildMessageAddress(conversation: string, message: number): string {
+  return `${buildAddress("chat", conversation)}?message=${message}`;
 }
 
 /** Go to an address made by `to`; with replace, Back skips the present one. */

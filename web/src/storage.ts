@@ -1,7 +1,7 @@
 /** What this browser remembers between visits, where it may. */
 
 /** Return what was kept under a name. */
-export function kept(name: string): string | null {
+export function readItem(name: string): string | null {
   try {
     return localStorage.getItem(`turnleaf.${name}`);
   } catch {
@@ -10,7 +10,7 @@ export function kept(name: string): string | null {
 }
 
 /** Keep a value under a name; null forgets it. */
-export function keep(name: string, value: string | null): void {
+export function saveItem(name: string, value: string | null): void {
   try {
     if (value === null) localStorage.removeItem(`turnleaf.${name}`);
     else localStorage.setItem(`turnleaf.${name}`, value);
@@ -20,7 +20,7 @@ export function keep(name: string, value: string | null): void {
 }
 
 /** Call the handler when another tab keeps a value under a name, or forgets it. */
-export function onKept(name: string, handler: (value: string | null) => void): void {
+export function onItemChange(name: string, handler: (value: string | null) => void): void {
   addEventListener("storage", ({ key, newValue }) => {
     if (key === `turnleaf.${name}`) handler(newValue);
   });

@@ -1,13 +1,13 @@
 /** Light, dark, or as the system has it. */
 
 import { useSyncExternalStore } from "react";
-import { keep, kept } from "./storage";
+import { readItem, saveItem } from "./storage";
 
-export type Theme = "system" | "light" | "dark";
+type Theme = "system" | "light" | "dark";
 export const THEMES: Theme[] = ["system", "light", "dark"];
 
 const listeners = new Set<() => void>();
-let current: Theme = THEMES.find((theme) => theme === kept("theme")) ?? "system";
+let current: Theme = THEMES.find((theme) => theme === readItem("theme")) ?? "system";
 apply();
 
 function apply(): void {
@@ -19,7 +19,7 @@ function apply(): void {
 /** Choose the colours. */
 export function setTheme(theme: Theme): void {
   current = theme;
-  keep("theme", theme === "system" ? null : theme);
+  saveItem("theme", theme === "system" ? null : theme);
   apply();
   for (const listener of listeners) listener();
 }

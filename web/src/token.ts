@@ -1,18 +1,18 @@
 /** The token that opens a server which is not only for this machine. */
 
 import { useSyncExternalStore } from "react";
-import { keep, kept, onKept } from "./storage";
+import { onItemChange, readItem, saveItem } from "./storage";
 
-let current = kept("token");
+let current = readItem("token");
 let isRefused = false;
 const listeners = new Set<() => void>();
 
-function changed(): void {
+function notify(): void {
   for (const listener of listeners) listener();
 }
 
 /** Return the token to send, if there is one. */
-export function token(): string | null {
+export function getToken(): string | null {
   return current;
 }
 
@@ -20,8 +20,8 @@ export function token(): string | null {
 export function setToken(value: string): void {
   current = value.trim();
   isRefused = false;
-  keep("token", current);
-  changed();
+  saveItem("token", current);
+  notify();
 }
 
 /** Forget a token that the server refused, unless another one has taken its place. */
@@ -29,8 +29,8 @@ export function clearToken(refused: string | null): void {
   if (refused !== current) return;
   current = null;
   isRefused = true;
-  keep("token", null);
-  changed();
+  saveItem("token", null);
+  notify();
 }
 
 /** Whether the server would refuse whatever is asked until somebody logs in. */
@@ -47,10 +47,10 @@ export function takeTokenFromAddress(): void {
 }
 
 /** What is true in one tab is true in all. */
-onKept("token", (value) => {
+onItemChange("token", (value) => {
   current = value;
   isRefused = value === null;
-  changed();
+  notify();
 });
 
 function subscribe(listener: () => void): () => void {

@@ -1,27 +1,27 @@
 import { useEffect, useRef, useState } from "react";
 import { api, type Document } from "../api";
-import { useServerEvent } from "../events";
 import { useWords } from "../i18n";
-import { useLoaded } from "../loading";
-import { go, to, useRoute } from "../route";
+import { buildAddress, go, useRoute } from "../route";
+import { useServerEvent } from "../serverEvents";
 import { Badge, Icon, IconButton, Switch, useTitle, useToasts } from "../ui";
+import { useLoaded } from "../useLoaded";
 import "./chat.css";
 import { Composer } from "./Composer";
 import { ConversationMenu } from "./ConversationMenu";
 import { Conversations } from "./Conversations";
+import { openConversation, refreshStored } from "./conversationLoading";
 import { Drawer } from "./Drawer";
-import { learn, showNotes } from "./learning";
-import { titleOf, usePast } from "./past";
-import { open, settle } from "./reading";
-import { say } from "./talking";
+import { showLearned, showNotes } from "./learnedNotes";
+import { getTitle, usePastConversations } from "./pastConversations";
+import { say } from "./sending";
 import { ThreadView } from "./ThreadView";
 import { TitleInput } from "./TitleInput";
-import { endPrivate, freshKey, left, privateKey, stop, type Thread, useThread, write } from "./threads";
+import { endPrivate, getFreshKey, getPrivateKey, lastPlace, stop, type Thread, useThread, writeDraft } from "./threads";
 
 /** How far apart it is looked whether what is answered elsewhere has its answer. */
 const BETWEEN_LOOKS_MS = 2000;
 
-const PRIVATE = `${to("chat")}?private=1`;
+const PRIVATE = `${buildAddress("chat")}?private=1`;
 
 /** Talking, with past conversations on one side and what is remembered on the other. */
 export default function ChatPage() {
@@ -30,36 +30,36 @@ export default function ChatPage() {
   const named = parts[0];
   const message = Number(query.get("message")) || null;
   const isPrivate = !named && query.has("private");
-  const key = named ?? (isPrivate ? privateKey() : freshKey());
+  const key = named ?? (isPrivate ? getPrivateKey() : getFreshKey());
   const thread = useThread(key, isPrivate);
-  const past = usePast();
+  const past = usePastConversations();
   const box = useRef<HTMLTextAreaElement>(null);
   const [isListOpen, setListOpen] = useState(false);
-  const known = past.value?.find((one) => one.key === key)?.title ?? titleOf(thread);
+  const known = past.value?.find((one) => one.key === key)?.title ?? getTitle(thread);
   const title = isPrivate ? words.privateTitle : known || words.newConversation;
   const isRecall = useIsRecall();
   useTitle(title);
   useReturn(named);
-  useLearnt(key);
+  useLearnedToasts(key);
 
   useEffect(() => {
     setListOpen(false);
-    if (named) void open(named, message);
+    if (named) void openConversation(named, message);
   }, [named, message]);
   const isElsewhere = thread.turns.at(-1)?.state === "elsewhere";
   useEffect(() => {
     if (!isElsewhere) return;
-    const looking = setInterval(() => void settle(key), BETWEEN_LOOKS_MS);
+    const looking = setInterval(() => void refreshStored(key), BETWEEN_LOOKS_MS);
     return () => clearInterval(looking);
   }, [key, isElsewhere]);
   useEffect(() => (isPrivate ? endPrivate : undefined), [isPrivate]);
 
   const send = (text: string, documents: Document[]) => {
-    if (!named && !isPrivate) go(to("chat", key), { replace: true });
+    if (!named && !isPrivate) go(buildAddress("chat", key), { replace: true });
     void say(key, isPrivate, text, documents);
   };
   const pick = (text: string) => {
-    write(key, { text });
+    writeDraft(key, { text });
     box.current?.focus();
   };
   return (
@@ -69,18 +69,33 @@ export default function ChatPage() {
       </div>
       <div className="chat-main">
         <header className="chat-head">
-          <IconButton className="chat-past-button" icon="history" label={words.past} onClick={() => setListOpen(true)} />
-          <Title key={key} thread={thread} title={title} canChange={!!named && thread.turns.length > 0} onChanged={past.reload} />
+          <IconButton
+            className="chat-past-button"
+            icon="history"
+            label={words.past}
+            onClick={() => setListOpen(true)}
+          />
+          <Title
+            key={key}
+            thread={thread}
+            title={title}
+            canChange={!!named && thread.turns.length > 0}
+            onChanged={past.reload}
+          />
           <label className="chat-private-switch" title={words.privateMeans}>
             <Icon name="mask" />
             <span aria-hidden="true">{words.private}</span>
-            <Switch label={words.private} checked={isPrivate} onChange={(isOn) => go(isOn ? PRIVATE : to("chat"))} />
+            <Switch
+              label={words.private}
+              checked={isPrivate}
+              onChange={(isOn) => go(isOn ? PRIVATE : buildAddress("chat"))}
+            />
           </label>
           <IconButton
             className="chat-new-button"
             icon="plus"
             label={words.newConversation}
-            onClick={() => go(to("chat"))}
+            onClick={() => go(buildAddress("chat"))}
           />
         </header>
         <ThreadView key={`thread ${key}`} thread={thread} onPick={pick} />
@@ -108,7 +123,7 @@ interface TitleProps {
 function Title({ thread, title, canChange, onChanged }: TitleProps) {
   const words = useWords().chat;
   const [isRenaming, setRenaming] = useState(false);
-  const renamed = (isChanged: boolean) => {
+  const finishRenaming = (isChanged: boolean) => {
     setRenaming(false);
     if (isChanged) onChanged();
   };
@@ -117,7 +132,7 @@ function Title({ thread, title, canChange, onChanged }: TitleProps) {
       <h1 title={title} className={isRenaming ? "visually-hidden" : undefined}>
         {title}
       </h1>
-      {isRenaming && <TitleInput conversation={thread.key} title={title} onDone={renamed} />}
+      {isRenaming && <TitleInput conversation={thread.key} title={title} onDone={finishRenaming} />}
       {!thread.isSearched && <Badge>{words.notSearched}</Badge>}
       {canChange && (
         <ConversationMenu
@@ -135,7 +150,7 @@ function Title({ thread, title, canChange, onChanged }: TitleProps) {
 
 /** Whether there is no model, so that answers only quote. */
 function useIsRecall(): boolean {
-  const model = useLoaded((signal) => api.model(signal), []);
+  const model = useLoaded((signal) => api.getModel(signal), []);
   useServerEvent("settings", model.reload);
   useServerEvent("hello", model.reload);
   return model.value === "recall";
@@ -145,7 +160,7 @@ function NoModel() {
   const words = useWords().chat;
   return (
     <p className="chat-hint">
-      {words.noModel} <a href={to("settings")}>{words.chooseModel}</a>
+      {words.noModel} <a href={buildAddress("settings")}>{words.chooseModel}</a>
     </p>
   );
 }
@@ -155,22 +170,22 @@ function useReturn(named: string | undefined): void {
   const latest = useRef(named);
   latest.current = named;
   useEffect(() => {
-    if (left.address && !latest.current) go(left.address, { replace: true });
+    if (lastPlace.address && !latest.current) go(lastPlace.address, { replace: true });
     return () => {
-      left.address = latest.current ? to("chat", latest.current) : null;
+      lastPlace.address = latest.current ? buildAddress("chat", latest.current) : null;
     };
   }, []);
 }
 
-/** What was learnt in a conversation that is not shown is told beside. */
-function useLearnt(shown: string): void {
-  const words = useWords().chat;
+/** Show what was learned in a conversation that is not open. */
+function useLearnedToasts(shown: string): void {
+  const words = useWords().news;
   const toasts = useToasts();
   useServerEvent("hello", () => void showNotes(shown));
   useServerEvent("learnt", (event) => {
-    for (const { note } of learn(event, shown)) {
+    for (const { note } of showLearned(event, shown)) {
       const { change, action, fact } = note;
-      const text = action === "waiting" ? words.waitingElsewhere(fact.content) : words.learntElsewhere(fact.content);
+      const text = action === "waiting" ? words.pending(fact.content) : words.learned(fact.content);
       toasts.show({ text, undo: change === null ? undefined : () => api.undo(change) });
     }
   });

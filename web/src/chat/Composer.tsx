@@ -12,10 +12,10 @@ import {
 import type { Document } from "../api";
 import { useFormat, useWords } from "../i18n";
 import { FieldError, Icon, IconButton } from "../ui";
-import { bytesOf, Refusal, readFiles } from "./documents";
-import { isComposing } from "./keys";
-import { isUnderWay } from "./thread";
-import { type Thread, useDraft, write } from "./threads";
+import { isComposing } from "../ui/keyboard";
+import { countBytes, Refusal, readFiles } from "./documents";
+import { type Thread, useDraft, writeDraft } from "./threads";
+import { isUnderWay } from "./turns";
 
 const TALLEST_PX = 260;
 
@@ -45,7 +45,7 @@ export function Composer({ thread, box, onSend, onStop, children }: ComposerProp
 
   const send = () => {
     if (!canSend) return;
-    write(key, { text: "", documents: [] });
+    writeDraft(key, { text: "", documents: [] });
     setRefusal(null);
     onSend(text.trim(), documents);
     box.current?.focus();
@@ -57,12 +57,12 @@ export function Composer({ thread, box, onSend, onStop, children }: ComposerProp
       send();
     } else if (event.key === "ArrowUp" && !text) {
       event.preventDefault();
-      write(key, { text: thread.turns.at(-1)?.question ?? "" });
+      writeDraft(key, { text: thread.turns.at(-1)?.question ?? "" });
     } else if (event.key === "Escape" && isGoing) onStop();
   };
   const attach = async (files: Iterable<File>) => {
     try {
-      write(key, { documents: await readFiles(files, documents) });
+      writeDraft(key, { documents: await readFiles(files, documents) });
       setRefusal(null);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
@@ -80,7 +80,7 @@ export function Composer({ thread, box, onSend, onStop, children }: ComposerProp
       <div className="chat-foot-column">
         <div className="chat-composer" onDrop={drop} onDragOver={(event) => event.preventDefault()}>
           {refusal && <FieldError>{words[refusal.why](refusal.file)}</FieldError>}
-          <Attachments documents={documents} onRemove={(rest) => write(key, { documents: rest })} />
+          <Attachments documents={documents} onRemove={(rest) => writeDraft(key, { documents: rest })} />
           <textarea
             ref={box}
             rows={1}
@@ -88,7 +88,7 @@ export function Composer({ thread, box, onSend, onStop, children }: ComposerProp
             placeholder={thread.isPrivate ? words.privatePlaceholder : words.placeholder}
             enterKeyHint="send"
             value={text}
-            onChange={(event) => write(key, { text: event.target.value })}
+            onChange={(event) => writeDraft(key, { text: event.target.value })}
             onKeyDown={press}
           />
           <div className="chat-composer-row">
@@ -153,7 +153,7 @@ function Attachments({ documents, onRemove }: AttachmentsProps) {
         {documents.map((document) => (
           <li key={document.name}>
             <Icon name="file" />
-            <span>{words.attached(document.name, format.bytes(bytesOf(document)))}</span>
+            <span>{words.attached(document.name, format.bytes(countBytes(document)))}</span>
             <IconButton
               small
               icon="close"

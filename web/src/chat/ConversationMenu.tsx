@@ -1,8 +1,8 @@
 import { useState } from "react";
 import { useWords } from "../i18n";
-import { go, to } from "../route";
+import { buildAddress, go } from "../route";
 import { Button, Dialog, Menu, type MenuItem, useToasts } from "../ui";
-import { change, download, erase } from "./talking";
+import { changeConversation, downloadConversation, eraseConversation } from "./sending";
 
 interface ConversationMenuProps {
   conversation: string;
@@ -20,7 +20,7 @@ export function ConversationMenu(props: ConversationMenuProps) {
   const { conversation, title, isSearched, onRename, onChanged, small } = props;
   const words = useWords().chat;
   const toasts = useToasts();
-  const [isDoomed, setDoomed] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
 
   const attempt = async (act: () => Promise<void>, said?: string) => {
     try {
@@ -33,38 +33,52 @@ export function ConversationMenu(props: ConversationMenuProps) {
   };
   const keepOut = () =>
     attempt(
-      () => change(conversation, { searched: !isSearched }),
+      () => changeConversation(conversation, { searched: !isSearched }),
       isSearched ? words.isKeptOut : words.isSearchedAgain,
     );
   const items: MenuItem[] = [
     { icon: "edit", label: words.rename, onPick: onRename },
     { icon: "mask", label: words.keepOut, isChecked: !isSearched, onPick: () => void keepOut() },
-    { icon: "save", label: words.exportMarkdown, onPick: () => void attempt(() => download(conversation, "markdown")) },
-    { icon: "save", label: words.exportJson, onPick: () => void attempt(() => download(conversation, "json")) },
-    { icon: "trash", label: words.delete, isDanger: true, onPick: () => setDoomed(true) },
+    {
+      icon: "save",
+      label: words.exportMarkdown,
+      onPick: () => void attempt(() => downloadConversation(conversation, "markdown")),
+    },
+    {
+      icon: "save",
+      label: words.exportJson,
+      onPick: () => void attempt(() => downloadConversation(conversation, "json")),
+    },
+    { icon: "trash", label: words.delete, isDanger: true, onPick: () => setConfirming(true) },
   ];
   return (
     <>
       <Menu label={words.menuOf(title)} items={items} small={small} />
-      {isDoomed && <Doom {...props} onClose={() => setDoomed(false)} />}
+      {isConfirming && <ConfirmDelete {...props} onClose={() => setConfirming(false)} />}
     </>
   );
 }
 
 /** It cannot be taken back, so it is asked for. */
-function Doom({ conversation, title, isCurrent, onChanged, onClose }: ConversationMenuProps & { onClose: () => void }) {
+function ConfirmDelete({
+  conversation,
+  title,
+  isCurrent,
+  onChanged,
+  onClose,
+}: ConversationMenuProps & { onClose: () => void }) {
   const words = useWords();
   const toasts = useToasts();
   const [isBusy, setBusy] = useState(false);
 
-  const doIt = async () => {
+  const deleteIt = async () => {
     setBusy(true);
     try {
-      await erase(conversation);
+      await eraseConversation(conversation);
       onClose();
       onChanged();
       toasts.show({ text: words.chat.deleted });
-      if (isCurrent) go(to("chat"), { replace: true });
+      if (isCurrent) go(buildAddress("chat"), { replace: true });
     } catch (error) {
       setBusy(false);
       toasts.fail(error);
@@ -73,7 +87,7 @@ function Doom({ conversation, title, isCurrent, onChanged, onClose }: Conversati
   const actions = (
     <>
       <Button onClick={onClose}>{words.common.cancel}</Button>
-      <Button tone="danger" icon="trash" busy={isBusy} onClick={() => void doIt()}>
+      <Button tone="danger" icon="trash" busy={isBusy} onClick={() => void deleteIt()}>
         {words.common.delete}
       </Button>
     </>

@@ -1,13 +1,13 @@
 import { memo, type RefObject, useEffect, useId, useRef, useState } from "react";
 import { useFormat, useWords } from "../i18n";
-import { go, to } from "../route";
+import { buildAddress, go } from "../route";
 import { Button, Icon, ProblemNotice, SearchBox, Skeleton } from "../ui";
 import { ConversationMenu } from "./ConversationMenu";
-import { grouped, type Past, type PastOne } from "./past";
+import { groupByAge, type PastConversation, type PastConversations } from "./pastConversations";
 import { TitleInput } from "./TitleInput";
 
 interface ConversationsProps {
-  past: Past;
+  past: PastConversations;
   current: string | undefined;
   /** With a button that begins a new one. */
   withNew?: boolean;
@@ -17,12 +17,12 @@ interface ConversationsProps {
 export const Conversations = memo(function Conversations({ past, current, withNew }: ConversationsProps) {
   const words = useWords().chat;
   const { value, problem, query, more } = past;
-  const groups = grouped(value ?? []);
+  const groups = groupByAge(value ?? []);
   const isSearch = query.trim() !== "";
   return (
     <nav className="chat-past" aria-label={words.past}>
       {withNew && (
-        <Button icon="plus" onClick={() => go(to("chat"))}>
+        <Button icon="plus" onClick={() => go(buildAddress("chat"))}>
           {words.newConversation}
         </Button>
       )}
@@ -46,7 +46,7 @@ export const Conversations = memo(function Conversations({ past, current, withNe
       )}
       {more && <More onMore={more} />}
       {isSearch && (
-        <a className="chat-past-everywhere" href={`${to("memory")}?${new URLSearchParams({ q: query })}`}>
+        <a className="chat-past-everywhere" href={`${buildAddress("memory")}?${new URLSearchParams({ q: query })}`}>
           <Icon name="search" /> {words.find.everywhere}
         </a>
       )}
@@ -55,7 +55,7 @@ export const Conversations = memo(function Conversations({ past, current, withNe
 });
 
 interface RowProps {
-  one: PastOne;
+  one: PastConversation;
   isCurrent: boolean;
   onChanged: () => void;
 }
@@ -68,7 +68,7 @@ const Row = memo(function Row({ one, isCurrent, onChanged }: RowProps) {
   const [isRenaming, setRenaming] = useState(false);
   const title = one.title || words.untitled;
   const face = words.faces[one.key.split(":", 1)[0]!];
-  const renamed = (isChanged: boolean) => {
+  const finishRenaming = (isChanged: boolean) => {
     setRenaming(false);
     if (isChanged) onChanged();
     requestAnimationFrame(() => {
@@ -78,11 +78,11 @@ const Row = memo(function Row({ one, isCurrent, onChanged }: RowProps) {
   if (isRenaming) {
     return (
       <li className="chat-past-one">
-        <TitleInput conversation={one.key} title={one.title} onDone={renamed} />
+        <TitleInput conversation={one.key} title={one.title} onDone={finishRenaming} />
       </li>
     );
   }
-  const address = to("chat", one.key);
+  const address = buildAddress("chat", one.key);
   const current = isCurrent ? "page" : undefined;
   return (
     <li className="chat-past-one">

@@ -1,6 +1,6 @@
 import type { AnchorHTMLAttributes } from "react";
-import { messageAddress } from "../route";
-import { open } from "./reading";
+import { buildMessageAddress } from "../route";
+import { openConversation } from "./conversationLoading";
 
 interface MessageLinkProps extends Omit<AnchorHTMLAttributes<HTMLAnchorElement>, "href"> {
   conversation: string;
@@ -9,9 +9,9 @@ interface MessageLinkProps extends Omit<AnchorHTMLAttributes<HTMLAnchorElement>,
 
 /** A link to a message; pressed again, it leads there again, though the address stays. */
 export function MessageLink({ conversation, message, ...rest }: MessageLinkProps) {
-  const href = messageAddress(conversation, message);
+  const href = buildMessageAddress(conversation, message);
   const follow = () => {
-    if (location.hash === href) void open(conversation, message);
+    if (location.hash === href) void openConversation(conversation, message);
   };
   return <a {...rest} href={href} onClick={follow} />;
 }

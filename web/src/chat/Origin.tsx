@@ -1,13 +1,9 @@
-import { useWords, type Words } from "../i18n";
+import { isForeign } from "../hits";
+import { useFormat, useWords, type Words } from "../i18n";
 import { Icon, type IconName } from "../ui";
-import type { Stored } from "./thread";
+import type { Stored } from "./turns";
 
 const ICONS: Record<string, IconName> = { stranger: "alert", tool: "settings", document: "file" };
-
-/** Whether these are neither the user's nor the assistant's own words. */
-export function isForeign({ trust }: Pick<Stored, "trust">): boolean {
-  return trust in ICONS;
-}
 
 /** Whose words they are, if they are not the user's or the assistant's own. */
 export function Origin({ of }: { of: Stored }) {
@@ -16,14 +12,14 @@ export function Origin({ of }: { of: Stored }) {
   if (!isForeign(of)) return name && of.role === "user" ? <p className="chat-origin">{name}</p> : null;
   return (
     <p className="chat-origin" title={words.originMeans}>
-      <Icon name={ICONS[trust]!} />
-      {originOf(of, words)}
+      <Icon name={ICONS[trust] ?? "alert"} />
+      {describeOrigin(of, words)}
       <span className="visually-hidden">{words.originMeans}</span>
     </p>
   );
 }
 
-function originOf({ trust, source, name, role }: Stored, words: Words["chat"]): string {
+function describeOrigin({ trust, source, name, role }: Stored, words: Words["chat"]): string {
   const [, ...rest] = (source ?? "").split(":");
   const named = name ?? rest.join(":");
   if (trust === "document" && role === "assistant") return words.origins.beside(named);
@@ -41,12 +37,14 @@ export function Forgotten() {
   );
 }
 
+/** That something newer was said since, and what. */
 export function Replaced({ by }: { by: { since: string; content: string } }) {
-  const words = useWords().chat;
+  const words = useWords().hits;
+  const format = useFormat();
   return (
     <p className="chat-origin">
       <Icon name="clock" />
-      {words.replaced(by.since, by.content)}
+      {words.replaced(format.date(by.since), by.content)}
     </p>
   );
 }

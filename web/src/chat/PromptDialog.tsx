@@ -2,7 +2,7 @@ import type { Preview } from "../api";
 import { useFormat, useWords } from "../i18n";
 import { Dialog, Icon, Notice } from "../ui";
 import { CopyButton } from "../ui/CopyButton";
-import { type PromptPart, partsOf } from "./promptParts";
+import { type PromptPart, splitPrompt } from "./promptParts";
 
 interface PromptDialogProps {
   prompt: Preview;
@@ -14,7 +14,7 @@ interface PromptDialogProps {
 export function PromptDialog({ prompt, question, onClose }: PromptDialogProps) {
   const words = useWords().chat;
   const format = useFormat();
-  const parts = partsOf(prompt, question);
+  const parts = splitPrompt(prompt, question);
   const share = format.percent(prompt.tokens / prompt.maxTokens);
   const total = words.promptTokens(format.number(prompt.tokens), format.number(prompt.maxTokens), share);
   return (

@@ -1,10 +1,11 @@
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
+import { isForeign } from "../hits";
 import { useWords } from "../i18n";
 import { Button, Icon, IconButton } from "../ui";
-import { isComposing } from "./keys";
-import { Forgotten, isForeign, Origin, Replaced } from "./Origin";
-import { sayInstead } from "./talking";
-import type { Turn } from "./thread";
+import { isComposing } from "../ui/keyboard";
+import { Forgotten, Origin, Replaced } from "./Origin";
+import { sayInstead } from "./sending";
+import type { Turn } from "./turns";
 import { Versions } from "./Versions";
 
 interface QuestionProps {
@@ -23,7 +24,9 @@ export function Question({ turn, conversation, isPrivate, isBusy }: QuestionProp
   const canEdit = !isPrivate && !isBusy && asked !== null && asked.id !== null && !isOthers && !asked.hidden;
   const stop = () => {
     setEditing(false);
-    requestAnimationFrame(() => document.querySelector<HTMLElement>(`[data-message~="${asked?.id}"] .chat-edit`)?.focus());
+    requestAnimationFrame(() =>
+      document.querySelector<HTMLElement>(`[data-message~="${asked?.id}"] .chat-edit`)?.focus(),
+    );
   };
   if (isEditing && canEdit) {
     const send = (text: string) => {
@@ -32,9 +35,13 @@ export function Question({ turn, conversation, isPrivate, isBusy }: QuestionProp
     };
     return <Editor text={turn.question} onSend={send} onCancel={stop} />;
   }
-  const names = turn.documents.map(({ name }) => name).join(", ");
+  const names = turn.documents.map(({ name }) => name);
   return (
-    <div className={`chat-asked${isOthers ? " chat-asked-others" : ""}`} data-message={asked?.id ?? undefined} tabIndex={-1}>
+    <div
+      className={`chat-asked${isOthers ? " chat-asked-others" : ""}`}
+      data-message={asked?.id ?? undefined}
+      tabIndex={-1}
+    >
       <h2 className="visually-hidden">{isOthers ? words.theySaid : words.you}</h2>
       {asked && <Origin of={asked} />}
       <div className="chat-asked-row">
@@ -43,7 +50,7 @@ export function Question({ turn, conversation, isPrivate, isBusy }: QuestionProp
         )}
         <div className={`chat-question${asked?.hidden ? " chat-forgotten" : ""}`}>
           <p>{turn.question}</p>
-          {names && (
+          {names.length > 0 && (
             <p className="chat-with">
               <Icon name="file" /> {words.withDocuments(names)}
             </p>

@@ -1,17 +1,22 @@
 import { useId, useMemo, useState } from "react";
+import { describeScore, getHitAddress, isForeign } from "../hits";
 import { useFormat, useWords, type Words } from "../i18n";
-import { to } from "../route";
+import { buildAddress } from "../route";
 import { Button, Icon, type IconName } from "../ui";
 import { MessageLink } from "./MessageLink";
-import { nearest } from "./nearest";
-import { isForeign } from "./Origin";
+import { findNearest } from "./nearestFacts";
 import { PromptDialog } from "./PromptDialog";
-import { answerOf, type Shaped, type Turn, type UsedFact, type UsedHit } from "./thread";
+import { getAnswer, type Shaped, type Turn, type UsedFact, type UsedHit } from "./turns";
 
 const FEW = 3;
 const FEW_FOUND = 2;
 const QUERY_CHARS = 60;
-const ICONS: Record<UsedHit["source"], IconName> = { memory: "leaf", older: "leaf", daily: "calendar", conversations: "chat" };
+const ICONS: Record<UsedHit["source"], IconName> = {
+  memory: "leaf",
+  older: "leaf",
+  daily: "calendar",
+  conversations: "chat",
+};
 
 interface ShapedByProps {
   turn: Turn;
@@ -26,7 +31,7 @@ export function ShapedBy({ turn, shaped, isPrivate }: ShapedByProps) {
   const [isOpen, setOpen] = useState(false);
   const isDone = turn.state === "done";
   const close = useMemo(
-    () => nearest(shaped.facts, turn.question, isDone ? answerOf(turn) : ""),
+    () => findNearest(shaped.facts, turn.question, isDone ? getAnswer(turn) : ""),
     [shaped.facts, turn.question, isDone],
   );
   const count = Math.min(close.length, FEW) + shaped.hits.length;
@@ -92,7 +97,9 @@ function FactView({ fact }: { fact: UsedFact }) {
   const words = useWords().chat;
   if (fact.content === null) return <p className="chat-used chat-none">{words.goneFact}</p>;
   const query = new URLSearchParams({ q: fact.content.slice(0, QUERY_CHARS) });
-  const address = fact.line ? `${to("memory", "file")}?line=${fact.line}` : `${to("memory")}?${query}`;
+  const address = fact.line
+    ? `${buildAddress("memory", "file")}?line=${fact.line}`
+    : `${buildAddress("memory")}?${query}`;
   return (
     <a className="chat-used" href={address}>
       <Icon name="leaf" />
@@ -126,7 +133,7 @@ function Hits({ hits }: { hits: UsedHit[] }) {
 }
 
 function HitView({ hit }: { hit: UsedHit }) {
-  const words = useWords().chat;
+  const { chat, hits: words } = useWords();
   const format = useFormat();
   const place = [
     words.sources[hit.source],
@@ -137,7 +144,7 @@ function HitView({ hit }: { hit: UsedHit }) {
   const inside = (
     <>
       <Icon name={ICONS[hit.source]} />
-      <span className="chat-used-text">{hit.text ?? nameOf(hit, words)}</span>
+      <span className="chat-used-text">{hit.text ?? nameHit(hit, chat)}</span>
       <span className="chat-used-meta">
         {place.filter(Boolean).join(" · ")}
         <Score hit={hit} />
@@ -152,7 +159,7 @@ function HitView({ hit }: { hit: UsedHit }) {
       </MessageLink>
     );
   }
-  const address = addressOf(hit);
+  const address = getHitAddress(hit);
   return address ? (
     <a className="chat-used" href={address}>
       {inside}
@@ -162,29 +169,19 @@ function HitView({ hit }: { hit: UsedHit }) {
   );
 }
 
-/** What stands for a hit of which only the place is known. */
-function nameOf({ source, line, file, time }: UsedHit, words: Words["chat"]): string {
+/** Name a hit of which only the place is known. */
+function nameHit({ source, line, file, time }: UsedHit, words: Words["chat"]): string {
   if (source === "conversations") return words.aMessage;
   return line && !time ? words.line(line) : file;
 }
 
 /** How well it fits, and whether by its words or by its meaning. */
 function Score({ hit }: { hit: UsedHit }) {
-  const words = useWords().chat;
+  const words = useWords().hits;
   const format = useFormat();
-  const explain = ({ bm25, vector }: UsedHit, score: string): string => {
-    const isByWords = typeof bm25 === "number";
-    const isByMeaning = typeof vector === "number";
-    if (isByWords && isByMeaning) {
-      const sides = [words.byWordsShare(format.percent(bm25)), words.byMeaningShare(format.percent(vector))];
-      return words.foundBy(score, sides);
-    }
-    if (isByWords) return words.byWordsAlone(score);
-    return isByMeaning ? words.byMeaningAlone(score) : words.score(score);
-  };
   if (typeof hit.score !== "number") return null;
   const score = format.percent(Math.min(hit.score, 1));
-  const why = explain(hit, score);
+  const why = describeScore(hit, words, format);
   const by = [(hit.bm25 ?? 0) > 0 && words.byWords, (hit.vector ?? 0) > 0 && words.byMeaning];
   return (
     <span className="chat-score" title={why}>
@@ -195,12 +192,6 @@ function Score({ hit }: { hit: UsedHit }) {
       <span aria-hidden="true">{by.filter(Boolean).join(" + ")}</span>
     </span>
   );
-}
-
-function addressOf(hit: UsedHit): string | null {
-  if (hit.source === "daily") return hit.date && to("memory", "daily", hit.date);
-  if (hit.source === "conversations") return hit.conversation && to("chat", hit.conversation);
-  return `${to("memory", "file")}?line=${hit.line ?? 1}`;
 }
 
 function ShowPrompt({ turn }: { turn: Turn }) {

@@ -1,16 +1,16 @@
 import { Fragment, type RefObject, useEffect, useRef } from "react";
+import { countDays } from "../calendar";
 import { useFormat, useWords } from "../i18n";
-import { go, to } from "../route";
+import { buildAddress, go } from "../route";
 import { Button, EmptyState, IconButton, Notice, ProblemNotice, Skeleton, Spinner, useToasts } from "../ui";
-import { loadEarlier, loadLater, open, showVersion } from "./reading";
-import { hasMessage } from "./stored";
-import { isUnderWay, type Turn } from "./thread";
-import type { Thread } from "./threads";
+import { loadEarlier, loadLater, openConversation, showVersion } from "./conversationLoading";
+import { hasMessage } from "./storedTurns";
 import { TurnView } from "./TurnView";
+import type { Thread } from "./threads";
+import { isUnderWay, type Turn } from "./turns";
 import { useScroll } from "./useScroll";
 import { Welcome } from "./Welcome";
 
-const DAY_MS = 86_400_000;
 /** How far from what is seen more is loaded. */
 const NEAR = "900px";
 
@@ -19,7 +19,7 @@ export function ThreadView({ thread, onPick }: { thread: Thread; onPick: (exampl
   const words = useWords().chat;
   const { region, inner, isAway, toBottom } = useScroll(thread);
   const toNewest = () => {
-    if (thread.hasLater) void open(thread.key, null, true);
+    if (thread.hasLater) void openConversation(thread.key, null, true);
     else toBottom();
   };
   return (
@@ -49,7 +49,8 @@ interface InsideProps {
 
 function Inside({ thread, region, onPick }: InsideProps) {
   if (thread.state === "loading") return <Skeleton lines={6} />;
-  if (thread.state === "failed") return <ProblemNotice problem={thread.problem} onRetry={() => void open(thread.key, null, true)} />;
+  if (thread.state === "failed")
+    return <ProblemNotice problem={thread.problem} onRetry={() => void openConversation(thread.key, null, true)} />;
   if (thread.state === "missing") return <Missing />;
   if (!thread.turns.length) return thread.isPrivate ? null : <Welcome onPick={onPick} />;
   const { key, isPrivate, turns } = thread;
@@ -78,7 +79,7 @@ function Inside({ thread, region, onPick }: InsideProps) {
 function Missing() {
   const words = useWords().chat;
   const begin = (
-    <Button icon="plus" onClick={() => go(to("chat"))}>
+    <Button icon="plus" onClick={() => go(buildAddress("chat"))}>
       {words.newConversation}
     </Button>
   );
@@ -137,10 +138,8 @@ function Day({ turn, before }: { turn: Turn; before: Turn | undefined }) {
   const words = useWords().chat;
   const format = useFormat();
   if (!turn.time) return null;
-  const day = startOfDay(turn.time);
-  const dayBefore = startOfDay(before?.time ?? new Date().toISOString());
-  if (day === dayBefore) return null;
-  const days = before?.time ? Math.round((day - dayBefore) / DAY_MS) : 0;
+  const days = countDays(before?.time ? new Date(before.time) : new Date(), new Date(turn.time));
+  if (days === 0) return null;
   return (
     <p className="chat-day">
       <span>
@@ -149,10 +148,6 @@ function Day({ turn, before }: { turn: Turn; before: Turn | undefined }) {
       </span>
     </p>
   );
-}
-
-function startOfDay(time: string): number {
-  return new Date(time).setHours(0, 0, 0, 0);
 }
 
 /** A message that was to be shown is in a version that is not: it can be. */

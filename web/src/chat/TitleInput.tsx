@@ -1,8 +1,8 @@
 import { type KeyboardEvent, useEffect, useRef } from "react";
 import { useWords } from "../i18n";
 import { useToasts } from "../ui";
-import { isComposing } from "./keys";
-import { change } from "./talking";
+import { isComposing } from "../ui/keyboard";
+import { changeConversation } from "./sending";
 
 interface TitleInputProps {
   conversation: string;
@@ -25,7 +25,7 @@ export function TitleInput({ conversation, title, onDone }: TitleInputProps) {
     isOver.current = true;
     if (text === null || text === title) return onDone(false);
     try {
-      await change(conversation, { title: text });
+      await changeConversation(conversation, { title: text });
       onDone(true);
     } catch (error) {
       toasts.fail(error);

@@ -1,13 +1,13 @@
 import { useWords, type Words } from "../i18n";
 import { Icon, type IconName, Spinner } from "../ui";
-import type { ToolUse } from "./thread";
+import type { ToolUse } from "./turns";
 
 type ToolWords = Words["chat"]["tools"];
 
 /** That the model used a tool: one quiet line, with what it asked and got on request. */
 export function ToolLine({ tool, isGoing }: { tool: ToolUse; isGoing: boolean }) {
   const words = useWords().chat.tools;
-  const [icon, text] = told(tool, words);
+  const [icon, text] = describeTool(tool, words);
   const hasFailed = tool.result?.success === false;
   return (
     <details className="chat-tool">
@@ -35,7 +35,7 @@ export function ToolLine({ tool, isGoing }: { tool: ToolUse; isGoing: boolean })
 }
 
 /** Say in words what a tool did. */
-function told({ name, arguments: given }: ToolUse, words: ToolWords): [IconName, string] {
+function describeTool({ name, arguments: given }: ToolUse, words: ToolWords): [IconName, string] {
   const text = (key: string) => (typeof given[key] === "string" ? given[key] : "");
   switch (name === "manage_memory" ? text("action") : name) {
     case "read_memory":

@@ -1,18 +1,19 @@
 import { memo } from "react";
+import { isForeign } from "../hits";
 import { useFormat, useWords } from "../i18n";
 import { Button, IconButton, Notice, ProblemText } from "../ui";
 import { CopyButton } from "../ui/CopyButton";
 import { Markdown } from "../ui/Markdown";
-import { LearntNote } from "./LearntNote";
-import { takeBack } from "./learning";
+import { refreshStored } from "./conversationLoading";
+import { LearnedNote } from "./LearnedNote";
+import { undoNote } from "./learnedNotes";
 import { MessageLink } from "./MessageLink";
-import { Forgotten, isForeign, Origin } from "./Origin";
+import { Forgotten, Origin } from "./Origin";
 import { Question } from "./Question";
-import { settle } from "./reading";
 import { ShapedBy } from "./ShapedBy";
-import { sayAgain } from "./talking";
-import { answerOf, isUnderWay, type Turn } from "./thread";
+import { sayAgain } from "./sending";
 import { ToolLine } from "./ToolLine";
+import { getAnswer, isUnderWay, type Turn } from "./turns";
 import { Versions } from "./Versions";
 
 interface TurnViewProps {
@@ -33,7 +34,11 @@ export const TurnView = memo(function TurnView(props: TurnViewProps) {
     <article className="chat-turn">
       {(turn.question || turn.asked) && <Question {...props} />}
       {hasAnswer(turn) && <AnswerView {...props} />}
-      {turn.shaped ? <ShapedBy turn={turn} shaped={turn.shaped} isPrivate={isPrivate} /> : <div className="chat-shaped" />}
+      {turn.shaped ? (
+        <ShapedBy turn={turn} shaped={turn.shaped} isPrivate={isPrivate} />
+      ) : (
+        <div className="chat-shaped" />
+      )}
     </article>
   );
 });
@@ -53,8 +58,8 @@ function AnswerView(props: TurnViewProps) {
   const isGoing = isUnderWay(turn);
   const last = turn.pieces.at(-1);
   const undo = async (change: number) => {
-    await takeBack(conversation, turn.id, change);
-    await settle(conversation, true);
+    await undoNote(conversation, turn.id, change);
+    await refreshStored(conversation, true);
   };
   const isForgotten = said.some(({ hidden }) => hidden);
   return (
@@ -81,7 +86,7 @@ function AnswerView(props: TurnViewProps) {
         </p>
       )}
       {turn.notes.map((note) => (
-        <LearntNote key={`${note.action} ${note.change} ${note.fact.id}`} note={note} onUndo={undo} />
+        <LearnedNote key={`${note.action} ${note.change} ${note.fact.id}`} note={note} onUndo={undo} />
       ))}
       {isForgotten && !turn.asked?.hidden && <Forgotten />}
       <Ending {...props} />
@@ -137,7 +142,7 @@ function SmallPrint({ turn, conversation, isPrivate, isBusy, isLast }: TurnViewP
   const words = useWords().chat;
   const format = useFormat();
   const { usage } = turn;
-  const answer = answerOf(turn);
+  const answer = getAnswer(turn);
   if (!answer) return null;
   const used = usage && usage.inputTokens + usage.outputTokens;
   const parts = [

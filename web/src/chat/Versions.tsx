@@ -1,8 +1,8 @@
 import { useRef } from "react";
 import { useWords } from "../i18n";
 import { IconButton, useToasts } from "../ui";
-import { showVersion } from "./reading";
-import type { Stored } from "./thread";
+import { showVersion } from "./conversationLoading";
+import type { Stored } from "./turns";
 
 interface VersionsProps {
   conversation: string;

@@ -1,7 +1,7 @@
 import { useWords } from "../i18n";
 import { Icon, type IconName, Logo } from "../ui";
-import { KeptNotice } from "./KeptNotice";
-import { Remembered } from "./Remembered";
+import { MemorySummary } from "./MemorySummary";
+import { RetentionNotice } from "./RetentionNotice";
 
 const ICONS: IconName[] = ["leaf", "search", "spark"];
 
@@ -13,7 +13,7 @@ export function Welcome({ onPick }: { onPick: (example: string) => void }) {
       <Logo />
       <h2>{words.welcome}</h2>
       <p>{words.welcomeText}</p>
-      <KeptNotice />
+      <RetentionNotice />
       <ul>
         {words.examples.map(({ text, why }, at) => (
           <li key={text}>
@@ -25,7 +25,7 @@ export function Welcome({ onPick }: { onPick: (example: string) => void }) {
           </li>
         ))}
       </ul>
-      <Remembered />
+      <MemorySummary />
     </div>
   );
 }

@@ -16,7 +16,7 @@ export class Refusal extends Error {
 }
 
 /** Return a document's size. */
-export function bytesOf({ text }: Document): number {
+export function countBytes({ text }: Document): number {
   return new TextEncoder().encode(text).length;
 }
 
@@ -26,13 +26,13 @@ export async function readFiles(files: Iterable<File>, attached: Document[]): Pr
   for (const file of files) {
     if (file.size > MOST_BYTES) throw new Refusal("tooLarge", file.name);
     const others = documents.filter(({ name }) => name !== file.name);
-    documents = [...others, { name: file.name, text: await textOf(file) }];
-    if (documents.reduce((sum, one) => sum + bytesOf(one), 0) > MOST_BYTES) throw new Refusal("tooLarge", file.name);
+    documents = [...others, { name: file.name, text: await readText(file) }];
+    if (documents.reduce((sum, one) => sum + countBytes(one), 0) > MOST_BYTES) throw new Refusal("tooLarge", file.name);
   }
   return documents;
 }
 
-async function textOf(file: File): Promise<string> {
+async function readText(file: File): Promise<string> {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
     if (NAMES.test(file.name) && !text.includes("\0")) return text;

@@ -1,7 +1,7 @@
 /** What the memory took from a conversation, and under which turn it belongs. */
 
-import type { Change, Fact, LearntLater, PendingFact } from "../api";
-import type { Turn } from "./thread";
+import type { Change, Fact, LearnedLater, PendingFact } from "../api";
+import type { Turn } from "./turns";
 
 /** What the memory took from a turn. */
 export interface Note {
@@ -15,7 +15,7 @@ export interface Note {
 }
 
 /** Add notes, each only once: the same may be told by a turn and by the background. */
-export function withNotes(notes: Note[], more: Note[]): Note[] {
+export function mergeNotes(notes: Note[], more: Note[]): Note[] {
   const isSame = (one: Note, other: Note) => one.fact.id === other.fact.id && one.action === other.action;
   const isKnown = (note: Note) =>
     notes.some((one) => isSame(one, note) && (one.change === note.change || note.change === null));
@@ -31,49 +31,49 @@ const ACTIONS: Record<string, Note["action"]> = {
 };
 
 /** Where in a conversation a note belongs. */
-export interface Placed {
+export interface PlacedNote {
   conversation: string | null;
   messageTime: string | null;
   note: Note;
 }
 
 /** Return what a recorded change says, if it is about one fact and still holds. */
-export function placedChange(change: Change): Placed[] {
+export function placeChange(change: Change): PlacedNote[] {
   const action = ACTIONS[change.op];
   const fact = change.after ?? change.before;
   if (!action || !fact || change.undone || change.undoes) return [];
   const before = action === "changed" ? (change.before ?? null) : null;
   const note = { action, fact, before, quote: change.quote ?? null, isUndone: false };
   const number = change.undoable ? change.n : null;
-  return [{ ...where(change), note: { ...note, change: number } }];
+  return [{ ...readPlace(change), note: { ...note, change: number } }];
 }
 
 /** Return what waits for acceptance. */
-export function placedPending(fact: PendingFact): Placed {
+export function placePending(fact: PendingFact): PlacedNote {
   const note = { fact, before: null, quote: fact.quote, change: null, isUndone: false };
-  return { ...where(fact), note: { ...note, action: "waiting" } };
+  return { ...readPlace(fact), note: { ...note, action: "waiting" } };
 }
 
-function where(source: { conversation?: string | null; messageTime?: string | null }): Omit<Placed, "note"> {
+function readPlace(source: { conversation?: string | null; messageTime?: string | null }): Omit<PlacedNote, "note"> {
   return { conversation: source.conversation ?? null, messageTime: source.messageTime ?? null };
 }
 
-/** Return what was learnt in the background. */
-export function placedLearnt({ action, conversation, ...learnt }: LearntLater): Placed {
-  const note: Note = { ...learnt, action: action === "superseded" ? "changed" : action, isUndone: false };
+/** Return what was learned in the background. */
+export function placeLearned({ action, conversation, ...learned }: LearnedLater): PlacedNote {
+  const note: Note = { ...learned, action: action === "superseded" ? "changed" : action, isUndone: false };
   return { conversation, messageTime: null, note };
 }
 
 /** Put notes under the turns that they come from; one of a message that is not loaded is left out. */
-export function placed(turns: Turn[], notes: Placed[], isWhole: boolean): Turn[] {
-  const at = notes.map((one) => turnFor(turns, one, isWhole));
+export function placeNotes(turns: Turn[], notes: PlacedNote[], isWhole: boolean): Turn[] {
+  const at = notes.map((one) => findTurn(turns, one, isWhole));
   return turns.map((turn, number) => {
     const own = notes.filter((_, index) => at[index] === number).map((one) => one.note);
-    return own.length ? { ...turn, notes: withNotes(turn.notes, own) } : turn;
+    return own.length ? { ...turn, notes: mergeNotes(turn.notes, own) } : turn;
   });
 }
 
-function turnFor(turns: Turn[], { messageTime, note }: Placed, isWhole: boolean): number {
+function findTurn(turns: Turn[], { messageTime, note }: PlacedNote, isWhole: boolean): number {
   const exact = turns.findIndex((turn) => turn.time !== null && turn.time === messageTime);
   if (exact >= 0) return exact;
   if (messageTime && turns[0]?.time && messageTime < turns[0].time) return -1;

@@ -21,15 +21,15 @@ const PARTS: Record<string, PartName> = {
 const MEMORY_HEAD = "## Long-term Memory\n<";
 
 /** Return each section with its size and its text, in the order in which the model reads them. */
-export function partsOf(prompt: Preview, question: string): PromptPart[] {
-  const texts = textsOf(prompt, question);
+export function splitPrompt(prompt: Preview, question: string): PromptPart[] {
+  const texts = splitTexts(prompt, question);
   return prompt.sections.map(({ name, tokens }) => {
     const part = PARTS[name] ?? "system";
     return { name: part, tokens, text: texts[part] };
   });
 }
 
-function textsOf({ system, messages }: Preview, question: string): Record<PartName, string> {
+function splitTexts({ system, messages }: Preview, question: string): Record<PartName, string> {
   const at = system.indexOf(MEMORY_HEAD);
   const asked = messages.at(-1)?.content ?? "";
   const isWhole = asked.endsWith(question);
@@ -39,7 +39,10 @@ function textsOf({ system, messages }: Preview, question: string): Record<PartNa
     memory: at < 0 ? "" : system.slice(at),
     context,
     notes: context,
-    history: messages.slice(0, -1).map(({ role, content }) => `[${role}]\n${content}`).join("\n\n"),
+    history: messages
+      .slice(0, -1)
+      .map(({ role, content }) => `[${role}]\n${content}`)
+      .join("\n\n"),
     message: isWhole ? question : asked,
   };
 }

@@ -5,9 +5,9 @@
 
 import { useSyncExternalStore } from "react";
 import { api, type Document, type Problem } from "../api";
-import { askBeforeReload } from "../unsaved";
-import type { Placed } from "./notes";
-import { isUnderWay, type Turn } from "./thread";
+import { askBeforeReload } from "../unsavedChanges";
+import type { PlacedNote } from "./notes";
+import { isUnderWay, type Turn } from "./turns";
 
 export interface Thread {
   key: string;
@@ -23,8 +23,8 @@ export interface Thread {
   /** Which of them are being loaded, and what went wrong when they last were. */
   isLoading: "earlier" | "later" | null;
   loadProblem: Problem | null;
-  /** What was learnt from it, also from messages that are not loaded yet. */
-  notes: Placed[];
+  /** What was learned from it, also from messages that are not loaded yet. */
+  notes: PlacedNote[];
   aim: Aim | null;
 }
 
@@ -36,7 +36,7 @@ export interface Aim {
 }
 
 /** What is written and not sent yet. */
-export interface Draft {
+interface Draft {
   text: string;
   documents: Document[];
 }
@@ -53,7 +53,7 @@ let all: Thread[] = [];
 let timer: ReturnType<typeof setTimeout> | null = null;
 
 /** Show what has changed. */
-export function changed(): void {
+export function notify(): void {
   if (timer !== null) clearTimeout(timer);
   timer = null;
   all = [...threads.values()];
@@ -61,8 +61,8 @@ export function changed(): void {
 }
 
 /** Words may come faster than anybody reads: they are shown together. */
-function changedSoon(): void {
-  timer ??= setTimeout(changed, BETWEEN_LOOKS_MS);
+function notifySoon(): void {
+  timer ??= setTimeout(notify, BETWEEN_LOOKS_MS);
 }
 
 function subscribe(listener: () => void): () => void {
@@ -71,25 +71,25 @@ function subscribe(listener: () => void): () => void {
 }
 
 /** Return a conversation, if it was opened. */
-export function threadOf(key: string): Thread | undefined {
+export function getThread(key: string): Thread | undefined {
   return threads.get(key);
 }
 
 /** Return all conversations that were opened. */
-export function openThreads(): Thread[] {
+export function getOpenThreads(): Thread[] {
   return [...threads.values()];
 }
 
 /** Put a conversation in the place of what it was before. */
-export function put(thread: Thread): void {
+export function putThread(thread: Thread): void {
   threads.set(thread.key, thread);
-  changed();
+  notify();
 }
 
 /** Change a part of a conversation that was opened. */
-export function alter(key: string, part: Partial<Thread>): void {
+export function alterThread(key: string, part: Partial<Thread>): void {
   const thread = threads.get(key);
-  if (thread) put({ ...thread, ...part });
+  if (thread) putThread({ ...thread, ...part });
 }
 
 /** Change one of its turns. */
@@ -98,7 +98,7 @@ export function alterTurn(key: string, id: number, next: (turn: Turn) => Turn): 
   if (!thread) return;
   const turns = thread.turns.map((turn) => (turn.id === id ? next(turn) : turn));
   threads.set(key, { ...thread, turns });
-  changedSoon();
+  notifySoon();
 }
 
 askBeforeReload(
@@ -119,7 +119,7 @@ function isLostByReload({ isPrivate, turns }: Thread): boolean {
 let fresh = newKey();
 let hidden = newKey();
 /** Where somebody was who went to look at another page. */
-export const left: { address: string | null } = { address: null };
+export const lastPlace: { address: string | null } = { address: null };
 
 function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(8));
@@ -127,26 +127,26 @@ function newKey(): string {
 }
 
 /** Return the name of a conversation in which nothing was said yet. */
-export function freshKey(): string {
+export function getFreshKey(): string {
   if (threads.get(fresh)?.turns.length) fresh = newKey();
   return fresh;
 }
 
 /** Return the name of the private conversation. */
-export function privateKey(): string {
+export function getPrivateKey(): string {
   return hidden;
 }
 
 /** Forget a conversation here. */
-export function drop(key: string): void {
+export function dropThread(key: string): void {
   stop(key);
   threads.delete(key);
   drafts.delete(key);
-  changed();
+  notify();
 }
 
 /** Return what stops an answer that begins now. */
-export function stopper(key: string): AbortController {
+export function makeStopper(key: string): AbortController {
   const stopping = new AbortController();
   stops.set(key, stopping);
   return stopping;
@@ -165,13 +165,13 @@ export function endPrivate(): void {
     hidden = newKey();
     void api.deleteConversation(key).catch(() => undefined);
   }
-  drop(key);
+  dropThread(key);
 }
 
 addEventListener("pagehide", endPrivate);
 
 /** Return a conversation of which nothing is known. */
-export function empty(key: string, isPrivate: boolean): Thread {
+export function makeEmptyThread(key: string, isPrivate: boolean): Thread {
   return {
     key,
     isPrivate,
@@ -193,14 +193,14 @@ const nothing = new Map<string, Thread>();
 
 /** Return a conversation; one that nobody has opened is empty. */
 export function useThread(key: string, isPrivate: boolean): Thread {
-  return useSyncExternalStore(subscribe, () => threads.get(key) ?? unopened(key, isPrivate));
+  return useSyncExternalStore(subscribe, () => threads.get(key) ?? getUnopened(key, isPrivate));
 }
 
-function unopened(key: string, isPrivate: boolean): Thread {
+function getUnopened(key: string, isPrivate: boolean): Thread {
   const known = nothing.get(key);
   if (known?.isPrivate === isPrivate) return known;
   nothing.clear();
-  nothing.set(key, empty(key, isPrivate));
+  nothing.set(key, makeEmptyThread(key, isPrivate));
   return nothing.get(key)!;
 }
 
@@ -215,7 +215,7 @@ export function useDraft(key: string): Draft {
 }
 
 /** Change a part of it. */
-export function write(key: string, part: Partial<Draft>): void {
+export function writeDraft(key: string, part: Partial<Draft>): void {
   drafts.set(key, { ...NO_DRAFT, ...drafts.get(key), ...part });
-  changed();
+  notify();
 }

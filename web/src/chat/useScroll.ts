@@ -33,7 +33,10 @@ function useEnds(
   const first = thread.turns[0]?.id;
   const last = thread.turns.at(-1)?.id;
   const { aim, hasLater } = thread;
-  const shown = useRef<{ first?: number; last?: number; hasLater: boolean; aim: Aim | null }>({ hasLater: false, aim: null });
+  const shown = useRef<{ first?: number; last?: number; hasLater: boolean; aim: Aim | null }>({
+    hasLater: false,
+    aim: null,
+  });
   const height = useRef(0);
   // The page still shows what was there before: afterwards nobody knows how high that was.
   if (first !== shown.current.first) height.current = region.current?.scrollHeight ?? 0;

@@ -5,15 +5,34 @@ import { en as schedules } from "../schedules/en";
 import { en as settings } from "../settings/en";
 import { en as status } from "../status/en";
 
-/** What went wrong, and more in the server's own English where the reader's language cannot say it. */
-export interface Told {
-  text: string;
-  detail: string | null;
-}
-
-function ended(sentence: string): string {
-  return /[.!?。]$/.test(sentence) ? sentence : `${sentence}.`;
-}
+const PROBLEMS: Record<ProblemCode, string> = {
+  invalid: "That cannot be used. Correct it and try again.",
+  settings: "A setting cannot be used. Correct it and try again.",
+  "not-found": "This no longer exists. It may have been deleted.",
+  "memory-full": "The memory is full. Delete facts that no longer matter, or raise the limit in Settings.",
+  conflict: "It was changed in the meantime, so nothing was done. Look at what it says now, then decide.",
+  "corrupt-file": "A file could not be read. Turnleaf stopped so that nothing is lost.",
+  storage: "A file could not be read or written. Check the server's disk space and file permissions.",
+  embedding: "The embeddings model did not respond. Try again later, or turn off “Compare meanings” in Settings.",
+  model: "The model did not respond. Try again later, or check the model in Settings.",
+  "locked-setting": "Whoever runs this server has fixed this setting, so it cannot be changed here.",
+  "fixed-setting": "This setting can only be changed on the server's own computer, by whoever runs it.",
+  "foreign-address": "Data may not be sent to this address unless whoever runs this server allows it.",
+  unauthorized: "A token is needed. Please log in again.",
+  "too-many-tokens": "Too many wrong tokens. Wait a minute, then try again.",
+  "foreign-page": "The server does not accept requests from other pages. Open its own page.",
+  "foreign-name": "The server does not know this host name. Whoever runs it can allow the name.",
+  busy: "The server is busy. Wait a moment, then try again.",
+  "too-large": "This is too large. Shorten it and try again.",
+  "too-slow": "Sending took too long. Check your connection and try again.",
+  "wrong-media-type": "The server does not accept this format. Reload the page and try again.",
+  "wrong-method": "The server does not accept this action. Reload the page and try again.",
+  "no-such-address": "The server does not have this feature. Reload the page and try again.",
+  "unreadable-body": "The server could not read what was sent. Check it and try again.",
+  "invalid-request": "What was sent is not valid. Check it and try again.",
+  "changed-meanwhile": "This file was just changed elsewhere. Compare the two versions before you save.",
+  unexpected: "Something went wrong on the server. The server log has the details.",
+};
 
 /** English; every other language has the same keys. */
 export const en = {
@@ -29,7 +48,7 @@ export const en = {
     save: "Save",
     tryAgain: "Try again",
     undo: "Undo",
-    undone: "Taken back.",
+    undone: "Undone.",
   },
   nav: {
     skip: "Skip to the content",
@@ -39,38 +58,53 @@ export const en = {
     schedules: "Schedules",
     status: "Status",
     settings: "Settings",
-    waiting: (count: number) => `${count} waiting for you`,
+    pending: (count: number) => `${count} pending review`,
   },
   connection: {
-    connecting: "Connecting …",
+    connecting: "Connecting…",
     live: "Connected",
-    away: "Not connected. Trying again …",
+    away: "Not connected. Trying again…",
   },
   news: {
-    learnt: (fact: string) => `Learnt: ${fact}`,
-    waits: (fact: string) => `Waits for you to accept it: ${fact}`,
-    problem: (message: string): Told => ({ text: `Something went wrong in the background: ${message}`, detail: null }),
+    learned: (fact: string) => `Learned: ${fact}`,
+    pending: (fact: string) => `Pending review: ${fact}`,
+    problem: "Something went wrong in the background.",
   },
   theme: { label: "Colours", system: "System", light: "Light", dark: "Dark" },
   language: { label: "Language" },
   login: {
     title: "This memory is locked",
     explanation:
-      "It can be reached from other computers, so it asks for its token. It was printed when the server first started, and it lies in the file http-token in its data folder.",
+      "It can be reached from other computers, so it asks for a token. Whoever runs the server has it: it was shown when the server first started, and it is in the file http-token in the data folder.",
     token: "Token",
     open: "Open",
-    refused: "That token was not accepted. Copy it again, whole, and without spaces.",
+    refused: "That token was not accepted. Copy the whole token again, without spaces.",
   },
   errors: {
-    unreachable: "The server does not answer. See whether `turnleaf serve` still runs, then try again.",
-    told: (detail: string, _code: ProblemCode | null): Told => ({ text: ended(detail), detail: null }),
+    unreachable:
+      "The server is not responding. Try again in a moment; if that does not help, the server has to be started again.",
+    unknown: "Something went wrong. Please try again.",
+    codes: PROBLEMS,
+    isServersLanguage: true,
     crashTitle: "This view stopped working",
-    crashText: "Your memory is safe: it is in files, and this is only their picture. Load the page again.",
-    reload: "Load again",
+    crashText: "Your memory is safe: it is in files, and this page only shows them. Reload the page.",
+    reload: "Reload",
     missingTitle: "This view could not be loaded",
-    missingText: "It opens by itself as soon as the server answers.",
+    missingText: "It will open by itself as soon as the server responds.",
     missingUnsaved:
-      "To open it, the page has to be loaded again. Save or send what you have written first, or it will be lost.",
+      "The page has to be reloaded to open it. Save or send what you have written first, or it will be lost.",
+  },
+  hits: {
+    sources: { memory: "Memory", older: "Older facts", daily: "Daily notes", conversations: "Conversations" },
+    foreign: "Not written by you",
+    notShown: "In another version",
+    replaced: (since: string, content: string) => `Until ${since}; now: ${content}`,
+    byWords: "words",
+    byMeaning: "meaning",
+    score: (score: string) => `${score} match`,
+    both: (score: string, words: string, meaning: string) => `${score} match: words ${words}, meaning ${meaning}`,
+    byWordsAlone: (score: string) => `${score} match, by words alone`,
+    byMeaningAlone: (score: string) => `${score} match, by meaning alone`,
   },
   chat,
   memory,

@@ -1,31 +1,30 @@
 import { useId, useState } from "react";
 import { api, type Setting } from "../api";
-import { useServerEvent } from "../events";
 import { useWords } from "../i18n";
-import { useLoaded } from "../loading";
-import { to } from "../route";
+import { buildAddress } from "../route";
+import { useServerEvent } from "../serverEvents";
 import { FieldError, Icon, ProblemText, Switch } from "../ui";
+import { useLoaded } from "../useLoaded";
 
 interface Learning {
   isOn: boolean;
   /** Memory as a whole is in use. */
   isEnabled: boolean;
-  /** The variable of the environment that fixes it. */
-  lockedBy: string | null;
+  isLocked: boolean;
 }
 
-function learning(settings: Setting[]): Learning {
+function readLearning(settings: Setting[]): Learning {
   const own = settings.find((setting) => setting.key === "autoExtract");
   const whole = settings.find((setting) => setting.key === "enabled");
-  return { isOn: !!own?.value, isEnabled: whole?.value !== false, lockedBy: own?.locked ? own.variable : null };
+  return { isOn: !!own?.value, isEnabled: whole?.value !== false, isLocked: own?.locked ?? false };
 }
 
-/** Whether facts are learnt without being asked, and what that means. */
+/** Whether facts are learned from conversations, and what that means. */
 export function LearningSwitch() {
   const words = useWords().memory.learning;
   const id = useId();
   const [error, setError] = useState<unknown>(null);
-  const state = useLoaded(async (signal) => learning((await api.settings(signal)).settings), []);
+  const state = useLoaded(async (signal) => readLearning((await api.getSettings(signal)).settings), []);
   useServerEvent("settings", state.reload);
   useServerEvent("hello", state.reload);
 
@@ -47,7 +46,7 @@ export function LearningSwitch() {
       <div className="learning-words">
         <label htmlFor={id}>{words.label}</label>
         <p id={`${id}-state`} aria-live="polite">
-          {now ? <State now={now} /> : "\u00a0"}
+          {now ? <State now={now} /> : failed === null && "\u00a0"}
         </p>
         {failed !== null && (
           <FieldError>
@@ -58,7 +57,7 @@ export function LearningSwitch() {
       <Switch
         id={id}
         checked={now?.isOn ?? false}
-        disabled={!now || now.lockedBy !== null}
+        disabled={!now || now.isLocked}
         aria-describedby={`${id}-state`}
         onChange={(isOn) => void change(isOn)}
       />
@@ -71,14 +70,14 @@ function State({ now }: { now: Learning }) {
   if (!now.isEnabled) {
     return (
       <>
-        {words.disabled} <a href={to("settings")}>{words.settings}</a>
+        {words.disabled} <a href={buildAddress("settings")}>{words.settings}</a>
       </>
     );
   }
-  if (now.lockedBy === null) return now.isOn ? words.on : words.off;
+  if (!now.isLocked) return now.isOn ? words.on : words.off;
   return (
     <>
-      <Icon name="lock" /> {now.isOn ? words.lockedOn(now.lockedBy) : words.lockedOff(now.lockedBy)}
+      <Icon name="lock" /> {now.isOn ? words.lockedOn : words.lockedOff}
     </>
   );
 }

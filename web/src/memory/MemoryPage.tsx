@@ -1,30 +1,30 @@
-/** The memory: its facts, its file, its days, and what was learnt. */
+/** The memory: its facts, its file, its days, and what was learned. */
 
 import { Suspense, useEffect } from "react";
 import { api } from "../api";
-import { useServerEvent } from "../events";
 import { useWords } from "../i18n";
-import { useLoaded } from "../loading";
-import { go, to, useRoute } from "../route";
+import { LoadingView, lazyView } from "../lazyViews";
+import { buildAddress, go, useRoute } from "../route";
+import { useServerEvent } from "../serverEvents";
 import { PageHead, Tabs } from "../ui";
-import { Coming, lazyView } from "../views";
+import { useLoaded } from "../useLoaded";
 import { FactsView } from "./facts/FactsView";
-import { useUnsaved } from "./file/draft";
+import { useUnsaved } from "./file/unsavedFile";
 import { LearningSwitch } from "./LearningSwitch";
-import { LearntView } from "./learnt/LearntView";
+import { LearnedView } from "./learned/LearnedView";
 import "./memory.css";
 
 const FileView = lazyView("memory file", () => import("./file/FileView"));
 const DailyView = lazyView("daily notes", () => import("./daily/DailyView"));
 
-const VIEWS = ["facts", "file", "daily", "learnt"] as const;
+const VIEWS = ["facts", "file", "daily", "learned"] as const;
 type View = (typeof VIEWS)[number];
 
 export default function MemoryPage() {
   const words = useWords().memory;
   const { parts } = useRoute();
   const isUnsaved = useUnsaved();
-  const pending = useLoaded((signal) => api.pending(signal), []);
+  const pending = useLoaded((signal) => api.getPending(signal), []);
   const view: View = VIEWS.find((name) => name === parts[0]) ?? "facts";
   useServerEvent("pending", pending.reload);
   useServerEvent("hello", pending.reload);
@@ -37,7 +37,7 @@ export default function MemoryPage() {
     { value: "facts" as const, label: words.tabs.facts },
     { value: "file" as const, label: words.tabs.file, mark: isUnsaved ? words.file.unsaved : undefined },
     { value: "daily" as const, label: words.tabs.daily },
-    { value: "learnt" as const, label: words.tabs.learnt, count: pending.value?.pending.length },
+    { value: "learned" as const, label: words.tabs.learned, count: pending.value?.pending.length },
   ];
   return (
     <div className="page memory">
@@ -45,12 +45,12 @@ export default function MemoryPage() {
         <p>{words.lead}</p>
       </PageHead>
       <div className="memory-views">
-        <Tabs label={words.views} tabs={tabs} value={view} onChange={(next) => go(addressOf(next))}>
-          <Suspense fallback={<Coming lines={6} />}>
+        <Tabs label={words.views} tabs={tabs} value={view} onChange={(next) => go(getViewAddress(next))}>
+          <Suspense fallback={<LoadingView lines={6} />}>
             {view === "facts" && <FactsView />}
             {view === "file" && <FileView />}
             {view === "daily" && <DailyView />}
-            {view === "learnt" && <LearntView pending={pending} />}
+            {view === "learned" && <LearnedView pending={pending} />}
           </Suspense>
         </Tabs>
       </div>
@@ -58,6 +58,6 @@ export default function MemoryPage() {
   );
 }
 
-function addressOf(view: View): string {
-  return view === "facts" ? to("memory") : to("memory", view);
+function getViewAddress(view: View): string {
+  return view === "facts" ? buildAddress("memory") : buildAddress("memory", view);
 }

@@ -1,11 +1,11 @@
 import { useState } from "react";
 import { api, type Run, type Schedule } from "../api";
-import { useServerEvent } from "../events";
 import { useI18n } from "../i18n";
-import { useLoaded } from "../loading";
-import { to } from "../route";
+import { buildAddress } from "../route";
+import { useServerEvent } from "../serverEvents";
 import { Badge, Button, Icon, ProblemNotice, Skeleton } from "../ui";
 import { Markdown } from "../ui/Markdown";
+import { useLoaded } from "../useLoaded";
 import { TONES } from "./ScheduleCard";
 
 const FIRST = 5;
@@ -16,7 +16,7 @@ const KEPT_CHARS = 2_000;
 export default function Runs({ schedule }: { schedule: Schedule }) {
   const { schedules: words } = useI18n().words;
   const [isAll, setAll] = useState(false);
-  const { value, problem, reload } = useLoaded((signal) => api.runs(schedule.id, signal), [schedule.id]);
+  const { value, problem, reload } = useLoaded((signal) => api.getRuns(schedule.id, signal), [schedule.id]);
   useServerEvent("schedules", reload);
   useServerEvent("hello", reload);
   if (!value) return problem ? <ProblemNotice problem={problem} onRetry={reload} /> : <Skeleton lines={3} />;
@@ -37,7 +37,7 @@ export default function Runs({ schedule }: { schedule: Schedule }) {
           </Button>
         )}
         {value.some((run) => run.state === "done") && (
-          <a href={to("chat", `schedule:${schedule.id}`)}>{words.runs.conversation}</a>
+          <a href={buildAddress("chat", `schedule:${schedule.id}`)}>{words.runs.conversation}</a>
         )}
       </div>
     </section>
@@ -54,7 +54,7 @@ function RunView({ run, zone, isOpen }: { run: Run; zone: string; isOpen: boolea
         <Badge tone={TONES[run.state]}>{own.states[run.state]}</Badge>
         <time dateTime={run.due}>{format.due(run.due, zone)}</time>
         <span className="run-more">
-          {run.startedAt && run.finishedAt && own.runs.took(format.number(secondsOf(run.startedAt, run.finishedAt)))}
+          {run.startedAt && run.finishedAt && own.runs.took(format.number(countSeconds(run.startedAt, run.finishedAt)))}
           {run.attempts > 1 && ` ${own.runs.attempts(run.attempts)}`}
         </span>
       </summary>
@@ -80,7 +80,7 @@ function Outcome({ run }: { run: Run }) {
 }
 
 /** Count seconds, with a digit more where they are few. */
-function secondsOf(from: string, to: string): number {
+function countSeconds(from: string, to: string): number {
   const seconds = (Date.parse(to) - Date.parse(from)) / 1_000;
   return seconds < 10 ? Math.round(seconds * 10) / 10 : Math.round(seconds);
 }

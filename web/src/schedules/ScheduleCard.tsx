@@ -1,11 +1,12 @@
 import { type ReactNode, Suspense, useState } from "react";
 import { api, type RunState, type Schedule } from "../api";
-import { isOwnZone, useI18n } from "../i18n";
-import { go, to } from "../route";
+import { isOwnZone, shorten } from "../format";
+import { useI18n } from "../i18n";
+import { LoadingView, lazyView } from "../lazyViews";
+import { buildAddress, go } from "../route";
 import { Badge, Button, Icon, IconButton, Spinner, useToasts } from "../ui";
-import { Coming, lazyView } from "../views";
-import { placeOf } from "./places";
-import { spoken } from "./timing";
+import { describeTiming } from "./describeTiming";
+import { parsePlace } from "./resultPlaces";
 
 const Runs = lazyView("runs", () => import("./Runs"));
 
@@ -20,14 +21,14 @@ export const TONES: Record<RunState, "accent" | "warn" | "danger"> = {
 };
 
 /** Name a schedule, if only by what it asks. */
-export function nameOf({ name, prompt }: Schedule): string {
+export function getName({ name, prompt }: Schedule): string {
   if (name) return name;
   const line = prompt.trim().split("\n")[0]!;
-  return line.length > TITLE_CHARS ? `${line.slice(0, TITLE_CHARS).trimEnd()}…` : line;
+  return shorten(line, TITLE_CHARS);
 }
 
 /** Return the id of the title of a schedule's card. */
-export function titleId(id: string): string {
+export function getTitleId(id: string): string {
   return `schedule-${id}`;
 }
 
@@ -47,8 +48,8 @@ export function ScheduleCard({ schedule, isOpen, onChanged, onReload, onEdit, on
   const own = words.schedules;
   const toasts = useToasts();
   const [isBusy, setBusy] = useState(false);
-  const title = nameOf(schedule);
-  const id = titleId(schedule.id);
+  const title = getName(schedule);
+  const id = getTitleId(schedule.id);
   const isOver = schedule.nextRun === null && !schedule.paused;
 
   const attempt = async (act: () => Promise<unknown>) => {
@@ -70,7 +71,8 @@ export function ScheduleCard({ schedule, isOpen, onChanged, onReload, onEdit, on
       toasts.show({ text: own.begun(title) });
       open(true);
     });
-  const open = (isWanted: boolean) => go(isWanted ? to("schedules", schedule.id) : to("schedules"), { replace: true });
+  const open = (isWanted: boolean) =>
+    go(isWanted ? buildAddress("schedules", schedule.id) : buildAddress("schedules"), { replace: true });
   return (
     <article className={`card schedule${schedule.paused ? " is-paused" : ""}`} aria-labelledby={id}>
       <header className="schedule-head">
@@ -81,7 +83,7 @@ export function ScheduleCard({ schedule, isOpen, onChanged, onReload, onEdit, on
           <p className="schedule-when">
             <Icon name="clock" />
             <span>
-              {spoken(schedule.timing, schedule.timezone, own.timing, language)}{" "}
+              {describeTiming(schedule.timing, schedule.timezone, own.timing, language)}{" "}
               {!isOwnZone(schedule.timezone) && <span className="schedule-zone">{schedule.timezone}</span>}
             </span>
           </p>
@@ -114,7 +116,7 @@ export function ScheduleCard({ schedule, isOpen, onChanged, onReload, onEdit, on
         </Button>
       </div>
       {isOpen && (
-        <Suspense fallback={<Coming lines={3} />}>
+        <Suspense fallback={<LoadingView lines={3} />}>
           <Runs schedule={schedule} />
         </Suspense>
       )}
@@ -184,8 +186,8 @@ function Next({ schedule: { running, paused, nextRun, timezone } }: { schedule: 
 
 function Where({ deliver }: { deliver: string }) {
   const { places } = useI18n().words.schedules;
-  const { kind, name } = placeOf(deliver);
+  const { kind, name } = parsePlace(deliver);
   if (kind === "slack") return places.slack(name);
   if (kind === "file") return places.file(name);
-  return <a href={to("memory", "daily")}>{places.log}</a>;
+  return <a href={buildAddress("memory", "daily")}>{places.log}</a>;
 }

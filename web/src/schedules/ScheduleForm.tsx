@@ -1,34 +1,28 @@
 import { type FormEvent, type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { api, type Schedule, type Schedules, type Wanted } from "../api";
+import { addDays } from "../calendar";
 import { useWords } from "../i18n";
 import { Button, Field, FieldError, Input, ProblemText, Segmented, TextArea } from "../ui";
-import { askBeforeReload } from "../unsaved";
-import { deliverOf, type Kind, type Place, placeOf } from "./places";
-import { nameOf } from "./ScheduleCard";
+import { askBeforeReload } from "../unsavedChanges";
+import type { Kind, Place } from "./resultPlaces";
+import { getName } from "./ScheduleCard";
+import { EMPTY, findMissing, makeDraft, pickChanges, readDraft, type ScheduleDraft } from "./scheduleDraft";
 import { Times } from "./Times";
-
-type Draft = Omit<Wanted, "deliver" | "name"> & { name: string; place: Place };
 
 /** A new schedule that was begun and not finished: whoever looks elsewhere finds it again. */
 let unfinished: Wanted | null = null;
 
-askBeforeReload(isBegun);
+askBeforeReload(hasBegunSchedule);
 
 /** Begin a new schedule with this. */
-export function begin(wanted: Wanted): void {
+export function beginSchedule(wanted: Wanted): void {
   unfinished = wanted;
 }
 
 /** Whether a new schedule was begun and not finished. */
-export function isBegun(): boolean {
+export function hasBegunSchedule(): boolean {
   return unfinished !== null;
 }
-
-function draftOf({ name, deliver, ...rest }: Wanted): Draft {
-  return { ...rest, name: name ?? "", place: placeOf(deliver) };
-}
-
-const EMPTY: Wanted = { prompt: "", timing: "", timezone: "", name: null, deliver: "log" };
 
 interface ScheduleFormProps {
   known: Schedules;
@@ -45,7 +39,7 @@ export function ScheduleForm({ known, schedule, onCancel, onSaved }: ScheduleFor
   const id = useId();
   const form = useRef<HTMLFormElement>(null);
   const first = useRef<HTMLTextAreaElement>(null);
-  const [draft, setDraft] = useState(() => draftOf(schedule ?? unfinished ?? EMPTY));
+  const [draft, setDraft] = useState(() => makeDraft(schedule ?? unfinished ?? EMPTY));
   const [isSaving, setSaving] = useState(false);
   const [error, setError] = useState<ReactNode>(null);
   const zone = draft.timezone.trim() || known.timezone;
@@ -54,21 +48,23 @@ export function ScheduleForm({ known, schedule, onCancel, onSaved }: ScheduleFor
     first.current?.focus();
   }, []);
 
-  const change = (part: Partial<Draft>) => {
+  const change = (part: Partial<ScheduleDraft>) => {
     const next = { ...draft, ...part };
     setDraft(next);
     setError(null);
-    if (!schedule) unfinished = wantedOf(next, next.timezone);
+    if (!schedule) unfinished = readDraft(next, next.timezone);
   };
   const save = async (event: FormEvent) => {
     event.preventDefault();
     if (isSaving) return;
-    const lacking = lack(draft);
+    const lacking = findMissing(draft);
     if (lacking) return setError(own[lacking]);
     setSaving(true);
     try {
-      const wanted = wantedOf(draft, zone);
-      const saving = schedule ? api.changeSchedule(schedule.id, changed(schedule, wanted)) : api.addSchedule(wanted);
+      const wanted = readDraft(draft, zone);
+      const saving = schedule
+        ? api.changeSchedule(schedule.id, pickChanges(schedule, wanted))
+        : api.addSchedule(wanted);
       const saved = await saving;
       if (!schedule) unfinished = null;
       onSaved(saved);
@@ -86,7 +82,7 @@ export function ScheduleForm({ known, schedule, onCancel, onSaved }: ScheduleFor
   };
   return (
     <form ref={form} className="card schedule-form" aria-labelledby={id} onSubmit={(event) => void save(event)}>
-      <h2 id={id}>{schedule ? own.editTitle(nameOf(schedule)) : own.addTitle}</h2>
+      <h2 id={id}>{schedule ? own.editTitle(getName(schedule)) : own.addTitle}</h2>
       <Field label={own.prompt}>
         {(ids) => (
           <TextArea
@@ -136,22 +132,6 @@ export function ScheduleForm({ known, schedule, onCancel, onSaved }: ScheduleFor
   );
 }
 
-function lack({ prompt, timing, place }: Draft): "emptyPrompt" | "emptyTiming" | "emptyPlace" | null {
-  if (!prompt.trim()) return "emptyPrompt";
-  if (!timing.trim()) return "emptyTiming";
-  return place.kind !== "log" && !place.name.trim() ? "emptyPlace" : null;
-}
-
-function wantedOf({ prompt, timing, name, place }: Draft, timezone: string): Wanted {
-  return { prompt, timing, timezone, name: name.trim() || null, deliver: deliverOf(place) };
-}
-
-/** Return only what is other than before: somebody else may have changed the rest. */
-function changed(before: Schedule, wanted: Wanted): Partial<Wanted> {
-  const keys = Object.keys(wanted) as (keyof Wanted)[];
-  return Object.fromEntries(keys.filter((key) => wanted[key] !== before[key]).map((key) => [key, wanted[key]]));
-}
-
 function When({ timing, onChange }: { timing: string; onChange: (timing: string) => void }) {
   const words = useWords().schedules;
   const choices: [string, string][] = [...words.choices, [words.once, tomorrow()]];
@@ -183,9 +163,7 @@ function When({ timing, onChange }: { timing: string; onChange: (timing: string)
 
 /** Return tomorrow at nine, to be corrected. */
 function tomorrow(): string {
-  const day = new Date(Date.now() + 86_400_000);
-  const two = (number: number) => String(number).padStart(2, "0");
-  return `${day.getFullYear()}-${two(day.getMonth() + 1)}-${two(day.getDate())} 09:00`;
+  return `${addDays(new Date(), 1)} 09:00`;
 }
 
 interface ZoneProps {
@@ -228,6 +206,7 @@ function Where({ place, hasSlack, onChange }: WhereProps) {
   const words = useWords().schedules.form;
   const kinds: Kind[] = ["log", "slack", "file"];
   const isSlack = place.kind === "slack";
+  const channelHint = hasSlack ? words.channelHint : words.channelHintWithoutSlack;
   return (
     <div className="schedule-place">
       <span className="field-label" aria-hidden="true">
@@ -244,7 +223,7 @@ function Where({ place, hasSlack, onChange }: WhereProps) {
       ) : (
         <Field
           label={isSlack ? words.channel : words.fileName}
-          hint={isSlack ? `${words.channelHint}${hasSlack ? "" : ` ${words.noSlack}`}` : words.fileHint}
+          hint={isSlack ? channelHint : words.fileHint}
         >
           {(ids) => (
             <Input

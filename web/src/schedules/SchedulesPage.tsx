@@ -2,14 +2,14 @@
 
 import { type RefObject, useEffect, useReducer, useRef, useState } from "react";
 import { api, type Schedule, type Schedules } from "../api";
-import { useServerEvent } from "../events";
 import { useI18n, useWords } from "../i18n";
-import { type Loaded, useLoaded } from "../loading";
 import { useRoute } from "../route";
+import { useServerEvent } from "../serverEvents";
 import { Button, EmptyState, PageHead, ProblemNotice, Skeleton, useToasts } from "../ui";
-import { nameOf, ScheduleCard, titleId } from "./ScheduleCard";
-import { begin, isBegun, ScheduleForm } from "./ScheduleForm";
-import { spoken } from "./timing";
+import { type Loaded, useLoaded } from "../useLoaded";
+import { describeTiming } from "./describeTiming";
+import { getName, getTitleId, ScheduleCard } from "./ScheduleCard";
+import { beginSchedule, hasBegunSchedule, ScheduleForm } from "./ScheduleForm";
 import "./schedules.css";
 
 const NEW = "new";
@@ -18,8 +18,8 @@ const LOOK_MS = 30_000;
 
 export default function SchedulesPage() {
   const words = useWords().schedules;
-  const loaded = useLoaded((signal) => api.schedules(signal), []);
-  const [edited, setEdited] = useState<string | null>(isBegun() ? NEW : null);
+  const loaded = useLoaded((signal) => api.getSchedules(signal), []);
+  const [edited, setEdited] = useState<string | null>(hasBegunSchedule() ? NEW : null);
   const focusOn = useFocus();
   useServerEvent("schedules", loaded.reload);
   useServerEvent("hello", loaded.reload);
@@ -48,11 +48,11 @@ export default function SchedulesPage() {
           onCancel={() => close(ADD)}
           onSaved={(made) => {
             loaded.set({ ...value, schedules: [...value.schedules, made] });
-            close(titleId(made.id));
+            close(getTitleId(made.id));
           }}
         />
       )}
-      {value && !value.schedules.length && edited !== NEW && <Nothing onTry={() => setEdited(NEW)} />}
+      {value && !value.schedules.length && edited !== NEW && <NoSchedules onTry={() => setEdited(NEW)} />}
       {value && (
         <List loaded={loaded} known={value} edited={edited} onEdit={setEdited} onClose={close} focusOn={focusOn} />
       )}
@@ -82,10 +82,10 @@ function List({ loaded, known, edited, onEdit, onClose, focusOn }: ListProps) {
     const beside = schedules[at + 1] ?? schedules[at - 1];
     try {
       await api.deleteSchedule(schedule.id);
-      focusOn.current = beside ? titleId(beside.id) : ADD;
+      focusOn.current = beside ? getTitleId(beside.id) : ADD;
       show(schedules.filter((one) => one !== schedule));
       const said = schedule.lastRun ? words.deletedWithRuns : words.deleted;
-      toasts.show({ text: said(nameOf(schedule)), undo: () => addAgain(schedule).finally(loaded.reload) });
+      toasts.show({ text: said(getName(schedule)), undo: () => addAgain(schedule).finally(loaded.reload) });
     } catch (problem) {
       toasts.fail(problem);
       loaded.reload();
@@ -100,10 +100,10 @@ function List({ loaded, known, edited, onEdit, onClose, focusOn }: ListProps) {
             <ScheduleForm
               known={known}
               schedule={schedule}
-              onCancel={() => onClose(titleId(schedule.id))}
+              onCancel={() => onClose(getTitleId(schedule.id))}
               onSaved={(changed) => {
                 put(changed);
-                onClose(titleId(schedule.id));
+                onClose(getTitleId(schedule.id));
               }}
             />
           ) : (
@@ -129,11 +129,11 @@ async function addAgain({ prompt, timing, timezone, name, deliver, paused }: Sch
 }
 
 /** Nothing yet, and an example of what could be. */
-function Nothing({ onTry }: { onTry: () => void }) {
+function NoSchedules({ onTry }: { onTry: () => void }) {
   const { words, language } = useI18n();
   const { example, timing, ...own } = words.schedules;
   const tryIt = () => {
-    begin({ ...example, timezone: "", deliver: "log" });
+    beginSchedule({ ...example, timezone: "", deliver: "log" });
     onTry();
   };
   const first = (
@@ -146,7 +146,7 @@ function Nothing({ onTry }: { onTry: () => void }) {
       <p>{own.emptyText}</p>
       <figure className="card schedule-example">
         <blockquote>{example.prompt}</blockquote>
-        <figcaption>{spoken(example.timing, "UTC", timing, language)}</figcaption>
+        <figcaption>{describeTiming(example.timing, "UTC", timing, language)}</figcaption>
       </figure>
     </EmptyState>
   );

@@ -1,9 +1,10 @@
 import { useEffect, useState } from "react";
 import { api } from "../api";
-import { capitalised, useI18n } from "../i18n";
-import { useLoaded } from "../loading";
-import { Icon, ToldText } from "../ui";
-import { spoken } from "./timing";
+import { capitalise } from "../format";
+import { useI18n } from "../i18n";
+import { ExplanationText, Icon } from "../ui";
+import { useLoaded } from "../useLoaded";
+import { describeTiming } from "./describeTiming";
 
 const PAUSE_MS = 250;
 
@@ -13,7 +14,7 @@ export function Times({ timing, zone }: { timing: string; zone: string }) {
   const own = words.schedules.form;
   const asked = usePaused(timing.trim(), zone);
   const { value, problem, isLoading } = useLoaded(
-    async (signal) => ({ of: asked, times: asked.timing ? await api.times(asked.timing, asked.zone, signal) : [] }),
+    async (signal) => ({ of: asked, times: asked.timing ? await api.getTimes(asked.timing, asked.zone, signal) : [] }),
     [asked],
   );
   const { of, times } = (!problem && value) || { of: asked, times: [] };
@@ -25,8 +26,9 @@ export function Times({ timing, zone }: { timing: string; zone: string }) {
       <p role="status" className={isWrong ? "schedule-no-time" : undefined}>
         {isWrong && <Icon name="alert" />}
         <span>
-          {problem && <ToldText {...own.noTime(capitalised(problem.message))} />}
-          {!problem && (isPast ? own.past : spoken(of.timing, of.zone, words.schedules.timing, language) || own.noTimes)}
+          {problem && <ExplanationText {...own.noTime(capitalise(problem.message))} />}
+          {!problem &&
+            (isPast ? own.past : describeTiming(of.timing, of.zone, words.schedules.timing, language) || own.noTimes)}
         </span>
       </p>
       <ol role="list">

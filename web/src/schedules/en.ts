@@ -1,5 +1,5 @@
 import type { RunState } from "../api";
-import type { Told } from "../locales/en";
+import type { Explanation } from "../problems";
 
 function count(number: number, unit: string): string {
   return number === 1 ? `Every ${unit}` : `Every ${number} ${unit}s`;
@@ -7,26 +7,27 @@ function count(number: number, unit: string): string {
 
 export const en = {
   title: "Schedules",
-  intro: "What your assistant does by the clock, with all that it remembers.",
+  intro: "Prompts that run on a schedule, with everything your assistant remembers.",
   add: "New schedule",
   list: "Schedules",
 
   emptyTitle: "Nothing is scheduled yet",
-  emptyText: "Say what is to be asked, and when. Your assistant answers by itself and notes the result where you want it. For example:",
-  tryExample: "Begin with this",
+  emptyText:
+    "Write what to ask and when. Your assistant answers on its own and puts the result where you want it. For example:",
+  tryExample: "Start with this",
   example: {
     name: "Morning briefing",
-    prompt: "What should I think of today? Look at my notes of yesterday.",
+    prompt: "What should I think of today? Look at my notes from yesterday.",
     timing: "0 8 * * 1-5",
   },
 
   next: "Next run",
   never: "Does not run again",
   paused: "Paused",
-  running: "Running …",
+  running: "Running…",
   last: "Last run",
   neverRan: "Has not run yet",
-  result: "Result to",
+  result: "Result goes to",
   places: {
     log: "Daily notes",
     slack: (channel: string) => `Slack, ${channel}`,
@@ -36,7 +37,7 @@ export const en = {
   pause: "Pause",
   resume: "Resume",
   history: "Past runs",
-  begun: (name: string) => `Begun: ${name}`,
+  begun: (name: string) => `Started: ${name}`,
   deleted: (name: string) => `Deleted: ${name}`,
   deletedWithRuns: (name: string) => `Deleted: ${name}. Undo brings it back without its past runs.`,
   states: {
@@ -48,13 +49,13 @@ export const en = {
   } as Record<RunState, string>,
 
   runs: {
-    none: "It has not run yet. “Run now” does not wait for the next time.",
+    none: "It has not run yet. Click “Run now” if you do not want to wait.",
     older: "Show older",
     attempts: (number: number) => `attempt ${number}`,
     took: (seconds: string) => `took ${seconds} s`,
-    missed: "Nothing ran at that time, and it is too late to make up for it.",
-    nothing: "It gave no text.",
-    cut: "Only its beginning is kept here; all of it is where results go.",
+    missed: "Turnleaf was not running at that time, and it is too late to catch up.",
+    nothing: "There was no text.",
+    cut: "Only the beginning is kept here; the whole text is where results go.",
     conversation: "Open the conversation",
   },
 
@@ -62,32 +63,33 @@ export const en = {
     addTitle: "New schedule",
     editTitle: (name: string) => `Edit “${name}”`,
     prompt: "What to ask",
-    promptHint: "As you would in the chat …",
+    promptHint: "As you would in the chat…",
     timing: "When",
-    timingHint: "Five fields of cron, an interval such as every 15m, or a moment such as 2026-12-24 18:00.",
+    timingHint: "Five cron fields, an interval such as every 15m, or a time such as 2026-12-24 18:00.",
     examples: "Examples",
     zone: "Time zone",
-    zoneHint: (zone: string) => `Empty is that of the server: ${zone}.`,
-    place: "Result to",
+    zoneHint: (zone: string) => `Leave empty for the server's: ${zone}.`,
+    place: "Result goes to",
     log: "Daily notes",
     slack: "Slack",
     file: "File",
     logHint: "Each result becomes a note of its day, under Memory.",
-    channel: "Channel id",
+    channel: "Channel ID",
     channelHint: "Such as C012AB3CD; the bot must be a member of the channel.",
-    noSlack: "This server has no Slack token: it runs only while turnleaf slack does.",
-    fileName: "Name of the file",
-    fileHint: "Such as news.md, in the folder results; each result is added at its end.",
+    channelHintWithoutSlack:
+      "Such as C012AB3CD. Slack is not set up on this server: the schedule only runs once whoever runs the server has started the bot.",
+    fileName: "File name",
+    fileHint: "Such as news.md, in the results folder; each result is added at the end.",
     name: "Name",
-    nameHint: "If you want one; else it is called by what it asks.",
+    nameHint: "Optional. Without one, the schedule is named after its prompt.",
     create: "Create schedule",
-    emptyPrompt: "Write what is to be asked.",
-    emptyTiming: "Say when: choose an example, or write a time.",
+    emptyPrompt: "Write what to ask.",
+    emptyTiming: "Choose an example, or write a time.",
     emptyPlace: "Say where the result goes.",
     times: "Next times",
     noTimes: "The next times appear here as you type.",
-    past: "This lies in the past, or never comes.",
-    noTime: (detail: string): Told => ({ text: detail, detail: null }),
+    past: "This is in the past, or never happens.",
+    noTime: (detail: string): Explanation => ({ text: detail, detail: null }),
   },
 
   choices: [

@@ -2,12 +2,12 @@ import type { en } from "./en";
 
 export const zhTW: typeof en = {
   title: "排程",
-  intro: "讓助理按時做事，並用上它記得的一切。",
+  intro: "讓助理定時回答問題，並用上它記得的一切。",
   add: "新增排程",
   list: "排程",
 
   emptyTitle: "還沒有任何排程",
-  emptyText: "寫下要問什麼、什麼時候問，助理就會自己回答，並把結果記在你指定的地方。例如：",
+  emptyText: "寫下要問什麼、什麼時候問，助理就會自動回答，並把結果放在你指定的地方。例如：",
   tryExample: "從這個開始",
   example: {
     name: "早晨提醒",
@@ -33,7 +33,7 @@ export const zhTW: typeof en = {
   history: "執行記錄",
   begun: (name) => `開始執行：${name}`,
   deleted: (name) => `已刪除：${name}`,
-  deletedWithRuns: (name) => `已刪除：${name}。復原後不會有過去的執行記錄。`,
+  deletedWithRuns: (name) => `已刪除：${name}。按「復原」可以找回排程，但執行記錄不會回來。`,
   states: { running: "執行中", done: "完成", failed: "失敗", interrupted: "中斷", missed: "錯過" },
 
   runs: {
@@ -41,7 +41,7 @@ export const zhTW: typeof en = {
     older: "顯示更早的",
     attempts: (number) => `第 ${number} 次嘗試`,
     took: (seconds) => `花了 ${seconds} 秒`,
-    missed: "當時沒有程式在執行，現在補做也太晚了。",
+    missed: "當時 Turnleaf 沒有在執行，現在補做也太晚了。",
     nothing: "沒有產生文字。",
     cut: "這裡只保留開頭，完整的結果在你指定的地方。",
     conversation: "開啟這段對話",
@@ -53,7 +53,7 @@ export const zhTW: typeof en = {
     prompt: "要問什麼",
     promptHint: "就像在對話裡那樣寫…",
     timing: "什麼時候",
-    timingHint: "cron 的五個欄位、間隔（例如 every 15m），或某個時間（例如 2026-12-24 18:00）。",
+    timingHint: "可以寫 cron 的五個欄位、間隔（例如 every 15m），或某個時間（例如 2026-12-24 18:00）。",
     examples: "範例",
     zone: "時區",
     zoneHint: (zone) => `留空就用伺服器的時區：${zone}。`,
@@ -64,11 +64,11 @@ export const zhTW: typeof en = {
     logHint: "每次的結果會成為當天的一則筆記，在「記憶」裡看得到。",
     channel: "頻道 ID",
     channelHint: "例如 C012AB3CD；機器人必須是該頻道的成員。",
-    noSlack: "這個伺服器沒有 Slack 權杖，只有在 turnleaf slack 執行時才會執行。",
+    channelHintWithoutSlack: "例如 C012AB3CD。這台伺服器還沒有設定 Slack；等伺服器的管理者啟動機器人之後，這個排程才會執行。",
     fileName: "檔案名稱",
     fileHint: "例如 news.md，放在 results 資料夾裡；每次的結果會加在檔案最後。",
     name: "名稱",
-    nameHint: "可以不填，就用要問的內容稱呼它。",
+    nameHint: "可以不填，會以要問的內容為名。",
     create: "建立排程",
     emptyPrompt: "請寫下要問什麼。",
     emptyTiming: "請選一個範例，或寫下時間。",
@@ -90,7 +90,7 @@ export const zhTW: typeof en = {
 
   timing: {
     units: { s: "秒", m: "分鐘", h: "小時", d: "天", w: "週" },
-    every: (number, unit) => `每 ${number} ${unit}`,
+    every: (number, unit) => (number === 1 ? `每${unit}` : `每 ${number} ${unit}`),
     once: (moment) => `一次：${moment}`,
     hourly: (minute) => `每小時的 ${minute} 分`,
     daily: (time) => `每天 ${time}`,

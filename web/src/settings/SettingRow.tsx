@@ -45,7 +45,11 @@ export function SettingRow({ setting, save }: { setting: Setting; save: Save }) 
     change(null);
     document.getElementById(id)?.focus(); // the button goes away
   };
-  const ids = { id, "aria-describedby": `${id}-meaning ${id}-state`, "aria-invalid": error ? (true as const) : undefined };
+  const ids = {
+    id,
+    "aria-describedby": `${id}-meaning ${id}-state`,
+    "aria-invalid": error ? (true as const) : undefined,
+  };
   return (
     <div className={`setting setting-of-${setting.kind}`}>
       <div className="setting-words">
@@ -68,8 +72,8 @@ export function SettingRow({ setting, save }: { setting: Setting; save: Save }) 
       </div>
       <div id={`${id}-state`} className="setting-state">
         {error && <FieldError>{error}</FieldError>}
-        {setting.locked && <Fixed>{words.settings.locked(setting.variable)}</Fixed>}
-        {!setting.locked && !setting.remote && <Fixed>{words.settings.notHere(setting.key)}</Fixed>}
+        {setting.locked && <Fixed>{words.settings.locked}</Fixed>}
+        {!setting.locked && !setting.remote && <Fixed>{words.settings.notHere}</Fixed>}
       </div>
     </div>
   );
@@ -91,7 +95,7 @@ function Control(props: ControlProps) {
 /** The way back to the default, which it names. */
 function Reset({ setting, onReset }: { setting: Setting; onReset: () => void }) {
   const { words } = useI18n();
-  const shown = useShown(setting);
+  const shown = useFormatValue(setting);
   return (
     <button type="button" className="setting-reset" onClick={onReset}>
       {words.settings.reset(shown(setting.default))}
@@ -110,7 +114,7 @@ function Fixed({ children }: { children: ReactNode }) {
 }
 
 /** Return a function that writes a value as a person would. */
-function useShown(setting: Setting): (value: SettingValue) => string {
+function useFormatValue(setting: Setting): (value: SettingValue) => string {
   const { words, format } = useI18n();
   return (value) => {
     if (value === null) return words.settings.nothing;

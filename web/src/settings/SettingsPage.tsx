@@ -1,29 +1,29 @@
 import { type ReactNode, useCallback, useEffect, useId, useRef } from "react";
 import { api, type Setting, type SettingValue } from "../api";
-import { useServerEvent } from "../events";
 import { useI18n, useWords } from "../i18n";
-import { useLoaded } from "../loading";
 import { LanguageChoice, ThemeChoice } from "../Preferences";
 import { useRoute } from "../route";
+import { useServerEvent } from "../serverEvents";
 import { Icon, PageHead, ProblemNotice, Skeleton, useToasts } from "../ui";
-import { FIRST, grouped } from "./groups";
-import { leftBehind } from "./providers";
+import { useLoaded } from "../useLoaded";
+import { findStaleAddress } from "./modelAddress";
 import { type Save, SettingRow } from "./SettingRow";
+import { FIRST, groupSettings } from "./settingGroups";
 import "./settings.css";
 
 /** Everything that can be set, each with its meaning; what is changed holds at once. */
 export default function SettingsPage() {
   const words = useWords();
   const toasts = useToasts();
-  const { value, problem, reload, set } = useLoaded((signal) => api.settings(signal), []);
+  const { value, problem, reload, set } = useLoaded((signal) => api.getSettings(signal), []);
   useServerEvent("settings", reload);
   useServerEvent("hello", reload);
 
   const save = useCallback<Save>(
     async (key: string, changed: SettingValue) => {
-      const left = key === "model" ? leftBehind(value?.settings ?? [], changed) : null;
+      const left = key === "model" ? findStaleAddress(value?.settings ?? [], changed) : null;
       await api.configure({ [key]: changed, ...(left && { modelUrl: null }) });
-      set(await api.settings());
+      set(await api.getSettings());
       if (!left) return;
       toasts.show({ text: words.settings.addressCleared(left.modelUrl), undo: () => api.configure({ ...left }) });
     },
@@ -48,7 +48,7 @@ function All({ settings, save }: { settings: Setting[]; save: Save }) {
     <>
       <Learning settings={settings} save={save} />
       <Appearance />
-      {grouped(settings).map(([group, found]) => (
+      {groupSettings(settings).map(([group, found]) => (
         <Section key={group} {...words.settings.groups[group]} isWanted={group === wanted}>
           {found.map((setting) => (
             <SettingRow key={setting.key} setting={setting} save={save} />
@@ -59,7 +59,7 @@ function All({ settings, save }: { settings: Setting[]; save: Save }) {
   );
 }
 
-/** Whether anything is learnt by itself: the one choice that everybody should see. */
+/** Whether anything is learned from conversations: the one choice that everybody should see. */
 function Learning({ settings, save }: { settings: Setting[]; save: Save }) {
   const { auto } = useWords().settings;
   const setting = settings.find(({ key }) => key === FIRST);

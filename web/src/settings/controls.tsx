@@ -1,8 +1,9 @@
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import { useWords } from "../i18n";
 import { Input, Slider, Switch } from "../ui";
-import { SUGGESTIONS } from "./groups";
+import { formatPercent, parsePercent, parseWholeNumber } from "./parseValue";
 import type { ControlProps } from "./SettingRow";
+import { SUGGESTIONS } from "./settingGroups";
 
 const HUNDRED = 100;
 
@@ -19,30 +20,29 @@ function useDraft(shown: string, refuse: ControlProps["refuse"], commit: (draft:
     setDraft(shown);
     tried.current = shown;
   }, [shown]);
-  const done = () => {
+  const finish = () => {
     const typed = draft.trim();
     if (typed === shown) refuse(null);
     else if (typed !== tried.current) commit(typed);
     tried.current = typed;
   };
   const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
-    if (event.key === "Enter") done();
+    if (event.key === "Enter") finish();
     if (event.key !== "Escape") return;
     setDraft(shown);
     refuse(null);
   };
-  return { draft, setDraft, done, onKeyDown };
+  return { draft, setDraft, finish, onKeyDown };
 }
 
 /** A whole number. */
 export function NumberControl({ setting, ids, disabled, unit, save, refuse }: ControlProps) {
   const words = useWords();
   const least = setting.least ?? 1;
-  const { draft, setDraft, done, onKeyDown } = useDraft(String(setting.value ?? ""), refuse, (typed) => {
-    const number = Number(typed);
-    if (typed === "") save(null);
-    else if (Number.isSafeInteger(number) && number >= least) save(number);
-    else refuse(words.settings.wholeNumber(least));
+  const { draft, setDraft, finish, onKeyDown } = useDraft(String(setting.value ?? ""), refuse, (typed) => {
+    const number = parseWholeNumber(typed, least);
+    if (number === undefined) refuse(words.settings.wholeNumber(least));
+    else save(number);
   });
   return (
     <span className="setting-number">
@@ -53,7 +53,7 @@ export function NumberControl({ setting, ids, disabled, unit, save, refuse }: Co
         value={draft}
         disabled={disabled}
         onChange={(event) => setDraft(event.target.value)}
-        onBlur={done}
+        onBlur={finish}
         onKeyDown={onKeyDown}
       />
       {unit && <span className="setting-unit">{unit}</span>}
@@ -64,12 +64,11 @@ export function NumberControl({ setting, ids, disabled, unit, save, refuse }: Co
 /** A share of the whole, by dragging or as a percentage. */
 export function ShareControl({ setting, ids, disabled, save, refuse }: ControlProps) {
   const words = useWords();
-  const shown = String(Math.round(Number(setting.value) * HUNDRED * 10) / 10);
-  const { draft, setDraft, done, onKeyDown } = useDraft(shown, refuse, (typed) => {
-    const percent = Number(typed);
-    if (typed === "") save(null);
-    else if (percent >= 0 && percent <= HUNDRED) save(Math.round(percent * 10) / (HUNDRED * 10));
-    else refuse(words.settings.share);
+  const shown = formatPercent(Number(setting.value));
+  const { draft, setDraft, finish, onKeyDown } = useDraft(shown, refuse, (typed) => {
+    const share = parsePercent(typed);
+    if (share === undefined) refuse(words.settings.share);
+    else save(share);
   });
   const position = Number(draft) || 0;
   return (
@@ -83,9 +82,9 @@ export function ShareControl({ setting, ids, disabled, save, refuse }: ControlPr
         disabled={disabled}
         aria-valuetext={`${draft}%`}
         onChange={(value) => setDraft(String(value))}
-        onPointerUp={done}
-        onKeyUp={done}
-        onBlur={done}
+        onPointerUp={finish}
+        onKeyUp={finish}
+        onBlur={finish}
       />
       <span className="setting-number">
         <Input
@@ -96,7 +95,7 @@ export function ShareControl({ setting, ids, disabled, save, refuse }: ControlPr
           value={draft}
           disabled={disabled}
           onChange={(event) => setDraft(event.target.value)}
-          onBlur={done}
+          onBlur={finish}
           onKeyDown={onKeyDown}
         />
         <span className="setting-unit">%</span>
@@ -111,7 +110,7 @@ export function TextControl({ setting, ids, disabled, save, refuse }: ControlPro
   const list = useId();
   const suggestions = SUGGESTIONS[setting.key];
   const shown = String(setting.value ?? "");
-  const { draft, setDraft, done, onKeyDown } = useDraft(shown, refuse, (typed) => save(typed || null));
+  const { draft, setDraft, finish, onKeyDown } = useDraft(shown, refuse, (typed) => save(typed || null));
   return (
     <>
       <Input
@@ -124,7 +123,7 @@ export function TextControl({ setting, ids, disabled, save, refuse }: ControlPro
         autoCapitalize="off"
         spellCheck={false}
         onChange={(event) => setDraft(event.target.value)}
-        onBlur={done}
+        onBlur={finish}
         onKeyDown={onKeyDown}
       />
       {suggestions && (

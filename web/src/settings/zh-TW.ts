@@ -3,11 +3,11 @@ import type { en, FieldWords } from "./en";
 const fields: Record<string, FieldWords> = {
   enabled: {
     label: "使用記憶",
-    meaning: "把記得的事帶進每一次對話，並從對話中學習。關掉以後什麼都不會消失，你親手下的指令也照常運作。",
+    meaning: "把記得的事帶進每一次對話，並從對話中學習。關掉以後什麼都不會消失，你自己要求的事也照常運作。",
   },
   memoryMaxItems: {
     label: "記憶則數上限",
-    meaning: "記憶滿了，要先刪掉一些才能再記新的。你自己動手的修改不受限制。",
+    meaning: "最多保留幾則記憶。滿了以後，要先刪除一些才能新增；你自己動手的修改不受限制。",
     unit: "則",
   },
   memoryMaxChars: {
@@ -18,48 +18,48 @@ const fields: Record<string, FieldWords> = {
   promptMaxTokens: {
     label: "提示詞長度上限",
     meaning: "一次最多給模型讀多少內容：記憶、搜尋到的資料和對話都算在內。",
-    unit: "tokens",
+    unit: "token",
   },
   contextMaxTokens: {
     label: "搜尋結果長度上限",
     meaning: "提示詞裡最多放多少過去的對話和筆記。設為 0 就不搜尋。",
-    unit: "tokens",
+    unit: "token",
   },
   memoryLocation: {
     label: "記憶檔案",
-    meaning: "長期記憶存放的位置；沒有設定就放在資料夾裡。",
+    meaning: "長期記憶存放的位置；沒有設定就放在預設的資料夾裡。",
   },
   autoExtract: {
     label: "自動學習",
-    meaning: "從對話中留意值得長久記住的事並記下來，每一則都附上原話。學到的內容隨時可以查看、修改或收回。",
+    meaning: "從對話中留意值得長久記住的事並記下來，每一則都附上原話。學到的內容隨時可以查看、修改或復原。",
   },
   extractIntervalSeconds: {
-    label: "兩次整理的間隔",
-    meaning: "同一段對話整理過後，隔多久才會再整理一次。",
+    label: "兩次學習的間隔",
+    meaning: "同一段對話學習過後，隔多久才會再學一次。",
     unit: "秒",
   },
   minNewMessages: {
-    label: "累積多少新訊息才整理",
+    label: "累積多少新訊息才學習",
     meaning: "對話要有這麼多新內容，才會再從中找出值得記住的事。",
     unit: "則",
   },
   flushThreshold: {
-    label: "上下文用到多少就立刻整理",
+    label: "上下文用到多少就立刻學習",
     meaning: "在模型的上下文塞滿、舊訊息被擠掉之前，先把重要的事記下來。",
   },
   extractModel: {
-    label: "負責整理的模型",
+    label: "負責學習的模型",
     meaning: "留空就用回答問題的同一個模型；填 rules 則完全不用模型。",
   },
   extractDailyCalls: {
-    label: "每天最多請模型整理幾次",
-    meaning: "超過之後，到午夜前都改用規則整理。",
+    label: "每天最多用模型學習幾次",
+    meaning: "超過之後，到午夜前都改用簡單的規則學習。",
     unit: "次",
   },
   model: {
     label: "回答問題的模型",
     meaning:
-      "可填 claude-cli、anthropic:名稱、openai:名稱 或 ollama:名稱。recall 不是模型，只會用記得的事回答。留空則自動選用這台電腦上找得到的模型。",
+      "可填 claude-cli、anthropic:名稱、openai:名稱或 ollama:名稱。填 recall 就不用模型，回答只會引用記得的內容。留空則自動選用伺服器那台電腦上找得到的模型。",
   },
   modelUrl: {
     label: "模型的網址",
@@ -68,7 +68,7 @@ const fields: Record<string, FieldWords> = {
   contextWindow: {
     label: "模型的上下文長度",
     meaning: "透過 API 使用的模型一次能容納多少內容，例如 Ollama 的 num_ctx。留空則向模型的伺服器查詢。",
-    unit: "tokens",
+    unit: "token",
   },
   claudeTimeoutMs: {
     label: "等待回答的時間上限",
@@ -77,7 +77,7 @@ const fields: Record<string, FieldWords> = {
   },
   embeddings: {
     label: "比對語意",
-    meaning: "用不同的說法、甚至不同的語言，也能找到意思相同的內容；需要安裝對應的模型。",
+    meaning: "用不同的說法、甚至不同的語言，也能找到意思相同的內容。需要語意模型。",
   },
   embeddingsUrl: {
     label: "語意模型的網址",
@@ -101,12 +101,12 @@ const fields: Record<string, FieldWords> = {
     unit: "天",
   },
   conversationMaxTurns: {
-    label: "提示中的訊息數",
-    meaning: "模型看得到對話中的最近幾則訊息。剛說過的話一定包含在內。",
+    label: "提示詞裡的訊息數",
+    meaning: "模型看得到對話裡最近幾則訊息；最後一次問答一定包含在內。",
     unit: "則",
   },
   conversationMaxChars: {
-    label: "提示中的字元數",
+    label: "提示詞裡的字元數",
     meaning: "同樣的限制，以字元計算。",
     unit: "字元",
   },
@@ -117,12 +117,12 @@ const fields: Record<string, FieldWords> = {
   },
   conversationsLocation: {
     label: "對話檔案",
-    meaning: "對話存放的位置；沒有設定就放在資料夾裡。",
+    meaning: "對話存放的位置；沒有設定就放在預設的資料夾裡。",
   },
   slackAllowedUsers: {
     label: "回答哪些人",
     meaning:
-      "Slack 成員的 ID，例如 U012AB3CD，用逗號分隔。他們共用這份記憶；對其他人，機器人會婉拒，也不會從他們的話裡學習。",
+      "Slack 成員的 ID，例如 U012AB3CD，用逗號分隔。他們共用這份記憶；機器人不會回答其他人，也不會從他們的話裡學習。",
   },
   slackAllowedChannels: {
     label: "在哪些頻道回答所有成員",
@@ -151,11 +151,11 @@ export const zhTW: typeof en = {
   fields,
   auto: {
     on: "Turnleaf 會從對話中學習。",
-    off: "Turnleaf 只記住你明確要它記的事。",
+    off: "Turnleaf 只記住你要求記住的事。",
     noMemory: "下方的「使用記憶」關閉時，這個開關沒有作用。",
   },
-  locked: (variable) => `由伺服器的環境變數 ${variable} 決定；在那邊取消設定後，才能在這裡更改。`,
-  notHere: (key) => `只能在伺服器那台電腦上更改：turnleaf config ${key}`,
+  locked: "這項設定已由伺服器的管理者固定。",
+  notHere: "只能由管理者在伺服器那台電腦上更改。",
   reset: (value) => `恢復預設值（${value}）`,
   nothing: "無",
   automatic: "自動選擇",
@@ -164,5 +164,5 @@ export const zhTW: typeof en = {
   wholeNumber: (least) => `請填 ${least} 以上的整數。`,
   share: "請填 0 到 100 之間的數字。",
   percent: "百分比",
-  addressCleared: (address) => `已清除模型的網址 ${address}，因為它屬於另一家供應者。`,
+  addressCleared: (address) => `已清除模型的網址 ${address}，因為它屬於另一家供應商。`,
 };

@@ -1,10 +1,12 @@
 import { type ReactNode, useEffect, useId, useState } from "react";
-import { address, api, type KeptConversations, type Status } from "../api";
-import { useConnection, useServerEvent } from "../events";
-import { capitalised, useI18n } from "../i18n";
-import { useLoaded } from "../loading";
-import { to } from "../route";
+import { api, type KeptConversations, resolveAddress, type Status } from "../api";
+import { capitalise } from "../format";
+import { useI18n } from "../i18n";
+import { buildAddress } from "../route";
+import { useConnection, useServerEvent } from "../serverEvents";
 import { Button, Icon, Meter, Notice, PageHead, ProblemNotice, Skeleton } from "../ui";
+import { useLoaded } from "../useLoaded";
+import { rephrase, splitWhy, writeMoments } from "./phrases";
 import "./status.css";
 
 const PARTS = ["model", "learning", "search", "embeddings", "tokens"];
@@ -14,7 +16,7 @@ const NAMES = ["model", "embeddings"];
 /** How everything is, as `turnleaf doctor` sees it, and live. */
 export default function StatusPage() {
   const { words } = useI18n();
-  const { value, problem, isLoading, reload } = useLoaded((signal) => api.status(signal), []);
+  const { value, problem, isLoading, reload } = useLoaded((signal) => api.getStatus(signal), []);
   useServerEvent("hello", reload);
   useServerEvent("settings", reload);
   useServerEvent("problem", reload);
@@ -66,7 +68,7 @@ function Verdict({ status }: { status: Status }) {
       {isAway && <Notice tone="warn">{words.status.away}</Notice>}
       {status.problems.map(({ level: its, message }) => (
         <Notice key={message} tone={its === "error" ? "danger" : "warn"}>
-          <p>{capitalised(words.status.spoken(message))}</p>
+          <p>{capitalise(writeMoments(rephrase(message, words.status.phrases), format.dateTime))}</p>
         </Notice>
       ))}
       {status.lastError && (
@@ -90,7 +92,7 @@ function AtWork({ status }: { status: Status }) {
       <div className="status-parts">
         {PARTS.flatMap((name) => {
           const text = status.parts[name];
-          return text === undefined ? [] : <Part key={name} name={name} text={words.status.spoken(text)} />;
+          return text === undefined ? [] : <Part key={name} name={name} text={rephrase(text, words.status.phrases)} />;
         })}
         {status.conversations && <Kept kept={status.conversations} />}
         <Index status={status} />
@@ -102,16 +104,16 @@ function AtWork({ status }: { status: Status }) {
 /** One part: what it is, and in smaller letters why, or what to do for more. */
 function Part({ name, text }: { name: string; text: string }) {
   const { words } = useI18n();
-  const { main, why } = split(text);
+  const { main, why } = splitWhy(text);
   const isName = NAMES.includes(name);
   const more = words.status.more[name];
   return (
     <div className="card status-part">
       <h3>{words.status.parts[name]}</h3>
-      <p className="status-main">{isName ? main : capitalised(main)}</p>
-      {why && <p className="status-why">{capitalised(why)}</p>}
+      <p className="status-main">{isName ? main : capitalise(main)}</p>
+      {why && <p className="status-why">{capitalise(why)}</p>}
       {more && (
-        <a className="status-more" href={`${to("settings")}?group=${name}`}>
+        <a className="status-more" href={`${buildAddress("settings")}?group=${name}`}>
           {more} <Icon name="chevronRight" />
         </a>
       )}
@@ -131,7 +133,7 @@ function Kept({ kept }: { kept: KeptConversations }) {
       <h3>{its.label}</h3>
       <p className="status-main">{its.kept(kept.kept)}</p>
       <p className="status-why">{messages ? said.join(words.status.comma) : its.none}</p>
-      <a className="status-more" href={`${to("settings")}?group=conversations`}>
+      <a className="status-more" href={`${buildAddress("settings")}?group=conversations`}>
         {its.change} <Icon name="chevronRight" />
       </a>
     </div>
@@ -150,7 +152,13 @@ function Index({ status }: { status: Status }) {
   return (
     <div className="card status-part">
       <h3>{words.status.index.label}</h3>
-      <Meter isProgress label={words.status.index.label} value={isDone ? 1 : done} max={isDone ? 1 : total} words={said} />
+      <Meter
+        isProgress
+        label={words.status.index.label}
+        value={isDone ? 1 : done}
+        max={isDone ? 1 : total}
+        words={said}
+      />
       <p className="status-why">{words.status.index.explanation}</p>
     </div>
   );
@@ -172,7 +180,7 @@ function Files({ status }: { status: Status }) {
               <strong>{words.status.fileNames[file.name] ?? file.name}</strong>
               <code>{file.path}</code>
             </span>
-            <span role="cell">{words.status.spoken(file.holds)}</span>
+            <span role="cell">{rephrase(file.holds, words.status.phrases)}</span>
             <span role="cell">{file.bytes === null ? "–" : format.bytes(file.bytes)}</span>
           </div>
         ))}
@@ -208,7 +216,7 @@ function ForPrograms() {
   return (
     <Section title={words.status.forPrograms}>
       <p className="status-api">
-        {words.status.api} <a href={address("docs/")}>{words.status.apiLink}</a>
+        {words.status.api} <a href={resolveAddress("docs/")}>{words.status.apiLink}</a>
       </p>
     </Section>
   );
@@ -222,10 +230,4 @@ function Section({ title, children }: { title: string; children: ReactNode }) {
       {children}
     </section>
   );
-}
-
-/** Part "what it is (why)" or "what it is; more" into the two. */
-function split(text: string): { main: string; why: string | null } {
-  const [, main = text, why = ""] = /^([^(（;；]*?)\s*(?:[(（;；]\s*(.*?)[)）]?)?$/s.exec(text) ?? [];
-  return { main: main || text, why: why || null };
 }

@@ -1,16 +1,33 @@
-/** What the server says in English, in the reader's language as far as it is known. */
-type Spoken = (text: string) => string;
-const asItIs: Spoken = (text) => text;
+import type { Phrase } from "./phrases";
+
+const phrases: Phrase[] = [
+  [/\(no model is set up\b.*\)/s, "(no model is set up; choose one in Settings)"],
+  [/\([A-Z_]+ names it\)/, "(fixed by whoever runs this server)"],
+  [
+    /^none \((?:install|pip install)\b.*\)/s,
+    "none (whoever runs this server can install one, or enter its address in Settings)",
+  ],
+  [/^by words alone \(.*\)/s, "by words alone (searching by meaning is not installed)"],
+  [/^estimate \(install\b.*\)/s, "estimate (exact counts are not installed)"],
+  [/(messages?(?:, the oldest (?:of|from) \S+)?), [\d,]+ bytes$/, "$1"],
+  [/\(EMBEDDINGS is off\)/, "(turned off in Settings)"],
+  [
+    /^there is a second data folder at (.+?), which is not used; .*$/s,
+    "there is a second data folder at $1, which is not used; whoever runs this server can switch to it",
+  ],
+  [/, but no program runs it; start .*$/s, ", but no program runs it; whoever runs this server has to start one"],
+];
 
 export const en = {
   title: "Status",
-  intro: "What is at work, what it works with, and what needs your attention.",
+  intro: "What is running, which files it uses, and what needs your attention.",
   good: "Everything works.",
-  warnings: (count: number) => (count === 1 ? "It works. One thing needs a look." : `It works. ${count} things need a look.`),
+  warnings: (count: number) =>
+    count === 1 ? "Running. One thing needs your attention." : `Running. ${count} things need your attention.`,
   bad: (count: number) => (count === 1 ? "Something does not work." : `${count} things do not work.`),
-  away: "The server is not reached at the moment; this is what it said last.",
+  away: "The server cannot be reached at the moment; this is what it last reported.",
   checkAgain: "Check again",
-  atWork: "At work",
+  atWork: "Running",
   parts: {
     model: "Model",
     search: "Search",
@@ -26,33 +43,37 @@ export const en = {
   conversations: {
     label: "Conversations",
     kept: (kept: string) => {
-      if (kept === "forever") return "Kept for ever";
-      return kept === "window" ? "Only the newest messages are kept" : `Kept for ${kept}`;
+      if (kept === "forever") return "Kept forever";
+      return kept === "window" ? "Only the latest messages are kept" : `Kept for ${kept}`;
     },
     held: (messages: string, conversations: string, size: string) =>
       `${messages} ${messages === "1" ? "message" : "messages"} in ${conversations} ${
         conversations === "1" ? "conversation" : "conversations"
       }, ${size}`,
     oldest: (date: string) => `the oldest from ${date}`,
-    none: "Nothing was said yet",
-    change: "How long they are kept",
+    none: "No conversations yet",
+    change: "Change how long they are kept",
   },
   index: {
     label: "Search index",
     done: "Up to date",
     working: (done: string, total: string) => `${done} of ${total}`,
-    explanation: "Everything that can be found is read into the index. It is made from your files and can be deleted at any time.",
+    explanation:
+      "Everything that search can find is in the index. It is made from your files and can be deleted at any time.",
   },
   comma: ", ",
   lastError: "Last error",
   inConversation: (key: string) => `in ${key}`,
   files: "Files",
   file: "File",
-  holds: "Holds",
+  holds: "Contents",
   size: "Size",
   dataFolder: "Data folder",
   versions: "Versions",
-  versionNames: { turnleaf: "Turnleaf", python: "Python", sqlite: "SQLite", platform: "System" } as Record<string, string>,
+  versionNames: { turnleaf: "Turnleaf", python: "Python", sqlite: "SQLite", platform: "System" } as Record<
+    string,
+    string
+  >,
   fileNames: {
     memory: "Memory",
     "daily log": "Daily notes",
@@ -60,10 +81,10 @@ export const en = {
     schedules: "Schedules",
     "search index": "Search index",
     settings: "Settings",
-    learning: "To be learnt from",
+    learning: "Waiting for extraction",
   } as Record<string, string>,
   forPrograms: "For programs",
-  api: "Every part of this page can be had over HTTP, and any OpenAI client gets this memory from here.",
-  apiLink: "Read the API's description",
-  spoken: asItIs,
+  api: "Everything on this page is also available over HTTP, and any OpenAI client can use this memory.",
+  apiLink: "Read the API reference",
+  phrases,
 };

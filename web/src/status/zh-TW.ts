@@ -1,37 +1,38 @@
 import type { en } from "./en";
+import type { Phrase } from "./phrases";
 
-const PHRASES: [RegExp, string][] = [
+const phrases: Phrase[] = [
   [/^by words and meaning$/, "比對字詞與語意"],
-  [/^by words alone/, "只比對字詞"],
+  [/^by words alone(?: \(.*\))?/s, "只比對字詞"],
   [/^not possible/, "無法使用"],
   [/^switched off/, "已關閉"],
   [/^by rules and by (\S+)/, "規則與 $1"],
   [/^by rules\b/, "規則"],
   [/^off\b/, "已關閉"],
-  [/^none\b/, "無"],
   [/^exact\b/, "精確計算"],
-  [/^estimate\b/, "估算"],
+  [/^estimate(?: \(install\b.*\))?/s, "估算"],
   [/; nothing yet$/, "；尚未學到什麼"],
-  [/; (\d[\d,]*) calls? of a model today, ([\d,]+) at most$/, "；今天請模型整理了 $1 次，上限 $2 次"],
+  [/; (\d[\d,]*) calls? of a model today, ([\d,]+) at most$/, "；今天用模型學習了 $1 次，上限 $2 次"],
   [/\(the program claude is installed\)/, "（找到已安裝的 claude 程式）"],
   [/\(the settings name it\)/, "（由設定指定）"],
-  [/\((\w+) names it\)/, "（由 $1 指定）"],
-  [/\(no model is set up: set TURNLEAF_MODEL, such as to ollama:NAME\)/, "（還沒有設定模型，只會用記得的事回答）"],
-  [/\(pip install 'turnleaf\[embeddings\]', or set EMBEDDINGS_URL\)/, "（請安裝 turnleaf[embeddings]，或在設定中填入語意模型的網址）"],
-  [/\(EMBEDDINGS is off\)/, "（已在設定中關閉）"],
+  [/\([A-Z_]+ names it\)/, "（已由伺服器的管理者固定）"],
+  [/\(no model is set up\b.*\)/s, "（還沒有設定模型，請到「設定」選擇）"],
+  [/^none \((?:install|pip install)\b.*\)/s, "無（可以請伺服器的管理者安裝，或到「設定」填入語意模型的網址）"],
+  [/^none\b(?!, and)/, "無"],
+  [/\(EMBEDDINGS is off\)/, "（已在「設定」中關閉）"],
   [/^not there yet$/, "還沒有"],
   [/^there$/, "已有設定檔"],
   [
-    /^there is a second data folder at (.+), which is not used; .* chooses between them$/,
-    "另外還有一個資料夾 $1，目前沒有使用；要改用它，請在啟動時以 --data-dir 或 TURNLEAF_DATA_DIR 指定。",
+    /^there is a second data folder at (.+?), which is not used; .*$/s,
+    "另外還有一個資料夾 $1，目前沒有使用；伺服器的管理者可以改用它。",
   ],
-  [/^(.+) was set aside because it could not be used; .*$/, "$1 無法使用，已另外保存；取出需要的內容後就可以刪除。"],
+  [/^(.+) was set aside because it could not be used; .*$/s, "$1 無法使用，已另外保存；取出需要的內容後就可以刪除。"],
   [/^learning failed and will be tried again: (.+)$/s, "學習時出了錯，稍後會再試：$1"],
-  [/^something was learnt and could not be kept: (.+)$/s, "學到了一些事，但沒能存下來：$1"],
+  [/^something was learn(?:t|ed) (?:and|but) could not be kept: (.+)$/s, "學到了一些事，但沒能存下來：$1"],
   [/^the last run of the schedule (.+) \(due (\S+)\): \w+; (.+)$/s, "排程「$1」在 $2 的執行沒有成功：$3"],
   [
-    /^the schedule (.+) is due since (\S+), but no program runs it; start (.+)$/s,
-    "排程「$1」在 $2 就該執行了，卻沒有程式執行它；請啟動 $3。",
+    /^the schedule (.+) (?:is|has been) due since (\S+), but no program runs it; start .+$/s,
+    "排程「$1」在 $2 就該執行了，卻沒有程式執行它；請伺服器的管理者啟動。",
   ],
   [/^made by the first search$/, "第一次搜尋時建立"],
   [/^none, and none is needed$/, "沒有，也不需要"],
@@ -39,27 +40,29 @@ const PHRASES: [RegExp, string][] = [
   [/^([\d,]+) facts?, ([\d,]+) characters?$/, "$1 則記憶，共 $2 個字元"],
   [/^([\d,]+) days?$/, "$1 天"],
   [/^([\d,]+) conversations?$/, "$1 段對話"],
+  [
+    /^([\d,]+) conversations?, ([\d,]+) messages?, the oldest (?:of|from) (\S+?)(?:, [\d,]+ bytes)?$/,
+    "$1 段對話，$2 則訊息，最早的是 $3",
+  ],
+  [/^([\d,]+) conversations?, ([\d,]+) messages?(?:, [\d,]+ bytes)?$/, "$1 段對話，$2 則訊息"],
+  [/^(\S+) at (https?:\/\/\S+)/, "$1，網址 $2"],
   [/^([\d,]+) schedules?, ([\d,]+) of them paused$/, "$1 個排程，其中 $2 個已暫停"],
   [/^([\d,]+) schedules?$/, "$1 個排程"],
-  [/^([\d,]+) messages? to learn from$/, "$1 則訊息等待整理"],
+  [/^([\d,]+) messages? to learn from$/, "$1 則訊息等待學習"],
   [/^([\d,]+) bytes, made from the other files$/, "由其他檔案產生"],
   [/^([\d,]+) settings?$/, "$1 項設定"],
 ];
 
-function spoken(text: string): string {
-  return PHRASES.reduce((said, [phrase, zh]) => said.replace(phrase, zh), text);
-}
-
 export const zhTW: typeof en = {
   title: "狀態",
-  intro: "哪些部分在運作、用到哪些檔案，以及有什麼需要你處理。",
+  intro: "哪些部分在運作、用到哪些檔案，以及有什麼需要你注意。",
   good: "一切正常。",
-  warnings: (count) => `運作正常，有 ${count} 件事值得看一下。`,
+  warnings: (count) => `運作正常，有 ${count} 件事需要你注意。`,
   bad: (count) => `有 ${count} 個部分無法運作。`,
   away: "目前連不到伺服器，以下是它上次的回報。",
   checkAgain: "重新檢查",
   atWork: "運作中",
-  parts: { model: "模型", search: "搜尋", embeddings: "語意模型", learning: "自動學習", tokens: "Token 計算" },
+  parts: { model: "模型", search: "搜尋", embeddings: "語意模型", learning: "自動學習", tokens: "token 計數" },
   more: { model: "換一個模型", learning: "自動學習設定", search: "搜尋設定" },
   conversations: {
     label: "對話",
@@ -75,7 +78,7 @@ export const zhTW: typeof en = {
   index: {
     label: "搜尋索引",
     done: "已是最新",
-    working: (done, total) => `${done}／${total}`,
+    working: (done, total) => `${done} / ${total}`,
     explanation: "能搜尋到的內容都會讀進索引。索引由你的檔案產生，隨時可以刪除，不會遺失任何東西。",
   },
   comma: "，",
@@ -95,10 +98,10 @@ export const zhTW: typeof en = {
     schedules: "排程",
     "search index": "搜尋索引",
     settings: "設定",
-    learning: "等待整理",
+    learning: "等待學習",
   },
   forPrograms: "給程式使用",
   api: "這個頁面的每一項功能都能透過 HTTP 使用；任何 OpenAI 用戶端指到這裡，也能用同一份記憶。",
   apiLink: "閱讀 API 說明",
-  spoken,
+  phrases,
 };

@@ -8,11 +8,11 @@ interface Look {
   icon?: IconName;
 }
 
-function classes({ tone = "plain", small }: Look, more: string): string {
+function buildClasses({ tone = "plain", small }: Look, more: string): string {
   return `button button-${tone}${small ? " button-small" : ""}${more}`;
 }
 
-export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement>, Look {
+interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement>, Look {
   /** It is working: shows so, and cannot be pressed again. */
   busy?: boolean;
   children: ReactNode;
@@ -20,7 +20,7 @@ export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement>, Lo
 
 /** A button with words, and perhaps an icon before them. */
 export function Button({ tone, small, icon, busy, children, className = "", disabled, ...rest }: ButtonProps) {
-  const look = classes({ tone, small }, className && ` ${className}`);
+  const look = buildClasses({ tone, small }, className && ` ${className}`);
   return (
     <button type="button" className={look} disabled={disabled || busy} aria-busy={busy} {...rest}>
       {busy ? <Spinner /> : icon && <Icon name={icon} />}
@@ -29,7 +29,7 @@ export function Button({ tone, small, icon, busy, children, className = "", disa
   );
 }
 
-export interface IconButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, "children">, Look {
+interface IconButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, "children">, Look {
   icon: IconName;
   /** What it does, in words. */
   label: string;
@@ -37,7 +37,7 @@ export interface IconButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonEle
 
 /** A button with only an icon. */
 export function IconButton({ tone = "quiet", small, icon, label, className = "", ...rest }: IconButtonProps) {
-  const look = classes({ tone, small }, ` button-icon ${className}`);
+  const look = buildClasses({ tone, small }, ` button-icon ${className}`);
   return (
     <button type="button" className={look} aria-label={label} title={label} {...rest}>
       <Icon name={icon} />
@@ -45,14 +45,14 @@ export function IconButton({ tone = "quiet", small, icon, label, className = "",
   );
 }
 
-export interface LinkButtonProps extends AnchorHTMLAttributes<HTMLAnchorElement>, Look {
+interface LinkButtonProps extends AnchorHTMLAttributes<HTMLAnchorElement>, Look {
   children: ReactNode;
 }
 
 /** A link that looks like a button. */
 export function LinkButton({ tone, small, icon, children, ...rest }: LinkButtonProps) {
   return (
-    <a className={classes({ tone, small }, "")} {...rest}>
+    <a className={buildClasses({ tone, small }, "")} {...rest}>
       {icon && <Icon name={icon} />}
       {children}
     </a>

@@ -17,7 +17,13 @@ export function CopyButton({ text, label }: { text: string; label?: string }) {
   }, [isCopied]);
 
   return (
-    <button type="button" className="copy" aria-label={name} title={name} onClick={() => void copy(text).then(setCopied)}>
+    <button
+      type="button"
+      className="copy"
+      aria-label={name}
+      title={name}
+      onClick={() => void copy(text).then(setCopied)}
+    >
       <Icon name={isCopied ? "check" : "copy"} />
     </button>
   );

@@ -1,7 +1,7 @@
 import { type InputHTMLAttributes, type ReactNode, type Ref, type TextareaHTMLAttributes, useId } from "react";
 import { Icon, type IconName } from "./Icon";
 
-export interface FieldIds {
+interface FieldIds {
   id: string;
   "aria-describedby"?: string;
   "aria-invalid"?: boolean;

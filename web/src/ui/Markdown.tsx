@@ -7,7 +7,7 @@ import { gfm } from "micromark-extension-gfm";
 import { createElement, Fragment, memo, type ReactNode, useRef } from "react";
 import { CopyButton } from "./CopyButton";
 import "./markdown.css";
-import { mended } from "./mended";
+import { closeUnfinished } from "./unfinishedMarkdown";
 
 const OPTIONS = { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] };
 const SAFE_LINK = /^(https?:|mailto:)/i;
@@ -54,7 +54,7 @@ interface Read {
 const NO_NAMES: Names = new Map();
 const NOTHING: Read = { text: "", blocks: [], names: NO_NAMES };
 
-function blocksOf(text: string, from: number): Block[] {
+function parseBlocks(text: string, from: number): Block[] {
   return fromMarkdown(text, OPTIONS).children.map((node) => {
     const start = node.position!.start.offset!;
     return { start: from + start, source: text.slice(start, node.position!.end.offset!), node };
@@ -66,11 +66,11 @@ function readOn(text: string, before: Read): Read {
   const last = text.startsWith(before.text) ? before.blocks.at(-1) : undefined;
   const from = last?.start ?? 0;
   const settled = last ? before.blocks.slice(0, -1) : [];
-  return { text, blocks: [...settled, ...blocksOf(mended(text.slice(from)), from)], names: NO_NAMES };
+  return { text, blocks: [...settled, ...parseBlocks(closeUnfinished(text.slice(from)), from)], names: NO_NAMES };
 }
 
 function readWhole(text: string): Read {
-  const blocks = blocksOf(text, 0);
+  const blocks = parseBlocks(text, 0);
   const named = blocks.flatMap(({ node }) => (node.type === "definition" ? [node] : []));
   const names = named.length ? new Map(named.map((node) => [node.identifier, node])) : NO_NAMES;
   return { text, blocks, names };
@@ -84,46 +84,54 @@ interface BlockProps {
 }
 
 const BlockView = memo(
-  ({ block, names }: BlockProps) => shown(block.node, names),
+  ({ block, names }: BlockProps) => renderNode(block.node, names),
   (one, other) => one.block.source === other.block.source && one.names === other.names,
 );
 
-function inside(node: Parents, names: Names): ReactNode {
-  return node.children.map((child, at) => <Fragment key={at}>{shown(child, names)}</Fragment>);
+function renderChildren(node: Parents, names: Names): ReactNode {
+  return node.children.map((child, at) => <Fragment key={at}>{renderNode(child, names)}</Fragment>);
 }
 
-function shown(node: Nodes, names: Names): ReactNode {
+function renderNode(node: Nodes, names: Names): ReactNode {
   switch (node.type) {
     case "text":
-      return withStrong(node.value);
+      return renderStrong(node.value);
     case "paragraph":
-      return <p>{inside(node, names)}</p>;
+      return <p>{renderChildren(node, names)}</p>;
     case "heading":
-      return createElement(node.depth > 3 ? "h4" : "h3", { className: `depth-${node.depth}` }, inside(node, names));
+      return createElement(
+        node.depth > 3 ? "h4" : "h3",
+        { className: `depth-${node.depth}` },
+        renderChildren(node, names),
+      );
     case "strong":
-      return <strong>{inside(node, names)}</strong>;
+      return <strong>{renderChildren(node, names)}</strong>;
     case "emphasis":
-      return <em>{inside(node, names)}</em>;
+      return <em>{renderChildren(node, names)}</em>;
     case "delete":
-      return <del>{inside(node, names)}</del>;
+      return <del>{renderChildren(node, names)}</del>;
     case "inlineCode":
       return <code>{node.value}</code>;
     case "code":
       return <Code text={node.value} language={node.lang ?? ""} />;
     case "blockquote":
-      return <blockquote>{inside(node, names)}</blockquote>;
+      return <blockquote>{renderChildren(node, names)}</blockquote>;
     case "list":
-      return node.ordered ? <ol start={node.start ?? 1}>{inside(node, names)}</ol> : <ul>{inside(node, names)}</ul>;
+      return node.ordered ? (
+        <ol start={node.start ?? 1}>{renderChildren(node, names)}</ol>
+      ) : (
+        <ul>{renderChildren(node, names)}</ul>
+      );
     case "listItem":
-      return item(node, names);
+      return renderItem(node, names);
     case "link":
-      return link(node.url, inside(node, names));
+      return renderLink(node.url, renderChildren(node, names));
     case "linkReference":
-      return link(names.get(node.identifier)?.url ?? "", inside(node, names));
+      return renderLink(names.get(node.identifier)?.url ?? "", renderChildren(node, names));
     case "image":
-      return link(node.url, node.alt || node.url); // a picture would be fetched from elsewhere
+      return renderLink(node.url, node.alt || node.url); // a picture would be fetched from elsewhere
     case "imageReference":
-      return link(names.get(node.identifier)?.url ?? "", node.alt || node.identifier);
+      return renderLink(names.get(node.identifier)?.url ?? "", node.alt || node.identifier);
     case "break":
       return <br />;
     case "thematicBreak":
@@ -137,7 +145,7 @@ function shown(node: Nodes, names: Names): ReactNode {
     case "footnoteDefinition":
       return (
         <div className="markdown-note">
-          <sup>[{node.identifier}]</sup> {inside(node, names)}
+          <sup>[{node.identifier}]</sup> {renderChildren(node, names)}
         </div>
       );
     default:
@@ -145,12 +153,12 @@ function shown(node: Nodes, names: Names): ReactNode {
   }
 }
 
-function withStrong(text: string): ReactNode {
+function renderStrong(text: string): ReactNode {
   if (!HAN.test(text) || !STRONG.test(text)) return text;
   return text.split(STRONG).map((part, at) => (at % 2 ? <strong key={at}>{part}</strong> : part));
 }
 
-function link(url: string, words: ReactNode): ReactNode {
+function renderLink(url: string, words: ReactNode): ReactNode {
   if (!SAFE_LINK.test(url)) return words;
   return (
     <a href={url} target="_blank" rel="noopener noreferrer">
@@ -159,14 +167,14 @@ function link(url: string, words: ReactNode): ReactNode {
   );
 }
 
-function item(node: Extract<Nodes, { type: "listItem" }>, names: Names): ReactNode {
+function renderItem(node: Extract<Nodes, { type: "listItem" }>, names: Names): ReactNode {
   const isTask = typeof node.checked === "boolean";
   return (
     <li className={isTask ? "task" : undefined}>
       {isTask && (node.checked ? "☑ " : "☐ ")}
       {node.children.map((child, at) => (
         <Fragment key={at}>
-          {child.type === "paragraph" && !node.spread ? inside(child, names) : shown(child, names)}
+          {child.type === "paragraph" && !node.spread ? renderChildren(child, names) : renderNode(child, names)}
         </Fragment>
       ))}
     </li>
@@ -189,22 +197,26 @@ function Code({ text, language }: { text: string; language: string }) {
 
 function TableView({ table, names }: { table: Table; names: Names }) {
   const [head, ...rows] = table.children;
-  const cells = (row: TableCell[], tag: "th" | "td") =>
+  const renderCells = (row: TableCell[], tag: "th" | "td") =>
     row.map((cell, at) => {
       const style = { textAlign: table.align?.[at] ?? undefined };
-      return createElement(tag, { key: at, style, scope: tag === "th" ? "col" : undefined }, inside(cell, names));
+      return createElement(
+        tag,
+        { key: at, style, scope: tag === "th" ? "col" : undefined },
+        renderChildren(cell, names),
+      );
     });
   return (
     <div className="markdown-table" tabIndex={0}>
       <table>
         {head && (
           <thead>
-            <tr>{cells(head.children, "th")}</tr>
+            <tr>{renderCells(head.children, "th")}</tr>
           </thead>
         )}
         <tbody>
           {rows.map((row, at) => (
-            <tr key={at}>{cells(row.children, "td")}</tr>
+            <tr key={at}>{renderCells(row.children, "td")}</tr>
           ))}
         </tbody>
       </table>

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
-import { useTold, useWords } from "../i18n";
-import type { Told } from "../locales/en";
+import { useWords } from "../i18n";
+import { type Explanation, explainProblem } from "../problems";
 import { Button } from "./Button";
 import { Icon, type IconName } from "./Icon";
 
@@ -17,13 +17,13 @@ export function Notice({ tone = "info", icon, children }: { tone?: Tone; icon?: 
   );
 }
 
-/** Something that is told, with what can only be said in English below it. */
-export function ToldText({ text, detail }: Told) {
+/** A sentence, with what only the server can say below it. */
+export function ExplanationText({ text, detail }: Explanation) {
   return (
     <>
       {text}
       {detail && (
-        <small className="told-detail" lang="en">
+        <small className="problem-detail" lang="en">
           {detail}
         </small>
       )}
@@ -33,7 +33,7 @@ export function ToldText({ text, detail }: Told) {
 
 /** What went wrong. */
 export function ProblemText({ problem }: { problem: unknown }) {
-  return <ToldText {...useTold()(problem)} />;
+  return <ExplanationText {...explainProblem(problem, useWords().errors)} />;
 }
 
 /** What went wrong, and a button to try again. */

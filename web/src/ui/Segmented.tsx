@@ -1,7 +1,7 @@
 import { useId } from "react";
 import { Icon, type IconName } from "./Icon";
 
-export interface Choice<Value extends string> {
+interface Choice<Value extends string> {
   value: Value;
   label: string;
   icon?: IconName;

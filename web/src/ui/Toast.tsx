@@ -1,10 +1,19 @@
-import { createContext, type FocusEvent, type ReactNode, useCallback, useContext, useEffect, useRef, useState } from "react";
+import {
+  createContext,
+  type FocusEvent,
+  type ReactNode,
+  useCallback,
+  useContext,
+  useEffect,
+  useRef,
+  useState,
+} from "react";
 import { useWords } from "../i18n";
 import { Button, IconButton } from "./Button";
 import { Icon } from "./Icon";
 import { ProblemText } from "./Notice";
 
-export interface ToastContent {
+interface ToastContent {
   text: ReactNode;
   tone?: "good" | "danger";
   /** What takes it back; the toast then stays longer. */
@@ -15,7 +24,7 @@ interface Shown extends ToastContent {
   id: number;
 }
 
-export interface Toasts {
+interface Toasts {
   show: (content: ToastContent) => void;
   /** Say what went wrong. */
   fail: (error: unknown) => void;
@@ -45,13 +54,11 @@ export function ToastProvider({ children }: { children: ReactNode }) {
     last.current += 1;
     setShown((now) => [...now, { ...content, id: last.current }].slice(-MOST));
   }, []);
-  const fail = useCallback(
-    (error: unknown) => show({ text: <ProblemText problem={error} />, tone: "danger" }),
-    [show],
-  );
+  const fail = useCallback((error: unknown) => show({ text: <ProblemText problem={error} />, tone: "danger" }), [show]);
   const close = useCallback((id: number) => setShown((now) => now.filter((toast) => toast.id !== id)), []);
   const remember = ({ relatedTarget }: FocusEvent) => {
-    if (relatedTarget instanceof HTMLElement && !region.current?.contains(relatedTarget)) before.current = relatedTarget;
+    if (relatedTarget instanceof HTMLElement && !region.current?.contains(relatedTarget))
+      before.current = relatedTarget;
   };
   const goBack = () => {
     if (!region.current?.contains(document.activeElement)) return;

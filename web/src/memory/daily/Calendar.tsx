@@ -1,9 +1,9 @@
 import { useEffect, useState } from "react";
 import type { Day } from "../../api";
+import { getToday, listWeeks } from "../../calendar";
 import { useI18n } from "../../i18n";
-import { to } from "../../route";
+import { buildAddress } from "../../route";
 import { IconButton } from "../../ui";
-import { today, weeksOf } from "./days";
 
 const A_SUNDAY = new Date(2023, 0, 1);
 
@@ -11,8 +11,8 @@ const A_SUNDAY = new Date(2023, 0, 1);
 export function Calendar({ days, shown }: { days: Day[]; shown: string }) {
   const { words, language, format } = useI18n();
   const own = words.memory.daily;
-  const [month, setMonth] = useState(() => monthOf(shown));
-  useEffect(() => setMonth(monthOf(shown)), [shown]);
+  const [month, setMonth] = useState(() => getMonth(shown));
+  useEffect(() => setMonth(getMonth(shown)), [shown]);
 
   const counts = new Map(days.map((day) => [day.date, day.entries]));
   const move = (step: number) => setMonth(new Date(month.getFullYear(), month.getMonth() + step, 1));
@@ -27,7 +27,7 @@ export function Calendar({ days, shown }: { days: Day[]; shown: string }) {
       <table>
         <thead>
           <tr>
-            {weekdays(language, own.weekStart).map((name) => (
+            {listWeekdays(language, own.weekStart).map((name) => (
               <th key={name.long} scope="col" abbr={name.long}>
                 {name.short}
               </th>
@@ -35,7 +35,7 @@ export function Calendar({ days, shown }: { days: Day[]; shown: string }) {
           </tr>
         </thead>
         <tbody>
-          {weeksOf(month.getFullYear(), month.getMonth(), own.weekStart).map((week, at) => (
+          {listWeeks(month.getFullYear(), month.getMonth(), own.weekStart).map((week, at) => (
             <tr key={at}>
               {week.map((date, weekday) => (
                 <td key={date ?? weekday}>
@@ -43,7 +43,9 @@ export function Calendar({ days, shown }: { days: Day[]; shown: string }) {
                     <DayCell
                       date={date}
                       isShown={date === shown}
-                      label={counts.has(date) ? `${format.date(date)}, ${own.notes(counts.get(date)!)}` : null}
+                      label={
+                        counts.has(date) ? own.dayWithNotes(format.date(date), own.notes(counts.get(date)!)) : null
+                      }
                     />
                   )}
                 </td>
@@ -60,14 +62,14 @@ export function Calendar({ days, shown }: { days: Day[]; shown: string }) {
 function DayCell({ date, isShown, label }: { date: string; isShown: boolean; label: string | null }) {
   const { words, format } = useI18n();
   const number = Number(date.slice(-2));
-  const isToday = date === today();
+  const isToday = date === getToday();
   if (label === null && !isToday) return <span className="day-cell">{number}</span>;
   return (
     <a
       className={`day-cell${label ? " day-noted" : ""}${isToday ? " day-today" : ""}`}
-      href={to("memory", "daily", date)}
+      href={buildAddress("memory", "daily", date)}
       aria-current={isShown ? "date" : undefined}
-      aria-label={label ?? `${words.memory.daily.today}, ${format.date(date)}`}
+      aria-label={label ?? words.memory.daily.dayWithNotes(words.memory.daily.today, format.date(date))}
       title={label ?? words.memory.daily.today}
     >
       {number}
@@ -75,12 +77,12 @@ function DayCell({ date, isShown, label }: { date: string; isShown: boolean; lab
   );
 }
 
-function monthOf(date: string): Date {
+function getMonth(date: string): Date {
   const day = new Date(`${date}T00:00`);
   return new Date(day.getFullYear(), day.getMonth(), 1);
 }
 
-function weekdays(language: string, start: number): { short: string; long: string }[] {
+function listWeekdays(language: string, start: number): { short: string; long: string }[] {
   const short = new Intl.DateTimeFormat(language, { weekday: "narrow" });
   const long = new Intl.DateTimeFormat(language, { weekday: "long" });
   return Array.from({ length: 7 }, (_, at) => {

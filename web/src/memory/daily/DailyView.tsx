@@ -2,29 +2,30 @@
 
 import { type FormEvent, type KeyboardEvent, type ReactNode, useState } from "react";
 import { api, type Day } from "../../api";
-import { useServerEvent } from "../../events";
+import { addDays, getToday, isDay } from "../../calendar";
 import { useFormat, useWords } from "../../i18n";
-import { useLoaded } from "../../loading";
-import { to, useRoute } from "../../route";
+import { buildAddress, useRoute } from "../../route";
+import { useServerEvent } from "../../serverEvents";
 import { Button, EmptyState, Field, ProblemNotice, ProblemText, Skeleton, TextArea } from "../../ui";
+import { isComposing } from "../../ui/keyboard";
 import { Markdown } from "../../ui/Markdown";
+import { useLoaded } from "../../useLoaded";
 import { Calendar } from "./Calendar";
-import { isDay, isoDay, today } from "./days";
 import "./daily.css";
 
 export default function DailyView() {
   const wanted = useRoute().parts[1];
-  const days = useLoaded(async (signal) => (await api.days(signal)).days, []);
+  const days = useLoaded(async (signal) => (await api.getDays(signal)).days, []);
   useServerEvent("daily", days.reload);
   useServerEvent("hello", days.reload);
   const chosen = wanted && isDay(wanted) ? wanted : null;
-  const shown = chosen ?? days.value?.[0]?.date ?? (days.value && today());
+  const shown = chosen ?? days.value?.[0]?.date ?? (days.value && getToday());
   if (!days.value && days.problem) return <ProblemNotice problem={days.problem} onRetry={days.reload} />;
   return (
     <div className="daily">
       <div className="daily-pick">
-        <Calendar days={days.value ?? []} shown={shown ?? today()} />
-        <DayList days={withToday(days.value ?? [])} shown={shown ?? ""} />
+        <Calendar days={days.value ?? []} shown={shown ?? getToday()} />
+        <DayList days={addToday(days.value ?? [])} shown={shown ?? ""} />
       </div>
       {shown ? <DayNotes key={shown} date={shown} onAdded={days.reload} /> : <Skeleton lines={6} />}
     </div>
@@ -32,8 +33,8 @@ export default function DailyView() {
 }
 
 /** Today can always be chosen, since a note can always be written. */
-function withToday(days: Day[]): Day[] {
-  const date = today();
+function addToday(days: Day[]): Day[] {
+  const date = getToday();
   return days.some((day) => day.date === date) ? days : [{ date, entries: 0, chars: 0 }, ...days];
 }
 
@@ -45,7 +46,7 @@ function DayList({ days, shown }: { days: Day[]; shown: string }) {
       <ul role="list">
         {days.map((day) => (
           <li key={day.date}>
-            <a href={to("memory", "daily", day.date)} aria-current={day.date === shown ? "date" : undefined}>
+            <a href={buildAddress("memory", "daily", day.date)} aria-current={day.date === shown ? "date" : undefined}>
               <span>{name(day.date)}</span>
               {day.entries > 0 && <span className="day-count">{words.notes(day.entries)}</span>}
             </a>
@@ -59,9 +60,9 @@ function DayList({ days, shown }: { days: Day[]; shown: string }) {
 function useDayName(): (date: string) => string {
   const words = useWords().memory.daily;
   const format = useFormat();
-  const yesterday = isoDay(new Date(Date.now() - 86_400_000));
+  const yesterday = addDays(new Date(), -1);
   return (date) => {
-    if (date === today()) return words.today;
+    if (date === getToday()) return words.today;
     return date === yesterday ? words.yesterday : format.date(date);
   };
 }
@@ -70,8 +71,8 @@ function DayNotes({ date, onAdded }: { date: string; onAdded: () => void }) {
   const words = useWords().memory.daily;
   const format = useFormat();
   const name = useDayName()(date);
-  const note = useLoaded((signal) => api.day(date, signal), [date]);
-  const isToday = date === today();
+  const note = useLoaded((signal) => api.getDay(date, signal), [date]);
+  const isToday = date === getToday();
   useServerEvent("hello", note.reload);
   useServerEvent("daily", note.reload);
   return (
@@ -92,7 +93,7 @@ function DayNotes({ date, onAdded }: { date: string; onAdded: () => void }) {
       {!note.value && !note.problem && <Skeleton lines={5} />}
       {note.value?.exists && (
         <div className="card day-notes">
-          <Markdown text={withoutTitle(note.value.content, date)} />
+          <Markdown text={removeTitle(note.value.content, date)} />
         </div>
       )}
       {note.value && !note.value.exists && (
@@ -105,7 +106,7 @@ function DayNotes({ date, onAdded }: { date: string; onAdded: () => void }) {
 }
 
 /** The file begins with its date, which stands above already. */
-function withoutTitle(content: string, date: string): string {
+function removeTitle(content: string, date: string): string {
   return content.replace(new RegExp(`^\\s*# ${date}[ \\t]*\\r?\\n`), "");
 }
 
@@ -120,7 +121,7 @@ function AddNote({ onAdded }: { onAdded: () => void }) {
     if (!entry.trim() || isAdding) return;
     setAdding(true);
     try {
-      await api.addNote(today(), entry.trim());
+      await api.addNote(getToday(), entry.trim());
       setEntry((now) => (now === entry ? "" : now));
       setError(null);
       onAdded();
@@ -131,7 +132,7 @@ function AddNote({ onAdded }: { onAdded: () => void }) {
     }
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+    if (event.key !== "Enter" || event.shiftKey || isComposing(event)) return;
     event.preventDefault();
     void add();
   };

@@ -2,6 +2,7 @@ import { type FormEvent, type KeyboardEvent, type ReactNode, useId, useRef, useS
 import { api } from "../../api";
 import { useWords } from "../../i18n";
 import { Button, Field, FieldError, Input, ProblemText, TextArea, useToasts } from "../../ui";
+import { isComposing } from "../../ui/keyboard";
 
 /** Writes a new fact; its category is asked for once there is some text. */
 export function AddFact({ categories, onAdded }: { categories: string[]; onAdded: () => void }) {
@@ -33,7 +34,7 @@ export function AddFact({ categories, onAdded }: { categories: string[]; onAdded
     }
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+    if (event.key !== "Enter" || event.shiftKey || isComposing(event)) return;
     event.preventDefault();
     void add();
   };

@@ -3,7 +3,7 @@ import { api, type Fact } from "../../api";
 import { useWords } from "../../i18n";
 import { useToasts } from "../../ui";
 import { FactRow } from "./FactRow";
-import { grouped, groupId } from "./groups";
+import { getGroupId, groupByCategory } from "./factGroups";
 
 interface FactListProps {
   facts: Fact[];
@@ -24,7 +24,7 @@ export function FactList({ facts, onChanged, onShown }: FactListProps) {
   const [edited, setEdited] = useState<Fact | null>(null);
   const focusOn = useRef<string | null>(null);
   const isGone = edited !== null && facts.every((fact) => fact.id !== edited.id);
-  const groups = grouped(isGone ? [...facts, edited] : facts); // nobody's words vanish while they write
+  const groups = groupByCategory(isGone ? [...facts, edited] : facts); // nobody's words vanish while they write
   const order = groups.flatMap(([, some]) => some.map((fact) => fact.id));
   const reachable = current && order.includes(current) ? current : order[0];
 
@@ -77,8 +77,8 @@ export function FactList({ facts, onChanged, onShown }: FactListProps) {
   return (
     <div ref={list} className="fact-groups" onKeyDown={onKeyDown}>
       {groups.map(([category, some]) => (
-        <section key={category ?? ""} className="fact-group" aria-labelledby={groupId(category)}>
-          <h2 id={groupId(category)}>
+        <section key={category ?? ""} className="fact-group" aria-labelledby={getGroupId(category)}>
+          <h2 id={getGroupId(category)}>
             {category ?? words.uncategorised} <span className="fact-count">{some.length}</span>
           </h2>
           <ul role="list" className="card" aria-label={words.list(category ?? words.uncategorised)}>

@@ -1,8 +1,9 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
-import { api, asProblem, type Fact } from "../../api";
+import { api, type Fact, toProblem } from "../../api";
 import { useFormat, useWords } from "../../i18n";
 import { Button, Field, Icon, IconButton, ProblemText, TextArea } from "../../ui";
-import { originIcon, originWords } from "../origin";
+import { isComposing } from "../../ui/keyboard";
+import { describeOrigin, getOriginIcon } from "../factOrigins";
 
 interface FactRowProps {
   fact: Fact;
@@ -27,7 +28,7 @@ export function FactRow({ fact, isCurrent, isEditing, onCurrent, onEdit, onStop,
       ) : (
         <>
           <p className="fact-text">{fact.content}</p>
-          <Brought fact={fact} />
+          <FactOrigin fact={fact} />
           <div className="fact-actions">
             <IconButton small icon="edit" label={words.common.edit} tabIndex={reach} onClick={onEdit} />
             <IconButton small icon="trash" label={words.common.delete} tabIndex={reach} onClick={onDelete} />
@@ -38,13 +39,13 @@ export function FactRow({ fact, isCurrent, isEditing, onCurrent, onEdit, onStop,
   );
 }
 
-function Brought({ fact }: { fact: Fact }) {
+function FactOrigin({ fact }: { fact: Fact }) {
   const words = useWords();
   const format = useFormat();
   return (
     <p className="fact-meta">
-      <Icon name={originIcon(fact.origin)} />
-      {originWords(fact.origin, words)}
+      <Icon name={getOriginIcon(fact.origin)} />
+      {describeOrigin(fact.origin, words)}
       {fact.origin && (
         <>
           <span aria-hidden="true"> · </span>
@@ -87,14 +88,14 @@ function FactEditor({ fact, onStop, onSaved }: { fact: Fact; onStop: () => void;
   /** Say what went wrong; who was told what the fact says by now may insist. */
   const explain = async (problem: unknown) => {
     setError(<ProblemText problem={problem} />);
-    if (asProblem(problem).code !== "conflict") return;
-    const now = await api.fact(fact.id).catch(() => null);
+    if (toProblem(problem).code !== "conflict") return;
+    const now = await api.getFact(fact.id).catch(() => null);
     if (!now) return;
     setExpected(now.content);
     setError(words.memory.facts.changedMeanwhile(now.content));
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.nativeEvent.isComposing) return;
+    if (isComposing(event)) return;
     const isEnter = event.key === "Enter" && !event.shiftKey;
     if (!isEnter && event.key !== "Escape") return;
     if (!isSaving) void (isEnter ? save() : onStop());

@@ -1,16 +1,16 @@
 import { useEffect, useRef, useState } from "react";
 import { api, type Capacity, type Fact } from "../../api";
-import { useServerEvent } from "../../events";
 import { useFormat, useWords } from "../../i18n";
-import { type Loaded, useLoaded } from "../../loading";
-import { go, to, useRoute } from "../../route";
+import { buildAddress, go, useRoute } from "../../route";
+import { useServerEvent } from "../../serverEvents";
 import { EmptyState, LinkButton, Meter, Notice, ProblemNotice, SearchBox, Skeleton } from "../../ui";
+import { type Loaded, useLoaded } from "../../useLoaded";
 import { AddFact } from "./AddFact";
 import { FactList } from "./FactList";
-import { groupId } from "./groups";
+import { getGroupId } from "./factGroups";
 import { SearchResults } from "./SearchResults";
 
-export interface Facts {
+interface Facts {
   facts: Fact[];
   capacity: Capacity;
 }
@@ -19,15 +19,17 @@ export interface Facts {
 export function FactsView() {
   const words = useWords().memory.search;
   const [query, setQuery] = useQuery();
-  const loaded = useLoaded((signal) => api.facts(undefined, signal), []);
+  const loaded = useLoaded((signal) => api.getFacts(undefined, signal), []);
   useServerEvent("memory", loaded.reload);
   useServerEvent("hello", loaded.reload);
   return (
     <div className="facts">
       <SearchBox query={query} onChange={setQuery} words={words} />
       <div className="facts-columns">
-        <div className="facts-main">{query.trim() ? <SearchResults query={query} /> : <Known loaded={loaded} />}</div>
-        <Room facts={loaded.value} />
+        <div className="facts-main">
+          {query.trim() ? <SearchResults query={query} /> : <FactsOrNothing loaded={loaded} />}
+        </div>
+        {(loaded.value || !loaded.problem) && <Room facts={loaded.value} />}
       </div>
     </div>
   );
@@ -45,30 +47,32 @@ function useQuery(): [string, (query: string) => void] {
   const change = (next: string) => {
     shown.current = next;
     setQuery(next);
-    go(next ? `${to("memory")}?${new URLSearchParams({ q: next })}` : to("memory"), { replace: true });
+    go(next ? `${buildAddress("memory")}?${new URLSearchParams({ q: next })}` : buildAddress("memory"), {
+      replace: true,
+    });
   };
   return [query, change];
 }
 
-function Known({ loaded }: { loaded: Loaded<Facts> }) {
+function FactsOrNothing({ loaded }: { loaded: Loaded<Facts> }) {
   const { value, problem, reload, set } = loaded;
   if (!value) return problem ? <ProblemNotice problem={problem} onRetry={reload} /> : <Skeleton lines={8} />;
   return (
     <>
-      <AddFact categories={categoriesOf(value.facts)} onAdded={reload} />
+      <AddFact categories={listCategories(value.facts)} onAdded={reload} />
       {value.facts.length ? (
         <FactList facts={value.facts} onChanged={reload} onShown={(facts) => set({ ...value, facts })} />
       ) : (
-        <Nothing />
+        <NoFacts />
       )}
     </>
   );
 }
 
-function Nothing() {
+function NoFacts() {
   const words = useWords().memory.facts;
   const chat = (
-    <LinkButton icon="chat" href={to("chat")}>
+    <LinkButton icon="chat" href={buildAddress("chat")}>
       {words.toChat}
     </LinkButton>
   );
@@ -79,7 +83,7 @@ function Nothing() {
   );
 }
 
-function categoriesOf(facts: Fact[]): string[] {
+function listCategories(facts: Fact[]): string[] {
   return [...new Set(facts.flatMap((fact) => fact.category ?? []))];
 }
 
@@ -87,7 +91,7 @@ function categoriesOf(facts: Fact[]): string[] {
 function Room({ facts }: { facts: Facts | null }) {
   const words = useWords().memory.facts;
   const format = useFormat();
-  const stats = useLoaded((signal) => api.stats(signal), [facts]);
+  const stats = useLoaded((signal) => api.getStats(signal), [facts]);
   const { items = 0, maxItems = 100, chars = 0, maxChars = 10_000 } = facts?.capacity ?? {};
   const of = (used: number, most: number) => words.of(format.number(used), format.number(most));
   return (
@@ -113,7 +117,7 @@ function Contents({ facts }: { facts: Fact[] }) {
       <ul>
         {names.map((name) => (
           <li key={name ?? ""}>
-            <button type="button" onClick={() => document.getElementById(groupId(name))?.scrollIntoView()}>
+            <button type="button" onClick={() => document.getElementById(getGroupId(name))?.scrollIntoView()}>
               <span>{name ?? words.uncategorised}</span>
               <span>{facts.filter((fact) => fact.category === name).length}</span>
             </button>

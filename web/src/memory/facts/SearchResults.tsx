@@ -1,10 +1,10 @@
 import { useState } from "react";
 import { api, type Hit, type HitSource } from "../../api";
-import { useServerEvent } from "../../events";
+import { describeScore, getHitAddress, isForeign } from "../../hits";
 import { useFormat, useWords } from "../../i18n";
-import { useLoaded } from "../../loading";
-import { messageAddress, to } from "../../route";
+import { useServerEvent } from "../../serverEvents";
 import { Badge, EmptyState, Icon, type IconName, ProblemNotice, Segmented, Skeleton } from "../../ui";
+import { useLoaded } from "../../useLoaded";
 import { Marked } from "./Marked";
 
 const LIMIT = 20;
@@ -14,7 +14,8 @@ type Where = HitSource | "everywhere";
 
 /** What fits best, from everywhere or from one place. */
 export function SearchResults({ query }: { query: string }) {
-  const words = useWords().memory.search;
+  const { memory, hits } = useWords();
+  const words = memory.search;
   const [where, setWhere] = useState<Where>("everywhere");
   const source = where === "everywhere" ? undefined : where;
   const options = { limit: LIMIT, source, explain: true };
@@ -27,7 +28,7 @@ export function SearchResults({ query }: { query: string }) {
 
   const choices: { value: Where; label: string }[] = [
     { value: "everywhere", label: words.everywhere },
-    ...PLACES.map((value) => ({ value, label: words.sources[value] })),
+    ...PLACES.map((value) => ({ value, label: hits.sources[value] })),
   ];
   const results = found.value?.results ?? [];
   const count = results.length === LIMIT ? words.most(LIMIT) : words.found(results.length);
@@ -58,9 +59,10 @@ export function SearchResults({ query }: { query: string }) {
 }
 
 function Result({ hit }: { hit: Hit }) {
-  const words = useWords().memory.search;
+  const { memory, hits: words } = useWords();
   const format = useFormat();
-  const speaker = words.speakers[hit.speaker as keyof typeof words.speakers] ?? hit.speaker;
+  const { speakers } = memory.search;
+  const speaker = speakers[hit.speaker as keyof typeof speakers] ?? hit.speaker;
   const inside = (
     <>
       <p className="hit-text">
@@ -74,14 +76,14 @@ function Result({ hit }: { hit: Hit }) {
         {hit.source === "memory" && hit.heading && <span>{hit.heading}</span>}
         {speaker && <span>{speaker}</span>}
         {hit.date && <span>{format.date(hit.date)}</span>}
-        {isForeign(hit.trust) && <Badge tone="warn">{words.foreign}</Badge>}
+        {isForeign(hit) && <Badge tone="warn">{words.foreign}</Badge>}
         {!hit.shown && <Badge>{words.notShown}</Badge>}
         {hit.newer && <span>{words.replaced(format.date(hit.newer.since), hit.newer.content)}</span>}
         <Score hit={hit} />
       </p>
     </>
   );
-  const address = addressOf(hit);
+  const address = getHitAddress(hit);
   return address ? (
     <a className="hit" href={address}>
       {inside}
@@ -92,19 +94,10 @@ function Result({ hit }: { hit: Hit }) {
 }
 
 function Score({ hit }: { hit: Hit }) {
-  const words = useWords().memory.search;
+  const words = useWords().hits;
   const format = useFormat();
-  const explain = ({ bm25, vector }: Hit, score: string): string => {
-    const isByWords = typeof bm25 === "number";
-    const isByMeaning = typeof vector === "number";
-    if (isByWords && isByMeaning) {
-      return words.why(score, [words.byWords(format.percent(bm25)), words.byMeaning(format.percent(vector))]);
-    }
-    if (isByWords) return words.byWordsAlone(score);
-    return isByMeaning ? words.byMeaningAlone(score) : score;
-  };
   const fit = Math.min(hit.score ?? 0, 1);
-  const why = explain(hit, words.score(format.percent(fit)));
+  const why = describeScore(hit, words, format);
   return (
     <span className="score" title={why}>
       <span className="visually-hidden">{why}</span>
@@ -113,17 +106,4 @@ function Score({ hit }: { hit: Hit }) {
       </span>
     </span>
   );
-}
-
-/** Whether these are neither the user's nor the assistant's own words. */
-function isForeign(trust: string): boolean {
-  return trust !== "user" && trust !== "assistant";
-}
-
-/** Return the address of the line of the file, of the day, or of the message. */
-function addressOf(hit: Hit): string | null {
-  if (hit.source === "memory") return `${to("memory", "file")}?line=${hit.line}`;
-  if (hit.source === "daily") return hit.date && to("memory", "daily", hit.date);
-  if (!hit.conversation) return null;
-  return hit.message ? messageAddress(hit.conversation, hit.message) : to("chat", hit.conversation);
 }

@@ -6,8 +6,8 @@ import { EditorView } from "@codemirror/view";
 import { type Ref, useEffect, useImperativeHandle, useRef, useState } from "react";
 import { useWords } from "../../i18n";
 import { Notice } from "../../ui";
-import { type Look, looks, textOf, writing } from "./editor";
-import { join } from "./threeway";
+import { enableWriting, getText, type Look, styleEditor } from "./editor";
+import { mergeTexts } from "./threeWayMerge";
 
 export interface Versions {
   /** What both were written from. */
@@ -45,12 +45,12 @@ export function Compare({ versions, look, ref }: CompareProps) {
   const box = useRef<HTMLDivElement>(null);
   const shown = useRef<EditorView | null>(null);
   const [isNarrow] = useState(() => matchMedia(NARROW).matches);
-  const [joined] = useState(() => join(versions.base, versions.theirs, versions.yours));
-  useImperativeHandle(ref, () => ({ text: () => (shown.current ? textOf(shown.current.state) : joined.text) }));
+  const [joined] = useState(() => mergeTexts(versions.base, versions.theirs, versions.yours));
+  useImperativeHandle(ref, () => ({ text: () => (shown.current ? getText(shown.current.state) : joined.text) }));
 
   useEffect(() => {
     const sides = { theirs: versions.theirs, yours: joined.text, look, names: words, parent: box.current! };
-    const merge = isNarrow ? below(sides) : beside(sides);
+    const merge = isNarrow ? showUnified(sides) : showSideBySide(sides);
     shown.current = merge.view;
     merge.view.focus();
     return () => {
@@ -85,16 +85,16 @@ interface Merge {
   destroy: () => void;
 }
 
-function beside({ theirs, yours, look, names, parent }: Sides): Merge {
+function showSideBySide({ theirs, yours, look, names, parent }: Sides): Merge {
   const left = { ...look, label: names.theirsLabel };
   const right = { ...look, label: names.yoursLabel };
   const still = [EditorState.readOnly.of(true), EditorView.editable.of(false)];
   const merge: MergeView = new MergeView({
     parent,
-    a: { doc: theirs, extensions: [looks(left, theirs), still] },
-    b: { doc: yours, extensions: [writing(right), looks(right, yours)] },
+    a: { doc: theirs, extensions: [styleEditor(left, theirs), still] },
+    b: { doc: yours, extensions: [enableWriting(right), styleEditor(right, yours)] },
     revertControls: "a-to-b",
-    renderRevertControl: () => choices(() => merge, names),
+    renderRevertControl: () => makeChoices(() => merge, names),
     collapseUnchanged: UNCHANGED,
   });
   const fitting = new MutationObserver(() => fitChoices(merge, names));
@@ -118,30 +118,30 @@ function fitChoices(merge: MergeView, names: Sides["names"]): void {
 }
 
 /** The buttons beside a difference: theirs in the place of yours, or before it. */
-function choices(merge: () => MergeView, names: Sides["names"]): HTMLElement {
+function makeChoices(merge: () => MergeView, names: Sides["names"]): HTMLElement {
   const box = document.createElement("div");
   box.className = "merge-choices";
   box.append(
-    choice(names.take, "take", () => take(merge(), Number(box.dataset.chunk), true)),
-    choice(names.both, "both", () => take(merge(), Number(box.dataset.chunk), false)),
+    makeChoice(names.take, "take", () => takeTheirs(merge(), Number(box.dataset.chunk), true)),
+    makeChoice(names.both, "both", () => takeTheirs(merge(), Number(box.dataset.chunk), false)),
   );
   return box;
 }
 
-function choice(words: string, kind: string, act: (event: MouseEvent) => void): HTMLButtonElement {
+function makeChoice(words: string, kind: string, act: (event: MouseEvent) => void): HTMLButtonElement {
   const button = document.createElement("button");
   button.type = "button";
   button.className = `merge-choice merge-${kind}`;
   button.textContent = words;
   button.addEventListener("mousedown", (event) => {
     event.preventDefault();
-    event.stopPropagation(); // the merge view would take any press here for its own button
+    event.stopPropagation(); // the merge view would takeTheirs any press here for its own button
   });
   button.addEventListener("click", act);
   return button;
 }
 
-function take({ a, b, chunks }: MergeView, number: number, isInstead: boolean): void {
+function takeTheirs({ a, b, chunks }: MergeView, number: number, isInstead: boolean): void {
   const chunk = chunks[number];
   if (!chunk) return;
   const length = b.state.doc.length;
@@ -153,17 +153,20 @@ function take({ a, b, chunks }: MergeView, number: number, isInstead: boolean): 
   b.focus();
 }
 
-function below({ theirs, yours, look, names, parent }: Sides): Merge {
+function showUnified({ theirs, yours, look, names, parent }: Sides): Merge {
   const named = { ...look, label: names.yoursLabel };
   const controls = (type: "reject" | "accept", act: (event: MouseEvent) => void) =>
-    type === "reject" ? choice(names.take, "take", act) : choice(names.keep, "keep", act);
+    type === "reject" ? makeChoice(names.take, "take", act) : makeChoice(names.keep, "keep", act);
   const merging = unifiedMergeView({
     original: theirs,
     mergeControls: controls,
     syntaxHighlightDeletions: false,
     collapseUnchanged: UNCHANGED,
   });
-  const state = EditorState.create({ doc: yours, extensions: [writing(named), looks(named, yours), merging] });
+  const state = EditorState.create({
+    doc: yours,
+    extensions: [enableWriting(named), styleEditor(named, yours), merging],
+  });
   const view = new EditorView({ state, parent });
   const hide = () => view.dom.querySelectorAll(".cm-deletedLine").forEach(hideComments);
   const hiding = new MutationObserver(hide);
@@ -181,13 +184,13 @@ function hideComments(line: Element): void {
   const found = COMMENT.exec(line.textContent ?? "");
   if (!found) return;
   const range = document.createRange();
-  range.setStart(...place(line, found.index));
-  range.setEnd(...place(line, found.index + found[0].length));
+  range.setStart(...findPlace(line, found.index));
+  range.setEnd(...findPlace(line, found.index + found[0].length));
   range.deleteContents();
 }
 
 /** Find the text, and the place in it, that a place in a line is at. */
-function place(line: Element, at: number): [Node, number] {
+function findPlace(line: Element, at: number): [Node, number] {
   const texts = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
   let rest = at;
   for (let text = texts.nextNode(); text; text = texts.nextNode()) {

@@ -3,22 +3,22 @@
 import { undo } from "@codemirror/commands";
 import { EditorView } from "@codemirror/view";
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
-import { api, asProblem, type MainMemory } from "../../api";
-import { useServerEvent } from "../../events";
+import { api, type MainMemory, toProblem } from "../../api";
 import { useI18n, useWords } from "../../i18n";
-import { useLoaded } from "../../loading";
 import { useRoute } from "../../route";
+import { useServerEvent } from "../../serverEvents";
 import { Button, FieldError, Icon, Notice, ProblemNotice, ProblemText, Skeleton, useToasts } from "../../ui";
-import { originWords } from "../origin";
+import { useLoaded } from "../../useLoaded";
+import { describeOrigin } from "../factOrigins";
 import { Compare, type Comparison, type Versions } from "./Compare";
-import { keepUnsaved, unsaved, useUnsaved } from "./draft";
-import { jumpTo, type Look, newState, replaceText, textOf } from "./editor";
+import { getText, jumpTo, type Look, newState, replaceText } from "./editor";
+import { getUnsaved, keepUnsaved, useUnsaved } from "./unsavedFile";
 import "./file.css";
 
 const CHANGED_MEANWHILE = 412;
 
 export default function FileView() {
-  const loaded = useLoaded((signal) => api.main(signal), []);
+  const loaded = useLoaded((signal) => api.getMain(signal), []);
   if (loaded.value) return <FileEditor first={loaded.value} />;
   if (loaded.problem) return <ProblemNotice problem={loaded.problem} onRetry={loaded.reload} />;
   return <Skeleton lines={10} />;
@@ -39,7 +39,7 @@ function FileEditor({ first }: { first: MainMemory }) {
   const toasts = useToasts();
   const look = useLook(first);
   const isUnsaved = useUnsaved();
-  const known = useRef<Known>(knownAtFirst(first));
+  const known = useRef<Known>(restoreKnown(first));
   const comparison = useRef<Comparison>(null);
   const [hasNewer, setNewer] = useState(known.current.newer !== null);
   const [comparing, setComparing] = useState<Comparing | null>(null);
@@ -58,9 +58,9 @@ function FileEditor({ first }: { first: MainMemory }) {
     settle(file);
   };
   const refresh = async () => {
-    const file = await api.main();
+    const file = await api.getMain();
     if (file.etag === known.current.base.etag) return;
-    if (!unsaved()) return show(file);
+    if (!getUnsaved()) return show(file);
     known.current.newer = file;
     setNewer(true);
   };
@@ -91,8 +91,8 @@ function FileEditor({ first }: { first: MainMemory }) {
       const takeBack = change === null ? undefined : () => api.undo(change).then(refresh);
       toasts.show({ text: words.memory.file.savedNow(words.memory.facts.count(facts)), undo: takeBack });
     } catch (problem) {
-      if (asProblem(problem).status !== CHANGED_MEANWHILE) return setError(<ProblemText problem={problem} />);
-      await api.main().then((newer) => compare({ base: against.content, yours: text }, newer), toasts.fail);
+      if (toProblem(problem).status !== CHANGED_MEANWHILE) return setError(<ProblemText problem={problem} />);
+      await api.getMain().then((newer) => compare({ base: against.content, yours: text }, newer), toasts.fail);
     } finally {
       setSaving(false);
       lookIfNews();
@@ -100,13 +100,13 @@ function FileEditor({ first }: { first: MainMemory }) {
   };
   const startComparing = () => {
     const { base, newer } = known.current;
-    if (editor.current && newer) compare({ base: base.content, yours: textOf(editor.current.state) }, newer);
+    if (editor.current && newer) compare({ base: base.content, yours: getText(editor.current.state) }, newer);
   };
   const saveNow = () => {
     if (isSaving) return;
     if (comparing) void save(comparison.current!.text(), comparing.newer);
     else if (known.current.newer) startComparing();
-    else if (editor.current && unsaved()) void save(textOf(editor.current.state), known.current.base);
+    else if (editor.current && getUnsaved()) void save(getText(editor.current.state), known.current.base);
   };
   useSaveKey(saveNow);
 
@@ -181,8 +181,8 @@ function Elsewhere({ onCompare }: { onCompare: () => void }) {
 }
 
 /** Go on with what is not saved yet, or begin with the file. */
-function knownAtFirst(file: MainMemory): Known {
-  const draft = unsaved();
+function restoreKnown(file: MainMemory): Known {
+  const draft = getUnsaved();
   if (!draft || draft.etag === file.etag) return { base: file, newer: null };
   return { base: { ...file, content: draft.base, etag: draft.etag }, newer: file };
 }
@@ -200,13 +200,13 @@ function useEditor(known: RefObject<Known>, look: Look) {
 
   useEffect(() => {
     const note = () => noteUnsaved(editor.current, known.current.base);
-    const state = unsaved()?.state ?? newState(known.current.base.content, look);
+    const state = getUnsaved()?.state ?? newState(known.current.base.content, look);
     const view = new EditorView({
       state,
       parent: box.current!,
       dispatchTransactions: (transactions, own) => {
         own.update(transactions);
-        if (transactions.some((one) => one.docChanged) || unsaved()) note();
+        if (transactions.some((one) => one.docChanged) || getUnsaved()) note();
       },
     });
     editor.current = view;
@@ -228,7 +228,7 @@ function useLook(file: MainMemory): Look {
     label: own.label(file.file),
     empty: own.empty,
     phrases: own.phrases,
-    describe: ({ origin, time }) => own.mark(originWords(origin, words), time && format.date(time)),
+    describe: ({ origin, time }) => own.mark(describeOrigin(origin, words), time && format.date(time)),
     isMarkdown: file.format === "markdown",
   };
 }

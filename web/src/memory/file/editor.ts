@@ -17,8 +17,8 @@ import {
   type ViewUpdate,
 } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
-import { nonce } from "../../nonce";
-import { type Marking, marks } from "./marks";
+import { readNonce } from "../../nonce";
+import { type Marking, showMarks } from "./factComments";
 
 export interface Look {
   /** The text's name for who listens. */
@@ -66,20 +66,20 @@ const bullets = ViewPlugin.fromClass(
 );
 
 /** Return what every editor of the file needs, in whatever arrangement. */
-export function looks(look: Look, text: string): Extension {
+export function styleEditor(look: Look, text: string): Extension {
   return [
-    EditorView.cspNonce.of(nonce()),
+    EditorView.cspNonce.of(readNonce()),
     EditorView.lineWrapping,
     EditorView.contentAttributes.of({ ...CONTENT, "aria-label": look.label }),
-    EditorState.lineSeparator.of(separatorOf(text)),
+    EditorState.lineSeparator.of(findSeparator(text)),
     EditorState.phrases.of(look.phrases),
     syntaxHighlighting(HIGHLIGHTS),
-    look.isMarkdown ? [MARKDOWN, bullets, marks(look.describe)] : [],
+    look.isMarkdown ? [MARKDOWN, bullets, showMarks(look.describe)] : [],
   ];
 }
 
 /** Return what an editor needs in which one can write. */
-export function writing(look: Look): Extension {
+export function enableWriting(look: Look): Extension {
   return [
     history(),
     search({ top: true }),
@@ -91,7 +91,7 @@ export function writing(look: Look): Extension {
 }
 
 /** One kind of line ending is kept as it is; where several are mixed, all but \n count as text. */
-function separatorOf(text: string): string {
+function findSeparator(text: string): string {
   const returns = text.match(/\r/g)?.length ?? 0;
   const pairs = text.match(/\r\n/g)?.length ?? 0;
   const newlines = text.match(/\n/g)?.length ?? 0;
@@ -100,11 +100,11 @@ function separatorOf(text: string): string {
 
 /** Begin to edit a text. */
 export function newState(text: string, look: Look): EditorState {
-  return EditorState.create({ doc: text, extensions: [writing(look), looks(look, text)] });
+  return EditorState.create({ doc: text, extensions: [enableWriting(look), styleEditor(look, text)] });
 }
 
 /** Return the text, to the byte as it would be saved. */
-export function textOf(state: EditorState): string {
+export function getText(state: EditorState): string {
   return state.sliceDoc();
 }
 

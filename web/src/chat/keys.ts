@@ -1,8 +1,0 @@
-/** Keys that mean something else while a character is being composed. */
-
-import type { KeyboardEvent } from "react";
-
-/** Enter that ends the input of a character is not meant for us; Safari tells it only by its code. */
-export function isComposing(event: KeyboardEvent): boolean {
-  return event.nativeEvent.isComposing || event.keyCode === 229;
-}

@@ -1,0 +1,40 @@
+import type { Setting } from "../api";
+
+type Group = "learning" | "memory" | "model" | "search" | "conversations" | "slack" | "other";
+
+/** Has its own place at the top of the page. */
+export const FIRST = "autoExtract";
+
+const KEYS: Record<Exclude<Group, "other">, string[]> = {
+  memory: ["enabled", "memoryMaxItems", "memoryMaxChars", "promptMaxTokens", "contextMaxTokens", "memoryLocation"],
+  learning: ["extractIntervalSeconds", "minNewMessages", "flushThreshold", "extractModel", "extractDailyCalls"],
+  model: ["model", "modelUrl", "contextWindow", "claudeTimeoutMs"],
+  search: ["embeddings", "searchVectorWeight", "searchBm25Weight", "embeddingsUrl", "embeddingsModel"],
+  conversations: [
+    "conversationKeepDays",
+    "conversationMaxTurns",
+    "conversationMaxChars",
+    "conversationMaxAgeDays",
+    "conversationsLocation",
+  ],
+  slack: ["slackAllowedUsers", "slackAllowedChannels", "slackSpaces"],
+};
+
+/** What may be meant; anything else can be typed. */
+export const SUGGESTIONS: Record<string, string[]> = {
+  model: ["recall", "claude-cli", "anthropic:", "openai:", "ollama:"],
+  extractModel: ["rules", "claude-cli", "anthropic:", "openai:", "ollama:"],
+  embeddingsUrl: ["http://localhost:11434/v1"],
+};
+
+/** Put settings into groups, in the page's order; what it does not know comes last. */
+export function groupSettings(settings: Setting[]): [Group, Setting[]][] {
+  const byKey = new Map(settings.map((setting) => [setting.key, setting]));
+  const known = Object.entries(KEYS).map(([group, keys]): [Group, Setting[]] => [
+    group as Group,
+    keys.flatMap((key) => byKey.get(key) ?? []),
+  ]);
+  const placed = new Set([FIRST, ...Object.values(KEYS).flat()]);
+  const other = settings.filter((setting) => !placed.has(setting.key));
+  return [...known, ["other", other] as [Group, Setting[]]].filter(([, found]) => found.length > 0);
+}
