@@ -86,7 +86,7 @@ def test_a_full_memory_says_so_and_keeps_what_was_typed(visit: Visit, server: Se
     page = visit.open("#/memory")
     expect(page.get_by_text("The memory is full.")).to_be_visible()
     add(page, TEA)
-    expect(page.get_by_role("alert")).to_contain_text("記憶已滿")
+    expect(page.get_by_role("alert")).to_contain_text("Delete facts that no longer matter")
     expect(page.get_by_role("textbox", name="New fact")).to_have_value(TEA)
     assert server.contents() == [LAMP]
 

@@ -49,7 +49,6 @@ export interface ChangeView {
   n: number;
   time: string;
   op: string;
-  file: string;
   id: string | null;
   before: FactView | null;
   after: FactView | null;
