@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -397,6 +399,13 @@ def test_every_module_has_its_layer() -> None:
 
 def test_no_import_is_hidden_in_a_function() -> None:
     assert hidden_imports(read_sources()) == []
+
+
+def test_an_assistant_is_imported_without_what_only_some_calls_need() -> None:
+    needless = {"asyncio", "email", "http.client", "statistics", "tomllib", "urllib.request"}
+    script = "import sys; from turnleaf import Assistant; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    assert needless.isdisjoint(done.stdout.decode().split())
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
