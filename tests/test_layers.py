@@ -38,9 +38,9 @@ OF_STORES = {
 
 # So many lines and modules a package may have; lowered when something goes.
 BUDGETS = {
-    "core": (14_600, 78),
+    "core": (14_500, 76),
     "faces": (11_700, 54),
-    "llm": (2_200, 11),
+    "llm": (2_170, 11),
     "store": (16_760, 65),
     "": (4_400, 18),
 }
