@@ -12,12 +12,8 @@ SECONDS = 60
 IMPORTS = """
 import re
 from datetime import UTC, date, datetime
-from turnleaf.core.search import terms
 from turnleaf.core import bullets, markdown, secrets, tokens
-from turnleaf.core import markdown_blocks
-from turnleaf.core.search import splitting
-from turnleaf.core.search import date_ranges
-from turnleaf.core.search import terms
+from turnleaf.core.search import date_ranges, splitting, terms
 from turnleaf.faces.slack import texts
 from turnleaf.llm import recall
 from turnleaf.store.files import daily
@@ -36,11 +32,11 @@ READ = {
     "white space after a question": 'recall._asks("嗎" + " " * N + "b")',
     "white space before a mention": 'texts.make_readable(" " * N + "x", own="U1", name_of=str)',
     "a name that does not end": 'texts.cut_unfinished("<" * N)',
-    "secrets": 'secrets.masked("password is " * (N // 500) + " " * (N // 5))',
-    "invisible characters": 'secrets.masked("\\u200b" * (N // 5) + "password is hunter2")',
-    "accents": 'terms.marks("a" + "\\u0301" * N + "!", {"b"})',
-    "sentences": 'pieces.pieces("a" * N + "\\n" * N)',
-    "times": 'spans.span_in("since Monday " * 100 + " " * N, date(2026, 11, 16))',
+    "secrets": 'secrets.mask_secrets("password is " * (N // 500) + " " * (N // 5))',
+    "invisible characters": 'secrets.mask_secrets("\\u200b" * (N // 5) + "password is hunter2")',
+    "accents": 'terms.find_places("a" + "\\u0301" * N + "!", {"b"})',
+    "sentences": 'splitting.pieces("a" * N + "\\n" * N)',
+    "times": 'date_ranges.find_date_range("since Monday " * 100 + " " * N, date(2026, 11, 16))',
     "tokens": 'tokens.estimate("哈 " * (N // 5))',
     "terms": 'terms.terms("a-" * N)',
 }

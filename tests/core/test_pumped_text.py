@@ -44,13 +44,13 @@ resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
 def read(text):
     for reader in (read_message, read_fact, requests_in):
         reader(text)
-    meant(text, [Memory("1", text[:100], moment, moment)])
+    find_meant(text, [Memory("1", text[:100], moment, moment)])
     try:
-        read_answer(f"```{text}", [Said(text, "user")])
+        read_answer(f"```{text}", [TranscriptMessage(text, "user")])
     except ModelError:
         pass
     record = {"fact": text[:200], "quote": text[:1_000], "message": 1}
-    read_answer(json.dumps({"facts": [record] * 20}), [Said(text, "user")])
+    read_answer(json.dumps({"facts": [record] * 20}), [TranscriptMessage(text, "user")])
 
 for line in sys.stdin:
     print(line, end="", flush=True)

@@ -137,7 +137,7 @@ CHILD = """
 import json
 from datetime import date, datetime
 from turnleaf.core.search.small_talk import is_question, says_nothing
-from turnleaf.core.learning.extraction import Said, Window, system_prompt
+from turnleaf.core.learning.extraction import TranscriptMessage, Window, system_prompt
 from turnleaf.core.languages.replies import choose_words
 from turnleaf.core.learning.dates import make_dates_absolute
 from turnleaf.core.learning.recogniser import read_message
@@ -150,7 +150,7 @@ from turnleaf.core.search.date_ranges import find_date_range
 text = "私は蕎麦アレルギーだと覚えておいて"
 said = choose_words(text, "memory")["saved"].format("蕎麦")
 others = [choose_words(one, "memory")["saved"].format("1") for one in ("Hi you", "你們好")]
-kept = [request_in(one).content for one in (text, "remember I like tea", "記住我喜歡喝茶")]
+kept = [find_request(one).content for one in (text, "remember I like tea", "記住我喜歡喝茶")]
 stated = [
     [write_fact(one, date(2026, 11, 16), told) + category_of(one) for one in read_message(told)]
     for told in ("私は東京に住んでいます。", "mi loĝas en Romo", "I live in Rome", "我住在台北")
@@ -163,13 +163,13 @@ dates = [
 spans = [
     (str(span.first), span.rest)
     for span in (
-        span_in(one, noon.date())
+        find_date_range(one, noon.date())
         for one in ("一昨日に何をしましたか", "what did I do yesterday?", "我昨天做了什麼？")
     )
 ]
 same = value_key("落花生") == value_key("花生") == value_key("peanuts")
 asked = is_question("東京ですか"), is_small_talk("こんにちは"), says_nothing(said)
-example = system_prompt([Said(text, "user")], Window(4096)).endswith("例")
+example = system_prompt([TranscriptMessage(text, "user")], Window(4096)).endswith("例")
 print(json.dumps([said, others, kept, stated, dates, spans, asked, example, same]))
 """
 
