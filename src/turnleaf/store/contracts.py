@@ -11,7 +11,8 @@ what is stored with. Times are kept to the millisecond, in UTC. A conversation's
 "Now" is the clock that the space was opened with. What JSON has no word for comes back as JSON has
 it (a tuple as a list). A store makes itself ready at the first call;
 `init` only does so earlier. In names and reasons, UTF-8's lone surrogates become question marks
-(`core.jsontext.to_text`); in what was said and in quotes they come back as they were, and NUL, too.
+(`core.jsontext.to_text`); in what was said and in quotes they come back as they were, and NUL, too,
+but the two halves of a pair as the one character that they make.
 """
 
 from __future__ import annotations

@@ -899,6 +899,30 @@ def test_what_was_hidden_and_stored_anew_with_its_answer_does_not_keep_the_rest_
     assert hidden(store) == []
 
 
+def test_a_question_that_was_stored_anew_gives_no_title_before_older_ones(place: Place) -> None:
+    store = place.open()
+    slow = opened(store, "慢的問題")
+    store.add_messages(KEY, exchange("a quick one", "A"))
+    store.add_messages(KEY, exchange("慢的問題", "A2"), opened=slow)
+    assert [one.title for one in store.summaries()] == ["a quick one"]
+
+
+def test_a_message_whose_other_versions_have_expired_has_none(place: Place) -> None:
+    store = place.open(conversation_keep_days=5)
+    store.add_messages(KEY, exchange("one", "1"))
+    place.now += timedelta(days=3)
+    store.add_messages(KEY, exchange("other", "2"), after=0)
+    assert len(store.messages(KEY)[0].versions) == 2
+    place.now += timedelta(days=3)
+    store.cleanup()
+    assert [one.versions for one in store.messages(KEY)] == [(), ()]
+
+
+def test_the_two_halves_of_a_character_are_that_character(place: Place) -> None:
+    place.open().add_exchange(KEY, "a\ud83d\ude00b", "\ude00\ud83d")
+    assert said(place.open()) == ["a\U0001f600b", "\ude00\ud83d"]
+
+
 def test_what_is_said_to_some_people_only_is_listed_and_not_found_by_its_text(place: Place) -> None:
     store = place.open()
     for key in ("slack:D1:2", "schedule:news", "cli:1"):

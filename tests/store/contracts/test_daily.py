@@ -120,6 +120,17 @@ def test_the_notes_of_a_source_are_erased_on_every_day(
     assert (left.count("mine"), left.count("another's")) == (2, 2)
 
 
+def test_a_day_whose_notes_were_all_erased_has_none(log: DailyNotes, clock: Clock) -> None:
+    log.append("theirs", source="web:1")
+    clock.pass_time(days=1)
+    log.append("客廳的燈", source="web:2")
+    assert log.erase("web:1") == 1
+    assert log.dates() == [DAY + timedelta(days=1)]
+    clock.pass_time(days=-1)
+    log.append("again")
+    assert log.dates() == [DAY, DAY + timedelta(days=1)]
+
+
 def test_erasing_while_others_write_loses_none_of_their_notes(
     backend: Backend, log: DailyNotes
 ) -> None:

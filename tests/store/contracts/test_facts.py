@@ -1195,6 +1195,14 @@ def test_what_no_memory_could_hold_is_told_before_it_is_added(place: Place) -> N
         store.check_room_for("12345678901")
 
 
+def test_what_waits_may_be_longer_than_the_memory(memory: Facts, pending: PendingFacts) -> None:
+    long = "x" * 20_000
+    with pytest.raises(MemoryFull):
+        memory.check_room_for(long)
+    pending.check_room_for(long)
+    assert pending.add(long).content == long
+
+
 def test_learned_facts_make_room_also_for_one_that_is_added_or_comes_back(place: Place) -> None:
     store = place.open(memory_max_items=5)
     left = store.add("I have a cat")
@@ -1230,6 +1238,7 @@ def test_older_facts_are_imported_once_with_their_ids_and_times(place: Place) ->
         "I had a cat": "x",
         "I had a dog": f"{here.id}-2",
     }
+    assert {one.updated_at for one in place.open().older()} == {long_ago}
     assert store.get_all() == [here]
 
 

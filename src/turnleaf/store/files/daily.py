@@ -34,6 +34,8 @@ _SOURCE = re.compile(
 )
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
+MOST_BLANK_BYTES = 8
+"""With so many bytes more than its title a file may still be without notes."""
 LATEST_DAYS = 2
 """A note that is made once is not tried again for so long that it could be on an older day."""
 
@@ -101,11 +103,20 @@ class DailyLog:
         """Give the days that have notes, oldest first."""
         if not self.location.is_dir():
             return []
-        names = (path.stem for path in self.location.glob("*.md"))
-        return sorted(day for name in names if (day := _day(name)) is not None)
+        paths = (path for path in self.location.glob("*.md") if _day(path.stem))
+        return sorted(date.fromisoformat(path.stem) for path in paths if _has_notes(path))
 
     def _path(self, day: date) -> Path:
         return self.location / f"{day.isoformat()}.md"
+
+
+def _has_notes(path: Path) -> bool:
+    """Whether a day's file holds more than its title; only a short one is read for that."""
+    title = f"# {path.stem}"
+    with suppress(OSError):
+        if path.stat().st_size <= len(title) + MOST_BLANK_BYTES:
+            return path.read_text("utf-8", "replace").strip() not in {"", title}
+    return True
 
 
 def _with_source(lines: list[str], source: str | None) -> list[str]:

@@ -123,8 +123,6 @@ class MemoryConversations(Keeper):
         new = given if isinstance(given, NewMessage) else NewMessage(given)
         said_at = (new.message.timestamp or self.now()).astimezone(UTC)
         message = from_json(json.loads(dumps(to_json(replace(new.message, timestamp=said_at)))))
-        if isinstance(new.message.content, str):
-            message = replace(message, content=new.message.content)
         shape = None if new.shaped_by is None else json.loads(dumps(new.shaped_by))
         trust = new.trust or trust_by_role(message.role)
         source = None if new.source is None else to_text(new.source)

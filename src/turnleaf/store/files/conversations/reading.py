@@ -258,7 +258,8 @@ def _store(database: Connection, rows: Iterable[Sequence[Any]]) -> Iterator[Stor
 
 
 def _versions(database: Connection, conversation: int, parent: int | None) -> tuple[int, ...]:
-    return tuple(n for (n,) in select(database, VERSIONS, (conversation, parent)))
+    same = tuple(n for (n,) in select(database, VERSIONS, (conversation, parent)))
+    return same if len(same) > 1 else ()
 
 
 def _trust(role: str, trust: bytes | None, is_accepted: object) -> str:

@@ -21,6 +21,7 @@ from turnleaf.store.files.conversations.schema import (
     pad_status,
     read_message,
     select,
+    set_title,
     take_out,
     to_more,
     to_row,
@@ -108,7 +109,10 @@ def append(
         _narrow(database, identity, to_text(addition.audience))
     numbers, turns, added = _place(database, identity, leaf, new, addition)
     database.execute(TOUCH, (identity, turns, added, numbers[-1], new.oldest, new.newest))
-    if is_untitled and new.question:
+    if addition.opened not in {None, leaf}:
+        # The question that gave the title may have been taken out and stored anew.
+        set_title(database, identity)
+    elif is_untitled and new.question:
         query = "UPDATE conversations SET title = ? WHERE id = ?"
         database.execute(query, (make_title(new.question), identity))
     return numbers

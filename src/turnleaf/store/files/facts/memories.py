@@ -419,7 +419,7 @@ class MemoryStore:
             return 0
         with self._file.held() as held:
             new = _unknown(incoming, [*self._file.memories(), *self._older_facts()])
-            self._older.keep(new, held, "import")
+            self._older.keep(new, held, "import", is_new=True)
             return len(new)
 
     def erase(self, source: str, *, elsewhere: Sequence[Change] = ()) -> list[Memory]:

@@ -67,15 +67,22 @@ class OlderFacts:
         held: HeldMemoryFile,
         origin: str | None = None,
         source: Source | None = None,
+        *,
+        is_new: bool = False,
     ) -> None:
-        """Take in facts that are about to leave the memory file, each once."""
+        """Take in facts that are about to leave the memory file, each once.
+
+        With `is_new` they come from elsewhere, and keep their times.
+        """
         if not memories:
             return
 
         def edit(draft: Draft) -> None:
             states = [one for change in self._file.journal.read() for one in change.states()]
+            stood = {one.id for one in states} if is_new else set()
             for memory in memories:
-                fact = _set_apart(memory, states)
+                is_unknown = is_new and memory.id not in stood
+                fact = memory if is_unknown else _set_apart(memory, states)
                 known = draft.find(memory.id)
                 if known is None:
                     draft.insert(fact, MOVED)
