@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.strategies import MOMENT, contents, facts, pages, thorough, tidy_pages
 from turnleaf.core import jsonfacts, markdown
 from turnleaf.core.drafts import Draft
-from turnleaf.core.file_changes import FileChange, Repair, TextHistory, mend, recorded
+from turnleaf.core.file_changes import FileChange, Repair, TextHistory, mend, record_steps
 from turnleaf.core.memories import Memory
 from turnleaf.core.pages import Format
 from turnleaf.errors import Conflict
@@ -40,7 +40,7 @@ def empty(kind: Format) -> Draft:
 
 def on_record(draft: Draft, first: int = 1) -> list[FileChange]:
     template = FileChange(n=first, time=MOMENT, op="seen", file="f", old="o", new="n")
-    return recorded(template, draft.steps)
+    return record_steps(template, draft.steps)
 
 
 def test_every_step_is_seen_by_the_next(kind: Format) -> None:
@@ -83,9 +83,9 @@ def test_every_step_gets_a_number_of_its_own(kind: Format) -> None:
 def test_what_was_noticed_of_somebody_s_save_comes_first() -> None:
     template = FileChange(n=3, time=MOMENT, op="seen", file="f", removed=(NEW,))
     draft = empty(as_format(markdown))
-    assert recorded(template, []) == [template]
+    assert record_steps(template, []) == [template]
     draft.insert(OTHER, "restore")
-    assert [(one.n, one.op, one.removed) for one in recorded(template, draft.steps)] == [
+    assert [(one.n, one.op, one.removed) for one in record_steps(template, draft.steps)] == [
         (3, "seen", (NEW,)),
         (4, "restore", ()),
     ]
@@ -183,7 +183,7 @@ def put(draft: Draft, text: str, first: int = 1) -> list[FileChange]:
     old = draft.text
     assert draft.put(text, MOMENT) is (text != old)
     template = FileChange(n=first, time=MOMENT, op="seen", file="f", old=old, new=text)
-    return recorded(template, draft.steps)
+    return record_steps(template, draft.steps)
 
 
 def undo_put(draft: Draft, made: list[FileChange], version: str, history: list[FileChange]) -> None:
@@ -246,7 +246,7 @@ def after_another(before: str, written: str, change: Callable[[Draft], object]) 
     later = Draft(kind, written, MOMENT)
     change(later)
     template = FileChange(n=9, time=MOMENT, op="seen", file="f", old=written, new=later.text)
-    history = [*made, *recorded(template, later.steps)]
+    history = [*made, *record_steps(template, later.steps)]
     draft = Draft(kind, later.text, MOMENT)
     undo_put(draft, made, later.text, history)
     return draft.text

@@ -18,7 +18,7 @@ from tests.strategies import MOMENT, recorded_changes, thorough
 from turnleaf.core import changes, file_changes, jsonfacts, markdown
 from turnleaf.core.changes import Source
 from turnleaf.core.drafts import Draft
-from turnleaf.core.file_changes import FileChange, Repair, recorded
+from turnleaf.core.file_changes import FileChange, Repair, record_steps
 from turnleaf.core.memories import Memory
 from turnleaf.core.pages import Format
 
@@ -154,7 +154,7 @@ class Desk:
             new=version(draft.text),
             shape=draft.shape,
         )
-        self.history += recorded(template, draft.steps)
+        self.history += record_steps(template, draft.steps)
 
 
 def version(text: str) -> str:

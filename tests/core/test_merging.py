@@ -63,11 +63,13 @@ def test_facts_of_ours_stay_whatever_the_edit_had_seen_of_them() -> None:
     base = "# Memory\n\n" + fact("one") + fact("two lines\nbelow")
     edited = "# Memory\n\nmine\n\n" + fact("one")
     onto = base + fact("three")
-    assert markdown.joined(base, edited, onto, MOMENT) == onto.replace("\n\n", "\n\nmine\n\n", 1)
+    assert markdown.join_edits(base, edited, onto, MOMENT) == onto.replace(
+        "\n\n", "\n\nmine\n\n", 1
+    )
 
 
 def test_lines_typed_by_hand_come_and_go_with_the_edit() -> None:
     base = "- typed\n" + fact("one")
     edited = fact("one") + "- typed anew"
     expected = fact("one") + "prose\n- typed anew\n"
-    assert markdown.joined(base, edited, f"{base}prose", MOMENT) == expected
+    assert markdown.join_edits(base, edited, f"{base}prose", MOMENT) == expected

@@ -132,7 +132,7 @@ class Draft:
         return True
 
     def undo_put(self, made: Sequence[Change], reversal: Splice, saved: str | None) -> None:
-        """Give back the text that a person's replaced; what was changed since stays.
+        """Return back the text that a person's replaced; what was changed since stays.
 
         `saved` is the person's text, None where it cannot be told any more, and `reversal` what
         takes it back. Where lines stand in its way, the facts are taken back by themselves; raise
@@ -146,7 +146,7 @@ class Draft:
             self.restore(text, whole.n)
 
     def restore(self, text: str, number: int) -> None:
-        """Give back a text that a change replaced."""
+        """Return back a text that a change replaced."""
         splice, others = self._replace_all(text, self._unknown_time)
         self.steps.append(Step("undo", None, None, splice, number))
         self.steps += [
@@ -216,10 +216,10 @@ class Draft:
 
     def _give_back(self, made: Sequence[Change], reversal: Splice, saved: str) -> str | None:
         """Return the text without what a person's text changed; None when it cannot be told."""
-        replaced = unspliced(saved, reversal)
+        replaced = take_back(saved, reversal)
         if replaced is None or saved == self.text:
             return replaced
-        lines = _merged(split_lines(saved), split_lines(replaced), split_lines(self.text))
+        lines = _merge(split_lines(saved), split_lines(replaced), split_lines(self.text))
         text = None if lines is None else "".join(lines)
         return text if text is not None and self._contents(text) == self._without(made) else None
 
@@ -254,7 +254,7 @@ class Draft:
         self.steps.append(step)
 
 
-def recorded(template: SomeChange, steps: Sequence[Step]) -> list[SomeChange]:
+def record_steps(template: SomeChange, steps: Sequence[Step]) -> list[SomeChange]:
     """Put steps on record, one number each, after what was noticed of somebody else's save."""
     noticed = [template] if template.removed or not steps else []
     first = template.n + len(noticed)
@@ -289,7 +289,7 @@ def difference(old: Sequence[str], new: Sequence[str]) -> Splice:
     return Splice(start, tuple(old[start : len(old) - tail]), tuple(new[start : len(new) - tail]))
 
 
-def unspliced(text: str, reversal: Splice) -> str | None:
+def take_back(text: str, reversal: Splice) -> str | None:
     """Return a text without a change of its lines; None when it does not hold them."""
     lines = split_lines(text)
     end = reversal.start + len(reversal.took)
@@ -298,7 +298,7 @@ def unspliced(text: str, reversal: Splice) -> str | None:
     return "".join(reversal.make_in(lines))
 
 
-def _merged(base: list[str], one: list[str], other: list[str]) -> list[str] | None:
+def _merge(base: list[str], one: list[str], other: list[str]) -> list[str] | None:
     """Make both changes of the same lines; None where they touch each other."""
     lines: list[str] = []
     done = 0

@@ -81,7 +81,7 @@ def from_json(record: Mapping[str, Any]) -> FileChange:
         origin=record.get("origin"),
         source=_source(record),
         undoes=record.get("undoes"),
-        removed=tuple(memories.recorded(one, time) for one in record.get("removed", ())),
+        removed=tuple(memories.read_recorded(one, time) for one in record.get("removed", ())),
         traces=tuple(record.get("traces", ())),
         at=int(record.get("at", 0)),
         took=tuple(record.get("took", ())),
@@ -93,9 +93,9 @@ def from_json(record: Mapping[str, Any]) -> FileChange:
     )
 
 
-def recorded(template: FileChange, steps: Sequence[Step]) -> list[FileChange]:
+def record_steps(template: FileChange, steps: Sequence[Step]) -> list[FileChange]:
     """Put steps on record with what they did to the lines."""
-    made = drafts.recorded(template, steps)
+    made = drafts.record_steps(template, steps)
     noticed = made[: len(made) - len(steps)]
     return noticed + [
         replace(
@@ -146,7 +146,7 @@ class TextHistory:
             if text is None:
                 return None
             if one.op == "put" or one.undoes in puts:
-                text = drafts.unspliced(text, one.reversal())
+                text = drafts.take_back(text, one.reversal())
             else:
                 text = self.kind.parse(text, self.unknown_time).spliced(one.reversal())
         return text
@@ -163,7 +163,7 @@ def rewrite_without(
     if not found.texts:
         return [line for _, line in pairs if line]
     # What can no longer be taken back to the byte must not look like the newest change.
-    broken = {old.step for old, line in pairs if line is None or _told(line) != _told(old)}
+    broken = {old.step for old, line in pairs if line is None or _state(line) != _state(old)}
     lines = [
         replace(line, shape=Shape(0, 0), new="" if old.step in broken else line.new)
         for old, line in pairs
@@ -179,7 +179,7 @@ def _raw(page: Page, memory_id: str) -> str:
     return page.raw(place) if place else ""
 
 
-def _told(change: FileChange) -> tuple[object, ...]:
+def _state(change: FileChange) -> tuple[object, ...]:
     return change.before, change.after, change.removed, change.took, change.put
 
 
@@ -187,7 +187,7 @@ def _without_source(change: FileChange, found: Erasure) -> FileChange | None:
     line = erasing.without_source(change, found)
     if line is None or not found.texts:
         return line
-    if _told(line) == _told(change) and not found.mentions("".join(change.took + change.put)):
+    if _state(line) == _state(change) and not found.mentions("".join(change.took + change.put)):
         return line
     fact = change.fact if line.after == change.after else ""
     return replace(line, fact=fact, took=(), put=())
@@ -240,9 +240,9 @@ def repair(
     if _is_plain_deletion(unseen, page, version, history):
         unseen = []
     return Repair(
-        bring_back=tuple(_marked(change.after) for change in unseen if change.after),
-        update_again=tuple(_outdated(facts, found, horizon)),
-        delete_again=tuple(_undead(facts, found, horizon)),
+        bring_back=tuple(_mark(change.after) for change in unseen if change.after),
+        update_again=tuple(_find_outdated(facts, found, horizon)),
+        delete_again=tuple(_find_undead(facts, found, horizon)),
         removed=tuple(change.after for change in missing if change.after and change not in unseen),
         erased=frozenset(key for key in found if facts.is_erased(key, found[key].content)),
     )
@@ -261,10 +261,10 @@ def mend(draft: Draft, repair: Repair) -> None:
 def lost(history: Sequence[FileChange]) -> Repair:
     """Bring back everything: the file was damaged, nobody chose to delete."""
     standing = _Standing(history).put.values()
-    return Repair(bring_back=tuple(_marked(change.after) for change in standing if change.after))
+    return Repair(bring_back=tuple(_mark(change.after) for change in standing if change.after))
 
 
-def _marked(memory: Memory) -> Memory:
+def _mark(memory: Memory) -> Memory:
     """Make a fact that is brought back differ from itself in an older buffer, by its time."""
     return replace(memory, updated_at=memory.updated_at + TICK)
 
@@ -373,7 +373,7 @@ def _is_plain_deletion(
     return deleted.total == last.total and not is_older
 
 
-def _outdated(facts: _Standing, found: Mapping[str, Memory], horizon: int) -> Iterable[Memory]:
+def _find_outdated(facts: _Standing, found: Mapping[str, Memory], horizon: int) -> Iterable[Memory]:
     """Find facts that stand as they were before we updated them."""
     for key, change in facts.put.items():
         now = found.get(key)
@@ -386,7 +386,7 @@ def _outdated(facts: _Standing, found: Mapping[str, Memory], horizon: int) -> It
             yield change.after
 
 
-def _undead(facts: _Standing, found: Mapping[str, Memory], horizon: int) -> Iterable[str]:
+def _find_undead(facts: _Standing, found: Mapping[str, Memory], horizon: int) -> Iterable[str]:
     """Find facts that we deleted and an older buffer brought back.
 
     One without our id may as well have been typed again, and stays; so does one that was copied
@@ -416,4 +416,4 @@ def _source(record: Mapping[str, Any]) -> Source | None:
 
 
 def _memory(record: Mapping[str, Any] | None, time: datetime) -> Memory | None:
-    return None if record is None else memories.recorded(record, time)
+    return None if record is None else memories.read_recorded(record, time)

@@ -48,7 +48,7 @@ class Page:
         return _assembled(self.records)
 
     def raw(self, fact: Fact) -> str:
-        """Give a fact's record as it stands."""
+        """Return a fact's record as it stands."""
         return self.records[fact.start]
 
     def together(self, memories: Sequence[Memory]) -> Sequence[Sequence[Memory]]:
@@ -61,7 +61,7 @@ class Page:
         return Splice(len(self.records), (), raws, raws)
 
     def replace(self, fact: Fact, memory: Memory) -> Splice:
-        """Let a fact say something else, in its place."""
+        """Change what a fact says, in its place."""
         record = to_json(memory)
         gone = {key for key in OPTIONAL_KEYS if key not in record}
         known = json.loads(self.raw(fact)).items()
@@ -155,7 +155,7 @@ def _facts(records: Sequence[str], unknown_time: datetime, ids: Ids, start: int 
     for index, record in enumerate(records, start):
         ours = _read_ours(record)
         memory = ours or from_json(_loaded(record), unknown_time)
-        facts.append(Fact(ids.told_apart(memory), index, ours is None))
+        facts.append(Fact(ids.tell_apart(memory), index, ours is None))
     return facts
 
 

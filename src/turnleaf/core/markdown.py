@@ -75,7 +75,7 @@ class Page:
         return self.bom + "".join(self.lines)
 
     def raw(self, fact: Fact) -> str:
-        """Give a fact's lines as they stand."""
+        """Return a fact's lines as they stand."""
         return "".join(self.lines[fact.start : fact.end])
 
     def together(self, memories: Sequence[Memory]) -> Sequence[Sequence[Memory]]:
@@ -98,7 +98,7 @@ class Page:
         return _splice(self, at, at, raws, lead=lead, tail=_separation(self, at, len(marker)))
 
     def replace(self, fact: Fact, memory: Memory) -> Splice:
-        """Let a fact say something else, in its place."""
+        """Change what a fact says, in its place."""
         below = self.lines[fact.end : fact.end + 1]
         would_join = below and indent(below[0]) and not is_blank(below[0])
         tail = ["\n"] if would_join and not interrupts(bare(below[0])) else []
@@ -265,7 +265,7 @@ def render(memory: Memory, marker: str = bullets.MARKER) -> str:
 
 
 def without_comments(text: str) -> str:
-    """Give the page as a person reads it, for a prompt: our comments are gone."""
+    """Return the page as a person reads it, for a prompt: our comments are gone."""
     if bullets.MARK not in text:
         return text.removeprefix(BOM)
     kept = []
@@ -287,7 +287,7 @@ def without_facts(text: str, ids: Collection[str]) -> str:
     return page.bom + "".join(line for at, line in enumerate(page.lines) if at not in gone)
 
 
-def joined(base: str, edited: str, onto: str, unknown_time: datetime) -> str:
+def join_edits(base: str, edited: str, onto: str, unknown_time: datetime) -> str:
     """Carry a person's edit over to another version; our own facts there stay as they are."""
     before, after, there = (parse(text, unknown_time) for text in (base, edited, onto))
     units = carried_over(
@@ -344,7 +344,7 @@ def _fact(
     if memory is None:
         return None
     marker = _marker(text, block.width)
-    return Fact(ids.told_apart(memory), block.start, block.end, block.below, marker, is_typed)
+    return Fact(ids.tell_apart(memory), block.start, block.end, block.below, marker, is_typed)
 
 
 def _at_time(fact: Fact, time: datetime) -> Fact:
@@ -465,7 +465,7 @@ def _fact_at(page: Page, line: int) -> Fact | None:
 
 
 def _separation(page: Page, at: int, width: int) -> list[str]:
-    """Give the lines that keep a new fact apart from what stands below it."""
+    """Return the lines that keep a new fact apart from what stands below it."""
     rest = (page.lines[index] for index in range(at, len(page.lines)))
     below = next((line for line in rest if not is_blank(line)), "")
     if indent(below) >= width:
@@ -502,7 +502,7 @@ def _splice(
 
 
 def _newline(page: Page, line: int) -> str:
-    """Give the line ending in use above a line, or else anywhere."""
+    """Return the line ending in use above a line, or else anywhere."""
     near = [*page.lines[max(0, line - 1) : line], *page.lines[:1]]
     endings = [text[len(bare(text)) :] for text in near]
     return next(filter(None, endings), "\n")

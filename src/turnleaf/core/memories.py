@@ -9,7 +9,7 @@ from datetime import date, datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from turnleaf.core.times import from_iso, to_iso
+from turnleaf.core.times import from_iso, to_iso, to_millisecond
 from turnleaf.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Memory:
 
 
 def to_json(memory: Memory) -> dict[str, Any]:
-    """Give 002's form, with what came later only where it says something."""
+    """Return 002's form, with what came later only where it says something."""
     record: dict[str, Any] = {
         "id": memory.id,
         "content": memory.content,
@@ -88,10 +88,10 @@ def from_json(record: Mapping[str, Any], unknown_time: datetime) -> Memory:
         message = "a memory has no content"
         raise InvalidInput(message)
     checked_content(record["content"])
-    return recorded(record, unknown_time)
+    return read_recorded(record, unknown_time)
 
 
-def recorded(record: Mapping[str, Any], unknown_time: datetime) -> Memory:
+def read_recorded(record: Mapping[str, Any], unknown_time: datetime) -> Memory:
     """Read a fact that stood in a file once, even if nobody could add it today."""
     content = str(record["content"])
     created = _time(record.get("createdAt"), unknown_time)
@@ -125,6 +125,15 @@ def read_day(value: object) -> date | None:
         return None
 
 
+def checked_date(day: object) -> date:
+    """Return a day that is given as a date, a moment or a text; refuse what is none."""
+    found = day if isinstance(day, date) else read_day(day)
+    if found is None:
+        message = f"{day!r:.80} is no date; write it as 2026-11-15"
+        raise InvalidInput(message)
+    return found.date() if isinstance(found, datetime) else found
+
+
 def read_count(value: object) -> int:
     """Return how often a fact was said, as a file has it; once where that is damaged."""
     text = str(value)
@@ -155,8 +164,8 @@ class Ids:
         self._counted[wanted] = number
         return candidate
 
-    def told_apart(self, memory: Memory) -> Memory:
-        """Give a fact under an id that no other has."""
+    def tell_apart(self, memory: Memory) -> Memory:
+        """Return a fact under an id that no other has."""
         taken = self.take(memory.id)
         if taken == memory.id:
             return memory
@@ -220,8 +229,42 @@ def checked_text(text: object, what: str) -> str:
     return text
 
 
+def find_new(
+    incoming: Iterable[Memory], present: Iterable[Memory], older: Iterable[Memory] = ()
+) -> list[Memory]:
+    """Return the facts that are not present, each under an id that no other has.
+
+    Those that left (`older`) keep theirs: the same fact may come back under it.
+    """
+    known = [*present]
+    said = {(one.content, one.category) for one in known}
+    named = {(one.id, one.content) for one in known}
+    ids, left = {one.id for one in known}, {one.id: one.content for one in older}
+    new: list[Memory] = []
+    for one in map(_checked, incoming):
+        if (one.content, one.category) in said or (one.id, one.content) in named:
+            continue
+        others = {one.id} if left.get(one.id, one.content) != one.content else set()
+        new.append(replace(one, id=unique_id(one.id, ids | others)))
+        said.add((one.content, one.category))
+        ids.add(new[-1].id)
+    return new
+
+
+def _checked(memory: Memory) -> Memory:
+    return replace(
+        memory,
+        content=checked_content(memory.content),
+        category=checked_category(memory.category),
+        slot=checked_slot(memory.slot),
+        until=checked_day(memory.until),
+        created_at=to_millisecond(memory.created_at),
+        updated_at=to_millisecond(memory.updated_at),
+    )
+
+
 def contains(memory: Memory, keyword: str) -> bool:
-    """Tell whether a fact holds a keyword, whatever the case (002)."""
+    """Whether a fact holds a keyword, whatever the case (002)."""
     return keyword.casefold() in memory.content.casefold()
 
 
@@ -238,7 +281,7 @@ def _text(record: Mapping[str, Any], key: str) -> str | None:
 
 
 def _heading(category: str) -> str | None:
-    """Give a category as one line that can stand in a heading."""
+    """Return a category as one line that can stand in a heading."""
     words = checked_text(category, "a category").split()
     is_mark = [not word.strip("#") for word in words]
     if all(is_mark):

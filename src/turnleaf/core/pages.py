@@ -93,7 +93,7 @@ class Page(Protocol):
         """The facts, counted."""
 
     def raw(self, fact: Any) -> str:  # noqa: ANN401 - a Place of the format's own
-        """Give a fact's text as it stands."""
+        """Return a fact's text as it stands."""
 
     def together(self, memories: Sequence[Memory]) -> Sequence[Sequence[Memory]]:
         """Group facts that are added at one place."""
@@ -102,7 +102,7 @@ class Page(Protocol):
         """Add a fact, or several that go together."""
 
     def replace(self, fact: Any, memory: Memory) -> Splice:  # noqa: ANN401
-        """Let a fact say something else, in its place."""
+        """Change what a fact says, in its place."""
 
     def remove(self, fact: Any) -> Splice:  # noqa: ANN401
         """Take a fact away."""
@@ -133,7 +133,7 @@ class Format(Protocol):
 
 
 def find(page: Page, memory_id: str) -> Any:  # noqa: ANN401
-    """Give the place of the fact of that id, or None."""
+    """Return the place of the fact of that id, or None."""
     if memory_id not in page.tally.ids:
         return None
     return next(fact for fact in page.facts if fact.memory.id == memory_id)

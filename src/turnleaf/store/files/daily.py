@@ -13,7 +13,7 @@ from turnleaf.core import bullets, markdown
 from turnleaf.core.examination import Row
 from turnleaf.core.jsontext import to_text
 from turnleaf.core.markdown_blocks import LINES, is_blank
-from turnleaf.core.memories import checked_text
+from turnleaf.core.memories import checked_date, checked_text, read_day
 from turnleaf.core.plurals import pluralize
 from turnleaf.errors import InvalidInput
 from turnleaf.settings import default_data_dir
@@ -32,7 +32,6 @@ TRIES = 100
 _SOURCE = re.compile(
     rf"{re.escape(bullets.MARK)}(?:(?!\bsource=)[^<>])*+source=([^ <>]++)[^<>]*+(?<=--)>"
 )
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 MOST_BLANK_BYTES = 8
 """With so many bytes more than its title a file may still be without notes."""
@@ -83,8 +82,8 @@ class DailyLog:
             file.append(note)
 
     def read(self, day: date | str) -> str:
-        """Give a day's notes as a person reads them; nothing when there are none."""
-        path = self._path(_checked(day))
+        """Return a day's notes as a person reads them; nothing when there are none."""
+        path = self._path(checked_date(day))
         data = atomic.read(path, atomic.MAX_PAGE_BYTES) or b""
         data = data[: len(data) - atomic.torn_bytes(data)]
         try:
@@ -96,14 +95,14 @@ class DailyLog:
             return markdown.without_comments(data.decode("utf-8-sig", "replace"))
 
     def erase(self, source: str) -> int:
-        """Remove every note that came from a source; give how many."""
+        """Remove every note that came from a source; return how many."""
         return sum(_erase(self._path(day), to_text(source)) for day in self.dates())
 
     def dates(self) -> list[date]:
-        """Give the days that have notes, oldest first."""
+        """Return the days that have notes, oldest first."""
         if not self.location.is_dir():
             return []
-        paths = (path for path in self.location.glob("*.md") if _day(path.stem))
+        paths = (path for path in self.location.glob("*.md") if read_day(path.stem))
         return sorted(date.fromisoformat(path.stem) for path in paths if _has_notes(path))
 
     def _path(self, day: date) -> Path:
@@ -173,25 +172,6 @@ def _drop_note(lines: list[str]) -> None:
     while lines and (is_blank(lines[-1]) or lines[-1][0] in " \t"):
         lines.pop()
     del lines[-1:]
-
-
-def _checked(day: date | str) -> date:
-    if isinstance(day, datetime):
-        return day.date()
-    if isinstance(day, date):
-        return day
-    parsed = _day(day)
-    if parsed is None:
-        message = f"{day!r} is no date; write it as 2026-11-15"
-        raise InvalidInput(message)
-    return parsed
-
-
-def _day(text: str) -> date | None:
-    try:
-        return date.fromisoformat(text) if _DAY.fullmatch(text) else None
-    except (TypeError, ValueError):
-        return None
 
 
 @collect

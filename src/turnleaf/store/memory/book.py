@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from turnleaf.core import erasing, markdown
 from turnleaf.core.changes import TICK, Change, made_with
-from turnleaf.core.drafts import NOTHING, Draft, recorded
+from turnleaf.core.drafts import NOTHING, Draft, record_steps
 from turnleaf.core.memories import Memory
 from turnleaf.core.pages import Splice
 from turnleaf.core.room import (
@@ -186,7 +186,7 @@ class Edit:
         if not (self.main.steps or self.older.steps):
             return []
         steps = [*self.main.steps, *older]
-        changes = recorded(template, steps) if steps else []
+        changes = record_steps(template, steps) if steps else []
         made = [self._make_entry(*pair) for pair in zip(changes, steps, strict=True)]
         made = [replace(one, is_older=at >= len(self.main.steps)) for at, one in enumerate(made)]
         self._keep([*self.book.record, *made])

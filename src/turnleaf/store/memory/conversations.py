@@ -45,7 +45,7 @@ class MemoryClaim:
         self._end: Callable[[], None] | None = end
 
     def end(self) -> None:
-        """Give the claim up."""
+        """Return the claim up."""
         ending, self._end = self._end, None
         if ending:
             ending()

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
-from datetime import date, datetime
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from turnleaf.core import bullets
 from turnleaf.core.jsontext import to_text
-from turnleaf.core.memories import checked_text
+from turnleaf.core.memories import checked_date, checked_text
 from turnleaf.errors import InvalidInput
 from turnleaf.store.memory.place import Keeper, MemoryPlace, Now, in_one_step
 
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+if TYPE_CHECKING:
+    from datetime import date
 
 
 class KeptNote(NamedTuple):
@@ -58,7 +57,7 @@ class MemoryDaily(Keeper):
     @in_one_step
     def read(self, day: date | str) -> str:
         """Return the notes of a day; "" when there are none."""
-        wanted = read_day(day)
+        wanted = checked_date(day)
         notes = self._days.get(wanted)
         return f"# {wanted}\n\n" + "".join(note.text for note in notes) if notes else ""
 
@@ -77,18 +76,3 @@ class MemoryDaily(Keeper):
     def dates(self) -> list[date]:
         """Return the days that have notes, oldest first."""
         return sorted(day for day, notes in self._days.items() if notes)
-
-
-def read_day(day: object) -> date:
-    """Return a day that is given as a date, a moment or a text; raise InvalidInput for none."""
-    if isinstance(day, datetime):
-        return day.date()
-    if isinstance(day, date):
-        return day
-    try:
-        if isinstance(day, str) and _DAY.fullmatch(day):
-            return date.fromisoformat(day)
-    except ValueError:
-        pass
-    message = f"{day!r:.80} is no date; write it as 2026-11-15"
-    raise InvalidInput(message)

@@ -20,10 +20,10 @@ from turnleaf.core.memories import (
     checked_slot,
     checked_text,
     contains,
+    find_new,
     unique_id,
 )
 from turnleaf.core.room import Room, check_capacity, room_for
-from turnleaf.core.times import to_millisecond
 from turnleaf.errors import Conflict, NotFound
 from turnleaf.settings import Settings
 from turnleaf.store.memory.book import MOVE, Book, Edit, name_text
@@ -369,7 +369,7 @@ class MemoryFacts(Keeper):
     def import_memories(self, incoming: Sequence[Memory]) -> int:
         """Add facts with ids and times, all or none, as one change; return how many were new."""
         edit = self._edit()
-        new = _find_new(incoming, edit.main.memories, edit.older.memories)
+        new = find_new(incoming, edit.main.memories, edit.older.memories)
         edit.check_room([one.content for one in new], "import", self._limits)
         edit.main.insert_all(new, "import")
         edit.keep("import")
@@ -379,7 +379,7 @@ class MemoryFacts(Keeper):
     def import_older(self, incoming: Sequence[Memory]) -> int:
         """Add facts to the older ones likewise, whatever the limits; return how many were new."""
         edit = self._edit()
-        new = _find_new(incoming, [*edit.main.memories, *edit.older.memories])
+        new = find_new(incoming, [*edit.main.memories, *edit.older.memories])
         edit.older.insert_all(new, MOVE)
         edit.keep("import")
         return len(new)
@@ -412,33 +412,3 @@ class MemoryFacts(Keeper):
     def room(self, origin: str = "user") -> Room:
         """Return how many more facts and characters `add` would take from that origin."""
         return room_for(origin, self._limits) - Room.of(self.get_all())
-
-
-def _find_new(
-    incoming: Sequence[Memory], known: Sequence[Memory], others: Sequence[Memory] = ()
-) -> list[Memory]:
-    """Return the facts that are not known, each under an id that no other has."""
-    said = {(one.content, one.category) for one in known}
-    ids = {one.id: one.content for one in (*others, *known)}
-    named = {(one.id, one.content) for one in known}
-    new: list[Memory] = []
-    for one in map(_check, incoming):
-        if (one.content, one.category) in said or (one.id, one.content) in named:
-            continue
-        new.append(replace(one, id=unique_id(one.id, ids)))
-        said.add((one.content, one.category))
-        named.add((one.id, one.content))
-        ids[new[-1].id] = one.content
-    return new
-
-
-def _check(memory: Memory) -> Memory:
-    return replace(
-        memory,
-        content=checked_content(memory.content),
-        category=checked_category(memory.category),
-        slot=checked_slot(memory.slot),
-        until=checked_day(memory.until),
-        created_at=to_millisecond(memory.created_at),
-        updated_at=to_millisecond(memory.updated_at),
-    )

@@ -114,7 +114,7 @@ class MemoryLearning(Keeper):
 
     @in_one_step
     def close(self) -> None:
-        """Let go of what is held here, unless it was held for too long."""
+        """Release what is held here, unless it was held for too long."""
         for one in self._kept.rows:
             if one.holder == self._holder and self._is_held(one):
                 one.let_go()

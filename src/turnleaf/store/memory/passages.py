@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from turnleaf.core.keys import Reader, can_read
+from turnleaf.core.memories import checked_date
 from turnleaf.core.search.hits import KINDS, MAX_LIMIT, MODES, PROMPT_LIMIT, Hit
 from turnleaf.core.search.passages import Passage, are_close, of_day, of_memory, of_message
 from turnleaf.core.search.ranking import HeldWords, Ranked, Weights, meaning, rank
@@ -20,7 +21,6 @@ from turnleaf.core.stored_messages import TRUSTED, Cursor
 from turnleaf.core.times import to_iso
 from turnleaf.errors import EmbeddingError, InvalidInput
 from turnleaf.store.memory.book import Book
-from turnleaf.store.memory.daily import MemoryDaily, read_day
 from turnleaf.store.memory.place import Keeper, MemoryPlace, Now, in_one_step
 from turnleaf.store.memory.scores import compare, find_unrelated, score_words
 from turnleaf.store.memory.trees import Forest
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from datetime import date, datetime
 
     from turnleaf.core.search.vectors import Embedder
+    from turnleaf.store.memory.daily import MemoryDaily
 
 Progress = Callable[[int, int], None]
 BATCH = 32
@@ -181,7 +182,7 @@ class MemoryPassages(Keeper):
         """Return the passages that fit best, best first; [] for a query without a word."""
         who = reader or Reader()
         _check(limit, source, mode, who)
-        days = ("" if one is None else read_day(one).isoformat() for one in (since, until))
+        days = ("" if one is None else checked_date(one).isoformat() for one in (since, until))
         wanted = Wanted(who, source, *days)
         if not parse_query(query).terms:
             return []

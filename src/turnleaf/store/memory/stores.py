@@ -102,7 +102,7 @@ class MemoryStores(contracts.Stores):
         return []
 
     def close(self) -> None:
-        """Let go of what is held here."""
+        """Release what is held here."""
         self.learning.close()
         self.announcements.close()
 

@@ -68,7 +68,7 @@ class Journal:
             known, data = self._read_all()
         new = filter(None, map(self._parse, _whole_lines(data)))
         ours = *known.changes, *filter(self._is_ours, new)
-        self._known = _advanced(known, data, ours)
+        self._known = _advance(known, data, ours)
         return list(ours)
 
     def _read_after(self, known: _Known) -> bytes | None:
@@ -93,7 +93,7 @@ class Journal:
         if data is None:
             self._newest = self._look_back()
         else:
-            self._newest = _advanced(known, data, self._find_newest(data) or known.changes)
+            self._newest = _advance(known, data, self._find_newest(data) or known.changes)
         return next(iter(self._newest.changes), None)
 
     def _look_back(self) -> _Known:
@@ -105,7 +105,7 @@ class Journal:
         if start and not found:
             known, data = self._read_all()
             found = self._find_newest(data)
-        return _advanced(known, data, found)
+        return _advance(known, data, found)
 
     def _find_newest(self, data: bytes) -> tuple[FileChange, ...]:
         """Return the last change of ours among lines, if there is one."""
@@ -125,12 +125,12 @@ class Journal:
         return self.path.with_name(self._file_name).exists()
 
     def is_step(self, line: bytes, change: FileChange) -> bool:
-        """Tell whether a line records a step of the same change."""
+        """Whether a line records a step of the same change."""
         one = self._parse(line)
         return one is not None and self._is_ours(one) and one.step == change.step
 
     def is_kept(self, line: bytes, is_harmless: Callable[[str], bool]) -> bool:
-        """Tell whether a line stays when ours are written anew: a neighbour's, or a riddle."""
+        """Whether a line stays when ours are written anew: a neighbour's, or a riddle."""
         change = self._parse(line)
         if change:
             return not self._is_ours(change)
@@ -165,8 +165,8 @@ class HeldJournal:
         return HeldJournal(journal, self._file)
 
     def append(self, new: Sequence[FileChange]) -> int:
-        """Write changes durably; give what `cut_back` needs."""
-        return self._file.append(_written(new))
+        """Write changes durably; return what `cut_back` needs."""
+        return self._file.append(_encode(new))
 
     def rewrite(self, ours: Sequence[FileChange], is_harmless: Callable[[str], bool]) -> None:
         """Put other changes in the place of ours, in one step.
@@ -175,7 +175,7 @@ class HeldJournal:
         """
         lines = (self._file.read() or b"").split(b"\n")
         kept = [line + b"\n" for line in lines if self._journal.is_kept(line, is_harmless)]
-        _replace(self._file, b"".join(kept) + _written(ours))
+        _replace(self._file, b"".join(kept) + _encode(ours))
 
     def cut_back(self, size: int) -> None:
         """Take back what `append` wrote."""
@@ -196,11 +196,11 @@ def _replace(file: atomic.Held, data: bytes) -> None:
     file.replace(data)
 
 
-def _written(new: Sequence[FileChange]) -> bytes:
+def _encode(new: Sequence[FileChange]) -> bytes:
     return "".join(f"{dumps(file_changes.to_json(change))}\n" for change in new).encode()
 
 
-def _advanced(known: _Known, data: bytes, ours: tuple[FileChange, ...]) -> _Known:
+def _advance(known: _Known, data: bytes, ours: tuple[FileChange, ...]) -> _Known:
     """Return what is known after the whole lines of more data."""
     whole = data[: data.rfind(b"\n") + 1]
     line = whole[whole.rfind(b"\n", 0, -1) + 1 :]

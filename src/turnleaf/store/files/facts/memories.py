@@ -20,6 +20,7 @@ from turnleaf.core.memories import (
     checked_slot,
     checked_text,
     contains,
+    find_new,
     unique_id,
 )
 from turnleaf.core.plurals import pluralize
@@ -34,7 +35,7 @@ from turnleaf.store.files.facts.memory_file import MemoryFile, fact_lines
 from turnleaf.store.files.facts.older import MOVED, OlderFacts, older_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from datetime import date
     from pathlib import Path
 
@@ -71,7 +72,7 @@ class MemoryStore:
         now: Callable[[], datetime] = utc_now,
         new_id: Callable[[], str] = random_id,
     ) -> None:
-        self.location = _resolved(location)
+        self.location = _resolve(location)
         self._given_settings = settings
         self._settings = settings or Settings()
         self._now = now
@@ -86,7 +87,7 @@ class MemoryStore:
         return self.location.exists()
 
     def use(self, settings: Settings) -> None:
-        """Let other limits hold from now on."""
+        """Apply other limits from now on."""
         self._given_settings = self._settings = settings
 
     def init(self) -> None:
@@ -205,11 +206,11 @@ class MemoryStore:
         return [*self._find_ended(here).values(), *left]
 
     def get(self, memory_id: str) -> Memory | None:
-        """Give the fact of that id."""
+        """Return the fact of that id."""
         return next((memory for memory in self.get_all() if memory.id == memory_id), None)
 
     def search(self, keyword: str) -> list[Memory]:
-        """Give the facts that hold a keyword, whatever the case."""
+        """Return the facts that hold a keyword, whatever the case."""
         wanted = checked_text(keyword, "a keyword")
         return [memory for memory in self.get_all() if contains(memory, wanted)]
 
@@ -229,7 +230,7 @@ class MemoryStore:
         slot: str | OrKept | None = KEPT,
         until: date | OrKept | None = KEPT,
     ) -> Memory | None:
-        """Let a fact say something else; None when there is none of that id.
+        """Change what a fact says; None when there is none of that id.
 
         With `expected`, only if it still says that; raise Conflict otherwise. Its slot and its
         last day stay, unless others are given.
@@ -333,7 +334,7 @@ class MemoryStore:
             return bool(self._older.remove({memory_id}, held, op, origin, source)) or is_here
 
     def write(self, text: str, *, expected: str | None = None, origin: str = "user") -> Written:
-        """Let a person's text be the whole file, to the byte, whatever the limits say.
+        """Replace the whole file by a person's text, to the byte, whatever the limits say.
 
         What it lacks stays away, and `undo` gives back what it replaced. With `expected`, only
         if the file is still of that version; raise Conflict otherwise.
@@ -356,7 +357,7 @@ class MemoryStore:
             held.change(lambda _: None)  # What was deleted by hand is then on record.
             history = self._history()
             if number is not None:
-                return self._take_back(held, _numbered(number, history), history, skip=skip)
+                return self._take_back(held, _find_numbered(number, history), history, skip=skip)
             left = history
             while found := changes.undoable(left):
                 undone = self._take_back(held, found, history, skip=skip)
@@ -371,7 +372,7 @@ class MemoryStore:
         return self._file.journal.state()
 
     def changes(self, memory_id: str | None = None) -> list[Change]:
-        """Give the record of changes, oldest first; of one fact or of all."""
+        """Return the record of changes, oldest first; of one fact or of all."""
         self._look()
         history = self._history()
         return [change for change in history if memory_id is None or change.concerns(memory_id)]
@@ -402,10 +403,10 @@ class MemoryStore:
         return "markdown" if self._file.format is markdown else "json"
 
     def import_memories(self, incoming: Sequence[Memory]) -> int:
-        """Take over facts with their ids and times, all or none; give how many were new."""
+        """Take over facts with their ids and times, all or none; return how many were new."""
 
         def edit(draft: Draft) -> int:
-            new = _unknown(incoming, draft.memories, self._older_facts())
+            new = find_new(incoming, draft.memories, self._older_facts())
             self._check_room(draft.taken + Room.of(new))
             draft.insert_all(new, "import")
             return len(new)
@@ -418,12 +419,12 @@ class MemoryStore:
         if self._older is None:
             return 0
         with self._file.held() as held:
-            new = _unknown(incoming, [*self._file.memories(), *self._older_facts()])
+            new = find_new(incoming, [*self._file.memories(), *self._older_facts()])
             self._older.keep(new, held, "import", is_new=True)
             return len(new)
 
     def erase(self, source: str, *, elsewhere: Sequence[Change] = ()) -> list[Memory]:
-        """Erase all that came from a conversation, a tool or a document; give the facts so far.
+        """Erase all that came from a conversation, a tool or a document; return the facts so far.
 
         Where it had replaced another text, that one stands again; what a person edited since
         stays. Nothing can be undone of it. `elsewhere` is what another file records of the facts.
@@ -458,7 +459,7 @@ class MemoryStore:
         return self._file.version()
 
     def snapshot(self) -> tuple[str, str]:
-        """Give the file as it is, and the version of just that text."""
+        """Return the file as it is, and the version of just that text."""
         text = self.text()
         return text, atomic.version(text.encode())
 
@@ -515,7 +516,7 @@ class MemoryStore:
     def _change(
         self, edit: Callable[[Draft], T], origin: str | None = None, source: Source | None = None
     ) -> T:
-        """Let `edit` change the memory file, and the older facts with it."""
+        """Change the memory file by `edit`, and the older facts with it."""
         self._ready()
         with self._file.held() as held:
             return self._change_held(held, edit, origin, source)
@@ -538,7 +539,7 @@ class MemoryStore:
             undone = {step.undoes for step in draft.steps if step.undoes}
             back = older.find_revived(undone) if undone else []
             older.keep([*self._file.date(retired), *back], held, origin, source)
-            return result, _brought_back(draft)
+            return result, _find_brought_back(draft)
 
         result, back = held.change(whole, origin, source)
         if back:
@@ -548,7 +549,7 @@ class MemoryStore:
         return result
 
     def _expire(self, draft: Draft, held: HeldMemoryFile) -> None:
-        """Let facts leave whose last day is over; they stay where that cannot be."""
+        """Move facts whose last day is over; they stay where that cannot be."""
         ended = self._find_ended(draft.memories)
         if self._older and ended:
             with suppress(StorageError):
@@ -676,7 +677,7 @@ class MemoryStore:
         return to_millisecond(self._now())
 
     def _later(self, memory: Memory) -> datetime:
-        """Give a time after the fact's last change, whatever the clock says.
+        """Return a time after the fact's last change, whatever the clock says.
 
         It is how a text tells whether its writer had seen an update.
         """
@@ -700,21 +701,21 @@ class MemoryStore:
 
 
 def default_location() -> Path:
-    """Give 002's path by environment."""
+    """Return 002's path by environment."""
     folder = default_data_dir()
     if in_home_assistant():
         return folder / "memories" / "memories.json"
     return folder / "memories.json"
 
 
-def _resolved(location: str | Path | None) -> Path:
+def _resolve(location: str | Path | None) -> Path:
     if isinstance(location, str) and "://" in location:
         message = f"{location!r} is not a place for memories; pass a path ending in .json or .md"
         raise InvalidInput(message)
     return atomic.real(default_location() if location is None else location)
 
 
-def _numbered(number: int, history: Sequence[FileChange]) -> list[FileChange]:
+def _find_numbered(number: int, history: Sequence[FileChange]) -> list[FileChange]:
     change = next((one for one in history if one.n == number), None)
     if change is None or not changes.is_undoable(change, history):
         message = f"there is no change {number} to take back; it may have been taken back already"
@@ -722,34 +723,10 @@ def _numbered(number: int, history: Sequence[FileChange]) -> list[FileChange]:
     return changes.made_with(change, history)
 
 
-def _brought_back(draft: Draft) -> set[str]:
+def _find_brought_back(draft: Draft) -> set[str]:
     """Name the facts that a draft brings back, or that stand in it although they were older."""
     came = {step.id for step in draft.steps if step.after and step.op in {"revive", "undo"}}
     return came & {memory.id for memory in draft.memories} if came else came
-
-
-def _unknown(
-    incoming: Sequence[Memory], present: Sequence[Memory], older: Sequence[Memory] = ()
-) -> list[Memory]:
-    """Leave out what is there already; another fact of a taken id gets another id."""
-    left = {memory.id: memory.content for memory in older}
-    contents = {(memory.content, memory.category) for memory in present}
-    ids = {memory.id for memory in present}
-    same = {(memory.id, memory.content) for memory in present}
-    new = []
-    for memory in incoming:
-        fact = replace(
-            memory,
-            id=unique_id(memory.id, ids | _find_others(left, memory)),
-            content=checked_content(memory.content),
-            category=checked_category(memory.category),
-        )
-        is_there = (memory.id, memory.content) in same
-        if not is_there and (fact.content, fact.category) not in contents:
-            contents.add((fact.content, fact.category))
-            ids.add(fact.id)
-            new.append(fact)
-    return new
 
 
 @collect
@@ -768,8 +745,3 @@ def examine(path: Path) -> Iterator[Part]:
         return f"{pluralize(len(facts), 'fact')}, {pluralize(chars, 'character')}"
 
     yield from examine_file("memory", path, describe)
-
-
-def _find_others(left: Mapping[str, str], memory: Memory) -> set[str]:
-    """Return the id of a fact that left, if that is another one's as well."""
-    return {memory.id} if left.get(memory.id, memory.content) != memory.content else set()

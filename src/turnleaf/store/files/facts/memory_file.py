@@ -66,7 +66,7 @@ class _Content:
     @cached_property
     def text(self) -> str:
         """The bytes, decoded."""
-        return _decoded(self.data)
+        return _decode(self.data)
 
     def page(self, kind: Format, saved_at: datetime) -> Page:
         """Return the text, parsed, with the time at which the file was saved."""
@@ -123,7 +123,7 @@ class MemoryFile:
             yield HeldMemoryFile(self, file, other.journal.of(self.journal))
 
     def put(self, text: str, expected: str | None, origin: str) -> int | None:
-        """Let a person's text be the file's; give the number of that change, if it is one.
+        """Replace the file by a person's text; return the number of that change, if it is one.
 
         With `expected`, only if that is the version that it replaces; raise Conflict otherwise.
         What somebody else's save called for is made first, so nobody replaces it unseen.
@@ -195,7 +195,7 @@ class MemoryFile:
         origin: str | None = None,
         source: Source | None = None,
     ) -> T:
-        """Let `edit` change the text, for the holder of both locks."""
+        """Change the text by `edit`, for the holder of both locks."""
         for _ in range(CHANGE_TRIES):
             with suppress(atomic.Overtaken):
                 opened = self._open(file, journal)
@@ -299,7 +299,7 @@ class MemoryFile:
         return content
 
     def mend(self) -> list[Memory]:
-        """Bring back what somebody else's save wiped unseen; give the facts brought back."""
+        """Bring back what somebody else's save wiped unseen; return the facts brought back."""
         known = self.journal.last()
         with self.held() as held:
             held.change(lambda _: None)
@@ -342,7 +342,7 @@ class MemoryFile:
             if last and self._late_save(last) is not None:
                 return self._with_late_save(file, last, replaced)
             if last and self._version(data) != last.new:
-                return self._with_save(journal, _settled(self.path))
+                return self._with_save(journal, _read_settled(self.path))
             return _Opened(self._draft(data, last), data, resting)
         except CorruptFile as problem:
             file.move_aside(str(problem))
@@ -351,7 +351,7 @@ class MemoryFile:
             return _Opened(draft, _read(file.path) or b"", is_unrecorded=True)
 
     def _last_made(self, journal: HeldJournal, data: bytes) -> FileChange | None:
-        """Give the newest change, having struck out one that a kill kept from being made."""
+        """Return the newest change, having struck out one that a kill kept from being made."""
         last = self.journal.last()
         if last is None or last.old == last.new or self._version(data) != last.old:
             return last
@@ -359,7 +359,7 @@ class MemoryFile:
         if self._version(before) == last.old:
             return last
         with suppress(CorruptFile):
-            new = self.texts(self.journal.read()).after(_decoded(data), last)
+            new = self.texts(self.journal.read()).after(_decode(data), last)
             # While the record tells it: later our own text would look like an editor's save.
             if before and _is_beginning(before, new, last.new):
                 atomic.drop_previous(self.path)
@@ -370,7 +370,7 @@ class MemoryFile:
 
         What the person took away is recorded at once: a later save may no longer tell.
         """
-        draft, repair = self._judged(data)
+        draft, repair = self._judge(data)
         if repair.removed:
             journal.append([self._change("", "", draft, removed=repair.removed)])
         file_changes.mend(draft, repair)
@@ -380,12 +380,12 @@ class MemoryFile:
         self, file: atomic.Held, last: FileChange, replaced: bytes | None
     ) -> _Opened:
         """Take in what somebody saved while we replaced the file, and lose neither."""
-        data, late = _settled(self.path), _settled(atomic.previous_path(self.path))
-        draft, repair = self._judged(late)
+        data, late = _read_settled(self.path), _read_settled(atomic.previous_path(self.path))
+        draft, repair = self._judge(late)
         removed = repair.removed
         if self._version(data) != last.new:
-            text = self._joined(file, data, late, replaced)
-            draft, repair = self._judged(text.encode())
+            text = self._join(file, data, late, replaced)
+            draft, repair = self._judge(text.encode())
             for memory in removed if replaced else ():
                 if draft.find(memory.id) is not None:
                     draft.remove(memory.id, "restore")
@@ -395,14 +395,14 @@ class MemoryFile:
             draft, data, late=late, is_unrecorded=True, removed=removed, erased=repair.erased
         )
 
-    def _joined(self, file: atomic.Held, data: bytes, late: bytes, replaced: bytes | None) -> str:
+    def _join(self, file: atomic.Held, data: bytes, late: bytes, replaced: bytes | None) -> str:
         """Join two saves that were made at once; where that cannot be, keep a copy of one."""
         if replaced is not None and self.format is markdown:
-            base, edited, onto = map(_decoded, (replaced, late, data))
-            return markdown.joined(base, edited, onto, atomic.modified(self.path))
+            base, edited, onto = map(_decode, (replaced, late, data))
+            return markdown.join_edits(base, edited, onto, atomic.modified(self.path))
         copy = file.keep_copy(late, "conflict")
         atomic.log.warning("%s was saved twice at once; one version is %s", self.path, copy)
-        return _decoded(data)
+        return _decode(data)
 
     def _draft(self, data: bytes, last: FileChange | None = None) -> Draft:
         shape = last.shape if last else None
@@ -436,11 +436,11 @@ class MemoryFile:
             return True
         if self._version(data) == last.new:
             with suppress(CorruptFile):
-                old = self.texts(self.journal.read()).before(_decoded(data), last)
+                old = self.texts(self.journal.read()).before(_decode(data), last)
                 return _is_beginning(before, old, last.old)
         return False
 
-    def _judged(self, data: bytes) -> tuple[Draft, Repair]:
+    def _judge(self, data: bytes) -> tuple[Draft, Repair]:
         draft = self._draft(data)
         found = {memory.id: memory for memory in draft.memories}
         history = self.journal.read()
@@ -473,7 +473,7 @@ class MemoryFile:
         before = self.journal.last()
         template = self._change(old, new, opened.draft, origin, source, opened.removed)
         size = journal.append(
-            _silenced(file_changes.recorded(template, opened.draft.steps), opened.erased)
+            _silence(file_changes.record_steps(template, opened.draft.steps), opened.erased)
         )
         try:
             if new == old:
@@ -537,7 +537,7 @@ class HeldMemoryFile:
         origin: str | None = None,
         source: Source | None = None,
     ) -> T:
-        """Let `edit` change the text; what it changed is then on record and on disk.
+        """Change the text by `edit`; what it changed is then on record and on disk.
 
         It is called again when somebody else saves the file in between.
         """
@@ -554,7 +554,7 @@ class HeldMemoryFile:
         return self._memory_file.erase_held(self._file, self.journal, source, beside, elsewhere)
 
 
-def _silenced(lines: Sequence[FileChange], erased: frozenset[str]) -> list[FileChange]:
+def _silence(lines: Sequence[FileChange], erased: frozenset[str]) -> list[FileChange]:
     """Keep what an older file brought back of an erased source off the record."""
     return [
         file_changes.without_text(line) if line.op == "restore" and line.id in erased else line
@@ -571,7 +571,7 @@ def _format(path: Path) -> Format:
     return formats[path.suffix]
 
 
-def _decoded(data: bytes) -> str:
+def _decode(data: bytes) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
@@ -589,7 +589,7 @@ def _read(path: Path) -> bytes | None:
     return atomic.read_raw(path, atomic.MAX_PAGE_BYTES)
 
 
-def _settled(path: Path) -> bytes:
+def _read_settled(path: Path) -> bytes:
     """Read a file when it is at rest: an editor may be in the middle of its save.
 
     One that saves in place empties the file first, so an empty one is waited for longest.
@@ -610,7 +610,7 @@ JSON_HEAD = 1
 
 
 def fact_lines(text: str, name: str) -> dict[str, int]:
-    """Give the line of each fact by its id, from 1; of a JSON file only if it is laid out so."""
+    """Return the line of each fact by its id, from 1; of a JSON file only if it is laid out so."""
     return _of_json(text) if name.endswith(".json") else _of_markdown(text)
 
 

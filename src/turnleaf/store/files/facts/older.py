@@ -114,7 +114,7 @@ class OlderFacts:
             return beside.change(edit, origin, source)
 
     def change(self, edit: Callable[[Draft], list[Change]], held: HeldMemoryFile) -> list[Change]:
-        """Let `edit` change the text."""
+        """Change the text by `edit`."""
         with self._file.held_beside(held) as beside:
             return beside.change(edit, "user")
 

@@ -41,7 +41,7 @@ class PendingStore(MemoryStore):
         self._memory = memory
 
     def get_all(self) -> list[Memory]:
-        """Give what waits, in the file's order, having finished what a kill left half accepted."""
+        """Return what waits, having finished what a kill left half accepted."""
         waiting = super().get_all()
         known = self._memory.known_ids() if waiting else set()
         accepted = {memory.id for memory in waiting} & known
