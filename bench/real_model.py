@@ -34,7 +34,7 @@ from turnleaf.errors import ModelError, UnreadableAnswer
 from turnleaf.llm.api import ApiModel
 from turnleaf.settings import CONFIG_NAME
 from turnleaf.store.files.config import ConfigFile
-from turnleaf.turns import Done
+from turnleaf.turn import Done
 
 WINDOW = 2_048
 START_SECONDS = 120.0

@@ -7,14 +7,33 @@ import pstats
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 
 def count_calls(work: Callable[[], object]) -> Counter[str]:
     """Count the calls of functions by module and name, in this thread."""
-    profile = cProfile.Profile()
-    profile.runcall(work)
-    stats: dict[tuple[str, int, str], tuple[int, ...]] = pstats.Stats(profile).stats  # type: ignore[attr-defined]
     calls = Counter[str]()
-    for (file, _, name), (_, count, *_) in stats.items():
+    for (file, _, name), (_, count, *_) in _profile(work).items():
         calls[f"{Path(file).stem}.{name}"] += count
     return calls
+
+
+def count_questions(work: Callable[[], object], to: str) -> Counter[str]:
+    """Count the calls from the modules right above `store/` to a folder in it, in this thread."""
+    calls = Counter[str]()
+    for (file, _, name), (*_, callers) in _profile(work).items():
+        if f"/store/{to}/" in file:
+            asked = [count for (caller, *_), (_, count, *_) in callers.items() if _asks(caller)]
+            calls[name] += sum(asked)
+    return +calls
+
+
+def _asks(file: str) -> bool:
+    return Path(file).parent.name == "turnleaf"
+
+
+def _profile(work: Callable[[], object]) -> dict[tuple[str, int, str], Any]:
+    profile = cProfile.Profile()
+    profile.runcall(work)
+    found: dict[tuple[str, int, str], Any] = pstats.Stats(profile).stats  # type: ignore[attr-defined]
+    return found

@@ -24,7 +24,7 @@ from turnleaf.core.learning.decisions import Decision
 from turnleaf.core.learning.queue import Queued
 from turnleaf.errors import InvalidInput, ModelError, SettingsError, StorageError
 from turnleaf.llm.recall import RecallModel
-from turnleaf.reading import MessageReader
+from turnleaf.rule_learning import MessageReader
 from turnleaf.settings import CONFIG_NAME
 from turnleaf.store.files.config import ConfigFile
 from turnleaf.store.timing import local_zone

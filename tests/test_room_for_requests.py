@@ -15,7 +15,7 @@ from turnleaf.context_search import find_context
 from turnleaf.core.changes import Source
 from turnleaf.core.learning.queue import Queued
 from turnleaf.core.messages import Message
-from turnleaf.decision_writing import DecisionWriter
+from turnleaf.learning import DecisionWriter
 from turnleaf.store.files.config import ConfigFile
 from turnleaf.store.files.learning_queue import LearningStore
 from turnleaf.tools import MemoryTools
@@ -140,7 +140,7 @@ def test_what_does_not_fit_is_tried_again_only_when_there_is_room(
     assert small.memory.changes() == before
     for memory in small.memory.get_all()[:2]:
         small.memory.delete(memory.id)
-    assert [one.memory.content for one in writer.settle().learnt] == ["fact number 0"]
+    assert [one.memory.content for one in writer.settle().learned] == ["fact number 0"]
     assert [one.decision.content for one in learning.outbox()] == [
         "fact number 1",
         "fact number 2",

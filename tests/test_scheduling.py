@@ -27,7 +27,7 @@ from turnleaf.core.schedules import Run, Schedule
 from turnleaf.errors import Conflict, InvalidInput, ModelError
 from turnleaf.llm.claude_cli import ClaudeCli
 from turnleaf.llm.recall import RecallModel
-from turnleaf.scheduling import MOST_AT_ONCE, Runner, told
+from turnleaf.scheduling import MOST_AT_ONCE, Runner, describe_result
 from turnleaf.settings import DataFolder
 from turnleaf.store.files import atomic
 from turnleaf.store.files.backup import backup, restore
@@ -251,8 +251,10 @@ def test_what_was_delivered_before_the_program_ended_is_not_delivered_again(
     clock.pass_time(minutes=15)
     ((schedule, run),) = own.schedules.claim()
     atomic.make_folder(folder.results)
-    atomic.write(folder.results / "燈.md", f"{told(schedule, run, '小明。')}\n\n".encode())
-    own.daily.append(told(schedule, run, "小明。"))
+    atomic.write(
+        folder.results / "燈.md", f"{describe_result(schedule, run, '小明。')}\n\n".encode()
+    )
+    own.daily.append(describe_result(schedule, run, "小明。"))
     own.schedules.give_back(schedule.id, run)
     assert Runner(own).make_due() == 1
     assert only_run(own).state == "done"

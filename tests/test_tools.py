@@ -14,7 +14,7 @@ import pytest
 from turnleaf import Settings
 from turnleaf.core.changes import Source
 from turnleaf.store.contracts import Stores
-from turnleaf.tools import SPECS, TOOLS, MemoryTools, Turn
+from turnleaf.tools import SPECS, TOOLS, MemoryTools, ToolContext
 
 MORNING = datetime(2026, 11, 16, 9, 30, tzinfo=UTC)
 
@@ -43,8 +43,8 @@ def test_the_table_describes_exactly_the_tools_that_there_are() -> None:
 def test_read_memory_gives_the_whole_file_with_days_and_ids_for_our_comments(
     tools: MemoryTools,
 ) -> None:
-    fact = tools.memory.add("客廳的燈叫做小明", "家")
-    with tools.memory.location.open("a", encoding="utf-8") as file:
+    fact = tools.stores.facts.add("客廳的燈叫做小明", "家")
+    with tools.stores.facts.location.open("a", encoding="utf-8") as file:
         file.write("\nThe fuse box is in the cellar.\n")
     result = used(tools, "read_memory")
     assert result["success"] is True
@@ -57,16 +57,16 @@ def test_read_memory_gives_the_whole_file_with_days_and_ids_for_our_comments(
 def test_append_memory_adds_to_the_file_and_to_the_index(tools: MemoryTools) -> None:
     result = used(tools, "append_memory", fact="客廳的燈叫做小明", category="家")
     assert result["success"] is True
-    assert "## 家\n\n- 客廳的燈叫做小明" in tools.memory.prompt_text()
-    assert [hit.id for hit in tools.index.search("小明")] == [result["id"]]
+    assert "## 家\n\n- 客廳的燈叫做小明" in tools.stores.facts.prompt_text()
+    assert [hit.id for hit in tools.stores.passages.search("小明")] == [result["id"]]
 
 
 @pytest.mark.scenario("003.tool-search-memory")
 def test_search_memory_gives_at_most_ten_that_matter(tools: MemoryTools) -> None:
     for number in range(12):
-        tools.memory.add(f"小明的第{number}個開關在走廊")
-    tools.memory.add("I like tea")
-    tools.daily.append("換了小明的燈泡")
+        tools.stores.facts.add(f"小明的第{number}個開關在走廊")
+    tools.stores.facts.add("I like tea")
+    tools.stores.daily.append("換了小明的燈泡")
     results = used(tools, "search_memory", query="小明")["results"]
     assert len(results) == 10
     assert all("小明" in result["text"] for result in results)
@@ -77,8 +77,8 @@ def test_search_memory_gives_at_most_ten_that_matter(tools: MemoryTools) -> None
 @pytest.mark.scenario("003.tool-append-daily-log")
 def test_append_daily_log_adds_to_the_file_of_today(tools: MemoryTools) -> None:
     assert used(tools, "append_daily_log", entry="換了燈泡")["success"] is True
-    assert "- 09:30 換了燈泡" in (tools.daily.location / "2026-11-16.md").read_text("utf-8")
-    assert [hit.source for hit in tools.index.search("燈泡")] == ["daily"]
+    assert "- 09:30 換了燈泡" in (tools.stores.daily.location / "2026-11-16.md").read_text("utf-8")
+    assert [hit.source for hit in tools.stores.passages.search("燈泡")] == ["daily"]
 
 
 @pytest.mark.scenario("001.goal-model-decides")
@@ -91,19 +91,19 @@ def test_manage_memory_saves_lists_searches_updates_and_deletes(tools: MemoryToo
     assert [one["id"] for one in found] == [saved["id"]]
     changed = used(tools, "manage_memory", action="update", id=saved["id"], content="燈叫小華")
     assert changed["content"] == "燈叫小華"
-    assert [memory.content for memory in tools.memory.get_all()] == ["燈叫小華"]
+    assert [memory.content for memory in tools.stores.facts.get_all()] == ["燈叫小華"]
     assert used(tools, "manage_memory", action="delete", id=saved["id"])["success"] is True
-    assert tools.memory.get_all() == []
+    assert tools.stores.facts.get_all() == []
 
 
 def test_manage_memory_saves_below_a_heading(tools: MemoryTools) -> None:
     saved = used(tools, "manage_memory", action="save", content="燈叫小明", category="家")
     assert saved["category"] == "家"
-    assert "## 家\n\n- 燈叫小明" in tools.memory.prompt_text()
+    assert "## 家\n\n- 燈叫小明" in tools.stores.facts.prompt_text()
 
 
 def test_the_day_and_id_of_a_fact_that_a_model_copies_are_not_saved(tools: MemoryTools) -> None:
-    fact = tools.memory.add("燈叫小明")
+    fact = tools.stores.facts.add("燈叫小明")
     copied = f"燈叫小華 [2026-11-16 {fact.id}]"
     changed = used(tools, "manage_memory", action="update", id=fact.id, content=copied)
     assert changed["content"] == "燈叫小華"
@@ -111,7 +111,7 @@ def test_the_day_and_id_of_a_fact_that_a_model_copies_are_not_saved(tools: Memor
     assert saved["content"] == "貓叫小安"
     assert "note" not in saved
     dated = used(tools, "append_memory", fact="考試 [2026-11-17 evening]")
-    assert [one.content for one in tools.memory.get_all()][-1] == "考試 [2026-11-17 evening]"
+    assert [one.content for one in tools.stores.facts.get_all()][-1] == "考試 [2026-11-17 evening]"
     assert dated["success"] is True
 
 
@@ -137,7 +137,7 @@ def test_manage_schedule_keeps_what_it_was_given(tools: MemoryTools) -> None:
         "paused": False,
         "nextRun": "2099-12-24T10:00:00.000Z",
     }
-    (kept,) = tools.schedules.get_all()
+    (kept,) = tools.stores.schedules.get_all()
     assert (kept.prompt, kept.deliver) == ("今天的天氣如何？", "file:天氣.md")
     listed = used(tools, "manage_schedule", action="list")
     assert [one["id"] for one in listed["schedules"]] == [made["id"]]
@@ -152,7 +152,7 @@ def test_manage_schedule_pauses_and_shows_what_runs_gave(tools: MemoryTools) -> 
     made = used(tools, "manage_schedule", action="add", prompt="早安", timing="@daily")
     assert used(tools, "manage_schedule", action="pause", id=made["id"])["paused"] is True
     assert used(tools, "manage_schedule", action="resume", id=made["id"])["paused"] is False
-    store = tools.schedules
+    store = tools.stores.schedules
     for result in ("晴", "雨"):
         _, run = store.begin(made["id"])
         store.finish(made["id"], run, result=result)
@@ -160,16 +160,16 @@ def test_manage_schedule_pauses_and_shows_what_runs_gave(tools: MemoryTools) -> 
     assert [(run["state"], run["result"]) for run in shown] == [("done", "雨"), ("done", "晴")]
     assert not {"holder", "heldUntil"} & shown[0].keys()
     assert used(tools, "manage_schedule", action="remove", id=made["id"])["removed"] is True
-    assert tools.schedules.get_all() == []
+    assert tools.stores.schedules.get_all() == []
 
 
 @pytest.mark.parametrize("action", ["add", "update", "pause", "resume", "remove"])
 def test_a_schedule_makes_no_others_and_changes_none(tools: MemoryTools, action: str) -> None:
-    known = tools.schedules.add("早安", "0 9 * * *")
+    known = tools.stores.schedules.add("早安", "0 9 * * *")
     inside = in_turn(tools, conversation=f"schedule:{known.id}")
     fields = {"action": action, "id": known.id, "prompt": "再一個", "timing": "every 1m"}
     assert "makes no others" in used(inside, "manage_schedule", **fields)["error"]
-    assert tools.schedules.get_all() == [known]
+    assert tools.stores.schedules.get_all() == [known]
     assert used(inside, "manage_schedule", action="list")["success"] is True
 
 
@@ -184,14 +184,14 @@ def test_results_go_to_no_channel_that_is_not_on_the_list(tools: MemoryTools, de
     made = used(tools, "manage_schedule", action="add", **{**given, "deliver": "log"})
     refused = used(tools, "manage_schedule", action="update", id=made["id"], deliver=deliver)
     assert refused["success"] is False
-    assert [one.deliver for one in tools.schedules.get_all()] == ["log"]
+    assert [one.deliver for one in tools.stores.schedules.get_all()] == ["log"]
     (tools.stores.folder.path / "memory-config.json").write_text(json.dumps(listed), "utf-8")
     changed = used(tools, "manage_schedule", action="update", id=made["id"], deliver=deliver)
     assert changed["deliver"] == "slack:C0SECRET"
 
 
 def test_of_many_long_runs_a_model_reads_the_newest_and_no_folders(tools: MemoryTools) -> None:
-    store = tools.schedules
+    store = tools.stores.schedules
     one = store.add("早安", "@daily")
     for number in range(7):
         _, run = store.begin(one.id)
@@ -291,8 +291,8 @@ def test_what_cannot_be_done_is_reported_as_failed(
     result = used(tools, name, **arguments)
     assert result["success"] is False
     assert said in result["error"]
-    assert tools.memory.get_all() == []
-    assert tools.schedules.get_all() == []
+    assert tools.stores.facts.get_all() == []
+    assert tools.stores.schedules.get_all() == []
 
 
 @pytest.mark.parametrize(
@@ -326,14 +326,14 @@ LONG = SECRET + " 客廳的燈叫做小明" * 2000
 def test_a_fact_that_no_memory_has_room_for_is_refused_before_anything_reads_it(
     tools: MemoryTools,
 ) -> None:
-    known = tools.memory.add("我住在台北")
+    known = tools.stores.facts.add("我住在台北")
     told = f"{len(LONG)} characters of 10000 (MEMORY_MAX_CHARS)"
     assert told in used(tools, "append_memory", fact=LONG)["error"]
     assert told in used(tools, "manage_memory", action="save", content=LONG)["error"]
     changing = {"action": "update", "content": LONG}
     assert told in used(tools, "manage_memory", id=known.id, **changing)["error"]
     assert "no fact has the id" in used(tools, "manage_memory", id="none", **changing)["error"]
-    assert tools.memory.get_all() == [known]
+    assert tools.stores.facts.get_all() == [known]
 
 
 @pytest.mark.parametrize(
@@ -355,7 +355,7 @@ def test_an_argument_of_more_than_a_hundred_thousand_characters_is_refused(
 def test_a_file_that_cannot_be_written_is_reported_as_failed(
     tools: MemoryTools, tmp_path: Path
 ) -> None:
-    tools.memory.location.mkdir(parents=True)
+    tools.stores.facts.location.mkdir(parents=True)
     result = used(tools, "append_memory", fact="coffee")
     assert result["success"] is False
     assert "MEMORY.md" in result["error"]
@@ -367,13 +367,13 @@ def test_the_same_fact_is_saved_once(tools: MemoryTools) -> None:
     again = used(tools, "manage_memory", action="save", content="客廳的燈叫做小明。")
     assert again["id"] == first["id"]
     assert "already" in again["note"]
-    assert len(tools.memory.get_all()) == 1
+    assert len(tools.stores.facts.get_all()) == 1
 
 
 def test_facts_that_share_words_are_all_saved(tools: MemoryTools) -> None:
     used(tools, "append_memory", fact="Prefers dark mode in the editor")
     used(tools, "append_memory", fact="My editor is Neovim")
-    assert len(tools.memory.get_all()) == 2
+    assert len(tools.stores.facts.get_all()) == 2
 
 
 @pytest.mark.parametrize(
@@ -406,16 +406,18 @@ def test_what_says_nothing_but_a_secret_is_refused(tools: MemoryTools, secret: s
         result = used(tools, "manage_memory", content=secret, **given)
         assert not result["success"]
         assert "secrets are not kept" in result["error"]
-    assert [memory.content for memory in tools.memory.get_all()] == ["The router is in the cellar"]
+    assert [memory.content for memory in tools.stores.facts.get_all()] == [
+        "The router is in the cellar"
+    ]
 
 
 def in_turn(tools: MemoryTools, **turn: Any) -> MemoryTools:  # noqa: ANN401
-    return replace(tools, turn=Turn(**turn))
+    return replace(tools, turn=ToolContext(**turn))
 
 
 def test_what_is_saved_leads_back_to_the_tool_and_the_conversation(tools: MemoryTools) -> None:
     used(in_turn(tools, conversation="slack:1.5"), "append_memory", fact="I like tea")
-    (change,) = tools.memory.changes()
+    (change,) = tools.stores.facts.changes()
     assert change.origin == "tool"
     assert change.source == Source(
         conversation="slack:1.5", trust="user", name="tool:append_memory"
@@ -433,11 +435,11 @@ def test_what_is_saved_leads_back_to_the_tool_and_the_conversation(tools: Memory
 def test_what_was_asked_for_in_this_turn_is_not_saved_in_other_words(
     tools: MemoryTools, asked: str, saved: str
 ) -> None:
-    fact = tools.memory.add(asked)
+    fact = tools.stores.facts.add(asked)
     result = used(in_turn(tools, saved=(fact.id,)), "append_memory", fact=saved)
     assert (result["id"], result["success"]) == (fact.id, True)
     assert "already" in result["note"]
-    assert len(tools.memory.get_all()) == 1
+    assert len(tools.stores.facts.get_all()) == 1
 
 
 @pytest.mark.parametrize(
@@ -453,9 +455,9 @@ def test_what_was_asked_for_in_this_turn_is_not_saved_in_other_words(
 def test_another_fact_of_the_same_turn_is_saved_as_well(
     tools: MemoryTools, first: str, second: str
 ) -> None:
-    fact = tools.memory.add(first)
+    fact = tools.stores.facts.add(first)
     used(in_turn(tools, saved=(fact.id,)), "append_memory", fact=second)
-    assert [memory.content for memory in tools.memory.get_all()] == [first, second]
+    assert [memory.content for memory in tools.stores.facts.get_all()] == [first, second]
 
 
 def test_beside_a_document_what_is_saved_waits(tools: MemoryTools) -> None:
@@ -467,9 +469,9 @@ def test_beside_a_document_what_is_saved_waits(tools: MemoryTools) -> None:
         result = used(own, name, **fields)
         assert result["success"] is True
         assert "waits until the user accepts" in result["note"]
-    assert tools.memory.get_all() == []
-    assert len(tools.pending.get_all()) == 2
-    source = tools.pending.changes()[0].source
+    assert tools.stores.facts.get_all() == []
+    assert len(tools.stores.pending.get_all()) == 2
+    source = tools.stores.pending.changes()[0].source
     assert source is not None
     assert (source.name, source.trust) == ("document:頁面.html", "document")
 
@@ -490,16 +492,16 @@ def test_beside_a_document_what_is_saved_waits(tools: MemoryTools) -> None:
 def test_beside_a_document_nothing_else_is_changed(
     tools: MemoryTools, name: str, fields: dict[str, str]
 ) -> None:
-    fact = tools.memory.add("I like tea")
-    schedule = tools.schedules.add("Good morning", "0 9 * * *")
+    fact = tools.stores.facts.add("I like tea")
+    schedule = tools.stores.schedules.add("Good morning", "0 9 * * *")
     ids = {"manage_memory": {"id": fact.id}, "manage_schedule": {"id": schedule.id}}
     given = {**fields, **ids.get(name, {})}
     result = used(in_turn(tools, documents=("page.html",)), name, **given)
     assert result["success"] is False
     assert "while a document is attached" in result["error"]
-    assert tools.schedules.get_all() == [schedule]
-    assert [memory.content for memory in tools.memory.get_all()] == ["I like tea"]
-    assert tools.daily.dates() == []
+    assert tools.stores.schedules.get_all() == [schedule]
+    assert [memory.content for memory in tools.stores.facts.get_all()] == ["I like tea"]
+    assert tools.stores.daily.dates() == []
 
 
 def test_a_secret_that_the_user_said_is_masked_however_it_is_worded(

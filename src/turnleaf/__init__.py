@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from turnleaf.assistant import Assistant
+    from turnleaf.core.changes import Change
     from turnleaf.core.dialogue import Prompt, Silence, Text, ToolCall, ToolResult, Usage
     from turnleaf.core.keys import cli_key, schedule_key, slack_key
     from turnleaf.core.memories import Memory
@@ -34,12 +35,14 @@ if TYPE_CHECKING:
     from turnleaf.store.files.facts.memories import MemoryStore
     from turnleaf.store.files.index.index import Index
     from turnleaf.store.files.schedules import ScheduleStore
-    from turnleaf.turns import Composed, Done, Reply
+    from turnleaf.turn import Changed, Composed, Done, Reply
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Assistant",
+    "Change",
+    "Changed",
     "Composed",
     "Conflict",
     "Conversation",
@@ -87,7 +90,9 @@ __all__ = [
 # Loaded when first asked for, so that `turnleaf --help` does not wait for a database.
 _HOMES = {
     "Assistant": "assistant",
-    "Composed": "turns",
+    "Change": "core.changes",
+    "Changed": "turn",
+    "Composed": "turn",
     "Conflict": "errors",
     "Conversation": "store.files.conversation",
     "ConversationStore": "store.files.conversations.store",
@@ -95,7 +100,7 @@ _HOMES = {
     "CorruptFile": "errors",
     "DailyLog": "store.files.daily",
     "Document": "core.prompt.composer",
-    "Done": "turns",
+    "Done": "turn",
     "EmbeddingError": "errors",
     "Explanation": "core.prompt.composer",
     "FactForm": "core.prompt.fact_text",
@@ -111,7 +116,7 @@ _HOMES = {
     "Prompt": "core.dialogue",
     "PromptComposer": "core.prompt.composer",
     "Record": "core.records",
-    "Reply": "turns",
+    "Reply": "turn",
     "ScheduleStore": "store.files.schedules",
     "Settings": "settings",
     "SettingsError": "errors",

@@ -2,17 +2,17 @@
 
 A turn: what the user asks to be remembered or forgotten is done; history, memory and what the
 search finds go into the prompt; the model answers; the exchange is queued for learning, and then
-stored. Only then is the turn done. What is learnt from it is found in the background.
+stored. Only then is the turn done. Facts are learned from it in the background.
 """
 
 from __future__ import annotations
 
-from contextlib import ExitStack, closing, suppress
+from contextlib import closing, suppress
 from dataclasses import replace
-from datetime import timedelta
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Self
 
+from turnleaf.background_learning import BackgroundLearning
 from turnleaf.core import host_events
 from turnleaf.core.keys import checked_key
 from turnleaf.core.learning.queue import Queued
@@ -21,25 +21,33 @@ from turnleaf.core.prompt.composer import Document, Explanation
 from turnleaf.core.stored_messages import NewMessage
 from turnleaf.core.times import to_millisecond
 from turnleaf.core.tokens import prompt_budget
-from turnleaf.decision_writing import Learnt
-from turnleaf.errors import EmbeddingError, InvalidInput, SettingsError
-from turnleaf.extraction import Extraction, Outcome
-from turnleaf.llm.models import find_extractor, find_model
-from turnleaf.message_effects import withdraw_replaced
-from turnleaf.obeying import obey, requests_in
+from turnleaf.errors import InvalidInput, SettingsError
+from turnleaf.learning import LearnedFact
+from turnleaf.llm.models import find_model
+from turnleaf.memory_commands import carry_out_commands, find_requests
 from turnleaf.search import use_settings
 from turnleaf.store.ambient import local_now
 from turnleaf.store.contracts import Stores
 from turnleaf.store.erasure import erase_conversation
-from turnleaf.turns import Composed, Done, Reply, Said, Surroundings, Turn, asked
-from turnleaf.worker import Job, Worker, log
+from turnleaf.turn import (
+    Changed,
+    Composed,
+    Done,
+    Reply,
+    Turn,
+    TurnContext,
+    TurnEvent,
+    TurnRequest,
+    queue_request,
+)
+from turnleaf.turn_changes import withdraw_replaced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
-    from turnleaf.core.dialogue import Event, Model
+    from turnleaf.core.dialogue import Model
     from turnleaf.core.messages import Message
     from turnleaf.core.stored_messages import StoredMessage
     from turnleaf.settings import DataFolder, Settings
@@ -53,22 +61,21 @@ if TYPE_CHECKING:
         Schedules,
     )
 
-__all__ = ["Assistant", "Composed", "Document", "Done", "Explanation", "Learnt", "Reply"]
-
-QUIET_HOURS = 1
-"""After so long without a message a conversation counts as ended, and is learnt from."""
+__all__ = [
+    "Assistant",
+    "Changed",
+    "Composed",
+    "Document",
+    "Done",
+    "Explanation",
+    "LearnedFact",
+    "Reply",
+    "TurnEvent",
+]
 
 MOST_PRIVATE = 64
 """How many private conversations are kept in memory; an end to one is not always told."""
-EVERYTHING = ""
-"""No conversation: all that was found and is not written yet."""
-VECTORS = "\0"
-"""No conversation: what was said and has no vectors yet."""
-_THROTTLES = frozenset({"extract_interval_seconds", "min_new_messages"})
-"""The settings that say how often to learn; whoever sets one of them means rules as well."""
 NOTHING_SAID = "There is no text in your message."
-EMBED_SECONDS = 2.0
-"""For how long vectors are made at a time; the rest is left to the next program."""
 
 
 class Assistant:
@@ -88,14 +95,13 @@ class Assistant:
         self._now = now
         self._given_model = model
         self._searches_by: Settings | None = None
-        self._extraction = Extraction(self.stores, now)
         _ = self.settings
         self._private: dict[str, list[Message]] = {}
         self._under_way: dict[str, list[Turn]] = {}
         self._guard = Lock()
-        self._has_failed = False
-        self._is_closing = False
-        self._worker = Worker(self._learn)
+        self._background = BackgroundLearning(
+            self.stores, now, model=model, read_settings=lambda: self.settings
+        )
 
     @property
     def memory(self) -> Facts:
@@ -223,7 +229,7 @@ class Assistant:
         speaker: str | None = None,
         trust: str = "user",
         source: str | None = None,
-    ) -> Generator[Event | Composed | Done]:
+    ) -> Generator[TurnEvent]:
         """Answer piece by piece, from Composed to Done. Closing the iterator stops the model.
 
         Where somebody else keeps the conversation, `history` is what they know of it, and
@@ -232,24 +238,24 @@ class Assistant:
         one follows, 0 for a new beginning: what followed it so far is kept as another version.
         With `resume` an old conversation is taken up again, whatever its age. `audience` says who
         may find what is said (`turnleaf.core.keys`), `speaker` who of several people says it.
-        Whoever has another `trust`, such as "stranger", is answered, and what is learnt from
+        Whoever has another `trust`, such as "stranger", is answered, and what is learned from
         them waits; `source` names them.
         """
-        said = Said(
+        request = TurnRequest(
             text, tuple(documents), history, instructions, again, after, resume, audience, speaker,
             trust, source,
         )  # fmt: skip
-        turn = self._turn(key, said, is_private=private)
+        turn = self._make_turn(key, request, is_private=private)
         if private:
-            return turn.in_private(self._private_history(key))
-        return self._followed(key, turn)
+            return turn.answer_in_private(self._take_private_history(key))
+        return self._run_turn(key, turn)
 
-    def _followed(self, key: str, turn: Turn) -> Generator[Event | Composed | Done]:
+    def _run_turn(self, key: str, turn: Turn) -> Generator[TurnEvent]:
         """Answer, and know of the turn as long as it takes."""
         with self._guard:
             self._under_way.setdefault(key, []).append(turn)
         try:
-            with closing(turn.remembered()) as events:
+            with closing(turn.answer()) as events:
                 for event in events:
                     if isinstance(event, Done):
                         self._follow_up(key, event.reply)
@@ -264,11 +270,11 @@ class Assistant:
         """Learn from a turn that is over, if it is time; flush where the context is nearly full."""
         usage = reply.usage
         if usage and usage.context_window:
-            self.used(key, usage.input_tokens + usage.output_tokens, usage.context_window)
+            self.note_usage(key, usage.input_tokens + usage.output_tokens, usage.context_window)
         self.idle(key)
 
-    def _private_history(self, key: str) -> list[Message]:
-        """Give what was said in private, as the newest; the oldest of very many is forgotten."""
+    def _take_private_history(self, key: str) -> list[Message]:
+        """Return what was said in private, as the newest; the oldest of very many is forgotten."""
         with self._guard:
             history = self._private.pop(key, [])
             self._private[key] = history
@@ -279,7 +285,7 @@ class Assistant:
     def erase_conversation(self, key: str) -> bool:
         """Erase a conversation for good, one that is being answered and a private one too.
 
-        What was learnt from it stays. False when there is none.
+        What was learned from it stays. False when there is none.
         """
         with self._guard:
             was_private = self._private.pop(key, None) is not None
@@ -300,25 +306,26 @@ class Assistant:
         audience: str | None = None,
     ) -> Composed:
         """Compose the prompt of a message that is not sent; nothing is changed by it."""
-        said = Said(text, tuple(documents), is_resumed=resume, audience=audience)
-        turn = self._turn(key, said, is_private=private)
-        return turn.composed(self._private.get(key, ()) if private else None)
+        request = TurnRequest(text, tuple(documents), is_resumed=resume, audience=audience)
+        turn = self._make_turn(key, request, is_private=private)
+        return turn.compose(self._private.get(key, ()) if private else None)
 
-    def _turn(self, key: str, said: Said, *, is_private: bool) -> Turn:
-        if not checked_text(said.text, "a message").strip():
+    def _make_turn(self, key: str, request: TurnRequest, *, is_private: bool) -> Turn:
+        if not checked_text(request.text, "a message").strip():
             message = "a message needs some text; this is empty"
             raise InvalidInput(message)
-        surroundings = Surroundings(self.stores, self.settings, self._find_model(), self._now)
-        return Turn(surroundings, checked_key(key), said, is_private=is_private)
+        settings = self.settings
+        context = TurnContext(self.stores, settings, self._find_model(settings), self._now)
+        return Turn(context, checked_key(key), request, is_private=is_private)
 
-    def _find_model(self) -> Model | SettingsError:
+    def _find_model(self, settings: Settings) -> Model | SettingsError:
         try:
-            return self.model
+            return self._given_model or find_model(settings)
         except SettingsError as error:
             return error
 
     def private_history(self, key: str) -> list[Message] | None:
-        """Give what was said in private, if there is such a conversation."""
+        """Return what was said in private, if there is such a conversation."""
         history = self._private.get(key)
         return None if history is None else list(history)
 
@@ -338,26 +345,27 @@ class Assistant:
     ) -> None:
         """Take in messages that somebody else's assistant exchanged with the user.
 
-        With another `trust`, such as "stranger", what is learnt from them waits, and none of them
+        With another `trust`, such as "stranger", what is learned from them waits, and none of them
         enters a prompt of another conversation.
         """
         now = to_millisecond(self.now())
         stamped = [one if one.timestamp else replace(one, timestamp=now) for one in messages]
-        self.enqueue(key, [queued for one in stamped for queued in self._reported(key, one, trust)])
+        self._enqueue(key, [queued for one in stamped for queued in self._act_on(key, one, trust)])
         stored = [_describe(one, trust) for one in stamped]
         self.conversations.add_messages(key, stored, audience=audience)
-        self._read_soon(key)
-        self._worker.do(Job(VECTORS))
+        self._background.read_soon(key)
+        self._background.make_vectors_soon()
 
-    def _reported(self, key: str, message: Message, trust: str) -> list[Queued]:
-        """Act on a request in a message of the user, and queue what is to be learnt from it."""
+    def _act_on(self, key: str, message: Message, trust: str) -> list[Queued]:
+        """Act on a request in a message of the user; return what is to be learned from it."""
         if message.role != "user":
             return [Queued(message, _trust(message), _source(message))]
         if trust != "user":
             return [Queued(message, trust)]
         here = self.now()
         now = message.timestamp.astimezone(here.tzinfo) if message.timestamp else here
-        return asked(message, obey(message.text, self.memory, self.learning, key=key, now=now), ())
+        done = carry_out_commands(message.text, self.memory, self.learning, key=key, now=now)
+        return queue_request(message, done, ())
 
     def settle_messages(self) -> None:
         """Hide the messages that forgotten facts rest on, and show those of facts that are back."""
@@ -372,63 +380,42 @@ class Assistant:
             self.stores, key, [one.message for one in before.values() if one.id not in after]
         )
         shown = [one for one in after.values() if one.id not in before]
-        self.enqueue(key, [queued for one in shown for queued in self._told_again(key, one)])
-        self._read_soon(key)
+        self._enqueue(key, [queued for one in shown for queued in self._act_again(key, one)])
+        self._background.read_soon(key)
 
-    def _told_again(self, key: str, shown: StoredMessage) -> list[Queued]:
-        """Queue a message that is part of its conversation again, and do what it asks to keep.
+    def _act_again(self, key: str, shown: StoredMessage) -> list[Queued]:
+        """Return what to learn from a message that is shown again, having kept what it asks to.
 
         What it asks to forget was forgotten for good: that does not hang on a version.
         """
-        wishes = {request.action for request in requests_in(shown.message.text)}
+        wishes = {request.action for request in find_requests(shown.message.text)}
         if shown.trust == "user" and wishes == {"remember"}:
-            return self._reported(key, shown.message, shown.trust)
+            return self._act_on(key, shown.message, shown.trust)
         return [Queued(shown.message, shown.trust, shown.source)]
 
-    def enqueue(self, key: str, queued: Sequence[Queued]) -> None:
-        """Keep what was said until it is learnt from, if anything is to be learnt."""
-        if self.learns:
+    def _enqueue(self, key: str, queued: Sequence[Queued]) -> None:
+        if self.settings.learns:
             self.learning.enqueue(key, queued)
 
     def idle(self, key: str) -> None:
         """Learn from a conversation whose turn is over, if it is time (003)."""
-        settings = self.settings
-        if not self.learns:
-            return
-        self._has_failed = False
-        self._read_soon(key)
-        if self.learning.is_due(
-            key,
-            interval_seconds=settings.extract_interval_seconds,
-            min_messages=settings.min_new_messages,
-        ):
-            self._worker.do(Job(key))
-        for other in self._ended(key)[:1]:
-            self._worker.do(Job(other))
-        if self.learning.outbox():
-            self._worker.do(Job(EVERYTHING))
-        self._worker.do(Job(VECTORS))
+        self._background.learn_if_due(key)
 
-    def _read_soon(self, key: str) -> None:
-        """Let rules read what was said, right away unless the user has set how often to learn."""
-        if self.learns and _THROTTLES.isdisjoint(self.settings.sources):
-            self._worker.do(Job(key, is_reading=True))
-
-    def used(self, key: str, tokens: int, limit: int) -> None:
+    def note_usage(self, key: str, tokens: int, limit: int) -> None:
         """Flush when so much of the context is used, once in each cycle (003)."""
         if limit > 0 and tokens / limit >= self.settings.flush_threshold:
-            self._flush_once(key)
+            self._background.flush_once(key)
 
     def compaction_start(self, key: str) -> None:
         """Flush before the host shortens the conversation, if this cycle has not (003)."""
-        self._flush_once(key)
+        self._background.flush_once(key)
 
     def compaction_complete(self, key: str) -> None:
         """Begin a new cycle."""
         self.learning.end_cycle(key)
 
     def handle_event(self, name: str, payload: Mapping[str, Any] | None = None) -> bool:
-        """Act on an event of another host; tell whether it is one that we know."""
+        """Act on an event of another host; False for one that we do not know."""
         given = payload or {}
         if name not in host_events.KNOWN:
             return False
@@ -439,7 +426,7 @@ class Assistant:
                 self.record(key, spoken)
             self.idle(key)
         elif name in host_events.USAGE:
-            self.used(key, *host_events.usage_in(given))
+            self.note_usage(key, *host_events.usage_in(given))
         elif name in host_events.COMPACTION_START:
             self.compaction_start(key)
         else:
@@ -450,103 +437,34 @@ class Assistant:
 
     def flush(self, key: str | None = None) -> None:
         """Learn now from all that waits, of one conversation or of all, and wait for it."""
-        self._has_failed = False
-        if self.learns:
-            for one in [key] if key else [*self.learning.backlog(), EVERYTHING]:
-                self._worker.do(Job(one, is_flush=True))
-        self._worker.do(Job(VECTORS))
-        self.wait()
+        self._background.flush(key)
 
     def wait(self) -> None:
         """Wait until the background has done what it was asked to."""
-        self._worker.drain()
+        self._background.thread.wait()
 
-    def learnt(self) -> list[Learnt]:
-        """Give what was learnt in the background since the last call."""
-        return self._worker.results()
+    def learnt(self) -> list[LearnedFact]:
+        """Return what was learned in the background since the last call."""
+        return self._background.thread.take_learned()
 
     def on_news(self, callback: Callable[[], None] | None) -> None:
         """Call `callback`, on any thread, when there is something in `learnt` or `problems`."""
-        self._worker.on_news = callback
+        self._background.thread.on_news = callback
 
     def problems(self) -> list[str]:
-        """Give what went wrong in the background since the last call."""
-        return self._worker.problems()
+        """Return what went wrong in the background since the last call."""
+        return self._background.thread.take_problems()
 
     def close(self, *, flush: bool = True) -> None:
         """Finish what is under way; with `flush` learn from all that waits as well."""
-        self._is_closing = True
-        with ExitStack() as ending:
-            ending.callback(self.stores.close)
-            ending.callback(self._worker.close)
-            if flush:
-                self.flush()
+        with closing(self.stores):
+            self._background.close(flush=flush)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    @property
-    def learns(self) -> bool:
-        """Tell whether facts are learnt from what is said."""
-        return self.settings.enabled and self.settings.auto_extract
-
-    def _learn(self, job: Job) -> Sequence[Learnt]:
-        if job.key == VECTORS:
-            self._make_vectors()
-            return ()
-        outcome = Outcome(is_held=True)
-        try:
-            outcome = self._extraction.read(job.key) if job.is_reading else self._outcome(job.key)
-        finally:
-            if job.is_flush and job.key != EVERYTHING:
-                is_done = not outcome.is_held and outcome.failure is None
-                self.learning.flushed(job.key, succeeded=is_done)
-        for problem in outcome.problems:
-            self._worker.complain(problem)
-        if outcome.failure:
-            # The conversations after it would fare no better, and somebody may be waiting.
-            self._has_failed = True
-            log.info("%s waits for the model: %s", job.key, outcome.failure)
-            self._worker.complain(str(outcome.failure))
-        if outcome.learnt:
-            self._make_vectors()
-        return outcome.learnt
-
-    def _outcome(self, key: str) -> Outcome:
-        settings = self.settings
-        if key == EVERYTHING:
-            return self._extraction.settle()
-        if self._has_failed:
-            return Outcome(is_held=True)
-        model = self._given_model or find_extractor(settings, formats=self.learning)
-        return self._extraction.run(key, settings, model)
-
-    def _make_vectors(self) -> None:
-        """Make vectors for a moment, and go on afterwards unless the program is about to end."""
-        try:
-            made = self.index.embed(seconds=EMBED_SECONDS)
-        except EmbeddingError as error:
-            log.info("no vectors were made: %s", error)
-            return
-        if made and not self._is_closing and self.index.missing_vectors():
-            self._worker.do(Job(VECTORS))
-
-    def _flush_once(self, key: str) -> None:
-        if self.learns and self.learning.begin_flush(key):
-            self._has_failed = False
-            self._worker.do(Job(key, is_flush=True))
-
-    def _ended(self, key: str) -> list[str]:
-        """Name the other conversations that wait and that nobody has added to for long."""
-        waiting = set(self.learning.backlog()) - {key}
-        quiet_since = self.now() - timedelta(hours=QUIET_HOURS)
-        known = {one: self.conversations.summary(one) for one in waiting}
-        return sorted(
-            one for one, found in known.items() if not found or found.updated_at <= quiet_since
-        )
 
 
 def _describe(message: Message, trust: str) -> NewMessage:

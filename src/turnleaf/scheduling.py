@@ -1,4 +1,4 @@
-"""`Runner`: makes the runs that are due, each on a thread of its own, and delivers what they give.
+"""`Runner`: makes the runs that are due, each on a thread of its own, and delivers the answers.
 
 Any number of programs may have one over the same file: each run is claimed by one of them.
 """
@@ -51,9 +51,9 @@ class Deliver(Protocol):
 
 
 class Runner:
-    """A thread that looks what is due, when it is or when a schedule changed.
+    """A thread that makes the runs that are due, when they are or when a schedule changed.
 
-    `deliver` names what brings results, by kind.
+    `deliver` delivers results, by kind.
     """
 
     def __init__(
@@ -87,13 +87,13 @@ class Runner:
         return frozenset(self._deliver)
 
     def start(self) -> None:
-        """Begin to look."""
+        """Start the thread."""
         self._unsubscribe = self._own.stores.announcements.subscribe(self._hear)
         self._thread = Thread(target=self._look, name="turnleaf-schedules", daemon=True)
         self._thread.start()
 
     def stop(self, seconds: float = STOP_SECONDS) -> None:
-        """Look no more, and stop the models; what they were asked is left to whoever is next."""
+        """Stop the thread and the models; a run that is not done is left to whoever is next."""
         self._unsubscribe()
         self._stop.set()
         self._woken.set()
@@ -109,7 +109,7 @@ class Runner:
 
     def begin(self, schedule_id: str) -> Run:
         """Make a run now, in the background; raise Conflict while that is not possible."""
-        self._delivery(self._store.get(schedule_id))
+        self._find_delivery(self._store.get(schedule_id))
         with self._guard:
             if len(self._running) >= MOST_AT_ONCE:
                 message = f"{MOST_AT_ONCE} schedules are running already; wait until one is done"
@@ -119,23 +119,23 @@ class Runner:
         return run
 
     def run(self, schedule_id: str) -> str:
-        """Make a run now and give what it gave; raise what went wrong, which is on record."""
-        self._delivery(self._store.get(schedule_id))
+        """Make a run now and return its answer; raise what went wrong, which is on record."""
+        self._find_delivery(self._store.get(schedule_id))
         return self.make(*self._store.begin(schedule_id))
 
     def make_due(self) -> int:
-        """Make all runs that are due now, one after the other; give how many."""
+        """Make all runs that are due now, one after the other; return how many."""
         claimed = self._store.claim(self._deliver)
         for schedule, run in claimed:
             self._attempt(schedule, run)
         return len(claimed)
 
     def make(self, schedule: Schedule, run: Run) -> str:
-        """Make a run and give what it gave; raise what went wrong, which is on record."""
+        """Make a run and return its answer; raise what went wrong, which is on record."""
         text = None
         try:
-            deliver = self._delivery(schedule)
-            with self._alive(schedule, run):
+            deliver = self._find_delivery(schedule)
+            with self._hold(schedule, run):
                 text = self._answer(schedule, run)
                 self._check_held(schedule, run)
                 deliver(schedule, run, text)
@@ -143,7 +143,7 @@ class Runner:
             self._give_back(schedule, run)
             raise
         except Exception as error:
-            self._store.finish(schedule.id, run, result=text, error=_reason(error))
+            self._store.finish(schedule.id, run, result=text, error=_describe_error(error))
             raise
         except KeyboardInterrupt:
             self._store.finish(schedule.id, run, result=text, error="it was stopped by Ctrl-C")
@@ -164,7 +164,7 @@ class Runner:
         raise Stopped(message)
 
     def _was_answered(self, key: str, run: Run) -> bool:
-        """Tell whether an earlier attempt came as far as the conversation."""
+        """Whether an earlier attempt came as far as the conversation."""
         said = [one for one in self._own.conversations.get_history(key) if one.role == "user"]
         last = said[-1].timestamp if said else None
         return bool(run.attempts > 1 and last and run.started_at and last >= run.started_at)
@@ -210,7 +210,7 @@ class Runner:
         thread.start()
 
     def _attempt(self, schedule: Schedule, run: Run) -> None:
-        """Make a run; there is nobody who could be told of a failure but the log."""
+        """Make a run; a failure goes to the log, because nobody waits for it."""
         try:
             self.make(schedule, run)
         except Stopped as stopped:
@@ -226,18 +226,18 @@ class Runner:
             log.warning("the schedule %s is tried again in a while: %s", schedule.id, error)
 
     @contextmanager
-    def _alive(self, schedule: Schedule, run: Run) -> Iterator[None]:
-        """Give signs of life of a run while it is made."""
+    def _hold(self, schedule: Schedule, run: Run) -> Iterator[None]:
+        """Show that a run is being made for as long as it is."""
         over = Event()
 
-        def give_signs() -> None:
+        def hold_on() -> None:
             while not over.wait(SIGN_SECONDS):
                 try:
                     self._store.hold(schedule.id, run)
                 except TurnleafError as error:
                     log.warning("the schedule %s gave no sign of life: %s", schedule.id, error)
 
-        signs = Thread(target=give_signs, name="turnleaf-signs", daemon=True)
+        signs = Thread(target=hold_on, name="turnleaf-signs", daemon=True)
         signs.start()
         try:
             yield
@@ -245,7 +245,7 @@ class Runner:
             over.set()
             signs.join()
 
-    def _delivery(self, schedule: Schedule) -> Deliver:
+    def _find_delivery(self, schedule: Schedule) -> Deliver:
         # Whoever wrote it into the file may have named a place outside of ours.
         checked_deliver(schedule.deliver)
         if schedule.kind not in self._deliver:
@@ -255,7 +255,7 @@ class Runner:
 
     def _to_log(self, schedule: Schedule, run: Run, text: str) -> None:
         self._own.daily.append(
-            told(schedule, run, text), source=schedule_key(schedule.id), once=run.id
+            describe_result(schedule, run, text), source=schedule_key(schedule.id), once=run.id
         )
 
     def _to_file(self, schedule: Schedule, run: Run, text: str) -> None:
@@ -265,14 +265,14 @@ class Runner:
             before = file.read() or b""
             if run.id.encode() not in before:
                 # What a kill leaves half of would be taken for delivered.
-                file.replace(before + f"{told(schedule, run, text)}\n\n".encode())
+                file.replace(before + f"{describe_result(schedule, run, text)}\n\n".encode())
 
 
-def told(schedule: Schedule, run: Run, text: str) -> str:
-    """Give a result as it is delivered, under the run's id."""
+def describe_result(schedule: Schedule, run: Run, text: str) -> str:
+    """Return a result as it is delivered, under the run's id."""
     return f"{schedule.name or schedule.id} ({run.id}): {text}"
 
 
-def _reason(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     is_ours = isinstance(error, TurnleafError)
     return str(error) if is_ours else f"something unexpected: {type(error).__name__}: {error}"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def describe(settings: Settings) -> str:
-    """Say in one line how the search works here; raise SettingsError where it cannot."""
+    """Return in one line how the search works here; raise SettingsError where it cannot."""
     if find_embedder(settings) is None or find_fault(settings):
         return "by words alone"
     if not has_numpy():

@@ -219,6 +219,11 @@ class Settings:
             older_names={_KEEP_DAYS: older.name} if older else {},
         )
 
+    @property
+    def learns(self) -> bool:
+        """Whether facts are learned from what is said."""
+        return self.enabled and self.auto_extract
+
     def is_locked(self, setting: Setting) -> bool:
         """Whether the environment sets it, so that a change of the file would change nothing."""
         is_older = setting.field in self.older_names

@@ -24,13 +24,13 @@ MOST_OPEN = 16
 
 
 @dataclass(slots=True)
-class _Opened:
+class _OpenSpace:
     assistant: Assistant
     users: int = 0
 
 
 class Spaces:
-    """Opens the assistant of a space when it is needed, and closes those that rest longest.
+    """Opens the assistant of a space when it is needed, and closes those that were idle longest.
 
     What was queued to be learned from when one is closed stays queued on disk.
     """
@@ -47,7 +47,7 @@ class Spaces:
         self._model = model
         self._now = now
         self._most_open = most_open
-        self._opened: OrderedDict[str, _Opened] = OrderedDict()
+        self._opened: OrderedDict[str, _OpenSpace] = OrderedDict()
         self._changed = Condition()
 
     @contextmanager
@@ -87,12 +87,12 @@ class Spaces:
         for one in opened:
             one.assistant.close(flush=False)
 
-    def _take(self, space: str) -> _Opened:
+    def _take(self, space: str) -> _OpenSpace:
         with self._changed:
             one = self._opened.get(space)
             if one is None:
                 stores = Stores.open(self._folder, space=space, now=self._now)
-                one = _Opened(Assistant(stores, model=self._model, now=self._now))
+                one = _OpenSpace(Assistant(stores, model=self._model, now=self._now))
                 self._opened[space] = one
             self._opened.move_to_end(space)
             one.users += 1
@@ -103,7 +103,7 @@ class Spaces:
         for one in self._remove_resting():
             one.assistant.close(flush=False)
 
-    def _remove_resting(self) -> list[_Opened]:
+    def _remove_resting(self) -> list[_OpenSpace]:
         with self._changed:
             many = len(self._opened) - self._most_open
             resting = [name for name, one in self._opened.items() if not one.users]

@@ -36,13 +36,13 @@ from turnleaf.core.learning.recogniser import read_fact, read_message
 from turnleaf.core.learning.requests import find_meant
 from turnleaf.core.memories import Memory
 from turnleaf.errors import ModelError
-from turnleaf.obeying import requests_in
+from turnleaf.memory_commands import find_requests
 
 moment = datetime(2026, 11, 16, tzinfo=UTC)
 resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
 
 def read(text):
-    for reader in (read_message, read_fact, requests_in):
+    for reader in (read_message, read_fact, find_requests):
         reader(text)
     find_meant(text, [Memory("1", text[:100], moment, moment)])
     try:

@@ -14,7 +14,7 @@ from fastapi.testclient import TestClient
 
 from tests.faces.http.conftest import Served, calling
 from turnleaf.assistant import Assistant
-from turnleaf.checkup import checkup
+from turnleaf.doctor_report import make_doctor_report
 from turnleaf.errors import (
     Conflict,
     CorruptFile,
@@ -184,7 +184,7 @@ def test_the_status_is_what_doctor_finds(server: Served, client: httpx2.Client) 
     found = client.get("/api/status").json()
     assert found.pop("index").keys() == {"done", "total"}
     assert found.pop("conversations")["kept"] == "forever"
-    assert found == checkup(server.assistant.folder)
+    assert found == make_doctor_report(server.assistant.folder)
     assert "MEMORY.md.conflict-1" in found["problems"][0]["message"]
 
 
@@ -208,7 +208,7 @@ def test_of_a_long_record_the_newest_lines_are_looked_at(server: Served) -> None
     record = server.memory.with_name("changes.jsonl")
     good = record.read_bytes()
     record.write_bytes(b"garbage\n" + good * (MOST_EXAMINED - 1) + b"garbage\n" + good[:20])
-    (problem,) = checkup(server.assistant.folder)["problems"]
+    (problem,) = make_doctor_report(server.assistant.folder)["problems"]
     said = f"1 line of {record} cannot be read, line {MOST_EXAMINED + 1} first"
     assert problem["message"].startswith(said)
 

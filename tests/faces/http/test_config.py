@@ -88,7 +88,7 @@ def test_a_change_holds_at_once(server: Served, client: httpx2.Client) -> None:
     client.put(CONFIG, json={"memoryMaxItems": 1, "autoExtract": False})
     assert client.post("/api/memory/facts", json={"content": "茶"}).status_code == 201
     assert client.post("/api/memory/facts", json={"content": "咖啡"}).status_code == 409
-    assert server.assistant.learns is False
+    assert server.assistant.settings.learns is False
 
 
 def test_null_lets_a_setting_have_its_default_again(server: Served, client: httpx2.Client) -> None:

@@ -17,7 +17,7 @@ from schemathesis.engine import events
 from schemathesis.engine.recorder import ScenarioRecorder
 
 from tests.faces.http.conftest import DEADLINE_SECONDS, Serve, Served
-from turnleaf.checkup import checkup
+from turnleaf.doctor_report import make_doctor_report
 
 EXAMPLES = 6
 OF_SCHEMA = "response_schema_conformance"
@@ -112,7 +112,7 @@ def server(data: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch) -> Iterato
     yield server
     for line in (memory / "changes.jsonl").read_text("utf-8").splitlines():
         assert json.loads(line)["file"] == "MEMORY.md"
-    assert checkup(server.assistant.folder)["problems"] == []
+    assert make_doctor_report(server.assistant.folder)["problems"] == []
 
 
 def test_every_answer_is_as_described_and_no_fact_is_lost(server: Served) -> None:

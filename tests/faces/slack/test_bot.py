@@ -314,6 +314,14 @@ def test_what_a_tool_saved_is_noted(world: World) -> None:
     assert len(note.buttons) == 1
 
 
+def test_what_a_tool_saved_is_noted_also_when_the_model_fails_afterwards(world: World) -> None:
+    world.model.turns = [[("append_memory", {"fact": LAMP}), ModelError("away")]]
+    ts = world.slack.mention("燈有名字了")
+    world.settle()
+    (note,) = world.slack.notes(ts)
+    assert note.lines == [f"學到：{LAMP}"]
+
+
 # Learning
 
 
@@ -341,6 +349,22 @@ def test_what_was_learnt_later_is_noted_in_the_thread_that_it_came_from(world: W
     assert world.remembered() == ["我喜歡茶"]
     assert world.slack.notes(ts)[0].lines == ["學到：我喜歡茶", "已復原：我住在台北"]
     assert len(world.slack.notes(ts)[0].buttons) == 1
+
+
+def test_what_ended_is_noted_in_the_thread_that_says_so(world: World) -> None:
+    first = taught(world, "我住在台北")
+    ts = world.slack.mention("我不住台北了")
+    world.settle()
+    world.assistant.flush(f"slack:{ts}")
+    world.bot.tell_news()
+    world.settle()
+    assert world.remembered() == []
+    assert len(world.slack.notes(first)) == 1
+    (note,) = world.slack.notes(ts)
+    assert note.lines == ["已不適用：我住在台北"]
+    world.slack.press(note)
+    world.settle()
+    assert world.remembered() == ["我住在台北"]
 
 
 def test_what_was_taken_back_already_and_what_changed_since_is_said(world: World) -> None:

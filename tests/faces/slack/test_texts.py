@@ -20,7 +20,7 @@ from turnleaf.faces.slack.texts import (
     make_readable,
     split_messages,
 )
-from turnleaf.obeying import requests_in
+from turnleaf.memory_commands import find_requests
 
 NAMES = {"U01": "小安", "U02": "Bo"}
 HOSTILE = st.lists(
@@ -100,13 +100,13 @@ def test_a_name_is_one_word(name: str, shown: str) -> None:
 )  # fmt: skip
 def test_the_name_of_somebody_else_asks_for_nothing(text: str, name: str) -> None:
     said = make_readable(text.format("<@U03>"), own="UBOT", name_of=lambda _: name)
-    assert requests_in(said) == []
+    assert find_requests(said) == []
     for label in (f"<#C03|{name}>", f"<!subteam^S1|@{name}>"):
-        assert requests_in(make_readable(text.format(label), own="UBOT", name_of=str)) == []
+        assert find_requests(make_readable(text.format(label), own="UBOT", name_of=str)) == []
 
 
 def test_what_is_asked_is_asked_also_where_somebody_is_named() -> None:
-    (one,) = requests_in(read("謝謝 <@U01>，記住 <@U02> 喜歡茶"))
+    (one,) = find_requests(read("謝謝 <@U01>，記住 <@U02> 喜歡茶"))
     assert (one.action, one.content) == ("remember", "@Bo 喜歡茶")
 
 

@@ -50,8 +50,7 @@ if TYPE_CHECKING:
 
     from rich.console import ConsoleOptions, RenderableType, RenderResult
 
-    from turnleaf.assistant import Assistant, Composed, Learnt, Reply
-    from turnleaf.core.dialogue import Event
+    from turnleaf.assistant import Assistant, LearnedFact, Reply, TurnEvent
 
 GOES_ON_FOR = timedelta(hours=1)
 FRAMES_PER_SECOND = 10
@@ -143,7 +142,7 @@ def _read_document(file: str) -> Document:
     return Document(path.name, decode(path.read_bytes(), file))
 
 
-def _make_record(key: str, reply: Reply, news: Sequence[Learnt]) -> dict[str, Any]:
+def _make_record(key: str, reply: Reply, news: Sequence[LearnedFact]) -> dict[str, Any]:
     usage = reply.usage
     return {
         "text": reply.text,
@@ -170,7 +169,7 @@ def _make_record(key: str, reply: Reply, news: Sequence[Learnt]) -> dict[str, An
     }
 
 
-def show_answer(stream: Generator[Event | Composed | Done]) -> Reply:
+def show_answer(stream: Generator[TurnEvent]) -> Reply:
     """Show an answer to its end; what interrupts it, also stops the model."""
     with ExitStack() as stack:
         stack.callback(stream.close)

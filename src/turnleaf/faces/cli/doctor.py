@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from turnleaf.checkup import checkup
+from turnleaf.doctor_report import make_doctor_report
 from turnleaf.faces.cli.arguments import Workspace, as_json, pass_workspace
 from turnleaf.faces.cli.output import flatten, format_value, say, say_json
 
@@ -20,7 +20,7 @@ def doctor(ctx: click.Context, workspace: Workspace, *, as_json: bool) -> None:
 
     Nothing is created or changed. The exit code is 1 when something does not work.
     """
-    found = checkup(workspace.folder)
+    found = make_doctor_report(workspace.folder)
     if as_json:
         say_json(found)
     else:

@@ -18,7 +18,7 @@ from turnleaf.faces.cli.arguments import TEXT, Workspace, pass_workspace
 from turnleaf.faces.cli.output import note, say
 from turnleaf.faces.mcp import check_installed, offer
 from turnleaf.settings import SETTINGS
-from turnleaf.tools import MemoryTools, Turn, stdio_command
+from turnleaf.tools import MemoryTools, ToolContext, stdio_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -176,7 +176,7 @@ def mcp(
     """
     if ctx.invoked_subcommand is None:
         audience = workspace.conversations.audience(conversation) if conversation else EVERYONE
-        turn = Turn(conversation, saved, document, audience=audience)
+        turn = ToolContext(conversation, saved, document, audience=audience)
         offer(partial(_open_tools, workspace, turn)).on_stdio()
 
 
@@ -227,6 +227,6 @@ def _mention_variables(workspace: Workspace) -> None:
         )
 
 
-def _open_tools(workspace: Workspace, turn: Turn) -> MemoryTools:
+def _open_tools(workspace: Workspace, turn: ToolContext) -> MemoryTools:
     _ = workspace.index
     return MemoryTools(workspace.stores, turn)

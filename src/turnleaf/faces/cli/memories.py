@@ -36,7 +36,7 @@ from turnleaf.faces.cli.output import (
     say_result,
 )
 from turnleaf.faces.cli.terminal import show_table
-from turnleaf.obeying import remember_fact
+from turnleaf.memory_commands import remember_fact
 from turnleaf.store.files import atomic
 
 if TYPE_CHECKING:

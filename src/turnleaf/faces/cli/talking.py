@@ -20,7 +20,7 @@ from turnleaf.settings import find_terminal_language
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from turnleaf.assistant import Learnt
+    from turnleaf.assistant import LearnedFact
     from turnleaf.core.stored_messages import ConversationSummary
     from turnleaf.faces.cli.arguments import Workspace
     from turnleaf.settings import DataFolder
@@ -111,7 +111,7 @@ def take_up(assistant: Assistant, wanted: str) -> str:
     return found.key
 
 
-def tell_news(assistant: Assistant, *, undo: str) -> list[Learnt]:
+def tell_news(assistant: Assistant, *, undo: str) -> list[LearnedFact]:
     """Say what was learned and what went wrong in the background; the former to a person only."""
     news = assistant.learnt()
     for one in news if sys.stderr.isatty() else ():
@@ -120,7 +120,7 @@ def tell_news(assistant: Assistant, *, undo: str) -> list[Learnt]:
     return news
 
 
-def _describe_learned(one: Learnt, undo: str) -> str:
+def _describe_learned(one: LearnedFact, undo: str) -> str:
     content = flatten(one.memory.content)
     if one.action == "waiting":
         return f"waiting for you: {content} (turnleaf review)"

@@ -16,10 +16,10 @@ from pydantic.json_schema import models_json_schema
 
 from turnleaf import __version__
 from turnleaf.assistant import Assistant
-from turnleaf.checkup import checkup
 from turnleaf.core.retention import Retention
 from turnleaf.core.stored_messages import StoredFigures
 from turnleaf.core.times import to_iso
+from turnleaf.doctor_report import make_doctor_report
 from turnleaf.errors import TurnleafError
 from turnleaf.faces.http import (
     chat,
@@ -140,7 +140,7 @@ def get_status(assistant: Given, request: Request) -> Status:
     """Look at the data folder as `turnleaf doctor` does."""
     done, total = request.app.state.feed.progress
     return Status(
-        **checkup(assistant.folder),
+        **make_doctor_report(assistant.folder),
         index=Progress(done=done, total=total),
         conversations=_count_kept(assistant),
     )

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from fastapi import APIRouter
 from pydantic import Field
 
-from turnleaf.assistant import Assistant, Composed, Done
+from turnleaf.assistant import Assistant, Changed, Composed, Done
 from turnleaf.core.dialogue import Silence, Text, ToolCall, ToolResult
 from turnleaf.core.memories import checked_text
 from turnleaf.core.prompt.composer import Document
 from turnleaf.core.search.terms import parse_query
-from turnleaf.core.times import to_millisecond
 from turnleaf.errors import InvalidInput, NotFound
 from turnleaf.faces.http.facts import read_facts
 from turnleaf.faces.http.problems import Problem, document_problems
@@ -33,10 +32,8 @@ from turnleaf.faces.http.streams import (
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
-    from datetime import datetime
 
     from turnleaf.assistant import Reply
-    from turnleaf.core.changes import Change
     from turnleaf.core.dialogue import Event
 
 router = APIRouter(tags=["talking"], lifespan=keep_turns, dependencies=[JSON_ONLY])
@@ -44,8 +41,6 @@ router = APIRouter(tags=["talking"], lifespan=keep_turns, dependencies=[JSON_ONL
 MAX_NAME_CHARS = 200
 UNSAID = "web:new"
 """The key of a conversation that has not begun."""
-IN_A_TURN = ("request", "tool")
-"""The origins of what a turn saves, removes or changes by itself."""
 ACTIONS: dict[str, Literal["added", "changed", "removed"]] = {
     "add": "added", "revive": "added", "update": "changed", "delete": "removed",
 }  # fmt: skip
@@ -287,7 +282,6 @@ async def chat(asked: ChatRequest, assistant: Given, turns: UnderWay) -> EventSt
 def _answer(assistant: Assistant, key: str, asked: ChatRequest) -> Generator[bytes]:
     """Return the events of a turn; what keeps it from beginning is raised before the first."""
     _check_after(assistant, key, asked)
-    started = to_millisecond(assistant.now())
     start = ChatStart(key=key, model=assistant.model.name)
     stream = assistant.stream(
         key,
@@ -298,7 +292,6 @@ def _answer(assistant: Assistant, key: str, asked: ChatRequest) -> Generator[byt
         after=asked.after,
         resume=asked.resume,
     )
-    has_tools = False
     with closing(stream):
         for one in stream:
             if isinstance(one, Composed):
@@ -308,11 +301,9 @@ def _answer(assistant: Assistant, key: str, asked: ChatRequest) -> Generator[byt
                 if asked.explain:
                     yield make_event("prompt", Preview.of(one, assistant))
             elif isinstance(one, Done):
-                if one.reply.saved or one.reply.removed or has_tools:
-                    yield from _tell_changes(assistant, key, started)
+                yield from _tell_changes(one.reply)
                 yield make_event("done", _end(key, one.reply))
-            else:
-                has_tools |= isinstance(one, ToolResult)
+            elif not isinstance(one, Changed):
                 yield _tell(one)
 
 
@@ -359,18 +350,12 @@ def _read_object(text: str) -> dict[str, Any]:
     return result if isinstance(result, dict) else {"text": text}
 
 
-def _tell_changes(assistant: Assistant, key: str, started: datetime) -> Iterator[bytes]:
+def _tell_changes(reply: Reply) -> Iterator[bytes]:
     """Tell what was changed in this turn, at the user's request or by a tool."""
     facts = [
         TurnChange(action=ACTIONS[one.op], fact=FactView.of(memory), change=one.n)
-        for one in assistant.memory.changes()
-        if _is_of_turn(one, key, started) and (memory := one.after or one.before)
+        for one in reply.changes
+        if (memory := one.after or one.before)
     ]
     if facts:
         yield make_event("learnt", TurnChanges(facts=facts))
-
-
-def _is_of_turn(change: Change, key: str, started: datetime) -> bool:
-    source = change.source
-    is_here = source is not None and source.conversation == key and change.time >= started
-    return is_here and change.origin in IN_A_TURN and change.op in ACTIONS

@@ -30,13 +30,12 @@ from turnleaf.errors import InvalidInput, NotFound
 from turnleaf.faces.http.problems import Refused, document_problems
 from turnleaf.faces.http.requests import JSON_ONLY, Given
 from turnleaf.faces.http.streams import NOTHING, EventStream, RunningTurn, UnderWay, tell_failure
-from turnleaf.turns import Reply
+from turnleaf.turn import Reply, TurnEvent
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
 
     from turnleaf.assistant import Assistant
-    from turnleaf.core.dialogue import Event
     from turnleaf.core.stored_messages import StoredMessage
     from turnleaf.store.contracts import Conversations
 
@@ -430,7 +429,7 @@ def _find_followed(shown: Sequence[StoredMessage], place: int, question: str) ->
 
 def _answer_task(
     assistant: Assistant, text: str, *, history: Sequence[Message], instructions: str
-) -> Generator[Event | Composed | Done]:
+) -> Generator[TurnEvent]:
     """Answer without memory, search or tools; nothing is stored or learned from."""
     composer = PromptComposer(instructions or SYSTEM_PROMPT, max_tokens=assistant.prompt_max_tokens)
     prompt = replace(composer.compose(text, history=history), is_learnt=False)

@@ -23,7 +23,7 @@ from turnleaf.faces.http.schemas import (
     Words,
     describe_source,
 )
-from turnleaf.obeying import remember_fact
+from turnleaf.memory_commands import remember_fact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -22,10 +22,9 @@ from turnleaf.faces.http.streams import EventStream, log, make_event
 from turnleaf.faces.outside import harmless
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
-    from turnleaf.assistant import Assistant, Learnt
-    from turnleaf.core.changes import Change
+    from turnleaf.assistant import Assistant, LearnedFact
 
 MOST_SUBSCRIBERS = 64
 MOST_WAITING = 100
@@ -69,9 +68,9 @@ class LearnedLater(JsonModel):
     change: int | None
 
     @classmethod
-    def of(cls, learned: Learnt, history: Sequence[Change]) -> Self:
-        """Return the form of what was learned, by the changes that were made."""
-        made = next((one for one in reversed(history) if one.concerns(learned.memory.id)), None)
+    def of(cls, learned: LearnedFact) -> Self:
+        """Return the form of what was learned."""
+        made = learned.change
         source = made.source if made else None
         record = {
             "action": learned.action,
@@ -153,8 +152,6 @@ class EventFeed:
         self._own = assistant
         self._guard = Lock()
         self._subscribers: set[Subscriber] = set()
-        self._untold: list[Learnt] = []
-        self._telling = Lock()
         self._trouble: dict[str, str] = {}
         self._progress = 0, 0
         self._unsubscribe: Callable[[], None] = lambda: None
@@ -242,13 +239,9 @@ class EventFeed:
         for problem in self._own.problems():
             log.warning("in the background: %s", mask_secrets(problem))
             self.publish("problem", ProblemTold(message=harmless(problem, self._own)))
-        with self._telling:
-            self._untold += self._own.learnt()
-            if self._untold:
-                history = [*self._own.memory.changes(), *self._own.pending.changes()]
-                facts = [LearnedLater.of(one, history) for one in self._untold]
-                self.publish("learnt", LearnedFacts(facts=facts))
-                self._untold = []
+        facts = [LearnedLater.of(one) for one in self._own.learnt()]
+        if facts:
+            self.publish("learnt", LearnedFacts(facts=facts))
 
     def _describe_memory(self) -> MemoryChanged:
         memory = self._own.memory

@@ -151,7 +151,7 @@ def _describe_tool(spec: ToolSpec) -> types.Tool:
 
 def _list_resources(tools: MemoryTools) -> list[types.Resource]:
     """Name the memory, today and the newest days that have notes."""
-    days = {local_now().date(), *tools.daily.dates()[-NEWEST_DAYS:]}
+    days = {local_now().date(), *tools.stores.daily.dates()[-NEWEST_DAYS:]}
     found = [(MAIN, "memory", "The whole long-term memory; [day id] follows each fact.")]
     found += [
         (f"{DAILY}{day}", f"daily log {day}", f"The notes of {day}.")
@@ -171,7 +171,7 @@ def _read_resource(tools: MemoryTools, uri: str) -> str:
         message = f"there is nothing at {uri!r}; read {MAIN}, or {DAILY} with a date"
         raise NotFound(message)
     day = uri.removeprefix(DAILY)
-    text = tools.daily.read(day)
+    text = tools.stores.daily.read(day)
     if not text and day != local_now().date().isoformat():
         message = f"there are no notes of {day}; resources/list names the newest days that have"
         raise NotFound(message)

@@ -19,11 +19,10 @@ from turnleaf.faces.slack.texts import LONGEST, cut_message, cut_unfinished, esc
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from datetime import datetime
 
     from slack_sdk import WebClient
 
-    from turnleaf.assistant import Learnt
+    from turnleaf.assistant import LearnedFact
     from turnleaf.core.changes import Change
     from turnleaf.store.contracts import Facts
 
@@ -35,9 +34,6 @@ PLACEHOLDER = "…"
 UNDO = "turnleaf_undo"
 MOST_FACTS = 10
 SHOWN_CHARS = 300
-IN_A_TURN = ("request", "tool")
-"""The origins of what a turn saves, removes or changes by itself."""
-ACTIONS = ("add", "update", "delete", "revive")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +61,8 @@ class ThreadAnswer:
         self._left: list[tuple[ThreadMessage, str]] = []
         self._is_over = False
         self._shown_at = clock()
+        self.notes: list[NoteLine] = []
+        """What was changed in the memory, to be noted under the answer."""
 
     def think(self) -> None:
         """Show that an answer is coming."""
@@ -224,27 +222,15 @@ def choose_note_words(text: str) -> Mapping[str, str]:
     return choose_words(text, "slack_notes")
 
 
-def list_turn_lines(changes: Iterable[Change], key: str, started: datetime) -> list[NoteLine]:
-    """Return the lines for what was changed in a turn, at the user's request or by a tool."""
-    return [
-        _make_line(one)
-        for one in changes
-        if one.origin in IN_A_TURN and one.op in ACTIONS
-        if one.time >= started and _find_conversation(one) == key
-    ]
-
-
-def list_learned_lines(
-    learned: Sequence[Learnt], changes: Sequence[Change], pending: Sequence[Change]
-) -> dict[str, list[NoteLine]]:
+def list_learned_lines(learned: Iterable[LearnedFact]) -> dict[str, list[NoteLine]]:
     """Return the lines for what was learned in the background, by conversation."""
     found: dict[str, list[NoteLine]] = {}
     for one in learned:
-        is_waiting = one.action == "waiting"
-        made = _find_change(one.memory.id, pending if is_waiting else changes)
-        if made is not None:
-            line = NoteLine("waiting", one.memory.content) if is_waiting else _make_line(made)
-            found.setdefault(_find_conversation(made) or "", []).append(line)
+        made = one.change
+        if made and made.source and made.source.conversation:
+            is_waiting = one.action == "waiting"
+            line = NoteLine("waiting", one.memory.content) if is_waiting else make_line(made)
+            found.setdefault(made.source.conversation, []).append(line)
     return found
 
 
@@ -268,7 +254,7 @@ def take_back(memory: Facts, value: str) -> str:
     made = [one for one in memory.changes(memory_id) if str(one.n) == number]
     if not made:
         return NoteLine("gone", memory_id).text
-    content = _make_line(made[0]).content
+    content = make_line(made[0]).content
     try:
         memory.undo(made[0].n)
     except NotFound:
@@ -283,13 +269,8 @@ def replace_block(shown: Sequence[dict[str, Any]], block: str, text: str) -> lis
     return [_make_section(text) if one.get("block_id") == block else one for one in shown]
 
 
-def _find_change(memory_id: str, history: Sequence[Change]) -> Change | None:
-    """Find the change by which a fact was learned; it may have been taken back since."""
-    about = (one for one in reversed(history) if one.op in ACTIONS and one.concerns(memory_id))
-    return next((one for one in about if _find_conversation(one)), None)
-
-
-def _make_line(change: Change) -> NoteLine:
+def make_line(change: Change) -> NoteLine:
+    """Return the line for a change of the memory."""
     fact = change.after or change.before
     return NoteLine(
         "add" if change.op == "revive" else change.op,
@@ -297,10 +278,6 @@ def _make_line(change: Change) -> NoteLine:
         f"{change.n}:{change.id}",
         change.before.content if change.before else "",
     )
-
-
-def _find_conversation(change: Change) -> str | None:
-    return change.source.conversation if change.source else None
 
 
 def _make_block(line: NoteLine) -> dict[str, Any]:

@@ -11,13 +11,12 @@ from functools import partial
 from threading import BoundedSemaphore, Condition, Event, Thread
 from typing import TYPE_CHECKING, Any
 
-from turnleaf.assistant import Done
+from turnleaf.assistant import Changed, Done
 from turnleaf.core.dialogue import Text, ToolCall
 from turnleaf.core.keys import slack_key
 from turnleaf.core.languages.replies import choose_words
 from turnleaf.core.secrets import mask_secrets
 from turnleaf.core.setting_kinds import read_pairs
-from turnleaf.core.times import to_millisecond
 from turnleaf.errors import TurnleafError
 from turnleaf.faces.outside import harmless
 from turnleaf.faces.slack.answers import (
@@ -25,9 +24,9 @@ from turnleaf.faces.slack.answers import (
     ThreadAnswer,
     ThreadPlace,
     list_learned_lines,
-    list_turn_lines,
     make_blocks,
     make_fallback,
+    make_line,
     replace_block,
     take_back,
 )
@@ -163,11 +162,7 @@ class Bot:
     def _tell_news_of(self, one: Assistant) -> None:
         for problem in one.problems():
             log.warning("in the background: %s", mask_secrets(problem))
-        learned = one.learnt()
-        if not learned:
-            return
-        found = list_learned_lines(learned, one.memory.changes(), one.pending.changes())
-        for key, lines in found.items():
+        for key, lines in list_learned_lines(one.learnt()).items():
             place = self._places.get(key)
             if place and not self._lanes.do(key, partial(self._note, place, lines)):
                 log.warning("too much waits in Slack; a note of what was learned was left out")
@@ -259,7 +254,6 @@ class Bot:
             self._tell(said, said.phrase("empty"))
 
     def _turn(self, said: SlackMessage, text: str, own: Assistant) -> None:
-        started = to_millisecond(self._own.now())
         answer = ThreadAnswer(self._client, said.place)
         answer.think()
         try:
@@ -273,12 +267,8 @@ class Bot:
             raise
         finally:
             self._patiently(answer.end)
-        attempt(partial(self._note_turn, said, started, own))
-
-    def _note_turn(self, said: SlackMessage, started: datetime, own: Assistant) -> None:
-        lines = list_turn_lines(own.memory.changes(), said.key, started)
-        if lines:
-            self._note(said.place, lines)
+        if answer.notes:
+            attempt(partial(self._note, said.place, answer.notes))
 
     def _stream(self, said: SlackMessage, text: str, answer: ThreadAnswer, own: Assistant) -> None:
         events = own.stream(
@@ -295,6 +285,8 @@ class Bot:
                     answer.add(event.text)
                 elif isinstance(event, ToolCall):
                     answer.show()
+                elif isinstance(event, Changed):
+                    answer.notes += map(make_line, event.changes)
                 if self._stop.is_set() and not isinstance(event, Done):
                     answer.remark(said.phrase("stopped"))
                     return

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
-from turnleaf.obeying import requests_in
+from turnleaf.memory_commands import find_requests
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -156,7 +156,7 @@ def _is_of_word(character: str) -> bool:
 
 def _find_requests(text: str) -> list[tuple[str, str]]:
     """Return what a text asks of the memory, whoever is named in it."""
-    return [(one.action, _CALLED.sub("@", one.content)) for one in requests_in(text)]
+    return [(one.action, _CALLED.sub("@", one.content)) for one in find_requests(text)]
 
 
 def _show_link(address: str, label: str) -> str:

@@ -1,4 +1,4 @@
-"""The report of `doctor`: what the stores say of themselves, and which parts are at work."""
+"""The report of `doctor`: what the stores report of themselves, and which parts are at work."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from turnleaf.settings import DataFolder
 
 
-def checkup(folder: DataFolder) -> dict[str, Any]:
+def make_doctor_report(folder: DataFolder) -> dict[str, Any]:
     """Describe the folder, the parts at work and every problem; nothing is created or changed."""
     settings, limits, unusable = _find_settings(folder)
     searching, unsearchable = _describe_search(settings)
@@ -105,7 +105,7 @@ def _describe_learning(settings: Settings, figures: LearningFigures | None) -> s
 
 
 def _describe_learner(settings: Settings) -> str:
-    if not settings.enabled or not settings.auto_extract:
+    if not settings.learns:
         return "switched off"
     try:
         model = models.find_extractor(settings)

@@ -1,4 +1,7 @@
-"""One message and its answer: what is asked for is done, the prompt made, the exchange kept."""
+"""One message and its answer: what is asked for is done, the prompt made, the exchange kept.
+
+A turn reads the memory when it composes its prompt, and its `Reply` has all that it changed.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,10 @@ from datetime import UTC, timedelta
 from functools import cached_property
 from itertools import pairwise
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from turnleaf.context_search import find_context
-from turnleaf.core.dialogue import Text, ToolResult, Usage
+from turnleaf.core.dialogue import Event, Text, ToolResult, Usage
 from turnleaf.core.keys import Reader
 from turnleaf.core.learning.extraction import MESSAGE_CHARS
 from turnleaf.core.learning.queue import Queued
@@ -19,7 +22,7 @@ from turnleaf.core.messages import Message
 from turnleaf.core.prompt import composer as composing
 from turnleaf.core.prompt.composer import Document, Explanation, PromptComposer
 from turnleaf.core.prompt.fact_text import FactForm, ends_of
-from turnleaf.core.room import LEARNED
+from turnleaf.core.room import LEARNED, Room, room_for
 from turnleaf.core.search.hits import PROMPT_LIMIT
 from turnleaf.core.search.message_outcomes import note_newer, reason_of
 from turnleaf.core.stored_messages import NewMessage
@@ -27,17 +30,17 @@ from turnleaf.core.times import to_millisecond
 from turnleaf.core.tokens import content_chars, has_room_for_tools, prompt_budget
 from turnleaf.core.window import before_again, within_limits
 from turnleaf.errors import ModelError, SettingsError
-from turnleaf.message_effects import withdraw_replaced
-from turnleaf.obeying import Obeyed, obey, refusal
+from turnleaf.memory_commands import CommandResult, carry_out_commands, refuse_in_private
 from turnleaf.store.timing import checked_zone, local_zone
-from turnleaf.tools import MemoryTools
-from turnleaf.tools import Turn as ToolTurn
+from turnleaf.tools import MemoryTools, ToolContext
+from turnleaf.turn_changes import find_turn_changes, withdraw_replaced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
     from datetime import datetime, tzinfo
 
-    from turnleaf.core.dialogue import Event, Model, Prompt
+    from turnleaf.core.changes import Change
+    from turnleaf.core.dialogue import Model, Prompt
     from turnleaf.core.memories import Memory
     from turnleaf.core.search.hits import Hit
     from turnleaf.settings import Settings
@@ -48,6 +51,8 @@ FACT_CHARS = 20
 """What a fact takes in a prompt besides its words: bullet, day and id."""
 CERTAIN_SHARE = 3
 """Facts of so small a part of a prompt's tokens always have room: a character is about a token."""
+CHANGING = frozenset({"append_memory", "manage_memory"})
+"""The tools that change facts."""
 MAX_EXCHANGE = 50
 """How many messages an exchange may have, with tools, to be told again as one."""
 
@@ -56,12 +61,16 @@ MAX_EXCHANGE = 50
 class Reply:
     """An answer, what was saved and removed at the user's request, and what shaped it.
 
-    The ids are those of the stored messages; a private conversation has none.
+    `changes` is what the turn changed in the memory, at the user's request or by a tool, each
+    under the number that undoes it; `pending` are facts that a tool put up for review. The ids
+    are those of the stored messages; a private conversation has none.
     """
 
     text: str
     saved: tuple[Memory, ...] = ()
     removed: tuple[Memory, ...] = ()
+    changes: tuple[Change, ...] = ()
+    pending: tuple[Memory, ...] = ()
     explanation: Explanation = field(default_factory=Explanation)
     usage: Usage | None = None
     question_id: int | None = None
@@ -72,7 +81,7 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class TurnRequest:
     """What a user says in one turn.
 
     `history` is given where somebody else keeps the conversation, with the `instructions` of
@@ -105,26 +114,31 @@ class Composed:
 
 
 @dataclass(frozen=True, slots=True)
+class Changed:
+    """Facts that the turn has just changed, at the user's request or by a tool."""
+
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Done:
     """The end of a turn: it is stored."""
 
     reply: Reply
 
 
+TurnEvent: TypeAlias = Event | Composed | Changed | Done
+
+
 @dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What holds when a turn begins: where everything is, the settings, the model, the time."""
+class TurnContext:
+    """What holds when a turn begins: the stores, the settings, the model, the clock."""
 
     stores: Stores
     settings: Settings
     model: Model | SettingsError
     """The model that answers, or why there is none."""
     clock: Callable[[], datetime]
-
-    @property
-    def learns(self) -> bool:
-        """Whether facts are learned from what is said."""
-        return self.settings.enabled and self.settings.auto_extract
 
     @property
     def context_window(self) -> int | None:
@@ -147,77 +161,79 @@ class Turn:
     """One message and its answer."""
 
     def __init__(
-        self, surroundings: Surroundings, key: str, said: Said, *, is_private: bool
+        self, context: TurnContext, key: str, request: TurnRequest, *, is_private: bool
     ) -> None:
-        self._own = surroundings
+        self._own = context
         self._is_private = is_private
         self._key = key
-        self._asked = said
-        self._text = said.text
-        self._documents = said.documents
-        self._is_again = said.is_again or self._is_sent_again()
-        self._started = to_millisecond(surroundings.clock())
+        self._asked = request
+        self._text = request.text
+        self._documents = request.documents
+        self._is_again = request.is_again or self._is_sent_again()
+        self._started = to_millisecond(context.clock())
+        self._zone = _find_zone(self._started)
         self._ids: list[int] = []
         self._opened: int | None = None
         self._said: list[str] = []
         self._saved: list[str] = []
+        self._changes: list[Change] = []
         self._usage: Usage | None = None
-        settings, window = surroundings.settings, surroundings.context_window
+        settings, window = context.settings, context.context_window
         self._max_tokens = prompt_budget(settings.prompt_max_tokens, window)
         self._has_tools = self._may_use_tools(settings, window)
         self._composer = self._make_composer()
-        self._obeyed = Obeyed()
+        self._done = CommandResult()
         self._keeping = Lock()
         self._claim: AnswerClaim | None = None
         self._is_discarded = False
 
-    def composed(self, private: Sequence[Message] | None = None) -> Composed:
+    def compose(self, private: Sequence[Message] | None = None) -> Composed:
         """Compose the prompt, and do no more; in private its history is given."""
-        prompt = self._prompt() if private is None else self._prompt_in_private(private)
+        prompt = self._make_prompt() if private is None else self._make_private_prompt(private)
         return Composed(prompt, self._composer.explain())
 
-    def remembered(self) -> Generator[Event | Composed | Done]:
+    def answer(self) -> Generator[TurnEvent]:
         """Answer, and keep the exchange."""
         try:
-            yield from self._answered_and_kept()
+            yield from self._answer_and_keep()
         finally:
             if self._claim:
                 self._claim.end()
 
-    def _answered_and_kept(self) -> Generator[Event | Composed | Done]:
+    def _answer_and_keep(self) -> Generator[TurnEvent]:
         own = self._own
         if self._replaced and not self._is_again:
             self._store_question()
             withdraw_replaced(own.stores, self._key, self._replaced)
         if self._is_trusted:
-            self._obeyed = obey(
+            self._done = carry_out_commands(
                 self._text, own.stores.facts, own.stores.learning, key=self._key, now=self._started
             )
-        prompt = replace(self._prompt(), is_learnt=own.learns, has_room=self._has_room())
+        composed = self.compose()
         if not own.answers_at_once:
             self._store_question()
         try:
-            yield Composed(prompt, self._composer.explain())
-            yield from self._confirmed()
-            yield from self._answered(prompt)
+            yield composed
+            yield from self._confirm()
+            yield from self._stream_model(composed.prompt)
         except (GeneratorExit, KeyboardInterrupt):
             self._keep("stopped")
             raise
         except Exception:
             self._keep("failed")
             raise
-        yield Done(self._kept())
+        yield Done(self._keep_whole())
 
-    def in_private(self, history: list[Message]) -> Generator[Event | Composed | Done]:
+    def answer_in_private(self, history: list[Message]) -> Generator[TurnEvent]:
         """Answer without memory; the exchange is added to the history, and kept nowhere else."""
-        prompt = self._prompt_in_private(history)
+        prompt = self._make_private_prompt(history)
         yield Composed(prompt, self._composer.explain())
-        told = refusal(self._text)
+        refusal = refuse_in_private(self._text)
         try:
-            if told:
-                yield self._heard(Text(f"{told}\n\n"))
-            for event in self._own.find_model().stream(replace(prompt, is_learnt=False)):
-                yield self._heard(event)
+            if refusal:
+                yield self._note(Text(f"{refusal}\n\n"))
+            for event in self._own.find_model().stream(prompt):
+                yield self._note(event)
         finally:
             if self._said:
                 history += [Message("user", self._text), Message("assistant", self._answer)]
@@ -228,7 +244,7 @@ class Turn:
         with self._keeping:
             self._is_discarded = True
 
-    @property
+    @cached_property
     def _audience(self) -> str:
         """Who may find what is said here."""
         given = self._asked.audience
@@ -257,28 +273,28 @@ class Turn:
             system = f"{system}\n\n{composing.WITH_TOOLS}"
         if self._asked.instructions:
             system = f"{system}\n\n{self._asked.instructions}"
-        form = FactForm(_zone_of(self._started), has_ids=self._has_tools)
+        form = FactForm(self._zone, has_ids=self._has_tools)
         return PromptComposer(system, max_tokens=self._max_tokens, form=form)
 
-    def _prompt(self) -> Prompt:
+    def _make_prompt(self) -> Prompt:
         own = self._own
-        history, breaks = self._known_history()
-        notes = [_describe_time(self._started), *breaks, *self._obeyed.notes]
+        history, breaks = self._read_history()
+        notes = [_describe_time(self._started, self._zone), *breaks, *self._done.notes]
         if not own.settings.enabled:
-            return self._composer.compose(
-                self._text, history=history, documents=self._documents, notes=notes
-            )
+            return replace(self._compose_without_memory(history, notes), is_learnt=False)
         memories = own.stores.facts.get_all()
-        return self._composer.compose(
+        prompt = self._composer.compose(
             self._text,
             memories=memories,
             page=own.stores.facts.prompt_text(),
             scores=self._score_facts(memories),
-            hits=self._find_context(history),
+            hits=self._find_context(history, memories),
             history=history,
             documents=self._documents,
             notes=notes,
         )
+        has_room = self._has_room_beside(memories)
+        return replace(prompt, is_learnt=own.settings.learns, has_room=has_room)
 
     def _score_facts(self, facts: Sequence[Memory]) -> dict[str, float] | None:
         """Return how near facts are to the message, by their ids, where not all may have room."""
@@ -290,11 +306,13 @@ class Turn:
         )
         return {hit.id: hit.score for hit in reversed(hits) if hit.id}
 
-    def _has_room(self) -> bool:
+    def _has_room_beside(self, facts: Sequence[Memory]) -> bool:
         """Whether one more fact could be learned."""
-        return self._own.stores.facts.room(LEARNED).items > 0
+        settings = self._own.settings
+        limits = Room(settings.memory_max_items, settings.memory_max_chars)
+        return (room_for(LEARNED, limits) - Room.of(facts)).items > 0
 
-    def _find_context(self, history: Sequence[Message]) -> Sequence[Hit]:
+    def _find_context(self, history: Sequence[Message], facts: Sequence[Memory]) -> Sequence[Hit]:
         """Return what fits the message, and is neither said nor replaced in this conversation."""
         own = self._own
         hits = find_context(
@@ -305,17 +323,27 @@ class Turn:
             budget_tokens=own.settings.context_max_tokens,
             history=[*history, *self._replaced, *self._find_opened()],
         )
-        ended = {memory.id for memory in own.stores.facts.ended()}
-        hits = tuple(hit for hit in hits if not (hit.source == "memory" and hit.id in ended))
-        return note_newer(hits, own.stores.facts.changes)
+        known = {fact.id for fact in facts}
+        if any(hit.source == "memory" and hit.id not in known for hit in hits):
+            ended = {fact.id for fact in own.stores.facts.ended()}
+            hits = tuple(hit for hit in hits if not (hit.source == "memory" and hit.id in ended))
+        return note_newer(hits, lambda: self._record)
 
-    def _prompt_in_private(self, history: Sequence[Message]) -> Prompt:
-        notes = [_describe_time(self._started)]
+    @cached_property
+    def _record(self) -> Sequence[Change]:
+        """The record of changes, with what was changed at the user's request."""
+        return self._own.stores.facts.changes()
+
+    def _compose_without_memory(self, history: Sequence[Message], notes: Sequence[str]) -> Prompt:
         return self._composer.compose(
             self._text, history=history, documents=self._documents, notes=notes
         )
 
-    def _known_history(self) -> tuple[Sequence[Message], list[str]]:
+    def _make_private_prompt(self, history: Sequence[Message]) -> Prompt:
+        prompt = self._compose_without_memory(history, [_describe_time(self._started, self._zone)])
+        return replace(prompt, is_learnt=False)
+
+    def _read_history(self) -> tuple[Sequence[Message], list[str]]:
         """Return what was said before, and when the conversation lay still for long."""
         if self._asked.history is not None:
             return self._asked.history, []
@@ -342,7 +370,7 @@ class Turn:
             self._key, before=message_id + 1, limit=limit
         )
         said = [one.message for one in shown if not one.is_hidden]
-        return within_limits(said, limit, settings.conversation_max_chars, _chars)
+        return within_limits(said, limit, settings.conversation_max_chars, _count_chars)
 
     def _is_sent_again(self) -> bool:
         """Whether whoever keeps the conversation does not know its last answer."""
@@ -352,57 +380,79 @@ class Turn:
         kept = self._own.stores.conversations.get_history(self._key)
         return not (kept and known and known[-1].text == kept[-1].text)
 
-    def _confirmed(self) -> Iterator[Event]:
-        if self._obeyed.confirmation:
-            yield self._heard(Text(self._obeyed.confirmation))
+    def _confirm(self) -> Iterator[TurnEvent]:
+        """Confirm what was done at the user's request."""
+        if self._done.confirmation:
+            yield self._note(Text(self._done.confirmation))
+        if self._done.saved or self._done.removed:
+            yield from self._report_changes(self._record)
 
-    def _answered(self, prompt: Prompt) -> Iterator[Event]:
+    def _report_changes(self, record: Sequence[Change]) -> Iterator[Changed]:
+        """Report what this turn changed since it was reported last."""
+        found = find_turn_changes(record, self._key, self._started)
+        new = [one for one in found if one not in self._changes]
+        self._changes += new
+        if new:
+            yield Changed(tuple(new))
+
+    def _stream_model(self, prompt: Prompt) -> Iterator[TurnEvent]:
         gap = "\n\n" if self._said else ""
         try:
             model = self._own.find_model()
-            tools = self._tools() if self._has_tools else None
-            if self._obeyed.confirmation and model.name == "recall":
+            tools = self._make_tools() if self._has_tools else None
+            if self._done.confirmation and model.name == "recall":
                 return
             for event in model.stream(prompt, tools):
                 if isinstance(event, Text) and gap:
                     event, gap = Text(gap + event.text), ""  # noqa: PLW2901
-                yield self._heard(event)
+                yield self._note(event)
+                if isinstance(event, ToolResult) and event.name in CHANGING:
+                    yield from self._report_changes(self._own.stores.facts.changes())
         except (ModelError, SettingsError) as error:
             # What was asked for is done; it must be said and kept although the model failed.
-            if not self._obeyed.confirmation:
+            if not self._done.confirmation:
                 raise
-            yield self._heard(Text(f"\n\n({error})"))
+            yield self._note(Text(f"\n\n({error})"))
 
-    def _heard(self, event: Event) -> Event:
+    def _note(self, event: Event) -> Event:
+        """Keep what an event says for the end of the turn; return it."""
         if isinstance(event, Text):
             self._said.append(event.text)
         elif isinstance(event, Usage):
             self._usage = event
         elif isinstance(event, ToolResult):
-            self._saved += _ids_in(event.result)
+            self._saved += _find_saved(event.result)
         return event
 
-    def _tools(self) -> MemoryTools:
-        own = self._own
-        turn = ToolTurn(
+    def _make_tools(self) -> MemoryTools:
+        context = ToolContext(
             self._key,
-            tuple(memory.id for memory in self._obeyed.saved),
+            tuple(memory.id for memory in self._done.saved),
             tuple(document.name for document in self._documents),
             self._text,
             self._audience,
         )
-        return MemoryTools(own.stores, turn)
+        return MemoryTools(self._own.stores, context)
 
-    def _kept(self) -> Reply:
+    def _keep_whole(self) -> Reply:
         self._keep("complete")
         return Reply(
             self._answer,
-            self._obeyed.saved,
-            self._obeyed.removed,
+            self._done.saved,
+            self._done.removed,
+            tuple(self._changes),
+            self._find_pending(),
             self._composer.explain(),
             self._usage,
             *self._ids,
         )
+
+    def _find_pending(self) -> tuple[Memory, ...]:
+        """Return the facts that a tool put up for review; it does so beside a document alone."""
+        if not (self._documents and self._saved):
+            return ()
+        pending = self._own.stores.pending.get_all()
+        return tuple(fact for fact in pending if fact.id in self._saved)
 
     def _keep(self, status: str) -> None:
         """Queue the exchange, then store it: nothing can leave a conversation unqueued.
@@ -419,23 +469,23 @@ class Turn:
         answered = Message("assistant", self._answer, own.clock()) if self._said else None
         if answered is None and not own.stores.conversations.keeps_everything:
             return
-        if own.learns and not (self._is_again and self._replaced):
-            own.stores.learning.enqueue(self._key, self._queued(said, answered))
+        if own.settings.learns and not (self._is_again and self._replaced):
+            own.stores.learning.enqueue(self._key, self._make_queued(said, answered))
         self._ids = self._add(self._describe_exchange(said, answered, status))
-        for fact in self._obeyed.removed if own.stores.conversations.keeps_everything else ():
+        for fact in self._done.removed if own.stores.conversations.keeps_everything else ():
             own.stores.conversations.hide(self._key, [self._started], reason_of(fact.id))
 
     def _describe_exchange(
         self, said: Message, answered: Message | None, status: str
     ) -> list[NewMessage]:
-        """Say what is known of both; an answer is to be trusted as what it was given beside."""
+        """Describe what is known of both; an answer is trusted as what it was given beside."""
         theirs = None if self._is_trusted else self._asked.trust
         source = self._asked.source if theirs else None
         if answered is None:
             return [NewMessage(said, status, theirs, source)]
         document = next((f"document:{one.name}" for one in self._documents), None)
         trust = "document" if document else theirs
-        answer = NewMessage(answered, status, trust, document or source, self._shaped_by())
+        answer = NewMessage(answered, status, trust, document or source, self._describe_prompt())
         return [NewMessage(said, trust=theirs, source=source), answer]
 
     def _store_question(self) -> None:
@@ -482,41 +532,41 @@ class Turn:
         said = [one.message for one in last]
         return said[len(before_again(said, self._text)) :]
 
-    def _shaped_by(self) -> dict[str, Any]:
+    def _describe_prompt(self) -> dict[str, Any]:
         """Name what went into the prompt, without its text: that may be erased one day."""
         explanation = self._composer.explain()
         return {
             "memories": list(explanation.memories),
-            "hits": [_name(hit) for hit in explanation.hits],
+            "hits": [_describe_hit(hit) for hit in explanation.hits],
         }
 
-    def _queued(self, said: Message, answered: Message | None) -> list[Queued]:
+    def _make_queued(self, said: Message, answered: Message | None) -> list[Queued]:
         documents = [
-            Queued(_beginning(one, self._started), "document", f"document:{one.name}")
+            Queued(_cut_document(one, self._started), "document", f"document:{one.name}")
             for one in self._documents
         ]
         answer = [Queued(answered, "assistant")] if answered else []
         if not self._is_trusted:
             return [*documents, Queued(said, self._asked.trust, self._asked.source)]
-        return [*documents, *asked(said, self._obeyed, self._saved), *answer]
+        return [*documents, *queue_request(said, self._done, self._saved), *answer]
 
 
-def asked(message: Message, obeyed: Obeyed, saved: Sequence[str]) -> list[Queued]:
-    """Queue what the user said: a request is settled, and what else was said is learnt from."""
-    ids = (*(memory.id for memory in obeyed.saved), *saved)
-    queued = [Queued(message, "user", None, ids, bool(obeyed.confirmation))]
-    if obeyed.rest:
-        queued.append(Queued(replace(message, content=obeyed.rest), "user", None, ids))
+def queue_request(message: Message, done: CommandResult, saved: Sequence[str]) -> list[Queued]:
+    """Queue what the user said: a request is settled, and what else was said is learned from."""
+    ids = (*(memory.id for memory in done.saved), *saved)
+    queued = [Queued(message, "user", None, ids, bool(done.confirmation))]
+    if done.rest:
+        queued.append(Queued(replace(message, content=done.rest), "user", None, ids))
     return queued
 
 
-def _beginning(document: Document, now: datetime) -> Message:
-    """Give what will be read of a document when facts are looked for."""
+def _cut_document(document: Document, now: datetime) -> Message:
+    """Return what will be read of a document when facts are extracted."""
     return Message("user", document.text[:MESSAGE_CHARS], now)
 
 
-def _ids_in(result: str) -> list[str]:
-    """Give the id of the fact that a tool saved or changed."""
+def _find_saved(result: str) -> list[str]:
+    """Return the id of the fact that a tool saved or changed."""
     try:
         record = json.loads(result)
         is_saved = record["success"] and "content" in record and isinstance(record["id"], str)
@@ -525,12 +575,12 @@ def _ids_in(result: str) -> list[str]:
     return [record["id"]] if is_saved else []
 
 
-def _chars(message: Message) -> int:
+def _count_chars(message: Message) -> int:
     return content_chars(message.content)
 
 
 def _describe_breaks(history: Sequence[Message], now: datetime, silence: timedelta) -> list[str]:
-    """Say when nobody wrote for longer than a conversation usually lasts."""
+    """Describe when nobody wrote for longer than a conversation usually lasts."""
     times = [*(one.timestamp for one in history if one.timestamp), now]
     pauses = [(one, other) for one, other in pairwise(times) if other - one > silence]
     return [
@@ -539,22 +589,22 @@ def _describe_breaks(history: Sequence[Message], now: datetime, silence: timedel
     ]
 
 
-def _describe_time(now: datetime) -> str:
-    """Say the day, the time and the zone in which a message was written."""
+def _describe_time(now: datetime, zone: tzinfo) -> str:
+    """Describe the day, the time and the zone in which a message was written."""
     offset = now.isoformat(timespec="minutes")[len("2026-11-16T12:00") :]
-    name = getattr(_zone_of(now), "key", "UTC")
+    name = getattr(zone, "key", "UTC")
     where = f"UTC{offset}" if name == "UTC" else f"UTC{offset}, {name}"
     return f"Today is {now:%Y-%m-%d}, {now:%A}, and it is {now:%H:%M} ({where})."
 
 
-def _zone_of(now: datetime) -> tzinfo:
+def _find_zone(now: datetime) -> tzinfo:
     """Return the zone of a clock: the machine's by its name, or else whatever offset it has."""
     named = checked_zone(local_zone())
     is_named = now.astimezone(named).utcoffset() == now.utcoffset()
     return named if is_named else now.tzinfo or UTC
 
 
-def _name(hit: Hit) -> dict[str, Any]:
+def _describe_hit(hit: Hit) -> dict[str, Any]:
     """Return where a passage stands; of a message its id says all."""
     score = {"score": round(hit.score, 3)} if hit.is_judged else {}
     if hit.message is not None:

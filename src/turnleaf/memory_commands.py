@@ -1,4 +1,4 @@
-"""Doing what the user asks of the memory in so many words: remember this, forget that."""
+"""Requests of the user to the memory, carried out in their turn: remember this, forget that."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ REPLIES = "memory"
 
 
 @dataclass(frozen=True, slots=True)
-class Obeyed:
+class CommandResult:
     """What was done at the user's request, how it is confirmed, and what else the message says."""
 
     confirmation: str = ""
@@ -57,27 +57,29 @@ class Obeyed:
 
     @property
     def notes(self) -> list[str]:
-        """Tell the model, so that it does not do it again."""
+        """What the model is told, so that it does not do it again."""
         if not self.confirmation:
             return []
         told = f"The memory has acted on this already, and the user is told: {self.confirmation}"
         return [f"{told} Do not save or delete it again, and do not repeat that."]
 
 
-def obey(text: str, memory: Facts, learning: LearningQueue, *, key: str, now: datetime) -> Obeyed:
+def carry_out_commands(
+    text: str, memory: Facts, learning: LearningQueue, *, key: str, now: datetime
+) -> CommandResult:
     """Act on a message that begins with a request, one after the other if there are several.
 
     `now` is when it was said, in the user's time zone: dates in it are counted from that day.
     """
-    requests = requests_in(text)
+    requests = find_requests(text)
     if not requests:
-        return Obeyed()
-    earlier = (fact.content for fact in memory.get_all())
-    words = choose_words(text, REPLIES, earlier=earlier)
+        return CommandResult()
+    facts = memory.get_all()
+    words = choose_words(text, REPLIES, earlier=(fact.content for fact in facts))
     source = Source(quote=mask_secrets(text), conversation=key, message_time=now, trust="user")
-    desk = _Desk(memory, learning, source, words, now)
-    done = [desk.act(request) for request in requests]
-    return Obeyed(
+    commands = _Commands(memory, learning, source, words, now, facts)
+    done = [commands.carry_out(request) for request in requests]
+    return CommandResult(
         "\n".join(one.confirmation for one in done),
         tuple(memory for one in done for memory in one.saved),
         tuple(memory for one in done for memory in one.removed),
@@ -85,12 +87,12 @@ def obey(text: str, memory: Facts, learning: LearningQueue, *, key: str, now: da
     )
 
 
-def requests_in(text: str) -> list[Request]:
+def find_requests(text: str) -> list[Request]:
     """Find the request that a message begins with, and those that follow it."""
     found: list[Request] = []
     request, tried = find_request(text), 0
     while request and len(found) < MAX_REQUESTS - 1:
-        for end in islice(_wishing_clauses(request.content), _MAX_TRIED - tried):
+        for end in islice(_find_clause_ends(request.content), _MAX_TRIED - tried):
             tried += 1
             other = find_request(request.content[end + 1 :].strip())
             if other:
@@ -102,15 +104,15 @@ def requests_in(text: str) -> list[Request]:
     return [*found, request] if request else []
 
 
-def refusal(text: str) -> str:
-    """Say that a request is not acted on, if a message is one: the conversation is private."""
+def refuse_in_private(text: str) -> str:
+    """Return the refusal of a request in a private conversation; "" where there is none."""
     if find_request(text) is None:
         return ""
     return choose_words(text, REPLIES)["private"]
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _NewFact:
     """A fact to be kept, until when it holds, and what it is about."""
 
     content: str
@@ -118,48 +120,51 @@ class _Wanted:
     slot: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Desk:
-    """Where requests of one message are acted on."""
+@dataclass(slots=True)
+class _Commands:
+    """Carries out the requests of one message."""
 
     memory: Facts
     learning: LearningQueue
     source: Source
     words: Mapping[str, str]
     now: datetime
+    facts: list[Memory] | None
+    """The memory as it was read last; None when it was changed since."""
 
-    def act(self, request: Request) -> Obeyed:
+    def carry_out(self, request: Request) -> CommandResult:
         """Do what one request says."""
         if request.action == "remember":
-            return self._remembered(request.content)
-        return self._forgotten(*_first_sentence(request.content))
+            return self._remember(request.content)
+        return self._forget(*_cut_first_sentence(request.content))
 
-    def _remembered(self, asked: str) -> Obeyed:
+    def _remember(self, asked: str) -> CommandResult:
         content = mask_fact(asked)
         if not content:
-            return Obeyed(self._said("secret"))
+            return CommandResult(self._say("secret"))
         note = f" {self.words['masked']}" if content != asked else ""
         dated = make_dates_absolute(content, self.now)
         claim = read_claim(dated.text)
-        fact = _Wanted(dated.text, dated.until, claim.slot if claim else None)
-        known = self.memory.get_all()
+        fact = _NewFact(dated.text, dated.until, claim.slot if claim else None)
+        known = self.memory.get_all() if self.facts is None else self.facts
         same = find_same(fact.content, known)
         if same:
-            return Obeyed(self._said("known", same.content))
+            return CommandResult(self._say("known", same.content))
+        self.facts = None
         try:
             before = _find_replaced(claim, known)
-            if before and (after := self._replaced(before, fact)):
-                return Obeyed(
-                    self._said("replaced", after.content, before.content) + note, (after,)
+            if before and (after := self._replace(before, fact)):
+                return CommandResult(
+                    self._say("replaced", after.content, before.content) + note, (after,)
                 )
-            saved = self._saved(fact)
+            saved = self._save(fact)
         except MemoryFull as error:
-            return Obeyed(self._refused(error))
-        moved = "".join(self._said("moved", one.content) for one in saved.displaced)
-        told = self._said("saved", saved.memory.content)
-        return Obeyed(f"{told}{moved}{note}", (saved.memory,))
+            return CommandResult(self._explain_refusal(error))
+        moved = "".join(self._say("moved", one.content) for one in saved.displaced)
+        told = self._say("saved", saved.memory.content)
+        return CommandResult(f"{told}{moved}{note}", (saved.memory,))
 
-    def _saved(self, fact: _Wanted) -> Remembered:
+    def _save(self, fact: _NewFact) -> Remembered:
         """Keep a fact; an older one that says the same comes back instead."""
         older = find_same(fact.content, self.memory.older())
         back = older and self.memory.revive(
@@ -169,13 +174,13 @@ class _Desk:
             fact.content, origin=ORIGIN, source=self.source, slot=fact.slot, until=fact.until
         )
 
-    def _refused(self, error: MemoryFull) -> str:
-        """Say why there is no room, and which command makes some."""
+    def _explain_refusal(self, error: MemoryFull) -> str:
+        """Return why there is no room, and which command makes some."""
         if error.remedy is None:
-            return self._said("full", str(error))
-        return self._said("filled", error.remedy)
+            return self._say("full", str(error))
+        return self._say("filled", error.remedy)
 
-    def _replaced(self, before: Memory, fact: _Wanted) -> Memory | None:
+    def _replace(self, before: Memory, fact: _NewFact) -> Memory | None:
         try:
             return self.memory.update(
                 before.id,
@@ -189,21 +194,22 @@ class _Desk:
         except Conflict:
             return None
 
-    def _forgotten(self, wanted: str, rest: str) -> Obeyed:
+    def _forget(self, wanted: str, rest: str) -> CommandResult:
         if len(found := self._find_meant(wanted)) > 1:
-            return Obeyed("\n".join([self._said("several"), *_listed(found)]), rest=rest)
+            return CommandResult("\n".join([self._say("several"), *_list_facts(found)]), rest=rest)
         # Queue, then decisions, then memory: what a worker learns meanwhile moves in this order.
-        unlearnt = self._unqueue(wanted)
-        waiting = [one for one in self.learning.outbox() if find_meant(wanted, [_foreseen(one)])]
+        unlearned = self._unqueue(wanted)
+        waiting = [one for one in self.learning.outbox() if find_meant(wanted, [_foresee(one)])]
         found = self._find_meant(wanted)
+        self.facts = None
         for one in found:
             self.memory.delete(one.id, origin=ORIGIN, source=self.source)
         for outgoing in waiting:
             self.learning.settle(outgoing.id)
-        gone = (*found, *map(_foreseen, waiting))
+        gone = (*found, *map(_foresee, waiting))
         if not gone:
-            return Obeyed(self._nothing_of(wanted, unlearnt), rest=rest)
-        return Obeyed(self._said("removed", gone[0].content), removed=gone, rest=rest)
+            return CommandResult(self._explain_nothing(wanted, unlearned), rest=rest)
+        return CommandResult(self._say("removed", gone[0].content), removed=gone, rest=rest)
 
     def _find_meant(self, wanted: str) -> list[Memory]:
         """Find what is to be forgotten, in the words of the wish or with its dates as kept."""
@@ -214,13 +220,13 @@ class _Desk:
         dated = make_dates_absolute(wanted, self.now).text
         return found if dated == wanted else find_meant(dated, known)
 
-    def _nothing_of(self, wanted: str, unlearnt: Sequence[Memory]) -> str:
-        """Say that nothing is remembered; what was said a moment ago is then not learned."""
+    def _explain_nothing(self, wanted: str, unlearned: Sequence[Memory]) -> str:
+        """Return that nothing is remembered; what was said a moment ago is then not learned."""
         if is_everything(wanted):
-            return self._said("everything")
-        if unlearnt:
-            return self._said("unlearnt", unlearnt[0].content)
-        return self._said("none", _shortened(wanted))
+            return self._say("everything")
+        if unlearned:
+            return self._say("unlearnt", unlearned[0].content)
+        return self._say("none", _shorten(wanted))
 
     def _unqueue(self, wanted: str) -> list[Memory]:
         """Take messages that say it, and that rules have not read, out of the queue.
@@ -228,7 +234,7 @@ class _Desk:
         Return what they say. Who is reading one at this moment finds it gone and writes nothing.
         """
         key = self.source.conversation or ""
-        unlearnt: list[Memory] = []
+        unlearned: list[Memory] = []
         for queued in self.learning.queued(key):
             message = queued.message
             if queued.is_read_by_rules:
@@ -237,14 +243,14 @@ class _Desk:
             facts = [Memory("", content, LONG_AGO, LONG_AGO) for content in said]
             if found := find_meant(wanted, facts):
                 self.learning.unqueue(key, {message.timestamp} if message.timestamp else set())
-                unlearnt += found
-        return unlearnt
+                unlearned += found
+        return unlearned
 
-    def _said(self, what: str, *texts: str) -> str:
+    def _say(self, what: str, *texts: str) -> str:
         return self.words[what].format(*texts)
 
 
-def _wishing_clauses(text: str) -> Iterator[int]:
+def _find_clause_ends(text: str) -> Iterator[int]:
     """Find the ends of clauses after which something may be asked for."""
     plain = simplify(text)
     for end, mark in enumerate(text):
@@ -259,28 +265,28 @@ def _find_replaced(claim: Statement | None, known: Sequence[Memory]) -> Memory |
     return verdict.targets[0] if verdict and verdict.effect == "replaces" else None
 
 
-def _first_sentence(text: str) -> tuple[str, str]:
+def _cut_first_sentence(text: str) -> tuple[str, str]:
     """Cut a wish to forget off from what else is said: it names one thing."""
     end = _SENTENCE_END.search(text)
     return (text[: end.start()], text[end.end() :].strip()) if end else (text, "")
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= _MAX_REPEATED else f"{text[:_MAX_REPEATED]} …"
 
 
-def _foreseen(outgoing: Outgoing) -> Memory:
+def _foresee(outgoing: Outgoing) -> Memory:
     """Return the fact that will be when what was learned is written."""
     decision = outgoing.decision
     return Memory(decision.id, decision.content, LONG_AGO, LONG_AGO, decision.category)
 
 
-def _listed(found: Sequence[Memory]) -> list[str]:
+def _list_facts(found: Sequence[Memory]) -> list[str]:
     return [f"- {memory.content}" for memory in found[:MOST_NAMED]]
 
 
 def remember_fact(memory: Facts, content: str, category: str | None = None) -> Remembered:
-    """Remember a fact; that there is no room for it is said in its own language."""
+    """Remember a fact; raise MemoryFull in the language of the fact when there is no room."""
     try:
         return memory.remember(content, category)
     except MemoryFull as error:

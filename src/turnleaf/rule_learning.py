@@ -47,16 +47,16 @@ class MessageReader:
         """Read what was said in a conversation since the last time."""
         while batch := self.learning.claim(key, read=False):
             try:
-                desk = self._read_batch(batch)
+                read = self._read_batch(batch)
             except BaseException as error:
                 self.learning.release(batch, str(error) or type(error).__name__)
                 raise
-            self.learning.complete_reading(batch, desk.made, desk.sightings)
+            self.learning.complete_reading(batch, read.made, read.sightings)
             if not batch.has_more:
                 return
 
-    def _read_batch(self, batch: Batch) -> _Desk:
-        desk = _Desk(
+    def _read_batch(self, batch: Batch) -> _RuleDecisions:
+        made = _RuleDecisions(
             batch.key,
             [*self.memory.get_all(), *self.memory.older()],
             {one.statement for one in self.learning.sightings() if one.day < self.now().date()},
@@ -65,15 +65,15 @@ class MessageReader:
         for number, queued in enumerate(batch.messages):
             if queued.trust != "user" or queued.is_settled or queued.is_read_by_rules:
                 continue
-            said_at = (queued.message.timestamp or self.now()).astimezone(zone)
-            wishes = _wishes_after(batch.messages[number + 1 :])
-            for found in find_facts(queued.message.text, said_at, find_names(desk.known)):
-                if isinstance(found, Finding):
-                    if not (_is_taken_back(found, wishes) or self._is_saved(found, queued)):
-                        desk.take(found, queued, said_at)
-                else:
-                    desk.mend(found, self._recent_facts(batch.key), queued, said_at)
-        return desk
+            text = queued.message.text
+            said = _SaidMessage(queued, (queued.message.timestamp or self.now()).astimezone(zone))
+            wishes = find_wishes(batch.messages[number + 1 :])
+            for found in find_facts(text, said.at, find_names(made.known)):
+                if not isinstance(found, Finding):
+                    made.mend(found, self._find_recent(batch.key), said)
+                elif not (is_meant(found.content, wishes) or self._is_saved(found, queued)):
+                    made.take(found, said)
+        return made
 
     def _is_saved(self, found: Finding, queued: Queued) -> bool:
         """Whether a tool saved it in its own turn and it was taken back since."""
@@ -82,14 +82,22 @@ class MessageReader:
         is_there = any(self.memory.get(saved) for saved in queued.saved)
         return not is_there and any(says_same(found.content, text) for text in texts)
 
-    def _recent_facts(self, key: str) -> list[str]:
+    def _find_recent(self, key: str) -> list[str]:
         """Return the ids of the facts that a conversation gave, the newest last."""
         changes = self.memory.changes()
         return [one.id for one in changes if one.source and one.source.conversation == key]
 
 
+@dataclass(frozen=True, slots=True)
+class _SaidMessage:
+    """A message that is read, and when it was said, in the user's time zone."""
+
+    queued: Queued
+    at: datetime
+
+
 @dataclass(slots=True)
-class _Desk:
+class _RuleDecisions:
     """What is known while a batch is read, and what is decided on the way."""
 
     key: str
@@ -98,30 +106,31 @@ class _Desk:
     made: list[Decision] = field(default_factory=list)
     sightings: list[Sighting] = field(default_factory=list)
 
-    def take(self, found: Finding, queued: Queued, said_at: datetime) -> None:
+    def take(self, found: Finding, said: _SaidMessage) -> None:
         """Decide what becomes of a finding."""
         verdict = judge(found.statement, self.known)
         if verdict.effect == "ends":
-            self._end(verdict.targets, found, queued, said_at)
+            for target in verdict.targets:
+                self._drop(target, "end", found.quote, said)
         elif verdict.effect == "same":
-            self._count(verdict.targets[0], found, queued, said_at)
-        elif self._is_sure(found, said_at):
-            self._write(found, verdict, queued, said_at)
+            self._count(verdict.targets[0], found, said)
+        elif self._is_sure(found, said.at):
+            self._write(found, verdict, said)
 
-    def mend(self, found: Found, recent: Sequence[str], queued: Queued, said_at: datetime) -> None:
+    def mend(self, found: Found, recent: Sequence[str], said: _SaidMessage) -> None:
         """Correct or take back what was said before."""
         given = [*recent, *(one.id for one in self.made if one.action in {"add", "replace"})]
-        quote = queued.message.text
+        quote = said.queued.message.text
         if isinstance(found, Correction):
             meant_fact = correct(found, self.known, given)
             if meant_fact:
                 memory, statement = meant_fact
-                corrected = make_finding(statement, quote, said_at)
-                self._replace(memory, corrected, queued, said_at)
+                corrected = make_finding(statement, quote, said.at)
+                self._replace(memory, corrected, said)
         elif given:
             target = next((one for one in self.known if one.id == given[-1]), None)
             if target:
-                self._drop(target, "withdraw", quote, queued, said_at)
+                self._drop(target, "withdraw", quote, said)
 
     def _is_sure(self, found: Finding, said_at: datetime) -> bool:
         """Whether a finding is kept now: sure, or said on an earlier day as well."""
@@ -135,39 +144,34 @@ class _Desk:
         self.sightings.append(Sighting(statement, said_at.date()))
         return False
 
-    def _write(self, found: Finding, verdict: Verdict, queued: Queued, said_at: datetime) -> None:
-        content = mask_fact(found.content, queued.message.text)
+    def _write(self, found: Finding, verdict: Verdict, said: _SaidMessage) -> None:
+        content = mask_fact(found.content, said.queued.message.text)
         if not content or any(one.content == content for one in self.known):
             return
         found = replace(found, content=content)
         for ended in (*verdict.ended, *verdict.targets[1:]):
-            self._drop(ended, "end", found.quote, queued, said_at)
+            self._drop(ended, "end", found.quote, said)
         for memory, statement in verdict.restated:
             if memory in self.known:
-                restated = make_finding(statement, found.quote, said_at)
-                self._replace(memory, restated, queued, said_at)
+                restated = make_finding(statement, found.quote, said.at)
+                self._replace(memory, restated, said)
         if verdict.targets:
-            self._replace(verdict.targets[0], found, queued, said_at)
+            self._replace(verdict.targets[0], found, said)
         else:
-            self._decide(found, queued, said_at)
+            self._decide(found, said)
 
-    def _replace(self, target: Memory, found: Finding, queued: Queued, said_at: datetime) -> None:
+    def _replace(self, target: Memory, found: Finding, said: _SaidMessage) -> None:
         """Put a fact in the place of another; of one that is only decided, nothing is left."""
         self.known.remove(target)
         planned = next((one for one in self.made if one.id == target.id), None)
         if planned:
             self.made.remove(planned)
-            self._decide(found, queued, said_at, planned.target, planned.expected)
+            self._decide(found, said, planned.target, planned.expected or "")
         else:
-            self._decide(found, queued, said_at, target.id, target.content)
+            self._decide(found, said, target.id, target.content)
 
     def _decide(
-        self,
-        found: Finding,
-        queued: Queued,
-        said_at: datetime,
-        target: str | None = None,
-        expected: str | None = None,
+        self, found: Finding, said: _SaidMessage, target: str | None = None, expected: str = ""
     ) -> None:
         used = {one.category for one in self.known if one.category}
         decision = Decision(
@@ -175,40 +179,27 @@ class _Desk:
             action="replace" if target else "add",
             conversation=self.key,
             content=found.content,
-            quote=mask_secrets(found.quote, queued.message.text),
+            quote=mask_secrets(found.quote, said.queued.message.text),
             category=category_of(found.statement, used),
             slot=found.statement.slot,
             until=found.until,
             target=target,
-            expected=expected,
-            message_time=queued.message.timestamp,
-            source=queued.source,
+            expected=expected if target else None,
+            message_time=said.queued.message.timestamp,
+            source=said.queued.source,
         )
         self.made.append(decision)
-        self.known.append(Memory(decision.id, found.content, said_at, said_at, decision.category))
+        self.known.append(Memory(decision.id, found.content, said.at, said.at, decision.category))
 
-    def _count(self, target: Memory, found: Finding, queued: Queued, said_at: datetime) -> None:
+    def _count(self, target: Memory, found: Finding, said: _SaidMessage) -> None:
         """Count a fact that is said again, once a day; a tool may have saved it in this turn."""
         is_planned = any(one.id == target.id for one in self.made)
-        is_counted = target.updated_at.astimezone(said_at.tzinfo).date() >= said_at.date()
-        if not is_planned and not is_counted and target.id not in queued.saved:
-            self._drop(target, "again", found.quote, queued, said_at)
-            self.known.append(replace(target, updated_at=said_at))
+        is_counted = target.updated_at.astimezone(said.at.tzinfo).date() >= said.at.date()
+        if not is_planned and not is_counted and target.id not in said.queued.saved:
+            self._drop(target, "again", found.quote, said)
+            self.known.append(replace(target, updated_at=said.at))
 
-    def _end(
-        self, targets: Iterable[Memory], found: Finding, queued: Queued, said_at: datetime
-    ) -> None:
-        for target in targets:
-            self._drop(target, "end", found.quote, queued, said_at)
-
-    def _drop(
-        self,
-        target: Memory,
-        action: Action,
-        quote: str,
-        queued: Queued,
-        said_at: datetime,
-    ) -> None:
+    def _drop(self, target: Memory, action: Action, quote: str, said: _SaidMessage) -> None:
         """Decide something about a known fact, which is then no longer known as it was."""
         if target not in self.known:
             return
@@ -222,22 +213,23 @@ class _Desk:
                 id=random_id(),
                 action=action,
                 conversation=self.key,
-                quote=mask_secrets(quote, queued.message.text),
+                quote=mask_secrets(quote, said.queued.message.text),
                 target=target.id,
                 expected=target.content,
-                message_time=queued.message.timestamp or said_at,
-                source=queued.source,
+                message_time=said.queued.message.timestamp or said.at,
+                source=said.queued.source,
             )
         )
 
 
-def _wishes_after(later: Sequence[Queued]) -> list[str]:
+def find_wishes(later: Iterable[Queued]) -> list[str]:
     """Return what the user asked to forget in later messages that were acted on."""
     texts = (one.message.text for one in later if one.trust == "user" and one.is_settled)
     wishes = filter(None, map(find_request, texts))
     return [wish.content for wish in wishes if wish.action == "forget"]
 
 
-def _is_taken_back(found: Finding, wishes: Iterable[str]) -> bool:
-    fact = Memory("", found.content, _LONG_AGO, _LONG_AGO)
+def is_meant(content: str, wishes: Iterable[str]) -> bool:
+    """Whether one of the wishes to forget means a fact."""
+    fact = Memory("", content, _LONG_AGO, _LONG_AGO)
     return any(find_meant(wish, [fact]) for wish in wishes)

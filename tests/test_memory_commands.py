@@ -11,7 +11,7 @@ import pytest
 from turnleaf import Assistant
 from turnleaf.core.learning.requests import Request
 from turnleaf.core.messages import Message
-from turnleaf.obeying import MAX_REQUESTS, obey, requests_in
+from turnleaf.memory_commands import MAX_REQUESTS, carry_out_commands, find_requests
 
 NOW = datetime(2026, 11, 16, 23, 30, tzinfo=timezone(timedelta(hours=8)))
 
@@ -32,7 +32,7 @@ def assistant(tmp_path: Path) -> Iterator[Assistant]:
     ],
 )
 def test_each_request_of_a_message_is_found(text: str, contents: list[str]) -> None:
-    assert requests_in(text) == [Request("remember", content) for content in contents]
+    assert find_requests(text) == [Request("remember", content) for content in contents]
 
 
 @pytest.mark.parametrize(("wish", "comma"), [("remember ", ", "), ("記住", "，")])
@@ -40,7 +40,7 @@ def test_what_is_asked_for_beyond_the_limit_stays_in_the_last_request(
     wish: str, comma: str
 ) -> None:
     facts = [f"fact {number}" for number in range(1000)]
-    *first, last = requests_in(comma.join(wish + fact for fact in facts))
+    *first, last = find_requests(comma.join(wish + fact for fact in facts))
     assert [one.content for one in first] == facts[: MAX_REQUESTS - 1]
     rest = facts[MAX_REQUESTS - 1 :]
     assert last == Request("remember", comma.join([rest[0], *(wish + fact for fact in rest[1:])]))
@@ -48,7 +48,7 @@ def test_what_is_asked_for_beyond_the_limit_stays_in_the_last_request(
 
 def test_words_that_only_look_like_requests_do_not_hide_what_is_told() -> None:
     told = "remember milk" + ", remember it" * 1000
-    assert requests_in(told) == [Request("remember", told.removeprefix("remember "))]
+    assert find_requests(told) == [Request("remember", told.removeprefix("remember "))]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_words_that_only_look_like_requests_do_not_hide_what_is_told() -> None:
 def test_a_date_in_a_request_is_kept_absolutely_and_quoted_as_it_was_said(
     assistant: Assistant, text: str, fact: str, confirmed: str
 ) -> None:
-    done = obey(text, assistant.memory, assistant.learning, key="cli:a", now=NOW)
+    done = carry_out_commands(text, assistant.memory, assistant.learning, key="cli:a", now=NOW)
     assert done.confirmation == confirmed
     assert [one.content for one in assistant.memory.get_all()] == [fact]
     source = assistant.memory.changes(done.saved[0].id)[-1].source
@@ -76,16 +76,16 @@ def test_a_date_in_a_request_is_kept_absolutely_and_quoted_as_it_was_said(
 
 def test_a_fact_is_forgotten_by_the_date_as_it_was_said(assistant: Assistant) -> None:
     stores = assistant.memory, assistant.learning
-    obey("remember I have an exam tomorrow", *stores, key="cli:a", now=NOW)
-    done = obey("forget that I have an exam tomorrow", *stores, key="cli:a", now=NOW)
+    carry_out_commands("remember I have an exam tomorrow", *stores, key="cli:a", now=NOW)
+    done = carry_out_commands("forget that I have an exam tomorrow", *stores, key="cli:a", now=NOW)
     assert done.confirmation == "Forgotten: I have an exam on 2026-11-17"
     assert assistant.memory.get_all() == []
 
 
 def test_the_same_date_said_the_day_after_is_known(assistant: Assistant) -> None:
     stores = assistant.memory, assistant.learning
-    obey("記住我明天要考試", *stores, key="cli:a", now=NOW)
-    done = obey("記住我今天要考試", *stores, key="cli:a", now=NOW + timedelta(days=1))
+    carry_out_commands("記住我明天要考試", *stores, key="cli:a", now=NOW)
+    done = carry_out_commands("記住我今天要考試", *stores, key="cli:a", now=NOW + timedelta(days=1))
     assert done.confirmation == "我已經記得：我2026-11-17要考試"
     assert len(assistant.memory.get_all()) == 1
 

@@ -1,4 +1,4 @@
-"""What a message brought about, taken back when the message is replaced or its fact forgotten."""
+"""What a message changed in the memory: found in the record, and taken back with the message."""
 
 from __future__ import annotations
 
@@ -8,14 +8,27 @@ from typing import TYPE_CHECKING
 from turnleaf.errors import Conflict, NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
     from datetime import datetime
 
     from turnleaf.core.changes import Change
     from turnleaf.core.messages import Message
     from turnleaf.store.contracts import Stores
 
+ORIGINS = ("request", "tool")
+"""The origins of what a turn saves, removes or changes by itself."""
+OPS = ("add", "revive", "update", "delete")
 _SETTING = ("add", "update")
+
+
+def find_turn_changes(record: Iterable[Change], key: str, started: datetime) -> Sequence[Change]:
+    """Return what a turn of a conversation changed, at the user's request or by a tool."""
+    return [
+        one
+        for one in record
+        if one.time >= started and one.origin in ORIGINS and one.op in OPS
+        if one.source is not None and one.source.conversation == key
+    ]
 
 
 def withdraw_replaced(stores: Stores, key: str, replaced: Iterable[Message]) -> None:

@@ -1,0 +1,259 @@
+"""Learning in the background: one thread, one conversation after the other."""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+from datetime import timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+from turnleaf.errors import EmbeddingError, TurnleafError
+from turnleaf.learning import Extraction, Outcome
+from turnleaf.llm.models import find_extractor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from turnleaf.core.dialogue import Model
+    from turnleaf.learning import LearnedFact
+    from turnleaf.settings import Settings
+    from turnleaf.store.contracts import Stores
+
+NAME = "turnleaf-learning"
+QUIET_HOURS = 1
+"""After so long without a message a conversation counts as ended, and is learned from."""
+EVERYTHING = ""
+"""No conversation: all that was decided and is not written yet."""
+VECTORS = "\0"
+"""No conversation: what was said and has no vectors yet."""
+EMBED_SECONDS = 2.0
+"""For how long vectors are made at a time; the rest is left to the next program."""
+_THROTTLES = frozenset({"extract_interval_seconds", "min_new_messages"})
+"""The settings that say how often to learn; whoever sets one of them means rules as well."""
+
+log = logging.getLogger("turnleaf")
+
+
+class Job(NamedTuple):
+    """A conversation to learn from; `is_flush` when that ends a cycle.
+
+    With `is_reading` rules alone read it, which costs nothing.
+    """
+
+    key: str
+    is_flush: bool = False
+    is_reading: bool = False
+
+
+class JobThread:
+    """Runs jobs one at a time; a job that is already queued is not queued twice."""
+
+    def __init__(self, work: Callable[[Job], Sequence[LearnedFact]]) -> None:
+        self._work = work
+        self._jobs: queue.Queue[Job | None] = queue.Queue()
+        self._guard = threading.Lock()
+        self._waiting: set[Job] = set()
+        self._learned: list[LearnedFact] = []
+        self._problems: list[str] = []
+        self._thread: threading.Thread | None = None
+        self.on_news: Callable[[], None] | None = None
+        """Called when something was learned or went wrong."""
+
+    def add(self, job: Job) -> None:
+        """Queue a job."""
+        with self._guard:
+            if job in self._waiting:
+                return
+            self._waiting.add(job)
+            if self._thread is None:
+                # What it is at when the program is interrupted stays queued.
+                self._thread = threading.Thread(target=self._run, name=NAME, daemon=True)
+                self._thread.start()
+        self._jobs.put(job)
+
+    def wait(self) -> None:
+        """Wait until every queued job is done."""
+        self._jobs.join()
+
+    def take_learned(self) -> list[LearnedFact]:
+        """Return what was learned since the last call."""
+        with self._guard:
+            learned, self._learned = self._learned, []
+        return learned
+
+    def take_problems(self) -> list[str]:
+        """Return what went wrong since the last call."""
+        with self._guard:
+            problems, self._problems = self._problems, []
+        return problems
+
+    def complain(self, problem: str) -> None:
+        """Keep what went wrong, once, until somebody asks."""
+        with self._guard:
+            if problem not in self._problems:
+                self._problems.append(problem)
+        self._announce_news()
+
+    def _announce_news(self) -> None:
+        if self.on_news:
+            self.on_news()
+
+    def close(self) -> None:
+        """Finish every queued job, and end the thread."""
+        if self._thread is not None:
+            self._jobs.put(None)
+            self._thread.join()
+            self._thread = None
+
+    def _run(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            try:
+                self._do(job)
+            finally:
+                self._jobs.task_done()
+        self._jobs.task_done()
+
+    def _do(self, job: Job) -> None:
+        with self._guard:
+            self._waiting.discard(job)
+        try:
+            learned = self._work(job)
+        except TurnleafError as error:
+            log.info("nothing was learned from %s: %s", job.key, error)
+            self.complain(str(error))
+        except Exception as error:
+            # Whoever waits for the next job must not wait for a thread that is gone.
+            log.exception("learning from %s failed", job.key)
+            self.complain(f"learning failed ({type(error).__name__}: {error}); please report this")
+        else:
+            with self._guard:
+                self._learned += learned
+            if learned:
+                self._announce_news()
+
+
+class BackgroundLearning:
+    """Decides when to learn from which conversation, and has the thread do it."""
+
+    def __init__(
+        self,
+        stores: Stores,
+        now: Callable[[], datetime],
+        *,
+        model: Model | None,
+        read_settings: Callable[[], Settings],
+    ) -> None:
+        self._stores = stores
+        self._now = now
+        self._given_model = model
+        self._read_settings = read_settings
+        self._extraction = Extraction(stores, now)
+        self._has_failed = False
+        self._is_closing = False
+        self.thread = JobThread(self._learn)
+
+    def learn_if_due(self, key: str) -> None:
+        """Learn from a conversation whose turn is over, if it is time (003)."""
+        settings = self._read_settings()
+        if not settings.learns:
+            return
+        self._has_failed = False
+        self.read_soon(key)
+        if self._stores.learning.is_due(
+            key,
+            interval_seconds=settings.extract_interval_seconds,
+            min_messages=settings.min_new_messages,
+        ):
+            self.thread.add(Job(key))
+        for other in self._find_ended(key)[:1]:
+            self.thread.add(Job(other))
+        if self._stores.learning.outbox():
+            self.thread.add(Job(EVERYTHING))
+        self.thread.add(Job(VECTORS))
+
+    def read_soon(self, key: str) -> None:
+        """Queue reading by rules, unless the user has set how often to learn."""
+        settings = self._read_settings()
+        if settings.learns and _THROTTLES.isdisjoint(settings.sources):
+            self.thread.add(Job(key, is_reading=True))
+
+    def make_vectors_soon(self) -> None:
+        """Make vectors for what was said."""
+        self.thread.add(Job(VECTORS))
+
+    def flush(self, key: str | None = None) -> None:
+        """Learn now from all that waits, of one conversation or of all, and wait for it."""
+        self._has_failed = False
+        if self._read_settings().learns:
+            for one in [key] if key else [*self._stores.learning.backlog(), EVERYTHING]:
+                self.thread.add(Job(one, is_flush=True))
+        self.make_vectors_soon()
+        self.thread.wait()
+
+    def flush_once(self, key: str) -> None:
+        """Learn from a conversation past the throttle, once in each cycle (003)."""
+        if self._read_settings().learns and self._stores.learning.begin_flush(key):
+            self._has_failed = False
+            self.thread.add(Job(key, is_flush=True))
+
+    def close(self, *, flush: bool) -> None:
+        """Finish what is under way; with `flush` learn from all that waits as well."""
+        self._is_closing = True
+        try:
+            if flush:
+                self.flush()
+        finally:
+            self.thread.close()
+
+    def _learn(self, job: Job) -> Sequence[LearnedFact]:
+        if job.key == VECTORS:
+            self._make_vectors()
+            return ()
+        outcome = Outcome(is_held=True)
+        try:
+            outcome = self._extraction.read(job.key) if job.is_reading else self._extract(job.key)
+        finally:
+            if job.is_flush and job.key != EVERYTHING:
+                is_done = not outcome.is_held and outcome.failure is None
+                self._stores.learning.flushed(job.key, succeeded=is_done)
+        for problem in outcome.problems:
+            self.thread.complain(problem)
+        if outcome.failure:
+            # The conversations after it would fare no better, and somebody may be waiting.
+            self._has_failed = True
+            log.info("%s waits for the model: %s", job.key, outcome.failure)
+            self.thread.complain(str(outcome.failure))
+        if outcome.learned:
+            self._make_vectors()
+        return outcome.learned
+
+    def _extract(self, key: str) -> Outcome:
+        if key == EVERYTHING:
+            return self._extraction.settle()
+        if self._has_failed:
+            return Outcome(is_held=True)
+        settings = self._read_settings()
+        model = self._given_model or find_extractor(settings, formats=self._stores.learning)
+        return self._extraction.run(key, settings, model)
+
+    def _make_vectors(self) -> None:
+        """Make vectors for a moment, and go on afterwards unless the program is about to end."""
+        passages = self._stores.passages
+        try:
+            made = passages.embed(seconds=EMBED_SECONDS)
+        except EmbeddingError as error:
+            log.info("no vectors were made: %s", error)
+            return
+        if made and not self._is_closing and passages.missing_vectors():
+            self.make_vectors_soon()
+
+    def _find_ended(self, key: str) -> list[str]:
+        """Find the other conversations that wait and that nobody has added to for long."""
+        waiting = set(self._stores.learning.backlog()) - {key}
+        quiet_since = self._now() - timedelta(hours=QUIET_HOURS)
+        known = {one: self._stores.conversations.summary(one) for one in waiting}
+        return sorted(
+            one for one, found in known.items() if not found or found.updated_at <= quiet_since
+        )

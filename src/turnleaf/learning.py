@@ -1,0 +1,443 @@
+"""Learning: from messages that wait in the queue to facts in the memory.
+
+First what was found is kept in the queue's own outbox, in the step in which the messages leave
+it. A decision stays there until it is carried out, and to carry it out twice changes nothing. So
+no message is learned from twice, and a kill at any instant loses nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from turnleaf.core.changes import Source
+from turnleaf.core.learning.extraction import (
+    CONTEXT_MESSAGES,
+    Proposal,
+    TranscriptMessage,
+    Window,
+    answer_schema,
+    requests,
+)
+from turnleaf.core.learning.extraction_answers import Reading, read_answer
+from turnleaf.core.learning.proposals import ProposalDesk
+from turnleaf.core.learning.queue import Unread
+from turnleaf.core.learning.reconciling import find_same, repeats, says_same
+from turnleaf.core.room import LEARNED
+from turnleaf.core.search.message_outcomes import ACCEPTED
+from turnleaf.errors import Conflict, ModelError, TurnleafError, UnreadableAnswer
+from turnleaf.rule_learning import MessageReader, find_wishes, is_meant
+from turnleaf.store.ambient import random_id
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from turnleaf.core.changes import Change
+    from turnleaf.core.dialogue import Model
+    from turnleaf.core.learning.decisions import Decision
+    from turnleaf.core.learning.extraction import ExtractionRequest
+    from turnleaf.core.learning.queue import Batch, Outgoing, Queued
+    from turnleaf.core.memories import Memory
+    from turnleaf.core.room import Room
+    from turnleaf.settings import Settings
+    from turnleaf.store.contracts import Facts, Stores
+
+Effect: TypeAlias = Literal["added", "superseded", "waiting", "ended"]
+
+CONTEXT_TRUSTS = ("user", "assistant")
+"""Whose earlier messages a model reads to understand the others."""
+
+log = logging.getLogger("turnleaf")
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedFact:
+    """A fact that was learned, what it replaced, the words that it rests on, and the change.
+
+    One that ended is the fact as it was.
+    """
+
+    memory: Memory
+    action: Effect
+    quote: str
+    before: Memory | None = None
+    change: Change | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What was learned, what could not be written, and whether another program holds the rest.
+
+    `failure` is what kept the model from reading what it was given; that waits for it.
+    """
+
+    learned: tuple[LearnedFact, ...] = ()
+    problems: tuple[str, ...] = ()
+    is_held: bool = False
+    failure: ModelError | None = None
+
+    def __add__(self, other: Outcome) -> Outcome:
+        failure = self.failure or other.failure
+        return Outcome(self.learned + other.learned, other.problems, other.is_held, failure)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a model has found, the first message that it has not read, and why."""
+
+    proposals: tuple[Proposal, ...] = ()
+    unread: Unread | None = None
+    failure: ModelError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """The way from the queue to the memory, over one data folder's stores."""
+
+    stores: Stores
+    now: Callable[[], datetime]
+
+    def read(self, key: str) -> Outcome:
+        """Read by rule what was just said in a conversation, and write what is certain."""
+        MessageReader(self.stores.facts, self.stores.learning, self.now).read(key)
+        return self.settle()
+
+    def run(self, key: str, settings: Settings, model: Model | None) -> Outcome:
+        """Learn from all that waits of a conversation.
+
+        When the model fails, what rules find is learned all the same, and the rest waits for it.
+        """
+        outcome = self.read(key)
+        has_more = True
+        while has_more and outcome.failure is None:
+            # What came in since then is left to the next time: rules read it first.
+            batch = self.stores.learning.claim(key, read=True)
+            if batch is None:
+                is_held = self.stores.learning.waiting(key) > 0
+                return outcome + Outcome((), outcome.problems, is_held=is_held)
+            outcome += self._learn_from(batch, settings, model)
+            has_more = batch.has_more
+        return outcome
+
+    def settle(self) -> Outcome:
+        """Write to the memory what was decided and is not written yet."""
+        return DecisionWriter(self.stores).settle()
+
+    def _learn_from(self, batch: Batch, settings: Settings, model: Model | None) -> Outcome:
+        try:
+            said = [_make_said(queued) for queued in batch.messages]
+            asked = self._ask(batch, said, settings, model) if model else _Asked()
+            made = self._decide(batch, self._choose_wanted(batch, asked.proposals))
+        except BaseException as error:
+            self.stores.learning.release(batch, str(error) or type(error).__name__)
+            raise
+        self.stores.learning.complete(batch, made, asked.unread)
+        return replace(self.settle(), failure=asked.failure)
+
+    # Finding.
+
+    def _choose_wanted(
+        self, batch: Batch, found: Sequence[Proposal]
+    ) -> list[tuple[Proposal, Queued]]:
+        """Return what is not taken back or saved already, with the messages."""
+        pairs = [(one, batch.messages[one.message]) for one in found]
+        return [
+            (one, queued)
+            for one, queued in pairs
+            if not is_meant(one.candidate.content, find_wishes(batch.messages[one.message + 1 :]))
+            and not self._is_saved(one, queued)
+        ]
+
+    def _ask(
+        self, batch: Batch, said: Sequence[TranscriptMessage], settings: Settings, model: Model
+    ) -> _Asked:
+        """Ask a model for the facts in the messages, part by part, up to where it fails."""
+        known, found = self.stores.facts.get_all(), tuple[Proposal, ...]()
+        window = Window(getattr(model, "context_window", None))
+        zone, earlier = self.now().tzinfo, self._find_earlier(batch)
+        for request in requests(said, known, window, earlier=earlier, zone=zone):
+            try:
+                if not self._may_ask(batch.key, settings, model):
+                    break
+                answer = model.structured(request.system, request.text, answer_schema())
+                reading = read_answer(answer, request.portion.said, known)
+            except ModelError as error:
+                return _Asked(found, _make_unread(request, error), error)
+            self._note_reading(reading, model)
+            found += tuple(map(request.portion.place, reading.proposals))
+        return _Asked(found)
+
+    def _find_earlier(self, batch: Batch) -> list[TranscriptMessage]:
+        """Return the last messages before these, as far as they are the user's or answers."""
+        first = batch.messages[0].message.timestamp
+        most = len(batch.messages) + 2 * CONTEXT_MESSAGES
+        stored = self.stores.conversations.messages(batch.key, limit=most) if first else []
+        return [
+            TranscriptMessage(one.message.text, one.trust, time=one.message.timestamp)
+            for one in stored
+            if one.trust in CONTEXT_TRUSTS and not one.is_hidden
+            if first and one.message.timestamp and one.message.timestamp < first
+        ][-CONTEXT_MESSAGES:]
+
+    def _note_reading(self, reading: Reading, model: Model) -> None:
+        if reading.skipped:
+            self.stores.learning.count_skipped(reading.skipped, self.now().date())
+            log.info("%d facts of %s could not be used", reading.skipped, model.name)
+        if reading.is_cut_off:
+            log.info("an answer of %s broke off; what was whole of it is used", model.name)
+
+    def _may_ask(self, key: str, settings: Settings, model: Model) -> bool:
+        """Count a call; past the day's cap rules learn alone, unless a model has failed before."""
+        cap = settings.extract_daily_calls
+        if self.stores.learning.spend(model.name, cap=cap, day=self.now().date()):
+            return True
+        failed = self.stores.learning.last_error()
+        if failed is not None and failed.key == key:
+            message = f"the {cap} calls of today are spent; it is tried again tomorrow"
+            raise ModelError(message)
+        return False
+
+    def _is_saved(self, proposal: Proposal, queued: Queued) -> bool:
+        """Whether a tool or a request has saved it in its own turn, even if it is gone now."""
+        content = proposal.candidate.content
+        saved = (text for memory_id in queued.saved for text in self._list_texts(memory_id))
+        return any(repeats(content, text) for text in saved)
+
+    def _list_texts(self, memory_id: str) -> list[str]:
+        changes = self.stores.facts.changes(memory_id)
+        return [change.after.content for change in changes if change.after]
+
+    # Deciding.
+
+    def _decide(self, batch: Batch, proposals: Sequence[tuple[Proposal, Queued]]) -> list[Decision]:
+        if not proposals:
+            return []
+        pending = [*self.stores.pending.get_all(), *self._find_rejected()]
+        desk = ProposalDesk(batch.key, self.stores.facts.get_all(), pending, self.now(), random_id)
+        for outgoing in self.stores.learning.outbox():
+            desk.foresee(outgoing.decision)
+        record = self.stores.facts.changes()
+        for proposal, queued in proposals:
+            told = batch.messages[proposal.message if proposal.source is None else proposal.source]
+            here = _find_facts_of(batch.key, queued, record)
+            desk.take(proposal, queued.message, told.source, here)
+        return desk.made
+
+    def _find_rejected(self) -> list[Memory]:
+        """Return what a person has rejected: it must not come back with the next reading."""
+        gone = [change for change in self.stores.pending.changes() if change.op == "delete"]
+        return [change.before for change in gone if change.before and change.origin != ACCEPTED]
+
+
+def _find_facts_of(key: str, queued: Queued, record: Sequence[Change]) -> set[str]:
+    """Return the ids of the facts that a message gave already."""
+    said = queued.message.timestamp
+    sources = ((one.id, one.source) for one in record if one.source)
+    return {
+        memory_id
+        for memory_id, source in sources
+        if source.conversation == key and source.message_time == said
+    }
+
+
+def _make_said(queued: Queued) -> TranscriptMessage:
+    message = queued.message
+    return TranscriptMessage(message.text, queued.trust, queued.is_settled, message.timestamp)
+
+
+def _make_unread(request: ExtractionRequest, error: ModelError) -> Unread:
+    portion = request.portion
+    is_unreadable = isinstance(error, UnreadableAnswer)
+    count = len(portion.said) - portion.context if is_unreadable else 0
+    return Unread(portion.first, str(error), count)
+
+
+# Writing what was decided.
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionWriter:
+    """Carries decisions out: in the memory, or among the facts pending review."""
+
+    stores: Stores
+
+    def settle(self) -> Outcome:
+        """Write what was decided and is not written yet.
+
+        What did not fit before is tried again only where there is room for it now.
+        """
+        learned: list[LearnedFact] = []
+        problems: list[str] = []
+        left = _RoomLeft(self.stores)
+        for outgoing in self.stores.learning.outbox():
+            decision = outgoing.decision
+            if outgoing.problem is not None and not left.has_room_for(decision):
+                continue
+            left.count_anew()
+            try:
+                learned += self._carry_out(outgoing)
+            except TurnleafError as error:
+                # One that cannot be written must not keep the others from it.
+                self.stores.learning.postpone(outgoing.id, str(error))
+                if outgoing.problem != str(error):
+                    problems.append(f"{decision.content!r} waits to be learned: {error}")
+        if learned:
+            self.stores.passages.sync()
+        return Outcome(tuple(learned), tuple(problems))
+
+    def _carry_out(self, outgoing: Outgoing) -> list[LearnedFact]:
+        """Do what was decided, if it was not erased or done meanwhile; then it is settled."""
+        decision = outgoing.decision
+        if all(one.id != outgoing.id for one in self.stores.learning.outbox()):
+            return []
+        done = None if self._is_done(decision) else self._do(decision)
+        if done:
+            done = replace(done, change=self._find_change(done, decision))
+        is_wanted = self.stores.learning.settle(outgoing.id)
+        if done and done.action == "added" and not is_wanted:
+            # The user asked to forget it while it was being written.
+            self.stores.facts.delete(done.memory.id, origin=LEARNED, source=_make_source(decision))
+            return []
+        return [done] if done else []
+
+    def _is_done(self, decision: Decision) -> bool:
+        """Whether a change of a known fact was made, although its end was not noted."""
+        if decision.target is None:
+            return False
+        changes = self.stores.facts.changes(decision.target)
+        return any(one.source is not None and one.source.decision == decision.id for one in changes)
+
+    def _find_change(self, done: LearnedFact, decision: Decision) -> Change | None:
+        """Find the change that was just made, by the conversation that it came from."""
+        store: Facts = self.stores.pending if done.action == "waiting" else self.stores.facts
+        for one in reversed(store.changes(done.memory.id)):
+            if one.source and one.source.conversation == decision.conversation:
+                return one
+        return None
+
+    def _do(self, decision: Decision) -> LearnedFact | None:
+        if decision.action in {"add", "wait"}:
+            return self._add(decision)
+        if decision.action == "replace":
+            return self._replace(decision)
+        return self._change_target(decision)
+
+    def _add(self, decision: Decision) -> LearnedFact | None:
+        store = self.stores.pending if decision.action == "wait" else self.stores.facts
+        same = find_same(decision.content, store.get_all())
+        if (same and same.id != decision.id) or self._was_deleted_since(decision):
+            return None
+        older = find_same(decision.content, store.older())
+        if older:
+            return self._revive(older.id, decision)
+        memory = store.add(
+            decision.content,
+            decision.category,
+            origin=LEARNED,
+            source=_make_source(decision),
+            memory_id=decision.id,
+            slot=decision.slot,
+            until=decision.until,
+        )
+        effect: Effect = "waiting" if store is self.stores.pending else "added"
+        return LearnedFact(memory, effect, decision.quote) if memory else None
+
+    def _was_deleted_since(self, decision: Decision) -> bool:
+        """Whether a person has deleted the same fact after the words were said that it rests on."""
+        said = decision.message_time
+        deleted = (one for one in self.stores.facts.changes() if one.op == "delete")
+        return said is not None and any(
+            one.time > said
+            and one.origin != LEARNED
+            and one.before is not None
+            and says_same(one.before.content, decision.content)
+            for one in deleted
+        )
+
+    def _revive(self, memory_id: str, decision: Decision) -> LearnedFact | None:
+        """Bring back an older fact that was said again."""
+        back = self.stores.facts.revive(
+            memory_id, until=decision.until, origin=LEARNED, source=_make_source(decision)
+        )
+        return LearnedFact(back.memory, "added", decision.quote) if back else None
+
+    def _replace(self, decision: Decision) -> LearnedFact | None:
+        """Put the new fact in the place of the old one; add it if that is gone or has changed."""
+        before = self.stores.facts.get(decision.target or "")
+        if before is None:
+            return self._add(decision)
+        try:
+            after = self.stores.facts.update(
+                before.id,
+                decision.content,
+                expected=decision.expected,
+                origin=LEARNED,
+                source=_make_source(decision),
+                slot=decision.slot,
+                until=decision.until,
+            )
+        except Conflict:
+            return self._add(decision)
+        return LearnedFact(after, "superseded", decision.quote, before) if after else None
+
+    def _change_target(self, decision: Decision) -> LearnedFact | None:
+        """Count, end or take back a known fact, unless somebody has changed it since."""
+        source = _make_source(decision)
+        fact = self._find_target(decision)
+        if fact is None:
+            return None
+        if decision.action == "again":
+            if self.stores.facts.get(fact.id) is None:
+                return self._revive(fact.id, decision)
+            self.stores.facts.count_repeat(fact.id, origin=LEARNED, source=source)
+            return None
+        if decision.action == "end":
+            self.stores.facts.retire([fact.id], origin=LEARNED, source=source)
+        else:
+            self.stores.facts.delete(fact.id, origin=LEARNED, source=source)
+        return LearnedFact(fact, "ended", decision.quote)
+
+    def _find_target(self, decision: Decision) -> Memory | None:
+        wanted = decision.target, decision.expected
+        known = [*self.stores.facts.get_all(), *self.stores.facts.older()]
+        return next((one for one in known if (one.id, one.content) == wanted), None)
+
+
+class _RoomLeft:
+    """The room in the memory and among pending facts, counted once for many decisions."""
+
+    def __init__(self, stores: Stores) -> None:
+        self._stores = stores
+        self._known: dict[str, Room] = {}
+
+    def count_anew(self) -> None:
+        """Forget the counts: something is being written."""
+        self._known.clear()
+
+    def has_room_for(self, decision: Decision) -> bool:
+        """Whether it is worth trying to carry out a decision."""
+        if decision.action == "wait":
+            return self._count("pending").has_place_for(decision.content)
+        if decision.target:
+            longer = len(decision.content) - len(decision.expected or "")
+            return self._count("all").chars >= longer
+        return self._count(LEARNED).has_place_for(decision.content)
+
+    def _count(self, of: str) -> Room:
+        if of not in self._known:
+            store = self._stores.pending if of == "pending" else self._stores.facts
+            self._known[of] = store.room(of)
+        return self._known[of]
+
+
+def _make_source(decision: Decision) -> Source:
+    return Source(
+        quote=decision.quote,
+        conversation=decision.conversation,
+        message_time=decision.message_time,
+        trust=decision.trust,
+        name=decision.source,
+        decision=decision.id if decision.target else None,
+    )

@@ -1,0 +1,118 @@
+"""One turn: how often it asks the memory, and what it gives back of what it changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.counting import count_questions
+from tests.standins.scripted import ScriptedModel
+from turnleaf import Assistant, Changed, Document, ModelError, Reply
+from turnleaf.settings import CONFIG_NAME
+from turnleaf.store.files.config import ConfigFile
+
+KEY = "cli:session-1"
+LAMP = "客廳的燈叫做小明"
+FACTS = "files/facts"
+
+
+@pytest.fixture
+def model() -> ScriptedModel:
+    return ScriptedModel()
+
+
+@pytest.fixture
+def assistant(tmp_path: Path, model: ScriptedModel) -> Iterator[Assistant]:
+    ConfigFile(tmp_path / CONFIG_NAME).update({"embeddings": "off", "autoExtract": False})
+    with Assistant(tmp_path, model=model) as opened:
+        opened.reply(KEY, "Hello")
+        yield opened
+
+
+def changed(reply: Reply) -> list[tuple[str, str | None, str | None]]:
+    return [
+        (one.op, getattr(one.before, "content", None), getattr(one.after, "content", None))
+        for one in reply.changes
+    ]
+
+
+@pytest.mark.parametrize("wish", ["remember that the lamp is called Ming", f"記住{LAMP}"])
+def test_a_turn_that_remembers_asks_for_the_memory_before_and_after_it_writes(
+    assistant: Assistant, wish: str
+) -> None:
+    asked = count_questions(lambda: assistant.reply(KEY, wish), FACTS)
+    assert asked == {
+        "get_all": 2, "older": 1, "remember": 1, "prompt_text": 1, "changes": 1,
+    }  # fmt: skip
+
+
+def test_a_turn_that_changes_nothing_asks_for_the_memory_once(assistant: Assistant) -> None:
+    assistant.memory.add(LAMP)
+    asked = count_questions(lambda: assistant.reply(KEY, "今天天氣如何？"), FACTS)
+    assert asked == {"get_all": 1, "prompt_text": 1}
+
+
+def test_a_reply_has_what_was_changed_at_the_users_request(assistant: Assistant) -> None:
+    saved = assistant.reply(KEY, f"記住{LAMP}")
+    assert changed(saved) == [("add", None, LAMP)]
+    replaced = assistant.reply(KEY, "記住客廳的燈叫做小美，不是小明")
+    ((op, before, after),) = changed(replaced)
+    assert (op, before) == ("update", LAMP)
+    assert changed(assistant.reply(KEY, "忘掉客廳的燈")) == [("delete", after, None)]
+    assert assistant.reply(KEY, "謝謝").changes == ()
+    assistant.memory.undo()
+    assistant.memory.undo(replaced.changes[0].n)
+    assert [one.content for one in assistant.memory.get_all()] == [LAMP]
+
+
+def test_a_reply_has_what_tools_changed(assistant: Assistant, model: ScriptedModel) -> None:
+    tea = assistant.memory.add("I like tea")
+    model.turns = [
+        [
+            ("append_memory", {"fact": LAMP}),
+            ("search_memory", {"query": "lamp"}),
+            ("manage_memory", {"action": "update", "id": tea.id, "content": "I like coffee"}),
+            "Done.",
+        ]
+    ]
+    reply = assistant.reply(KEY, "Our lamp has a name, and I changed my mind")
+    assert changed(reply) == [("add", None, LAMP), ("update", "I like tea", "I like coffee")]
+    assert (reply.saved, reply.pending) == ((), ())
+
+
+def test_a_reply_has_what_waits_because_it_was_saved_beside_a_document(
+    assistant: Assistant, model: ScriptedModel
+) -> None:
+    model.turns = [[("append_memory", {"fact": LAMP}), "好"]]
+    reply = assistant.reply(KEY, "這是什麼？", documents=[Document("信.md", "燈叫小明")])
+    assert reply.changes == ()
+    assert [one.content for one in reply.pending] == [LAMP]
+    assert list(reply.pending) == assistant.pending.get_all()
+
+
+def test_what_was_changed_is_told_although_the_model_fails(
+    assistant: Assistant, model: ScriptedModel
+) -> None:
+    model.turns = [[("append_memory", {"fact": LAMP}), ModelError("away")]]
+    answer = assistant.stream(KEY, "燈有名字了")
+    told = next(event for event in answer if isinstance(event, Changed))
+    assert [one.after for one in told.changes] == assistant.memory.get_all()
+    with pytest.raises(ModelError, match="away"):
+        next(answer)
+
+
+def test_what_was_changed_is_told_before_the_model_answers(assistant: Assistant) -> None:
+    answer = assistant.stream(KEY, f"記住{LAMP}")
+    told = next(event for event in answer if isinstance(event, Changed))
+    answer.close()
+    assert [one.after for one in told.changes] == assistant.memory.get_all()
+
+
+def test_what_another_conversation_or_a_person_changed_is_not_the_turns(
+    assistant: Assistant, model: ScriptedModel
+) -> None:
+    assistant.reply("cli:session-2", "記住我喜歡茶")
+    assistant.memory.add("我住在台北")
+    assert changed(assistant.reply(KEY, f"記住{LAMP}")) == [("add", None, LAMP)]
