@@ -209,7 +209,7 @@ def test_a_choice_that_cannot_hold_is_named() -> None:
 @pytest.mark.parametrize(
     ("option", "value", "said"),
     [
-        ("allowed_hosts", ["homeassistant.local", "http://bad"], "names of a server such as"),
+        ("allowed_hosts", ["homeassistant.local", "http://bad"], "hostnames such as"),
         ("allowed_urls", ["nope"], "addresses such as http://192.168.1.5:11434, not 'nope'"),
         ("model_url", "http://x y", "an address such as http://"),
         ("embeddings_url", "客廳", "an address such as http://"),
@@ -249,7 +249,7 @@ def test_the_bot_runs_with_both_of_its_tokens(capsys: pytest.CaptureFixture[str]
     assert has_slack(make_variables(GOOD))
     assert capsys.readouterr().err == ""
     assert not has_slack({"SLACK_BOT_TOKEN": "xoxb-1"})
-    assert "needs both of its tokens" in capsys.readouterr().err
+    assert "needs two tokens" in capsys.readouterr().err
 
 
 def test_nobody_else_starts_it(tmp_path: Path) -> None:

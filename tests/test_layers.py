@@ -17,15 +17,18 @@ BELOW = {
     "errors": set[str](),
     "core": {"core", "errors"},
     "settings": {"core", "errors"},
-    "store": {"store", "settings", "core", "errors"},
-    "llm": {"llm", "settings", "core", "errors"},
+    "installation": {"settings", "core", "errors"},
+    "store": {"store", "installation", "settings", "core", "errors"},
+    "llm": {"llm", "installation", "settings", "core", "errors"},
 }
 MIDDLE = {
-    "assistant", "background_learning", "context_search", "doctor_report", "learning",
-    "memory_commands", "rule_learning", "scheduling", "search", "spaces", "tools", "turn",
-    "turn_changes",
+    "assistant", "background_learning", "client_chats", "context_search", "doctor_report",
+    "evaluation", "learning", "memory_commands", "rule_learning", "scheduling", "search", "spaces",
+    "tools", "turn", "turn_changes",
 }  # fmt: skip
-BELOW |= {name: MIDDLE | {"store", "llm", "settings", "core", "errors"} for name in MIDDLE}
+BELOW |= {
+    name: MIDDLE | {"store", "llm", "installation", "settings", "core", "errors"} for name in MIDDLE
+}
 BELOW |= {name: {"faces", *BELOW} for name in ("faces", "__main__")}
 
 # What the layers above may know of the stores: how they are opened and what they promise, and what
@@ -50,7 +53,7 @@ MAY_LOAD_BY_NAME = {
     "turnleaf",
     "turnleaf.faces.cli",
     "turnleaf.faces.cli.program",
-    "turnleaf.faces.outside",
+    "turnleaf.faces.outbound",
     "turnleaf.faces.mcp",
     "turnleaf.core.data",
     "turnleaf.llm.api",

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from turnleaf.faces.cli.search import Documents, judged, mean
+from turnleaf.evaluation import Documents, judge_ranking, mean
 from turnleaf.llm.embeddings import LocalEmbedder
 from turnleaf.store.files.index.index import Index
 
@@ -50,7 +50,7 @@ def recall(indexes: list[Index], mode: str, category: str | None = None) -> floa
     for place, query in QUERIES:
         if category in {None, query["cat"]}:
             found = indexes[place].search(query["text"], 100, mode=mode, floor=False)
-            figures.append(judged([hit.id or "" for hit in found], query["gold"]))
+            figures.append(judge_ranking([hit.id or "" for hit in found], query["gold"]))
     return mean(figures).recall_5
 
 

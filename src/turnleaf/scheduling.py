@@ -33,8 +33,8 @@ STOP_SECONDS = 5.0
 """A model may take its time to end; who runs on when we are gone must not be one."""
 MOST_AT_ONCE = 4
 
-TAKES = {"slack": "SLACK_BOT_TOKEN in the environment, and pip install 'turnleaf[slack]'"}
-"""What a program must have to bring results there."""
+TAKES = {"slack": "SLACK_BOT_TOKEN in the environment and the extra turnleaf[slack]"}
+"""What a program must have to deliver results there."""
 
 log = logging.getLogger("turnleaf")
 
@@ -249,7 +249,7 @@ class Runner:
         # Whoever wrote it into the file may have named a place outside of ours.
         checked_deliver(schedule.deliver)
         if schedule.kind not in self._deliver:
-            message = f"results cannot go to {schedule.kind} here; it takes {TAKES[schedule.kind]}"
+            message = f"cannot deliver to {schedule.kind}; that needs {TAKES[schedule.kind]}"
             raise InvalidInput(message)
         return self._deliver[schedule.kind]
 

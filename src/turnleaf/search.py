@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from turnleaf.core.search.ranking import Weights
+from turnleaf.installation import advise_install
 from turnleaf.llm.embeddings import find_embedder, find_model_fault
 from turnleaf.store.files.index.vectors import find_vector_fault, has_numpy
 
@@ -18,7 +19,7 @@ def describe(settings: Settings) -> str:
     if find_embedder(settings) is None or find_fault(settings):
         return "by words alone"
     if not has_numpy():
-        return "by words alone (pip install 'turnleaf[vectors]' for meaning as well)"
+        return f"by words alone (for meaning as well, {advise_install('vectors')})"
     return "by words and meaning"
 
 

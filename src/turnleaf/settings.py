@@ -227,7 +227,23 @@ class Settings:
     def is_locked(self, setting: Setting) -> bool:
         """Whether the environment sets it, so that a change of the file would change nothing."""
         is_older = setting.field in self.older_names
-        return self.sources.get(setting.field) == "environment" and not is_older
+        return self.find_source(setting) == "environment" and not is_older
+
+    def find_source(self, setting: Setting) -> str:
+        """Return where a value comes from: the default, the file or the environment."""
+        return self.sources.get(setting.field, "default")
+
+    def describe(self, setting: Setting) -> dict[str, Any]:
+        """Return a setting as JSON has it: its value, where that comes from, and what it means."""
+        return {
+            "key": setting.key,
+            "value": getattr(self, setting.field),
+            "from": self.find_source(setting),
+            "locked": self.is_locked(setting),
+            "default": setting.default,
+            "variable": setting.variable,
+            "meaning": setting.meaning,
+        }
 
 
 def _to_setting(one: Field[Any]) -> Setting:

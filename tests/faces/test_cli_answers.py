@@ -77,7 +77,7 @@ def test_the_question_can_be_piped_in(cli: Cli, api: ChatApi) -> None:
 def test_without_a_question_nothing_is_asked(cli: Cli, arguments: list[str]) -> None:
     result = cli("ask", *arguments)
     assert (result.code, result.out) == (2, "")
-    assert "there is no question" in result.err
+    assert "the question is empty" in result.err
     assert not cli.data.exists()
 
 
@@ -256,7 +256,7 @@ def test_what_a_file_says_waits_for_a_person(
     api.answer(json.dumps({"facts": [{**fact, "relation": "new", "target": None}]}))
     with terminal("ask", "--file", "筆記.md", "What does it say?") as seen:
         assert seen.end() == 0
-    assert f"waiting for you: {MING} (turnleaf review)" in seen.seen
+    assert f"pending review: {MING} (turnleaf review)" in seen.seen
     assert cli.contents() == []
     (waiting,) = cli("review", "--json").json
     assert (waiting["content"], waiting["source"]) == (MING, "document:筆記.md")

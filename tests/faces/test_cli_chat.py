@@ -135,7 +135,7 @@ def test_search_finds_what_fits(cli: Cli) -> None:
     result = talk(cli, "/search 小明")
     assert MING in result.out
     assert LAMP not in result.out
-    assert "nothing is remembered about" in talk(cli, "/search zebra").err
+    assert "nothing was found for" in talk(cli, "/search zebra").err
 
 
 def test_forget_forgets_and_undo_brings_it_back(cli: Cli) -> None:
@@ -158,7 +158,7 @@ def test_why_tells_what_went_into_the_last_answer(cli: Cli) -> None:
     ming, lamp = cli.remember(MING, LAMP)
     cli("log", "The bedroom lamp flickered, 小明 was fine")
     before, *_ = talk(cli, "/why").err.splitlines()
-    assert before == "There is no answer yet to explain."
+    assert before == "There is no answer to explain yet."
     told = talk(cli, "Which lamp flickered?", "/why").out
     assert re.search(r"\d+ tokens {2}Long-term Memory", told)
     assert f"{ming}  {MING}" in told
@@ -214,7 +214,7 @@ def test_quit_leaves(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "hint"), [("/memroy", "did you mean /memory?"), ("/茶", "/help shows"), ("/", "/help")]
+    ("line", "hint"), [("/memroy", "did you mean /memory?"), ("/茶", "/help lists"), ("/", "/help")]
 )
 def test_an_unknown_command_is_refused_with_the_nearest(cli: Cli, line: str, hint: str) -> None:
     result = talk(cli, line)
@@ -239,7 +239,7 @@ def test_new_learns_and_begins_another_conversation(cli: Cli) -> None:
 
 def test_clear_erases_the_conversation_and_what_waits_to_be_learned(cli: Cli) -> None:
     refused = talk(cli, "Zebulon waves at you", "/clear", "/clear yes")
-    assert "/clear yes erases it" in refused.err
+    assert "confirm with /clear yes" in refused.err
     assert keys(cli) == []
     assert b"Zebulon" not in all_bytes(cli)
 
@@ -318,7 +318,7 @@ def test_a_conversation_of_the_page_can_be_taken_up_too(cli: Cli) -> None:
         (("--resume", "9"), 3, "there is no conversation"),
         (("--resume", "cli:session-1"), 2, "2 conversations begin with"),
         (("--resume", "Which"), 2, "(cli:session-101)"),
-        (("--resume",), 2, "say which conversation"),
+        (("--resume",), 2, "name the conversation"),
     ],
 )
 def test_resume_refuses_what_means_no_conversation_or_several(
@@ -334,7 +334,7 @@ def test_resume_refuses_what_means_no_conversation_or_several(
 def test_where_there_is_none_nothing_can_be_resumed(cli: Cli) -> None:
     result = talk(cli, "Hello", options=("--resume",))
     assert (result.code, result.out) == (3, "")
-    assert "turnleaf chat begins one" in result.err
+    assert "start one with turnleaf chat" in result.err
 
 
 def test_on_a_terminal_resume_asks_which(cli: Cli) -> None:
@@ -344,7 +344,7 @@ def test_on_a_terminal_resume_asks_which(cli: Cli) -> None:
         seen.wait_for("Which one?")
         assert seen.seen.index("Which cat?") < seen.seen.index("客廳")
         seen.type("客廳\n")
-        seen.wait_for("going on with: 客廳的燈叫什麼？")
+        seen.wait_for("continuing: 客廳的燈叫什麼？")
         seen.wait_for("Answer to 客廳的燈叫什麼？")
         seen.wait_for("\x1b[?2004h")
         seen.type(CTRL_D)
@@ -357,11 +357,11 @@ def test_history_resume_and_title_move_between_conversations(cli: Cli) -> None:
         cli, "/title", "Hello there", "/title Greetings", "/history", "/resume 客廳", "And now?"
     )
     assert result.code == 1
-    assert "nothing is kept of this conversation yet" in result.err
+    assert "this conversation has no messages yet" in result.err
     assert "Greetings\n" in result.out
     [here] = [line for line in result.out.splitlines() if line.startswith("*")]
     assert "Greetings" in here
-    assert "Going on with: 客廳的燈叫什麼？" in result.err
+    assert "Continuing: 客廳的燈叫什麼？" in result.err
     assert said(cli, "web:1")[2] == "And now?"
 
 
@@ -369,7 +369,7 @@ def test_what_is_private_cannot_be_left_for_another_conversation(cli: Cli) -> No
     earlier(cli, "客廳的燈叫什麼？", key="web:1")
     result = talk(cli, "/private", "/resume 1", "secret")
     assert result.code == 1
-    assert "end it first with /private" in result.err
+    assert "end that first with /private" in result.err
     assert len(said(cli, "web:1")) == 2
 
 
@@ -459,7 +459,7 @@ def test_commands_and_ids_are_completed(cli: Cli) -> None:
     (memory_id,) = cli.remember(MING)
     with chatting() as chat:
         chat.seen.type("/mem")
-        chat.seen.wait_for("List what is remembered")
+        chat.seen.wait_for("List the facts in memory")
         chat.say(TAB)
         chat.seen.type(f"/why {memory_id[:3]}")
         chat.seen.wait_for(memory_id, 2)
@@ -521,7 +521,7 @@ def test_ctrl_c_empties_the_line_and_twice_at_an_empty_one_leaves(cli: Cli) -> N
         chat.seen.type(CTRL_C)
         assert chat.seen.end() == 0
     assert said(cli)[::2] == ["Hello", "Still here"]
-    assert chat.screen.count("Ctrl-C again leaves, and so does Ctrl-D.") == 2
+    assert chat.screen.count("Press Ctrl-C again or Ctrl-D to quit.") == 2
 
 
 def test_the_prompt_shows_what_is_private(cli: Cli) -> None:
@@ -569,7 +569,7 @@ def test_clear_asks_first(cli: Cli) -> None:
         chat.say("Zebulon waves at you")
         for answer in ("n", "y"):
             chat.seen.type(f"/clear{ENTER}")
-            chat.seen.wait_for("Erase this conversation for good?", 1 if answer == "n" else 2)
+            chat.seen.wait_for("Permanently erase this conversation?", 1 if answer == "n" else 2)
             chat.say(answer)
             assert keys(cli) == ([] if answer == "y" else keys(cli)[:1])
         assert chat.leave() == 0

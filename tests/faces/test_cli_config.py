@@ -76,7 +76,7 @@ def test_what_the_environment_sets_is_written_and_said_to_be_locked(
     monkeypatch.setenv("MEMORY_ENABLED", "off")
     result = cli("config", "enabled", "on")
     assert result.code == 0
-    assert "MEMORY_ENABLED in the environment holds before the file" in result.err
+    assert "the environment variable MEMORY_ENABLED overrides the file" in result.err
     assert result.out.startswith("enabled = off")
     assert written(cli) == {"enabled": True}
     assert cli("config", "enabled", "--json").json["locked"] is True
@@ -92,7 +92,7 @@ def test_what_was_said_of_the_archive_is_shown_as_the_days_to_keep(
         "conversationKeepDays = 365\n  from      environment (CONVERSATION_ARCHIVE)\n"
     )
     unset = cli("config", "--unset", "conversationKeepDays")
-    assert "CONVERSATION_ARCHIVE in the environment holds before the file" in unset.err
+    assert "the environment variable CONVERSATION_ARCHIVE overrides the file" in unset.err
     changed = cli("config", "conversationKeepDays", "90")
     assert changed.out.startswith("conversationKeepDays = 90\n  from      file\n")
     assert changed.err == ""

@@ -45,7 +45,7 @@ def test_a_new_user_sees_where_everything_will_be(cli: Cli) -> None:
         platform.python_version(),
         str(cli.data),
         "TURNLEAF_DATA_DIR names it",
-        "the first remember makes it",
+        "it will be created when needed",
         "MEMORY.md",
         "conversations.db",
         "every message, for ever",

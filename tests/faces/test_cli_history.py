@@ -195,7 +195,7 @@ def test_a_conversation_is_shown_with_tools_and_pictures(cli: Cli) -> None:
 def test_a_broken_off_answer_says_so(cli: Cli) -> None:
     broken = NewMessage(Message("assistant", "It"), "failed")
     cli.conversations.add_messages("web:1", [Message("user", "燈？"), broken])
-    assert "assistant  (broken off by an error)" in cli("history", "1").out
+    assert "assistant  (interrupted by an error)" in cli("history", "1").out
 
 
 # Renaming, searching, keeping out
@@ -203,11 +203,11 @@ def test_a_broken_off_answer_says_so(cli: Cli) -> None:
 
 def test_a_conversation_is_renamed_and_gets_its_first_title_back(three: Cli) -> None:
     renamed = three("history", "rename", "1", "小明", "與", "小美")
-    assert renamed.out == f"{LAMP} is now called 小明 與 小美\n"
+    assert renamed.out == f"renamed {LAMP} to 小明 與 小美\n"
     assert three("history", "--json").json[0]["renamed"] is True
     say(three, "web:1", "More")
     assert three("history", "小明").code == 0
-    assert three("history", "rename", "小明", "").out.endswith(f"is now called {LAMP}\n")
+    assert three("history", "rename", "小明", "").out.endswith(f" to {LAMP}\n")
 
 
 def test_conversations_are_searched_by_title_and_text(three: Cli) -> None:
@@ -226,7 +226,7 @@ def test_conversations_are_searched_by_title_and_text(three: Cli) -> None:
 def test_a_conversation_is_kept_out_of_the_search_and_let_in_again(three: Cli) -> None:
     assert three("search", "drink").code == 0
     said = three("history", "exclude", "3").out
-    assert said == f"{TEA} is no longer searched, and in no prompt but its own\n"
+    assert said == f"{TEA} is excluded from search and from the prompts of other conversations\n"
     heading, *rows = three("history").out.splitlines()
     assert "Search" in heading
     assert [" off " in row for row in rows] == [False, False, True]
@@ -288,7 +288,7 @@ def test_an_erased_conversation_is_gone_to_the_last_byte(three: Cli) -> None:
     assert asked.code == 2
     assert "--yes" in asked.err
     done = three("history", "erase", "what", "do", "--yes")
-    assert done.out == f"erased {TEA}: its messages, and all that the search knew of them\n"
+    assert done.out == f"erased {TEA}: its messages and their search entries\n"
     assert [one["key"] for one in three("history", "--json").json] == ["web:1", "cli:session-2"]
     everything = b"".join(path.read_bytes() for path in three.data.rglob("*") if path.is_file())
     assert b"drink" not in everything
@@ -297,7 +297,7 @@ def test_an_erased_conversation_is_gone_to_the_last_byte(three: Cli) -> None:
 
 def test_on_a_terminal_the_title_is_named_before_it_is_erased(three: Cli) -> None:
     with terminal("history", "erase", "3") as screen:
-        screen.wait_for(f'Erase the conversation "{TEA}" for good? [y/N]')
+        screen.wait_for(f'Permanently erase the conversation "{TEA}"? [y/N]')
         screen.type("n\r")
         assert screen.end() == 1
     assert len(three("history", "--json").json) == 3

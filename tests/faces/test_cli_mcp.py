@@ -96,11 +96,11 @@ def test_the_token_of_another_machine_is_named_and_not_shown(
     [
         (["--client", "emacs"], "'emacs' is not one of 'claude', 'claude-desktop', 'codex'"),
         ([], "missing option '--client'"),
-        (["--client", "claude-desktop", "--http"], "claude-desktop takes no address"),
-        (["--client", "codex", "--http", "localhost:8793"], "'localhost:8793' is no address"),
+        (["--client", "claude-desktop", "--http"], "claude-desktop cannot connect over HTTP"),
+        (["--client", "codex", "--http", "localhost:8793"], "'localhost:8793' is not the address"),
         (["--client", "codex", "--http", "file:///etc"], "write it as http://127.0.0.1:8793"),
         *(
-            (["--client", "codex", "--http", address], "is no address of a server")
+            (["--client", "codex", "--http", address], "is not the address of a server")
             for address in (
                 "http://user:pw@host:1/", "http://user:1@host/", "http://user@host",
                 "http://127.0.0.1:8793foo", "http://127.0.0.1:99999999", "http://127.0.0.1:65536",
@@ -113,7 +113,7 @@ def test_what_cannot_be_told_is_said(cli: Cli, options: list[str], said: str) ->
     result = cli("mcp", "config", *options)
     assert (result.code, result.out) == (2, "")
     assert said in result.err
-    assert "this goes into" not in result.err
+    assert "Add this to" not in result.err
 
 
 def test_a_setting_that_only_the_environment_has_is_named(

@@ -43,7 +43,7 @@ def test_what_is_piped_in_is_remembered_with_its_lines(cli: Cli, arguments: tupl
 def test_text_that_begins_with_a_dash_comes_after_two(cli: Cli) -> None:
     refused = cli("remember", "-5", "degrees")
     assert refused.code == 2
-    assert 'comes after "--"' in refused.err
+    assert 'after "--"' in refused.err
     assert cli("remember", "--", "-5", "degrees").code == 0
     assert cli.contents() == ["-5 degrees"]
 
@@ -192,7 +192,7 @@ def test_an_unknown_or_doubtful_id_changes_nothing(cli: Cli) -> None:
     assert cli("edit", "zzz", "three").code == 3
     doubtful = cli("edit", "aa", "three")
     assert doubtful.code == 2
-    assert "give more of it" in doubtful.err
+    assert "type more of it" in doubtful.err
     assert cli.contents() == ["one", "two"]
 
 
@@ -329,7 +329,7 @@ def test_a_file_that_was_saved_as_a_whole_is_told_of_and_taken_back(cli: Cli) ->
     assert "deleted when the whole file was saved by user" in cli("why", ming).out
     assert sorted(cli("undo").out.splitlines()) == sorted(
         [
-            "taken back: the text that was saved",
+            "undone: saving the whole text",
             f"remembered again: {ming}: {MING}",
             f"says again: {lamp}: {LAMP}",
             f"forgotten again: {content_id('typed')}: typed",

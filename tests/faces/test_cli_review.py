@@ -50,7 +50,7 @@ def test_what_waits_is_listed_with_its_quote_and_where_it_comes_from(cli: Cli) -
 
 def test_where_nothing_waits_that_is_said(cli: Cli) -> None:
     result = cli("review")
-    assert (result.code, result.out, result.err) == (0, "", "Nothing is waiting for you.\n")
+    assert (result.code, result.out, result.err) == (0, "", "Nothing is pending review.\n")
     assert cli("review", "--json").json == []
 
 
@@ -93,7 +93,7 @@ def test_an_id_that_does_not_wait_changes_nothing(cli: Cli, arguments: list[str]
     wait(cli, MING)
     result = cli("review", *arguments)
     assert (result.code, result.out) == (3, "")
-    assert 'nothing that waits has the id "zzzz"; turnleaf review lists it' in result.err
+    assert 'no pending fact has the ID "zzzz"; list them with turnleaf review' in result.err
     assert contents(cli) == [MING]
 
 
@@ -131,4 +131,4 @@ def test_on_a_terminal_one_is_asked_about_after_the_other(cli: Cli) -> None:
         assert seen.end() == 0
     assert sorted(cli.contents()) == sorted([order[0], f"{order[3]}，很亮"])
     assert contents(cli) == [order[2], order[4]]
-    assert "2 facts still waiting" in seen.seen
+    assert "2 facts still pending review" in seen.seen

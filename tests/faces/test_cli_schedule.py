@@ -139,7 +139,7 @@ def test_an_edit_changes_what_is_given_and_nothing_else(cli: Cli) -> None:
     moved = cli("schedule", "edit", made["id"], "--zone", "Europe/Vienna").out
     assert "once on 2036-12-24 at 06:00; next: 2036-12-24 06:00 Europe/Vienna\n" in moved
     nothing = cli("schedule", "edit", made["id"])
-    assert (nothing.code, "what is to change" in nothing.err) == (2, True)
+    assert (nothing.code, "nothing to change" in nothing.err) == (2, True)
 
 
 def test_a_paused_schedule_is_listed_as_such_until_it_is_resumed(cli: Cli) -> None:
@@ -176,7 +176,7 @@ def test_two_of_one_name_are_told_apart_by_their_ids(cli: Cli) -> None:
     for _ in range(2):
         add(cli, *DAILY, "--name", "早安")
     result = cli("schedule", "pause", "早安")
-    assert (result.code, "give the id" in result.err) == (2, True)
+    assert (result.code, "type the ID" in result.err) == (2, True)
 
 
 # Running.

@@ -74,7 +74,7 @@ def test_a_hit_says_where_it_stands_and_why_it_was_found(cli: Cli) -> None:
     shown = cli("search", "boiler", "--explain").out
     assert shown.splitlines()[0] == BOILER
     assert hit["id"] in shown
-    assert f"score {hit['score']:.3f}, by words alone" in shown
+    assert f"score {hit['score']:.3f}, by words only" in shown
 
 
 def test_facts_days_and_messages_are_found_and_told_apart(cli: Cli) -> None:
@@ -125,7 +125,7 @@ def test_no_character_of_a_query_has_a_special_meaning(cli: Cli, text: str) -> N
     cli.remember(LAMP)
     result = cli("search", "--json", "--", text)
     assert (result.code, result.json) == (3, [])
-    assert "nothing is remembered about" in result.err
+    assert "nothing was found for" in result.err
 
 
 def test_the_match_is_set_off_on_a_terminal(cli: Cli) -> None:
@@ -170,7 +170,7 @@ def test_reindex_builds_the_index_anew(cli: Cli) -> None:
 def test_vectors_need_a_model(cli: Cli) -> None:
     result = cli("reindex", "--embed")
     assert result.code == 3
-    assert "turnleaf doctor says how to get one" in result.err
+    assert "turnleaf doctor shows how to get one" in result.err
 
 
 def test_the_model_on_this_machine_finds_another_language(
@@ -257,7 +257,7 @@ def test_a_conversation_is_erased_from_store_and_index(cli: Cli) -> None:
     refused = cli("forget", "--conversation", "cli:a")
     assert (refused.code, texts(cli, "zebra")) == (2, found)
     told = cli("forget", "--conversation", "cli:a", "--yes")
-    assert told.out == "erased cli:a: its messages, and all that the search knew of them\n"
+    assert told.out == "erased cli:a: its messages and their search entries\n"
     assert texts(cli, "zebra") == []
     assert {hit["conversation"] for hit in cli("search", "yak", "--json").json} == {"cli:b"}
     left = b"".join(path.read_bytes() for path in cli.data.rglob("*") if path.is_file())
@@ -332,7 +332,7 @@ def test_a_file_that_holds_no_questions_is_refused(cli: Cli, tmp_path: Path, tex
 def test_eval_by_meaning_needs_a_model(cli: Cli) -> None:
     result = cli("eval", str(EVALUATION), "--mode", "hybrid")
     assert result.code == 3
-    assert "needs a model" in result.err
+    assert "needs an embedding model" in result.err
 
 
 BROKEN_PACKAGES = {

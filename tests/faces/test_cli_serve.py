@@ -23,10 +23,10 @@ import pytest
 
 from tests.faces.conftest import Cli
 from turnleaf.errors import TurnleafError
-from turnleaf.faces.http.serving import address_of, listen
+from turnleaf.faces.http.server import address_of, listen
 
 SECONDS = 120
-LAST_LINE = "Ctrl-C stops it."
+LAST_LINE = "Press Ctrl-C to stop."
 
 
 class Served:
@@ -35,7 +35,7 @@ class Served:
     def __init__(self, process: subprocess.Popen[str], said: str) -> None:
         self.process = process
         self.said = said
-        found = re.search(r"^Turnleaf is at (http://\S+)$", said, re.MULTILINE)
+        found = re.search(r"^Turnleaf is running at (http://\S+)$", said, re.MULTILINE)
         assert found, said
         self.address = found[1]
         self.port = int(self.address.rstrip("/").rpartition(":")[2])
@@ -134,7 +134,7 @@ def test_a_model_that_never_answers_does_not_keep_it_from_ending(cli: Cli) -> No
             server.ask("api/chat", {"message": "我住在台北"})
             code, _, err = server.end()
     assert code == 0
-    assert "learned the next time" in err
+    assert "continues at the next start" in err
 
 
 @pytest.mark.usefixtures("cli")
@@ -290,8 +290,8 @@ def test_a_port_that_is_taken_is_told_with_what_to_do(cli: Cli) -> None:
         result = cli("serve", "--port", port)
     assert (result.code, result.out) == (1, "")
     assert result.err == (
-        f"error: cannot listen on 127.0.0.1, port {port}: another program has that port; "
-        "choose one with --port, 0 for any free one\n"
+        f"error: cannot listen on 127.0.0.1, port {port}: another program uses that port; "
+        "choose another with --port, or 0 for any\n"
     )
     assert not cli.data.exists()
 
@@ -327,7 +327,7 @@ def test_without_its_packages_it_says_which_extra_brings_them(cli: Cli, package:
     )
     assert done.returncode == 1
     assert done.stderr == (
-        f"error: the package {package} is missing; pip install 'turnleaf[server]' brings it\n"
+        f"error: the package {package} is missing; run pip install 'turnleaf[server]'\n"
     )
 
 

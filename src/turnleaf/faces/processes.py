@@ -1,6 +1,6 @@
-"""How our programs start and end: with the packages they need, memory they give back, and soon.
+"""Starting and stopping our programs: required packages, memory use, and a quick shutdown.
 
-All that was acknowledged is on disk at any moment, so an end within seconds loses nothing.
+All that was acknowledged is on disk at any moment, so stopping within seconds loses nothing.
 """
 
 from __future__ import annotations
@@ -14,26 +14,27 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from turnleaf.errors import TurnleafError
+from turnleaf.installation import advise_install
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
-"""What mallopt(3) of the GNU C library calls M_…"""
+"""The M_… parameters of mallopt(3) in the GNU C library."""
 _BYTES = 128 * 1024
 LAST_SECONDS = 3.5
-"""So long after the first signal the process ends by itself."""
+"""How long after the first signal the process exits by itself."""
 KILL_SECONDS = 4.8
-"""So long after it, it is killed."""
+"""How long after it the process is killed."""
 
 _WATCH = """
 import os, select, signal, sys, time
 stops = {signal.SIGINT, signal.SIGTERM}
 for one in (signal.SIGHUP, *stops):
     signal.signal(one, signal.SIG_IGN)
-while (told := os.read(0, 64)) and not stops & {*told}:
+while (signals := os.read(0, 64)) and not stops & {*signals}:
     pass
-if told:
+if signals:
     end = time.monotonic() + float(sys.argv[2])
     while (left := end - time.monotonic()) > 0:
         if select.select([0], [], [], left)[0] and not os.read(0, 64):
@@ -44,27 +45,27 @@ _is_ending = threading.Event()
 
 
 class MissingPackage(TurnleafError):
-    """A package is not installed that comes with an extra."""
+    """A package of an extra is not installed."""
 
 
 @contextmanager
 def require_extra(extra: str) -> Iterator[None]:
-    """Import what comes with an extra; raise MissingPackage where it is not there."""
+    """Import the packages of an extra; raise MissingPackage without them."""
     try:
         yield
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
         if package == "turnleaf":
             raise
-        message = f"the package {package} is missing; pip install 'turnleaf[{extra}]' brings it"
+        message = f"the package {package} is missing; {advise_install(extra)}"
         raise MissingPackage(message) from error
 
 
 def give_back_memory() -> None:
-    """Have what is not needed any more go back to the system, before threads are started.
+    """Return freed memory to the system; call this before threads are started.
 
-    As it comes, each thread keeps a heap of its own, and whole files that were read once leave
-    holes in it. Other libraries than GNU's are left as they are.
+    By default each thread keeps a heap of its own, in which files that were read whole leave
+    holes. C libraries other than GNU's are left as they are.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
@@ -74,7 +75,7 @@ def give_back_memory() -> None:
 
 
 def end_soon() -> None:
-    """End the process in some seconds, as if all went well, unless it has ended by then."""
+    """Exit successfully in a few seconds, unless the process has ended by then."""
     _is_ending.set()
     timer = threading.Timer(LAST_SECONDS, os._exit, [0])
     timer.daemon = True
@@ -83,7 +84,7 @@ def end_soon() -> None:
 
 @contextmanager
 def stop_on(signals: Iterable[signal.Signals], stop: Callable[[], None]) -> Iterator[None]:
-    """Take the first of these signals for a wish to stop; the second one does not wait."""
+    """Call `stop` on the first of these signals; the second one acts as usual."""
     before = {one: signal.getsignal(one) for one in signals}
 
     def restore() -> None:
@@ -104,12 +105,12 @@ def stop_on(signals: Iterable[signal.Signals], stop: Callable[[], None]) -> Iter
 
 @contextmanager
 def watch_end() -> Iterator[None]:
-    """Have another process kill this one if it does not end soon after Ctrl-C or SIGTERM.
+    """Start a process that kills this one if it does not exit soon after Ctrl-C or SIGTERM.
 
-    A call in C that never comes back, such as a slow regular expression, keeps handlers, timers
-    and threads from running. What still works is the interpreter's own handler, which writes the
-    number of each signal to a descriptor; so another process reads there. It ends when that is
-    closed, as it is at the end of this process, however that comes.
+    A call in C that never returns, such as a slow regular expression, keeps handlers, timers and
+    threads from running. The interpreter's own handler still writes the number of each signal to
+    a descriptor, which the other process reads. It exits when the descriptor is closed, as it is
+    when this process ends, however that happens.
     """
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
@@ -119,7 +120,7 @@ def watch_end() -> Iterator[None]:
     try:
         yield
     finally:
-        # Once it is told to end, the interpreter still has to get there.
+        # While it is ending, the interpreter may still hang.
         if not _is_ending.is_set():
             signal.set_wakeup_fd(-1)
             os.close(writing)
@@ -127,7 +128,7 @@ def watch_end() -> Iterator[None]:
 
 
 def _start_watcher(reading: int) -> int:
-    """Start the other process, in a group of its own, so that no Ctrl-C reaches it."""
+    """Start the watching process in a group of its own, so that no Ctrl-C reaches it."""
     command = [sys.executable, "-I", "-S", "-c", _WATCH, str(os.getpid()), str(KILL_SECONDS)]
     streams = [
         (os.POSIX_SPAWN_DUP2, reading, 0),

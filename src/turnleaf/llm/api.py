@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, ge
 
 from turnleaf.core.dialogue import SILENCE_SECONDS, Silence, Usage
 from turnleaf.errors import ModelError
+from turnleaf.installation import advise_install
 from turnleaf.llm.addresses import checked_key, checked_url
 from turnleaf.llm.context_windows import ServedModel
 
@@ -165,8 +166,8 @@ class ApiModel:
             return import_module("turnleaf.llm.providers")
         except ImportError as error:
             raise ModelError(
-                f"{self.name} cannot be asked: the package {error.name} is missing; install it"
-                " with pip install 'turnleaf[models]'"
+                f"{self.name} cannot be asked: the package {error.name} is missing;"
+                f" {advise_install('models')}"
             ) from error
 
 

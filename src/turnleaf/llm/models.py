@@ -8,6 +8,7 @@ from shutil import which
 from typing import TYPE_CHECKING
 
 from turnleaf.errors import SettingsError
+from turnleaf.installation import advise_install
 from turnleaf.llm.recall import RecallModel
 from turnleaf.settings import ENVIRONMENT, find_base_url, find_program_folders
 
@@ -75,7 +76,7 @@ def describe(settings: Settings, *, environ: Mapping[str, str] = ENVIRONMENT) ->
     if (url := getattr(model, "url", None)) is None:
         return f"{name} ({why})"
     has_library = find_spec("pydantic_ai") is not None
-    lack = getattr(model, "lack", None) if has_library else "pip install 'turnleaf[models]' first"
+    lack = getattr(model, "lack", None) if has_library else advise_install("models")
     return f"{name} at {url} ({'; '.join(filter(None, [why, lack]))})"
 
 

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from turnleaf import Assistant
-from turnleaf.faces.http.access import HEADERS, Access, guarded
+from turnleaf.faces.http.access import HEADERS, Access, guard_app
 from turnleaf.faces.http.app import make_app
-from turnleaf.faces.http.limits import Limits
-from turnleaf.faces.http.serving import Server, listen
+from turnleaf.faces.http.limits import RequestLimits
+from turnleaf.faces.http.server import Server, listen
 from turnleaf.settings import SETTINGS
 
 SECONDS = 60
@@ -141,7 +141,7 @@ def guarded_well(answer: Answer) -> None:
 
 @contextmanager
 def attacked(
-    home: Path, *, token: str | None = None, limits: Limits | None = None
+    home: Path, *, token: str | None = None, limits: RequestLimits | None = None
 ) -> Iterator[Target]:
     """Run a server for as long as it is attacked."""
     (home / "canary.md").write_text(f"- {CANARY}\n", "utf-8")
@@ -152,7 +152,7 @@ def attacked(
         patch.setenv("TURNLEAF_MODEL", "recall")
         assistant = Assistant(home / "data")
         port = listener.getsockname()[1]
-        app = guarded(make_app(assistant), Access("127.0.0.1", port, token), limits)
+        app = guard_app(make_app(assistant), Access("127.0.0.1", port, token), limits)
         started = threading.Event()
         server = Server(app, listener, limits=limits, ready=started.set)
         thread = threading.Thread(target=server.serve_forever)

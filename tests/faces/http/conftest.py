@@ -16,10 +16,10 @@ import pytest
 
 from turnleaf.assistant import Assistant
 from turnleaf.core.dialogue import Model
-from turnleaf.faces.http.access import Access, guarded
+from turnleaf.faces.http.access import Access, guard_app
 from turnleaf.faces.http.app import make_app
-from turnleaf.faces.http.limits import Limits
-from turnleaf.faces.http.serving import Server, listen
+from turnleaf.faces.http.limits import RequestLimits
+from turnleaf.faces.http.server import Server, listen
 from turnleaf.settings import CONFIG_NAME, KEYS, SETTINGS, DataFolder
 
 LOOPBACK = "127.0.0.1"
@@ -45,13 +45,13 @@ Serve = Callable[..., Served]
 
 @contextmanager
 def serving(
-    assistant: Assistant, *, token: str | None = None, limits: Limits | None = None
+    assistant: Assistant, *, token: str | None = None, limits: RequestLimits | None = None
 ) -> Iterator[str]:
     """Serve an assistant from a thread; give the address."""
     ready = threading.Event()
     with closing(listen(LOOPBACK, 0)) as listener:
         port = listener.getsockname()[1]
-        app = guarded(make_app(assistant), Access(LOOPBACK, port, token), limits)
+        app = guard_app(make_app(assistant), Access(LOOPBACK, port, token), limits)
         server = Server(app, listener, limits=limits, ready=ready.set)
         thread = threading.Thread(target=server.serve_forever, name="served")
         thread.start()
@@ -93,7 +93,10 @@ def serve(data: Path) -> Iterator[Serve]:
     with ExitStack() as running:
 
         def start(
-            model: Model | None = None, *, token: str | None = None, limits: Limits | None = None
+            model: Model | None = None,
+            *,
+            token: str | None = None,
+            limits: RequestLimits | None = None,
         ) -> Served:
             assistant = Assistant(DataFolder(data, "a test"), model=model)
             running.callback(assistant.close, flush=False)

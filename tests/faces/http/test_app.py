@@ -27,7 +27,7 @@ from turnleaf.errors import (
     StorageError,
     TurnleafError,
 )
-from turnleaf.faces.http.access import Access, guarded
+from turnleaf.faces.http.access import Access, guard_app
 from turnleaf.faces.http.app import THREADS, make_app
 from turnleaf.faces.http.problems import Code, Problem
 from turnleaf.settings import DataFolder
@@ -107,7 +107,7 @@ def test_what_nobody_foresaw_is_told_to_the_log_and_not_to_the_client(
 
     app = make_app(Assistant(DataFolder(data, "a test")))
     app.add_api_route("/failing", fail)
-    asked = guarded(app, Access("127.0.0.1", 80))
+    asked = guard_app(app, Access("127.0.0.1", 80))
     client = TestClient(asked, "http://127.0.0.1", raise_server_exceptions=False)
     with caplog.at_level(logging.ERROR, "turnleaf"):
         answer = client.get("/failing")

@@ -348,7 +348,7 @@ def test_a_turn_that_fails_after_nobody_listens_leaves_no_words_in_the_log(
 
     with caplog.at_level(logging.WARNING, "turnleaf"):
         asyncio.run(stop())
-    assert "a turn that was stopped failed: ModelError" in caplog.text
+    assert "a stopped turn failed: ModelError" in caplog.text
     assert "1234" not in caplog.text
 
 

@@ -13,7 +13,7 @@ import pytest
 from tests.faces.conftest import Cli
 from tests.faces.http.conftest import Serve, Served, calling
 from turnleaf.errors import SettingsError
-from turnleaf.faces.http.config import KEYLESS, OWN, USUAL, is_allowed, origin
+from turnleaf.faces.http.config import KEYLESS, OWN, USUAL, is_allowed, parse_origin
 from turnleaf.llm.api import ApiModel
 from turnleaf.llm.models import find_extractor, find_model
 from turnleaf.settings import CONFIG_NAME, KEYS, SETTINGS, Settings
@@ -368,7 +368,7 @@ def test_a_bad_address_among_the_allowed_is_named() -> None:
 
 
 def test_a_present_address_that_cannot_be_read_allows_nothing() -> None:
-    assert origin("not an address") is None
+    assert parse_origin("not an address") is None
     assert not is_allowed("also none", "not an address", environ={})
 
 

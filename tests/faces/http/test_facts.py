@@ -342,7 +342,7 @@ def test_what_is_rejected_is_gone(server: Served, client: httpx2.Client) -> None
     assert contents(server) == []
     again = client.post(PENDING, json=body)
     assert again.status_code == 404
-    assert "list what waits" in again.json()["detail"]
+    assert "no pending fact" in again.json()["detail"]
 
 
 def test_a_full_memory_accepts_nothing_and_it_goes_on_waiting(

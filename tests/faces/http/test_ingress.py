@@ -22,7 +22,7 @@ from tests.standins.home_assistant import (
     app_running,
 )
 from turnleaf import ConversationStore
-from turnleaf.faces.http.access import Access, trusted_supervisor
+from turnleaf.faces.http.access import Access, find_supervisor
 
 LAMP = "客廳的燈叫做小明"
 FACTS = "/api/memory/facts"
@@ -74,7 +74,7 @@ def ask(
 
 def test_everything_lies_below_data(app: App) -> None:
     assert "data folder  /data" in app.said
-    assert "Home Assistant's sidebar" in app.said
+    assert "sidebar of Home Assistant" in app.said
     said = {"message": f"記住{LAMP}", "key": "web:1"}
     assert ask(app, "POST", "/api/chat", body=said, **HEADERS).status == 200
     asked = {"prompt": "今天有什麼事？", "timing": "0 8 * * *"}
@@ -88,9 +88,9 @@ def test_everything_lies_below_data(app: App) -> None:
 
 
 def test_a_bot_that_cannot_reach_slack_is_started_again_and_keeps_nobody_waiting(app: App) -> None:
-    app.hear("turnleaf slack ended (1); it starts again in 5 seconds")
+    app.hear("turnleaf slack ended (1); restarting in 5 seconds")
     assert "Slack cannot be reached" in app.said
-    app.hear("turnleaf slack ended (1); it starts again in 10 seconds")
+    app.hear("turnleaf slack ended (1); restarting in 10 seconds")
     assert ask(app, **HEADERS).status == 200
 
 
@@ -137,8 +137,8 @@ def test_what_the_supervisor_asks_by_itself_is_believed_no_more_than_others(app:
 
 
 def test_outside_of_home_assistant_nobody_is_believed() -> None:
-    assert trusted_supervisor({"SUPERVISOR_TOKEN": "given"}) == SUPERVISOR
-    assert trusted_supervisor({"SUPERVISOR_TOKEN": ""}) is None
+    assert find_supervisor({"SUPERVISOR_TOKEN": "given"}) == SUPERVISOR
+    assert find_supervisor({"SUPERVISOR_TOKEN": ""}) is None
     headers = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
     scope = {"type": "http", "client": (SUPERVISOR, 1), "headers": headers}
     assert Access("0.0.0.0", 8099, "t" * 32, supervisor=SUPERVISOR).is_ingress(scope)  # noqa: S104

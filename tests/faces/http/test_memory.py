@@ -559,7 +559,7 @@ def test_another_day_takes_no_note_and_says_why(
     other = today(shared) + timedelta(days=days)
     answer = visitor.post(f"{DAILY}/{other}", json={"entry": BULB})
     assert answer.status_code == 422
-    assert f"only today, {today(shared)}" in answer.json()["detail"]
+    assert f"today's note, {today(shared)}" in answer.json()["detail"]
     assert shared.assistant.daily.dates() == []
 
 

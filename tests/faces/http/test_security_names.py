@@ -8,7 +8,7 @@ import pytest
 
 from tests.faces.http.attacking import LAMP, Target, attacked, guarded_well, refused
 from turnleaf.errors import InvalidInput
-from turnleaf.faces.http.access import Access, allowed_host, named, own_names
+from turnleaf.faces.http.access import Access, check_host, own_names, parse_host
 
 MAIN = "/api/memory/main"
 
@@ -294,7 +294,7 @@ def test_a_server_that_others_reach_answers_to_addresses_and_to_the_machines_own
 
 
 def answers(access: Access, text: str) -> bool:
-    name = named(text)
+    name = parse_host(text)
     return name is not None and access.answers_to(name)
 
 
@@ -307,4 +307,4 @@ def test_a_server_that_others_reach_is_not_made_without_a_token() -> None:
 @pytest.mark.parametrize("text", ["*", "", "http://memory.example", "a/b", "a b", "客廳", "a:b"])
 def test_a_name_that_none_can_have_is_not_allowed(text: str) -> None:
     with pytest.raises(InvalidInput, match="no name of a server"):
-        allowed_host(text)
+        check_host(text)

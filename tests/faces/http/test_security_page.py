@@ -103,5 +103,5 @@ def test_a_packed_file_is_sent_to_who_can_unpack_it(folder: Path) -> None:
     ],
 )
 def test_nothing_else_is_given(folder: Path, name: str) -> None:
-    with pytest.raises(NotFound, match="reload the page"):
+    with pytest.raises(NotFound, match="so reload it"):
         file(folder, name, asking(), FRESH)

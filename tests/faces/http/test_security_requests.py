@@ -28,16 +28,16 @@ from tests.faces.http.attacking import (
     read,
     refused,
 )
-from turnleaf.faces.http.access import Access, guarded
-from turnleaf.faces.http.limits import Limits
+from turnleaf.faces.http.access import Access, guard_app
+from turnleaf.faces.http.limits import RequestLimits
 
 MAIN = "/api/memory/main"
 FACTS = "/api/memory/facts"
-SMALL = Limits(url_bytes=1024, head_bytes=4096, body_bytes=10_000)
-HASTY = Limits(head_seconds=0.7)
-IMPATIENT = Limits(body_seconds=0.3, idle_seconds=1)
-CROWDED = Limits(body_bytes=10_000, all_bodies_bytes=15_000)
-FEW = Limits(connections=8, linger_seconds=60)
+SMALL = RequestLimits(url_bytes=1024, head_bytes=4096, body_bytes=10_000)
+HASTY = RequestLimits(head_seconds=0.7)
+IMPATIENT = RequestLimits(body_seconds=0.3, idle_seconds=1)
+CROWDED = RequestLimits(body_bytes=10_000, all_bodies_bytes=15_000)
+FEW = RequestLimits(connections=8, linger_seconds=60)
 
 
 @pytest.fixture(scope="module")
@@ -289,7 +289,7 @@ def test_a_client_that_leaves_in_the_middle_of_its_body_changes_nothing(impatien
 
 def test_a_client_that_reads_nothing_is_not_waited_for(tmp_path: Path) -> None:
     with (
-        attacked(tmp_path, limits=Limits(stalled_seconds=0.3)) as target,
+        attacked(tmp_path, limits=RequestLimits(stalled_seconds=0.3)) as target,
         closing(socket.socket()) as connection,
     ):
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -331,7 +331,7 @@ def test_bodies_that_are_too_much_together_are_refused_until_one_is_answered() -
                 await may_end.wait()
             await Response(status_code=204)(scope, receive, send)
 
-        ask = asking(guarded(app, Access("127.0.0.1", 8793), CROWDED), b"a" * 8000)
+        ask = asking(guard_app(app, Access("127.0.0.1", 8793), CROWDED), b"a" * 8000)
         slow = asyncio.create_task(ask("/slow"))
         await is_held.wait()
         refusal = await ask("/")
@@ -591,7 +591,7 @@ def test_a_question_made_to_hurt_is_answered_or_refused_like_any_other(
 
 
 def test_the_usual_limits_are_those_that_are_documented() -> None:
-    limits = Limits()
+    limits = RequestLimits()
     assert (limits.body_bytes, limits.url_bytes, limits.head_bytes) == (4 << 20, 8 << 10, 32 << 10)
     assert (limits.head_seconds, limits.body_seconds, limits.connections) == (10, 30, 256)
     assert limits.all_bodies_bytes == 64 << 20

@@ -13,7 +13,7 @@ import pytest
 from tests.faces.http.attacking import LAMP, TOKEN, Target, attacked, guarded_well, refused
 from turnleaf.errors import CorruptFile
 from turnleaf.faces.http import access
-from turnleaf.faces.http.access import Access, WrongTokens, check, kept_token
+from turnleaf.faces.http.access import Access, WrongTokens, check, load_token
 from turnleaf.faces.http.problems import Refused
 
 MAIN = "/api/memory/main"
@@ -209,18 +209,18 @@ def test_guesses_from_very_many_addresses_do_not_fill_the_memory() -> None:
 
 def test_the_token_is_made_once_for_its_owner_only(tmp_path: Path) -> None:
     path = tmp_path / "data/http-token"
-    made = kept_token(path)
+    made = load_token(path)
     assert made.is_new
     assert len(made.value) >= 43
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert kept_token(path) == (made.value, False)
-    assert kept_token(tmp_path / "other").value != made.value
+    assert load_token(path) == (made.value, False)
+    assert load_token(tmp_path / "other").value != made.value
 
 
 def test_servers_that_start_at_once_agree_on_a_token(tmp_path: Path) -> None:
     found: list[access.Token] = []
     path = tmp_path / "http-token"
-    starts = [threading.Thread(target=lambda: found.append(kept_token(path))) for _ in range(8)]
+    starts = [threading.Thread(target=lambda: found.append(load_token(path))) for _ in range(8)]
     for start in starts:
         start.start()
     for start in starts:
@@ -234,12 +234,12 @@ def test_a_token_that_others_can_read_is_closed_to_them_with_a_warning(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, mode: int
 ) -> None:
     path = tmp_path / "http-token"
-    token = kept_token(path).value
+    token = load_token(path).value
     path.chmod(mode)
     with caplog.at_level(logging.WARNING):
-        assert kept_token(path) == (token, False)
+        assert load_token(path) == (token, False)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert "others on this machine could read" in caplog.text
+    assert "readable by other users" in caplog.text
     assert token not in caplog.text
 
 
@@ -251,5 +251,5 @@ def test_a_file_without_a_good_token_is_an_error_that_keeps_it(
     path.write_bytes(content)
     path.chmod(0o600)
     with pytest.raises(CorruptFile, match="delete it"):
-        kept_token(path)
+        load_token(path)
     assert path.read_bytes() == content

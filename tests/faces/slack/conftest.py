@@ -14,8 +14,8 @@ from tests.standins.slack_api import APP_TOKEN, BOT_TOKEN, SECONDS, SlackApi
 from turnleaf import Assistant
 from turnleaf.core.dialogue import Model
 from turnleaf.faces.slack.bot import Bot
-from turnleaf.faces.slack.client import identity, make_client
-from turnleaf.faces.slack.socket_mode import Line
+from turnleaf.faces.slack.client import fetch_identity, make_client
+from turnleaf.faces.slack.socket_mode import SocketMode
 from turnleaf.settings import SETTINGS, DataFolder
 from turnleaf.spaces import Spaces
 from turnleaf.store.ambient import local_now
@@ -57,7 +57,7 @@ class World:
         """Start the bot, which knows nothing but what is on disk."""
         self.assistant = Assistant(self.folder, model=model, now=self.now)
         self.assistant.init()
-        me = identity(self.client)
+        me = fetch_identity(self.client)
         self.spaces = Spaces(DataFolder(self.folder, "a test"), model=model, now=self.now)
         self.bot = Bot(self.assistant, self.client, me, spaces=self.spaces, wait=self.waits.append)
         self._switch.bot = self.bot
@@ -97,7 +97,7 @@ def linked() -> Iterator[tuple[SlackApi, WebClient, Switch]]:
     with SlackApi() as slack, pytest.MonkeyPatch.context() as patch:
         patch.setenv("SLACK_API_URL", slack.url)
         client = make_client(BOT_TOKEN)
-        line = Line(switch, client, identity(client), APP_TOKEN)
+        line = SocketMode(switch, client, fetch_identity(client), APP_TOKEN)
         line.open()
         yield slack, client, switch
         line.close()

@@ -20,7 +20,7 @@ from turnleaf.faces.slack.socket_mode import EVENTS, SCOPES
 from turnleaf.store.files.schedules import ScheduleStore
 
 SECONDS = 120
-LAST_LINE = "Ctrl-C stops it."
+LAST_LINE = "Press Ctrl-C to stop."
 TOKENS = {"SLACK_BOT_TOKEN": BOT_TOKEN, "SLACK_APP_TOKEN": APP_TOKEN}
 
 
@@ -71,7 +71,7 @@ def test_it_answers_delivers_learns_and_ends_in_peace(cli: Cli) -> None:
     schedules.add("燈叫什麼？", "every 15m", name="早安", deliver="slack:C05")
     with SlackApi() as slack, running(slack, SLACK_ALLOWED_USERS="U01") as bot:
         slack.people["U01"] = {"real_name": "王小安"}
-        assert "Turnleaf is in Slack as @turnleaf (Home)" in bot.said
+        assert "Turnleaf is running in Slack as @turnleaf (Home)" in bot.said
         assert f"data folder  {cli.data}" in bot.said
         assert "answers      U01" in bot.said
         ts = slack.mention("記住客廳的燈叫做小明")
@@ -127,10 +127,10 @@ def test_it_can_be_ended_while_it_connects() -> None:
 @pytest.mark.parametrize(
     ("environ", "told"),
     [
-        ({}, "SLACK_BOT_TOKEN is not set; Slack shows it on your app's page under OAuth"),
+        ({}, "SLACK_BOT_TOKEN is not set; copy it from your app's page in Slack, OAuth"),
         (
             {"SLACK_BOT_TOKEN": BOT_TOKEN},
-            "SLACK_APP_TOKEN is not set; Slack shows it on your app's page under Basic",
+            "SLACK_APP_TOKEN is not set; copy it from your app's page in Slack, Basic",
         ),
         (
             {"SLACK_BOT_TOKEN": APP_TOKEN, "SLACK_APP_TOKEN": BOT_TOKEN},
@@ -171,7 +171,7 @@ def test_without_its_package_it_says_which_extra_brings_it(cli: Cli) -> None:
     )
     assert done.returncode == 1
     assert done.stderr == (
-        "error: the package slack_bolt is missing; pip install 'turnleaf[slack]' brings it\n"
+        "error: the package slack_bolt is missing; run pip install 'turnleaf[slack]'\n"
     )
 
 

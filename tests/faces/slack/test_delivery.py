@@ -117,7 +117,7 @@ def test_a_channel_that_it_is_not_in_is_told(slack: SlackApi) -> None:
     with pytest.raises(TurnleafError) as told:
         deliver("晴天", replace(SCHEDULE, deliver="slack:C0NONE"))
     assert str(told.value) == (
-        "Slack did not take it for C0NONE (channel_not_found); is the bot in there?"
+        "cannot post to C0NONE (channel_not_found); is the bot in that channel?"
     )
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.faces.slack.conftest import World
 from turnleaf.core.keys import EVERYONE, only
-from turnleaf.faces.slack.client import Patience, identity
+from turnleaf.faces.slack.client import Patience, fetch_identity
 from turnleaf.faces.slack.directory import KNOWN_SECONDS, Channels, People
 from turnleaf.settings import Settings
 
@@ -14,7 +14,7 @@ from turnleaf.settings import Settings
 def test_a_person_is_asked_for_once_in_a_while(world: World) -> None:
     now = 0.0
     settings = Settings(slack_allowed_channels="C07,C08")
-    me, patiently = identity(world.client), Patience(world.waits.append)
+    me, patiently = fetch_identity(world.client), Patience(world.waits.append)
     people = People(world.client, me, lambda: settings, patiently, clock=lambda: now)
     world.slack.people["U05"] = {"real_name": "王小安"}
     assert people.is_allowed("U05", "C07")
@@ -30,13 +30,13 @@ def test_whom_slack_does_not_describe_is_let_in_by_the_list_alone(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
     settings = Settings(slack_allowed_users="U06", slack_allowed_channels="C07")
-    me, patiently = identity(world.client), Patience(world.waits.append)
+    me, patiently = fetch_identity(world.client), Patience(world.waits.append)
     people = People(world.client, me, lambda: settings, patiently)
     world.slack.refused["users.info"] = "missing_scope"
     assert people.is_allowed("U06", "C01")
     assert not people.is_allowed("U05", "C07")
     assert people.find_name("U05") == "U05"
-    assert "Slack did not say who U05 is: missing_scope" in caplog.text
+    assert "cannot get the Slack user U05: missing_scope" in caplog.text
 
 
 def make_channels(world: World) -> Channels:
@@ -90,7 +90,7 @@ def test_a_channel_of_which_slack_says_nothing_is_taken_for_private(
 ) -> None:
     world.slack.refused["conversations.info"] = "missing_scope"
     assert make_channels(world).find_audience("C07") == only("slack:C07")
-    assert "Slack did not say whether C07 is public: missing_scope" in caplog.text
+    assert "cannot get the Slack channel C07: missing_scope" in caplog.text
 
 
 def test_a_direct_message_is_private_without_asking(world: World) -> None:

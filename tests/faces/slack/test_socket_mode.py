@@ -10,8 +10,8 @@ import pytest
 
 from tests.standins.slack_api import APP_TOKEN, BOT, BOT_TOKEN, SECONDS, TEAM, SlackApi
 from turnleaf.errors import SettingsError, TurnleafError
-from turnleaf.faces.slack.client import Identity, checked_token, identity, make_client
-from turnleaf.faces.slack.socket_mode import Line
+from turnleaf.faces.slack.client import Identity, check_token, fetch_identity, make_client
+from turnleaf.faces.slack.socket_mode import SocketMode
 
 SOON_SECONDS = 0.5  # Slack's library takes a line for dead that was silent for six times as long
 ME = Identity(BOT, "turnleaf", TEAM, "Home")
@@ -43,14 +43,14 @@ def heard() -> Heard:
 
 
 @pytest.fixture
-def line(slack: SlackApi, heard: Heard) -> Iterator[Line]:
-    one = Line(heard, make_client(BOT_TOKEN), ME, APP_TOKEN, ping_seconds=SOON_SECONDS)
+def line(slack: SlackApi, heard: Heard) -> Iterator[SocketMode]:
+    one = SocketMode(heard, make_client(BOT_TOKEN), ME, APP_TOKEN, ping_seconds=SOON_SECONDS)
     one.open()
     yield one
     one.close()
 
 
-def test_a_line_that_is_cut_is_made_anew(slack: SlackApi, line: Line, heard: Heard) -> None:
+def test_a_line_that_is_cut_is_made_anew(slack: SlackApi, line: SocketMode, heard: Heard) -> None:
     slack.say("before")
     slack.drop()
     slack.wait_for(lambda: slack.connections >= 2)
@@ -59,7 +59,7 @@ def test_a_line_that_is_cut_is_made_anew(slack: SlackApi, line: Line, heard: Hea
 
 
 def test_the_first_event_needs_no_other_answer_of_slack(
-    slack: SlackApi, line: Line, heard: Heard
+    slack: SlackApi, line: SocketMode, heard: Heard
 ) -> None:
     slack.refused["auth.test"] = "fatal_error"
     slack.say("first")
@@ -68,7 +68,7 @@ def test_the_first_event_needs_no_other_answer_of_slack(
 
 
 def test_the_end_of_a_line_is_noticed_although_nobody_asks(slack: SlackApi, heard: Heard) -> None:
-    line = Line(heard, make_client(BOT_TOKEN), ME, APP_TOKEN, ping_seconds=600)
+    line = SocketMode(heard, make_client(BOT_TOKEN), ME, APP_TOKEN, ping_seconds=600)
     ended = Event()
     line.on_error_listeners.append(lambda _: ended.set())
     line.open()
@@ -80,14 +80,14 @@ def test_the_end_of_a_line_is_noticed_although_nobody_asks(slack: SlackApi, hear
 
 def test_a_line_can_be_closed_at_any_moment(slack: SlackApi, heard: Heard) -> None:
     for _ in range(4):
-        line = Line(heard, make_client(BOT_TOKEN), ME, APP_TOKEN)
+        line = SocketMode(heard, make_client(BOT_TOKEN), ME, APP_TOKEN)
         line.open()
         line.close()
         assert not line.is_connected()
 
 
 def test_a_line_that_slack_wants_to_renew_is_renewed(
-    slack: SlackApi, line: Line, heard: Heard
+    slack: SlackApi, line: SocketMode, heard: Heard
 ) -> None:
     slack.ask_to_reconnect()
     slack.wait_for(lambda: slack.connections >= 2)
@@ -96,7 +96,7 @@ def test_a_line_that_slack_wants_to_renew_is_renewed(
 
 
 def test_when_the_network_is_gone_it_tries_until_it_is_back(
-    slack: SlackApi, line: Line, heard: Heard, caplog: pytest.LogCaptureFixture
+    slack: SlackApi, line: SocketMode, heard: Heard, caplog: pytest.LogCaptureFixture
 ) -> None:
     slack.refused["apps.connections.open"] = "internal_error"
     slack.drop()
@@ -109,18 +109,18 @@ def test_when_the_network_is_gone_it_tries_until_it_is_back(
     line.look()
     assert heard.texts == ["after"]
     assert caplog.messages == [
-        "the connection to Slack is lost; it is made anew as soon as possible",
+        "the connection to Slack is lost; reconnecting as soon as possible",
         "the connection to Slack is back",
     ]
 
 
 def test_wrong_tokens_are_told_in_a_sentence(slack: SlackApi, heard: Heard) -> None:
     with pytest.raises(SettingsError) as told:
-        identity(make_client("xoxb-a-wrong-one"))
+        fetch_identity(make_client("xoxb-a-wrong-one"))
     assert str(told.value) == (
         "Slack does not accept SLACK_BOT_TOKEN (invalid_auth); copy it again from Slack"
     )
-    line = Line(heard, make_client(BOT_TOKEN), ME, "xapp-a-wrong-one")
+    line = SocketMode(heard, make_client(BOT_TOKEN), ME, "xapp-a-wrong-one")
     with pytest.raises(SettingsError, match=r"does not accept SLACK_APP_TOKEN \(invalid_auth\)"):
         line.open()
     line.close()
@@ -131,13 +131,13 @@ def test_what_else_keeps_it_from_starting_is_told_in_a_sentence(
 ) -> None:
     slack.refused["auth.test"] = "team_access_not_granted"
     with pytest.raises(TurnleafError, match="refused SLACK_BOT_TOKEN"):
-        identity(make_client(BOT_TOKEN))
+        fetch_identity(make_client(BOT_TOKEN))
     slack.once("auth.test", "gone")
     with pytest.raises(TurnleafError, match="cannot be reached"):
-        identity(make_client(BOT_TOKEN))
+        fetch_identity(make_client(BOT_TOKEN))
     slack.once("auth.test", "429:61")
     with pytest.raises(TurnleafError, match="ratelimited"):
-        identity(make_client(BOT_TOKEN))
+        fetch_identity(make_client(BOT_TOKEN))
     monkeypatch.setenv("SLACK_API_URL", "slack.example")
     with pytest.raises(SettingsError, match="SLACK_API_URL must be an address"):
         make_client(BOT_TOKEN)
@@ -146,7 +146,7 @@ def test_what_else_keeps_it_from_starting_is_told_in_a_sentence(
 @pytest.mark.parametrize("token", [None, "", "xapp-1-secret", "secret"])
 def test_a_token_that_cannot_be_one_is_told_without_showing_it(token: str | None) -> None:
     with pytest.raises(SettingsError) as told:
-        checked_token("SLACK_BOT_TOKEN", token)
+        check_token("SLACK_BOT_TOKEN", token)
     assert "SLACK_BOT_TOKEN" in str(told.value)
     assert "secret" not in str(told.value)
 
@@ -157,4 +157,4 @@ def test_what_would_make_it_an_app_for_many_workspaces_is_refused(
     for name in ("SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET"):
         monkeypatch.setenv(name, "somebodys")
     with pytest.raises(SettingsError, match="unset them"):
-        Line(heard, make_client(BOT_TOKEN), ME, APP_TOKEN)
+        SocketMode(heard, make_client(BOT_TOKEN), ME, APP_TOKEN)

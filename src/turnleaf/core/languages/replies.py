@@ -14,8 +14,6 @@ from turnleaf.core.search.terms import simplify
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from turnleaf.core.languages.language import Language
-
 FILE = "replies.toml"
 
 
@@ -28,7 +26,7 @@ def choose_words(text: str, part: str, *, earlier: Iterable[str] = ()) -> Mappin
     language = choose_language(detected.name, FILE)
     words = language.replies[part]
     if detected.is_simplified:
-        return {name: _in_simplified(said, language) for name, said in words.items()}
+        return {name: write_simplified(said, language.name) for name, said in words.items()}
     return words
 
 
@@ -52,8 +50,9 @@ def earlier_openings(kind: str) -> list[str]:
     ]
 
 
-def _in_simplified(said: str, language: Language) -> str:
+def write_simplified(said: str, name: str) -> str:
+    """Return a reply of a language in Simplified characters, with the words used there."""
     said = simplify(said)
-    for taiwanese, mainland in language.simplified_replies.items():
+    for taiwanese, mainland in get_language(name).simplified_replies.items():
         said = said.replace(taiwanese, mainland)
     return said

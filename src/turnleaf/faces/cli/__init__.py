@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-__all__ = ["COMMANDS", "main", "make_overview", "tell"]
+__all__ = ["COMMANDS", "main", "make_overview", "write_stderr"]
 
 COMPLETION_VARIABLE = "_TURNLEAF_COMPLETE"
 FAILED = 1
@@ -19,39 +19,39 @@ PIPE_CLOSED = 141
 # Heading -> name -> (module, function, summary), in the order of the help.
 COMMANDS = {
     "Talk": {
-        "chat": ("chat", "chat", "Talk with the assistant."),
-        "ask": ("answers", "ask", "Ask the assistant one thing."),
-        "serve": ("serve", "serve", "Serve the page, in your browser, and the HTTP API."),
+        "chat": ("chat", "chat", "Chat with the assistant."),
+        "ask": ("answers", "ask", "Ask the assistant one question."),
+        "serve": ("serve", "serve", "Serve the web page and the HTTP API."),
         "mcp": ("mcp", "mcp", "Serve the memory to Claude Code and other MCP clients."),
-        "slack": ("slack", "slack", "Answer in Slack."),
-        "schedule": ("schedule", "schedule", "Have something asked by the clock."),
+        "slack": ("slack", "slack", "Run the Slack bot."),
+        "schedule": ("schedule", "schedule", "Run a prompt on a schedule."),
     },
     "Remember": {
         "remember": ("memories", "remember", "Remember a fact."),
-        "memories": ("memories", "memories", "List what is remembered."),
-        "search": ("search", "search", "Find what fits your question best."),
-        "why": ("memories", "why", "Show where a memory came from and how it changed."),
-        "edit": ("memories", "edit", "Change a memory, here or in your editor."),
-        "forget": ("forgetting", "forget", "Forget a memory, by its id or its text."),
-        "undo": ("memories", "undo", "Take back the last change."),
-        "review": ("review", "review", "Decide about what waits to be remembered."),
+        "memories": ("memories", "memories", "List the facts in memory."),
+        "search": ("search", "search", "Search facts, daily notes and conversations."),
+        "why": ("memories", "why", "Show where a fact came from and how it changed."),
+        "edit": ("memories", "edit", "Edit a fact, here or in your editor."),
+        "forget": ("forget", "forget", "Forget a fact, by ID or text."),
+        "undo": ("memories", "undo", "Undo the last change."),
+        "review": ("review", "review", "Accept or reject facts that are pending review."),
     },
-    "Days and conversations": {
-        "log": ("memories", "log", "Add a line to today's log."),
-        "today": ("memories", "today", "Show today's log."),
+    "Daily notes and conversations": {
+        "log": ("memories", "log", "Add an entry to today's note."),
+        "today": ("memories", "today", "Show today's note."),
         "history": ("history", "history", "List, show, rename, export or erase conversations."),
     },
-    "Move and keep": {
-        "import": ("transfer", "import_", "Add memories from a JSON or Markdown file."),
-        "export": ("transfer", "export", "Write all memories as JSON or Markdown."),
-        "backup": ("transfer", "backup", "Save the whole data folder to one file."),
-        "restore": ("transfer", "restore", "Bring a backup back."),
+    "Import, export and back up": {
+        "import": ("transfer", "import_", "Import facts from a JSON or Markdown file."),
+        "export": ("transfer", "export", "Export all facts as JSON or Markdown."),
+        "backup": ("transfer", "backup", "Back up the data folder to one file."),
+        "restore": ("transfer", "restore", "Restore a backup."),
     },
     "Set up": {
-        "doctor": ("doctor", "doctor", "Show what was found, and what is wrong with it."),
-        "config": ("config", "config", "Show the settings, or change one."),
-        "reindex": ("search", "reindex", "Build the search index anew."),
-        "eval": ("search", "evaluate", "Measure the search on a file of questions."),
+        "doctor": ("doctor", "doctor", "Check the installation and report problems."),
+        "config": ("config", "config", "Show or change settings."),
+        "reindex": ("search", "reindex", "Rebuild the search index."),
+        "eval": ("search", "evaluate", "Measure search quality on a file of questions."),
         "completion": ("program", "completion", "Print the completion script for your shell."),
     },
 }
@@ -67,9 +67,9 @@ Usage: turnleaf [--data-dir DIR] [--space NAME] COMMAND [ARGS]...
 CLOSING = """\
 Options:
   --data-dir DIR  Use this data folder.
-  --space NAME    Use this space of it (TURNLEAF_SPACE).
+  --space NAME    Use this space of the data folder (TURNLEAF_SPACE).
   --version       Show the version.
-  -h, --help      Show this help; after a command, the help for that command.
+  -h, --help      Show this help, or the help of a command after its name.
 """
 
 
@@ -88,13 +88,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return PIPE_CLOSED
     except OSError as error:
         _abandon(sys.stdout.fileno())
-        tell(f"error: the output cannot be written: {error.strerror}")
+        write_stderr(f"error: cannot write the output: {error.strerror}")
         return FAILED
     return code
 
 
-def tell(line: str) -> None:
-    """Say something on stderr; where that cannot be written, nobody wants to hear it."""
+def write_stderr(line: str) -> None:
+    """Write a line to stderr; where that is closed, nobody wants to read it."""
     try:
         sys.stderr.write(f"{line}\n")
     except OSError:
@@ -107,7 +107,7 @@ def make_overview() -> str:
 
 
 def _open_missing_streams() -> None:
-    """Have what was closed lead nowhere, before a file of ours gets its number."""
+    """Point closed streams at the null device, before a file of ours gets their numbers."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode))  # noqa: PTH123, SIM115 - pathlib is slow

@@ -1,7 +1,4 @@
-"""`ask`, and an answer as it comes: Markdown on a terminal, plain text elsewhere.
-
-Markdown is shown as it was written, as wide as the terminal is, and nothing in it acts.
-"""
+"""`ask`, and streaming an answer: Markdown on a terminal, plain text elsewhere."""
 
 from __future__ import annotations
 
@@ -37,12 +34,12 @@ from turnleaf.faces.cli.arguments import (
     take_text,
 )
 from turnleaf.faces.cli.output import escape, flatten, say_json, shorten
-from turnleaf.faces.cli.talking import (
+from turnleaf.faces.cli.sessions import (
     list_conversations,
     mention_keeping,
+    report_news,
     take_up,
     talk,
-    tell_news,
 )
 
 if TYPE_CHECKING:
@@ -66,18 +63,18 @@ NEVER_LAST = frozenset("（「『《〈【〔([{“‘")
 
 @click.command()
 @click.argument("words", metavar="[TEXT]...", nargs=-1, type=TEXT)
-@click.option("--new", is_flag=True, help="Begin a new conversation.")
+@click.option("--new", is_flag=True, help="Start a new conversation.")
 @click.option(
-    "--resume", metavar="WHICH", type=TEXT, help="Go on with this one: a number, key or title."
+    "--resume", metavar="WHICH", type=TEXT, help="Continue this conversation: number, key or title."
 )
-@click.option("--no-memory", is_flag=True, help="Keep, learn and use nothing.")
+@click.option("--no-memory", is_flag=True, help="Store, learn and look up nothing.")
 @click.option(
     "--file",
     "files",
     multiple=True,
     metavar="FILE",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True),
-    help="Attach this text; - is what is piped in.",
+    help="Attach this text file (repeatable); - reads standard input.",
 )
 @as_json
 @pass_workspace
@@ -91,23 +88,23 @@ def ask(
     no_memory: bool,
     as_json: bool,
 ) -> None:
-    """Ask the assistant something, and show its answer.
+    """Ask the assistant one question.
 
-    Without TEXT, or with -, the question is what is piped in. It goes on with the latest
-    conversation of the command line, unless that is more than an hour old. WHICH is a number
-    of turnleaf history, a key, or how a title begins.
+    Without TEXT, or with -, the question is read from standard input. It continues the latest
+    conversation of the command line if that is less than an hour old. WHICH is a number in
+    turnleaf history, a key, or the beginning of a title.
 
     \b
     turnleaf ask What is the lamp in the living room called?
     turnleaf ask --file notes.txt What did we decide?
     """  # noqa: D301 - click reads the character, not its name
     if resume is not None and (new or no_memory):
-        message = "--resume goes on with a conversation; leave out --new and --no-memory"
+        message = "--resume continues a conversation; leave out --new and --no-memory"
         raise InvalidInput(message)
     documents = [_read_document(file) for file in files]
     text = take_text(words)
     if not text.strip():
-        message = "there is no question; give some text"
+        message = "the question is empty; type some text"
         raise InvalidInput(message)
     if not no_memory:
         mention_keeping(workspace)
@@ -120,7 +117,7 @@ def ask(
             reply = next(event.reply for event in stream if isinstance(event, Done))
         else:
             reply = show_answer(stream)
-    news = tell_news(assistant, undo="turnleaf undo")
+    news = report_news(assistant, undo="turnleaf undo")
     if as_json:
         say_json(_make_record(key, reply, news))
 
@@ -170,7 +167,7 @@ def _make_record(key: str, reply: Reply, news: Sequence[LearnedFact]) -> dict[st
 
 
 def show_answer(stream: Generator[TurnEvent]) -> Reply:
-    """Show an answer to its end; what interrupts it, also stops the model."""
+    """Show an answer to its end; an interruption stops the model."""
     with ExitStack() as stack:
         stack.callback(stream.close)
         stack.enter_context(_stop_echo())
@@ -190,7 +187,7 @@ def show_answer(stream: Generator[TurnEvent]) -> Reply:
 
 @contextmanager
 def _stop_echo() -> Iterator[None]:
-    """Keep what is typed meanwhile from being written into the answer."""
+    """Turn the terminal's echo off, so that typing does not show up in the answer."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         yield
         return
@@ -227,7 +224,7 @@ def _choose_voice() -> PlainVoice:
 
 
 class PlainVoice:
-    """How an answer is shown: the text and nothing else."""
+    """Shows an answer as plain text."""
 
     def __init__(self) -> None:
         self._last = "\n"
@@ -245,7 +242,7 @@ class PlainVoice:
             self._write(escape(text))
 
     def hint(self, line: str) -> None:
-        """Keep what is beside the answer out of it."""
+        """Ignore the hint: the output is the answer alone."""
 
     def _write(self, text: str) -> None:
         sys.stdout.write(text)
@@ -254,7 +251,7 @@ class PlainVoice:
 
 
 class MarkdownVoice(PlainVoice):
-    """Markdown that grows: finished blocks stay, the unfinished one below them is drawn anew."""
+    """Shows growing Markdown: finished blocks stay, the unfinished one below is redrawn."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -286,7 +283,7 @@ class MarkdownVoice(PlainVoice):
         self._settle(map(Shown, done), _Tail(self._open, is_apart=is_apart))
 
     def hint(self, line: str) -> None:
-        """Show it dimly, below what was said so far; nothing where it is empty."""
+        """Show a dim line below the text so far, unless it is empty."""
         if line:
             self._finish()
             quiet = RichText(f"· {flatten(line)}", "dim")
@@ -307,7 +304,7 @@ class MarkdownVoice(PlainVoice):
 
 
 class _Calm(Live):
-    """A live display that draws what is new, and nothing twice."""
+    """A live display that draws nothing twice."""
 
     _drawn: object = None
 
@@ -319,7 +316,7 @@ class _Calm(Live):
             super().refresh()
 
     def settle(self, done: Sequence[RenderableType], below: RenderableType) -> None:
-        """Print what stays, and what is live below it, in one step."""
+        """Print finished blocks and the live one below them in one step."""
         if not done:
             self.update(below)
             return
@@ -353,7 +350,7 @@ class Shown:
 
 
 class _Tail(Shown):
-    """What of a text fits on the screen: its end."""
+    """The end of a text, as much as fits on the screen."""
 
     def __init__(self, markdown: str, *, is_apart: bool) -> None:
         super().__init__(markdown)
@@ -365,7 +362,7 @@ class _Tail(Shown):
 
 
 class _Lines(Paragraph):
-    """A paragraph that does not take a sentence in Chinese for one long word."""
+    """A paragraph that also breaks lines between Chinese characters."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         for line in self.text.split("\n", allow_blank=True):
@@ -379,7 +376,7 @@ class _Written(Markdown):
 
 
 def cut_blocks(markdown: str) -> list[str]:
-    """Cut a text into its blocks. What follows can change none of them but the last."""
+    """Cut a text into blocks; text that is added can change only the last of them."""
     tokens = Markdown(markdown).parsed
     starts = [token.map[0] for token in tokens if token.map and not token.level]
     lines = markdown.split("\n")
@@ -411,7 +408,7 @@ def _may_part(before: str, after: str) -> bool:
 
 
 def _make_harmless(line: list[Segment]) -> list[Segment]:
-    """Write out what acts, also what Markdown names, as in &#x202e;; drop spaces at the end."""
+    """Escape control characters, also those from entities such as &#x202e;; strip the end."""
     shown = [Segment(escape(one.text), one.style) for one in line if not one.control]
     while shown and not shown[-1].text.strip():
         shown.pop()

@@ -1,4 +1,4 @@
-"""What the commands take: the workspace, text from the arguments or a pipe, ids, a yes or no."""
+"""Arguments of the commands: the workspace, text from arguments or a pipe, IDs, confirmations."""
 
 from __future__ import annotations
 
@@ -11,28 +11,22 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from turnleaf.core.jsontext import is_text
+from turnleaf.core.languages.translation import translate
 from turnleaf.errors import InvalidInput, NotFound
 from turnleaf.faces.cli.output import flatten, note
 from turnleaf.search import use_settings
-from turnleaf.settings import DataFolder, Settings, data_folder
+from turnleaf.settings import DataFolder, Settings, data_folder, find_terminal_language
 from turnleaf.store.contracts import Stores
 from turnleaf.store.opening import in_space
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from turnleaf.store.contracts import (
-        Conversations,
-        DailyNotes,
-        Facts,
-        Passages,
-        PendingFacts,
-        Schedules,
-    )
+    from turnleaf.store.contracts import Conversations, Facts, Passages
 
-as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
-yes = click.option("-y", "--yes", is_flag=True, help="Do not ask.")
-force = click.option("--force", is_flag=True, help="Replace FILE if it exists.")
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+yes = click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
+force = click.option("--force", is_flag=True, help="Overwrite FILE if it exists.")
 
 
 class Workspace:
@@ -61,13 +55,8 @@ class Workspace:
     def memory(self) -> Facts:
         """The live long-term memory; the folder of the daily log is made with its own (003)."""
         if not self.stores.facts.exists():
-            self.daily.init()
+            self.stores.daily.init()
         return self.stores.facts
-
-    @property
-    def pending(self) -> PendingFacts:
-        """Facts that wait to be accepted."""
-        return self.stores.pending
 
     @cached_property
     def conversations(self) -> Conversations:
@@ -76,16 +65,6 @@ class Workspace:
         if taken:
             note(taken)
         return self.stores.conversations
-
-    @property
-    def schedules(self) -> Schedules:
-        """The prompts that run on a schedule."""
-        return self.stores.schedules
-
-    @property
-    def daily(self) -> DailyNotes:
-        """The daily notes."""
-        return self.stores.daily
 
     @cached_property
     def index(self) -> Passages:
@@ -114,9 +93,7 @@ class TextType(click.ParamType[str]):
         try:
             return text if is_text(text) else os.fsencode(text).decode()
         except UnicodeError:
-            self.fail(
-                f"{text!a:.80} is not UTF-8; pipe the text in after converting it", param, ctx
-            )
+            self.fail(f"{text!a:.80} is not UTF-8; convert the text and pipe it in", param, ctx)
 
 
 TEXT = TextType()
@@ -127,18 +104,18 @@ def take_text(words: Sequence[str]) -> str:
     if words and list(words) != ["-"]:
         return " ".join(words)
     if not words and sys.stdin.isatty():
-        message = "give the text, or pipe it in"
+        message = "no text given; add it to the command, or pipe it in"
         raise click.UsageError(message, click.get_current_context())
     return read_piped().rstrip("\r\n")
 
 
 def read_piped() -> str:
     """Read all of stdin."""
-    return decode(sys.stdin.buffer.read(), "what was piped in")
+    return decode(sys.stdin.buffer.read(), "standard input")
 
 
 def decode(data: bytes, what: str) -> str:
-    """Read UTF-8, and say where it is not."""
+    """Decode UTF-8; the error names the first byte that is not."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -147,9 +124,9 @@ def decode(data: bytes, what: str) -> str:
 
 
 def refuse_existing(file: str, *, force: bool) -> None:
-    """Refuse a file that would be replaced, unless that is wanted."""
+    """Raise InvalidInput if the file exists, unless `force` allows to overwrite it."""
     if Path(file).exists() and not force:
-        message = f"{file} exists; choose another name, or --force to replace it"
+        message = f"{file} exists; choose another name, or overwrite it with --force"
         raise InvalidInput(message)
 
 
@@ -161,7 +138,7 @@ def is_attended() -> bool:
 def ask(question: str) -> str:
     """Ask on the terminal; the end of the input is the empty answer."""
     sys.stdout.flush()
-    sys.stderr.write(f"{question} ")
+    sys.stderr.write(f"{translate(question, find_terminal_language())} ")
     sys.stderr.flush()
     answer = sys.stdin.readline()
     if not answer:
@@ -170,7 +147,7 @@ def ask(question: str) -> str:
 
 
 def ask_yes(question: str, instead: str) -> bool:
-    """Ask for a yes, and return whether it came; where nobody is there, say what to do instead."""
+    """Whether the person confirms; `instead` is the error where nobody can be asked."""
     if not is_attended():
         raise InvalidInput(instead)
     if ask(f"{question} [y/N]").casefold() in {"y", "yes"}:
@@ -186,13 +163,13 @@ def confirm(question: str, instead: str) -> None:
 
 
 def find_id(wanted: str, ids: Iterable[str]) -> str:
-    """Return the id that was meant: this one, or the only one that begins so."""
+    """Return the ID that equals or, alone, begins with what was typed."""
     known = set(ids)
     found = [wanted] if wanted in known else [one for one in known if one.startswith(wanted)]
     if not found or not wanted:
-        message = f'no memory has the id "{flatten(wanted)}"; turnleaf memories lists them'
+        message = f'no fact has the ID "{flatten(wanted)}"; list them with turnleaf memories'
         raise NotFound(message)
     if len(found) > 1:
-        message = f'{len(found)} ids begin with "{flatten(wanted)}"; give more of it'
+        message = f'{len(found)} IDs begin with "{flatten(wanted)}"; type more of it'
         raise InvalidInput(message)
     return found[0]

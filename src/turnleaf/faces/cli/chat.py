@@ -1,4 +1,4 @@
-"""`chat`: what is typed or piped in, and what becomes of a line, be it a message or a /command."""
+"""`chat`: a conversation at the terminal or through a pipe; each line is a message or /command."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ from turnleaf.faces.cli.arguments import (
     is_attended,
     pass_workspace,
 )
-from turnleaf.faces.cli.forgetting import forget
+from turnleaf.faces.cli.forget import forget
 from turnleaf.faces.cli.history import describe_conversation, find_conversation
 from turnleaf.faces.cli.memories import memories, show_explanation, undo, why
 from turnleaf.faces.cli.output import complain, escape, flatten, note, say
 from turnleaf.faces.cli.program import report_errors
 from turnleaf.faces.cli.search import search
-from turnleaf.faces.cli.talking import (
+from turnleaf.faces.cli.sessions import (
     list_conversations,
     mention_keeping,
+    report_news,
     take_up,
     talk,
-    tell_news,
 )
 from turnleaf.faces.cli.terminal import mention_wait, murmur
 from turnleaf.store.index_upkeep import IndexUpkeep
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 COMMAND = re.compile(r"/(\w*)(?:\s+(.*))?", re.DOTALL)
 TAKES_ID = ("/forget ", "/why ")
 ASK_WHICH = ""
-"""What --resume has where nobody said which conversation."""
+"""The value of --resume without WHICH."""
 MOST_LISTED = 10
 CONVERSATIONS_TO_RECALL = 10
 MOST_OF_LAST_EXCHANGE = 50
@@ -69,16 +69,20 @@ MOST_RECALLED = 50
 
 
 @click.command()
-@click.option("--continue", "continued", is_flag=True, help="Take up the latest conversation.")
+@click.option("--continue", "continued", is_flag=True, help="Continue the latest conversation.")
 @click.option(
     "--resume",
     metavar="[WHICH]",
     is_flag=False,
     flag_value=ASK_WHICH,
     type=TEXT,
-    help="Take up this one: a number, a key or a title; without it you are asked.",
+    help="Continue this conversation; without WHICH, choose from a list.",
 )
-@click.option("--no-memory", is_flag=True, help="Keep, learn and use nothing, as after /private.")
+@click.option(
+    "--no-memory",
+    is_flag=True,
+    help="Start a private chat: nothing is stored, learned or looked up.",
+)
 @pass_workspace
 @click.pass_context
 def chat(
@@ -89,14 +93,14 @@ def chat(
     continued: bool,
     no_memory: bool,
 ) -> None:
-    """Talk with the assistant.
+    """Chat with the assistant.
 
-    Enter sends, Alt-Enter begins a new line, Ctrl-C stops an answer, Ctrl-D leaves; /help
-    shows the commands. With a pipe instead of a terminal, each line is a message. WHICH is a
-    number of turnleaf history, a key, or how a title begins.
+    Enter sends, Alt-Enter starts a new line, Ctrl-C stops an answer, Ctrl-D quits; /help lists
+    the commands. If input is piped in, each line is a message. WHICH is a number in turnleaf
+    history, a key, or the beginning of a title.
     """
     if (resume is not None or continued) and no_memory:
-        message = "--no-memory begins a conversation that is not kept; leave out the other option"
+        message = "--no-memory starts a new private chat; leave out --continue and --resume"
         raise InvalidInput(message)
     if not no_memory:
         mention_keeping(workspace)
@@ -105,7 +109,7 @@ def chat(
         one = Chat(assistant, ctx, key, is_private=no_memory)
         is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
         is_well = _take_typed(one) if is_terminal else _take_piped(one)
-    tell_news(assistant, undo="turnleaf undo")
+    report_news(assistant, undo="turnleaf undo")
     ctx.exit(0 if is_well else 1)
 
 
@@ -116,22 +120,22 @@ def _choose_key(assistant: Assistant, resume: str | None, *, continued: bool) ->
     if known:
         return known[0].key
     if continued:
-        note("There is no conversation to go on with; this is a new one.")
+        note("There is no conversation to continue; this is a new one.")
     return cli_key(datetime.now(UTC))
 
 
 def _ask_which(assistant: Assistant) -> str:
-    """Offer the latest conversations, and return which one was chosen."""
+    """Return the conversation that is chosen from the latest ones."""
     known = assistant.conversations.summaries(limit=MOST_LISTED)
     if not known:
-        message = "there is no conversation to take up; turnleaf chat begins one"
+        message = "there is no conversation to continue; start one with turnleaf chat"
         raise NotFound(message)
     if not is_attended():
-        message = "say which conversation: --resume 1 takes up the newest of turnleaf history"
+        message = "name the conversation; --resume 1 continues the newest in turnleaf history"
         raise InvalidInput(message)
     for number, one in enumerate(known, 1):
         note(describe_conversation(number, one))
-    return ask("Which one? A number, or how a title begins (1):") or "1"
+    return ask("Which one? A number or the beginning of a title [1]:") or "1"
 
 
 def _take_piped(one: Chat) -> bool:
@@ -145,14 +149,14 @@ def _take_piped(one: Chat) -> bool:
             continue
         if text.strip():
             is_well &= one.take(text)
-        tell_news(one.assistant, undo="/undo")
+        report_news(one.assistant, undo="/undo")
         if one.is_over:
             break
     return is_well
 
 
 def _take_typed(one: Chat) -> bool:
-    murmur(f"turnleaf with {one.assistant.model.name}. /help shows the commands, Ctrl-D leaves.")
+    murmur(f"turnleaf with {one.assistant.model.name}. /help lists the commands, Ctrl-D quits.")
     _show_last_exchange(one)
     stores = one.assistant.stores
     with IndexUpkeep(stores.passages, stores.announcements):
@@ -167,7 +171,7 @@ def _take_typed(one: Chat) -> bool:
 
 
 def _show_last_exchange(one: Chat) -> None:
-    """Show the last exchange of a conversation that goes on."""
+    """Show the last exchange of a conversation that is continued."""
     latest = one.assistant.conversations.messages(one.key, limit=MOST_OF_LAST_EXCHANGE)
     history = [stored.message for stored in latest]
     asked = [place for place, message in enumerate(history) if message.role == "user"]
@@ -180,7 +184,7 @@ def _show_last_exchange(one: Chat) -> None:
 
 
 def _read_lines(one: Chat) -> Iterator[str]:
-    """Yield what is typed, up to the end or to the second Ctrl-C in a row."""
+    """Yield what is typed, until the end of the input or the second Ctrl-C in a row."""
     session: PromptSession[str] = PromptSession(
         history=_Recall(one),
         completer=_Names(one),
@@ -191,7 +195,7 @@ def _read_lines(one: Chat) -> Iterator[str]:
     )
     was_interrupted = False
     while True:
-        tell_news(one.assistant, undo="/undo")
+        report_news(one.assistant, undo="/undo")
         try:
             with patch_stdout():
                 text = session.prompt("private> " if one.is_private else "> ")
@@ -200,7 +204,7 @@ def _read_lines(one: Chat) -> Iterator[str]:
         except KeyboardInterrupt:
             if was_interrupted:
                 return
-            murmur("Ctrl-C again leaves, and so does Ctrl-D.")
+            murmur("Press Ctrl-C again or Ctrl-D to quit.")
             was_interrupted = True
             continue
         was_interrupted = False
@@ -231,7 +235,7 @@ def _bind_keys() -> KeyBindings:
 
 
 class _Recall(InMemoryHistory):
-    """What was said in earlier conversations. It is kept there and nowhere else."""
+    """Messages of earlier conversations, for the arrow keys; they are stored only there."""
 
     def __init__(self, one: Chat) -> None:
         self._chat = one
@@ -251,7 +255,7 @@ class _Recall(InMemoryHistory):
 
 
 class _Names(Completer):
-    """Completes /commands and the ids of memories."""
+    """Completes /commands and the IDs of facts."""
 
     def __init__(self, one: Chat) -> None:
         self._chat = one
@@ -261,12 +265,12 @@ class _Names(Completer):
         document: Document,
         complete_event: CompleteEvent,  # noqa: ARG002 - prompt_toolkit's signature
     ) -> Iterable[Completion]:
-        """Yield what may follow."""
+        """Yield the completions of what was typed."""
         text = begun = document.text_before_cursor
         known: dict[str, str] = {}
         if text.startswith(TAKES_ID):
             begun = text.partition(" ")[2]
-            with suppress(TurnleafError):  # What is wrong with it is said when it is asked for.
+            with suppress(TurnleafError):  # The command itself reports what is wrong.
                 known = self._chat.list_memories()
         elif text.startswith("/"):
             known = {f"/{name}": command.summary for name, command in COMMANDS.items()}
@@ -277,7 +281,7 @@ class _Names(Completer):
 
 @dataclass(slots=True)
 class Chat:
-    """A conversation that goes on, and the answer that came last."""
+    """The conversation at hand, and its last answer."""
 
     assistant: Assistant
     context: click.Context
@@ -287,7 +291,7 @@ class Chat:
     last: Reply | None = None
 
     def take(self, text: str) -> bool:
-        """Answer a message or carry out a /command; False when that went wrong, having said so."""
+        """Answer a message or run a /command; return False after an error, which is reported."""
         command = COMMAND.fullmatch(text.rstrip())
         if command:
             argument = (command[2] or "").strip()
@@ -304,33 +308,33 @@ class Chat:
         command = COMMANDS.get(name.lower())
         if command is None:
             near = difflib.get_close_matches(name.lower(), COMMANDS, 1)
-            hint = f"did you mean /{near[0]}?" if near else "/help shows what there is"
+            hint = f"did you mean /{near[0]}?" if near else "/help lists the commands"
             message = f"there is no command /{name}; {hint}"
             raise NotFound(message)
         is_missing = command.argument and not command.argument.startswith("[")
         # A dash alone would stand for what is piped in.
         if argument == "-" or (is_missing and not argument):
-            message = f"say what: /{name} {command.argument}"
+            message = f"something is missing; type /{name} {command.argument}"
             raise InvalidInput(message)
         command.run(self, argument)
 
     def list_memories(self) -> dict[str, str]:
-        """Return what is remembered by its id."""
+        """Return the facts by ID."""
         return {memory.id: memory.content for memory in self.assistant.memory.get_all()}
 
     def go_on_with(self, key: str | None = None) -> None:
-        """Go on with another conversation, or begin a new one."""
+        """Switch to another conversation, or start a new one."""
         self.key = key or cli_key(datetime.now(UTC))
         self.last = None
 
     def learn(self) -> None:
-        """Learn from this conversation, which is left."""
+        """Learn from this conversation before it is left."""
         with mention_wait("learning …"):
             self.assistant.flush(self.key)
 
 
 class Command(NamedTuple):
-    """A /command: what it does, in words and in fact."""
+    """A /command: its argument, its help and its function."""
 
     argument: str
     summary: str
@@ -341,7 +345,7 @@ def _explain(chat: Chat, memory_id: str) -> None:
     if memory_id:
         chat.context.invoke(why, memory_id=memory_id)
     elif chat.last is None:
-        note("There is no answer yet to explain.")
+        note("There is no answer to explain yet.")
     else:
         show_explanation(chat.last.explanation, chat.list_memories())
 
@@ -349,13 +353,13 @@ def _explain(chat: Chat, memory_id: str) -> None:
 def _toggle_private(chat: Chat, _: str) -> None:
     if chat.is_private:
         chat.assistant.end_private(chat.key)
-        note("No longer private. What was said meanwhile is gone.")
+        note("No longer private. The private messages are gone.")
     else:
-        note("Private: from here on nothing is kept, learned or looked up. /private ends it.")
+        note("Private: from here on nothing is stored, learned or looked up. /private ends it.")
     chat.is_private = not chat.is_private
 
 
-def _begin_anew(chat: Chat, _: str) -> None:
+def _start_new(chat: Chat, _: str) -> None:
     if chat.is_private:
         chat.assistant.end_private(chat.key)
     chat.learn()
@@ -374,19 +378,19 @@ def _show_history(chat: Chat, _: str) -> None:
 
 def _resume(chat: Chat, wanted: str) -> None:
     if chat.is_private:
-        message = "this part is private; end it first with /private"
+        message = "this chat is private; end that first with /private"
         raise InvalidInput(message)
     found = find_conversation(wanted, chat.assistant.conversations.summaries())
     chat.learn()
     chat.go_on_with(found.key)
-    note(f"Going on with: {flatten(found.title)}")
+    note(f"Continuing: {flatten(found.title)}")
 
 
 def _rename(chat: Chat, title: str) -> None:
     store = chat.assistant.conversations
     summary = None if chat.is_private else store.summary(chat.key)
     if summary is None:
-        message = "nothing is kept of this conversation yet, so it has no title"
+        message = "this conversation has no messages yet, so it has no title; send one first"
         raise InvalidInput(message)
     if title:
         store.rename(chat.key, title)
@@ -395,8 +399,8 @@ def _rename(chat: Chat, title: str) -> None:
 
 
 def _clear(chat: Chat, sure: str) -> None:
-    instead = "nothing brings an erased conversation back; /clear yes erases it"
-    if sure.casefold() != "yes" and not ask_yes("Erase this conversation for good?", instead):
+    instead = "an erased conversation cannot be restored; confirm with /clear yes"
+    if sure.casefold() != "yes" and not ask_yes("Permanently erase this conversation?", instead):
         return
     chat.assistant.end_private(chat.key)
     chat.assistant.learning.erase(key=chat.key)
@@ -435,35 +439,29 @@ def _quit(chat: Chat, _: str) -> None:
 
 COMMANDS = {
     "memory": Command(
-        "", "List what is remembered.", lambda chat, _: chat.context.invoke(memories)
+        "", "List the facts in memory.", lambda chat, _: chat.context.invoke(memories)
     ),
     "forget": Command(
         "TEXT",
-        "Forget a memory, by its id or its text.",
+        "Forget a fact, by ID or text.",
         lambda chat, text: chat.context.invoke(forget, words=(text,)),
     ),
     "search": Command(
         "QUERY",
-        "Find what fits best in memories, logs and conversations.",
+        "Search facts, daily notes and conversations.",
         lambda chat, query: chat.context.invoke(search, words=(query,)),
     ),
-    "why": Command("[ID]", "Show what went into the last answer; of a memory, its past.", _explain),
+    "why": Command("[ID]", "Explain the last answer, or show the history of a fact.", _explain),
     "undo": Command(
-        "",
-        "Take back the last change of the memories.",
-        lambda chat, _: chat.context.invoke(undo),
+        "", "Undo the last change to the memory.", lambda chat, _: chat.context.invoke(undo)
     ),
-    "private": Command(
-        "", "Keep, learn and use nothing from here on; again ends it.", _toggle_private
-    ),
-    "new": Command("", "Learn from this conversation, and begin another.", _begin_anew),
+    "private": Command("", "Turn private mode on or off.", _toggle_private),
+    "new": Command("", "Learn from this conversation and start another.", _start_new),
     "history": Command("", "List the latest conversations.", _show_history),
-    "resume": Command(
-        "WHICH", "Take up another one, by its number, its key or its title.", _resume
-    ),
+    "resume": Command("WHICH", "Continue another one, by number, key or title.", _resume),
     "title": Command("[TITLE]", "Show or change the title of this conversation.", _rename),
-    "clear": Command("[yes]", "Erase this conversation for good, after asking.", _clear),
-    "status": Command("", "Show the model, the memory and what is going on.", _show_status),
-    "help": Command("", "Show this.", _show_help),
-    "quit": Command("", "Leave; so does Ctrl-D.", _quit),
+    "clear": Command("[yes]", "Permanently erase this conversation.", _clear),
+    "status": Command("", "Show the model, the memory and pending work.", _show_status),
+    "help": Command("", "Show this help.", _show_help),
+    "quit": Command("", "Quit, as Ctrl-D does.", _quit),
 }

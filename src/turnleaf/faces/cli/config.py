@@ -1,8 +1,8 @@
-"""`config`: the settings, shown and changed."""
+"""`config`: show and change settings."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("key", required=False, type=TEXT)
 @click.argument("value", required=False, type=TEXT)
-@click.option("--unset", metavar="KEY", type=TEXT, help="Let this setting have its default again.")
+@click.option("--unset", metavar="KEY", type=TEXT, help="Reset this setting to its default.")
 @as_json
 @pass_workspace
 def config(
     workspace: Workspace, key: str | None, value: str | None, unset: str | None, *, as_json: bool
 ) -> None:
-    """Show the settings, or the one called KEY; with a VALUE, change it.
+    """Show all settings, or the one called KEY; with VALUE, change it.
 
-    Changes are written to memory-config.json in the data folder. What the environment sets
-    holds before the file.
+    Changes are written to memory-config.json in the data folder. Environment variables
+    override the file.
 
     \b
     turnleaf config model ollama:qwen3
     turnleaf config --unset model
     """  # noqa: D301 - click reads the character, not its name
     if unset is not None and key is not None:
-        message = "give KEY and VALUE or --unset KEY, not both"
+        message = "use either KEY VALUE or --unset KEY, not both"
         raise InvalidInput(message)
     wanted = unset if key is None else key
     if wanted is None:
@@ -53,15 +53,15 @@ def config(
 
 
 def _note_environment(setting: Setting, settings: Settings) -> None:
-    """Say so where the environment sets what was changed in the file."""
-    if _find_source(setting, settings) == "environment":
+    """Write a note if the environment overrides what was changed in the file."""
+    if settings.find_source(setting) == "environment":
         variable = settings.older_names.get(setting.field, setting.variable)
-        note(f"{variable} in the environment holds before the file, as long as it is set")
+        note(f"the environment variable {variable} overrides the file; unset it to use the file")
 
 
 def _list(settings: Settings, *, as_json: bool) -> None:
     if as_json:
-        say_json([_make_record(setting, settings) for setting in SETTINGS])
+        say_json([settings.describe(setting) for setting in SETTINGS])
         return
     rows = [
         (
@@ -77,7 +77,7 @@ def _list(settings: Settings, *, as_json: bool) -> None:
 
 def _show(setting: Setting, settings: Settings, *, as_json: bool) -> None:
     say_result(
-        _make_record(setting, settings),
+        settings.describe(setting),
         f"{setting.key} = {format_value(getattr(settings, setting.field))}",
         f"  from      {_describe_source(setting, settings)}",
         f"  default   {format_value(setting.default)}",
@@ -87,23 +87,7 @@ def _show(setting: Setting, settings: Settings, *, as_json: bool) -> None:
     )
 
 
-def _make_record(setting: Setting, settings: Settings) -> dict[str, Any]:
-    return {
-        "key": setting.key,
-        "value": getattr(settings, setting.field),
-        "from": _find_source(setting, settings),
-        "locked": settings.is_locked(setting),
-        "default": setting.default,
-        "variable": setting.variable,
-        "meaning": setting.meaning,
-    }
-
-
 def _describe_source(setting: Setting, settings: Settings) -> str:
-    source = _find_source(setting, settings)
+    source = settings.find_source(setting)
     older = settings.older_names.get(setting.field)
     return f"{source} ({older})" if older else source
-
-
-def _find_source(setting: Setting, settings: Settings) -> str:
-    return settings.sources.get(setting.field, "default")

@@ -1,4 +1,4 @@
-"""`doctor`: what was found and what is wrong with it. It looks, and changes nothing."""
+"""`doctor`: check the installation and report problems. It changes nothing."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from turnleaf.faces.cli.output import flatten, format_value, say, say_json
 @pass_workspace
 @click.pass_context
 def doctor(ctx: click.Context, workspace: Workspace, *, as_json: bool) -> None:
-    """Show what was found: paths, versions, limits, parts, and what is wrong.
+    """Check paths, versions, settings and components, and report problems.
 
-    Nothing is created or changed. The exit code is 1 when something does not work.
+    Nothing is created or changed. The exit code is 1 if something does not work.
     """
     found = make_doctor_report(workspace.folder)
     if as_json:
@@ -35,7 +35,7 @@ def _print(found: dict[str, Any]) -> None:
     folder = found["dataFolder"]
     say("\nData folder")
     say(f"  {folder['path']}")
-    say(f"  {folder['why']}{'' if folder['exists'] else '; the first remember makes it'}")
+    say(f"  {folder['why']}{'' if folder['exists'] else '; it will be created when needed'}")
     say("\nFiles")
     for row in found["files"]:
         say(f"  {row['name']:<15}{row['holds']}")

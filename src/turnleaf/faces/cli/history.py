@@ -1,6 +1,6 @@
-"""`history`: the conversations, listed, shown, renamed, exported and erased.
+"""`history`: list, show, rename, export and erase conversations.
 
-Which one is meant is said by its number in the list, its key, or how its title begins.
+A conversation is named by its number in the list, its key, or the beginning of its title.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from turnleaf.faces.cli.arguments import (
     refuse_existing,
     yes,
 )
-from turnleaf.faces.cli.forgetting import erase_conversation
+from turnleaf.faces.cli.forget import erase_conversation
 from turnleaf.faces.cli.output import escape, flatten, format_minute, note, say, say_json, shorten
 from turnleaf.faces.cli.terminal import show_table
 from turnleaf.store.files import atomic
@@ -49,11 +49,11 @@ LISTED = 50
 MOST_NAMED = 10
 TITLE_CHARS = 60
 BESIDE = 2
-"""How many messages are shown before and after the one that is meant."""
+"""How many messages are shown before and after the chosen one."""
 SUFFIXES = {f".{ending}": name for name, ending in FORMATS.items()}
 STATUSES = {
     "stopped": "stopped here",
-    "failed": "broken off by an error",
+    "failed": "interrupted by an error",
     "answering": "being answered",
 }
 
@@ -61,12 +61,12 @@ which_argument = click.argument("words", metavar="WHICH...", nargs=-1, required=
 
 
 class History(click.Group):
-    """Shows the conversation that is named where no command is."""
+    """Shows a conversation where its name stands in place of a command."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Take what is no command for a conversation, to be shown."""
+        """Take anything that is not a command for a conversation to show."""
         if args[0] in self.commands:
             return super().resolve_command(ctx, args)
         rest = ["--", *args] if args[0].startswith("-") else args
@@ -75,15 +75,15 @@ class History(click.Group):
 
 @click.group(cls=History, invoke_without_command=True, subcommand_metavar="[COMMAND] [WHICH]...")
 @click.option(
-    "-n", "--limit", type=click.IntRange(1), help=f"List so many at most ({LISTED}; JSON: all)."
+    "-n", "--limit", type=click.IntRange(1), help=f"Maximum number to list ({LISTED}; JSON: all)."
 )
 @as_json
 @pass_workspace
 @click.pass_context
 def history(ctx: click.Context, workspace: Workspace, limit: int | None, *, as_json: bool) -> None:
-    """List the conversations, the newest first, or show the one that is meant.
+    """List the conversations, newest first, or show one.
 
-    WHICH is a number of the list, a key, or how a title or a key begins.
+    WHICH is a number in the list, a key, or the beginning of a title or key.
 
     \b
     turnleaf history
@@ -98,11 +98,12 @@ def history(ctx: click.Context, workspace: Workspace, limit: int | None, *, as_j
 
 @history.command()
 @which_argument
+@click.option("--last", metavar="N", type=click.IntRange(1), help="Show only the last N messages.")
 @click.option(
-    "--last", metavar="N", type=click.IntRange(1), help="Show only the newest N messages."
-)
-@click.option(
-    "--message", metavar="N", type=click.IntRange(1), help="Show only what was said around it."
+    "--message",
+    metavar="N",
+    type=click.IntRange(1),
+    help="Show only message N and those around it.",
 )
 @as_json
 @pass_workspace
@@ -116,7 +117,7 @@ def show(
     *,
     as_json: bool,
 ) -> None:
-    """Show what was said in a conversation, or the place that why names in it."""
+    """Show the messages of a conversation."""
     with closing(workspace.conversations) as store:
         summary = find_conversation(" ".join(words), store.summaries())
         around = None if message is None else _find_around(store, summary.key, message)
@@ -133,7 +134,7 @@ def show(
 
 
 def _find_around(store: Conversations, key: str, number: int) -> list[StoredMessage]:
-    """Return a message with what was said beside it; one that is not shown alone."""
+    """Return a message and its neighbours; of a version that is not shown, only itself."""
     shown = store.messages(key)
     place = next((place for place, one in enumerate(shown) if one.id == number), None)
     if place is not None:
@@ -150,18 +151,18 @@ def _find_around(store: Conversations, key: str, number: int) -> list[StoredMess
 @click.argument("words", metavar="TITLE...", nargs=-1, required=True, type=TEXT)
 @pass_workspace
 def rename(workspace: Workspace, which: str, words: tuple[str, ...]) -> None:
-    """Give a conversation another title; an empty one is that of its first question again."""
+    """Rename a conversation; an empty TITLE restores the original one."""
     with closing(workspace.conversations) as store:
         summary = find_conversation(which, store.summaries())
         store.rename(summary.key, " ".join(words))
         renamed = store.summary(summary.key) or summary
-    say(f"{flatten(summary.title)} is now called {flatten(renamed.title)}")
+    say(f"renamed {flatten(summary.title)} to {flatten(renamed.title)}")
 
 
 @history.command()
 @which_argument
-@click.option("--format", "form", type=click.Choice(list(FORMATS)), help="Markdown or JSON.")
-@click.option("-o", "--output", metavar="FILE", type=click.Path(), help="Write it there.")
+@click.option("--format", "form", type=click.Choice(list(FORMATS)), help="Output format.")
+@click.option("-o", "--output", metavar="FILE", type=click.Path(), help="Write to this file.")
 @force
 @pass_workspace
 def export(
@@ -172,7 +173,7 @@ def export(
     *,
     force: bool,
 ) -> None:
-    """Write a conversation to a file or to stdout: Markdown to be read, or JSON with everything."""
+    """Export a conversation as Markdown, or as JSON with all details."""
     with closing(workspace.conversations) as store:
         summary = find_conversation(" ".join(words), store.summaries())
         transcript = make_transcript(summary, store.messages(summary.key))
@@ -185,7 +186,7 @@ def export(
         _print(text)
         return
     if Path(output).exists() and not Path(output).is_file():
-        message = f"{output} is a device, a pipe or a folder; leave out -o to write to stdout"
+        message = f"{output} is not a regular file; leave out -o to write to stdout"
         raise InvalidInput(message)
     refuse_existing(output, force=force)
     atomic.write(atomic.real(output), text.encode())
@@ -198,10 +199,7 @@ def export(
 @as_json
 @pass_workspace
 def erase(workspace: Workspace, words: tuple[str, ...], *, yes: bool, as_json: bool) -> None:
-    """Erase a conversation to the last byte; what was learned from it stays.
-
-    Nothing brings it back.
-    """
+    """Permanently erase a conversation. Facts learned from it stay."""
     with closing(workspace.conversations) as store:
         summary = find_conversation(" ".join(words), store.summaries())
     erase_conversation(workspace, summary.key, title=summary.title, yes=yes, as_json=as_json)
@@ -212,16 +210,16 @@ def erase(workspace: Workspace, words: tuple[str, ...], *, yes: bool, as_json: b
 @as_json
 @pass_workspace
 def search(workspace: Workspace, words: tuple[str, ...], *, as_json: bool) -> None:
-    """List the conversations whose title or messages contain TEXT, letter by letter.
+    """List the conversations whose title or messages contain exactly TEXT.
 
-    turnleaf search finds by meaning, too, and shows the passages.
+    turnleaf search also finds similar words and shows the passages.
     """
     text = " ".join(words)
     with closing(workspace.conversations) as store:
         found = store.summaries(text)
         known = store.summaries()
     if not found:
-        message = f'no conversation contains "{flatten(text)}"; turnleaf search finds similar words'
+        message = f'no conversation contains "{flatten(text)}"; try turnleaf search'
         raise NotFound(message)
     _list(known, None, as_json=as_json, only={one.key for one in found})
 
@@ -230,8 +228,8 @@ def search(workspace: Workspace, words: tuple[str, ...], *, as_json: bool) -> No
 @which_argument
 @pass_workspace
 def exclude(workspace: Workspace, words: tuple[str, ...]) -> None:
-    """Keep a conversation out of the search and of the prompts of all others."""
-    outcome = "is no longer searched, and in no prompt but its own"
+    """Exclude a conversation from search and from the prompts of others."""
+    outcome = "is excluded from search and from the prompts of other conversations"
     _set_searched(workspace, words, outcome, is_searched=False)
 
 
@@ -239,8 +237,8 @@ def exclude(workspace: Workspace, words: tuple[str, ...]) -> None:
 @which_argument
 @pass_workspace
 def include(workspace: Workspace, words: tuple[str, ...]) -> None:
-    """Let a conversation be searched again, and used in prompts."""
-    _set_searched(workspace, words, "is searched and used in prompts", is_searched=True)
+    """Include a conversation in search and prompts again."""
+    _set_searched(workspace, words, "is included in search and prompts", is_searched=True)
 
 
 def _set_searched(
@@ -259,7 +257,7 @@ def _list(
     as_json: bool,
     only: set[str] | None = None,
 ) -> None:
-    """List conversations by their numbers, which are the same whichever of them are listed."""
+    """List conversations; their numbers are the same, whichever of them are listed."""
     wanted = [
         (number, one) for number, one in enumerate(known, 1) if only is None or one.key in only
     ]
@@ -273,7 +271,7 @@ def _list(
     headings = ("No", "Last message", "Messages", "Search", "Key", "Title")
     show_table(headings, [_make_row(number, one) for number, one in shown])
     if len(shown) < len(wanted):
-        note(f"{pluralize(len(wanted) - len(shown), 'older conversation')} not listed; see --limit")
+        note(f"{pluralize(len(wanted) - len(shown), 'older conversation')} not listed; use --limit")
 
 
 def _make_row(number: int, one: ConversationSummary) -> tuple[str, ...]:
@@ -315,7 +313,7 @@ def _show_message(stored: StoredMessage, *, is_meant: bool = False) -> None:
 
 
 def _print(text: str) -> None:
-    """Write to stdout; on a terminal nothing in it acts."""
+    """Write to stdout, escaped where that is a terminal."""
     if sys.stdout.isatty():
         sys.stdout.write(escape(text))
         return
@@ -324,14 +322,11 @@ def _print(text: str) -> None:
 
 
 def find_conversation(wanted: str, known: Sequence[ConversationSummary]) -> ConversationSummary:
-    """Return the conversation that is meant, of the list that `turnleaf history` shows.
-
-    What begins several of them is refused, and those are named.
-    """
+    """Return the conversation with this number, key or title; refuse what fits several."""
     checked_key(wanted)
     found = _find_matches(wanted, known)
     if not found:
-        message = f'there is no conversation "{flatten(wanted)}"; turnleaf history lists them'
+        message = f'there is no conversation "{flatten(wanted)}"; list them with turnleaf history'
         raise NotFound(message)
     if len(found) > 1:
         raise InvalidInput(_ask_for_more(wanted, found, known))
@@ -339,13 +334,13 @@ def find_conversation(wanted: str, known: Sequence[ConversationSummary]) -> Conv
 
 
 def describe_conversation(number: int, summary: ConversationSummary) -> str:
-    """Return a line that tells a conversation from the others."""
+    """Return a line that describes a conversation."""
     title = shorten(summary.title, TITLE_CHARS)
     return f"{number:>4}  {format_minute(summary.updated_at)}  {title}  ({flatten(summary.key)})"
 
 
 def _find_matches(wanted: str, known: Sequence[ConversationSummary]) -> list[ConversationSummary]:
-    """Return what fits best: a key, a number, a whole title, and only then a beginning."""
+    """Return the best matches: a key, a number, a whole title, or else beginnings."""
     exact = [one for one in known if one.key == wanted]
     if exact:
         return exact
@@ -371,7 +366,7 @@ def _ask_for_more(
     lines = [describe_conversation(numbers[one.key], one) for one in found[:MOST_NAMED]]
     rest = len(found) - MOST_NAMED
     more = [f"      and {rest:,} more"] if rest > 0 else []
-    head = f'{len(found)} conversations begin with "{flatten(wanted)}"; give a number or more of it'
+    head = f'{len(found)} conversations begin with "{flatten(wanted)}"; type a number, or more'
     return "\n".join([f"{head}:", *lines, *more])
 
 

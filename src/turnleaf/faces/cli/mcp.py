@@ -1,4 +1,4 @@
-"""`mcp`, and what a client has to be told so that it finds the memory, in the form it takes."""
+"""`mcp`, and the configuration that MCP clients need to find it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ LARGEST_PORT = 65535
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A server over HTTP, and whether it asks for its token."""
+    """A server over HTTP, and whether it needs its token."""
 
     url: str
     needs_token: bool
@@ -61,13 +61,13 @@ class McpClient:
 
 
 def read_address(text: str, *, has_token: bool = False) -> Address:
-    """Read the address of a server, as it was printed or with the path of MCP.
+    """Parse the address of a server, with or without the path of MCP.
 
-    One that has a token may ask for it on this machine, too: that depends on how it was started.
+    A local server that has a token may need it too, depending on how it was started.
     """
     found = _ADDRESS.fullmatch(text.strip())
     if found is None or int(found["port"] or 1) not in range(1, LARGEST_PORT + 1):
-        message = f"{text!r:.80} is no address of a server; write it as {USUAL_ADDRESS}"
+        message = f"{text!r:.80} is not the address of a server; write it as {USUAL_ADDRESS}"
         raise InvalidInput(message)
     path = (found["path"] or "").rstrip("/").removesuffix(f"/{PATH}")
     needs_token = has_token or not _is_local(found["host"].lower().strip("[]"))
@@ -128,20 +128,20 @@ def _write_vscode_address(server: Address) -> str:
 
 CLIENTS = {
     "claude": McpClient(
-        "run this",
+        "Run this:",
         lambda command: _write_claude(_describe_command(command, type="stdio")),
         lambda server: _write_claude(_describe_address(server, TOKEN_VARIABLE, type="http")),
     ),
     "claude-desktop": McpClient(
-        "this goes into claude_desktop_config.json (Settings, Developer, Edit Config)",
+        "Add this to claude_desktop_config.json (Settings, Developer, Edit Config):",
         lambda command: _write_json({"mcpServers": {NAME: _describe_command(command)}}),
         None,
     ),
     "codex": McpClient(
-        "this goes into ~/.codex/config.toml", _write_codex_command, _write_codex_address
+        "Add this to ~/.codex/config.toml:", _write_codex_command, _write_codex_address
     ),
     "cursor": McpClient(
-        "this goes into ~/.cursor/mcp.json",
+        "Add this to ~/.cursor/mcp.json:",
         lambda command: _write_json(
             {"mcpServers": {NAME: _describe_command(command, type="stdio")}}
         ),
@@ -150,7 +150,7 @@ CLIENTS = {
         ),
     ),
     "vscode": McpClient(
-        "this goes into .vscode/mcp.json",
+        "Add this to .vscode/mcp.json:",
         lambda command: _write_json({"servers": {NAME: _describe_command(command, type="stdio")}}),
         _write_vscode_address,
     ),
@@ -158,9 +158,13 @@ CLIENTS = {
 
 
 @click.group(invoke_without_command=True)
-@click.option("--conversation", metavar="KEY", type=TEXT, help="The conversation that it serves.")
-@click.option("--saved", metavar="ID", multiple=True, type=TEXT, help="A fact of this turn.")
-@click.option("--document", metavar="NAME", multiple=True, type=TEXT, help="A text attached to it.")
+@click.option("--conversation", metavar="KEY", type=TEXT, help="Conversation to serve.")
+@click.option(
+    "--saved", metavar="ID", multiple=True, type=TEXT, help="ID of a fact saved in this turn."
+)
+@click.option(
+    "--document", metavar="NAME", multiple=True, type=TEXT, help="Document attached to this turn."
+)
 @pass_workspace
 @click.pass_context
 def mcp(
@@ -170,9 +174,9 @@ def mcp(
     saved: tuple[str, ...],
     document: tuple[str, ...],
 ) -> None:
-    """Serve the memory's tools over MCP, on standard input and output.
+    """Serve the memory over MCP, on standard input and output.
 
-    A client such as Claude Code starts it; turnleaf mcp config prints what to tell the client.
+    A client such as Claude Code starts it; turnleaf mcp config prints the client's configuration.
     """
     if ctx.invoked_subcommand is None:
         audience = workspace.conversations.audience(conversation) if conversation else EVERYONE
@@ -181,20 +185,18 @@ def mcp(
 
 
 @mcp.command()
-@click.option(
-    "--client", type=click.Choice([*CLIENTS]), required=True, help="Which program is to use it."
-)
+@click.option("--client", type=click.Choice([*CLIENTS]), required=True, help="Client to configure.")
 @click.option(
     "--http",
     metavar="[ADDRESS]",
     is_flag=False,
     flag_value=USUAL_ADDRESS,
     type=TEXT,
-    help=f"Use a running turnleaf serve; without ADDRESS the one at {USUAL_ADDRESS}.",
+    help=f"Connect to a running turnleaf serve (by default {USUAL_ADDRESS}).",
 )
 @pass_workspace
 def config(workspace: Workspace, client: str, http: str | None) -> None:
-    """Print what to tell a client so that it finds this memory, wherever it starts."""
+    """Print the configuration that connects a client to this memory."""
     wanted = CLIENTS[client]
     if http is None:
         check_installed()
@@ -203,27 +205,25 @@ def config(workspace: Workspace, client: str, http: str | None) -> None:
         _mention_variables(workspace)
         return
     if wanted.by_address is None:
-        message = f"{client} takes no address in its file; leave --http out"
+        message = f"{client} cannot connect over HTTP; leave out --http"
         raise InvalidInput(message)
     server = read_address(http, has_token=workspace.folder.token.exists())
     note(wanted.place)
     say(wanted.by_address(server))
     if server.needs_token:
-        where = (
-            "VS Code asks for the token" if client == "vscode" else f"set {TOKEN_VARIABLE} to it"
-        )
+        where = "VS Code asks for it" if client == "vscode" else f"set {TOKEN_VARIABLE} to it"
         token = workspace.folder.token
-        note(f"the server needs its token: {where}; it lies in {token} on its machine")
+        note(f"the server needs a token: {where}; the server stores it in {token}")
 
 
 def _mention_variables(workspace: Workspace) -> None:
-    """Name the settings that hold only here, because the client does not know them."""
+    """Write a note about settings in the environment, which the client may not have."""
     sources = workspace.settings.sources
     fixed = [one.variable for one in SETTINGS if sources.get(one.field) == "environment"]
     if fixed:
         note(
-            f"{', '.join(fixed)}: set in the environment here, which the client may not have;"
-            " turnleaf config KEY VALUE keeps a setting for all programs"
+            f"{', '.join(fixed)}: set in this environment, which the client may not have;"
+            " save settings for all programs with turnleaf config KEY VALUE"
         )
 
 

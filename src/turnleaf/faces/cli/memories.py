@@ -1,7 +1,4 @@
-"""Facts and notes, written down and read back: `remember`, `memories`, `edit`, `why`, `undo`.
-
-With `log` and `today` for the daily log.
-"""
+"""Facts (`remember`, `memories`, `edit`, `why`, `undo`) and daily notes (`log`, `today`)."""
 
 from __future__ import annotations
 
@@ -49,7 +46,7 @@ if TYPE_CHECKING:
 NOTHING_YET = (
     'Nothing is remembered yet. Try: turnleaf remember "The living room lamp is called Ming"'
 )
-NO_OLDER = "There are no older facts: none has ended or made room for another."
+NO_OLDER = "There are no older facts: none has expired or made room for another."
 MAX_NAME_CHARS = 40
 QUESTION_CHARS = 80
 
@@ -59,14 +56,14 @@ HAPPENED = {
     "update": "changed",
     "repeat": "said again",
     "retire": "moved to the older facts",
-    "expire": "moved to the older facts, because its last day was over",
-    "revive": "brought back from the older facts",
+    "expire": "moved to the older facts after its last day",
+    "revive": "restored from the older facts",
     "delete": "forgotten",
     "put": "written when the whole file was saved",
-    "restore": "brought back after another program had saved an older file",
+    "restore": "restored after another program had saved an older file",
     "seen": "deleted from the file by hand",
-    "undo": "an earlier change was taken back",
-    "erase": "what a source had brought was erased",
+    "undo": "an earlier change was undone",
+    "erase": "everything from a source was erased",
 }
 
 ORIGINS = {
@@ -79,7 +76,7 @@ ORIGINS = {
 
 @click.command()
 @click.argument("words", metavar="[TEXT]...", nargs=-1, type=TEXT)
-@click.option("-c", "--category", type=TEXT, help="The heading that it belongs under.")
+@click.option("-c", "--category", type=TEXT, help="Put it under this heading.")
 @as_json
 @pass_workspace
 def remember(
@@ -87,7 +84,7 @@ def remember(
 ) -> None:
     """Remember TEXT as a fact.
 
-    Without TEXT, or with -, the fact is what is piped in.
+    Without TEXT, or with -, the fact is read from standard input.
 
     \b
     turnleaf remember The living room lamp is called Ming
@@ -100,12 +97,12 @@ def remember(
 
 
 @click.command()
-@click.option("-c", "--category", type=TEXT, help="Only those under this heading.")
-@click.option("--older", is_flag=True, help="List the older facts, which no prompt carries.")
+@click.option("-c", "--category", type=TEXT, help="Only facts under this heading.")
+@click.option("--older", is_flag=True, help="List older facts, which are in no prompt.")
 @as_json
 @pass_workspace
 def memories(workspace: Workspace, category: str | None, *, older: bool, as_json: bool) -> None:
-    """List what is remembered."""
+    """List the facts in memory."""
     everything = workspace.memory.older() if older else workspace.memory.get_all()
     found = [m for m in everything if category is None or m.category == category]
     if as_json:
@@ -114,7 +111,7 @@ def memories(workspace: Workspace, category: str | None, *, older: bool, as_json
         rows = [(m.id, format_day(m.created_at), m.category or "", m.content) for m in found]
         show_table(("ID", "Added", "Category", "Memory"), rows, wrapped={"Category"})
     if everything and not found:
-        message = f"no memory has the category {category!r}; turnleaf memories shows them all"
+        message = f"no fact has the category {category!r}; list them all with turnleaf memories"
         raise NotFound(message)
     if not everything:
         note(NO_OLDER if older else NOTHING_YET)
@@ -126,10 +123,10 @@ def memories(workspace: Workspace, category: str | None, *, older: bool, as_json
 @as_json
 @pass_workspace
 def edit(workspace: Workspace, memory_id: str, words: tuple[str, ...], *, as_json: bool) -> None:
-    """Change the memory with this ID to TEXT; with - to what is piped in.
+    """Change the fact with this ID to TEXT; - reads standard input.
 
-    Without TEXT it opens in your editor ($VISUAL or $EDITOR). If the memory was changed by
-    somebody else meanwhile, nothing is overwritten and your text is kept in a file.
+    Without TEXT it opens in your editor ($VISUAL or $EDITOR). If somebody else changes the fact
+    meanwhile, nothing is overwritten and your text is saved to a file.
     """
     known = {memory.id: memory for memory in workspace.memory.get_all()}
     old = new = known[find_id(memory_id, known)]
@@ -157,7 +154,7 @@ def _open_editor(workspace: Workspace, old: Memory) -> str:
         text = typed.decode()
     except UnicodeDecodeError:
         path = _keep_text(workspace, old.id, typed)
-        message = f"your editor did not save UTF-8; your text was kept in {path}, convert it"
+        message = f"your editor did not save UTF-8; convert your text, which is in {path}"
         raise InvalidInput(message) from None
     return text if ends_line else text.removesuffix("\n")
 
@@ -165,7 +162,7 @@ def _open_editor(workspace: Workspace, old: Memory) -> str:
 def _update(workspace: Workspace, old: Memory, text: str) -> Memory:
     new = workspace.memory.update(old.id, text, expected=old.content)
     if new is None:
-        message = f"the memory {old.id} was forgotten meanwhile; turnleaf remember adds it anew"
+        message = f"the fact {old.id} was forgotten meanwhile; add it with turnleaf remember"
         raise NotFound(message)
     return new
 
@@ -175,7 +172,7 @@ def _update_or_keep(workspace: Workspace, old: Memory, text: str) -> Memory:
         return _update(workspace, old, text)
     except TurnleafError:
         if text.strip():
-            note(f"Your text was kept in {_keep_text(workspace, old.id, text.encode())}")
+            note(f"Your text was saved to {_keep_text(workspace, old.id, text.encode())}")
         raise
 
 
@@ -196,10 +193,10 @@ def _keep_text(workspace: Workspace, memory_id: str, data: bytes) -> Path:
 @as_json
 @pass_workspace
 def why(workspace: Workspace, memory_id: str, *, as_json: bool) -> None:
-    """Show where the memory with this ID came from, and every change to it.
+    """Show where the fact with this ID came from, and every change to it.
 
-    The first letters of the id are enough. A forgotten memory is found as well. With the key
-    of a conversation, such as cli:session-1, it shows what went into the prompt of each answer.
+    The beginning of the ID is enough. Forgotten facts are found as well. With the key of a
+    conversation, such as cli:session-1, it shows what went into the prompt of each answer.
     """
     answers = _list_answers(workspace, memory_id) if ":" in memory_id else []
     if answers:
@@ -218,18 +215,18 @@ def why(workspace: Workspace, memory_id: str, *, as_json: bool) -> None:
 
 
 @click.command()
-@click.option("--skip", is_flag=True, help="Leave alone what was changed since, and go on.")
+@click.option("--skip", is_flag=True, help="Skip facts that were changed since.")
 @as_json
 @pass_workspace
 def undo(workspace: Workspace, *, skip: bool, as_json: bool) -> None:
-    """Take back the last change of the memories that was not taken back yet.
+    """Undo the last change to the memory that was not undone yet.
 
-    A memory that somebody changed since is not touched: --skip takes back the change before.
+    A fact that was changed since is left alone; --skip undoes the change before.
     """
     try:
         undone = workspace.memory.undo(skip=skip)
     except Conflict as error:
-        message = f"{error}; or turnleaf undo --skip takes back the change before"
+        message = f"{error}; or undo the change before with turnleaf undo --skip"
         raise Conflict(message) from error
     if not undone:
         message = "there is nothing to undo"
@@ -241,7 +238,7 @@ def undo(workspace: Workspace, *, skip: bool, as_json: bool) -> None:
 def _describe_undone(change: Change) -> list[str]:
     lines = [f"remembered again: {_name(memory)}" for memory in change.removed]
     if change.op == "put" and not change.id:
-        lines.insert(0, "taken back: the text that was saved")
+        lines.insert(0, "undone: saving the whole text")
     if change.before:
         what = "says again" if change.after else "remembered again"
         lines.append(f"{what}: {_name(change.before)}")
@@ -280,16 +277,16 @@ def _show_answers(
             say(f"{'':18}memory {memory_id}: {flatten(known.get(memory_id, '(forgotten since)'))}")
         for hit in answer["hits"]:
             where, said = _find_passage(workspace, hit)
-            fit = f"score {hit['score']}" if "score" in hit else "beside what was found"
+            fit = f"score {hit['score']}" if "score" in hit else "next to a hit"
             say(f"{'':18}found in {flatten(where)}, {fit}")
             if said:
                 say(f"{'':20}{flatten(said)}")
     if any("message" in hit for answer in answers for hit in answer["hits"]):
-        say(f"{'':18}turnleaf history show KEY --message N shows where that was said")
+        say(f"{'':18}show the place with turnleaf history show KEY --message N")
 
 
 def _find_passage(workspace: Workspace, hit: dict[str, Any]) -> tuple[str, str]:
-    """Return where a passage stands, and of a message who said it when, and how it begins."""
+    """Return where a passage is and, for a message, its time, speaker and beginning."""
     if "message" not in hit:
         return f"{hit['path']}:{hit['line']}", ""
     found = workspace.conversations.find_message(hit["message"])
@@ -303,12 +300,12 @@ def _find_passage(workspace: Workspace, hit: dict[str, Any]) -> tuple[str, str]:
 
 
 def show_explanation(explanation: Explanation, known: Mapping[str, str]) -> None:
-    """Show what went into an answer; `known` are the memories by their ids."""
-    say("The last answer rests on:")
+    """Show what went into an answer; `known` are the facts by ID."""
+    say("The last answer is based on:")
     for section in explanation.sections:
         say(f"  {section.tokens:>7,} tokens  {flatten(section.name)}")
     if explanation.memories:
-        say("Memories in the prompt:")
+        say("Facts in the prompt:")
         for memory_id in explanation.memories:
             say(f"  {flatten(memory_id)}  {flatten(known.get(memory_id, 'forgotten since'))}")
     if explanation.hits:
@@ -334,14 +331,14 @@ def _show_story(
     if memory:
         _show_memory(memory)
         if is_older:
-            say("older     it is in no prompt")
+            say("older     in no prompt")
     else:
         say(f"{flatten(memory_id)} is forgotten.")
     say()
     for change in story:
         _show_change(change)
     if not story:
-        say("It was typed into the file by hand, so there is no record of it.")
+        say("It was typed into the file by hand, so it has no history.")
 
 
 def _show_memory(memory: Memory) -> None:
@@ -389,26 +386,26 @@ def _show_change(change: Change) -> None:
 @click.argument("words", metavar="[TEXT]...", nargs=-1, type=TEXT)
 @pass_workspace
 def log(workspace: Workspace, words: tuple[str, ...]) -> None:
-    """Add TEXT to today's log.
+    """Add TEXT to today's note.
 
-    Without TEXT, or with -, the entry is what is piped in.
+    Without TEXT, or with -, the entry is read from standard input.
     """
-    workspace.daily.append(take_text(words))
-    say("logged; turnleaf today shows the day")
+    workspace.stores.daily.append(take_text(words))
+    say("logged; see turnleaf today")
 
 
 @click.command()
-@click.option("--date", "day", type=TEXT, metavar="YYYY-MM-DD", help="Show another day's log.")
+@click.option("--date", "day", type=TEXT, metavar="YYYY-MM-DD", help="Show another day's note.")
 @as_json
 @pass_workspace
 def today(workspace: Workspace, day: str | None, *, as_json: bool) -> None:
-    """Show today's log."""
+    """Show today's note."""
     shown = day or datetime.now().astimezone().date().isoformat()
-    text = workspace.daily.read(shown)
+    text = workspace.stores.daily.read(shown)
     lines = [text.rstrip("\n")] if text else []
     say_result({"date": shown, "text": text}, *lines, as_json=as_json)
     if day and not text:
-        message = f"nothing was logged on {day}"
+        message = f"there is no note for {day}; see turnleaf today for today's"
         raise NotFound(message)
     if not text:
-        note('Nothing is logged today. Try: turnleaf log "Watered the plants"')
+        note('There is no note for today. Try: turnleaf log "Watered the plants"')

@@ -1,4 +1,4 @@
-"""What the commands say: results on stdout, everything else on stderr, nothing that acts."""
+"""Output of the commands: results on stdout, all else on stderr, control characters escaped."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import sys
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from turnleaf.faces.cli import tell
+from turnleaf.core.languages.translation import translate
+from turnleaf.faces.cli import write_stderr
+from turnleaf.settings import find_terminal_language
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +26,7 @@ SEEN[ord("\t")] = "    "
 
 
 def escape(text: str) -> str:
-    """Write out the characters that would act on a terminal."""
+    """Replace characters that would act on a terminal by visible ones."""
     return text.translate(SEEN)
 
 
@@ -34,7 +36,7 @@ def flatten(text: str) -> str:
 
 
 def shorten(text: str, max_chars: int) -> str:
-    """Return a text as one visible line, with an ellipsis for what is more than so long."""
+    """Return a text as one visible line of at most that length, cut with an ellipsis."""
     line = flatten(text)
     return line if len(line) <= max_chars else f"{line[: max_chars - 1]}…"
 
@@ -55,14 +57,14 @@ def say(text: str = "") -> None:
 
 
 def note(text: str) -> None:
-    """Say something to the person that is no part of the result."""
+    """Write a line for the person to stderr, in the terminal's language where that is known."""
     with suppress(OSError):  # What cannot be written now is reported at the end.
         sys.stdout.flush()
-    tell(escape(text))
+    write_stderr(escape(translate(text, find_terminal_language())))
 
 
 def complain(text: str) -> None:
-    """Say what went wrong and what to do."""
+    """Write an error to stderr."""
     note(f"error: {text}")
 
 
@@ -78,7 +80,7 @@ def say_result(value: Any, *lines: str, as_json: bool) -> None:  # noqa: ANN401 
         say_json(value)
         return
     for line in lines:
-        say(line)
+        say(translate(line, find_terminal_language()))
 
 
 def format_value(value: object) -> str:

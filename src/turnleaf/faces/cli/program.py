@@ -27,7 +27,7 @@ WRONG_USAGE = 2
 NOTHING_MATCHED = 3
 
 SILENT = {"completion", "doctor", "import"}
-"""What runs without a word about facts that were not imported, or says it by itself."""
+"""Commands that do not mention facts of an older version that were not imported."""
 
 INSTALL = {
     "bash": 'add this line to ~/.bashrc:\n#   eval "$(turnleaf completion bash)"',
@@ -43,7 +43,7 @@ class Program(click.Group):
     """A group that imports a command's module when that command is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """Name the commands in the order of the help."""
+        """Return the commands in the order of the help."""
         return list(TABLE)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -59,7 +59,7 @@ class Program(click.Group):
         return make_overview().rstrip("\n")
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[Any]]:
-        """Name the commands without importing them, as the inherited method would."""
+        """Complete commands without importing them, as the inherited method would."""
         names = [name for name in TABLE if name.startswith(incomplete)]
         commands = [CompletionItem(name, help=TABLE[name][2]) for name in names]
         return commands + click.Command.shell_complete(self, ctx, incomplete)
@@ -72,18 +72,18 @@ class Program(click.Group):
     help="Use this data folder.",
     shell_complete=lambda *given: [CompletionItem(given[-1], type="dir")],
 )
-@click.option("--space", metavar="NAME", help="Use this space of it (TURNLEAF_SPACE).")
+@click.option("--space", metavar="NAME", help="Use this space of the data folder (TURNLEAF_SPACE).")
 @click.version_option(__version__, message="turnleaf %(version)s")
 @click.pass_context
 def program(ctx: click.Context, data_dir: str | None, space: str | None) -> None:
     """Find the data folder for the command that follows."""
     if data_dir == "":
-        message = "--data-dir names no folder; give one, or leave it out"
+        message = "--data-dir is empty; name a folder, or leave the option out"
         raise InvalidInput(message)
     try:
         Path.cwd()
     except FileNotFoundError:
-        message = "the folder that you are in is gone; change to another (cd) and try again"
+        message = "the current folder no longer exists; change to another one (cd) and try again"
         raise StorageError(message) from None
     ctx.obj = Workspace(data_dir, space)
     if ctx.invoked_subcommand not in SILENT:
@@ -104,7 +104,7 @@ def _mention_unimported(workspace: Workspace) -> None:
 @click.argument("shell", type=click.Choice(list(INSTALL)))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
-    """Print the script that completes commands and options in your SHELL.
+    """Print the script that completes commands and options in SHELL.
 
     \b
     bash: eval "$(turnleaf completion bash)"     in ~/.bashrc
@@ -115,11 +115,11 @@ def completion(ctx: click.Context, shell: str) -> None:
     if kind is None:  # pragma: no cover - the choices above are click's own
         raise click.UsageError(shell)
     script = kind(ctx.find_root().command, {}, "turnleaf", COMPLETION_VARIABLE).source()
-    sys.stdout.write(f"# To complete turnleaf in {shell}, {INSTALL[shell]}\n{script}\n")
+    sys.stdout.write(f"# To enable completion in {shell}, {INSTALL[shell]}\n{script}\n")
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run the command; return its exit code, and say on stderr what went wrong."""
+    """Run the command and return its exit code; errors go to stderr."""
     if COMPLETION_VARIABLE in os.environ:
         return _complete(os.environ[COMPLETION_VARIABLE])
     with show_warnings():
@@ -130,7 +130,7 @@ def _complete(request: str) -> int:
     try:
         return shell_complete(program, {}, "turnleaf", COMPLETION_VARIABLE, request)
     except (KeyError, ValueError):
-        complain(f"{COMPLETION_VARIABLE} is for your shell, which sets COMP_WORDS too; unset it")
+        complain(f"{COMPLETION_VARIABLE} is set without COMP_WORDS; unset it")
         return WRONG_USAGE
 
 
@@ -140,7 +140,7 @@ def _run(arguments: list[str]) -> None:
 
 
 def report_errors(work: Callable[[], object]) -> int:
-    """Do something; return the exit code for it, and say on stderr what went wrong."""
+    """Do something and return the exit code for it; errors go to stderr."""
     try:
         work()
     except click.exceptions.Exit as done:
@@ -177,5 +177,5 @@ def _describe_misuse(error: click.ClickException) -> str:
 
 def _advise(error: click.NoSuchOption) -> str:
     if error.option_name == "--data-dir":
-        return "it comes before the command: turnleaf --data-dir DIR COMMAND"
-    return 'text that begins with "-" comes after "--"'
+        return "put it before the command: turnleaf --data-dir DIR COMMAND"
+    return 'put text that begins with "-" after "--"'

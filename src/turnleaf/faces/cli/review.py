@@ -1,4 +1,4 @@
-"""`review`: what waits to be remembered, accepted or rejected."""
+"""`review`: accept or reject facts that are pending review."""
 
 from __future__ import annotations
 
@@ -27,12 +27,16 @@ ANSWERS = {"accept", "edit", "reject", "skip", "quit"}
 
 
 @click.command()
-@click.option("--accept", multiple=True, metavar="ID", type=TEXT, help="Remember this one.")
 @click.option(
-    "--edit", nargs=2, multiple=True, metavar="ID TEXT", type=TEXT, help="Remember it, saying TEXT."
+    "--accept", multiple=True, metavar="ID", type=TEXT, help="Accept this fact (repeatable)."
 )
-@click.option("--reject", multiple=True, metavar="ID", type=TEXT, help="Drop this one.")
-@click.option("--all", "every", is_flag=True, help="Remember all that waits.")
+@click.option(
+    "--edit", nargs=2, multiple=True, metavar="ID TEXT", type=TEXT, help="Accept it with this text."
+)
+@click.option(
+    "--reject", multiple=True, metavar="ID", type=TEXT, help="Reject this fact (repeatable)."
+)
+@click.option("--all", "every", is_flag=True, help="Accept all.")
 @as_json
 @pass_workspace
 def review(
@@ -44,12 +48,12 @@ def review(
     every: bool,
     as_json: bool,
 ) -> None:
-    """Decide about what was learned from a document, a tool or a stranger.
+    """Accept or reject facts learned from documents, tools or strangers.
 
-    It waits here, and no assistant sees it before you accept it. On a terminal you are asked
-    about one after the other; elsewhere, what waits is listed.
+    No assistant sees them before you accept them. On a terminal you are asked about each in
+    turn; otherwise they are listed.
     """
-    pending = workspace.pending
+    pending = workspace.stores.pending
     waiting = pending.get_all()
     wanted: list[tuple[str, Memory, str | None]] = [
         *(("accept", one, None) for one in waiting if every),
@@ -64,7 +68,7 @@ def review(
     elif as_json:
         say_json([_make_record(one, _find_source(pending, one)) for one in waiting])
     elif not waiting:
-        note("Nothing is waiting for you.")
+        note("Nothing is pending review.")
     elif sys.stdin.isatty() and sys.stdout.isatty():
         _go_through(pending, waiting)
     else:
@@ -77,7 +81,7 @@ def _find(wanted: str, waiting: Sequence[Memory]) -> Memory:
     try:
         return known[find_id(wanted, known)]
     except NotFound:
-        message = f'nothing that waits has the id "{flatten(wanted)}"; turnleaf review lists it'
+        message = f'no pending fact has the ID "{flatten(wanted)}"; list them with turnleaf review'
         raise NotFound(message) from None
 
 
@@ -87,7 +91,7 @@ def _decide(
     if action == "accept":
         memory = pending.accept(memory.id, content)
     elif not pending.reject(memory.id):
-        message = f"{memory.id} does not wait any more; turnleaf review lists what does"
+        message = f"{memory.id} is no longer pending; list what is with turnleaf review"
         raise NotFound(message)
     if is_said:
         say(f"{action}ed {memory.id}: {flatten(memory.content)}")
@@ -107,11 +111,11 @@ def _go_through(pending: PendingFacts, waiting: Sequence[Memory]) -> None:
             _decide(pending, action, memory, None)
     left = len(pending.get_all())
     if left:
-        note(f"{pluralize(left, 'fact')} still waiting")
+        note(f"{pluralize(left, 'fact')} still pending review")
 
 
 def _ask_action() -> str:
-    """Ask until the answer is one; Enter skips, and so does the end of the input."""
+    """Ask until the answer is one of the choices; Enter and the end of input skip."""
     while True:
         answer = ask(QUESTION).casefold() or "skip"
         found = [one for one in ANSWERS if one.startswith(answer)]

@@ -1,4 +1,4 @@
-"""`schedule`: what is asked by the clock."""
+"""`schedule`: prompts that run on a schedule."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from turnleaf.core.schedules import as_of_now, to_json
 from turnleaf.errors import InvalidInput, NotFound
 from turnleaf.faces.cli.arguments import TEXT, Workspace, as_json, pass_workspace, take_text
 from turnleaf.faces.cli.output import flatten, note, say, say_json, say_result
-from turnleaf.faces.cli.talking import talk
+from turnleaf.faces.cli.sessions import talk
 from turnleaf.faces.cli.terminal import mention_wait, show_table
-from turnleaf.faces.outside import deliveries
+from turnleaf.faces.outbound import deliveries
 from turnleaf.faces.processes import stop_on
 from turnleaf.scheduling import TAKES, Runner
 from turnleaf.store.timing import in_words, local_zone
@@ -27,28 +27,28 @@ if TYPE_CHECKING:
     from turnleaf.core.schedules import Schedule
 
 NOTHING_YET = (
-    "Nothing is asked by the clock yet."
+    "There are no schedules yet."
     " Try: turnleaf schedule add --when '0 8 * * *' 'What should I know today?'"
 )
-WHO_RUNS_IT = "turnleaf serve or turnleaf slack must be running at that time"
+WHO_RUNS_IT = "it runs only while turnleaf serve or turnleaf slack is running"
 
 zone_option = click.option(
-    "--zone", metavar="ZONE", type=TEXT, help="The time zone, such as Asia/Taipei."
+    "--zone", metavar="ZONE", type=TEXT, help="Time zone, such as Asia/Taipei."
 )
 to_option = click.option(
-    "--to", metavar="PLACE", type=TEXT, help="Where results go: log, file:NAME or slack:CHANNEL."
+    "--to", metavar="PLACE", type=TEXT, help="Deliver results to log, file:NAME or slack:CHANNEL."
 )
-name_option = click.option("--name", metavar="NAME", type=TEXT, help="What to call it.")
+name_option = click.option("--name", metavar="NAME", type=TEXT, help="Name of the schedule.")
 id_argument = click.argument("wanted", metavar="ID", type=TEXT)
 
 
 @click.group(invoke_without_command=True)
 @click.pass_context
 def schedule(ctx: click.Context) -> None:
-    """Have the assistant asked something by the clock.
+    """Run a prompt on a schedule.
 
-    TIMING is cron (minute, hour, day, month, day of the week; 0 and 7 are Sunday), an interval
-    or one moment. turnleaf serve and turnleaf slack run what is due.
+    TIMING is a cron expression (minute, hour, day, month, weekday; 0 and 7 are Sunday), an
+    interval, or a date and time. turnleaf serve and turnleaf slack run what is due.
 
     \b
     turnleaf schedule add --when '0 8 * * 1-5' 'What should I know today?'
@@ -61,7 +61,7 @@ def schedule(ctx: click.Context) -> None:
 
 @schedule.command()
 @click.argument("words", metavar="PROMPT...", nargs=-1, type=TEXT)
-@click.option("--when", metavar="TIMING", required=True, type=TEXT, help="When to ask it.")
+@click.option("--when", metavar="TIMING", required=True, type=TEXT, help="When to run it.")
 @zone_option
 @name_option
 @to_option
@@ -77,8 +77,8 @@ def add(
     *,
     as_json: bool,
 ) -> None:
-    """Have PROMPT asked at the times that --when names."""
-    made = workspace.schedules.add(
+    """Add a schedule that runs PROMPT."""
+    made = workspace.stores.schedules.add(
         take_text(words), when, zone=zone, name=name, deliver="log" if to is None else to
     )
     _report("added", made, as_json=as_json)
@@ -90,8 +90,8 @@ def add(
 @as_json
 @pass_workspace
 def list_(workspace: Workspace, *, as_json: bool) -> None:
-    """List what is asked by the clock, when it is next, and how it went last."""
-    known = workspace.schedules.get_all()
+    """List the schedules with their next and last runs."""
+    known = workspace.stores.schedules.get_all()
     if as_json:
         say_json([to_json(one) for one in known])
     elif known:
@@ -117,7 +117,7 @@ def list_(workspace: Workspace, *, as_json: bool) -> None:
 @as_json
 @pass_workspace
 def show(workspace: Workspace, wanted: str, *, as_json: bool) -> None:
-    """Show a schedule and what came of its runs, the newest first."""
+    """Show a schedule and its runs, newest first."""
     one = _find(workspace, wanted)
     if as_json:
         say_json(to_json(one))
@@ -137,7 +137,7 @@ def show(workspace: Workspace, wanted: str, *, as_json: bool) -> None:
 @schedule.command()
 @id_argument
 @click.argument("words", metavar="[PROMPT]...", nargs=-1, type=TEXT)
-@click.option("--when", metavar="TIMING", type=TEXT, help="When to ask it.")
+@click.option("--when", metavar="TIMING", type=TEXT, help="When to run it.")
 @zone_option
 @name_option
 @to_option
@@ -154,11 +154,11 @@ def edit(
     *,
     as_json: bool,
 ) -> None:
-    """Change what is given of a schedule; --name '' takes its name away."""
+    """Change parts of a schedule; --name '' removes its name."""
     if not words and {when, zone, name, to} == {None}:
-        message = "say what is to change: a PROMPT, --when, --zone, --name or --to"
+        message = "nothing to change; add a PROMPT, --when, --zone, --name or --to"
         raise InvalidInput(message)
-    changed = workspace.schedules.update(
+    changed = workspace.stores.schedules.update(
         _find(workspace, wanted).id,
         prompt=take_text(words) if words else None,
         timing=when,
@@ -175,8 +175,9 @@ def edit(
 @as_json
 @pass_workspace
 def pause(workspace: Workspace, wanted: str, *, as_json: bool) -> None:
-    """Let a schedule rest until it is resumed."""
-    _report("paused", workspace.schedules.pause(_find(workspace, wanted).id), as_json=as_json)
+    """Pause a schedule until it is resumed."""
+    paused = workspace.stores.schedules.pause(_find(workspace, wanted).id)
+    _report("paused", paused, as_json=as_json)
 
 
 @schedule.command()
@@ -184,8 +185,9 @@ def pause(workspace: Workspace, wanted: str, *, as_json: bool) -> None:
 @as_json
 @pass_workspace
 def resume(workspace: Workspace, wanted: str, *, as_json: bool) -> None:
-    """Let a schedule go on; what it missed is not made up for."""
-    _report("resumed", workspace.schedules.resume(_find(workspace, wanted).id), as_json=as_json)
+    """Resume a paused schedule. Missed runs are skipped."""
+    resumed = workspace.stores.schedules.resume(_find(workspace, wanted).id)
+    _report("resumed", resumed, as_json=as_json)
 
 
 @schedule.command()
@@ -194,7 +196,7 @@ def resume(workspace: Workspace, wanted: str, *, as_json: bool) -> None:
 def run(workspace: Workspace, wanted: str) -> None:
     """Run a schedule now, deliver the result, and print it."""
     one = _find(workspace, wanted)
-    with talk(workspace, flush=False) as assistant, mention_wait("asking …"):
+    with talk(workspace, flush=False) as assistant, mention_wait("running …"):
         runner = Runner(assistant, deliveries(workspace.settings))
         with stop_on([signal.SIGTERM], lambda: runner.stop(0)):
             say(runner.run(one.id))
@@ -205,30 +207,30 @@ def run(workspace: Workspace, wanted: str) -> None:
 @as_json
 @pass_workspace
 def remove(workspace: Workspace, wanted: str, *, as_json: bool) -> None:
-    """Remove a schedule, and say how it can be made again.
+    """Remove a schedule, and print the command that adds it again.
 
-    What it said stays in the log, the files and the channels, and in its conversation.
+    Its results and its conversation stay.
     """
-    gone = workspace.schedules.remove(_find(workspace, wanted).id)
+    gone = workspace.stores.schedules.remove(_find(workspace, wanted).id)
     say_result(to_json(gone), f"removed {gone.id}: {flatten(gone.prompt)}", as_json=as_json)
-    note(f"this makes it again: {_make_command(gone)}")
+    note(f"add it again with: {_make_command(gone)}")
 
 
 def _find(workspace: Workspace, wanted: str) -> Schedule:
-    """Return the schedule that was meant: by its id, the beginning of it, or its name."""
-    known = workspace.schedules.get_all()
+    """Return the schedule with this ID, beginning of an ID, or name."""
+    known = workspace.stores.schedules.get_all()
     exact = [one for one in known if one.id == wanted]
     found = exact or [
         one for one in known if wanted and (one.id.startswith(wanted) or one.name == wanted)
     ]
     if not found:
         message = (
-            f'no schedule has the id or the name "{flatten(wanted):.80}";'
-            " see turnleaf schedule list"
+            f'no schedule has the ID or name "{flatten(wanted):.80}";'
+            " list them with turnleaf schedule list"
         )
         raise NotFound(message)
     if len(found) > 1:
-        message = f'{len(found)} schedules are meant by "{flatten(wanted)}"; give the id of one'
+        message = f'{len(found)} schedules match "{flatten(wanted)}"; type the ID of one'
         raise InvalidInput(message)
     return found[0]
 
@@ -243,9 +245,9 @@ def _report(done: str, one: Schedule, *, as_json: bool) -> None:
 
 
 def _mention_lack(workspace: Workspace, one: Schedule) -> None:
-    """Say what is missing here for results to arrive."""
+    """Write a note if something is missing for results to arrive."""
     if one.kind in TAKES and one.kind not in deliveries(workspace.settings):
-        note(f"to bring results to {one.kind}, that program needs {TAKES[one.kind]}")
+        note(f"to deliver results to {one.kind}, that program needs {TAKES[one.kind]}")
 
 
 def _describe_timing(one: Schedule) -> str:
@@ -271,7 +273,7 @@ def _describe_last(one: Schedule) -> str:
 
 
 def _format_time(moment: datetime, one: Schedule, *, is_zone_named: bool = False) -> str:
-    """Return a time in the schedule's zone, which is always named if it is not this machine's."""
+    """Return a time in the schedule's zone, which is named if it is not this machine's."""
     try:
         local = moment.astimezone(ZoneInfo(one.zone))
     except (ValueError, OSError, LookupError):

@@ -1,16 +1,12 @@
-"""`search` and `reindex`, and `eval`, which measures the search on documents and questions."""
+"""`search`, `reindex` and `eval`."""
 
 from __future__ import annotations
 
 import json
-import math
 import sys
-import tempfile
 import time
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from statistics import fmean
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,41 +17,44 @@ from rich.text import Text
 from turnleaf.core.plurals import pluralize
 from turnleaf.core.search.hits import KINDS, MAX_LIMIT, MODES
 from turnleaf.core.search.message_outcomes import note_newer
-from turnleaf.core.search.passages import Passage
 from turnleaf.core.search.terms import find_places, parse_query
 from turnleaf.core.stored_messages import TRUSTED
-from turnleaf.errors import EmbeddingError, InvalidInput, NotFound
+from turnleaf.errors import EmbeddingError, NotFound
+from turnleaf.evaluation import QueryResult, mean, parse_scopes, percentile, run_queries
 from turnleaf.faces.cli.arguments import TEXT, Workspace, as_json, decode, pass_workspace, take_text
 from turnleaf.faces.cli.output import complain, escape, flatten, say, say_json, say_result
 from turnleaf.llm.embeddings import find_embedder
 from turnleaf.search import weights
 from turnleaf.store.files import atomic
-from turnleaf.store.files.index.index import Index
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from turnleaf.core.search.hits import Hit
     from turnleaf.core.search.ranking import Weights
-    from turnleaf.core.search.vectors import Embedder
     from turnleaf.store.contracts import Passages
 
+SHOWN = (
+    "text", "source", "line", "heading", "date", "conversation", "message", "time", "speaker",
+    "trust", "id", "note",
+)  # fmt: skip
+SCORES = ("score", "bm25", "vector")
 SHOWN_LINES = 6
 SECONDS_AFTERWARDS = 2.0
-SHAPE = (
-    'it needs {"scopes": [{"docs": [{"id", "text", "parent", "date"}], '
-    '"queries": [{"qid", "text", "gold"}]}]}; docs/search.md describes it'
-)
 
 
 @click.command()
 @click.argument("words", metavar="QUERY...", nargs=-1, type=TEXT, required=True)
 @click.option(
-    "-n", "--limit", type=click.IntRange(1, MAX_LIMIT), default=10, help="How many at most (10)."
+    "-n",
+    "--limit",
+    type=click.IntRange(1, MAX_LIMIT),
+    default=10,
+    help="Maximum number of results (10).",
 )
-@click.option("-s", "--source", type=click.Choice(KINDS), help="Only from there.")
-@click.option("--since", type=TEXT, metavar="YYYY-MM-DD", help="Only what is not older.")
-@click.option("--explain", is_flag=True, help="Show the scores, and what they are made of.")
+@click.option("-s", "--source", type=click.Choice(KINDS), help="Search only there.")
+@click.option("--since", type=TEXT, metavar="YYYY-MM-DD", help="Only results from that day on.")
+@click.option("--explain", is_flag=True, help="Show how the scores are computed.")
 @as_json
 @pass_workspace
 def search(
@@ -68,9 +67,9 @@ def search(
     explain: bool,
     as_json: bool,
 ) -> None:
-    """Find what fits QUERY best in the memories, the daily logs and the conversations.
+    """Search facts, daily notes and conversations.
 
-    Ask in your own words, in any language; no character has a special meaning.
+    QUERY may be in any language; no character has a special meaning.
     """
     query = take_text(words)
     index = workspace.index
@@ -86,23 +85,23 @@ def search(
     if found:
         _catch_up(index)
         return
-    message = f'nothing is remembered about "{flatten(query)}"; try other words'
+    message = f'nothing was found for "{flatten(query)}"; try other words'
     raise NotFound(message)
 
 
 @click.command()
-@click.option("--embed", is_flag=True, help="Also compute every vector that is missing.")
+@click.option("--embed", is_flag=True, help="Also compute all missing vectors.")
 @as_json
 @pass_workspace
 def reindex(workspace: Workspace, *, embed: bool, as_json: bool) -> None:
-    """Build the search index anew from the files.
+    """Rebuild the search index from the files.
 
-    That is never needed: the index keeps itself up to date, and mends itself.
+    This is rarely needed: the index stays up to date and repairs itself.
     """
     started = time.monotonic()
     index = workspace.index
     if embed and not index.has_embedder:
-        message = "there is no model for vectors; turnleaf doctor says how to get one"
+        message = "no embedding model is available; turnleaf doctor shows how to get one"
         raise NotFound(message)
     with _show_progress("indexing") as tell:
         passages = index.rebuild(tell)
@@ -121,7 +120,7 @@ def reindex(workspace: Workspace, *, embed: bool, as_json: bool) -> None:
 
 @contextmanager
 def _show_progress(doing: str) -> Iterator[Callable[[int, int], None]]:
-    """Yield a function that is told how many of all are done; the bar comes with the first."""
+    """Yield a function that takes how many of all are done; the bar shows at its first call."""
     with ExitStack() as stack:
         bar = Progress(console=Console(stderr=True), transient=True)
         task = bar.add_task(doing)
@@ -145,24 +144,12 @@ def _catch_up(index: Passages) -> None:
 
 
 def _make_record(hit: Hit) -> dict[str, Any]:
+    scores = {name: getattr(hit, name) for name in SCORES}
     return {
-        "text": hit.text,
-        "source": hit.source,
+        **{name: getattr(hit, name) for name in SHOWN},
         "path": str(hit.path),
-        "line": hit.line,
-        "heading": hit.heading,
-        "date": hit.date,
-        "conversation": hit.conversation,
-        "message": hit.message,
-        "time": hit.time,
-        "speaker": hit.speaker,
-        "trust": hit.trust,
         "shown": hit.is_shown,
-        "id": hit.id,
-        "score": round(hit.score, 4),
-        "bm25": None if hit.bm25 is None else round(hit.bm25, 4),
-        "vector": None if hit.vector is None else round(hit.vector, 4),
-        "note": hit.note,
+        **{name: None if value is None else round(value, 4) for name, value in scores.items()},
     }
 
 
@@ -207,146 +194,48 @@ def _describe_origin(hit: Hit) -> str:
 
 def _explain_score(hit: Hit, weights: Weights) -> str:
     if hit.vector is None:
-        return f"score {hit.score:.3f}, by words alone"
+        return f"score {hit.score:.3f}, by words only"
     if hit.bm25 is None:
-        return f"score {hit.score:.3f}, by meaning alone"
+        return f"score {hit.score:.3f}, by meaning only"
     return (
         f"score {hit.score:.3f} = {weights.vector:g} x {hit.vector:.3f} meaning "
         f"+ {weights.bm25:g} x {hit.bm25:.3f} words"
     )
 
 
-@dataclass(frozen=True, slots=True)
-class QueryResult:
-    """What the search found for a query, how good that was, and how long it took."""
-
-    qid: str
-    ranked: list[str]
-    figures: Figures
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Documents:
-    """The documents of one scope as a source, in a file of their own that may be of any size."""
-
-    path: Path
-
-    def paths(self) -> Iterator[str]:
-        """Name the file."""
-        yield str(self.path)
-
-    def folders(self) -> Iterator[Path]:
-        """Name the folder that the file is in."""
-        yield self.path.parent
-
-    def concerns(self, path: Path) -> bool:
-        """Whether this is the file."""
-        return path == self.path
-
-    def cut(self, path: Path, data: bytes) -> tuple[str, Sequence[Passage]]:  # noqa: ARG002 - as in Source
-        """Take each document for a passage; dated ones with one parent follow each other.
-
-        Of undated ones it is not known whether they were said at about the same time, or only
-        belong to one topic.
-        """
-        documents = json.loads(data)
-        return "conversations", [
-            Passage(
-                text=one["text"],
-                line=line,
-                date=one.get("date") or None,
-                conversation=(one.get("date") and one.get("parent")) or None,
-                id=str(one["id"]),
-            )
-            for line, one in enumerate(documents, 1)
-        ]
-
-
 @click.command("eval")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
-@click.option("--mode", type=click.Choice(MODES), help="How to search (hybrid if possible).")
+@click.option("--mode", type=click.Choice(MODES), help="Search mode (hybrid if possible).")
 @click.option(
-    "--hits", type=click.Path(dir_okay=False), help="Write what was found, as JSON lines."
+    "--hits", type=click.Path(dir_okay=False), help="Write the results to this file, as JSON lines."
 )
 @as_json
 @pass_workspace
 def evaluate(
     workspace: Workspace, file: str, mode: str | None, hits: str | None, *, as_json: bool
 ) -> None:
-    """Measure the search on the documents and questions in FILE.
+    """Measure search quality on the documents and questions in FILE.
 
-    Your own memories are not touched. What is found is not filtered: neither the floor nor the
-    removal of duplicates is at work.
+    Your own memory is not touched. Results are neither cut at the relevance floor nor
+    deduplicated.
     """
     embedder = find_embedder(workspace.settings)
     chosen = mode or ("hybrid" if embedder else "lexical")
     if chosen != "lexical" and embedder is None:
-        message = f"--mode {chosen} needs a model for vectors; turnleaf doctor says how to get one"
+        message = f"--mode {chosen} needs an embedding model; turnleaf doctor shows how to get one"
         raise NotFound(message)
-    scopes = _read_scopes(file)
+    scopes = parse_scopes(decode(atomic.read(atomic.real(file)) or b"", file), file)
     answers: list[QueryResult] = []
-    with _show_progress("searching") as tell:
+    with _show_progress("searching") as tell, _show_progress("embedding") as tell_embedded:
         for done, scope in enumerate(scopes):
             tell(done, len(scopes))
-            answers += _run_queries(scope, chosen, embedder, weights(workspace.settings))
+            answers += run_queries(
+                scope, chosen, embedder, weights(workspace.settings), tell_embedded
+            )
     if hits:
         lines = (json.dumps({"qid": one.qid, "ranked": one.ranked}) for one in answers)
         atomic.write(atomic.real(hits), "".join(f"{line}\n" for line in lines).encode())
     _report(chosen, answers, as_json=as_json)
-
-
-def _read_scopes(file: str) -> list[dict[str, Any]]:
-    text = decode(atomic.read(atomic.real(file)) or b"", file)
-    try:
-        scopes: list[dict[str, Any]] = json.loads(text)["scopes"]
-        for scope in scopes:
-            _check_scope(scope)
-    except (LookupError, TypeError, ValueError, RecursionError) as error:
-        message = f"{file} cannot be used ({error!r}); {SHAPE}"
-        raise InvalidInput(message) from error
-    if not any(scope["queries"] for scope in scopes):
-        message = f"{file} holds no queries; {SHAPE}"
-        raise InvalidInput(message)
-    return scopes
-
-
-def _check_scope(scope: dict[str, Any]) -> None:
-    known = {str(one["id"]) for one in scope["docs"] if isinstance(one["text"], str)}
-    for query in scope["queries"]:
-        missing = [one for one in query["gold"] if str(one) not in known]
-        if missing or not query["gold"] or not isinstance(query["text"], str):
-            message = f"the query {query['qid']!r} has no right answer among the documents"
-            raise ValueError(message)
-
-
-def _run_queries(
-    scope: dict[str, Any], mode: str, embedder: Embedder | None, shares: Weights
-) -> Iterator[QueryResult]:
-    with tempfile.TemporaryDirectory(prefix="turnleaf-eval-") as folder:
-        documents = Path(folder, "documents.json")
-        atomic.write(documents, json.dumps(scope["docs"]).encode())
-        index = Index(
-            Path(folder, "index.db"),
-            [Documents(documents)],
-            None if mode == "lexical" else embedder,
-            weights=shares,
-        )
-        with _show_progress("embedding") as tell:
-            index.embed(tell)
-        for query in scope["queries"]:
-            yield _run_query(index, query, mode)
-        index.close()
-
-
-def _run_query(index: Index, query: dict[str, Any], mode: str) -> QueryResult:
-    started = time.perf_counter()
-    found = index.search(query["text"], MAX_LIMIT, mode=mode, floor=False)
-    seconds = time.perf_counter() - started
-    ranked = [hit.id or "" for hit in found]
-    return QueryResult(
-        str(query["qid"]), ranked, judged(ranked, [*map(str, query["gold"])]), seconds
-    )
 
 
 def _report(mode: str, answers: Sequence[QueryResult], *, as_json: bool) -> None:
@@ -360,49 +249,3 @@ def _report(mode: str, answers: Sequence[QueryResult], *, as_json: bool) -> None
         *(f"  {name:<10}{value:6.1f} ms" for name, value in latency.items()),
         as_json=as_json,
     )
-
-
-CUTS = (1, 5, 10)
-DEPTH = 10
-
-
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """The figures of one query, or their means over several."""
-
-    recall_1: float
-    recall_5: float
-    recall_10: float
-    mrr: float
-    ndcg_10: float
-    empty: float
-
-
-def judged(ranked: Sequence[str], gold: Collection[str]) -> Figures:
-    """Compare what was found, best first, with what should have been.
-
-    Recall is the share of the right documents among the first; the reciprocal rank and nDCG look
-    at the first ten.
-    """
-    good = set(gold)
-    hits = [document in good for document in ranked]
-    first_1, first_5, first_10 = (sum(hits[:cut]) / len(good) for cut in CUTS)
-    reciprocal = next((1 / place for place, hit in enumerate(hits[:DEPTH], 1) if hit), 0.0)
-    gain = _gain(place for place, hit in enumerate(hits[:DEPTH]) if hit)
-    best = _gain(range(min(DEPTH, len(good))))
-    return Figures(first_1, first_5, first_10, reciprocal, gain / best, float(not ranked))
-
-
-def mean(figures: Sequence[Figures]) -> Figures:
-    """Give the mean of each figure."""
-    names = Figures.__dataclass_fields__
-    return Figures(**{name: fmean(getattr(one, name) for one in figures) for name in names})
-
-
-def percentile(values: Sequence[float], share: float) -> float:
-    """Give the value below which that share of the values lies."""
-    return sorted(values)[max(0, math.ceil(share * len(values)) - 1)]
-
-
-def _gain(places: Iterable[int]) -> float:
-    return sum(1 / math.log2(place + 2) for place in places)

@@ -1,4 +1,4 @@
-"""`serve`: the page, the HTTP API and an OpenAI-compatible API."""
+"""`serve`: the web page, the HTTP API and an OpenAI-compatible API."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ import click
 
 from turnleaf.faces.cli.arguments import TEXT, Workspace, pass_workspace
 from turnleaf.faces.cli.output import note
-from turnleaf.faces.cli.talking import greet, mention_keeping, run_for_weeks
+from turnleaf.faces.cli.sessions import greet, mention_keeping, run_for_weeks
 from turnleaf.faces.processes import require_extra
 from turnleaf.settings import in_home_assistant, list_allowed_hosts
 
 with require_extra("server"):
     from turnleaf.faces.http.access import (
         Access,
-        allowed_host,
-        guarded,
+        check_host,
+        find_supervisor,
+        guard_app,
         is_local,
-        kept_token,
-        trusted_supervisor,
+        load_token,
     )
     from turnleaf.faces.http.app import make_app
-    from turnleaf.faces.http.limits import Limits
-    from turnleaf.faces.http.serving import Server, address_of, listen
+    from turnleaf.faces.http.limits import RequestLimits
+    from turnleaf.faces.http.server import Server, address_of, listen
 
 if TYPE_CHECKING:
     from turnleaf.assistant import Assistant
@@ -37,27 +37,31 @@ if TYPE_CHECKING:
 HOST = "127.0.0.1"
 PORT = 8793
 LARGEST_PORT = 65535
-INGRESS = Limits(head_seconds=30.0, idle_seconds=30)
+INGRESS = RequestLimits(head_seconds=30.0, idle_seconds=30)
 """Home Assistant keeps a connection for 15 seconds; it must not send into one that we close."""
 IN_THE_OPEN = (
-    "warning: every machine on your network can reach this server, and whoever has the token"
-    " can read and change all that is remembered; there is no TLS, so do not use it on a"
-    " network that you do not trust"
+    "warning: every machine on your network can reach this server, and anyone with the token"
+    " can read and change the memory; connections are not encrypted, so use it only on a"
+    " network that you trust"
 )
 
 
 @click.command()
-@click.option("--host", metavar="ADDRESS", default=HOST, type=TEXT, help="Where to listen.")
+@click.option("--host", metavar="ADDRESS", default=HOST, type=TEXT, help="Address to listen on.")
 @click.option(
     "--port",
     type=click.IntRange(0, LARGEST_PORT),
-    help=f"Without it {PORT}, or any that is free if that is taken.",
+    help=f"Port to listen on; by default {PORT}, or a free one if that is taken.",
 )
 @click.option(
-    "--allow-host", metavar="NAME", multiple=True, type=TEXT, help="A name to be called by, too."
+    "--allow-host",
+    metavar="NAME",
+    multiple=True,
+    type=TEXT,
+    help="Also accept this hostname (repeatable).",
 )
 @click.option("--open", "opens", is_flag=True, help="Open the page in your browser.")
-@click.option("--verbose", is_flag=True, help="Say a line for each request, on stderr.")
+@click.option("--verbose", is_flag=True, help="Log each request to stderr.")
 @pass_workspace
 def serve(
     workspace: Workspace,
@@ -68,21 +72,21 @@ def serve(
     opens: bool,
     verbose: bool,
 ) -> None:
-    """Serve the page, the HTTP API and an OpenAI-compatible API.
+    """Serve the web page, the HTTP API and an OpenAI-compatible API.
 
-    Only this machine can reach it, unless --host says otherwise: then whoever asks needs the
-    token that is made at the first start; what it prints says where it lies. Ctrl-C ends it.
+    By default only this machine can reach it. With --host, clients need the token that is
+    created at the first start; the output names its file. Press Ctrl-C to stop.
     """
-    allowed = tuple(allowed_host(name) for name in (*allow_host, *list_allowed_hosts()))
+    allowed = tuple(check_host(name) for name in (*allow_host, *list_allowed_hosts()))
     if verbose:
         _show_requests()
     listening = listen(host, PORT, or_any=True) if port is None else listen(host, port)
     with closing(listening) as listener:
         bound, its_port = listener.getsockname()[:2]
-        token = None if is_local(bound) else kept_token(workspace.folder.token)
-        supervisor = trusted_supervisor()
+        token = None if is_local(bound) else load_token(workspace.folder.token)
+        supervisor = find_supervisor()
         access = Access(bound, its_port, token and token.value, allowed, supervisor)
-        limits = INGRESS if supervisor else Limits()
+        limits = INGRESS if supervisor else RequestLimits()
         mention_keeping(workspace)
         with run_for_weeks(workspace.folder) as assistant:
 
@@ -91,7 +95,7 @@ def serve(
                 if opens:
                     _open_page(address_of(listener))
 
-            app = guarded(make_app(assistant), access, limits)
+            app = guard_app(make_app(assistant), access, limits)
             Server(app, listener, limits=limits, ready=ready).serve_forever()
 
 
@@ -108,14 +112,14 @@ def _greet(assistant: Assistant, address: str, token: Token | None) -> None:
     if token is not None:
         details["token"] = f"in {assistant.folder.token}"
         if token.is_new and sys.stdout.isatty():  # Anywhere else it would be kept in a log.
-            details["log in"] = f"{address}#token={token.value} (this is shown only once)"
+            details["log in"] = f"{address}#token={token.value} (shown only once)"
         if in_home_assistant():
-            details["open it"] = "from Home Assistant's sidebar; there it needs no token"
+            details["open it"] = "from the sidebar of Home Assistant, without a token"
         else:
             note(IN_THE_OPEN)
-    greet(f"Turnleaf is at {address}", assistant, details)
+    greet(f"Turnleaf is running at {address}", assistant, details)
 
 
 def _open_page(address: str) -> None:
-    """Open the page; a browser that takes its time keeps nobody waiting."""
+    """Open the page without waiting for a slow browser."""
     threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()

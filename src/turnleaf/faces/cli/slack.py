@@ -1,4 +1,4 @@
-"""`slack`: answers in Slack, and results of schedules."""
+"""`slack`: the Slack bot, which also delivers results of schedules."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 
 from turnleaf.faces.cli.arguments import Workspace, pass_workspace
 from turnleaf.faces.cli.output import note, say_json
-from turnleaf.faces.cli.talking import greet, mention_keeping, run_for_weeks
+from turnleaf.faces.cli.sessions import greet, mention_keeping, run_for_weeks
 from turnleaf.faces.processes import end_soon, require_extra, stop_on
 from turnleaf.scheduling import Runner
 from turnleaf.settings import data_folder
@@ -20,9 +20,9 @@ from turnleaf.store.index_upkeep import IndexUpkeep
 
 with require_extra("slack"):
     from turnleaf.faces.slack.bot import Bot
-    from turnleaf.faces.slack.client import checked_token, identity, make_client
+    from turnleaf.faces.slack.client import check_token, fetch_identity, make_client
     from turnleaf.faces.slack.delivery import to_slack
-    from turnleaf.faces.slack.socket_mode import MANIFEST, Line
+    from turnleaf.faces.slack.socket_mode import MANIFEST, SocketMode
 
 if TYPE_CHECKING:
     from turnleaf.assistant import Assistant
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 EVERY_SECONDS = 0.5
 NEWS_SECONDS = 2.0
-"""How long it waits for Slack to take the news of what was learned at the end."""
+"""How long the last notes of what was learned may take at the end."""
 NOBODY = (
-    "Nobody is on the list yet, so it answers nobody. Put your Slack id on it:"
-    " turnleaf config slackAllowedUsers U012AB3CD (write to the bot, and it tells you your id),"
-    " or a channel for all its members: turnleaf config slackAllowedChannels C012AB3CD"
+    "The allow-list is empty, so the bot answers nobody. Add your Slack ID with"
+    " turnleaf config slackAllowedUsers U012AB3CD (the bot tells you your ID if you write to it),"
+    " or all members of a channel with turnleaf config slackAllowedChannels C012AB3CD"
 )
 
 
@@ -42,10 +42,10 @@ NOBODY = (
 @pass_workspace
 @click.pass_context
 def slack(ctx: click.Context, workspace: Workspace) -> None:
-    """Answer in Slack, and bring results of schedules there.
+    """Run the Slack bot, which also delivers results of schedules.
 
-    It needs SLACK_BOT_TOKEN and SLACK_APP_TOKEN in the environment. It answers only those who
-    are on the list: turnleaf config slackAllowedUsers. Ctrl-C ends it.
+    It needs SLACK_BOT_TOKEN and SLACK_APP_TOKEN in the environment, and answers only people on
+    the allow-list (turnleaf config slackAllowedUsers). Press Ctrl-C to stop.
     """
     if ctx.invoked_subcommand is None:
         _run(workspace)
@@ -53,14 +53,14 @@ def slack(ctx: click.Context, workspace: Workspace) -> None:
 
 @slack.command()
 def manifest() -> None:
-    """Print the manifest of the app, for Slack."""
+    """Print the app manifest to create the Slack app from."""
     say_json(MANIFEST)
 
 
 def _run(workspace: Workspace) -> None:
     settings = workspace.settings
-    bot_token = checked_token("SLACK_BOT_TOKEN", settings.slack_bot_token)
-    app_token = checked_token("SLACK_APP_TOKEN", settings.slack_app_token)
+    bot_token = check_token("SLACK_BOT_TOKEN", settings.slack_bot_token)
+    app_token = check_token("SLACK_APP_TOKEN", settings.slack_app_token)
     stop = Event()
 
     def end() -> None:
@@ -68,13 +68,13 @@ def _run(workspace: Workspace) -> None:
         stop.set()
 
     client = make_client(bot_token)
-    me = identity(client)
+    me = fetch_identity(client)
     mention_keeping(workspace)
     with run_for_weeks(workspace.folder) as assistant:
         assistant.init()
         spaces = Spaces(data_folder(workspace.data_dir))
         bot = Bot(assistant, client, me, spaces=spaces)
-        line = Line(bot, client, me, app_token)
+        line = SocketMode(bot, client, me, app_token)
         deliver = to_slack(settings, stop)
         with ExitStack() as parts:
             parts.callback(spaces.close)
@@ -88,9 +88,9 @@ def _run(workspace: Workspace) -> None:
             line.open()
             _greet(assistant, me)
             while not stop.wait(EVERY_SECONDS):
-                bot.tell_news()
+                bot.report_news()
                 line.look()
-    bot.tell_news()
+    bot.report_news()
     bot.wait(NEWS_SECONDS)
 
 
@@ -100,7 +100,7 @@ def _greet(assistant: Assistant, me: Identity) -> None:
         assistant.settings.slack_allowed_channels,
     )
     allowed = filter(None, [users, f"all members in {channels}" if channels else None])
-    title = f"Turnleaf is in Slack as @{me.name} ({me.team_name})"
+    title = f"Turnleaf is running in Slack as @{me.name} ({me.team_name})"
     greet(title, assistant, {"answers": ", ".join(allowed) or "nobody"})
     if not users and not channels:
         note(NOBODY)

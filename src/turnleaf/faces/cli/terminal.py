@@ -1,7 +1,6 @@
-"""What is drawn for a person: tables, and dim lines beside the result.
+"""Tables and dim remarks for a person at a terminal.
 
-A table is as wide as the terminal, and in a pipe has one line for each line of text. Dim lines
-are for terminals alone.
+A table is as wide as the terminal; in a pipe it has one line for each line of text.
 """
 
 from __future__ import annotations
@@ -16,7 +15,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from turnleaf.core.languages.translation import translate
 from turnleaf.faces.cli.output import escape, flatten, say
+from turnleaf.settings import find_terminal_language
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -29,7 +30,7 @@ A_MOMENT_SECONDS = 0.7
 
 
 class Column(NamedTuple):
-    """A heading and what stands below it; `least` is the width that it cannot do without."""
+    """A heading and its cells; `least` is the smallest width that it can have."""
 
     heading: str
     cells: Sequence[str]
@@ -40,10 +41,10 @@ class Column(NamedTuple):
 def show_table(
     headings: Sequence[str], rows: Iterable[Sequence[str]], wrapped: Collection[str] = ()
 ) -> None:
-    """Print a table, without the columns that are empty.
+    """Print a table without its empty columns.
 
-    The last may run over several lines, and so may those in `wrapped`. On a terminal that is
-    too narrow, columns between the first and the last are left out.
+    The last column wraps, and so do those in `wrapped`. On a terminal that is too narrow,
+    columns between the first and the last are left out.
     """
     *others, last = zip(headings, zip(*rows, strict=True), strict=True)
     columns = [_make_column(*one, wraps=one[0] in wrapped) for one in others if any(one[1])]
@@ -88,7 +89,7 @@ def _measure(columns: Sequence[Column]) -> int:
 
 @contextmanager
 def mention_wait(doing: str) -> Iterator[None]:
-    """Say on a terminal what takes longer than a moment."""
+    """Show on a terminal what is being done, if it takes longer than a moment."""
     timer = threading.Timer(A_MOMENT_SECONDS, murmur, [doing])
     timer.daemon = True
     if sys.stderr.isatty():
@@ -100,7 +101,7 @@ def mention_wait(doing: str) -> Iterator[None]:
 
 
 def murmur(line: str) -> None:
-    """Say something on the terminal, dimly."""
+    """Write a dim line to the terminal."""
     sys.stdout.flush()
     console = Console(stderr=True, highlight=False, soft_wrap=True)
-    console.print(Text(escape(line), "dim"))
+    console.print(Text(escape(translate(line, find_terminal_language())), "dim"))

@@ -1,4 +1,4 @@
-"""`import` and `export` of the memories; `backup` and `restore` of the whole data folder."""
+"""`import` and `export` of facts; `backup` and `restore` of the whole data folder."""
 
 from __future__ import annotations
 
@@ -40,32 +40,35 @@ FORMATS: dict[str, Format] = {"json": jsonfacts, "markdown": markdown}
 SUFFIXES = {".json": "json", ".md": "markdown", ".markdown": "markdown"}
 
 format_option = click.option(
-    "--format", "form", type=click.Choice(list(FORMATS)), help="If FILE's name does not tell."
+    "--format",
+    "form",
+    type=click.Choice(list(FORMATS)),
+    help="Format, if the name of FILE does not show it.",
 )
 
 
 @click.command("import")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @format_option
-@click.option("--older", is_flag=True, help="Add them to the older facts, which no prompt carries.")
+@click.option("--older", is_flag=True, help="Add them to the older facts, which are in no prompt.")
 @as_json
 @pass_workspace
 def import_(
     workspace: Workspace, file: str, form: str | None, *, older: bool, as_json: bool
 ) -> None:
-    """Add the memories in FILE, a JSON array or Markdown bullets; - reads stdin.
+    """Import the facts in FILE, a JSON array or Markdown bullets; - reads standard input.
 
-    Ids, times, categories and origins are kept; what is there already is not added again.
-    All are added, or none when they do not all fit.
+    IDs, times, categories and origins are preserved, and facts that exist are skipped. Either
+    all facts are imported or, if they do not all fit, none.
     """
     text, time = _read(file)
     found = _parse(file, text, form or SUFFIXES.get(Path(file).suffix.lower()), time)
     if not found:
-        message = f"{file} holds no memories; it needs a JSON array or Markdown bullets"
+        message = f"{file} contains no facts; it needs a JSON array or Markdown bullets"
         raise NotFound(message)
     added = workspace.memory.import_older(found) if older else _add(workspace, found)
     present = len(found) - added
-    line = f"{added} added, {present} there already"
+    line = f"{added} added, {present} already there"
     say_result({"added": added, "alreadyThere": present}, line, as_json=as_json)
 
 
@@ -73,14 +76,14 @@ def import_(
 @click.argument("file", required=False, type=click.Path(dir_okay=False))
 @format_option
 @force
-@click.option("--older", is_flag=True, help="Write the older facts instead.")
+@click.option("--older", is_flag=True, help="Export the older facts instead.")
 @pass_workspace
 def export(
     workspace: Workspace, file: str | None, form: str | None, *, force: bool, older: bool
 ) -> None:
-    """Write all memories to FILE, or to stdout, as JSON or as Markdown.
+    """Export all facts to FILE, or to stdout, as JSON or Markdown.
 
-    turnleaf import reads both, with every id, time, category and origin.
+    turnleaf import reads both, with all IDs, times, categories and origins.
     """
     if file is not None:
         _check_target(file, workspace.memory, force=force)
@@ -94,7 +97,7 @@ def export(
         sys.stdout.buffer.write(data)
         return
     atomic.write(atomic.real(file), data)
-    note(f"wrote {pluralize(len(found), 'memory')} to {file}")
+    note(f"wrote {pluralize(len(found), 'fact')} to {file}")
 
 
 def _read(file: str) -> tuple[str, datetime]:
@@ -123,8 +126,8 @@ def _add(workspace: Workspace, found: Sequence[Memory]) -> int:
         present = workspace.memory.get_all()
         fit = "does not fit" if len(found) == 1 else "do not fit"
         message = (
-            f"nothing was imported: {pluralize(len(found), 'memory')} {fit} "
-            f"beside the {len(present)} there; {error}"
+            f"nothing was imported: {pluralize(len(found), 'fact')} {fit} "
+            f"beside the {len(present)} already there; {error}"
         )
         raise MemoryFull(message) from error
 
@@ -138,7 +141,7 @@ def render(memories: Sequence[Memory], kind: Format) -> str:
 
 def _check_target(file: str, store: Facts, *, force: bool) -> None:
     if Path(file).exists() and not Path(file).is_file():
-        message = f"{file} is a device or a pipe; leave it out to write to stdout"
+        message = f"{file} is not a regular file; leave it out to write to stdout"
         raise InvalidInput(message)
     if atomic.real(file) == store.location:
         message = f"{file} is the memory itself; choose another file"
@@ -152,7 +155,7 @@ def _check_target(file: str, store: Facts, *, force: bool) -> None:
 @as_json
 @pass_workspace
 def backup(workspace: Workspace, file: str, *, force: bool, as_json: bool) -> None:
-    """Save the whole data folder to FILE, a .tar.gz, also while other programs write."""
+    """Back up the data folder to FILE, a .tar.gz; other programs may keep running."""
     refuse_existing(file, force=force)
     saved = archives.backup(workspace.folder.path, file)
     say_result(
@@ -169,32 +172,32 @@ def backup(workspace: Workspace, file: str, *, force: bool, as_json: bool) -> No
 @as_json
 @pass_workspace
 def restore(workspace: Workspace, file: str, *, yes: bool, as_json: bool) -> None:
-    """Bring the backup in FILE back.
+    """Restore the backup in FILE.
 
-    The backup is checked first. What is in the data folder now is saved beside it, then every
-    file of the backup is put back, and files of turnleaf that it does not hold are removed.
+    The backup is checked first, and the present data folder is backed up beside itself. Then
+    the files of the backup replace it, and files of turnleaf that are not in it are removed.
     """
     folder = workspace.folder.path
     if not yes and not archives.is_empty(folder):
         archives.verify(file, archives.free_bytes(folder))
         confirm(
-            f"Replace what is in {folder}? It is saved beside it first.",
-            f"{folder} is not empty; --yes replaces what is there, having saved it first",
+            f"Replace the contents of {folder}? They are backed up beside it first.",
+            f"{folder} is not empty; use --yes to back it up beside itself and replace it",
         )
     done = archives.restore(folder, file)
     _take_over(workspace)
     safety = str(done.safety) if done.safety else None
     say_result(
         {"files": done.files, "removed": list(done.removed), "safetyBackup": safety},
-        f"brought {pluralize(done.files, 'file')} back into {folder}",
+        f"restored {pluralize(done.files, 'file')} to {folder}",
         *(f"removed {path}, which is not in the backup" for path in done.removed),
-        *([f"what was there before is in {safety}"] if safety else []),
+        *([f"the previous contents are in {safety}"] if safety else []),
         as_json=as_json,
     )
 
 
 def _take_over(workspace: Workspace) -> None:
-    """Bring the conversations of an older version to where programs that are running look."""
+    """Move conversations of an older version to where running programs look."""
     with suppress(SettingsError):  # The next command says what is wrong.
         Workspace(workspace.data_dir, workspace.space).conversations.close()
 
@@ -203,10 +206,10 @@ def _warn_of_paths_outside(workspace: Workspace) -> None:
     try:
         settings = workspace.settings
     except SettingsError as error:
-        note(f"warning: {error}; what it names outside the data folder is not in the backup")
+        note(f"warning: {error}; files outside the data folder are not in the backup")
         return
     folder = atomic.real(workspace.folder.path)
     paths = {workspace.folder.memory(settings), workspace.folder.conversations(settings)}
     for path in sorted(map(atomic.real, paths)):
         if not path.is_relative_to(folder):
-            note(f"warning: {path} is outside the data folder and not in the backup; copy it too")
+            note(f"warning: {path} is outside the data folder; copy it yourself")

@@ -1,9 +1,9 @@
-"""Who may ask: by which name, from which page, with which token.
+"""Access control: which hostnames, pages and tokens a request may come with.
 
-A page of somebody else that a browser shows must not read or change the memory. It can make the
-browser send requests here, under a name of its own (then `Host` is foreign), or under ours (then
-`Origin` or `Sec-Fetch-Site` is). Whoever is not on this machine needs the token, but for those
-whom Home Assistant knows: its supervisor passes their requests on ("ingress").
+A foreign page in the user's browser must not read or change the memory. It can make the browser
+send requests here under a name of its own (then `Host` is foreign) or under ours (then `Origin` or
+`Sec-Fetch-Site` is). Other machines need the token, except users of Home Assistant: its supervisor
+forwards their requests ("ingress").
 """
 
 from __future__ import annotations
@@ -24,18 +24,19 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from starlette.datastructures import Headers, MutableHeaders
 
+from turnleaf.core.languages.translation import choose_language_of
 from turnleaf.errors import CorruptFile, InvalidInput
 from turnleaf.faces.http import problems
 from turnleaf.faces.http.limits import (
     CLOSE,
     BodyRoom,
     Gone,
-    Limits,
+    RequestLimits,
     check_head,
     drain,
     with_whole_body,
 )
-from turnleaf.faces.http.problems import Refused, log_failure, request_id
+from turnleaf.faces.http.problems import Refused, log_failure, request_id, request_language
 from turnleaf.settings import ENVIRONMENT, in_home_assistant
 from turnleaf.store.files import atomic
 
@@ -48,11 +49,11 @@ if TYPE_CHECKING:
 log = logging.getLogger("turnleaf.http")
 
 FRAMES = "frame-ancestors 'none'"
-"""Who may show us inside a page of theirs."""
+"""Which pages may embed ours."""
 FRAMES_IN_INGRESS = "frame-ancestors 'self'"
-"""Home Assistant shows us inside its own page, and both have its origin."""
+"""Home Assistant embeds our page in its own, and both have its origin."""
 NOTHING = f"default-src 'none'; base-uri 'none'; form-action 'none'; {FRAMES}"
-"""What an answer that is no page may load and do."""
+"""What a response that is not a page may load and do."""
 HEADERS = {
     "Content-Security-Policy": NOTHING,
     "X-Content-Type-Options": "nosniff",
@@ -62,18 +63,20 @@ HEADERS = {
     "Permissions-Policy": "camera=(), display-capture=(), geolocation=(), microphone=(), usb=()",
     "Cache-Control": "no-store",
 }
-"""What every answer carries, unless it says otherwise by itself."""
+"""Headers of every response that does not set them itself."""
 
 OPEN = re.compile(r"/|/healthz|/(?:early\.js|favicon\.svg)|/docs|/(?:assets|docs)/.*", re.DOTALL)
-"""What is no secret: a sign of life, and the page's own files."""
+"""Public paths: the health check and the page's own files."""
 PAGES = ("/", "/docs", "/docs/")
-"""Where a link on somebody else's page may lead."""
-FOREIGN = "a page from elsewhere may not ask this server; open the server's own page"
+"""Where a link on a foreign page may lead."""
+FOREIGN = (
+    "this request comes from another website, which is not allowed; open the server's own page"
+)
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 SUPERVISOR = "172.30.32.2"
-"""Where Home Assistant's supervisor is, in every installation."""
+"""The address of Home Assistant's supervisor, in every installation."""
 INGRESS_PATH = "x-ingress-path"
-"""The header that what it passes on has, and what it asks by itself has not."""
+"""A header of requests that the supervisor forwards, but not of its own."""
 
 _HOST = re.compile(r"([a-z0-9_][a-z0-9_.-]*|\[[0-9a-f:.]+\])(?::([0-9]{1,5}))?", re.IGNORECASE)
 _ORIGIN = re.compile(r"(https?)://([^/]+)")
@@ -82,7 +85,7 @@ _TOKEN = re.compile(r"[!-~]{32,}")
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 TOKEN_BYTES = 32
 WRONG_TOKENS = 10
-"""So many different ones in `WRONG_SECONDS`, and an address has to wait."""
+"""After so many different ones in `WRONG_SECONDS` an address has to wait."""
 WRONG_SECONDS = 60
 WRONG_ADDRESSES = 1024
 
@@ -94,8 +97,8 @@ class ServerName(NamedTuple):
     port: int | None
 
 
-def named(text: str) -> ServerName | None:
-    """Read `name`, `name:port`, an IPv4 address or an IPv6 one in brackets; None for others."""
+def parse_host(text: str) -> ServerName | None:
+    """Parse `name`, `name:port`, an IPv4 address or an IPv6 one in brackets; else return None."""
     found = _HOST.fullmatch(text)
     if found is None:
         return None
@@ -108,33 +111,33 @@ def named(text: str) -> ServerName | None:
     )
 
 
-def allowed_host(text: str) -> str:
-    """Check a name that a person allows, with a port or without."""
-    if named(text.strip()) is None:
-        message = f"{text!r} is no name of a server; give one such as memory.example.org"
+def check_host(text: str) -> str:
+    """Return a hostname to allow, with a port or without; refuse what is none."""
+    if parse_host(text.strip()) is None:
+        message = f"{text!r} is not a hostname; write one such as memory.example.org"
         raise InvalidInput(message)
     return text.strip()
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Where the server listens, and whom it answers there."""
+    """Where the server listens, and which requests it accepts there."""
 
     host: str
     port: int
     token: str | None = field(default=None, repr=False)
     allowed_hosts: tuple[str, ...] = ()
     supervisor: str | None = None
-    """Whose word is taken that a user of Home Assistant has logged in."""
+    """The address that may forward requests of users logged in to Home Assistant."""
 
     def __post_init__(self) -> None:
         if self.token is None and not is_local(self.host):
-            message = f"{self.host} can be reached from elsewhere, so a token is needed"
+            message = f"other machines can reach {self.host}, so a token is needed; set one"
             raise InvalidInput(message)
 
     def answers_to(self, name: ServerName) -> bool:
-        """Whether a client may call the server by this name."""
-        allowed = {named(one) for one in self.allowed_hosts}
+        """Whether a client may use this name for the server."""
+        allowed = {parse_host(one) for one in self.allowed_hosts}
         if name in allowed or name._replace(port=None) in allowed:
             return True
         if is_local(self.host):
@@ -142,14 +145,14 @@ class Access:
         return _parse_address(name.host) is not None or name.host in ("localhost", *own_names())
 
     def is_ingress(self, scope: Scope) -> bool:
-        """Whether Home Assistant passes a request on for somebody who has logged in there."""
+        """Whether Home Assistant forwards the request of a user who is logged in there."""
         address = scope["client"][0] if scope["client"] else None
         is_supervisor = self.supervisor is not None and address == self.supervisor
         return is_supervisor and INGRESS_PATH in Headers(scope=scope)
 
 
-def trusted_supervisor(environ: Mapping[str, str] = ENVIRONMENT) -> str | None:
-    """Return the supervisor's address where there is one; anywhere else nobody has its word."""
+def find_supervisor(environ: Mapping[str, str] = ENVIRONMENT) -> str | None:
+    """Return the supervisor's address in Home Assistant, else None."""
     return SUPERVISOR if in_home_assistant(environ) else None
 
 
@@ -167,9 +170,9 @@ def own_names() -> tuple[str, ...]:
 
 
 class WrongTokens:
-    """Counts wrong tokens by address, and says how long one has to wait for its next try.
+    """Counts wrong tokens by address, and how long an address has to wait for its next try.
 
-    The same one again is no guess: a page that was left open sends its old token for ever.
+    A repeated token is not counted: a page that was left open keeps sending its old one.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -202,17 +205,19 @@ class WrongTokens:
         return {trace: one for trace, one in times.items() if one > since}
 
 
-def guarded(app: ASGIApp, access: Access, limits: Limits | None = None) -> ASGIApp:
-    """Return an app that takes only requests that may ask, and that keep to the limits."""
-    kept = limits or Limits()
+def guard_app(app: ASGIApp, access: Access, limits: RequestLimits | None = None) -> ASGIApp:
+    """Return an app that accepts only allowed requests within the limits."""
+    kept = limits or RequestLimits()
     wrong, room = WrongTokens(), BodyRoom(kept.all_bodies_bytes)
 
     async def call(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
-            with _log_failure("the server did not start or end well"):
+            with _log_failure("the server failed to start or stop"):
                 await app(scope, receive, send)
             return
-        request_id.set(_choose_request_id(Headers(scope=scope)))
+        headers = Headers(scope=scope)
+        request_id.set(_choose_request_id(headers))
+        request_language.set(choose_language_of(headers.get("accept-language", "")))
         with _LogLine(scope) as line, room.share() as take:
             frames = FRAMES_IN_INGRESS if access.is_ingress(scope) else FRAMES
             answer = line.note_status(_protect(send, frames))
@@ -233,20 +238,20 @@ def guarded(app: ASGIApp, access: Access, limits: Limits | None = None) -> ASGIA
 
 
 def _choose_request_id(headers: Headers) -> str:
-    """Return the id that a client gave its request, if it is short and plain, or a new one."""
+    """Return the client's ID of a request, if it is short and plain, or else a new one."""
     given = headers.getlist("x-request-id")
     is_plain = len(given) == 1 and _PLAIN_ID.fullmatch(given[0])
     return given[0] if is_plain else secrets.token_hex(8)
 
 
 def check(scope: Scope, access: Access, wrong: WrongTokens) -> None:
-    """Raise `Refused` when this request may not be asked."""
+    """Raise `Refused` for a request that is not allowed."""
     headers = Headers(scope=scope)
     is_ingress = access.is_ingress(scope)
     name = _find_host_before(headers) if is_ingress else _find_host(headers)
     if not is_ingress and not access.answers_to(name):
         detail = (
-            "this server is not known by that name; allow it with"
+            "this hostname is not allowed; allow it with"
             " turnleaf serve --allow-host NAME or in TURNLEAF_ALLOWED_HOSTS"
         )
         raise Refused(HTTPStatus.MISDIRECTED_REQUEST, detail)
@@ -259,21 +264,21 @@ def check(scope: Scope, access: Access, wrong: WrongTokens) -> None:
 
 def _find_host(headers: Headers) -> ServerName:
     given = headers.getlist("host")
-    name = named(given[0]) if len(given) == 1 else None
+    name = parse_host(given[0]) if len(given) == 1 else None
     if name is None:
-        detail = "the request must name the server in one Host header, such as localhost"
+        detail = "the request needs exactly one valid Host header, such as localhost"
         raise Refused(HTTPStatus.BAD_REQUEST, detail)
     return name
 
 
 def _find_host_before(headers: Headers) -> ServerName:
-    """Return how the browser called Home Assistant, which a proxy may have changed."""
+    """Return the name that the browser used for Home Assistant, before any proxy."""
     given = headers.getlist("x-forwarded-host")
-    return (named(given[0]) if len(given) == 1 else None) or _find_host(headers)
+    return (parse_host(given[0]) if len(given) == 1 else None) or _find_host(headers)
 
 
 def _check_origin(headers: Headers, host: ServerName) -> None:
-    """Refuse what a page of another origin asks."""
+    """Refuse requests of pages with another origin."""
     origins = headers.getlist("origin")
     if origins and not (len(origins) == 1 and _is_same_origin(origins[0], host)):
         raise Refused(HTTPStatus.FORBIDDEN, FOREIGN)
@@ -281,7 +286,7 @@ def _check_origin(headers: Headers, host: ServerName) -> None:
 
 def _is_same_origin(origin: str, host: ServerName) -> bool:
     found = _ORIGIN.fullmatch(origin)
-    other = named(found[2]) if found else None
+    other = parse_host(found[2]) if found else None
     if found is None or other is None:
         return False
     usual = _PORTS[found[1]]
@@ -289,7 +294,7 @@ def _is_same_origin(origin: str, host: ServerName) -> bool:
 
 
 def _check_site(scope: Scope, headers: Headers) -> None:
-    """Refuse what a browser sends for a page from elsewhere, but for a link that was followed."""
+    """Refuse cross-site requests of a browser, except following a link to a page."""
     if headers.get("sec-fetch-site", "none") in {"none", "same-origin"}:
         return
     is_link = headers.get("sec-fetch-mode") == "navigate"
@@ -302,15 +307,15 @@ def _check_token(headers: Headers, token: str, address: str, wrong: WrongTokens)
     given = headers.getlist("authorization")
     seconds = wrong.wait_seconds(address) if given else 0
     if seconds:
-        detail = f"too many wrong tokens came from your address; wait {seconds} seconds"
+        detail = f"too many wrong tokens from your address; try again in {seconds} seconds"
         raise Refused(HTTPStatus.TOO_MANY_REQUESTS, detail, {"Retry-After": str(seconds)})
     if len(given) == 1 and _is_token(given[0], token):
         return
     if given:
         wrong.add(address, "\n".join(given))
     detail = (
-        "this server needs its token, as the header Authorization: Bearer TOKEN;"
-        " it lies in the file http-token in the data folder"
+        "this server needs a token; send the header Authorization: Bearer TOKEN with the token"
+        " from the file http-token in the data folder"
     )
     raise Refused(HTTPStatus.UNAUTHORIZED, detail, {"WWW-Authenticate": "Bearer"})
 
@@ -323,12 +328,12 @@ def _is_token(given: str, token: str) -> bool:
 
 async def _refuse(scope: Scope, receive: Receive, send: Send, refused: Refused) -> None:
     # What is left of the request must not be taken for the next one.
-    answer = problems.refusal(scope["path"], refused, CLOSE)
+    answer = problems.answer_refused(scope["path"], refused, CLOSE)
     await answer(scope, receive, send)
 
 
 def _protect(send: Send, frames: str) -> Send:
-    """Add what every answer carries."""
+    """Add the headers of every response."""
 
     async def send_protected(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -353,7 +358,7 @@ def _log_failure(what: str) -> Iterator[None]:
 
 
 class _LogLine:
-    """One request's line in the log: who asks chooses only the method and a plain id."""
+    """One request's line in the log; the client chooses only the method and a plain ID."""
 
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
@@ -364,7 +369,7 @@ class _LogLine:
         return self
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        # The app has told already what it answered with 500.
+        # The app has logged already what it answered with 500.
         if isinstance(error, Exception) and self._status != HTTPStatus.INTERNAL_SERVER_ERROR:
             log_failure(error)
         route = getattr(self._scope.get("route"), "path", "-")
@@ -386,14 +391,14 @@ class _LogLine:
 
 
 class Token(NamedTuple):
-    """A token, and whether it was made just now."""
+    """A token, and whether it was created just now."""
 
     value: str
     is_new: bool
 
 
-def kept_token(path: Path) -> Token:
-    """Return the token in a file; where there is none, make one that only its owner can read."""
+def load_token(path: Path) -> Token:
+    """Return the token in a file, which is created for its owner alone if it does not exist."""
     atomic.make_folder(path.parent)
     with atomic.locked(path) as file:
         data = file.read()
@@ -406,8 +411,8 @@ def kept_token(path: Path) -> Token:
     value = data.decode("utf-8", "replace").strip()
     if not _TOKEN.fullmatch(value):
         message = (
-            f"{path} holds no token of at least 32 letters and digits; delete it,"
-            " and the next start makes one"
+            f"{path} contains no token of at least 32 letters and digits; delete it,"
+            " and the next start creates one"
         )
         raise CorruptFile(message)
     return Token(value, is_new=False)
@@ -417,8 +422,8 @@ def _make_private(file: atomic.Held, data: bytes) -> None:
     file.remove()
     file.replace(data)
     log.warning(
-        "others on this machine could read %s, and now cannot; if somebody has, delete it,"
-        " and the next start makes another token",
+        "%s was readable by other users of this machine, which is fixed; if someone may have read"
+        " it, delete it, and the next start creates another token",
         file.path,
     )
 
@@ -434,7 +439,7 @@ def _parse_address(host: str) -> IPv4Address | IPv6Address | None:
 
 
 def _find_group(address: str) -> str:
-    """Return what stands for everybody at one connection: of IPv6 it is the network."""
+    """Return what stands for everyone at one connection: for IPv6 the network."""
     found = _parse_address(address)
     if isinstance(found, IPv6Address) and found.ipv4_mapped is None:
         return str(ip_network((int(found), 64), strict=False))

@@ -1,4 +1,4 @@
-"""The application: every route over one assistant, and how all that it works with is."""
+"""The application: all routes over one assistant, its status, and MCP."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from turnleaf.faces.http.problems import Refused
 from turnleaf.faces.http.requests import Current, Given
 from turnleaf.faces.http.schemas import JsonModel, SettingSource, SettingValue, Time
 from turnleaf.faces.mcp import offer
-from turnleaf.faces.outside import deliveries
+from turnleaf.faces.outbound import deliveries
 from turnleaf.faces.processes import MissingPackage
 from turnleaf.scheduling import Runner
 from turnleaf.store.index_upkeep import IndexUpkeep
@@ -49,14 +49,14 @@ if TYPE_CHECKING:
 
     from starlette.types import Receive, Scope, Send
 
-    from turnleaf.faces.mcp.server import Served
+    from turnleaf.faces.mcp.server import McpServer
 
 DESCRIPTION = (
     "A memory for AI assistants that their users can read. "
     "Errors are `application/problem+json`; their `detail` says what to do."
 )
 THREADS = 12
-"""How many requests are worked on at once: more would not be faster, and each takes memory."""
+"""How many requests run at once: more would not be faster, and each takes memory."""
 
 log = logging.getLogger("turnleaf")
 
@@ -64,16 +64,16 @@ router = APIRouter(tags=["status"])
 
 
 class Health(JsonModel):
-    """A sign of life."""
+    """The health check."""
 
     status: Literal["ok"] = "ok"
 
 
 class KeptConversations(JsonModel):
-    """How much of what was said is kept, and for how long."""
+    """How many messages are stored, and for how long."""
 
     kept: str = Field(
-        description="`forever`, so many days, or the `window`: the newest messages only.",
+        description="`forever`, a number of days, or `window`: only the newest messages.",
         examples=["forever", "90 days", "window"],
     )
     messages: int
@@ -109,14 +109,14 @@ class LimitFound(JsonModel):
 
 
 class ProblemFound(JsonModel):
-    """What is wrong, or worth a look."""
+    """An error or a warning."""
 
     level: Literal["error", "warning"]
     message: str
 
 
 class Status(JsonModel):
-    """All that `turnleaf doctor` finds, how far the index is, and what is kept of conversations."""
+    """What `turnleaf doctor` reports, the progress of the index, and stored conversations."""
 
     versions: dict[str, str]
     data_folder: FolderFound
@@ -129,15 +129,15 @@ class Status(JsonModel):
     conversations: KeptConversations
 
 
-@router.get("/healthz", operation_id="health", summary="Tell whether the server lives")
+@router.get("/healthz", operation_id="health", summary="Check that the server is running")
 async def get_health() -> Health:
-    """Answer without a thread, as all of them may be at work for others."""
+    """Answer without a thread, as all of them may be busy."""
     return Health()
 
 
-@router.get("/api/status", operation_id="status", summary="Tell how everything is")
+@router.get("/api/status", operation_id="status", summary="Get the status")
 def get_status(assistant: Given, request: Request) -> Status:
-    """Look at the data folder as `turnleaf doctor` does."""
+    """Check the data folder as `turnleaf doctor` does."""
     done, total = request.app.state.feed.progress
     return Status(
         **make_doctor_report(assistant.folder),
@@ -147,7 +147,7 @@ def get_status(assistant: Given, request: Request) -> Status:
 
 
 def _count_kept(assistant: Assistant) -> KeptConversations:
-    """Count what is kept; where there never was a conversation, no file is made by looking."""
+    """Count stored messages, without creating the database if there is none."""
     store = assistant.conversations
     figures = store.figures() if store.exists() else StoredFigures(0, 0, 0, None)
     return KeptConversations(
@@ -160,33 +160,33 @@ def _count_kept(assistant: Assistant) -> KeptConversations:
 
 
 class Exchange(Response):
-    """An answer that the SDK of MCP writes, to a request that it reads."""
+    """A response that the MCP SDK writes, to a request that it reads."""
 
-    def __init__(self, served: Served) -> None:
+    def __init__(self, served: McpServer) -> None:
         super().__init__()
         self._served = served
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Have the SDK answer."""
+        """Pass the request to the SDK."""
         await self._served.on_request(scope, receive, send)
 
 
 @router.post("/mcp", include_in_schema=False)
 def talk(request: Request, assistant: Current) -> Exchange:
-    """Answer a message of an MCP client; streams and sessions there are none."""
+    """Answer a message of an MCP client, without streams or sessions."""
     try:
         return Exchange(_offer_tools(request, assistant))
     except MissingPackage as error:
         raise Refused(HTTPStatus.NOT_IMPLEMENTED, str(error), code="settings") from error
 
 
-def _offer_tools(request: Request, own: Assistant) -> Served:
-    """Return what is offered; for the first who asks, it is made."""
+def _offer_tools(request: Request, own: Assistant) -> McpServer:
+    """Return the MCP server, created at the first request."""
     state = request.app.state
     if not hasattr(state, "mcp"):
         tools = MemoryTools(own.stores)
         state.mcp = offer(lambda: tools)
-    served: Served = state.mcp
+    served: McpServer = state.mcp
     return served
 
 
@@ -208,8 +208,8 @@ def make_app(assistant: Assistant) -> FastAPI:
         try:
             assistant.init()
         except TurnleafError as error:
-            # What can be read can be served.
-            log.warning("nothing can be written: %s", error)
+            # What can be read can still be served.
+            log.warning("the data folder cannot be written: %s", error)
         stores = assistant.stores
         upkeep = IndexUpkeep(stores.passages, stores.announcements, progress=news.note_progress)
         with news, upkeep, runner:
@@ -230,7 +230,7 @@ def make_app(assistant: Assistant) -> FastAPI:
     app.state.feed = news
     app.state.runner = runner
     app.state.routes = [route for one in ROUTERS for route in one.routes]
-    problems.handle_in(app)
+    problems.add_handlers(app)
     for one in ROUTERS:
         app.include_router(one)
     app.openapi = lambda: _describe(app)  # type: ignore[method-assign]
@@ -238,7 +238,7 @@ def make_app(assistant: Assistant) -> FastAPI:
 
 
 def _describe(app: FastAPI) -> dict[str, Any]:
-    """Describe the API; what a problem looks like is named once."""
+    """Return the description of the API, with the schemas of events."""
     if not app.openapi_schema:
         described = FastAPI.openapi(app)
         schemas = described.setdefault("components", {}).setdefault("schemas", {})
@@ -250,7 +250,7 @@ def _describe(app: FastAPI) -> dict[str, Any]:
 
 
 def _describe_events() -> dict[str, Any]:
-    """Describe the data of events, which no route answers with by itself."""
+    """Return the schemas of events, which no route returns by itself."""
     _, described = models_json_schema(
         [(chat.ChatEvents, "serialization"), (feed.ServerEvents, "serialization")],
         ref_template=problems.REFERENCE,

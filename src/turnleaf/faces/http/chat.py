@@ -1,4 +1,4 @@
-"""Talking with the assistant: what a model is told, and its answer as it comes."""
+"""Chat: previewing a prompt, and streaming an answer."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from turnleaf.faces.http.streams import (
     UnderWay,
     keep_turns,
     make_event,
-    tell_failure,
+    report_failure,
 )
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ EVENTS = (
 
 
 class Attached(Body):
-    """A document that goes with a message; what is learned from it waits for the user."""
+    """A document attached to a message; facts learned from it are pending review."""
 
     name: Annotated[
         str,
@@ -69,16 +69,16 @@ class Attached(Body):
     text: str
 
     def as_document(self) -> Document:
-        """Return it as a turn takes it."""
+        """Return it as a turn expects it; refuse a name that is not one line."""
         name = checked_text(self.name, "a document's name")
         if name.splitlines() != [name] or not name.strip():
-            message = "a document's name is one line, such as notes.md; correct it"
+            message = "a document's name must be one line, such as notes.md; correct it"
             raise InvalidInput(message)
         return Document(name, checked_text(self.text, f"the document {name}"))
 
 
 class PromptRequest(Body):
-    """What the user says."""
+    """A message of the user."""
 
     message: Words = Field(examples=["客廳的燈叫什麼？", "What is the living room lamp called?"])
     key: str | None = Field(default=None, examples=["web:4f1c2a9b"])
@@ -92,11 +92,11 @@ class PromptRequest(Body):
 
 
 class ChatRequest(PromptRequest):
-    """A message; with `explain` the whole prompt is told as well.
+    """A message; with `explain` the whole prompt is sent as well.
 
-    With `again` the answer takes the place of the last one, if that was to the same message.
-    `after` is the message that this one follows, 0 for a new beginning: what followed it so far
-    is kept as another version. With `resume` an old conversation is taken up again.
+    With `again` the answer replaces the last one, if that was to the same message. `after` is the
+    message that this one follows, 0 for a new beginning: what followed it so far is kept as
+    another version. With `resume` an old conversation is continued.
     """
 
     explain: bool = False
@@ -116,7 +116,7 @@ class PromptSection(JsonModel):
 
 
 class ShapedBy(JsonModel):
-    """What went into a prompt, and what gave way."""
+    """What went into a prompt, and what was left out."""
 
     facts: list[FactView]
     hits: list[HitView]
@@ -125,7 +125,7 @@ class ShapedBy(JsonModel):
 
     @classmethod
     def of(cls, composed: Composed, assistant: Assistant, **more: object) -> Self:
-        """Return what went into a prompt, with `more` than every form has."""
+        """Return what went into a prompt, with the fields of a subclass."""
         explained = composed.explanation
         wanted = parse_query(composed.prompt.question).terms
         ids = set(explained.memories)
@@ -148,7 +148,7 @@ class PromptMessage(JsonModel):
 
 
 class Preview(ShapedBy):
-    """A whole prompt: as a system prompt with messages, and as the one text that programs get."""
+    """A whole prompt: as system prompt and messages, and as the one text that programs get."""
 
     system: str
     messages: list[PromptMessage]
@@ -175,7 +175,7 @@ class Preview(ShapedBy):
 
 
 class ChatStart(JsonModel):
-    """Which conversation it is, and who answers."""
+    """The conversation, and the model that answers."""
 
     key: str
     model: str
@@ -196,7 +196,7 @@ class ChatTool(JsonModel):
 
 
 class ChatToolResult(JsonModel):
-    """What a tool gave."""
+    """The result of a tool."""
 
     id: str
     name: str
@@ -204,7 +204,7 @@ class ChatToolResult(JsonModel):
 
 
 class ChatUsage(JsonModel):
-    """What the model says that it took."""
+    """The tokens that the model reports."""
 
     input_tokens: int
     output_tokens: int
@@ -226,7 +226,7 @@ class TurnChanges(JsonModel):
 
 
 class ChatDone(JsonModel):
-    """The whole answer, and the numbers of both messages; in private they have none."""
+    """The whole answer, and the numbers of both messages, which private ones do not have."""
 
     key: str
     text: str
@@ -251,7 +251,7 @@ class ChatEvents(JsonModel):
 
 @router.post("/api/prompt/preview", summary="Preview a prompt")
 def preview_prompt(said: PromptRequest, assistant: Given) -> Preview:
-    """Compose the prompt of a message that is not sent; nothing is changed by it."""
+    """Compose the prompt for a message without sending it; nothing is changed."""
     composed = assistant.preview(
         UNSAID if said.key is None else said.key,
         said.message,
@@ -263,24 +263,24 @@ def preview_prompt(said: PromptRequest, assistant: Given) -> Preview:
 
 @router.post(
     "/api/chat",
-    summary="Say something and get the answer as it comes",
+    summary="Send a message and stream the answer",
     description=EVENTS,
     response_class=EventStream,
     status_code=200,
     responses=document_problems(404, 502),
 )
 async def chat(asked: ChatRequest, assistant: Given, turns: UnderWay) -> EventStream:
-    """Answer a message; whoever goes away stops the model."""
+    """Answer a message; a client that disconnects stops the model."""
     key = f"web:{secrets.token_hex(8)}" if asked.key is None else asked.key
     return await turns.stream(
-        lambda: tell_failure(
+        lambda: report_failure(
             assistant, _answer(assistant, key, asked), partial(make_event, "error")
         )
     )
 
 
 def _answer(assistant: Assistant, key: str, asked: ChatRequest) -> Generator[bytes]:
-    """Return the events of a turn; what keeps it from beginning is raised before the first."""
+    """Return the events of a turn; an error that prevents it is raised before the first."""
     _check_after(assistant, key, asked)
     start = ChatStart(key=key, model=assistant.model.name)
     stream = assistant.stream(
@@ -308,12 +308,12 @@ def _answer(assistant: Assistant, key: str, asked: ChatRequest) -> Generator[byt
 
 
 def _check_after(assistant: Assistant, key: str, asked: ChatRequest) -> None:
-    """Refuse a message that is none of this conversation, before the model is asked."""
+    """Refuse `after` of another conversation, before the model is asked."""
     if not asked.after or asked.private:
         return
     found = assistant.conversations.find_message(asked.after)
     if found is None or found[0] != key:
-        message = f"message {asked.after} is none of this conversation; leave out `after`"
+        message = f"message {asked.after} is not in this conversation; leave out `after`"
         raise NotFound(message)
 
 
@@ -342,7 +342,7 @@ def _tell(one: Event) -> bytes:
 
 
 def _read_object(text: str) -> dict[str, Any]:
-    """Read JSON as strict readers do; what another host's tool gave may be no object at all."""
+    """Parse strict JSON; the result of another host's tool may not be an object at all."""
     try:
         result = json.loads(text, parse_constant=str)
     except (ValueError, RecursionError):

@@ -1,8 +1,8 @@
-"""OpenAI's chat completions: any of its clients gets a memory by another base URL.
+"""OpenAI's chat completions: its clients get a memory by changing their base URL.
 
-The client keeps the conversation. What it sends is the history of the prompt; memory is added, and
-the new exchange is kept and learned from. What a client asks for by itself, such as a title, is
-answered without memory and not kept.
+The client keeps the conversation and sends it as the history; memory is added, and the new exchange
+is stored and learned from. What a client asks for by itself, such as a title, is answered without
+memory and not stored.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from fastapi import APIRouter, Header, Request
 from pydantic import BaseModel, Field
 
 from turnleaf.assistant import Composed, Done
+from turnleaf.client_chats import find_place
 from turnleaf.core.client_tasks import INSTRUCTING, is_client_task
 from turnleaf.core.dialogue import Silence, Text, Usage
 from turnleaf.core.jsontext import dumps
@@ -29,35 +30,28 @@ from turnleaf.core.tokens import estimate
 from turnleaf.errors import InvalidInput, NotFound
 from turnleaf.faces.http.problems import Refused, document_problems
 from turnleaf.faces.http.requests import JSON_ONLY, Given
-from turnleaf.faces.http.streams import NOTHING, EventStream, RunningTurn, UnderWay, tell_failure
+from turnleaf.faces.http.streams import NOTHING, EventStream, RunningTurn, UnderWay, report_failure
 from turnleaf.turn import Reply, TurnEvent
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
+    from collections.abc import Generator, Sequence
 
     from turnleaf.assistant import Assistant
-    from turnleaf.core.stored_messages import StoredMessage
-    from turnleaf.store.contracts import Conversations
 
 router = APIRouter(prefix="/v1", tags=["OpenAI"], dependencies=[JSON_ONLY])
 
 OURS = "turnleaf"
-"""The model's name for whoever does not care which one answers."""
+"""The name of the model for clients that do not care which one answers."""
 HEADER = "X-Turnleaf-Conversation"
 OPEN_WEBUI_HEADER = "X-OpenWebUI-Chat-Id"
 READABLE = ("text", "refusal")
 HASH_CHARS = 16
 SYSTEM_PROMPT = "You do small tasks for a chat client. Answer in the form that it asks for."
-MOST_ALIKE = 50
-"""How many chats with the same beginning are told apart."""
-LOOKED_AT = 100
-"""How many of a conversation's newest messages a client's last answer is looked for in."""
-EXCHANGE = 2
 BEGUN = b": the model is asked\n\n"
-"""What clients skip; it tells them that the request was taken, before the first words come."""
+"""A comment that clients skip; it shows that the request was accepted before the first words."""
 END = b"data: [DONE]\n\n"
 Heard: TypeAlias = Composed | Silence | Text | Done
-"""What of a turn is told, or makes sure that somebody still listens."""
+"""The events that are sent, or show whether the client is still there."""
 ANSWERS = {
     HTTPStatus.OK.value: {"content": {"text/event-stream": {}}},
     **document_problems(404, 502),
@@ -65,7 +59,7 @@ ANSWERS = {
 
 
 class ContentPart(BaseModel):
-    """A part of a message; only text is taken."""
+    """A part of a message; only text is supported."""
 
     type: str = Field(examples=["text"])
     text: str | None = None
@@ -83,12 +77,12 @@ class ChatMessage(BaseModel):
 
     @property
     def text(self) -> str:
-        """What can be read, one part below the other."""
+        """The parts that are text, one below the other."""
         if not isinstance(self.content, list):
             return checked_text(self.content or "", "a message")
         for part in self.content:
             if part.type not in READABLE:
-                message = f"a part of type {part.type!r} is not taken; send text"
+                message = f"content of type {part.type!r} is not supported; send text"
                 raise InvalidInput(message)
         parts = (part.text or part.refusal or "" for part in self.content)
         return checked_text("\n".join(parts), "a message")
@@ -100,19 +94,19 @@ class ChatMessage(BaseModel):
 
 
 class StreamOptions(BaseModel):
-    """What a stream holds beside the text."""
+    """What a stream contains besides the text."""
 
     include_usage: bool | None = None
 
 
 class AnswerFormat(BaseModel):
-    """How the answer is to be written."""
+    """The form of the answer."""
 
     type: str = Field(examples=["text"])
 
 
 class CompletionRequest(BaseModel):
-    """A request for a completion; what is not named here has no effect."""
+    """A request for a completion; other fields have no effect."""
 
     model: str = Field(examples=[OURS])
     messages: list[ChatMessage] = Field(min_length=1)
@@ -126,17 +120,17 @@ class CompletionRequest(BaseModel):
     modalities: list[str] | None = None
 
     def find_refusal(self) -> str | None:
-        """Return what of it cannot be done, if anything."""
+        """Return what is not supported, if anything."""
         if self.tools or self.functions:
-            return "tools of the client are not taken; leave out `tools` and `functions`"
+            return "tools of the client are not supported; leave out `tools` and `functions`"
         if self.n not in {None, 1}:
-            return "one answer is given at a time; leave out `n`"
+            return "only one answer at a time is supported; leave out `n`"
         if self.response_format and self.response_format.type != "text":
-            return "answers are text; leave out `response_format`"
+            return "only text is supported; leave out `response_format`"
         if set(self.modalities or ()) - {"text"}:
-            return "answers are text; leave out `modalities`"
+            return "only text is supported; leave out `modalities`"
         if self.messages[-1].role != "user":
-            return "the last message must be the user's"
+            return "the last message must have the role `user`; correct it"
         return None
 
 
@@ -158,7 +152,7 @@ class Choice(BaseModel):
 
 
 class CompletionTokens(BaseModel):
-    """What it took; an estimate where the model does not tell."""
+    """The tokens used, estimated where the model does not report them."""
 
     prompt_tokens: int
     completion_tokens: int
@@ -186,7 +180,7 @@ class Completion(BaseModel):
 
 
 class ModelName(BaseModel):
-    """A name that a request may give."""
+    """A model name that a request may use."""
 
     id: str = Field(examples=[OURS])
     object: Literal["model"] = "model"
@@ -195,7 +189,7 @@ class ModelName(BaseModel):
 
 
 class ModelNames(BaseModel):
-    """The names that a request may give."""
+    """The model names that a request may use."""
 
     object: Literal["list"] = "list"
     data: list[ModelName]
@@ -203,7 +197,7 @@ class ModelNames(BaseModel):
 
 @router.get("/models", summary="List the names of the model")
 def list_models(assistant: Given) -> ModelNames:
-    """Return the names that a request may give."""
+    """Return the model names that a request may use."""
     return ModelNames(data=[ModelName(id=name) for name in _list_names(assistant)])
 
 
@@ -225,7 +219,9 @@ async def complete_chat(
     name = _find_name(conversation, chat_id)
     if wanted.stream:
         return await turns.stream(
-            lambda: tell_failure(assistant, _stream_chunks(assistant, wanted, name), _make_failure)
+            lambda: report_failure(
+                assistant, _stream_chunks(assistant, wanted, name), _make_failure
+            )
         )
     reply = await _wait_for_reply(turns.begin(lambda: _run_turn(assistant, wanted, name)), request)
     return Completion(
@@ -236,14 +232,14 @@ async def complete_chat(
 
 
 async def _wait_for_reply(running: RunningTurn[Heard], request: Request) -> Reply:
-    """Wait for the whole answer for as long as the client does."""
+    """Wait for the whole answer as long as the client is connected."""
     try:
         while (piece := await running.next()) is not None:
             if isinstance(piece, Done):
                 return piece.reply
             if await request.is_disconnected():
                 break
-        raise Refused(HTTPStatus.REQUEST_TIMEOUT, "nobody waits for the answer any more")
+        raise Refused(HTTPStatus.REQUEST_TIMEOUT, "the client disconnected; send it again")
     finally:
         running.leave()
 
@@ -251,7 +247,7 @@ async def _wait_for_reply(running: RunningTurn[Heard], request: Request) -> Repl
 def _run_turn(
     assistant: Assistant, wanted: CompletionRequest, name: str | None
 ) -> Generator[Heard]:
-    """Answer, and give of it what OpenAI's form has a place for."""
+    """Answer, and yield the events that OpenAI's format can express."""
     _check(wanted, assistant)
     *before, last = (one.as_message() for one in wanted.messages)
     history = [one for one in before if one.role not in INSTRUCTING]
@@ -260,7 +256,7 @@ def _run_turn(
         stream = _answer_task(assistant, last.text, history=history, instructions=instructions)
     else:
         key = name or _make_key(wanted)
-        found = _find_place(
+        found = find_place(
             assistant.conversations, key, history, last.text, is_named=name is not None
         )
         stream = assistant.stream(
@@ -277,7 +273,7 @@ def _run_turn(
 def _stream_chunks(
     assistant: Assistant, wanted: CompletionRequest, name: str | None
 ) -> Generator[bytes]:
-    """Answer as a stream of OpenAI's chunks; the first comes with the first words."""
+    """Answer as a stream of OpenAI's chunks."""
     has_usage = bool(wanted.stream_options and wanted.stream_options.include_usage)
     head = _make_head(assistant, wanted) | {"object": "chat.completion.chunk"}
     chunk = partial(_make_chunk, head | ({"usage": None} if has_usage else {}))
@@ -314,7 +310,7 @@ def _make_chunk(head: dict[str, Any], delta: dict[str, str], finish: str | None 
 
 
 def _make_failure(problem: dict[str, Any]) -> bytes:
-    """Tell what went wrong where OpenAI's clients look for it in a stream."""
+    """Return an error in the place where OpenAI's clients look for it in a stream."""
     error = {"message": problem["detail"], "type": "server_error", "param": None, "code": None}
     return _make_line({**problem, "error": error})
 
@@ -329,7 +325,7 @@ def _check(wanted: CompletionRequest, assistant: Assistant) -> None:
         raise InvalidInput(refusal)
     names = _list_names(assistant)
     if wanted.model not in names:
-        message = f"there is no model {wanted.model!r} here; ask for {' or '.join(names)}"
+        message = f"there is no model {wanted.model!r}; use {' or '.join(names)}"
         raise NotFound(message)
 
 
@@ -338,90 +334,26 @@ def _list_names(assistant: Assistant) -> list[str]:
 
 
 def _find_name(conversation: str | None, chat_id: str | None) -> str | None:
-    """Return the name that the client gives the conversation, if it does."""
+    """Return the client's name for the conversation, if it sends one."""
     if conversation:
         return _decode(conversation)
     return f"api:{_decode(chat_id)}" if chat_id else None
 
 
 def _make_key(wanted: CompletionRequest) -> str:
-    """Name a conversation by whose it is and how it began."""
+    """Return a key made of the user and the first message."""
     began = next((one for one in wanted.messages if one.role == "user"), wanted.messages[-1])
     digest = hashlib.sha256(began.text.encode()).hexdigest()[:HASH_CHARS]
     return f"api:{wanted.user}:{digest}" if wanted.user else f"api:{digest}"
 
 
 def _decode(header: str) -> str:
-    """Read a header in UTF-8, which HTTP itself reads as another encoding."""
+    """Decode a header as UTF-8, which HTTP itself decodes as Latin-1."""
     try:
         return header.encode("latin-1").decode()
     except UnicodeDecodeError as error:
-        message = f"the name of the conversation, {header!a:.80}, is not in UTF-8"
+        message = f"the name of the conversation, {header!a:.80}, is not UTF-8; convert it"
         raise InvalidInput(message) from error
-
-
-# Which conversation a chat is, and where in it the client stands. It sends the whole chat each time
-# and names it by how it began, so chats that begin with the same words are told apart by what was
-# answered, and a question that was edited by what it follows.
-
-
-class ChatPlace(NamedTuple):
-    """A conversation, and the message that is followed if that is not the newest one."""
-
-    key: str
-    after: int | None = None
-
-
-def _find_place(
-    store: Conversations,
-    key: str,
-    history: Sequence[Message],
-    question: str,
-    *,
-    is_named: bool,
-) -> ChatPlace:
-    """Return the conversation that a chat goes on with, among those that begin like it.
-
-    One that its client named is that conversation, whatever the client knows of it.
-    """
-    known = [key] if is_named else list(_list_keys_alike(store, key))
-    answer = next((one.text for one in reversed(history) if one.role == "assistant"), None)
-    if answer is None and is_named:
-        return ChatPlace(key)
-    if answer is None:
-        return ChatPlace(_find_begun(store, known) or _number_key(key, len(known)))
-    for one in reversed(known):
-        shown = store.messages(one, limit=LOOKED_AT)
-        places = [place for place, stored in enumerate(shown) if stored.message.text == answer]
-        if places:
-            return ChatPlace(one, _find_followed(shown, places[-1], question))
-    return ChatPlace(known[-1] if known else key)
-
-
-def _list_keys_alike(store: Conversations, key: str) -> Iterator[str]:
-    for number in range(MOST_ALIKE):
-        numbered = _number_key(key, number)
-        if store.summary(numbered) is None:
-            return
-        yield numbered
-
-
-def _number_key(key: str, number: int) -> str:
-    return f"{key}-{number + 1}" if number else key
-
-
-def _find_begun(store: Conversations, known: Sequence[str]) -> str | None:
-    """Return the chat that is being begun again: its first question was asked, and no other."""
-    summary = store.summary(known[-1]) if known else None
-    is_full = len(known) == MOST_ALIKE
-    return summary.key if summary and (summary.turns <= EXCHANGE or is_full) else None
-
-
-def _find_followed(shown: Sequence[StoredMessage], place: int, question: str) -> int | None:
-    """Return the message that is followed, unless it is the newest or its question is repeated."""
-    later = shown[place + 1 :]
-    is_repeated = len(later) <= EXCHANGE and [one.message.text for one in later[:1]] == [question]
-    return shown[place].id if later and not is_repeated else None
 
 
 # What a client asks for by itself
@@ -430,7 +362,7 @@ def _find_followed(shown: Sequence[StoredMessage], place: int, question: str) ->
 def _answer_task(
     assistant: Assistant, text: str, *, history: Sequence[Message], instructions: str
 ) -> Generator[TurnEvent]:
-    """Answer without memory, search or tools; nothing is stored or learned from."""
+    """Answer without memory, search or tools; nothing is stored or learned."""
     composer = PromptComposer(instructions or SYSTEM_PROMPT, max_tokens=assistant.prompt_max_tokens)
     prompt = replace(composer.compose(text, history=history), is_learnt=False)
     yield Composed(prompt, composer.explain())

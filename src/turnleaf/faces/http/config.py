@@ -1,4 +1,4 @@
-"""The settings: what holds, and what of it may be changed over HTTP.
+"""The settings, and which of them may be changed over HTTP.
 
 Whoever sets an address makes this machine send requests there, with the user's words and keys.
 """
@@ -34,7 +34,7 @@ LOCKED = "locked"
 ADDRESSED = ("model", "model_url", "extract_model")
 """The fields that decide which server is shown which provider's key."""
 ELSEWHERE = (
-    "for another server set TURNLEAF_ALLOWED_URLS in the environment of this one, "
+    "to allow another server, set TURNLEAF_ALLOWED_URLS where this one runs, "
     "or use turnleaf config there"
 )
 TYPES: dict[str, Any] = {"switch": bool, "number": int, "share": float, "path": str, "text": str}
@@ -51,13 +51,13 @@ OWN = {
     "openai": ("https://api.openai.com",),
     "ollama": ("http://localhost:11434", "http://127.0.0.1:11434"),
 }
-"""The servers of each provider of models; no other may be shown its key."""
+"""The servers of each provider of models; its key may not be sent to others."""
 KEYLESS = "ollama"
 USUAL = tuple(address for own in OWN.values() for address in own)
 PORTS = {"http": 80, "https": 443}
 HIGHEST_PORT = 65_535
 
-# Narrower than any library's reading, so that none can take an address for another one.
+# Stricter than any library's parser, so that none can take an address for another one.
 _ADDRESS = re.compile(
     r"(?P<scheme>https?)://"
     r"(?P<host>[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])"
@@ -67,7 +67,7 @@ _ADDRESS = re.compile(
 )
 
 _CHANGING = Lock()
-"""Two changes that are allowed one by one need not be so together."""
+"""Two changes that are allowed one by one may not be allowed together."""
 
 
 def _describe_value(setting: Setting) -> dict[str, Any]:
@@ -81,20 +81,20 @@ _FIELDS: dict[str, Any] = {
 }
 Config: Any = create_model(
     "Config",
-    __doc__="Every setting by its key, and which of them the environment fixes.",
+    __doc__="All settings by key, and which of them the environment fixes.",
     **_FIELDS,
     locked=(list[str], ...),
 )
 _PROPERTIES: dict[str, Any] = {
     one.key: {"anyOf": [_describe_value(one), {"type": "null"}], "description": one.meaning}
     for one in SETTINGS
-} | {LOCKED: {"description": "ignored, so that an answer can be sent back"}}
+} | {LOCKED: {"description": "Ignored, so that a response can be sent back."}}
 ConfigPart = Annotated[
     dict[str, Any],
     Sent(examples=[{"autoExtract": False, "flushThreshold": 0.6}, {"model": None}]),
     WithJsonSchema({"type": "object", "properties": _PROPERTIES, "additionalProperties": False}),
 ]
-"""Some of the settings; null is the default again."""
+"""Some of the settings; null resets one to its default."""
 
 
 class SettingView(JsonModel):
@@ -108,32 +108,32 @@ class SettingView(JsonModel):
     variable: str = Field(examples=["MEMORY_AUTO_EXTRACT"])
     meaning: str
     kind: Literal["switch", "number", "share", "text", "path"]
-    least: int | None = Field(description="The smallest whole number that it takes.")
+    least: int | None = Field(description="The smallest whole number that is allowed.")
     remote: bool = Field(description="Whether it can be changed over HTTP.")
 
 
 class SettingList(JsonModel):
-    """Every setting."""
+    """All settings."""
 
     settings: list[SettingView]
 
 
-@router.get("", summary="Give every setting by its key")
+@router.get("", summary="Get all settings by key")
 def get_config(assistant: Given) -> Config:
-    """Return what holds; `locked` names what the environment fixes."""
+    """Return the values in effect; `locked` are those that the environment fixes."""
     return _list_values(assistant.settings)
 
 
-@router.get("/settings", summary="Describe every setting")
+@router.get("/settings", summary="Describe all settings")
 def get_settings(assistant: Given) -> SettingList:
-    """Return what holds, where it comes from, and what it means."""
+    """Return the values in effect, their sources and their meanings."""
     settings = assistant.settings
     return SettingList(settings=[_view(one, settings) for one in SETTINGS])
 
 
 @router.put("", summary="Change some settings", responses=document_problems(409))
 def put_config(assistant: Given, values: ConfigPart) -> Config:
-    """Change all that are given, or none; it holds at once."""
+    """Change all of these settings or none; they take effect at once."""
     with _CHANGING:
         new = _find_changes(values, assistant.settings)
         if new:
@@ -147,24 +147,12 @@ def _list_values(settings: Settings) -> dict[str, Any]:
 
 
 def _view(setting: Setting, settings: Settings) -> SettingView:
-    source = _find_source(setting, settings)
-    record = {
-        "key": setting.key,
-        "value": getattr(settings, setting.field),
-        "default": setting.default,
-        "from": source,
-        "locked": settings.is_locked(setting),
-        "variable": setting.variable,
-        "meaning": setting.meaning,
-        "kind": setting.kind,
-        "least": setting.least,
-        "remote": setting.kind != "path",
-    }
-    return SettingView.model_validate(record)
+    more = {"kind": setting.kind, "least": setting.least, "remote": setting.kind != "path"}
+    return SettingView.model_validate(settings.describe(setting) | more)
 
 
 def _find_changes(values: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
-    """Return what is to be other than it is, having refused what may not be changed."""
+    """Return the settings that differ; refuse those that may not be changed."""
     wanted = dict(_check_value(key, value) for key, value in values.items() if key != LOCKED)
     new = {one: value for one, value in wanted.items() if not _is_so(one, value, settings)}
     for one, value in new.items():
@@ -194,7 +182,7 @@ def _find_setting(key: str) -> Setting:
 
 def _is_so(setting: Setting, value: object, settings: Settings) -> bool:
     if value is None:
-        return _find_source(setting, settings) == "default"
+        return settings.find_source(setting) == "default"
     return bool(value == getattr(settings, setting.field))
 
 
@@ -202,23 +190,23 @@ def _refuse_locked(setting: Setting, settings: Settings) -> None:
     if settings.is_locked(setting):
         message = (
             f"{setting.key} is fixed by {setting.variable} in the environment of the server; "
-            "change it there, or unset it and start the server again"
+            "change it there, or unset it and restart the server"
         )
         raise Refused(HTTPStatus.CONFLICT, message, code="locked-setting")
 
 
 def _refuse_reaching_out(setting: Setting, value: str | None, settings: Settings) -> None:
-    """Refuse to choose over HTTP which files are used, and which servers are asked."""
+    """Refuse to choose over HTTP which files are used and which servers are contacted."""
     if setting.kind == "path":
         message = (
-            f"{setting.key} cannot be changed over HTTP; on the server's machine use turnleaf "
+            f"{setting.key} cannot be changed here; where the server runs, use turnleaf "
             f"config {setting.key}, or set {setting.variable}"
         )
         raise Refused(HTTPStatus.FORBIDDEN, message, code="fixed-setting")
     usual = _list_usual(setting, settings)
     is_address = setting.field.endswith("_url") and value is not None
     if is_address and not is_allowed(str(value), getattr(settings, setting.field), usual=usual):
-        message = f"{setting.key} may be an address at {', '.join(usual)}; {ELSEWHERE}"
+        message = f"{setting.key} must be an address at {', '.join(usual)}; {ELSEWHERE}"
         raise Refused(HTTPStatus.FORBIDDEN, message, code="foreign-address")
 
 
@@ -228,21 +216,21 @@ def _list_usual(setting: Setting, settings: Settings) -> tuple[str, ...]:
 
 
 def _refuse_showing_a_key(new: Settings, settings: Settings) -> None:
-    """Refuse to have a provider's key sent to a server that is not its own."""
+    """Refuse to send a provider's key to a server that is not its own."""
     provider, address = _find_provider(new), new.model_url
     if provider is None or address is None:
         return
     was_so = provider in {_find_provider(settings), KEYLESS}
     if not is_allowed(address, settings.model_url if was_so else None, usual=OWN[provider]):
         message = (
-            f"with {provider}: as the model, modelUrl may be an address at "
+            f"with the provider {provider}, modelUrl must be an address at "
             f"{', '.join(OWN[provider])}, or null; {ELSEWHERE}"
         )
         raise Refused(HTTPStatus.FORBIDDEN, message, code="foreign-address")
 
 
 def _find_provider(settings: Settings) -> str | None:
-    """Name the provider whose model is asked at modelUrl: the one that answers comes first."""
+    """Return the provider whose key is sent to modelUrl: that of the model, or of extraction."""
     kinds = [(name or "").partition(":")[0] for name in (settings.model, settings.extract_model)]
     return next((kind for kind in kinds if kind in OWN), None)
 
@@ -257,23 +245,19 @@ def _replace(new: Mapping[Setting, Any], settings: Settings) -> Settings:
     return replace(settings, **values)
 
 
-def _find_source(setting: Setting, settings: Settings) -> str:
-    return settings.sources.get(setting.field, "default")
-
-
 # Addresses
 
 
 class Origin(NamedTuple):
-    """A server: all of an address that decides who answers."""
+    """A server: the part of an address that decides who answers."""
 
     scheme: str
     host: str
     port: int
 
 
-def origin(address: str) -> Origin | None:
-    """Read an address as plain as the usual ones; None for any other."""
+def parse_origin(address: str) -> Origin | None:
+    """Parse a plain address; return None for any other."""
     found = _ADDRESS.fullmatch(address)
     if found is None:
         return None
@@ -290,19 +274,21 @@ def is_allowed(
     usual: Sequence[str] = USUAL,
 ) -> bool:
     """Whether an address may be set: a usual one, one allowed here, or the present server."""
-    known = {origin(one) for one in (*usual, *list_allowed(environ), *filter(None, [present]))}
-    wanted = origin(address)
+    known = {
+        parse_origin(one) for one in (*usual, *list_allowed(environ), *filter(None, [present]))
+    }
+    wanted = parse_origin(address)
     return wanted is not None and wanted in known
 
 
 def list_allowed(environ: Mapping[str, str] = ENVIRONMENT) -> list[str]:
-    """Return the addresses that whoever runs the server allows."""
+    """Return the addresses that the operator of the server allows."""
     addresses = list_allowed_urls(environ)
     for one in addresses:
-        if origin(one) is None:
+        if parse_origin(one) is None:
             message = (
-                "TURNLEAF_ALLOWED_URLS must hold addresses such as http://192.168.1.5:11434, with "
-                f"commas between them; {one!r} is none; correct it or remove it"
+                "TURNLEAF_ALLOWED_URLS must be addresses such as http://192.168.1.5:11434, with "
+                f"commas between them, not {one!r}; correct it or remove it"
             )
             raise SettingsError(message)
     return addresses

@@ -1,4 +1,4 @@
-"""Conversations: listed, read page by page, renamed, exported and erased."""
+"""Conversations: list, read page by page, rename, export and erase."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ MessageId = Annotated[int, Field(ge=1, le=LARGEST_ID, examples=[17])]
 class Summary(JsonModel):
     """A conversation without its messages.
 
-    Its title is its first question until it is renamed. `audience` is empty where everyone on
-    this folder may find what it says, and `searched` is false where nobody else should.
+    Its title is its first question until it is renamed. `audience` is empty where everyone may
+    find its messages, and `searched` is false where it is excluded from search.
     """
 
     key: str = Field(examples=["web:4f1c2a9b"])
@@ -85,16 +85,16 @@ class Summaries(JsonModel):
 
 
 class UsedFact(JsonModel):
-    """A fact that was in a prompt; its content is what it says today, if it is still there."""
+    """A fact that was in a prompt, with its present content if it still exists."""
 
     id: str
     content: str | None
 
 
 class UsedHit(JsonModel):
-    """Where something stood that was found for a question.
+    """The place of a search result that was in a prompt.
 
-    `text` is how a message begins that was found, unless it was erased or forgotten since.
+    `text` is the beginning of a message, unless it was erased or forgotten since.
     """
 
     source: str = Field(examples=["daily"])
@@ -109,7 +109,7 @@ class UsedHit(JsonModel):
 
     @classmethod
     def of(cls, record: dict[str, Any], assistant: Assistant) -> UsedHit:
-        """Return the form of what was kept of a hit."""
+        """Return the form of a stored hit."""
         if "message" in record:
             return cls.model_validate(record | _find_place(record["message"], assistant))
         folder = "daily/" if record["source"] == "daily" else ""
@@ -124,11 +124,10 @@ class PromptParts(JsonModel):
 
 
 class MessageView(JsonModel):
-    """Who said what, and when; `content` is text, or OpenAI's content parts.
+    """A message; `content` is text, or OpenAI's content parts.
 
-    `versions` are the messages that follow the same `parent`, if there are several: what was
-    asked or answered again. A `hidden` one was forgotten, and is in no prompt. In private a
-    message has no `id`.
+    `versions` are the messages that follow the same `parent`, if there are several. A `hidden`
+    message was forgotten, and is in no prompt. A private message has no `id`.
     """
 
     id: int | None = Field(examples=[17])
@@ -149,9 +148,9 @@ class MessageView(JsonModel):
 
 
 class ConversationPage(JsonModel):
-    """A page of a conversation; a private one is in the server's memory only, until it ends.
+    """A page of a conversation; a private one exists only in the server's memory.
 
-    `earlier` and `later` tell whether there is more before and after these messages.
+    `earlier` and `later` are whether there are more messages before and after these.
     """
 
     key: str
@@ -164,14 +163,14 @@ class ConversationPage(JsonModel):
 
 
 class Altered(Body):
-    """What is to change; an empty title is that of the first question again."""
+    """The changes; an empty title restores the original one."""
 
     title: str | None = Field(default=None, max_length=1000, examples=["燈"])
     searched: bool | None = None
 
 
 class Chosen(Body):
-    """A version of a message that is to be shown, with what followed it."""
+    """A version of a message to show, with what followed it."""
 
     message: MessageId
 
@@ -180,11 +179,11 @@ class Chosen(Body):
 def list_conversations(
     assistant: Given,
     q: Annotated[
-        str | None, Query(description="Only those whose title or messages contain it.")
+        str | None, Query(description="Only those whose title or messages contain this text.")
     ] = None,
     limit: Annotated[int | None, Query(ge=1, le=LARGEST_ID)] = None,
 ) -> Summaries:
-    """Return conversations, the newest first."""
+    """Return conversations, newest first."""
     found = assistant.conversations.summaries(q or None, limit)
     return Summaries(conversations=[Summary.of(one) for one in found])
 
@@ -209,7 +208,7 @@ def export_conversation(
     assistant: Given,
     format: Annotated[Literal["markdown", "json"], Query()] = "markdown",  # noqa: A002 - its name in the API
 ) -> Response:
-    """Return all that is shown of it: Markdown to be read, or JSON with everything."""
+    """Return its messages as Markdown, or as JSON with all details."""
     if not request.scope["raw_path"].endswith(EXPORT.encode()):
         # The slash is a part of the key, and was sent as %2F.
         page = get_conversation(f"{key}{EXPORT}", assistant)
@@ -231,21 +230,21 @@ def get_conversation(
     key: str,
     assistant: Given,
     before: Annotated[
-        int | None, Query(ge=1, le=LARGEST_ID, description="Only what stands before this message.")
+        int | None, Query(ge=1, le=LARGEST_ID, description="Only messages before this one.")
     ] = None,
     limit: Annotated[
-        int | None, Query(ge=1, le=MAX_LIMIT, description="The newest so many; without it all.")
+        int | None, Query(ge=1, le=MAX_LIMIT, description="The newest so many; by default all.")
     ] = None,
     around: Annotated[
-        int | None, Query(ge=1, le=LARGEST_ID, description="What stands around this message.")
+        int | None, Query(ge=1, le=LARGEST_ID, description="Messages around this one.")
     ] = None,
 ) -> ConversationPage:
-    """Return what was said, the oldest first, and what shaped each answer."""
+    """Return the messages, oldest first, and what went into each answer."""
     private = assistant.private_history(key)
     summary = assistant.conversations.summary(key)
     if private is None and summary is None:
         raise _make_unknown(key)
-    with suppress(StorageError):  # what cannot be written can still be read
+    with suppress(StorageError):  # A read-only folder can still be read.
         assistant.settle_messages()
     page, earlier, later = (
         _read_around(assistant, key, around, limit)
@@ -269,12 +268,12 @@ def get_conversation(
 
 @router.patch(
     "/{key:path}",
-    summary="Rename a conversation, or keep it out of the search",
+    summary="Rename a conversation, or exclude it from search",
     responses=UNKNOWN,
     dependencies=[JSON_ONLY],
 )
 def change_conversation(key: str, altered: Altered, assistant: Given) -> Summary:
-    """Change its title, or whether search and prompts of others may use it."""
+    """Change its title, or whether it is used in search and other prompts."""
     store = assistant.conversations
     _find_summary(assistant, key)
     if altered.title is not None:
@@ -292,18 +291,18 @@ def change_conversation(key: str, altered: Altered, assistant: Given) -> Summary
     dependencies=[JSON_ONLY],
 )
 def show_version(key: str, chosen: Chosen, assistant: Given) -> None:
-    """Show the message and what followed it; what is shown now stays, and can be shown again."""
+    """Show the message and what followed it; the version shown now is kept."""
     assistant.show_version(key, chosen.message)
 
 
 @router.delete(
     "/{key:path}",
-    summary="Erase a conversation for good",
+    summary="Permanently erase a conversation",
     status_code=HTTPStatus.NO_CONTENT,
     responses=UNKNOWN,
 )
 def erase_conversation(key: str, assistant: Given) -> None:
-    """Erase it to the last byte; what was learned from it stays."""
+    """Erase it completely; facts learned from it stay."""
     if not assistant.erase_conversation(key):
         raise _make_unknown(key)
 
@@ -311,7 +310,7 @@ def erase_conversation(key: str, assistant: Given) -> None:
 def _read_before(
     assistant: Assistant, key: str, before: int | None, limit: int | None
 ) -> tuple[Sequence[StoredMessage], bool, bool]:
-    """Return the newest messages before one, and whether there are earlier and later ones."""
+    """Return the newest messages before one, and whether there are earlier or later ones."""
     store = assistant.conversations
     found = store.messages(key, before, None if limit is None else limit + 1)
     page = found if limit is None else found[-limit:]
@@ -323,7 +322,7 @@ def _read_before(
 def _read_around(
     assistant: Assistant, key: str, message: int, limit: int | None
 ) -> tuple[Sequence[StoredMessage], bool, bool]:
-    """Return a message in the middle of what stands around it."""
+    """Return the messages around one."""
     found = assistant.conversations.messages(key)
     wanted = len(found) if limit is None else limit
     place = bisect_left([one.id for one in found], message)
@@ -371,7 +370,7 @@ def _view_parts(
 
 
 def _find_place(message: int, assistant: Assistant) -> dict[str, Any]:
-    """Return where a message stands now; of an erased one nothing is known."""
+    """Return where a message is now; nothing is known of an erased one."""
     store = assistant.conversations
     place = {"file": store.location.name, "line": message, "id": str(message)}
     found = store.find_message(message)

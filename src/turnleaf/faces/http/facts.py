@@ -1,4 +1,4 @@
-"""The facts of the long-term memory: one by one, those that wait, and what was changed."""
+"""The facts of the long-term memory, those that are pending review, and changes."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ class Capacity(JsonModel):
     max_chars: int
 
 
-class Facts(JsonModel):
-    """Facts, and how much of the memory all of them take."""
+class FactList(JsonModel):
+    """FactList, and how much of the memory is used by all of them."""
 
     facts: list[FactView]
     capacity: Capacity
@@ -67,20 +67,20 @@ class NewFact(Body):
 
 
 class Added(FactView):
-    """A fact that is remembered now, and those that made room for it."""
+    """A new fact, and those that made room for it."""
 
     displaced: list[FactView] = Field(default_factory=list)
 
 
 class OtherWords(Body):
-    """What a fact is to say; with `expected` only if it still says that."""
+    """The new content of a fact; with `expected` only if it still has that content."""
 
     content: Words = Field(examples=["The living room lamp is called Mei", "客廳的燈叫做小美"])
     expected: str | None = None
 
 
 class Deleted(JsonModel):
-    """A fact that was forgotten, and the change that `undo` takes back."""
+    """A forgotten fact, and the change to undo."""
 
     deleted: FactView
     change: int
@@ -90,12 +90,12 @@ class Deleted(JsonModel):
 def get_facts(
     assistant: Given,
     category: Annotated[
-        str | None, Query(description="Only those below this heading; empty: below none.")
+        str | None, Query(description="Only facts below this heading; empty: below none.")
     ] = None,
-) -> Facts:
+) -> FactList:
     """Return the facts in the file's order, and how much room is left."""
     known = read_facts(assistant)
-    return Facts(
+    return FactList(
         facts=[one for one in known if category is None or (one.category or "") == category],
         capacity=measure_capacity(assistant, [one.content for one in known]),
     )
@@ -105,10 +105,10 @@ def get_facts(
     "", status_code=HTTPStatus.CREATED, summary="Remember a fact", responses=document_problems(409)
 )
 def add_fact(assistant: Current, fact: NewFact, response: Response) -> Added:
-    """Add a fact at the end of its category; where there is no room, learned ones make it.
+    """Add a fact at the end of its category; where there is no room, learned facts make it.
 
-    Those that moved to the older facts for it are `displaced`. A memory that is full of other
-    facts answers 409, in the language of the fact.
+    FactList that moved to the older ones are `displaced`. If the memory is full of other facts, the
+    response is 409, in the language of the fact.
     """
     kept = remember_fact(assistant.memory, fact.content, fact.category)
     response.headers["Location"] = f"facts/{quote(kept.memory.id, safe='')}"
@@ -116,18 +116,16 @@ def add_fact(assistant: Current, fact: NewFact, response: Response) -> Added:
     return Added(**added.model_dump(), displaced=[FactView.of(one) for one in kept.displaced])
 
 
-@router.get("/{id:path}", summary="Give a fact", responses=document_problems(404))
+@router.get("/{id:path}", summary="Get a fact", responses=document_problems(404))
 def get_fact(assistant: Given, memory_id: Id) -> FactView:
-    """Return the fact of that id."""
+    """Return the fact with that ID."""
     found = next((one for one in read_facts(assistant) if one.id == memory_id), None)
     if found is None:
         raise _make_unknown()
     return found
 
 
-@router.patch(
-    "/{id:path}", summary="Let a fact say something else", responses=document_problems(404, 409)
-)
+@router.patch("/{id:path}", summary="Change a fact", responses=document_problems(404, 409))
 def change_fact(assistant: Current, memory_id: Id, words: OtherWords) -> FactView:
     """Change a fact in its place."""
     memory = assistant.memory.update(memory_id, words.content, expected=words.expected)
@@ -138,7 +136,7 @@ def change_fact(assistant: Current, memory_id: Id, words: OtherWords) -> FactVie
 
 @router.delete("/{id:path}", summary="Forget a fact", responses=document_problems(404))
 def delete_fact(assistant: Given, memory_id: Id) -> Deleted:
-    """Forget a fact; `POST /api/memory/undo` with the change's number brings it back."""
+    """Forget a fact; `POST /api/memory/undo` with the change's number restores it."""
     if not assistant.memory.delete(memory_id):
         raise _make_unknown()
     deletions = (one for one in assistant.memory.changes(memory_id) if one.op == "delete")
@@ -148,12 +146,12 @@ def delete_fact(assistant: Given, memory_id: Id) -> Deleted:
 
 
 def read_facts(assistant: Assistant) -> list[FactView]:
-    """Return the facts with the lines that they stand on, both of one and the same text."""
+    """Return the facts with their lines, both from one read of the file."""
     return [FactView.of(memory, line) for memory, line in assistant.memory.list_with_lines()]
 
 
 def measure_capacity(assistant: Assistant, contents: Sequence[str]) -> Capacity:
-    """Return how much of the memory some facts take."""
+    """Return how much of the memory these facts take."""
     settings = assistant.settings
     return Capacity(
         items=len(contents),
@@ -169,24 +167,24 @@ def _view_fact(assistant: Assistant, memory: Memory) -> FactView:
 
 
 def _make_unknown() -> NotFound:
-    return NotFound("no fact has that id; it may have been forgotten meanwhile, so list the facts")
+    return NotFound("no fact has that ID; it may have been forgotten meanwhile, so list the facts")
 
 
-# What waits until a person has accepted it
+# FactList that are pending review
 
 
 class Waiting(FactView, Sourced):
-    """A fact that waits, and what it rests on."""
+    """A fact that is pending review, and its source."""
 
 
 class Pending(JsonModel):
-    """All that waits."""
+    """The facts that are pending review."""
 
     pending: list[Waiting]
 
 
 class PendingDecision(Body):
-    """What is to become of a fact that waits; with `content` it is accepted saying that."""
+    """A decision about a pending fact; with `content` it is accepted with that text."""
 
     id: str = Field(examples=["k7m2q9x4vd"])
     action: Literal["accept", "reject"]
@@ -194,15 +192,15 @@ class PendingDecision(Body):
 
 
 class Decided(JsonModel):
-    """What became of it."""
+    """The decision, and the fact that was accepted."""
 
     action: Literal["accept", "reject"]
     fact: FactView | None
 
 
-@pending_router.get("", summary="List what waits to be accepted")
+@pending_router.get("", summary="List the facts that are pending review")
 def get_pending(assistant: Given) -> Pending:
-    """Return what was learned from a document, a tool or a stranger; it is in no prompt."""
+    """Return facts learned from documents, tools or strangers, which are in no prompt."""
     found = list_waiting(assistant)
     recorded = assistant.pending.changes() if found else []
     sources = {change.id: change.source for change in recorded if change.source}
@@ -210,21 +208,21 @@ def get_pending(assistant: Given) -> Pending:
 
 
 @pending_router.post(
-    "", summary="Accept or reject what waits", responses=document_problems(404, 409)
+    "", summary="Accept or reject a pending fact", responses=document_problems(404, 409)
 )
 def decide_pending(assistant: Current, decision: PendingDecision) -> Decided:
-    """Move a fact to the memory under its id, or drop it."""
+    """Move a fact to the memory under its ID, or delete it."""
     if decision.action == "accept":
         accepted = assistant.pending.accept(decision.id, decision.content)
         return Decided(action="accept", fact=FactView.of(accepted))
     if not assistant.pending.reject(decision.id):
-        message = "nothing waits by that id; it may have been decided already, so list what waits"
+        message = "no pending fact has that ID; it may have been decided already, so list them"
         raise NotFound(message)
     return Decided(action="reject", fact=None)
 
 
 def list_waiting(assistant: Assistant) -> list[Memory]:
-    """Return what waits; where nothing ever did, no file is made by looking."""
+    """Return the pending facts, without creating their file if there is none."""
     pending = assistant.pending
     return pending.get_all() if pending.exists() else []
 
@@ -233,7 +231,7 @@ def _view_waiting(memory: Memory, source: Source | None) -> Waiting:
     return Waiting.model_validate({**to_json(memory), **describe_source(source)})
 
 
-# What was changed, and taking it back
+# Changes, and undoing them
 
 
 class ChangeList(JsonModel):
@@ -244,16 +242,14 @@ class ChangeList(JsonModel):
 
 
 class Undo(Body):
-    """Which change to take back; without a number the newest, or the newest that can be."""
+    """The change to undo; by default the newest, or the newest that can be undone."""
 
     change: StrictInt | None = Field(default=None, ge=1)
-    skip: StrictBool = Field(
-        default=False, description="Leave alone what changed since, and go on to what did not."
-    )
+    skip: StrictBool = Field(default=False, description="Skip facts that were changed since.")
 
 
 class Undone(JsonModel):
-    """What was taken back, and the version of the file since."""
+    """The undone changes, and the new version of the file."""
 
     undone: list[ChangeView]
     etag: str = Field(examples=['"0f3a9c"'])
@@ -265,13 +261,13 @@ def get_changes(
     *,
     limit: Annotated[int, Query(ge=1, le=MOST_CHANGES)] = 50,
     before: Annotated[
-        int | None, Query(ge=1, description="Only those before the change of this number.")
+        int | None, Query(ge=1, description="Only changes before this number.")
     ] = None,
     learnt: Annotated[
-        bool, Query(description="Only what was learned from conversations, with its quote.")
+        bool, Query(description="Only facts learned from conversations, with their quotes.")
     ] = False,
 ) -> ChangeList:
-    """Return the newest changes first; for the next page give the last number as `before`."""
+    """Return changes, newest first; the next page is `before` the last number."""
     history = assistant.memory.changes()
     wanted = [
         change
@@ -281,13 +277,13 @@ def get_changes(
     return ChangeList(changes=_list_changes(wanted[:limit], history), more=len(wanted) > limit)
 
 
-@changes_router.post("/undo", summary="Take a change back", responses=document_problems(404, 409))
+@changes_router.post("/undo", summary="Undo a change", responses=document_problems(404, 409))
 def undo(assistant: Given, wanted: Undo | None = None) -> Undone:
-    """Take back one change, with all that was made in the same step; 409 if it changed since."""
+    """Undo one change, with all that was made in the same step; 409 if it changed since."""
     memory, asked = assistant.memory, wanted or Undo()
     undone = memory.undo(asked.change, skip=asked.skip)
     if not undone:
-        message = "there is nothing to undo"
+        message = "there is nothing to undo; every change was undone already"
         raise NotFound(message)
     return Undone(undone=_list_changes(undone, memory.changes()), etag=make_etag(memory.version()))
 

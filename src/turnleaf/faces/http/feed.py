@@ -19,7 +19,7 @@ from turnleaf.faces.http.problems import Refused
 from turnleaf.faces.http.requests import from_app, make_etag
 from turnleaf.faces.http.schemas import FactView, JsonModel
 from turnleaf.faces.http.streams import EventStream, log, make_event
-from turnleaf.faces.outside import harmless
+from turnleaf.faces.outbound import redact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -238,7 +238,7 @@ class EventFeed:
     def _tell_learned(self) -> None:
         for problem in self._own.problems():
             log.warning("in the background: %s", mask_secrets(problem))
-            self.publish("problem", ProblemTold(message=harmless(problem, self._own)))
+            self.publish("problem", ProblemTold(message=redact(problem, self._own)))
         facts = [LearnedLater.of(one) for one in self._own.learnt()]
         if facts:
             self.publish("learnt", LearnedFacts(facts=facts))
@@ -266,7 +266,7 @@ class EventFeed:
     def _complain(self, error: Exception) -> None:
         is_surprise = not isinstance(error, TurnleafError | OSError)
         log.warning("the memory could not be looked at: %s", error, exc_info=is_surprise)
-        self.publish("problem", ProblemTold(message=harmless(str(error), self._own)))
+        self.publish("problem", ProblemTold(message=redact(str(error), self._own)))
 
 
 router = APIRouter(tags=["talking"])

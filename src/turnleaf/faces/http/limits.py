@@ -1,4 +1,4 @@
-"""How much a request may cost; what goes beyond is cut off with a problem."""
+"""Limits on the size and duration of requests; what exceeds them is refused."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CLOSE = {"Connection": "close"}
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RequestLimits:
     """How much a client may ask for, and how long it may take."""
 
     url_bytes: int = 8 * KB
@@ -35,32 +35,32 @@ class Limits:
     all_bodies_bytes: int = 64 * MB
     """How much of all requests together is held in memory."""
     linger_seconds: float = 2.0
-    """For how long what nobody wants is still read, so that a client gets to our answer."""
+    """How long a refused body is still read, so that the client gets to our response."""
     stalled_seconds: float = 30.0
-    """For how long an answer may wait for a client that reads nothing of it."""
+    """How long a response may wait for a client that reads nothing of it."""
     idle_seconds: int = 5
     connections: int = 256
 
 
 class Gone(Exception):
-    """The client left before it had sent all."""
+    """The client disconnected before it had sent everything."""
 
 
 class BodyRoom:
-    """The bytes that the bodies of all requests share; all of it is used on the event loop."""
+    """The bytes that the bodies of all requests share; used on the event loop only."""
 
     def __init__(self, most_bytes: int) -> None:
         self._left = most_bytes
 
     @contextmanager
     def share(self) -> Iterator[Callable[[int], None]]:
-        """Have a request take bytes, which it gives back in the end."""
+        """Yield a function that takes bytes for a request, and return them in the end."""
         taken = 0
 
         def take(count: int) -> None:
             nonlocal taken
             if count > self._left:
-                detail = "too much is being sent to this server at once; try again in a moment"
+                detail = "the server is receiving too much at once; try again in a moment"
                 raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, detail, {"Retry-After": "1"})
             self._left -= count
             taken += count
@@ -71,32 +71,32 @@ class BodyRoom:
             self._left += taken
 
 
-def check_head(scope: Scope, limits: Limits) -> None:
-    """Refuse another protocol, headers that are too long, and an address that is so or no path."""
+def check_head(scope: Scope, limits: RequestLimits) -> None:
+    """Refuse other protocols, headers or addresses that are too long, and proxy requests."""
     if scope["http_version"] not in VERSIONS:
-        detail = "this server speaks HTTP/1.1; ask in that version"
+        detail = "this server speaks HTTP/1.1; use that version"
         raise Refused(HTTPStatus.HTTP_VERSION_NOT_SUPPORTED, detail)
     # The parser stops reading a head only while it is incomplete; one that comes at once is whole.
     if sum(len(name) + len(value) for name, value in scope["headers"]) > limits.head_bytes:
-        detail = f"the headers have more than {limits.head_bytes} bytes; send less in them"
+        detail = f"the headers exceed {limits.head_bytes} bytes; shorten them"
         raise Refused(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, detail)
     if len(scope["raw_path"]) + len(scope["query_string"]) > limits.url_bytes:
-        detail = f"the address has more than {limits.url_bytes} bytes; send less in it"
+        detail = f"the address exceeds {limits.url_bytes} bytes; shorten it"
         raise Refused(HTTPStatus.REQUEST_URI_TOO_LONG, detail)
     if not scope["raw_path"].startswith(b"/"):
-        detail = "the address must be a path that begins with /; this server is no proxy"
+        detail = "the address must be a path that begins with /; this server is not a proxy"
         raise Refused(HTTPStatus.BAD_REQUEST, detail)
 
 
 async def with_whole_body(
-    scope: Scope, receive: Receive, limits: Limits, take: Callable[[int], None]
+    scope: Scope, receive: Receive, limits: RequestLimits, take: Callable[[int], None]
 ) -> Receive:
-    """Read a request's body, within its limits; whoever receives then finds it there at once."""
+    """Read the whole body within the limits, and return a `Receive` that has it at once."""
     headers = Headers(scope=scope)
     if not _has_body(headers):
         return receive
     if "content-length" in headers and "transfer-encoding" in headers:
-        detail = "the request says its length in two ways; send only one of them"
+        detail = "the request has both Content-Length and Transfer-Encoding; send only one of them"
         raise Refused(HTTPStatus.BAD_REQUEST, detail)
     if int(headers.get("content-length", "0")) > limits.body_bytes:
         raise _make_too_large(limits)
@@ -116,16 +116,16 @@ async def with_whole_body(
     return _replay(bytes(body), receive)
 
 
-async def drain(scope: Scope, receive: Receive, limits: Limits) -> None:
-    """Read some of a body that nobody wants: a client that still sends would miss our answer."""
+async def drain(scope: Scope, receive: Receive, limits: RequestLimits) -> None:
+    """Read some of a refused body: a client that is still sending would miss our response."""
     headers = Headers(scope=scope)
     if _has_body(headers) and "expect" not in headers:
         with suppress(TimeoutError, Gone, Refused):
             await asyncio.wait_for(_read(receive, limits, lambda _: None), limits.linger_seconds)
 
 
-async def _read(receive: Receive, limits: Limits, keep: Callable[[bytes], None]) -> None:
-    """Have a body kept as it comes, up to its limit."""
+async def _read(receive: Receive, limits: RequestLimits, keep: Callable[[bytes], None]) -> None:
+    """Pass a body on as it arrives, up to its limit."""
     size, is_more = 0, True
     while is_more:
         message = await receive()
@@ -152,6 +152,6 @@ def _has_body(headers: Headers) -> bool:
     return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
 
 
-def _make_too_large(limits: Limits) -> Refused:
-    detail = f"the request has more than {limits.body_bytes} bytes; send less at once"
+def _make_too_large(limits: RequestLimits) -> Refused:
+    detail = f"the request exceeds {limits.body_bytes} bytes; send less at once"
     return Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail)

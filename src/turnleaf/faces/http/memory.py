@@ -1,4 +1,4 @@
-"""The memory as one file, searched and in figures, and the daily log beside it."""
+"""The memory file, search, statistics, and daily notes."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 class MainMemory(JsonModel):
-    """The memory file as it is, and its version."""
+    """The memory file and its version."""
 
     content: str = Field(examples=["# Memory\n\n## 家\n\n- 客廳的燈叫做小明\n"])
     etag: str = Field(examples=['"0f3a9c"'])
@@ -58,7 +58,7 @@ class MainMemory(JsonModel):
 
 
 class SavedMemory(JsonModel):
-    """The version that was saved, the change that `undo` takes back, and how many facts it has."""
+    """The version that was saved, the change to undo, and the number of facts."""
 
     etag: str = Field(examples=['"0f3a9c"'])
     change: int | None
@@ -66,7 +66,7 @@ class SavedMemory(JsonModel):
 
 
 class Results(JsonModel):
-    """What was found, best first, and how."""
+    """Search results, best first, and how they were found."""
 
     query: str
     mode: Literal["words", "words and meaning"]
@@ -74,7 +74,7 @@ class Results(JsonModel):
 
 
 class Stats(JsonModel):
-    """The memory in figures; `tokens` is what it takes in a prompt, about."""
+    """Statistics of the memory; `tokens` is about what it takes in a prompt."""
 
     facts: int
     chars: int
@@ -90,7 +90,7 @@ class Stats(JsonModel):
 
 @router.get(
     "/main",
-    summary="Give the memory file",
+    summary="Get the memory file",
     response_model=MainMemory,
     responses={
         200: {"headers": ETAG, "content": {"text/markdown": {"schema": {"type": "string"}}}},
@@ -103,7 +103,7 @@ def get_memory(
     response: Response,
     if_none_match: Annotated[str | None, Header(alias="If-None-Match")] = None,
 ) -> Any:  # noqa: ANN401 - by what is accepted
-    """Return the file to the byte; with `Accept: text/markdown` as it is, else as JSON."""
+    """Return the exact file: with `Accept: text/markdown` as text, else in JSON."""
     text, version = assistant.memory.snapshot()
     headers = {"ETag": make_etag(version), "Vary": "Accept"}
     if if_none_match is not None and is_known(version, if_none_match):
@@ -131,10 +131,11 @@ def put_memory(
     text: Received,
     response: Response,
     if_match: Annotated[
-        str | None, Header(alias="If-Match", description="Save only if this is still the version.")
+        str | None,
+        Header(alias="If-Match", description="Save only if this is still the current version."),
     ] = None,
 ) -> SavedMemory:
-    """Put a whole text into the file; the one that it replaces is one `undo` away."""
+    """Replace the whole text of the file; `undo` restores the previous one."""
     expected = _find_expected(assistant, if_match)
     try:
         written = assistant.memory.write(text, expected=expected)
@@ -147,20 +148,20 @@ def put_memory(
     return SavedMemory(etag=make_etag(written.version), change=written.change, facts=facts)
 
 
-@router.get("/search", summary="Find what fits best", response_model_exclude_unset=True)
+@router.get("/search", summary="Search", response_model_exclude_unset=True)
 def search(
     assistant: Current,
     *,
     q: Annotated[str, Query(min_length=1, examples=["living room lamp", "客廳的燈"])],
     limit: Annotated[int, Query(ge=1, le=MAX_LIMIT)] = 10,
     source: Annotated[Literal["memory", "older", "daily", "conversations"] | None, Query()] = None,
-    since: Annotated[Day | None, Query(description="Only what is not older.")] = None,
-    until: Annotated[Day | None, Query(description="Only what is not newer.")] = None,
-    explain: Annotated[bool, Query(description="Tell what each score is made of.")] = False,
+    since: Annotated[Day | None, Query(description="Only results from that day on.")] = None,
+    until: Annotated[Day | None, Query(description="Only results up to that day.")] = None,
+    explain: Annotated[bool, Query(description="Include the parts of each score.")] = False,
 ) -> Results:
-    """Search the memory, the daily logs and the conversations, in any language, best first."""
+    """Search facts, daily notes and conversations, in any language, best first."""
     if not q.strip():
-        message = "give some words to search for, as q"
+        message = "the search is empty; send some words as q"
         raise InvalidInput(message)
     found = assistant.index.search(q, limit, source=source, since=since, until=until)
     hits = note_newer(found, assistant.memory.changes)
@@ -172,9 +173,9 @@ def search(
     )
 
 
-@router.get("/stats", summary="Give the memory in figures")
+@router.get("/stats", summary="Get statistics of the memory")
 def get_stats(assistant: Given) -> Stats:
-    """Count what is remembered."""
+    """Return the numbers of facts, notes, conversations and more."""
     memory = assistant.memory
     known = memory.get_all()
     used = measure_capacity(assistant, [one.content for one in known])
@@ -194,7 +195,7 @@ def get_stats(assistant: Given) -> Stats:
 
 
 def _count_conversations(assistant: Assistant) -> int:
-    """Count the conversations; where there never was one, no file is made by looking."""
+    """Count the conversations, without creating the database if there is none."""
     store = assistant.conversations
     return store.figures().conversations if store.exists() else 0
 
@@ -213,7 +214,7 @@ def _wants_text(accept: str) -> bool:
 
 
 def _find_expected(assistant: Assistant, if_match: str | None) -> str | None:
-    """Return the version that may be replaced, if it matters which one."""
+    """Return the version that may be replaced, or None for any."""
     if if_match is None or if_match.strip() == ANY:
         return None
     version = assistant.memory.version()
@@ -226,16 +227,16 @@ def _refuse_changed(assistant: Assistant) -> Refused:
     etag = make_etag(assistant.memory.version())
     message = (
         "somebody else saved the memory meanwhile, so nothing was written; get it again, "
-        "join both texts and save that with the new ETag"
+        "merge both texts and save the result with the new ETag"
     )
     return Refused(HTTPStatus.PRECONDITION_FAILED, message, {"ETag": etag}, etag=etag)
 
 
-# The daily log
+# Daily notes
 
 
 class DaySummary(JsonModel):
-    """How much was noted on a day."""
+    """The size of a day's note."""
 
     date: Day
     entries: int
@@ -243,13 +244,13 @@ class DaySummary(JsonModel):
 
 
 class Days(JsonModel):
-    """The days that have notes."""
+    """The days that have a note."""
 
     days: list[DaySummary]
 
 
 class DayLog(JsonModel):
-    """The notes of a day."""
+    """The note of a day."""
 
     date: Day
     content: str = Field(examples=["# 2026-11-15\n\n- 08:30 換了客廳的燈泡\n"])
@@ -257,30 +258,32 @@ class DayLog(JsonModel):
 
 
 class Note(Body):
-    """Something to note."""
+    """An entry to add."""
 
     entry: Words = Field(examples=["Changed the bulb in the living room", "換了客廳的燈泡"])
 
 
-@daily_router.get("", summary="List the days that have notes")
+@daily_router.get("", summary="List the days that have a note")
 def get_days(assistant: Given) -> Days:
-    """Return the days, the newest first."""
+    """Return the days, newest first."""
     return Days(days=[_summarize(assistant, day) for day in reversed(assistant.daily.dates())])
 
 
-@daily_router.get("/{date}", summary="Give the notes of a day")
+@daily_router.get("/{date}", summary="Get the note of a day")
 def get_day(assistant: Given, day: NamedDay) -> DayLog:
-    """Return a day's notes as a person reads them; nothing when there are none."""
+    """Return a day's note, or an empty text if there is none."""
     content = assistant.daily.read(day)
     return DayLog(date=day, content=content, exists=bool(content))
 
 
-@daily_router.post("/{date}", status_code=HTTPStatus.CREATED, summary="Note something today")
+@daily_router.post(
+    "/{date}", status_code=HTTPStatus.CREATED, summary="Add an entry to today's note"
+)
 def add_note(assistant: Given, day: NamedDay, note: Note) -> DayLog:
-    """Add a note with the time of its making, which is why no other day takes one."""
+    """Add an entry with the present time, which is why only today is accepted."""
     today = assistant.now().date()
     if day != today:
-        message = f"a note carries the time of its making, so only today, {today}, takes one"
+        message = f"an entry has the present time; add it to today's note, {today}"
         raise InvalidInput(message)
     assistant.daily.append(note.entry)
     return get_day(assistant, day)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from html import escape
 from pathlib import Path
 
 from fastapi import APIRouter, Request
@@ -11,6 +12,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from turnleaf.errors import NotFound
 from turnleaf.faces.http.access import FRAMES
+from turnleaf.installation import advise_install
 
 router = APIRouter(include_in_schema=False)
 
@@ -29,7 +31,7 @@ TYPES = {
     ".svg": "image/svg+xml",
     ".woff2": "font/woff2",
 }
-"""What is served, and as what; nothing else is."""
+"""The types of the files that are served; no others are."""
 
 _PART = r"[A-Za-z0-9_-][A-Za-z0-9._-]*"
 _NAME = re.compile(rf"{_PART}(?:/{_PART})*")
@@ -39,19 +41,18 @@ OWN = (
     " connect-src 'self'; font-src 'self'; manifest-src 'self'; base-uri 'none';"
     f" form-action 'none'; {FRAMES}"
 )
-"""What a page of ours may load and do; it may give styles that carry its nonce to itself."""
+"""What our pages may load and do; styles need the nonce of the response."""
 
-NOT_BUILT = """\
+NOT_BUILT = f"""\
 <!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <title>Turnleaf</title>
 <h1>Turnleaf is running, without its page</h1>
 <p>The page is built when Turnleaf is installed, and this copy has none. Run <code>make run</code>
-in its source, or install it anew:
-<code>pip install --force-reinstall 'turnleaf[server]'</code>.</p>
-<p>The API works: <a href="/docs">/docs</a> shows it, and <a href="/openapi.json">/openapi.json</a>
-describes it for programs.</p>
+in its source folder, or reinstall Turnleaf: {escape(advise_install("server", again=True))}.</p>
+<p>The API works: see <a href="/docs">/docs</a> and
+<a href="/openapi.json">/openapi.json</a>.</p>
 <h1 lang="zh-TW">Turnleaf 正在執行，但沒有網頁</h1>
 <p lang="zh-TW">網頁會在安裝時一併建置。請在原始碼資料夾執行 <code>make run</code>，或重新安裝。</p>
 </html>
@@ -66,7 +67,7 @@ def page() -> Response:
 
 @router.api_route("/docs", methods=[*READS])
 def to_docs() -> Response:
-    """Lead to where the description's files are found beside it."""
+    """Redirect to the folder of the API description."""
     return RedirectResponse("docs/", 308)
 
 
@@ -84,7 +85,7 @@ def docs_file(name: str, request: Request) -> Response:
 
 @router.api_route("/assets/{name:path}", methods=[*READS])
 def asset(name: str, request: Request) -> Response:
-    """Return a file whose name says what it holds, so that it never changes."""
+    """Return a file whose name has a hash of its content, so that it never changes."""
     return file(FOLDER, f"assets/{name}", request, FOR_EVER)
 
 
@@ -96,7 +97,7 @@ def root_file(request: Request) -> Response:
 
 
 def html(path: Path) -> Response:
-    """Return a page, with a nonce that no other answer has, or say that it was not built."""
+    """Return a page with a nonce of its own, or a notice that it was not built."""
     if not path.is_file():
         return HTMLResponse(NOT_BUILT)
     nonce = secrets.token_urlsafe(NONCE_BYTES)
@@ -106,10 +107,10 @@ def html(path: Path) -> Response:
 
 
 def file(folder: Path, name: str, request: Request, keeping: str) -> Response:
-    """Return a file of a folder, packed where the browser can unpack it."""
+    """Return a file of a folder, compressed if the browser accepts that."""
     kind = TYPES.get(Path(name).suffix)
     if kind is None or not _NAME.fullmatch(name) or not (folder / name).is_file():
-        message = "there is no such file; reload the page, it may have been updated"
+        message = "there is no such file; the page may have been updated, so reload it"
         raise NotFound(message)
     path, packed = _find_packed(folder / name, request)
     found = path.stat()

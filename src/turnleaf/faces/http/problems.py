@@ -1,4 +1,4 @@
-"""Errors as `application/problem+json`: a status, and a sentence that says what to do."""
+"""Errors as `application/problem+json`, with a sentence in the language of the client."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
+from turnleaf.core.languages.translation import translate
 from turnleaf.errors import (
     Conflict,
     CorruptFile,
@@ -35,9 +36,9 @@ log = logging.getLogger("turnleaf")
 
 MEDIA_TYPE = "application/problem+json"
 REFERENCE = "#/components/schemas/{model}"
-"""How the description of the API names a schema."""
+"""How the description of the API refers to a schema."""
 COMPLETIONS = "/v1/"
-"""Below this path clients look for a sentence where OpenAI puts it."""
+"""Below this path clients look for the sentence where OpenAI puts it."""
 
 Code = Literal[
     "invalid", "settings", "not-found", "memory-full", "conflict", "corrupt-file", "storage",
@@ -46,7 +47,7 @@ Code = Literal[
     "wrong-media-type", "wrong-method", "no-such-address", "unreadable-body", "invalid-request",
     "changed-meanwhile", "unexpected",
 ]  # fmt: skip
-"""What kind of problem it is, for programs; it stays the same when its sentence is reworded."""
+"""The kind of problem, for programs; it stays the same when its sentence is reworded."""
 KINDS: dict[type[TurnleafError], tuple[HTTPStatus, Code]] = {
     InvalidInput: (HTTPStatus.UNPROCESSABLE_ENTITY, "invalid"),
     SettingsError: (HTTPStatus.SERVICE_UNAVAILABLE, "settings"),
@@ -58,7 +59,7 @@ KINDS: dict[type[TurnleafError], tuple[HTTPStatus, Code]] = {
     EmbeddingError: (HTTPStatus.BAD_GATEWAY, "embedding"),
     ModelError: (HTTPStatus.BAD_GATEWAY, "model"),
 }
-"""The status and the kind of problem that an error of ours is answered with."""
+"""The status and the kind of problem for each of our errors."""
 CODES: dict[HTTPStatus, Code] = {
     HTTPStatus.UNAUTHORIZED: "unauthorized",
     HTTPStatus.FORBIDDEN: "foreign-page",
@@ -76,21 +77,22 @@ CODES: dict[HTTPStatus, Code] = {
     HTTPStatus.INTERNAL_SERVER_ERROR: "unexpected",
     HTTPStatus.SERVICE_UNAVAILABLE: "busy",
 }
-"""What a status means where no error of ours says more; any other: the request is at fault."""
+"""What a status means where none of our errors says more; any other is an invalid request."""
 ADVICE = {
-    HTTPStatus.NOT_FOUND: "there is nothing at this address; /docs lists what there is",
-    HTTPStatus.METHOD_NOT_ALLOWED: "this address does not take that method; /docs lists which do",
+    HTTPStatus.NOT_FOUND: "there is nothing at this address; see /docs for all addresses",
+    HTTPStatus.METHOD_NOT_ALLOWED: "this address does not support that method; see /docs",
 }
 UNREADABLE = "the body cannot be read as JSON in UTF-8; correct it and send it again"
-UNEXPECTED = "something went wrong in the server; its log says what"
+UNEXPECTED = "something went wrong; the server log has the details"
 FAILED = "request %s failed"
-"""What the log says of such a request."""
 request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
-"""The id of the request that is being answered."""
+"""The ID of the current request."""
+request_language: ContextVar[str] = ContextVar("request_language", default="en")
+"""The language that the client of the current request prefers."""
 
 
 class Fault(BaseModel):
-    """A part of a request that cannot be taken."""
+    """A part of a request that is invalid."""
 
     where: str = Field(examples=["body.content"])
     message: str = Field(examples=["Field required"])
@@ -103,15 +105,18 @@ class Problem(BaseModel):
     title: str = Field(examples=["Not Found"])
     status: int = Field(examples=[404])
     code: Code = Field(description="The kind of problem, for programs.", examples=["not-found"])
-    detail: str = Field(examples=["there is no fact with the id b2c3d4f5g6"])
+    detail: str = Field(
+        description="What to do, in the language of Accept-Language where there is a translation.",
+        examples=["there is no fact with the ID b2c3d4f5g6"],
+    )
     request_id: str | None = Field(
         None,
         alias="requestId",
-        description="By which the server's log tells more of what nobody foresaw.",
+        description="Find the details of an unexpected error in the server log by this ID.",
         examples=["5f0c1d9a7be24c36"],
     )
     etag: str | None = Field(
-        None, description="The version that there is now, where another one was expected."
+        None, description="The current version, where another one was expected."
     )
     errors: list[Fault] | None = None
 
@@ -146,27 +151,27 @@ def document_problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 EVERYWHERE = document_problems(400, 401, 403, 408, 413, 415, 421, 422, 429, 500, 503)
-"""What any request may be answered with."""
+"""Problems that any request may be answered with."""
 
 
-def as_record(
+def make_record(
     status: HTTPStatus, detail: str, *, code: Code | None = None, **more: object
 ) -> dict[str, Any]:
-    """Return the document of a problem; without a code it is the usual one of the status."""
+    """Return the document of a problem; the code is by default that of the status."""
     return {
         "type": "about:blank",
         "title": status.phrase,
         "status": status.value,
         "code": code or CODES.get(status, "invalid-request"),
-        "detail": detail,
+        "detail": translate(detail, request_language.get()),
         **more,
     }
 
 
-def record_of(error: TurnleafError) -> dict[str, Any]:
+def make_error_record(error: TurnleafError) -> dict[str, Any]:
     """Return the document of an error of ours."""
     status, code = _classify(error)
-    return as_record(status, str(error), code=code)
+    return make_record(status, str(error), code=code)
 
 
 def _classify(error: TurnleafError) -> tuple[HTTPStatus, Code]:
@@ -174,7 +179,7 @@ def _classify(error: TurnleafError) -> tuple[HTTPStatus, Code]:
     return next(kinds, (HTTPStatus.INTERNAL_SERVER_ERROR, "unexpected"))
 
 
-def answer(
+def make_answer(
     path: str,
     status: HTTPStatus,
     detail: str,
@@ -183,21 +188,25 @@ def answer(
     code: Code | None = None,
     **more: object,
 ) -> JSONResponse:
-    """Answer a request for a path with a problem."""
-    record = as_record(status, detail, code=code, **more)
+    """Return the response to a request for a path with a problem."""
+    record = make_record(status, detail, code=code, **more)
     if path.startswith(COMPLETIONS):
-        record["error"] = _describe_for_openai(status, detail)
+        record["error"] = _describe_for_openai(status, record["detail"])
     return JSONResponse(record, status, headers=dict(headers or {}), media_type=MEDIA_TYPE)
 
 
-def refusal(path: str, refused: Refused, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """Answer a request for a path that is refused, with some more headers."""
+def answer_refused(
+    path: str, refused: Refused, headers: Mapping[str, str] | None = None
+) -> JSONResponse:
+    """Return the response to a refused request, with more headers."""
     given = {**(headers or {}), **(refused.headers or {})}
-    return answer(path, refused.status, refused.detail, given, code=refused.code, **refused.more)
+    return make_answer(
+        path, refused.status, refused.detail, given, code=refused.code, **refused.more
+    )
 
 
-def handle_in(app: FastAPI) -> None:
-    """Have an app answer every error with a problem."""
+def add_handlers(app: FastAPI) -> None:
+    """Make an app answer every error with a problem."""
     for kind in (TurnleafError, Refused, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, _handle)
 
@@ -207,18 +216,18 @@ def _handle(request: Request, error: Exception) -> JSONResponse:
     match error:
         case TurnleafError():
             status, code = _classify(error)
-            return answer(path, status, str(error), code=code)
+            return make_answer(path, status, str(error), code=code)
         case Refused():
-            return refusal(path, error)
+            return answer_refused(path, error)
         case RequestValidationError():
             return _answer_invalid(path, error)
         case HTTPException():
             return _answer_http(request, error)
-    return answer(path, HTTPStatus.INTERNAL_SERVER_ERROR, UNEXPECTED, **log_failure(error))
+    return make_answer(path, HTTPStatus.INTERNAL_SERVER_ERROR, UNEXPECTED, **log_failure(error))
 
 
 def log_failure(error: Exception) -> dict[str, Any]:
-    """Log what nobody foresaw under the id of its request, and return that for the answer."""
+    """Log an unexpected error under the ID of its request, and return that for the response."""
     log.error(FAILED, request_id.get(), exc_info=error)
     return {"requestId": request_id.get()}
 
@@ -231,14 +240,14 @@ def _describe_for_openai(status: HTTPStatus, detail: str) -> dict[str, Any]:
 def _answer_invalid(path: str, error: RequestValidationError) -> JSONResponse:
     wrong = [_describe_fault(one) for one in error.errors()]
     faults = "; ".join(f"{one['where']}: {one['message']}" for one in wrong[:3])
-    detail = f"the request cannot be taken: {faults}"
+    detail = f"the request is invalid: {faults}"
     is_unreadable = any(one["type"] == "json_invalid" for one in error.errors())
     code: Code = "unreadable-body" if is_unreadable else "invalid-request"
-    return answer(path, HTTPStatus.UNPROCESSABLE_ENTITY, detail, code=code, errors=wrong)
+    return make_answer(path, HTTPStatus.UNPROCESSABLE_ENTITY, detail, code=code, errors=wrong)
 
 
 def _describe_fault(found: Mapping[str, Any]) -> dict[str, str]:
-    """Say what is wrong without repeating what was sent."""
+    """Describe what is wrong without repeating what was sent."""
     return {
         "where": ".".join(str(part) for part in jsonable_encoder(found["loc"])),
         "message": str(found["msg"]),
@@ -246,7 +255,7 @@ def _describe_fault(found: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _list_methods(request: Request) -> list[str]:
-    """Name what an address takes; the framework would name only the first of its routes."""
+    """Return all methods of an address; the framework has only those of its first route."""
     path = request.scope["path"]
     routes = [route for route in request.app.state.routes if route.path_regex.match(path)]
     return sorted({method for route in routes for method in route.methods or ()})
@@ -255,12 +264,12 @@ def _list_methods(request: Request) -> list[str]:
 def _answer_http(request: Request, error: HTTPException) -> JSONResponse:
     path, status = request.url.path, HTTPStatus(error.status_code)
     if status is HTTPStatus.BAD_REQUEST:
-        # The framework answers so to a body that is nested too deeply, or no UTF-8.
+        # The framework answers so to a body that is nested too deeply or not UTF-8.
         code: Code = "unreadable-body"
-        return answer(path, HTTPStatus.UNPROCESSABLE_ENTITY, UNREADABLE, code=code)
+        return make_answer(path, HTTPStatus.UNPROCESSABLE_ENTITY, UNREADABLE, code=code)
     headers = error.headers
     if status is HTTPStatus.METHOD_NOT_ALLOWED:
         headers = {"Allow": ", ".join(_list_methods(request))}
     said = str(error.detail)
     detail = ADVICE.get(status, said) if said == status.phrase else said
-    return answer(path, status, detail, headers)
+    return make_answer(path, status, detail, headers)

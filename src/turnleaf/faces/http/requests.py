@@ -1,4 +1,4 @@
-"""What a handler takes of a request: the assistant asked, a body of JSON or text, versions."""
+"""What handlers read from a request: the assistant, a body of JSON or text, versions."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ async def _check_json(request: Request) -> None:
         message = "send the body as JSON, with the header Content-Type: application/json"
         raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, message)
     if has_half_character(data):
-        message = "the body holds half a character (a lone surrogate such as \\ud800); remove it"
+        message = "the body contains half a character (a lone surrogate such as \\ud800); remove it"
         raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, message, code="unreadable-body")
 
 
 JSON_ONLY = Depends(_check_json)
-"""Refuse any other body: a form of another site can send one, and JSON it cannot.
+"""Refuse bodies other than JSON, which a form on another website cannot send.
 
-JSON can also escape half a character, which no file, database or answer can hold.
+JSON can also escape half a character, which no file, database or response can hold.
 """
 
 
@@ -81,12 +81,12 @@ async def _read_file(request: Request) -> str:
         text = _decode(data)
     else:
         message = (
-            "send the text as it is, with the header Content-Type: text/markdown and in UTF-8, "
+            "send the text in UTF-8 with the header Content-Type: text/markdown, "
             'or as JSON: {"content": "..."}'
         )
         raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, message)
     if len(text.encode("utf-8", "surrogatepass")) > MAX_FILE_BYTES:
-        message = f"a memory file may have {MAX_FILE_BYTES:,} bytes; shorten it"
+        message = f"the memory file is limited to {MAX_FILE_BYTES:,} bytes; shorten it"
         raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message)
     return text
 

@@ -1,4 +1,4 @@
-"""What is asked by the clock, and what came of it."""
+"""Schedules and their runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from turnleaf.core.times import to_iso
 from turnleaf.faces.http.problems import document_problems
 from turnleaf.faces.http.requests import JSON_ONLY, Given, from_app
 from turnleaf.faces.http.schemas import Body, JsonModel, Time, Words
-from turnleaf.faces.outside import harmless
+from turnleaf.faces.outbound import redact
 from turnleaf.scheduling import Runner
 from turnleaf.store.timing import assumed_zone, local_zone, upcoming
 
@@ -36,7 +36,7 @@ Running = Annotated[Runner, from_app("runner")]
 
 
 class RunView(JsonModel):
-    """One time that a schedule was due, and what came of it."""
+    """One run of a schedule, and its result."""
 
     id: str
     due: Time
@@ -51,12 +51,12 @@ class RunView(JsonModel):
     def of(cls, run: schedules.Run, assistant: Assistant) -> Self:
         """Return a run's form as it is now."""
         record = schedules.run_to_json(schedules.as_of_now(run, assistant.now()))
-        error = run.error and harmless(run.error, assistant)
+        error = run.error and redact(run.error, assistant)
         return cls.model_validate({**record, "error": error})
 
 
 class ScheduleView(JsonModel):
-    """Something that is asked by the clock, when it is next, and how it went last."""
+    """A prompt that runs on a schedule, with its next and last run."""
 
     id: str = Field(examples=["k7m2q9x4vd"])
     name: Name | None = None
@@ -73,7 +73,7 @@ class ScheduleView(JsonModel):
 
     @classmethod
     def of(cls, one: schedules.Schedule, assistant: Assistant, **more: object) -> Self:
-        """Return a schedule's form as it is now, with `more` than every form has."""
+        """Return a schedule's form as it is now, with the fields of a subclass."""
         last = [RunView.of(run, assistant) for run in one.runs[-1:]]
         return cls.model_validate(
             {
@@ -86,13 +86,13 @@ class ScheduleView(JsonModel):
 
 
 class ScheduleWithRuns(ScheduleView):
-    """A schedule and the record of its runs, newest first."""
+    """A schedule and its runs, newest first."""
 
     runs: list[RunView]
 
 
-class Schedules(JsonModel):
-    """Every schedule; the time zone of this machine, and whether results can go to Slack."""
+class ScheduleList(JsonModel):
+    """All schedules, the time zone of the server, and whether it can deliver to Slack."""
 
     schedules: list[ScheduleView]
     timezone: Zone
@@ -100,7 +100,7 @@ class Schedules(JsonModel):
 
 
 class NewSchedule(Body):
-    """What is to be asked, and when; without a time zone in that of this machine."""
+    """A prompt and when to run it; the default time zone is that of the server."""
 
     prompt: Prompt
     timing: Timing
@@ -110,7 +110,7 @@ class NewSchedule(Body):
 
 
 class ScheduleChanges(Body):
-    """What is to be different; a name that is null is taken away."""
+    """The changes; a name that is null is removed."""
 
     prompt: Prompt | None = None
     timing: Timing | None = None
@@ -121,38 +121,38 @@ class ScheduleChanges(Body):
 
 
 class Removed(JsonModel):
-    """A schedule that is gone, with the record of its runs."""
+    """A removed schedule."""
 
     deleted: ScheduleView
 
 
 class TimingRequest(Body):
-    """A timing that somebody thinks about."""
+    """A timing to preview."""
 
     timing: Timing
     timezone: Zone | None = None
 
 
 class Times(JsonModel):
-    """When it would be."""
+    """The next times of a timing."""
 
     times: list[Time]
     timezone: Zone
 
 
 @router.get("", summary="List the schedules")
-def get_schedules(assistant: Given, runner: Running) -> Schedules:
-    """Return the schedules in the order in which they were made."""
-    return Schedules(
+def get_schedules(assistant: Given, runner: Running) -> ScheduleList:
+    """Return the schedules in the order in which they were added."""
+    return ScheduleList(
         schedules=[ScheduleView.of(one, assistant) for one in assistant.schedules.get_all()],
         timezone=local_zone(),
         channels="slack" in runner.kinds,
     )
 
 
-@router.post("", status_code=HTTPStatus.CREATED, summary="Have something asked by the clock")
+@router.post("", status_code=HTTPStatus.CREATED, summary="Run a prompt on a schedule")
 def add_schedule(assistant: Given, wanted: NewSchedule, response: Response) -> ScheduleView:
-    """Add a schedule; `timing` is cron, an interval or one moment."""
+    """Add a schedule; `timing` is a cron expression, an interval, or a date and time."""
     made = assistant.schedules.add(
         wanted.prompt,
         wanted.timing,
@@ -164,27 +164,27 @@ def add_schedule(assistant: Given, wanted: NewSchedule, response: Response) -> S
     return ScheduleView.of(made, assistant)
 
 
-@router.post("/preview", summary="Tell when a timing would be")
+@router.post("/preview", summary="Preview a timing")
 def preview_timing(assistant: Given, wanted: TimingRequest) -> Times:
-    """Return the next times; what says no time answers 422 with a sentence for who types it."""
+    """Return the next times; an invalid timing is answered with 422 and an explanation."""
     zone = wanted.timezone or assumed_zone()
     times = upcoming(wanted.timing, zone, assistant.now(), MOST_PREVIEWED)
     return Times(times=[to_iso(one) for one in times], timezone=zone)
 
 
-@router.get("/{id}", summary="Give a schedule and its runs", responses=document_problems(404))
+@router.get("/{id}", summary="Get a schedule and its runs", responses=document_problems(404))
 def get_schedule(assistant: Given, schedule_id: Id) -> ScheduleWithRuns:
-    """Return a schedule with the record of its runs, newest first."""
+    """Return a schedule with its runs, newest first."""
     one = assistant.schedules.get(schedule_id)
     runs = [RunView.of(run, assistant) for run in reversed(one.runs)]
     return ScheduleWithRuns.of(one, assistant, runs=runs)
 
 
 @router.patch(
-    "/{id}", summary="Change a schedule, pause it or let it go on", responses=document_problems(404)
+    "/{id}", summary="Change, pause or resume a schedule", responses=document_problems(404)
 )
 def change_schedule(assistant: Given, schedule_id: Id, changes: ScheduleChanges) -> ScheduleView:
-    """Change what is given; what a paused schedule missed is not made up for."""
+    """Change the given fields; runs missed during a pause are skipped."""
     given = changes.model_dump(include={"prompt", "timing", "deliver"}, exclude_none=True)
     if "name" in changes.model_fields_set:
         given["name"] = changes.name or ""
@@ -196,7 +196,7 @@ def change_schedule(assistant: Given, schedule_id: Id, changes: ScheduleChanges)
 
 @router.delete("/{id}", summary="Remove a schedule", responses=document_problems(404))
 def delete_schedule(assistant: Given, schedule_id: Id) -> Removed:
-    """Remove a schedule; what it said stays where it was delivered."""
+    """Remove a schedule; its results stay."""
     return Removed(deleted=ScheduleView.of(assistant.schedules.remove(schedule_id), assistant))
 
 
@@ -207,5 +207,5 @@ def delete_schedule(assistant: Given, schedule_id: Id) -> Removed:
     responses=document_problems(404, 409),
 )
 def run_schedule(assistant: Given, runner: Running, schedule_id: Id) -> RunView:
-    """Begin a run in the background; 409 while it runs already."""
+    """Start a run in the background; 409 if it is running already."""
     return RunView.of(runner.begin(schedule_id), assistant)

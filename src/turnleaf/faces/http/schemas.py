@@ -1,4 +1,4 @@
-"""The values that several routes take or answer with, as JSON has them."""
+"""The JSON schemas that several routes use."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Day = Annotated[date, BeforeValidator(_check_day), Field(examples=["2026-11-15"]
 
 Words = Annotated[
     str,
-    # The stores say more clearly than a pattern what is wrong; this is for whoever reads the API.
+    # The stores explain what is wrong better than a pattern; this one is documentation.
     Field(json_schema_extra={"pattern": r"^[^\x00]*[^\s\x00][^\x00]*$"}),
 ]
 """A text that is not empty."""
@@ -58,7 +58,7 @@ SettingSource = Literal["default", "file", "environment"]
 
 
 class JsonModel(BaseModel):
-    """Something that is answered."""
+    """A response, or a part of one."""
 
     model_config = ConfigDict(
         alias_generator=to_camel,
@@ -68,13 +68,13 @@ class JsonModel(BaseModel):
 
 
 class Body(JsonModel):
-    """Something that is sent; what it does not know is refused."""
+    """The body of a request; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class FactView(JsonModel):
-    """A fact of the long-term memory, and the line of its file that it stands on."""
+    """A fact of the long-term memory, and its line in the file."""
 
     id: str = Field(examples=["k7m2q9x4vd"])
     content: str = Field(examples=["The living room lamp is called Ming", "客廳的燈叫做小明"])
@@ -94,7 +94,7 @@ class FactView(JsonModel):
 
 
 class Sourced(JsonModel):
-    """What a fact rests on: the words, where and when they were said, how far to trust them."""
+    """The source of a fact: the quote, where and when it was said, and its trust."""
 
     quote: str | None = Field(default=None, examples=["我家客廳的燈叫做小明"])
     conversation: str | None = Field(default=None, examples=["web:4f1c"])
@@ -116,7 +116,7 @@ def describe_source(source: Source | None) -> dict[str, str | None]:
 
 
 class ChangeView(Sourced):
-    """One change of the memory, and whether it was or can be taken back."""
+    """One change of the memory, and whether it was or can be undone."""
 
     n: int
     time: Time
@@ -139,7 +139,7 @@ class ChangeView(Sourced):
 
 
 class NewerView(JsonModel):
-    """What replaced the fact that a message gave, and on which day."""
+    """What replaced the fact in a message, and since when."""
 
     since: str = Field(examples=["2026-11-05"])
     content: str = Field(examples=["客廳的燈叫做小華"])
@@ -151,12 +151,12 @@ class NewerView(JsonModel):
 
 
 class HitView(JsonModel):
-    """A passage that was found, where it stands, and how well it fits.
+    """A search result: its text, its place and its score.
 
-    `terms` are the parts of the text that were asked for, to be highlighted; `bm25` and `vector`
-    tell what the score is made of, where that was asked for, and are null where that side does
-    not exist. The score of what is there for its day or its place alone is null. A passage of a
-    conversation has its `message`; where another version of that is shown now, `shown` is false.
+    `terms` are the parts of the text to highlight; `bm25` and `vector` are the parts of the score,
+    if asked for, and null where there is none. The score of a passage that was added for its day
+    or place alone is null. A passage of a conversation has its `message`; `shown` is false where
+    another version of that message is shown now.
     """
 
     model_config = ConfigDict(json_schema_serialization_defaults_required=False)
@@ -217,7 +217,7 @@ def _round(part: float | None) -> float | None:
 
 
 def show_path(path: Path, assistant: Assistant) -> str:
-    """Name a file by its place in the memory's or the data folder; nobody is told of others."""
+    """Return a path relative to the memory or data folder, without revealing other folders."""
     inside = (path.relative_to(folder) for folder in _folders(assistant) if folder in path.parents)
     return next(inside, Path(path.name)).as_posix()
 

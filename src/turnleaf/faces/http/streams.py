@@ -1,7 +1,7 @@
-"""Answers that come piece by piece, and the threads on which they are made.
+"""Streamed responses, and the threads that produce them.
 
-A turn runs on a thread of its own. Its client may go away at any moment: then the thread is told,
-and ends the turn at its next piece, so that what was said until then is kept.
+A turn runs on a thread of its own. When its client disconnects, the thread ends the turn at its
+next piece, so that the text so far is stored.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from turnleaf.errors import TurnleafError
 from turnleaf.faces.http import problems
 from turnleaf.faces.http.problems import Refused
 from turnleaf.faces.http.requests import from_app
-from turnleaf.faces.outside import harmless
+from turnleaf.faces.outbound import redact
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Generator, Mapping
@@ -37,28 +37,28 @@ T = TypeVar("T")
 
 MOST_TURNS = 8
 LINGERING = 4
-"""How many times as many threads there may be, with those of turns that nobody reads any more."""
+"""How many times as many threads there may be, including those of abandoned turns."""
 SILENCE_SECONDS = 15.0
-"""After so long without an event a comment is sent, so that nobody takes the line for dead."""
+"""After so long without an event a comment is sent, so that the connection is kept."""
 STOP_SECONDS = 2.0
 COMMENT = b": still here\n\n"
 NOTHING = b""
-"""A piece that is not sent: a moment at which a turn can end."""
+"""A piece that is not sent, but lets an abandoned turn end."""
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 log = logging.getLogger("turnleaf")
 
 
 def make_event(name: str, data: BaseModel | Mapping[str, Any]) -> bytes:
-    """Return an event as it goes over the line."""
+    """Return an event in the format of server-sent events."""
     record = data.model_dump(by_alias=True) if isinstance(data, BaseModel) else data
     return f"event: {name}\ndata: {dumps(record)}\n\n".encode()
 
 
-def tell_failure(
+def report_failure(
     assistant: Assistant, pieces: Generator[bytes], tell: Callable[[dict[str, Any]], bytes]
 ) -> Generator[bytes]:
-    """Return what a turn gives; once it has begun, what goes wrong is told as its last piece."""
+    """Yield the pieces of a turn; an error after the first becomes the last piece."""
     has_begun = False
     with closing(pieces):
         try:
@@ -73,10 +73,10 @@ def tell_failure(
 
 def _describe(error: Exception, assistant: Assistant) -> dict[str, Any]:
     if isinstance(error, TurnleafError):
-        record = problems.record_of(error)
-        return record | {"detail": harmless(record["detail"], assistant)}
+        record = problems.make_error_record(error)
+        return record | {"detail": redact(record["detail"], assistant)}
     failure = problems.log_failure(error)
-    return problems.as_record(HTTPStatus.INTERNAL_SERVER_ERROR, problems.UNEXPECTED, **failure)
+    return problems.make_record(HTTPStatus.INTERNAL_SERVER_ERROR, problems.UNEXPECTED, **failure)
 
 
 class RunningTurn(Generic[T]):
@@ -95,7 +95,7 @@ class RunningTurn(Generic[T]):
         self._thread = Thread(target=run, name="turnleaf-turn", daemon=True)
 
     def start(self) -> None:
-        """Begin."""
+        """Start the thread."""
         self._thread.start()
 
     async def next(self) -> T | None:
@@ -106,12 +106,12 @@ class RunningTurn(Generic[T]):
         return piece[0] if piece else None
 
     def leave(self) -> None:
-        """Have the turn end at its next piece: nobody reads on, and others may take its place."""
+        """End the turn at its next piece: the client is gone, and others may take its place."""
         self._is_left.set()
 
     @property
     def is_left(self) -> bool:
-        """Whether nobody reads on."""
+        """Whether the client is gone."""
         return self._is_left.is_set()
 
     def join(self, seconds: float) -> None:
@@ -131,8 +131,8 @@ class RunningTurn(Generic[T]):
             ending = error
         self._end(self)
         if ending and self._is_left.is_set():
-            # Its words may be the user's.
-            log.warning("a turn that was stopped failed: %s", type(ending).__name__)
+            # The message may quote the user.
+            log.warning("a stopped turn failed: %s", type(ending).__name__)
         self._pass_on(ending)
 
     def _pass_on(self, piece: tuple[T] | BaseException | None) -> None:
@@ -141,7 +141,7 @@ class RunningTurn(Generic[T]):
 
 
 class Turns:
-    """The turns that are under way, at most so many at once."""
+    """The running turns, at most so many at once."""
 
     def __init__(self, most: int = MOST_TURNS) -> None:
         self._most = most
@@ -153,16 +153,16 @@ class Turns:
         running = RunningTurn(make, self._discard)
         with self._guard:
             heard = [one for one in self._running if not one.is_left]
-            # What nobody reads any more ends at its next piece, so some may linger.
+            # Abandoned turns end at their next piece, so some may linger.
             if len(heard) >= self._most or len(self._running) >= LINGERING * self._most:
-                detail = f"{self._most} answers are being given already; try again in a moment"
+                detail = f"{self._most} answers are already in progress; try again in a moment"
                 raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, detail, {"Retry-After": "1"})
             self._running.add(running)
         running.start()
         return running
 
     async def stream(self, make: Callable[[], Generator[bytes]]) -> EventStream:
-        """Run a turn whose pieces go to the client; raise what keeps the first from coming."""
+        """Run a turn whose pieces go to the client; raise an error that comes before the first."""
         running = self.begin(make)
         try:
             return EventStream(running, await running.next())
@@ -171,7 +171,7 @@ class Turns:
             raise
 
     def close(self) -> None:
-        """End every turn; a model that keeps silent is not waited for."""
+        """End every turn, without waiting for a silent model."""
         with self._guard:
             running = list(self._running)
         for one in running:
@@ -186,7 +186,7 @@ class Turns:
 
 @asynccontextmanager
 async def keep_turns(app: FastAPI) -> AsyncIterator[None]:
-    """Have an app run turns for as long as it is served."""
+    """Run turns for an app as long as it is served."""
     app.state.turns = turns = Turns()
     try:
         yield
@@ -205,11 +205,11 @@ class Pieces(Protocol):
         """Wait for the next piece; None is the end."""
 
     def leave(self) -> None:
-        """Take note that nobody reads on."""
+        """Note that the client is gone."""
 
 
 class EventStream(StreamingResponse):
-    """Server-sent events for as long as there are some and the client stays."""
+    """Server-sent events until the source ends or the client disconnects."""
 
     media_type = "text/event-stream"
 
@@ -225,7 +225,7 @@ class EventStream(StreamingResponse):
         super().__init__(self._send(first), headers=HEADERS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send all; however that ends, the source is told."""
+        """Send all pieces, and leave the source however that ends."""
         try:
             await super().__call__(scope, receive, send)
         finally:

@@ -1,4 +1,4 @@
-"""The server: the tools, and the memory and its days to read, on stdio or for one HTTP request."""
+"""The MCP server: tools, and the memory and daily notes as resources, on stdio or over HTTP."""
 
 from __future__ import annotations
 
@@ -20,8 +20,14 @@ from mcp.shared.message import SessionMessage
 from turnleaf import __version__
 from turnleaf.core.prompt.builders import page_text
 from turnleaf.errors import InvalidInput, NotFound, TurnleafError
-from turnleaf.faces.mcp.mending import StandardInput, has_wrong_id, hear, make_refusal, read_body
-from turnleaf.faces.mcp.tool_shapes import HINTS, RESULTS
+from turnleaf.faces.mcp.message_repair import (
+    StandardInput,
+    has_wrong_id,
+    hear,
+    make_refusal,
+    read_body,
+)
+from turnleaf.faces.mcp.tool_schemas import HINTS, RESULTS
 from turnleaf.store.ambient import local_now
 from turnleaf.tools import SPECS
 
@@ -53,27 +59,27 @@ MARKDOWN = "text/markdown"
 NEWEST_DAYS = 7
 TEMPLATE = types.ResourceTemplate(
     name="daily",
-    title="A day's notes",
+    title="A daily note",
     uri_template=f"{DAILY}{{date}}",
-    description="The daily log of a date, such as 2026-11-15.",
+    description="The daily note of a date, such as 2026-11-15.",
     mime_type=MARKDOWN,
 )
 
 
-class Served:
-    """The tools of a table, offered to clients."""
+class McpServer:
+    """Serves the memory's tools to clients."""
 
     def __init__(self, open_tools: Callable[[], MemoryTools]) -> None:
         self._server = make_server(_make_once(open_tools))
 
     def on_stdio(self) -> None:
-        """Serve on standard input and output until the client goes away."""
+        """Serve on standard input and output until the client disconnects."""
         anyio.run(self._on_stdio)
-        # Threads that tidy up may still say something, and the client may still read.
+        # Background threads may still write something, and the client may still read.
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
 
     async def on_request(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one HTTP request, with nothing kept for the next: a restart strands nobody."""
+        """Answer one HTTP request without a session, so that a restart breaks none."""
         body, again = await read_body(receive)
         if has_wrong_id(body):
             await make_refusal()(scope, again, send)
@@ -92,7 +98,7 @@ class Served:
 
 
 def make_server(tools: Callable[[], MemoryTools]) -> Server[Any]:
-    """Offer tools and resources; each call runs on a thread of its own."""
+    """Return a server of tools and resources; each call runs on a thread of its own."""
 
     async def list_tools(_context: Context, _params: Paging) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[_describe_tool(spec) for spec in SPECS])
@@ -150,11 +156,11 @@ def _describe_tool(spec: ToolSpec) -> types.Tool:
 
 
 def _list_resources(tools: MemoryTools) -> list[types.Resource]:
-    """Name the memory, today and the newest days that have notes."""
+    """Return the memory, today and the newest days that have a note."""
     days = {local_now().date(), *tools.stores.daily.dates()[-NEWEST_DAYS:]}
     found = [(MAIN, "memory", "The whole long-term memory; [day id] follows each fact.")]
     found += [
-        (f"{DAILY}{day}", f"daily log {day}", f"The notes of {day}.")
+        (f"{DAILY}{day}", f"daily log {day}", f"The daily note of {day}.")
         for day in sorted(days, reverse=True)
     ]
     return [
@@ -164,22 +170,22 @@ def _list_resources(tools: MemoryTools) -> list[types.Resource]:
 
 
 def _read_resource(tools: MemoryTools, uri: str) -> str:
-    """Return what stands at an address; refuse one where nothing does."""
+    """Return the text of a resource; raise NotFound where there is none."""
     if uri == MAIN:
         return tools.page()
     if not uri.startswith(DAILY):
-        message = f"there is nothing at {uri!r}; read {MAIN}, or {DAILY} with a date"
+        message = f"there is no resource {uri!r}; read {MAIN}, or {DAILY} with a date"
         raise NotFound(message)
     day = uri.removeprefix(DAILY)
     text = tools.stores.daily.read(day)
     if not text and day != local_now().date().isoformat():
-        message = f"there are no notes of {day}; resources/list names the newest days that have"
+        message = f"there is no note for {day}; resources/list has the newest days"
         raise NotFound(message)
     return page_text(text)
 
 
 def _make_once(make: Callable[[], T]) -> Callable[[], T]:
-    """Make a thing when it is first needed, whichever thread needs it."""
+    """Return a function that makes a value once, at its first call on any thread."""
     guard = Lock()
     made: list[T] = []
 
@@ -193,7 +199,7 @@ def _make_once(make: Callable[[], T]) -> Callable[[], T]:
 
 
 async def _run_on_thread(work: Callable[[], T]) -> T:
-    """Do something on a thread; what it cannot do is said in its own sentence."""
+    """Run something on a thread; our errors become MCP errors with the same message."""
     try:
         return await anyio.to_thread.run_sync(work)
     except TurnleafError as error:

@@ -1,6 +1,6 @@
-"""What the bot shows in a thread: an answer as it grows, and a note of what was learned.
+"""What the bot shows in a thread: a streamed answer, and a note of what was learned.
 
-The note has a line for each fact, with a button that takes it back.
+The note has a line for each fact, with a button to undo it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 STREAM_SECONDS = 1.0
 EDIT_SECONDS = 2.0
-"""How often what came meanwhile is shown; Slack allows about fifty edits a minute."""
+"""How often new text is shown; Slack allows about fifty edits a minute."""
 THINKING = "is thinking…"
 PLACEHOLDER = "…"
 UNDO = "turnleaf_undo"
@@ -76,7 +76,7 @@ class ThreadAnswer:
                     self._message.post(PLACEHOLDER)
 
     def add(self, text: str) -> None:
-        """Take a piece, and show it soon."""
+        """Add a piece, and show it soon."""
         self._said.append(text)
         self._text += text
         while len(self._text) > LONGEST:
@@ -88,7 +88,7 @@ class ThreadAnswer:
             self.show()
 
     def show(self) -> None:
-        """Show what came so far; what cannot be shown now is shown later, or at the end."""
+        """Show the text so far; what cannot be shown now is shown later, or at the end."""
         with suppress(SlackClientError):
             self._show_left()
             self._message.show(escape(cut_unfinished(self._text)))
@@ -96,22 +96,22 @@ class ThreadAnswer:
 
     @property
     def said(self) -> str:
-        """All that was said so far."""
+        """The whole text so far."""
         return "".join(self._said)
 
     def remark(self, text: str) -> None:
-        """Add something in a paragraph of its own."""
+        """Add a paragraph."""
         self.add(f"\n\n{text}" if self._text.strip() else text)
 
     def end(self) -> None:
-        """Show all that is left; whoever could not may try again."""
+        """Show all that is left; may be called again after an error."""
         if not self._is_over:
             self._left.append((self._message, escape(self._text)))
             self._is_over = True
         self._show_left()
 
     def _show_left(self) -> None:
-        """Show what is whole, in its order."""
+        """Show the complete messages in order."""
         while self._left:
             message, text = self._left[0]
             message.end(text)
@@ -119,7 +119,7 @@ class ThreadAnswer:
 
 
 class ThreadMessage:
-    """One message of an answer: a stream where Slack lets us, else one that is edited."""
+    """One message of an answer: a stream where Slack allows it, else one that is edited."""
 
     def __init__(self, client: WebClient, place: ThreadPlace, *, streams: bool = True) -> None:
         self.streams = streams
@@ -133,13 +133,13 @@ class ThreadMessage:
             recipient_team_id=place.team,
         )
         self._streamed = ""
-        """What the stream was given; what Slack did not take of that goes with the next piece."""
+        """What was given to the stream; the library sends what failed with the next piece."""
         self._is_ended = False
         self._posted: str | None = None
         self._shown = ""
 
     def post(self, text: str) -> None:
-        """Show a first text that will be another."""
+        """Post a placeholder."""
         self.streams = False
         self._edit(text)
 
@@ -156,10 +156,10 @@ class ThreadMessage:
             self._edit(text)
 
     def _add(self, text: str, *, is_last: bool = False) -> bool:
-        """Add to the stream what is new in a text; False where there are no streams.
+        """Append the new part of a text to the stream; return False where streams do not work.
 
-        Not every place has them, and Slack ends one after some minutes: then it goes on by
-        editing. Where we were only too quick it goes on as it is.
+        Not every place has them, and Slack ends one after some minutes: then the message is
+        edited. A rate limit is raised.
         """
         if not self.streams:
             return False
@@ -186,7 +186,7 @@ class ThreadMessage:
         self._shown = text
 
     def _end_stream(self) -> None:
-        """End a stream that we gave up; until Slack has heard of that it takes no edit."""
+        """End an abandoned stream; before that, Slack accepts no edits."""
         if self._stream.ts is None or self._is_ended:
             return
         try:
@@ -202,7 +202,7 @@ class ThreadMessage:
 
 @dataclass(frozen=True, slots=True)
 class NoteLine:
-    """One fact of a note; `change` is what its button takes back, `before` what it replaced."""
+    """One fact of a note; `change` is what its button undoes, `before` what it replaced."""
 
     kind: str
     content: str
@@ -218,7 +218,7 @@ class NoteLine:
 
 
 def choose_note_words(text: str) -> Mapping[str, str]:
-    """Return what we say, in the language of a text."""
+    """Return our words in the language of a text."""
     return choose_words(text, "slack_notes")
 
 
@@ -249,7 +249,7 @@ def make_fallback(lines: Sequence[NoteLine]) -> str:
 
 
 def take_back(memory: Facts, value: str) -> str:
-    """Take back the change that a button names, and say what came of it."""
+    """Undo the change of a button, and return what to show."""
     number, _, memory_id = value.partition(":")
     made = [one for one in memory.changes(memory_id) if str(one.n) == number]
     if not made:
@@ -265,7 +265,7 @@ def take_back(memory: Facts, value: str) -> str:
 
 
 def replace_block(shown: Sequence[dict[str, Any]], block: str, text: str) -> list[dict[str, Any]]:
-    """Return a note in which the line whose button was pressed says what came of it."""
+    """Return a note in which the line of the pressed button is replaced."""
     return [_make_section(text) if one.get("block_id") == block else one for one in shown]
 
 

@@ -1,4 +1,4 @@
-"""The bot: what people say to it becomes turns of the assistant, one at a time in each thread."""
+"""The bot: messages in Slack become turns of the assistant, one at a time in each thread."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 from turnleaf.assistant import Changed, Done
 from turnleaf.core.dialogue import Text, ToolCall
 from turnleaf.core.keys import slack_key
+from turnleaf.core.languages.detection import detect_language
 from turnleaf.core.languages.replies import choose_words
+from turnleaf.core.languages.translation import translate
 from turnleaf.core.secrets import mask_secrets
 from turnleaf.core.setting_kinds import read_pairs
 from turnleaf.errors import TurnleafError
-from turnleaf.faces.outside import harmless
+from turnleaf.faces.outbound import redact
 from turnleaf.faces.slack.answers import (
     NoteLine,
     ThreadAnswer,
@@ -53,20 +55,20 @@ if TYPE_CHECKING:
 STOP_SECONDS = 3.0
 MOST_AT_ONCE = 4
 MOST_WAITING = 200
-"""How much waits at most; more than that is not taken."""
+"""How many messages may wait; more are refused."""
 MOST_OF_ONE = 20
-"""How much of that may be one person's."""
+"""How many of them may be one person's."""
 MOST_SEEN = 5000
 MOST_THREADS = 1000
 SAID = (None, "file_share", "thread_broadcast")
-"""The subtypes of what a person says; all others tell of something else."""
+"""The subtypes of messages that a person wrote."""
 
 log = logging.getLogger("turnleaf")
 
 
 @dataclass(frozen=True, slots=True)
 class SlackMessage:
-    """Something that a person said."""
+    """A message that a person wrote."""
 
     channel: str
     user: str
@@ -84,21 +86,26 @@ class SlackMessage:
 
     @property
     def place(self) -> ThreadPlace:
-        """Where it is answered."""
+        """The thread in which it is answered."""
         return ThreadPlace(self.channel, self.thread or self.ts, self.user, self.team)
 
     @property
     def time(self) -> datetime:
-        """When it was said, by Slack's clock."""
+        """When it was written, by Slack's clock."""
         return datetime.fromtimestamp(float(self.ts), UTC)
 
     def phrase(self, name: str, *given: str) -> str:
-        """Say something in the language in which it was said."""
+        """Return one of our sentences in the language of the message."""
         return _choose_words(self.text)[name].format(*given)
+
+    def translate(self, problem: str) -> str:
+        """Return an error in the language of the message."""
+        language = detect_language(self.text)
+        return translate(problem, language.name, is_simplified=language.is_simplified)
 
 
 class Bot:
-    """Answers in Slack. Whoever hears an event tells it, and need not wait."""
+    """Answers in Slack. Its methods for events return at once."""
 
     def __init__(
         self,
@@ -125,10 +132,8 @@ class Bot:
         self._places = Recent[ThreadPlace](MOST_THREADS)
         self._notes = Recent[list[dict[str, Any]]](MOST_THREADS)
 
-    # What is heard.
-
     def hear(self, event: Mapping[str, Any]) -> None:
-        """Take an event of Slack; the same message is taken once."""
+        """Queue the message of an event; the same message is queued once."""
         self._channels.note(event)
         said = _read_event(event, self._me)
         if said is None or self._is_chatter(said):
@@ -137,19 +142,19 @@ class Bot:
         if not self._heard.add(message, said.ts):
             return
         if not self._lanes.do(said.key, partial(self._take, said), said.user):
-            log.warning("too much waits to be answered in Slack; a message was left out")
+            log.warning("too many messages are waiting in Slack; one was dropped")
             self._heard.remove(message)
             self._turn_away(said)
 
     def press(self, body: Mapping[str, Any]) -> None:
-        """Take the press of a button under a note."""
+        """Queue the press of a button under a note."""
         lane = str(body.get("container", {}).get("message_ts", ""))
         user = str(body.get("user", {}).get("id", ""))
         if not self._lanes.do(lane, partial(self._take_press, body), user):
-            log.warning("too much waits to be answered in Slack; a press of a button was left out")
+            log.warning("too many messages are waiting in Slack; a button press was dropped")
 
-    def tell_news(self) -> None:
-        """Tell each thread what was learned from it in the background."""
+    def report_news(self) -> None:
+        """Post in each thread what was learned from it in the background."""
         attempt(self._tell_news)
 
     def _tell_news(self) -> None:
@@ -165,26 +170,24 @@ class Bot:
         for key, lines in list_learned_lines(one.learnt()).items():
             place = self._places.get(key)
             if place and not self._lanes.do(key, partial(self._note, place, lines)):
-                log.warning("too much waits in Slack; a note of what was learned was left out")
+                log.warning("too many messages are waiting in Slack; a learning note was dropped")
 
     def hush(self) -> None:
-        """Begin no answer any more, and end those under way with what was said so far."""
+        """Start no more answers, and end the running ones with the text so far."""
         self._stop.set()
 
     def stop(self) -> None:
-        """End all answers, and keep what was said."""
+        """End all answers, and store the text so far."""
         self.hush()
         self.wait(STOP_SECONDS)
 
     def wait(self, seconds: float) -> bool:
-        """Wait until all that was heard is dealt with; False when it takes longer."""
+        """Wait until the queue is empty; return False if it takes longer."""
         return self._lanes.wait(seconds) and self._asides.wait(seconds)
-
-    # Whose memory it is.
 
     @contextmanager
     def _use_memory_of(self, user: str) -> Iterator[Assistant]:
-        """Return the assistant of a person's space, or the one of all who have none."""
+        """Yield the assistant of a person's space, or the shared one."""
         spaces = read_pairs(self._own.settings.slack_spaces or "")
         if self._spaces is None or user not in spaces:
             yield self._own
@@ -192,15 +195,13 @@ class Bot:
         with self._spaces.use(spaces[user]) as one:
             yield one
 
-    # What is said.
-
     def _is_chatter(self, said: SlackMessage) -> bool:
-        """Whether it is plain at once that nobody speaks to us."""
+        """Whether a message is clearly not meant for us."""
         is_elsewhere = said.thread is None or is_to_another(said.text, self._me.user)
         return is_elsewhere and not said.is_called
 
     def _turn_away(self, said: SlackMessage) -> None:
-        """Say that there is too much to do, once a minute and without waiting for a lane."""
+        """Answer that too many messages are waiting, once a minute and outside the queue."""
         minute = self._own.now().replace(second=0, microsecond=0)
         if said.is_called and self._refused.add((said.user, said.channel, minute), said.ts):
             self._asides.do(said.channel, partial(self._tell, said, said.phrase("busy")), said.user)
@@ -221,11 +222,11 @@ class Bot:
             raise
 
     def _takes_part(self, said: SlackMessage, own: Assistant) -> bool:
-        """Whether we answered there; after a restart only what is kept of it tells."""
+        """Whether we answered in that thread, also before a restart."""
         return bool(self._places.get(said.key) or own.conversations.summary(said.key))
 
     def _was_answered(self, said: SlackMessage, text: str, own: Assistant) -> bool:
-        """Whether it comes again, and was answered before we were started."""
+        """Whether Slack sends it again and it was answered before we started."""
         if said.time >= self._began:
             return False
         kept = own.conversations.get_history(said.key)
@@ -233,7 +234,7 @@ class Bot:
         return any(time and said.time <= time < self._began for time in times)
 
     def _refuse(self, said: SlackMessage) -> None:
-        """Say politely that somebody is not on the list, once a day."""
+        """Answer that somebody is not on the allow-list, once a day."""
         today = self._own.now().date()
         if self._refused.add((said.user, said.channel, today), said.ts):
             self._tell(said, said.phrase("refused", said.user))
@@ -261,7 +262,7 @@ class Bot:
             if not answer.said.strip():
                 answer.remark(said.phrase("silent"))
         except TurnleafError as error:
-            answer.remark(said.phrase("failed", harmless(str(error), own)))
+            answer.remark(said.phrase("failed", said.translate(redact(str(error), own))))
         except Exception:
             answer.remark(said.phrase("broken"))
             raise
@@ -294,8 +295,6 @@ class Bot:
     def _tell(self, said: SlackMessage, text: str) -> None:
         place = said.place
         self._patiently(lambda: post(self._client, place.channel, place.thread, escape(text)))
-
-    # What was learned.
 
     def _note(self, place: ThreadPlace, lines: Sequence[NoteLine]) -> None:
         send = partial(
@@ -335,7 +334,7 @@ def _choose_words(text: str) -> Mapping[str, str]:
 
 
 def _read_event(event: Mapping[str, Any], me: Identity) -> SlackMessage | None:
-    """Return what a person said; None when it was a program, ourselves, or no message."""
+    """Return the message of a person; None for programs, ourselves and other events."""
     user = event.get("user")
     is_human = user and not event.get("bot_id") and user not in {me.user, "USLACKBOT"}
     if not is_human or event.get("subtype") not in SAID or not event.get("ts"):
@@ -355,19 +354,19 @@ def _read_event(event: Mapping[str, Any], me: Identity) -> SlackMessage | None:
     )
 
 
-# Work in lanes
+# Queues
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Something to do, and for whom; what we do by ourselves is for nobody."""
+    """Something to do, and for which user, if any."""
 
     do: Callable[[], None]
     user: str | None
 
 
 class Lanes:
-    """Does what it is given, each in the lane that is named."""
+    """Runs work in named lanes: one at a time in each, several lanes at once."""
 
     def __init__(self, most_at_once: int = MOST_AT_ONCE) -> None:
         self._places = BoundedSemaphore(most_at_once)
@@ -375,7 +374,7 @@ class Lanes:
         self._lanes: dict[str, deque[Work]] = {}
 
     def do(self, lane: str, do: Callable[[], None], user: str | None = None) -> bool:
-        """Have something done after all that is in the lane; False when too much waits."""
+        """Queue work in a lane; return False if too much is waiting."""
         with self._changed:
             if self._is_full(user):
                 return False
@@ -385,7 +384,7 @@ class Lanes:
             return self._begin(lane, Work(do, user))
 
     def wait(self, seconds: float) -> bool:
-        """Wait until nothing is left to do; False when it takes longer."""
+        """Wait until all work is done; return False if it takes longer."""
         with self._changed:
             return self._changed.wait_for(lambda: not self._lanes, seconds)
 
@@ -401,7 +400,7 @@ class Lanes:
             thread.start()
         except RuntimeError as error:
             del self._lanes[lane]
-            log.warning("nothing more can be done at the same time: %s", error)
+            log.warning("cannot start another thread: %s", error)
             return False
         return True
 

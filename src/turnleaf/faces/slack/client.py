@@ -1,4 +1,4 @@
-"""Slack's Web API: asked with patience, and what it refuses said in a sentence."""
+"""Slack's Web API, with retries and understandable errors."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ T = TypeVar("T")
 
 TIMEOUT_SECONDS = 30
 PAUSES_SECONDS = (1.0, 5.0, 30.0, 120.0)
-"""After which what did not reach Slack is sent again; Slack may ask for longer ones."""
+"""The pauses before each retry; Slack may ask for longer ones."""
 LONGEST_PAUSE_SECONDS = 120.0
 TOO_MANY = 429
 SERVER_FAULT = 500
 PASSING = {"fatal_error", "internal_error", "request_timeout", "service_unavailable"}
-"""What Slack says when it may take the same a little later."""
+"""Errors of Slack after which the same call may work a little later."""
 KINDS = {"SLACK_BOT_TOKEN": "xoxb-", "SLACK_APP_TOKEN": "xapp-"}
 PLACES = {
     "SLACK_BOT_TOKEN": "OAuth & Permissions",
@@ -42,7 +42,7 @@ WRONG_TOKEN = {
 
 log = logging.getLogger("turnleaf")
 
-# What the library says of itself names messages and people; we say what matters.
+# The library logs messages and people; we log what matters.
 silent = logging.getLogger("turnleaf.slack.library")
 silent.propagate = False
 silent.setLevel(logging.CRITICAL + 1)
@@ -63,10 +63,10 @@ class Unreachable(SlackClientError):
 
 
 class SlackClient(WebClient):
-    """Slack's own client, of which all that can go wrong is a SlackClientError."""
+    """Slack's own client, with a SlackClientError for network errors too."""
 
     def api_call(self, api_method: str, **given: Any) -> SlackResponse:  # noqa: ANN401 - Slack's
-        """Ask; a fault of the network is no fault of our own files."""
+        """Call the API; a network error becomes Unreachable."""
         try:
             return super().api_call(api_method, **given)
         except (OSError, HTTPException) as error:
@@ -74,13 +74,13 @@ class SlackClient(WebClient):
 
 
 class Patience:
-    """Says again what Slack did not take for now, after a pause."""
+    """Retries calls that failed for the moment, after a pause."""
 
     def __init__(self, wait: Callable[[float], object]) -> None:
         self._wait = wait
 
     def __call__(self, say: Callable[[], T]) -> T:
-        """Return what came of it; what Slack will never take is raised at once."""
+        """Return the result of a call; permanent errors are raised at once."""
         for pause in PAUSES_SECONDS:
             try:
                 return say()
@@ -92,7 +92,7 @@ class Patience:
 
 
 def is_passing(error: SlackClientError) -> bool:
-    """Whether the same may be taken later."""
+    """Whether the same call may work later."""
     if not isinstance(error, SlackApiError):
         return isinstance(error, Unreachable)
     is_faulty = int(error.response.status_code) >= SERVER_FAULT
@@ -100,18 +100,18 @@ def is_passing(error: SlackClientError) -> bool:
 
 
 def is_limited(error: SlackClientError) -> bool:
-    """Whether we were too quick, so that nothing was done."""
+    """Whether the error is a rate limit, so that nothing was done."""
     if not isinstance(error, SlackApiError):
         return False
     return int(error.response.status_code) == TOO_MANY or find_reason(error) == "ratelimited"
 
 
 def attempt(do: Callable[[], None]) -> None:
-    """Do it; what goes wrong ends nothing else."""
+    """Run something, and log its errors instead of raising them."""
     try:
         do()
     except SlackClientError as error:
-        log.warning("Slack did not take what it was told: %s", mask_secrets(find_reason(error)))
+        log.warning("a call to Slack failed: %s", mask_secrets(find_reason(error)))
     except TurnleafError as error:
         log.warning("%s", mask_secrets(str(error)))
     except Exception:  # noqa: BLE001 - whatever it is
@@ -120,7 +120,7 @@ def attempt(do: Callable[[], None]) -> None:
 
 
 def make_client(token: str) -> WebClient:
-    """Make what asks Slack, once each time: whoever has patience knows what may be said twice."""
+    """Return a client without retries: the caller knows what may be sent twice."""
     return SlackClient(
         token=token,
         base_url=_find_base_url(),
@@ -130,12 +130,12 @@ def make_client(token: str) -> WebClient:
     )
 
 
-def checked_token(variable: str, token: str | None) -> str:
-    """Return a token, or say what is wrong with it; it is never shown."""
+def check_token(variable: str, token: str | None) -> str:
+    """Return a token; raise SettingsError for a wrong one, without showing it."""
     if not token:
         message = (
-            f"{variable} is not set; Slack shows it on your app's page under {PLACES[variable]},"
-            " and turnleaf slack manifest prints what such an app is made of"
+            f"{variable} is not set; copy it from your app's page in Slack, {PLACES[variable]},"
+            " or create the app from turnleaf slack manifest"
         )
         raise SettingsError(message)
     if not token.startswith(KINDS[variable]):
@@ -144,8 +144,8 @@ def checked_token(variable: str, token: str | None) -> str:
     return token
 
 
-def identity(client: WebClient) -> Identity:
-    """Ask Slack who we are; say in a sentence what keeps us from knowing."""
+def fetch_identity(client: WebClient) -> Identity:
+    """Return who we are in Slack; raise an understandable error if that fails."""
     try:
         found = client.auth_test()
     except SlackClientError as error:
@@ -159,18 +159,20 @@ def identity(client: WebClient) -> Identity:
 
 
 def explain(error: Exception, variable: str) -> TurnleafError:
-    """Say what keeps a program with that token from starting."""
+    """Return the error for a program that cannot start with that token."""
     code = find_reason(error)
     if code in WRONG_TOKEN:
         return SettingsError(f"Slack does not accept {variable} ({code}); copy it again from Slack")
     if isinstance(error, SlackApiError):
-        message = f"Slack refused {variable} ({code}); turnleaf slack manifest names what it needs"
+        message = (
+            f"Slack refused {variable} ({code}); compare your app with turnleaf slack manifest"
+        )
         return TurnleafError(message)
     return TurnleafError(f"Slack cannot be reached ({code}); check the network and try again")
 
 
 def find_reason(error: Exception) -> str:
-    """Return the short form of what went wrong, in which there is no token and no text."""
+    """Return a short description of an error, without tokens or message texts."""
     if not isinstance(error, SlackApiError):
         return str(getattr(error, "reason", error)) or type(error).__name__
     code = str(error.response.get("error", "unknown error"))
@@ -197,7 +199,7 @@ def _find_base_url() -> str:
 
 
 def post(client: WebClient, channel: str, thread: str | None, text: str, **more: Any) -> str:  # noqa: ANN401 - Slack's own
-    """Send a message, in which links bring nothing of what they lead to; return its name."""
+    """Send a message without link previews; return its timestamp."""
     sent = client.chat_postMessage(
         channel=channel,
         thread_ts=thread,

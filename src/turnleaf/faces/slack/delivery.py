@@ -1,4 +1,4 @@
-"""Results of schedules, brought to a channel."""
+"""Delivery of schedules' results to a channel."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ MOST_LOOKED_AT = 100
 
 
 def to_slack(settings: Settings, stop: Event | None = None) -> Deliver | None:
-    """Return what brings results to Slack, or nothing without its package or a token.
+    """Return the function that delivers to Slack, or None without its package or a token.
 
-    Once `stop` is set it waits for nothing any more.
+    Once `stop` is set it no longer waits between retries.
     """
     if not IS_THERE or not settings.slack_bot_token:
         return None
@@ -52,8 +52,8 @@ def to_slack(settings: Settings, stop: Event | None = None) -> Deliver | None:
         try:
             patiently(lambda: channel.bring(schedule, replace(run, attempts=next(attempts)), text))
         except SlackClientError as error:
-            why = f"Slack did not take it for {channel.id} ({find_reason(error)})"
-            message = f"{why}; is the bot in there?"
+            reason = find_reason(error)
+            message = f"cannot post to {channel.id} ({reason}); is the bot in that channel?"
             raise TurnleafError(message) from None
 
     return deliver
@@ -61,15 +61,15 @@ def to_slack(settings: Settings, stop: Event | None = None) -> Deliver | None:
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """Where a result is brought to."""
+    """A channel to deliver to."""
 
     client: WebClient
     id: str
 
     def bring(self, schedule: Schedule, run: Run, text: str) -> None:
-        """Send a result under the schedule's name; what one message does not hold goes below it.
+        """Send a result under the schedule's name; a long one continues in the thread.
 
-        What was tried before may have been sent, or some parts of it: only the others are.
+        After a failed attempt only the parts that did not arrive are sent.
         """
         name = " ".join((schedule.name or schedule.id).split())
         parts = split_messages(f"{name}\n\n{text.strip()}\n\n`{run.id}`")
@@ -82,7 +82,7 @@ class Channel:
                 sent[number] = post(self.client, self.id, thread, shown, metadata=metadata)
 
     def _find_sent(self, run: Run) -> dict[int, str]:
-        """Return the parts that are there, by their numbers."""
+        """Return the parts that have arrived, by number."""
         look = partial(self._look, run)
         oldest = str(run.due.timestamp())
         first = look(partial(self.client.conversations_history, oldest=oldest))

@@ -1,4 +1,4 @@
-"""What Slack says about people and channels: who may talk to the bot, and who hears it."""
+"""People and channels in Slack: who may talk to the bot, and who can read its answers."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 KNOWN_SECONDS = 600.0
 UNKNOWN_SECONDS = 60.0
-"""For how long Slack is not asked again about somebody of whom it said nothing."""
+"""How long Slack is not asked again about somebody it does not know."""
 MOST_KNOWN = 1000
 PUBLIC = "channel"
-"""What events call a public channel; direct messages, groups and private channels have others."""
+"""The channel type of public channels in events."""
 DIRECT = "D"
 _NO_MEMBER = ("deleted", "is_bot", "is_restricted", "is_ultra_restricted", "is_stranger")
 _CLOSED = ("is_private", "is_im", "is_mpim")
@@ -37,7 +37,7 @@ log = logging.getLogger("turnleaf")
 
 
 class Recent(Generic[V]):
-    """Values by name; the oldest of very many is forgotten."""
+    """Values by name, of which the oldest are dropped."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -45,7 +45,7 @@ class Recent(Generic[V]):
         self._kept: dict[Hashable, V] = {}
 
     def add(self, name: Hashable, value: V) -> bool:
-        """Keep a value as the newest; return whether there was none of that name."""
+        """Add a value as the newest; return whether the name is new."""
         with self._guard:
             was_there = self._kept.pop(name, None) is not None
             self._kept[name] = value
@@ -66,7 +66,7 @@ class Recent(Generic[V]):
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody in Slack; a member belongs to our workspace and is no guest."""
+    """Somebody in Slack; a member belongs to our workspace and is not a guest."""
 
     name: str
     is_member: bool
@@ -74,7 +74,7 @@ class Person:
 
 
 class People:
-    """Asks Slack about people, and keeps what it says for a while."""
+    """Asks Slack about people, and caches the answers."""
 
     def __init__(
         self,
@@ -93,14 +93,14 @@ class People:
         self._known = Recent[Person](MOST_KNOWN)
 
     def is_allowed(self, user: str, channel: str) -> bool:
-        """Whether somebody may talk to us there, by the settings that hold now."""
+        """Whether somebody may talk to us there, by the current settings."""
         if self.is_listed(user):
             return True
         channels = _split_ids(self._settings().slack_allowed_channels)
         return channel in channels and self._find_person(user).is_member
 
     def is_listed(self, user: str) -> bool:
-        """Whether somebody is trusted by name, and not let in by a channel alone."""
+        """Whether somebody is on the allow-list of users, and not only in an allowed channel."""
         return user in _split_ids(self._settings().slack_allowed_users)
 
     def find_name(self, user: str) -> str:
@@ -114,7 +114,7 @@ class People:
         try:
             found = self._patiently(lambda: self._client.users_info(user=user))["user"]
         except SlackClientError as error:
-            log.warning("Slack did not say who %s is: %s", user, find_reason(error))
+            log.warning("cannot get the Slack user %s: %s", user, find_reason(error))
             until = self._clock() + UNKNOWN_SECONDS
             person = Person(user, is_member=False, known_until=until)
         else:
@@ -133,7 +133,7 @@ class People:
 
 
 class Channels:
-    """Knows which channels are public: by their events or, where those do not tell, by Slack."""
+    """Knows which channels are public, from events or by asking Slack."""
 
     def __init__(
         self,
@@ -148,12 +148,12 @@ class Channels:
         self._public = Recent[tuple[bool, float]](MOST_KNOWN)
 
     def note(self, event: Mapping[str, Any]) -> None:
-        """Keep what an event says of its channel; that of a mention says nothing."""
+        """Note the channel type of an event; that of a mention has none."""
         if event.get("channel_type"):
             self._keep(str(event.get("channel")), is_public=event["channel_type"] == PUBLIC)
 
     def find_audience(self, channel: str) -> str:
-        """Return who may find what is said there: everyone, or those in the channel alone."""
+        """Return who may find messages of a channel: everyone, or only its members."""
         return EVERYONE if self._is_public(channel) else only(f"slack:{channel}")
 
     def _is_public(self, channel: str) -> bool:
@@ -163,7 +163,7 @@ class Channels:
         try:
             asked = self._patiently(lambda: self._client.conversations_info(channel=channel))
         except SlackClientError as error:
-            log.warning("Slack did not say whether %s is public: %s", channel, find_reason(error))
+            log.warning("cannot get the Slack channel %s: %s", channel, find_reason(error))
             return self._keep(channel, is_public=False)
         found = asked["channel"]
         is_open = bool(found.get("is_channel")) and not any(found.get(flag) for flag in _CLOSED)

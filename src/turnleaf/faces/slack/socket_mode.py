@@ -1,4 +1,4 @@
-"""The line to Slack: its app, whose events come in over Socket Mode, also after it breaks."""
+"""The connection to Slack: the app, its events over Socket Mode, and reconnecting."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from turnleaf.faces.slack.client import Identity
 
 PING_SECONDS = 5.0
-"""How often the line is looked at, and made anew if it is broken."""
+"""How often the connection is checked, and renewed if it is broken."""
 RECEIVED_BYTES = 65536
 CLOSE_SECONDS = 2.0
 
@@ -70,23 +70,23 @@ MANIFEST: dict[str, Any] = {
         "token_rotation_enabled": False,
     },
 }
-"""What Slack is told about the bot when it is set up."""
+"""The app manifest from which the Slack app is created."""
 
 log = logging.getLogger("turnleaf")
 
 
 class Listener(Protocol):
-    """Whoever is told what happens in Slack; neither call takes long."""
+    """Receives events of Slack; both methods return at once."""
 
     def hear(self, event: Mapping[str, Any]) -> None:
-        """Take something that was said."""
+        """Take a message."""
 
     def press(self, body: Mapping[str, Any]) -> None:
         """Take the press of a button."""
 
 
-class Line(SocketModeClient):
-    """Listens to Slack, one event after the other, until it is closed."""
+class SocketMode(SocketModeClient):
+    """Receives events of Slack, one after the other, until it is closed."""
 
     def __init__(
         self,
@@ -110,14 +110,14 @@ class Line(SocketModeClient):
         self._was_connected = True
 
     def open(self) -> None:
-        """Connect for the first time; say in a sentence what keeps us from it."""
+        """Connect for the first time; raise an understandable error if that fails."""
         try:
             self.connect()
         except (SlackClientError, OSError, HTTPException) as error:
             raise explain(error, "SLACK_APP_TOKEN") from None
 
     def connect(self) -> None:
-        """Connect; the library takes the end of a connection for silence, so it is told."""
+        """Connect, with a socket that reports its end, which the library takes for silence."""
         super().connect()
         session = self.current_session
         if session is not None and session.sock is not None:
@@ -126,7 +126,7 @@ class Line(SocketModeClient):
             self.disconnect()
 
     def disconnect(self) -> None:
-        """Hang up, also where the library's own thread is about to do the same."""
+        """Disconnect, even while the library's own thread is doing the same."""
         session = self.current_session
         if session is not None and session.sock is not None:
             with suppress(OSError):
@@ -135,17 +135,17 @@ class Line(SocketModeClient):
             super().disconnect()
 
     def look(self) -> None:
-        """Say when the connection is lost, and when it is back."""
+        """Log when the connection is lost, and when it is back."""
         is_connected = self.is_connected()
         if is_connected != self._was_connected:
-            state = "is back" if is_connected else "is lost; it is made anew as soon as possible"
+            state = "is back" if is_connected else "is lost; reconnecting as soon as possible"
             log.warning("the connection to Slack %s", state)
         self._was_connected = is_connected
 
     def close(self) -> None:
-        """Hang up for good, without waiting for what Slack or the network might still say.
+        """Disconnect for good, without waiting for Slack or the network.
 
-        The library's own way waits for all its threads, of which one may just begin to listen.
+        The library's own method waits for all its threads, of which one may just begin to listen.
         """
         self.closed = True
         self.auto_reconnect_enabled = False
@@ -157,7 +157,7 @@ class Line(SocketModeClient):
 
 
 class _Handler(SocketModeHandler):
-    """Bolt's own way to answer what comes, over a client that is there already."""
+    """Bolt's own handler, with a client that exists already."""
 
     def __init__(self, app: App, client: SocketModeClient) -> None:
         self.app = app
@@ -165,7 +165,7 @@ class _Handler(SocketModeHandler):
 
 
 class _Ending:
-    """A socket that says when it has come to its end."""
+    """A socket that raises an error at its end."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -182,14 +182,14 @@ class _Ending:
 
 
 def _make_app(listener: Listener, client: WebClient, me: Identity) -> App:
-    """Make an app in which somebody hears what people say and which buttons they press.
+    """Return an app that passes messages and button presses to a listener.
 
-    Both only queue something, so they are done before Slack is told that we have it. Who we are is
-    known, and not asked with the first event, which would be lost if that failed.
+    The listener only queues them, so it runs before the event is acknowledged. Our identity is
+    known, and not requested with the first event, which would be lost if that failed.
     """
     if has_slack_app():
         message = (
-            "SLACK_CLIENT_ID and SLACK_CLIENT_SECRET are set, with which Slack's library expects"
+            "SLACK_CLIENT_ID and SLACK_CLIENT_SECRET are set, which makes Slack's library expect"
             " an app for many workspaces; unset them"
         )
         raise SettingsError(message)

@@ -1,8 +1,8 @@
-"""Texts as Slack has them: what we write as it takes it, and what people write as they see it.
+"""Conversion between our texts and Slack's.
 
-Slack reads its own `<…>` marks also in Markdown, and gives the escaped signs back as they were. In
-what we write nothing calls anybody, and no message is too long. Names of people, groups and
-channels are words of others: each is one token, and asks for nothing.
+Slack interprets its own `<…>` marks also in Markdown. What we write notifies nobody, and no message
+is too long. Names of people, groups and channels come from others: each becomes one token, so that
+it cannot request anything.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 LONGEST = 2900
-"""How many characters one message holds; escaped they are four times as many, of Slack's 12000."""
+"""The most characters of a message; escaped they are up to four times as many, of Slack's 12000."""
 ENOUGH = 2200
-"""How many characters it holds at least where an answer goes on in another one."""
+"""The fewest characters of a message that another one continues."""
 _ADDRESS = re.compile(r"<(https?://[!-;=?-{}~]+)>")
 _ENTITY = re.compile(r"&(?=#?[A-Za-z0-9]{1,31};)")
 _GREATER = re.compile(r"(?P<quote>^(?:[ \t]*>)+)|>", re.MULTILINE)
@@ -28,7 +28,7 @@ _CALL = re.compile(
 )
 _UNFINISHED = re.compile(r"(?<![!-~])(?P<shown>[!-%'-;=-?A-~]*+)[<@&][!-~]*+\Z")
 _FENCE = re.compile(r"([ \t>]{0,40})(`{3,20}(?=[^`]*\Z)|~{3,20}(?!~))(.*)")
-"""A line that begins or ends a code block, also in a list or a quote; longer ones are text."""
+"""A line that begins or ends a code block, also in a list or a quote."""
 _INFO_CHARS = 20
 _BREAKS = (re.compile(r"\n"), re.compile(r"(?<=[。！？；])|[ \t]+"))
 _ZERO_WIDTH = "\u200b"
@@ -48,13 +48,13 @@ def escape(markdown: str) -> str:
 
 
 def escape_plain(text: str) -> str:
-    """Return a text for one of Slack's plain fields, where nothing but its marks would be read."""
+    """Return a text for one of Slack's plain-text fields."""
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return _CALL.sub(f"@{_ZERO_WIDTH}", text)
 
 
 def cut_unfinished(text: str) -> str:
-    """Return what can be shown already of a text that grows: nothing of it will look different."""
+    """Return the part of a growing text that will not look different later."""
     return _UNFINISHED.sub(r"\g<shown>", text[:ENOUGH])
 
 
@@ -68,7 +68,7 @@ def split_messages(text: str) -> list[str]:
 
 
 def cut_message(text: str) -> tuple[str, str]:
-    """Cut off what one message holds of a longer text, and give both; a code block goes on."""
+    """Split off the first message of a longer text; an open code block continues in the rest."""
     at = _find_cut(text)
     head, rest = text[:at], text[at:]
     fence = _find_open_fence(head)
@@ -80,7 +80,7 @@ def cut_message(text: str) -> tuple[str, str]:
 
 
 def _find_cut(text: str) -> int:
-    """Find where to cut: between paragraphs, or else lines, or else sentences and words."""
+    """Return where to cut: between paragraphs, else lines, else sentences or words."""
     window = text[:LONGEST]
     for found in reversed([*re.finditer(r"\n\n", window)]):
         if found.start() >= ENOUGH and _find_open_fence(text[: found.start()]) is None:
@@ -93,7 +93,7 @@ def _find_cut(text: str) -> int:
 
 
 def _find_open_fence(text: str) -> tuple[str, str, str] | None:
-    """Return what stands before, in and after the fence of a code block that is open at the end."""
+    """Return the indent, mark and info of a code block that is open at the end, if any."""
     opened: tuple[str, str, str] | None = None
     for line in text.split("\n"):
         found = _FENCE.fullmatch(line)
@@ -105,7 +105,7 @@ def _find_open_fence(text: str) -> tuple[str, str, str] | None:
 
 
 def make_readable(text: str, *, own: str, name_of: Callable[[str], str]) -> str:
-    """Return a text without mentions of `own`, and names, links and signs as people read them."""
+    """Return a text as people see it, without mentions of `own`."""
     mention = rf"<@{re.escape(own)}(?:\|[^<>]*)?>"
     text = re.sub(rf"^\s*+{mention}[\s,:，：、]*", "", text)
     text = re.sub(rf"(?:(?<![ \t])[ \t]*+)?{mention}[ \t]*+", " ", text)
@@ -115,18 +115,18 @@ def make_readable(text: str, *, own: str, name_of: Callable[[str], str]) -> str:
 
 
 def has_mention(text: str, user: str) -> bool:
-    """Whether a text speaks to a user by name."""
+    """Whether a text mentions a user."""
     return f"<@{user}>" in text or f"<@{user}|" in text
 
 
 def is_to_another(text: str, user: str) -> bool:
-    """Whether a text begins with the name of somebody else."""
+    """Whether a text begins with a mention of somebody else."""
     first = re.match(r"\s*<@[^<>]*>", text)
     return first is not None and not has_mention(first[0], user)
 
 
 def _replace_marks(text: str, called: Callable[[str, str], str]) -> str:
-    """Return a text without marks; `called` names whom an id means, from the label beside it."""
+    """Return a text without marks; `called` returns the name for an ID and its label."""
     return _unescape(_MARK.sub(lambda found: _read_mark(found[1], called), text)).strip()
 
 
@@ -145,7 +145,7 @@ def _read_mark(mark: str, called: Callable[[str, str], str]) -> str:
 
 
 def make_name_token(name: str) -> str:
-    """Return a name as one word, in which there are only letters, digits and what joins them."""
+    """Return a name as one word of letters, digits, hyphens and underscores."""
     plain = "".join(one if _is_of_word(one) else " " for one in name)
     return "_".join(plain.split())[:_NAME_CHARS]
 
@@ -155,7 +155,7 @@ def _is_of_word(character: str) -> bool:
 
 
 def _find_requests(text: str) -> list[tuple[str, str]]:
-    """Return what a text asks of the memory, whoever is named in it."""
+    """Return the requests in a text, with all names replaced."""
     return [(one.action, _CALLED.sub("@", one.content)) for one in find_requests(text)]
 
 

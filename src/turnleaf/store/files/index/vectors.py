@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from turnleaf.core.search.ranking import Unrelated
 from turnleaf.core.search.vectors import Profile
+from turnleaf.installation import advise_install
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -54,8 +55,8 @@ def find_vector_fault() -> str | None:
         import_module("numpy")
     except Exception as fault:  # noqa: BLE001 - a broken build may raise anything
         return (
-            f"numpy cannot be loaded ({type(fault).__name__}: {fault}); reinstall it with "
-            "pip install --force-reinstall 'turnleaf[vectors]'"
+            f"numpy cannot be loaded ({type(fault).__name__}: {fault}); "
+            f"{advise_install('vectors', again=True)}"
         )
     return None
 

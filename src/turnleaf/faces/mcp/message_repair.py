@@ -1,8 +1,7 @@
-"""Messages that the SDK cannot read: mended where that is possible, answered where it is not.
+"""Messages that the SDK cannot parse: repaired if possible, else answered with an error.
 
-What JavaScript makes of half an emoji is JSON that Python's readers refuse, and a request with an
-id that the protocol does not allow is taken for a notification. Nobody would answer either of them,
-and its client would wait for ever.
+JavaScript writes half an emoji as JSON that Python's parsers refuse, and a request with an invalid
+ID is taken for a notification. Neither would be answered, and the client would wait for ever.
 """
 
 from __future__ import annotations
@@ -32,20 +31,20 @@ log = logging.getLogger("turnleaf")
 NO_MESSAGE = "{}"
 """A line that the SDK refuses."""
 ADVICE = (
-    "this is no message of MCP; send JSON-RPC 2.0, over stdio each message on a line, and give"
-    " each request an id that is text or a whole number"
+    "this is not a valid MCP message; send JSON-RPC 2.0 with one message per line on stdio, and"
+    " a text or a whole number as the id of each request"
 )
 
 
 class _Request(BaseModel):
-    """What tells a request from other messages; without an id it is a notification."""
+    """The fields of a request; without an ID it is a notification."""
 
     method: object
     id: StrictInt | StrictStr = 0
 
 
 def has_wrong_id(message: str | bytes) -> bool:
-    """Whether a request has an id that the protocol does not allow, such as null or 1.5."""
+    """Whether a request has an ID that the protocol does not allow, such as null or 1.5."""
     try:
         _Request.model_validate_json(message)
     except ValidationError as error:
@@ -55,7 +54,7 @@ def has_wrong_id(message: str | bytes) -> bool:
 
 
 class StandardInput:
-    """The lines of standard input, which nothing else in the process can read from then on."""
+    """The lines of standard input, which nothing else in the process can read any more."""
 
     def __init__(self) -> None:
         wire = os.dup(sys.stdin.fileno())
@@ -65,7 +64,7 @@ class StandardInput:
         self._lines = open(wire, encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
 
     async def __aiter__(self) -> AsyncIterator[str]:
-        """Yield each line, mended; for a request with a wrong id, a line that is refused."""
+        """Yield each line, repaired; for a request with a wrong ID, one that is refused."""
         async for line in anyio.wrap_file(self._lines):
             if line.strip():
                 mended = replace_half_characters(line.encode()).decode()
@@ -73,9 +72,9 @@ class StandardInput:
 
 
 async def read_body(receive: Receive) -> tuple[bytes, Receive]:
-    """Return the body of a request, mended, and what gives it to the next reader.
+    """Return the repaired body of a request, and a `Receive` for the next reader.
 
-    It comes in one part, as the server has read it whole.
+    It comes in one part, because the server has read it whole.
     """
     first = await receive()
     body = replace_half_characters(first.get("body", b""))
@@ -88,7 +87,7 @@ async def read_body(receive: Receive) -> tuple[bytes, Receive]:
 
 
 def make_refusal() -> Response:
-    """Return the answer over HTTP to what is no request."""
+    """Return the HTTP response to an invalid request."""
     body = _make_error(types.INVALID_REQUEST).model_dump_json(by_alias=True)
     return Response(body, HTTPStatus.BAD_REQUEST, media_type="application/json")
 
@@ -98,13 +97,13 @@ async def hear(
     heard: ObjectSendStream[SessionMessage | Exception],
     answer: Callable[[SessionMessage], Awaitable[None]],
 ) -> None:
-    """Pass on what comes in; what is no message is answered, and said on stderr."""
+    """Pass messages on; invalid ones are answered with an error and logged."""
     async with heard:
         async for one in read:
             if isinstance(one, SessionMessage):
                 await heard.send(one)
             else:
-                log.warning("the client sent a line that is no message of MCP")
+                log.warning("the client sent a line that is not a valid MCP message")
                 code = types.INVALID_REQUEST if _is_json(one) else types.PARSE_ERROR
                 await answer(SessionMessage(_make_error(code)))
 

@@ -1,4 +1,4 @@
-"""The server: a socket, uvicorn over it, and an end within seconds."""
+"""The server: a socket, uvicorn on it, and a shutdown within seconds."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from turnleaf.errors import TurnleafError
 from turnleaf.faces.http.access import HEADERS
-from turnleaf.faces.http.limits import Limits
-from turnleaf.faces.http.problems import MEDIA_TYPE, as_record
+from turnleaf.faces.http.limits import RequestLimits
+from turnleaf.faces.http.problems import MEDIA_TYPE, make_record
 from turnleaf.faces.processes import end_soon
 
 if TYPE_CHECKING:
@@ -33,14 +33,14 @@ GRACE_SECONDS = 2
 """How long requests that are being answered have when the server stops."""
 
 ADVICE = {
-    errno.EADDRINUSE: "another program has that port; choose one with --port, 0 for any free one",
+    errno.EADDRINUSE: "another program uses that port; choose another with --port, or 0 for any",
     errno.EACCES: "that port needs special rights; choose one above 1023 with --port",
     errno.EADDRNOTAVAIL: "this machine does not have that address; choose another with --host",
 }
 
 
 def listen(host: str, port: int, *, or_any: bool = False) -> socket.socket:
-    """Open the socket that the server listens on; with `or_any` on any port if that is taken."""
+    """Open the socket to listen on; with `or_any` on any port if that one is taken."""
     try:
         found = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
         family, _, _, _, address = found[0]
@@ -53,13 +53,13 @@ def listen(host: str, port: int, *, or_any: bool = False) -> socket.socket:
         advice = ADVICE.get(number or 0, f"{error}; check --host and --port")
         message = f"cannot listen on {host}, port {port}: {advice}"
         raise TurnleafError(message) from error
-    # Or the end of each answer waits 40 ms for the client to confirm its beginning.
+    # Otherwise the end of each response waits 40 ms for the client to confirm its beginning.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
 
 
 def address_of(listener: socket.socket) -> str:
-    """Return the address of the page, as a browser takes it."""
+    """Return the address of the page for a browser."""
     host, port = listener.getsockname()[:2]
     shown = _find_outward(listener.family) if host in {"0.0.0.0", "::"} else host  # noqa: S104 - asked
     return f"http://[{shown}]:{port}/" if ":" in shown else f"http://{shown}:{port}/"
@@ -77,17 +77,17 @@ def _find_outward(family: socket.AddressFamily) -> str:
 
 
 class Server(uvicorn.Server):
-    """Serves until it is told to stop; then streams end at once, and other answers soon."""
+    """Serves until it is stopped; then streams end at once, and other responses soon."""
 
     def __init__(
         self,
         app: ASGIApp,
         listener: socket.socket,
         *,
-        limits: Limits | None = None,
+        limits: RequestLimits | None = None,
         ready: Callable[[], None] = lambda: None,
     ) -> None:
-        kept = limits or Limits()
+        kept = limits or RequestLimits()
         config = uvicorn.Config(
             app,
             loop="asyncio",
@@ -112,7 +112,7 @@ class Server(uvicorn.Server):
         try:
             self.run([self._listener])
         except SystemExit:
-            message = "the server could not start; the lines above say why"
+            message = "the server could not start; the lines above show why"
             raise TurnleafError(message) from None
 
     def stop(self) -> None:
@@ -121,24 +121,24 @@ class Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Take Ctrl-C and SIGTERM for a wish to stop, which needs no other answer."""
+        """Stop on Ctrl-C and SIGTERM without raising the signal again afterwards."""
         with super().capture_signals():
             yield
             self._captured_signals.clear()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop, and do not wait for ever for what hangs."""
+        """Stop, and exit soon even if something hangs."""
         if not self.should_exit:
             end_soon()
         super().handle_exit(sig, frame)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin, and say so."""
+        """Start, and call `ready`."""
         await super().startup(sockets)
         self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End the streams, which would never end by themselves, and then the rest."""
+        """Close the streams, which would never end by themselves, and then the rest."""
         for connection in list(self.server_state.connections):
             if isinstance(connection, Connection):
                 connection.end_stream()
@@ -146,9 +146,9 @@ class Server(uvicorn.Server):
 
 
 class Connection(H11Protocol):
-    """One connection, which is not kept waiting by a client that sends or reads nothing."""
+    """One connection, which is closed on a client that sends or reads nothing."""
 
-    def __init__(self, limits: Limits, **given: Any) -> None:  # noqa: ANN401 - uvicorn's own
+    def __init__(self, limits: RequestLimits, **given: Any) -> None:  # noqa: ANN401 - uvicorn's own
         super().__init__(**given)
         self._limits = limits
         self._is_turned_away = False
@@ -156,7 +156,7 @@ class Connection(H11Protocol):
         self._reading = _Timer(self.loop)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for a request, or say that there are too many."""
+        """Wait for a request, or refuse the connection if there are too many."""
         super().connection_made(transport)
         if len(self.connections) > 2 * self._limits.connections:
             self._cut_off()
@@ -172,31 +172,31 @@ class Connection(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take what came, and watch how long the head of a request takes."""
+        """Take data, and time the head of a request."""
         if self._is_turned_away:
             return
         super().data_received(data)
         self._watch_head()
 
     def pause_writing(self) -> None:
-        """Wait for a client that reads slowly, but not for one that does not."""
+        """Pause for a client that reads slowly, but not for one that has stopped reading."""
         super().pause_writing()
         self._watch_reading()
 
     def resume_writing(self) -> None:
-        """Go on."""
+        """Stop the timer and continue."""
         self._reading.stop()
         super().resume_writing()
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn's signature
-        """Answer what is no HTTP, or a head that is too long, and hang up."""
+        """Answer a malformed request or a head that is too long, and close the connection."""
         if not self._is_answering:
             is_long = len(self.conn.trailing_data[0]) > self._limits.head_bytes
             self.transport.write(_TOO_LONG if is_long else _MALFORMED)
         self.transport.close()
 
     def end_stream(self) -> None:
-        """Hang up if an answer has begun and goes on."""
+        """Close the connection if a response has begun and is not complete."""
         if self._is_answering:
             self.transport.close()
 
@@ -213,7 +213,7 @@ class Connection(H11Protocol):
             self._head.start(self._limits.head_seconds, self.transport.close)
 
     def _watch_reading(self) -> None:
-        """Hang up when nothing more of what waits to be sent was read for long."""
+        """Close the connection when the client has read nothing for long."""
         unread = self.transport.get_write_buffer_size()
 
         def look() -> None:
@@ -225,7 +225,7 @@ class Connection(H11Protocol):
         self._reading.start(self._limits.stalled_seconds, look)
 
     def _cut_off(self) -> None:
-        """Hang up, and let the system forget too what it still wants to send."""
+        """Reset the connection, and drop what the system still wants to send."""
         at_once = struct.pack("ii", 1, 0)
         connection = self.transport.get_extra_info("socket")
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, at_once)
@@ -239,7 +239,7 @@ class Connection(H11Protocol):
 
 
 class _Timer:
-    """Does something later, unless it is stopped."""
+    """Calls something later, unless it is stopped."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
@@ -260,8 +260,8 @@ class _Timer:
 
 
 def _write_answer(status: HTTPStatus, detail: str, **headers: str) -> bytes:
-    """Write an answer out, for where no request was understood."""
-    body = json.dumps(as_record(status, detail)).encode()
+    """Return a response as bytes, for where no request was understood."""
+    body = json.dumps(make_record(status, detail)).encode()
     lines = {
         **HEADERS,
         **headers,
@@ -274,13 +274,13 @@ def _write_answer(status: HTTPStatus, detail: str, **headers: str) -> bytes:
 
 
 _MALFORMED = _write_answer(
-    HTTPStatus.BAD_REQUEST, "this is no HTTP/1.1 request; send a well-formed one"
+    HTTPStatus.BAD_REQUEST, "this is not a valid HTTP/1.1 request; send a well-formed one"
 )
 _TOO_LONG = _write_answer(
-    HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "the request's headers are too long; send less"
+    HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "the headers are too long; shorten them"
 )
 _BUSY = _write_answer(
     HTTPStatus.SERVICE_UNAVAILABLE,
-    "too many connections are open; close some, or try again soon",
+    "too many connections are open; close some, or try again in a moment",
     **{"Retry-After": "1"},
 )

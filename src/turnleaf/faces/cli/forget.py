@@ -1,4 +1,4 @@
-"""`forget`, and erasing a conversation, or all that came from somewhere, for good."""
+"""`forget`, and erasing a conversation or everything from one source."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 # A shorter text is more often a word than the beginning of an id ("dad", "bee").
 SHORTEST_ID_PREFIX = 4
 MOST_NAMED = 10
-NO_WAY_BACK = "nothing brings back what is erased; --yes erases it"
+NO_WAY_BACK = "this cannot be undone; confirm with --yes"
 
 
 @click.command()
 @click.argument("words", metavar="ID|TEXT...", nargs=-1, type=TEXT)
 @click.option("--conversation", metavar="KEY", type=TEXT, help="Erase this conversation instead.")
-@click.option("--source", type=TEXT, help="Erase all that came from there instead.")
+@click.option("--source", type=TEXT, help="Erase everything from this source instead.")
 @yes
 @as_json
 @pass_workspace
@@ -52,17 +52,17 @@ def forget(
     yes: bool,
     as_json: bool,
 ) -> None:
-    """Forget the memory with this ID, or the one that contains TEXT.
+    """Forget the fact with this ID, or the one that contains TEXT.
 
-    The first letters of an id are enough. When several memories match, you are asked which;
-    --yes forgets all of them. turnleaf undo brings a forgotten memory back.
+    The beginning of an ID is enough. If several facts match, you are asked which; --yes forgets
+    them all. turnleaf undo restores a forgotten fact.
 
-    With --conversation a whole conversation is erased, also from the search index. With --source
-    all that was learned or noted from there is erased as well: SOURCE is the key of a
-    conversation, tool:NAME or document:NAME. Nothing brings that back.
+    --conversation erases a whole conversation, also from the search index. --source erases
+    everything that was said, learned or noted there: SOURCE is the key of a conversation,
+    tool:NAME or document:NAME. Erasing cannot be undone.
     """
     if sum(map(bool, (words, conversation, source))) > 1:
-        message = "give a text, --conversation or --source, not two of them"
+        message = "use only one of TEXT, --conversation and --source"
         raise InvalidInput(message)
     if conversation is not None:
         erase_conversation(workspace, conversation, yes=yes, as_json=as_json)
@@ -77,11 +77,11 @@ def _forget_memory(
 ) -> None:
     wanted = take_text(words)
     if not wanted.strip():
-        message = "give an id or some text; nothing was forgotten"
+        message = "nothing was forgotten; type an ID or some text"
         raise InvalidInput(message)
     found = _find_memories(workspace.memory, wanted)
     if not found:
-        message = f'no memory has the id or contains "{flatten(wanted)}"'
+        message = f'no fact has the ID or contains "{flatten(wanted)}"; see turnleaf memories'
         raise NotFound(message)
     chosen = found if yes or len(found) == 1 else _choose(found)
     gone = [memory for memory in chosen if workspace.memory.delete(memory.id)]
@@ -94,7 +94,7 @@ def _forget_memory(
 
 
 def _find_memories(store: Facts, wanted: str) -> list[Memory]:
-    """Return the memory with this id, else those whose id begins so or that contain the text."""
+    """Return the fact with this ID, else those whose ID begins so or that contain the text."""
     everything = [*store.get_all(), *store.older()]
     exact = [memory for memory in everything if memory.id == wanted]
     is_prefix = len(wanted) >= SHORTEST_ID_PREFIX
@@ -110,7 +110,7 @@ def _choose(found: Sequence[Memory]) -> list[Memory]:
     for number, memory in enumerate(found, 1):
         note(f"  {number:>3}  {memory.id}  {flatten(memory.content)}")
     if not is_attended():
-        message = "several memories match; give the id of one, or --yes to forget them all"
+        message = "several facts match; type the ID of one, or forget them all with --yes"
         raise InvalidInput(message)
     answer = ask('Forget which? Numbers such as 1 or 1,3, "all", or Enter for none:')
     if answer.casefold() in ("all", "a"):
@@ -127,8 +127,8 @@ def _describe_way_back(gone: int) -> str:
     if gone == 0:
         return "Nothing was forgotten."
     if gone == 1:
-        return "turnleaf undo brings it back"
-    return f"turnleaf undo brings them back one by one, the last first ({gone} times for all)"
+        return "restore it with turnleaf undo"
+    return f"restore them one by one with turnleaf undo ({gone} times for all)"
 
 
 def erase_conversation(
@@ -137,29 +137,29 @@ def erase_conversation(
     """Erase a conversation; what was learned from it stays."""
     name = flatten(title or key)
     if not yes:
-        confirm(f'Erase the conversation "{name}" for good?', NO_WAY_BACK)
+        confirm(f'Permanently erase the conversation "{name}"?', NO_WAY_BACK)
     try:
         is_erased = erasure.erase_conversation(workspace.stores, key)
     finally:
         workspace.conversations.close()
     if not is_erased:
-        message = f'there is no conversation "{flatten(key)}"; turnleaf history lists them'
+        message = f'there is no conversation "{flatten(key)}"; list them with turnleaf history'
         raise NotFound(message)
-    line = f"erased {name}: its messages, and all that the search knew of them"
+    line = f"erased {name}: its messages and their search entries"
     say_result({"conversation": key, "erased": True}, line, as_json=as_json)
 
 
 def _erase_source(workspace: Workspace, source: str, *, yes: bool, as_json: bool) -> None:
-    """Erase all that came from a conversation, a tool or a document."""
+    """Erase everything that came from a conversation, a tool or a document."""
     name = flatten(source)
     if not yes:
-        confirm(f'Erase all that came from "{name}" for good?', NO_WAY_BACK)
+        confirm(f'Permanently erase everything from "{name}"?', NO_WAY_BACK)
     gone = erasure.erase(workspace.stores, source)
     if not (gone.facts or gone.notes or gone.messages):
-        message = f'nothing came from "{name}"; {_name_sources(workspace)}'
+        message = f'nothing came from "{name}"; {_describe_sources(workspace)}'
         raise NotFound(message)
     for copy in gone.copies:
-        note(f"{copy} was set aside earlier and may still hold it; delete it if so")
+        note(f"{copy} was set aside earlier and may still contain it; delete it if so")
     parts = f"{pluralize(gone.facts, 'fact')}, {pluralize(gone.notes, 'note')}"
     say_result(
         {**asdict(gone), "copies": list(gone.copies)},
@@ -168,8 +168,8 @@ def _erase_source(workspace: Workspace, source: str, *, yes: bool, as_json: bool
     )
 
 
-def _name_sources(workspace: Workspace) -> str:
+def _describe_sources(workspace: Workspace) -> str:
     sources = [change.source for change in workspace.memory.changes() if change.source]
     names = {name for one in sources for name in (one.name, one.conversation) if name}
     known = ", ".join(map(flatten, sorted(names)[:MOST_NAMED]))
-    return f"there is {known}" if known else "no fact came from anywhere but you"
+    return f"known sources are {known}" if known else "all facts came from you"

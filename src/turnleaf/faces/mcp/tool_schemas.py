@@ -1,4 +1,4 @@
-"""What clients are told of the tools besides what a model is: their results, and what they do."""
+"""Output schemas and annotations of the tools, for MCP clients."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ KINDS: Mapping[str, Schema] = {
     "finishedAt": MOMENT,
     "attempts": {"type": "integer"},
 }
-"""What a key holds, where it is no text."""
+"""The types of keys that are not text."""
 
 
 def _describe_keys(keys: Sequence[str]) -> dict[str, Schema]:
@@ -37,7 +37,7 @@ def _describe_keys(keys: Sequence[str]) -> dict[str, Schema]:
 FACT = _describe_keys(FACT_KEYS)
 SCHEDULE = _describe_keys(SCHEDULE_KEYS)
 RUN = _describe_keys(RUN_KEYS)
-NOTE: Mapping[str, Schema] = {"note": {**TEXT, "description": "What else there is to know of it."}}
+NOTE: Mapping[str, Schema] = {"note": {**TEXT, "description": "Additional information."}}
 HIT: Mapping[str, Schema] = {
     "text": TEXT,
     "source": {"enum": ["memory", "older", "daily", "conversations"]},
@@ -52,7 +52,7 @@ HIT: Mapping[str, Schema] = {
 
 
 def _describe_result(properties: Mapping[str, Schema]) -> Schema:
-    """Describe a result; one that failed has `error` instead of all the rest."""
+    """Return the schema of a result; a failed one has only `error`."""
     return {
         "type": "object",
         "properties": {

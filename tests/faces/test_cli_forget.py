@@ -61,7 +61,7 @@ def test_one_match_is_forgotten_and_undo_brings_it_back(cli: Cli) -> None:
     (lamp, ming) = cli.remember(LAMP, MING)
     result = cli("forget", "小明")
     assert (result.code, result.out) == (0, f"forgot {ming}: {MING}\n")
-    assert "turnleaf undo brings it back" in result.err
+    assert "restore it with turnleaf undo" in result.err
     assert cli.contents() == [LAMP]
     assert MING in cli("undo").out
     assert sorted(cli.contents()) == sorted([LAMP, MING])
@@ -158,14 +158,14 @@ def test_nothing_is_erased_without_a_yes(cli: Cli, assistant: Assistant, option:
     assistant.close(flush=False)
     result = cli("forget", option, KEY)
     assert result.code == 2
-    assert "nothing brings back what is erased; --yes erases it" in result.err
+    assert "this cannot be undone; confirm with --yes" in result.err
     assert holding(cli.data, SECRET)
 
 
 def test_a_text_and_a_source_are_not_taken_together(cli: Cli) -> None:
     result = cli("forget", "tea", "--source", KEY, "--yes")
     assert result.code == 2
-    assert "give a text, --conversation or --source, not two of them" in result.err
+    assert "use only one of TEXT, --conversation and --source" in result.err
 
 
 @pytest.mark.parametrize("source", ["document:docs/paper.txt", "nonsense", "tool:"])
@@ -210,7 +210,7 @@ def test_why_of_a_conversation_leads_to_the_messages_that_were_found(
     assistant.close(flush=False)
     told = cli("why", KEY).out
     assert f"found in {other}, message {number}, score" in told
-    assert re.search(rf"found in {other}, message \d+, beside what was found", told)
+    assert re.search(rf"found in {other}, message \d+, next to a hit", told)
     assert re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d user: 護照在書房的抽屜裡", told)
     there = cli("history", "show", other, "--message", str(number)).out
     assert re.search(rf"user  \(message {number}\)\n  護照在書房的抽屜裡", there)

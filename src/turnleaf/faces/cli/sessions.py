@@ -1,4 +1,4 @@
-"""The assistant while a command runs: for one talk or for weeks, and what it tells beside it."""
+"""Opening and closing the assistant around a command, and reporting what it learned meanwhile."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LEARNING_SECONDS = 2.0
 
 
 def mention_keeping(workspace: Workspace) -> None:
-    """Say on a terminal what is kept, as long as nothing is kept yet."""
+    """Announce on a terminal, before the first conversation, what is stored."""
     store = workspace.stores.conversations
     if sys.stderr.isatty() and not store.exists():
         kept = Retention(store.keeps_everything, workspace.settings.conversation_keep_days)
@@ -39,12 +39,12 @@ def mention_keeping(workspace: Workspace) -> None:
 
 
 def greet(title: str, assistant: Assistant, details: Mapping[str, str]) -> None:
-    """Say that a program runs, on which data and with which model."""
+    """Print that a program runs, on which data and with which model."""
     say(title)
     model = describe(assistant.settings)
     for name, value in {"data folder": assistant.folder.path, "model": model, **details}.items():
         say(f"  {name:<13}{value}")
-    say("Ctrl-C stops it.")
+    say("Press Ctrl-C to stop.")
     sys.stdout.flush()
 
 
@@ -52,7 +52,7 @@ def greet(title: str, assistant: Assistant, details: Mapping[str, str]) -> None:
 def talk(workspace: Workspace, *, flush: bool) -> Iterator[Assistant]:
     """Yield the assistant; afterwards it learns from what is due or, with `flush`, from all.
 
-    Who is interrupted does not wait for the latter: it stays queued for the next time.
+    After an interruption the rest stays queued for the next time.
     """
     assistant = Assistant(workspace.folder)
     is_whole = False
@@ -66,7 +66,7 @@ def talk(workspace: Workspace, *, flush: bool) -> Iterator[Assistant]:
 
 @contextmanager
 def run_for_weeks(folder: DataFolder) -> Iterator[Assistant]:
-    """Yield the assistant; afterwards it learns from what waits, but not for long."""
+    """Yield the assistant of a server; at the end it learns for a short time only."""
     give_back_memory()
     with watch_end():
         assistant = Assistant(folder)
@@ -82,7 +82,7 @@ def _end(assistant: Assistant) -> None:
     end.join(LEARNING_SECONDS)
     if end.is_alive():
         assistant.learning.close()
-        note("What is not learned yet stays queued, and is learned the next time.")
+        note("Learning is not finished; it continues at the next start.")
 
 
 def _close(assistant: Assistant) -> None:
@@ -104,15 +104,15 @@ def list_conversations(assistant: Assistant) -> list[ConversationSummary]:
 
 
 def take_up(assistant: Assistant, wanted: str) -> str:
-    """Return the key of the conversation that is meant, and say on a terminal which that is."""
+    """Return the key of the conversation to continue, and show its title on a terminal."""
     found = find_conversation(wanted, assistant.conversations.summaries())
     if sys.stderr.isatty():
-        murmur(f"going on with: {flatten(found.title)} ({format_minute(found.updated_at)})")
+        murmur(f"continuing: {flatten(found.title)} ({format_minute(found.updated_at)})")
     return found.key
 
 
-def tell_news(assistant: Assistant, *, undo: str) -> list[LearnedFact]:
-    """Say what was learned and what went wrong in the background; the former to a person only."""
+def report_news(assistant: Assistant, *, undo: str) -> list[LearnedFact]:
+    """Report background errors and, on a terminal, what was learned."""
     news = assistant.learnt()
     for one in news if sys.stderr.isatty() else ():
         murmur(_describe_learned(one, undo))
@@ -123,8 +123,9 @@ def tell_news(assistant: Assistant, *, undo: str) -> list[LearnedFact]:
 def _describe_learned(one: LearnedFact, undo: str) -> str:
     content = flatten(one.memory.content)
     if one.action == "waiting":
-        return f"waiting for you: {content} (turnleaf review)"
+        return f"pending review: {content} (turnleaf review)"
     if one.action == "ended":
         return f"no longer current: {content} ({undo})"
-    before = f"; before: {flatten(one.before.content)}" if one.before else ""
-    return f"learned: {content}{before} ({undo})"
+    if one.before:
+        return f"learned: {content}; before: {flatten(one.before.content)} ({undo})"
+    return f"learned: {content} ({undo})"

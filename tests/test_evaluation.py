@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turnleaf.faces.cli.search import Figures, judged, mean, percentile
+from turnleaf.evaluation import Figures, judge_ranking, mean, percentile
 
 documents = st.lists(st.sampled_from("abcdefghijklmnopqrst"), unique=True)
 
@@ -36,25 +36,25 @@ def values(figures: Figures) -> list[float]:
 def test_the_figures_are_what_a_person_computes(
     ranked: str, gold: str, figures: tuple[float, ...]
 ) -> None:
-    assert values(judged([*ranked], [*gold])) == pytest.approx(figures)
+    assert values(judge_ranking([*ranked], [*gold])) == pytest.approx(figures)
 
 
 def test_more_right_documents_than_ten_can_still_be_ranked_perfectly() -> None:
     gold = [str(number) for number in range(20)]
-    found = judged(gold, gold)
+    found = judge_ranking(gold, gold)
     assert (found.recall_1, found.recall_10, found.ndcg_10) == (1 / 20, 1 / 2, 1)
 
 
 @given(documents, documents.filter(bool))
 def test_every_figure_is_between_nothing_and_one(ranked: list[str], gold: list[str]) -> None:
-    found = judged(ranked, gold)
+    found = judge_ranking(ranked, gold)
     assert all(0 <= value <= 1 + 1e-12 for value in values(found))
     assert found.recall_1 <= found.recall_5 <= found.recall_10
 
 
 @given(documents.filter(bool))
 def test_what_is_right_first_is_perfect(gold: list[str]) -> None:
-    found = judged([*gold, "y", "z"], gold)
+    found = judge_ranking([*gold, "y", "z"], gold)
     assert found.mrr == 1
     assert found.ndcg_10 == pytest.approx(1)
 

@@ -1,4 +1,4 @@
-"""What leaves this machine: the results of schedules, and problems without what is private."""
+"""What leaves this machine: results of schedules, and errors without private details."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 def deliveries(settings: Settings) -> dict[str, Deliver]:
-    """Return what brings results, by kind of place; what is not set up is not loaded."""
+    """Return the functions that deliver results, by kind; packages are loaded only if set up."""
     if not settings.slack_bot_token:
         return {}
     to_slack = import_module("turnleaf.faces.slack.delivery").to_slack(settings)
     return {"slack": to_slack} if to_slack else {}
 
 
-def harmless(problem: str, assistant: Assistant) -> str:
-    """Take secrets and the folders of files out of a sentence."""
+def redact(problem: str, assistant: Assistant) -> str:
+    """Remove secrets and folder names from a sentence."""
     return mask_secrets(assistant.stores.redact(problem))

@@ -1,0 +1,73 @@
+"""Errors, hints and notes in the reader's language, from each language's `messages.toml`.
+
+The code makes its sentences in English. A language's table has them with `{}` for what is filled
+in, `{#}` for a number, and `{!}` for another sentence of ours. What it lacks stays English.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from itertools import chain, zip_longest
+from typing import TYPE_CHECKING, NamedTuple
+
+from turnleaf.core.data import find_folders, load_data
+from turnleaf.core.languages.replies import write_simplified
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FILE = "messages.toml"
+FOLDER = "languages"
+MAX_CHARS = 2000
+MARK = re.compile(r"\{[!#]?\}")
+SIMPLIFIED = {"cn", "sg", "my", "hans"}
+"""The regions and scripts of a language code that mean Simplified characters."""
+
+
+def translate(message: str, language: str, *, is_simplified: bool = False) -> str:
+    """Return a sentence of ours in a language such as `zh-TW`, or as it is."""
+    name, *regions = re.split(r"[-_.]", language.lower())
+    if name not in find_folders(FOLDER, FILE) or len(message) > MAX_CHARS:
+        return message
+    said = _translate(message, name)
+    is_simplified |= bool(SIMPLIFIED & {*regions})
+    return write_simplified(said, name) if is_simplified else said
+
+
+def choose_language_of(accepted: str) -> str:
+    """Return the first language of an Accept-Language header that has a table, or English."""
+    wanted = [part.partition(";")[0].strip() for part in accepted.split(",")]
+    known = ("en", *find_folders(FOLDER, FILE))
+    return next((one for one in wanted if one[:2].lower() in known), "en")
+
+
+def _translate(message: str, name: str) -> str:
+    for sentence in _load_table(name):
+        if found := sentence.pattern.fullmatch(message):
+            parts = zip(sentence.marks, found.groups(), strict=True)
+            return sentence.said.format(
+                *(_translate(part, name) if mark == "{!}" else part for mark, part in parts)
+            )
+    return message
+
+
+class Sentence(NamedTuple):
+    """A sentence in English, with marks for what is filled in, and what is said instead."""
+
+    pattern: re.Pattern[str]
+    marks: Sequence[str]
+    said: str
+
+
+@cache
+def _load_table(name: str) -> Sequence[Sentence]:
+    table = load_data(f"{FOLDER}/{name}/{FILE}")["messages"]
+    return [Sentence(_compile(text), MARK.findall(text), said) for text, said in table.items()]
+
+
+def _compile(sentence: str) -> re.Pattern[str]:
+    texts, marks = MARK.split(sentence), MARK.findall(sentence)
+    places = [r"([\d,]+)" if mark == "{#}" else "(.*?)" for mark in marks]
+    parts = zip_longest(map(re.escape, texts), places, fillvalue="")
+    return re.compile("".join(chain.from_iterable(parts)), re.DOTALL)
