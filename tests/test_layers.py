@@ -41,11 +41,11 @@ OF_STORES = {
 
 # So many lines and modules a package may have; lowered when something goes.
 BUDGETS = {
-    "core": (14_500, 76),
-    "faces": (11_700, 54),
-    "llm": (2_170, 11),
+    "core": (14_650, 78),
+    "faces": (11_450, 54),
+    "llm": (2_200, 11),
     "store": (16_760, 65),
-    "": (4_330, 17),
+    "": (4_710, 21),
 }
 
 # A name that is loaded by need: the public names, the commands, an optional dependency.

@@ -150,7 +150,7 @@ def test_forget_forgets_and_undo_brings_it_back(cli: Cli) -> None:
 def test_a_command_without_its_words_does_not_swallow_the_next_line(cli: Cli, line: str) -> None:
     cli.remember(MING)
     result = talk(cli, line, f"記住{LAMP}")
-    assert f"error: say what: {line.split(maxsplit=1)[0]} " in result.err
+    assert f"error: something is missing; type {line.split(maxsplit=1)[0]} " in result.err
     assert sorted(cli.contents()) == sorted([MING, LAMP])
 
 

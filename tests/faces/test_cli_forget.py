@@ -176,7 +176,7 @@ def test_a_source_that_nothing_came_from_is_told_with_those_that_there_are(
     assistant.close(flush=False)
     result = cli("forget", "--source", source, "--yes")
     assert result.code == 3
-    assert f'nothing came from "{source}"; there is {KEY}' in result.err
+    assert f'nothing came from "{source}"; known sources are {KEY}' in result.err
 
 
 @pytest.mark.parametrize("source", ["", "  "])

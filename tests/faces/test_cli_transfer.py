@@ -114,7 +114,7 @@ def test_too_many_are_refused_whole(
     monkeypatch.setenv(variable, value)
     refused = cli("import", "-", stdin=json.dumps(RECORDS))
     assert (refused.code, refused.out) == (1, "")
-    assert "3 memories do not fit beside the 1" in refused.err
+    assert "3 facts do not fit beside the 1" in refused.err
     assert variable in refused.err
     assert cli.contents() == ["here before"]
 
@@ -227,7 +227,7 @@ def test_one_that_does_not_fit_is_spoken_of_as_one(
 ) -> None:
     cli.remember("here before")
     monkeypatch.setenv("MEMORY_MAX_ITEMS", "1")
-    assert "1 memory does not fit beside the 1 there" in cli("import", "-", stdin="- x\n").err
+    assert "1 fact does not fit beside the 1 already there" in cli("import", "-", stdin="- x\n").err
 
 
 def test_what_is_wrong_with_a_file_is_told_in_plain_words(cli: Cli) -> None:

@@ -270,7 +270,7 @@ def test_tools_that_do_not_start_are_an_error_and_not_left_out(
     api: MessagesApi, claude: ClaudeCli
 ) -> None:
     api.answer("Saved, I promise.")
-    with pytest.raises(ModelError, match="could not start the tools for the memory; run"):
+    with pytest.raises(ModelError, match="could not start the memory tools; to find out why, run"):
         list(claude.stream(prompt(), Served(["false"])))
 
 

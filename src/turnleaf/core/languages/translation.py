@@ -12,6 +12,7 @@ from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from turnleaf.core.data import find_folders, load_data
+from turnleaf.core.languages.language import DEFAULT
 from turnleaf.core.languages.replies import write_simplified
 
 if TYPE_CHECKING:
@@ -38,8 +39,8 @@ def translate(message: str, language: str, *, is_simplified: bool = False) -> st
 def choose_language_of(accepted: str) -> str:
     """Return the first language of an Accept-Language header that has a table, or English."""
     wanted = [part.partition(";")[0].strip() for part in accepted.split(",")]
-    known = ("en", *find_folders(FOLDER, FILE))
-    return next((one for one in wanted if one[:2].lower() in known), "en")
+    known = (DEFAULT, *find_folders(FOLDER, FILE))
+    return next((one for one in wanted if one[:2].lower() in known), DEFAULT)
 
 
 def _translate(message: str, name: str) -> str:

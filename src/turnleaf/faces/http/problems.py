@@ -87,7 +87,7 @@ UNEXPECTED = "something went wrong; the server log has the details"
 FAILED = "request %s failed"
 request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 """The ID of the current request."""
-request_language: ContextVar[str] = ContextVar("request_language", default="en")
+request_language: ContextVar[str] = ContextVar("request_language", default="")
 """The language that the client of the current request prefers."""
 
 
