@@ -59,7 +59,7 @@ def test_notes_and_messages_are_quoted_with_date_and_source() -> None:
 @pytest.mark.parametrize(
     ("question", "said"),
     [
-        ("量子力學是什麼?", "什麼都不記得"),
+        ("量子力學是什麼?", "沒有相關的內容"),
         ("What is quantum physics?", "I remember nothing about that."),
     ],
 )
@@ -97,7 +97,7 @@ def test_neither_questions_nor_other_statements_are_quoted() -> None:
         Message("assistant", "小明是客廳的燈"),
         Message("user", "今天好冷"),
     )
-    assert "什麼都不記得" in answer("小明在哪裡?", history=history)
+    assert "沒有相關的內容" in answer("小明在哪裡?", history=history)
 
 
 def test_neither_requests_nor_what_was_taken_back_are_quoted() -> None:
@@ -117,7 +117,7 @@ def test_words_of_asking_find_nothing() -> None:
     assert "I remember nothing about that." in answer(
         "Do you remember my birthday?", history=history
     )
-    assert "什麼都不記得" in answer(
+    assert "沒有相關的內容" in answer(
         "你記得我的生日嗎？", history=(Message("user", "我記得要買茶"),)
     )
 

@@ -53,7 +53,7 @@ def _translate(message: str, name: str) -> str:
     return message
 
 
-class Sentence(NamedTuple):
+class Translation(NamedTuple):
     """A sentence in English, with marks for what is filled in, and what is said instead."""
 
     pattern: re.Pattern[str]
@@ -62,9 +62,9 @@ class Sentence(NamedTuple):
 
 
 @cache
-def _load_table(name: str) -> Sequence[Sentence]:
+def _load_table(name: str) -> Sequence[Translation]:
     table = load_data(f"{FOLDER}/{name}/{FILE}")["messages"]
-    return [Sentence(_compile(text), MARK.findall(text), said) for text, said in table.items()]
+    return [Translation(_compile(text), MARK.findall(text), said) for text, said in table.items()]
 
 
 def _compile(sentence: str) -> re.Pattern[str]:

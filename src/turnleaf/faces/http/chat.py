@@ -351,7 +351,7 @@ def _read_object(text: str) -> dict[str, Any]:
 
 
 def _tell_changes(reply: Reply) -> Iterator[bytes]:
-    """Tell what was changed in this turn, at the user's request or by a tool."""
+    """Yield the event of what was changed in this turn, at the user's request or by a tool."""
     facts = [
         TurnChange(action=ACTIONS[one.op], fact=FactView.of(memory), change=one.n)
         for one in reply.changes
