@@ -4,7 +4,7 @@ PYTHON ?= python3
 export PYTHON
 
 # Programs that the crash and fault tests run, and a browser with Chinese characters for the page.
-DEBIAN_PACKAGES := strace util-linux mount chromium fonts-noto-cjk iproute2 systemd
+DEBIAN_PACKAGES := strace curl jq util-linux mount chromium fonts-noto-cjk iproute2 systemd
 
 EXTRAS := embeddings,mcp,models,server,slack,tokens
 # What an installation is made of: the page is built with the package.
@@ -15,7 +15,7 @@ PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test lint check format torture bench clean
+.PHONY: help run test lint check format docs torture bench clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s  %s\n", $$1, $$2 }' Makefile
@@ -39,6 +39,10 @@ format: .venv/dev.stamp ## put the code into its one format
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
 
+docs: .venv/dev.stamp ## build the documentation's site into build/site
+	$(BIN)/python -m zensical build --strict
+	@echo "Open build/site/index.html"
+
 torture: .venv/dev.stamp ## the crash and fault tests, long
 	@scripts/debian-packages $(DEBIAN_PACKAGES)
 	TORTURE=long $(PYTEST) tests/torture
@@ -48,7 +52,7 @@ bench: .venv/dev.stamp ## measure, and print the figures
 	$(BIN)/python -m bench.learning
 
 clean: ## remove what the other commands made (never your data)
-	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	rm -rf web/node_modules src/turnleaf/faces/http/page
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -57,5 +61,5 @@ clean: ## remove what the other commands made (never your data)
 	@touch $@
 
 .venv/dev.stamp: $(SOURCES)
-	@scripts/install '[$(EXTRAS),dev]'
+	@scripts/install '[$(EXTRAS),dev,docs]'
 	@touch .venv/run.stamp $@

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +16,9 @@ from typing import TYPE_CHECKING
 import click
 import pytest
 
+import turnleaf
+from turnleaf import MemoryStore
+from turnleaf.core.changes import Source
 from turnleaf.faces.cli.program import program
 from turnleaf.settings import BASE_URLS, KEYS, SETTINGS, Setting
 
@@ -25,6 +30,15 @@ DOCS = ROOT / "docs"
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+PRINTED = re.compile(r"^```python\n(?:.*\n)*?```\n\n```text\n((?:.*\n)*?)```$", re.MULTILINE)
+ID = re.compile(r"(?=[a-z]*\d)[0-9a-z]{10}")
+VARIABLE = re.compile(rf"(\b{ID.pattern}\b|\d{{4}}-\d\d-\d\d|\b\d\d:\d\d\b)")
+NAV_FILES = set(
+    re.findall(r"^ .*: (\S+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8"), re.MULTILINE)
+)
+LOADED = re.compile(r"""(?:<script[^>]* src|<link[^>]* href|<img[^>]* src)="([^"]*)""")
+AGENTS = DOCS / "start/coding-agents.md"
+SAVED_BY_AGENTS = ("客廳的燈叫做小明", "We deploy with make ship, never on Fridays")
 
 
 def read(path: Path) -> str:
@@ -67,7 +81,9 @@ def default_in_words(setting: Setting) -> str:
 def test_a_setting_is_documented_with_its_variable_its_key_and_its_default(
     setting: Setting,
 ) -> None:
-    rows = [row for row in table_rows(DOCS / "settings.md") if f"`{setting.variable}`" in row]
+    rows = [
+        row for row in table_rows(DOCS / "reference/settings.md") if f"`{setting.variable}`" in row
+    ]
     assert len(rows) == 1
     assert f"`{setting.key}`" in rows[0]
     assert default_in_words(setting) in rows[0]
@@ -88,7 +104,9 @@ def variables_read_by_the_code() -> set[str]:
 
 
 def test_the_page_documents_exactly_the_variables_that_exist() -> None:
-    documented = set(re.findall(r"^\| `([A-Z_0-9]+)`", read(DOCS / "settings.md"), re.MULTILINE))
+    documented = set(
+        re.findall(r"^\| `([A-Z_0-9]+)`", read(DOCS / "reference/settings.md"), re.MULTILINE)
+    )
     exist = {setting.variable for setting in SETTINGS} | variables_read_by_the_code() - {"PATH"}
     by_table = {*map(str.upper, KEYS), *BASE_URLS.values()}
     assert documented == exist | by_table | {"NO_COLOR"}
@@ -125,13 +143,13 @@ def options(command: click.Command) -> Iterator[str]:
 
 @pytest.mark.parametrize("name", sorted(commands()))
 def test_a_command_is_documented_with_every_option(name: str) -> None:
-    text = sections(DOCS / "cli.md", name)
+    text = sections(DOCS / "reference/cli.md", name)
     assert f"turnleaf {name}" in text
     assert [option for option in options(commands()[name]) if option not in text] == []
 
 
 def test_the_options_of_the_program_itself_are_documented() -> None:
-    text = read(DOCS / "cli.md")
+    text = read(DOCS / "reference/cli.md")
     wanted = [*options(program), "--help"]
     assert [option for option in wanted if option not in text] == []
 
@@ -190,19 +208,28 @@ def test_every_page_can_be_reached() -> None:
 # Examples
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=name_of)
-def test_the_python_of_a_page_runs(page: Path, tmp_path: Path) -> None:
-    code = "\n".join(blocks(page, "python"))
-    result = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code],
-        cwd=tmp_path,
-        env=clean_environ(tmp_path),
-        capture_output=True,
+def run(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        words,
+        cwd=folder,
+        env=clean_environ(folder),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         encoding="utf-8",
         timeout=60,
         check=False,
     )
-    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=name_of)
+def test_the_python_of_a_page_runs_and_prints_what_stands_below_it(
+    page: Path, tmp_path: Path
+) -> None:
+    code = "\n".join(blocks(page, "python"))
+    result = run([sys.executable, "-W", "error", "-c", code], tmp_path)
+    assert result.returncode == 0, result.stdout
+    printed = "".join(PRINTED.findall(read(page)))
+    assert re.search(pattern(printed, {}), result.stdout), result.stdout
 
 
 def test_the_readme_has_an_example_in_python() -> None:
@@ -211,23 +238,82 @@ def test_the_readme_has_an_example_in_python() -> None:
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "console")], ids=name_of)
-def test_the_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
-    for words in shown_console(page):
-        result = subprocess.run(
-            words,
-            cwd=tmp_path,
-            env=clean_environ(tmp_path),
-            capture_output=True,
-            encoding="utf-8",
-            timeout=60,
-            check=False,
-        )
-        assert result.returncode == 0, f"{words}: {result.stderr}"
+def test_the_commands_of_a_page_run_and_print_what_stands_below_them(
+    page: Path, tmp_path: Path
+) -> None:
+    if page == AGENTS:
+        save_by_tool(tmp_path, *SAVED_BY_AGENTS)
+    ids: dict[str, str] = {}
+    for words, shown in shown_console(page):
+        result = run([ids.get(word, word) for word in words], tmp_path)
+        assert result.returncode == 0, f"{words}: {result.stdout}"
+        if shown:
+            found = re.fullmatch(pattern(shown, ids), result.stdout)
+            assert found, f"{words} printed:\n{result.stdout}"
+            ids |= {name[1:]: value for name, value in found.groupdict().items()}
 
 
-def shown_console(page: Path) -> list[list[str]]:
-    lines = [line for code in blocks(page, "console") for line in code.splitlines()]
-    return [shlex.split(line[2:]) for line in lines if line.startswith("$ turnleaf ")]
+def shown_console(page: Path) -> Iterator[tuple[list[str], str]]:
+    """Yield each command of the console blocks with the output that is shown below it."""
+    for code in blocks(page, "console"):
+        for part in re.split(r"^\$ ", code, flags=re.MULTILINE)[1:]:
+            command, _, shown = part.partition("\n")
+            if command.startswith("turnleaf "):
+                yield shlex.split(command), shown
+
+
+def pattern(shown: str, ids: dict[str, str]) -> str:
+    """Return a pattern for the output, in which dates, times and new ids may be others."""
+    named: set[str] = set()
+
+    def allow(variable: str) -> str:
+        if not ID.fullmatch(variable):
+            return re.sub(r"\d", r"\\d", variable)
+        if variable in ids:
+            return ids[variable]
+        if variable in named:
+            return f"(?P=i{variable})"
+        named.add(variable)
+        return f"(?P<i{variable}>[0-9a-z]{{10}})"
+
+    parts = VARIABLE.split(shown)
+    return "".join(allow(one) if n % 2 else re.escape(one) for n, one in enumerate(parts))
+
+
+def save_by_tool(home: Path, *facts: str) -> None:
+    """Save facts as an MCP client does, in the data folder of that home."""
+    location = home / ".local/share/turnleaf/prompts/memory/MEMORY.md"
+    store = MemoryStore(location)
+    source = Source(name="tool:append_memory", trust="user")
+    for fact in facts:
+        store.add(fact, origin="tool", source=source)
+
+
+# The site
+
+
+def test_the_site_is_built_without_a_warning_and_loads_nothing_from_elsewhere(
+    tmp_path: Path,
+) -> None:
+    shutil.copytree(DOCS, tmp_path / "docs")
+    (tmp_path / "src").symlink_to(ROOT / "src")
+    (tmp_path / "mkdocs.yml").write_text(read(ROOT / "mkdocs.yml"), "utf-8")
+    built = run([sys.executable, "-m", "zensical", "build", "--strict"], tmp_path)
+    assert built.returncode == 0, built.stdout
+    pages = [read(page) for page in (tmp_path / "build/site").rglob("*.html")]
+    assert len(pages) > len(NAV_FILES)
+    assert [link for page in pages for link in LOADED.findall(page) if "//" in link] == []
+    search = json.loads(read(tmp_path / "build/site/search.json"))
+    assert "客廳的燈叫做小明" in json.dumps(search, ensure_ascii=False)
+
+
+def test_the_site_has_every_page() -> None:
+    assert NAV_FILES == {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")}
+
+
+def test_the_python_reference_has_every_public_name_once() -> None:
+    named = re.findall(r"^::: turnleaf\.(\w+)$", read(DOCS / "reference/python.md"), re.MULTILINE)
+    assert sorted(named) == sorted(turnleaf.__all__)
 
 
 def test_the_changelog_has_a_place_for_what_comes_next() -> None:

@@ -126,7 +126,7 @@ def test_the_documentation_tells_of_every_option() -> None:
     assert [option for option in SCHEMA if f"`{option}`" not in text] == []
 
 
-@pytest.mark.parametrize("page", [FOLDER / "DOCS.md", ROOT / "docs/home-assistant.md"])
+@pytest.mark.parametrize("page", [FOLDER / "DOCS.md", ROOT / "docs/integrate/home-assistant.md"])
 def test_the_documentation_does_not_take_a_hidden_panel_for_protection(page: Path) -> None:
     text = page.read_text("utf-8")
     assert re.search(r"\*\*(Every user|All users) of Home Assistant\b", text)

@@ -76,7 +76,7 @@ def test_what_fails_again_and_again_rests_before_the_limit_forgets() -> None:
 
 
 def test_the_documentation_installs_every_part_and_both_units() -> None:
-    page = (UNITS.parent / "docs/systemd.md").read_text("utf-8")
+    page = (UNITS.parent / "docs/integrate/systemd.md").read_text("utf-8")
     makefile = (UNITS.parent / "Makefile").read_text("utf-8")
     [extras] = re.findall(r"^EXTRAS := (\S+)$", makefile, re.MULTILINE)
     assert f"pipx install 'turnleaf[{extras}]'" in page

@@ -27,7 +27,7 @@ CUTS = (1, 5, 10)
 DEPTH = 10
 SHAPE = (
     'it needs {"scopes": [{"docs": [{"id", "text", "parent", "date"}], '
-    '"queries": [{"qid", "text", "gold"}]}]}; docs/search.md describes it'
+    '"queries": [{"qid", "text", "gold"}]}]}; docs/internals/ranking.md describes it'
 )
 
 Scope = dict[str, Any]

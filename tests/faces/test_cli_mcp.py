@@ -14,7 +14,7 @@ import pytest
 from tests.faces.conftest import Cli
 from turnleaf.faces.cli.mcp import CLIENTS, Address
 
-DOCS = Path(__file__).parents[2] / "docs/mcp.md"
+DOCS = Path(__file__).parents[2] / "docs/integrate/mcp.md"
 VARIABLE = "TURNLEAF_HTTP_TOKEN"
 
 

@@ -326,7 +326,7 @@ def test_a_file_that_holds_no_questions_is_refused(cli: Cli, tmp_path: Path, tex
     file.write_text(text, "utf-8")
     result = cli("eval", str(file))
     assert result.code == 2
-    assert "docs/search.md" in result.err
+    assert "docs/internals/ranking.md" in result.err
 
 
 def test_eval_by_meaning_needs_a_model(cli: Cli) -> None:

@@ -164,7 +164,7 @@ def test_every_code_is_documented(visitor: httpx2.Client) -> None:
     schema = visitor.get("/openapi.json").json()["components"]["schemas"]["Problem"]
     assert set(schema["properties"]["code"]["enum"]) == set(get_args(Code))
     assert "code" in schema["required"]
-    page = (Path(__file__).parents[3] / "docs" / "api.md").read_text("utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "reference" / "api.md").read_text("utf-8")
     assert [code for code in get_args(Code) if f"| `{code}` |" not in page] == []
 
 
