@@ -308,7 +308,7 @@ def test_the_site_is_built_without_a_warning_and_loads_nothing_from_elsewhere(
 
 
 def test_the_site_has_every_page() -> None:
-    assert NAV_FILES == {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")}
+    assert {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")} == NAV_FILES
 
 
 def test_the_python_reference_has_every_public_name_once() -> None:
