@@ -316,5 +316,12 @@ def test_the_python_reference_has_every_public_name_once() -> None:
     assert sorted(named) == sorted(turnleaf.__all__)
 
 
+def test_every_path_that_contributing_names_exists() -> None:
+    named = re.findall(r"`([\w./*-]+/[\w./*-]*)`", prose(ROOT / "CONTRIBUTING.md"))
+    places = (ROOT, ROOT / "src/turnleaf")
+    missing = [path for path in named if not any([*place.glob(path)] for place in places)]
+    assert set(missing) <= {"build/site"}
+
+
 def test_the_changelog_has_a_place_for_what_comes_next() -> None:
     assert "## [Unreleased]" in read(ROOT / "CHANGELOG.md")
