@@ -216,7 +216,7 @@ def run(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",
-        timeout=60,
+        timeout=300,
         check=False,
     )
 
