@@ -17,8 +17,6 @@ import click
 import pytest
 
 import turnleaf
-from turnleaf import MemoryStore
-from turnleaf.core.changes import Source
 from turnleaf.faces.cli.program import program
 from turnleaf.settings import BASE_URLS, KEYS, SETTINGS, Setting
 
@@ -37,8 +35,23 @@ NAV_FILES = set(
     re.findall(r"^ .*: (\S+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8"), re.MULTILINE)
 )
 LOADED = re.compile(r"""(?:<script[^>]* src|<link[^>]* href|<img[^>]* src)="([^"]*)""")
-AGENTS = DOCS / "start/coding-agents.md"
-SAVED_BY_AGENTS = ("客廳的燈叫做小明", "We deploy with make ship, never on Fridays")
+# What a tutorial has done in the page or in an MCP client before its first command.
+BEFORE = {
+    DOCS / "start/chat.md": """
+from turnleaf import Assistant
+with Assistant() as assistant:
+    for text in ["Remember that the living room lamp is called Ming", "書房的燈叫做小華"]:
+        assistant.reply("web:tutorial", text)
+""",
+    DOCS / "start/coding-agents.md": """
+from turnleaf import Assistant
+from turnleaf.core.changes import Source
+with Assistant() as assistant:
+    for fact in ["客廳的燈叫做小明", "We deploy with make ship, never on Fridays"]:
+        source = Source(name="tool:append_memory", trust="user")
+        assistant.memory.add(fact, origin="tool", source=source)
+""",
+}
 
 
 def read(path: Path) -> str:
@@ -241,8 +254,9 @@ def test_the_readme_has_an_example_in_python() -> None:
 def test_the_commands_of_a_page_run_and_print_what_stands_below_them(
     page: Path, tmp_path: Path
 ) -> None:
-    if page == AGENTS:
-        save_by_tool(tmp_path, *SAVED_BY_AGENTS)
+    if before := BEFORE.get(page):
+        prepared = run([sys.executable, "-c", before], tmp_path)
+        assert prepared.returncode == 0, prepared.stdout
     ids: dict[str, str] = {}
     for words, shown in shown_console(page):
         result = run([ids.get(word, word) for word in words], tmp_path)
@@ -278,15 +292,6 @@ def pattern(shown: str, ids: dict[str, str]) -> str:
 
     parts = VARIABLE.split(shown)
     return "".join(allow(one) if n % 2 else re.escape(one) for n, one in enumerate(parts))
-
-
-def save_by_tool(home: Path, *facts: str) -> None:
-    """Save facts as an MCP client does, in the data folder of that home."""
-    location = home / ".local/share/turnleaf/prompts/memory/MEMORY.md"
-    store = MemoryStore(location)
-    source = Source(name="tool:append_memory", trust="user")
-    for fact in facts:
-        store.add(fact, origin="tool", source=source)
 
 
 # The site
