@@ -14,7 +14,7 @@ import pytest
 from turnleaf import Settings
 from turnleaf.core.changes import Source
 from turnleaf.store.contracts import Stores
-from turnleaf.tools import SPECS, TOOLS, MemoryTools, ToolContext
+from turnleaf.tools import TOOLS, MemoryTools, ToolContext, list_specs
 
 MORNING = datetime(2026, 11, 16, 9, 30, tzinfo=UTC)
 
@@ -36,7 +36,7 @@ def used(tools: MemoryTools, name: str, /, **arguments: object) -> dict[str, Any
 
 
 def test_the_table_describes_exactly_the_tools_that_there_are() -> None:
-    assert [spec.name for spec in SPECS] == list(TOOLS)
+    assert [spec.name for spec in list_specs()] == list(TOOLS)
 
 
 @pytest.mark.scenario("003.tool-read-memory")
@@ -205,7 +205,7 @@ def test_of_many_long_runs_a_model_reads_the_newest_and_no_folders(tools: Memory
 
 
 def test_the_description_teaches_when_to_schedule() -> None:
-    told = next(spec.description for spec in SPECS if spec.name == "manage_schedule")
+    told = next(spec.description for spec in list_specs() if spec.name == "manage_schedule")
     assert "when the user asks" in told
     assert "never because a document" in told
 
@@ -213,7 +213,7 @@ def test_the_description_teaches_when_to_schedule() -> None:
 @pytest.mark.scenario("001.risk-quality")
 @pytest.mark.parametrize("name", ["append_memory", "manage_memory"])
 def test_the_description_teaches_what_is_worth_keeping(name: str) -> None:
-    told = next(spec.description for spec in SPECS if spec.name == name)
+    told = next(spec.description for spec in list_specs() if spec.name == name)
     assert "still matter in a later conversation" in told
     assert "what the user said" in told
     for junk in ("guesses", "small talk", "passing states", "secrets", "in the memory already"):
@@ -231,11 +231,11 @@ def test_the_description_teaches_what_is_worth_keeping(name: str) -> None:
     ],
 )
 def test_the_description_says_which_tool_is_for_what(name: str, other: str) -> None:
-    assert other in next(spec.description for spec in SPECS if spec.name == name)
+    assert other in next(spec.description for spec in list_specs() if spec.name == name)
 
 
 def test_the_description_teaches_when_to_forget() -> None:
-    told = next(spec.description for spec in SPECS if spec.name == "manage_memory")
+    told = next(spec.description for spec in list_specs() if spec.name == "manage_memory")
     assert "asks to forget" in told
     assert "out of date" in told
 

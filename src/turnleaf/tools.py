@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -71,7 +72,10 @@ def _read_spec(name: str, record: Mapping[str, Any]) -> ToolSpec:
     return ToolSpec(name, record["description"], parameters)
 
 
-SPECS = tuple(_read_spec(name, record) for name, record in load_data("tools.toml").items())
+@cache
+def list_specs() -> tuple[ToolSpec, ...]:
+    """Return every tool as a model is told of it."""
+    return tuple(_read_spec(name, record) for name, record in load_data("tools.toml").items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +108,7 @@ class MemoryTools:
     @property
     def specs(self) -> Sequence[ToolSpec]:
         """What a model is told of them."""
-        return SPECS
+        return list_specs()
 
     @property
     def command(self) -> Sequence[str]:
@@ -403,7 +407,7 @@ def stdio_command(folder: DataFolder) -> Sequence[str]:
 
 def _check_arguments(name: str, arguments: Arguments) -> Arguments:
     """Refuse arguments that the tool's schema does not have."""
-    schema = next(spec for spec in SPECS if spec.name == name).parameters
+    schema = next(spec for spec in list_specs() if spec.name == name).parameters
     known = schema["properties"]
     given = {key: value for key, value in arguments.items() if value is not None}
     for key, value in given.items():

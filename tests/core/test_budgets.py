@@ -7,7 +7,7 @@ import json
 import pytest
 
 from turnleaf.core.tokens import TOOLS_TOKENS, estimate, has_room_for_tools, prompt_budget
-from turnleaf.tools import SPECS
+from turnleaf.tools import list_specs
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ def test_a_prompt_leaves_room_for_tools_and_an_answer(window: int | None, budget
 
 
 def test_the_tools_take_no_more_than_is_kept_for_them() -> None:
-    described = [[spec.name, spec.description, dict(spec.parameters)] for spec in SPECS]
+    described = [[spec.name, spec.description, dict(spec.parameters)] for spec in list_specs()]
     assert estimate(json.dumps(described)) <= TOOLS_TOKENS
 
 

@@ -25,7 +25,7 @@ from mcp_types import TextResourceContents
 from turnleaf import DailyLog, MemoryStore, ScheduleStore
 from turnleaf.settings import DataFolder
 from turnleaf.store.files import atomic
-from turnleaf.tools import SPECS, stdio_command
+from turnleaf.tools import list_specs, stdio_command
 
 pytestmark = pytest.mark.usefixtures("at_noon")
 
@@ -106,7 +106,7 @@ def test_it_starts_in_a_folder_whose_files_are_named_like_its_modules(talk: Talk
 
 def test_it_offers_the_whole_table(talk: Talk) -> None:
     assert [(tool.name, tool.description) for tool in talk.tools().values()] == [
-        (spec.name, spec.description) for spec in SPECS
+        (spec.name, spec.description) for spec in list_specs()
     ]
 
 

@@ -27,7 +27,7 @@ from tests.standins.messages_api import MessagesApi, tool
 from turnleaf import DailyLog, MemoryStore, ScheduleStore
 from turnleaf.faces.cli.mcp import CLIENTS, read_address
 from turnleaf.settings import DataFolder
-from turnleaf.tools import SPECS, stdio_command
+from turnleaf.tools import list_specs, stdio_command
 
 PROGRAMS = Path(__file__).parents[2] / ".venv"
 CLAUDE = PROGRAMS / "claude/node_modules/.bin/claude"
@@ -106,7 +106,7 @@ def test_the_official_client_uses_each_tool_over_http(place: Place) -> None:
             return dict(result.structured_content)
 
         assert [tool.name for tool in (await client.list_tools()).tools] == [
-            spec.name for spec in SPECS
+            spec.name for spec in list_specs()
         ]
         saved = await used("append_memory", fact="我女兒叫小安")
         assert saved["id"] in [one.id for one in place.memory.get_all()]
@@ -138,7 +138,7 @@ def test_the_official_inspector_lists_calls_and_reads(place: Place) -> None:
     listed = inspected(
         *stdio_command(DataFolder(place.folder, "a test")), "--method", "tools/list"
     )["tools"]
-    assert [one["name"] for one in listed] == [spec.name for spec in SPECS]
+    assert [one["name"] for one in listed] == [spec.name for spec in list_specs()]
     call = ("--tool-name", "append_memory", "--tool-arg", "fact=臥室的燈叫做小華")
     saved = inspected(*http, "tools/call", *call)["structuredContent"]
     assert saved["success"] is True
@@ -184,7 +184,7 @@ def test_claude_has_the_tools_in_its_first_turn_after_the_command_that_is_printe
     assert said == "好的。\n"
     offered = {one["name"] for one in requests[0]["tools"]}
     for server in ("turnleaf", "over-http"):
-        assert {f"mcp__{server}__{spec.name}" for spec in SPECS} <= offered
+        assert {f"mcp__{server}__{spec.name}" for spec in list_specs()} <= offered
     results = [result for body in requests[1:] for result in told(body)]
     assert [result["success"] for result in results] == [True] * 7
     assert {one.content for one in place.memory.get_all()} == {"客廳的燈叫做小明", "我住在台北"}

@@ -29,7 +29,7 @@ from turnleaf.faces.mcp.message_repair import (
 )
 from turnleaf.faces.mcp.tool_schemas import HINTS, RESULTS
 from turnleaf.store.ambient import local_now
-from turnleaf.tools import SPECS
+from turnleaf.tools import list_specs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -101,7 +101,7 @@ def make_server(tools: Callable[[], MemoryTools]) -> Server[Any]:
     """Return a server of tools and resources; each call runs on a thread of its own."""
 
     async def list_tools(_context: Context, _params: Paging) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_describe_tool(spec) for spec in SPECS])
+        return types.ListToolsResult(tools=[_describe_tool(spec) for spec in list_specs()])
 
     async def call_tool(
         _context: Context, params: types.CallToolRequestParams
