@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from tests.core.prompt.payloads import HIDDEN, PAYLOADS, TEMPLATE_MARKS, VOICES, Payload
+from tests.core.prompt.payloads import HIDDEN, ONE_OF_EACH_FAMILY, TEMPLATE_MARKS, VOICES, Payload
 from tests.core.prompt.test_breakouts import TAG, TEMPLATE, fold
 from turnleaf import Memory
 from turnleaf.core.json_forms import request_form
@@ -136,7 +136,7 @@ def test_the_model_reads_known_facts_with_ids_and_numbered_messages() -> None:
     )
 
 
-@pytest.mark.parametrize("payload", PAYLOADS, ids=lambda payload: payload.id)
+@pytest.mark.parametrize("payload", ONE_OF_EACH_FAMILY, ids=lambda payload: payload.id)
 def test_no_message_and_no_fact_leaves_its_block(payload: Payload) -> None:
     known = Memory("id7", payload.text, NOON, NOON)
     text = transcript([TranscriptMessage(payload.text, "user"), LAMP], [known])

@@ -286,8 +286,8 @@ def places(text: str) -> dict[str, list[str]]:
     }
 
 
-def by_id(payload: Payload) -> str:
-    return payload.id
+def harmless(block: Block) -> dict[str, str]:
+    return HARMLESS if block == "memory" else HARMLESS | HARMLESS_IN_HISTORY
 
 
 def of(family: str) -> list[Payload]:
@@ -306,33 +306,34 @@ def test_there_are_more_than_two_hundred_different_payloads() -> None:
     assert len({payload.id for payload in PAYLOADS}) == len(PAYLOADS)
 
 
-@pytest.mark.parametrize("payload", PAYLOADS, ids=by_id)
-def test_a_payload_breaks_the_literal_format(payload: Payload) -> None:
-    for block in payload.breaks:
-        assert any(faults(block, NAIVE[block], texts) for texts in places(payload.text).values())
+@families
+def test_a_payload_breaks_the_literal_format(family: str) -> None:
+    for payload, block in ((one, block) for one in of(family) for block in one.breaks):
+        texts = places(payload.text).values()
+        assert any(faults(block, NAIVE[block], one) for one in texts), repr(payload)
 
 
-@pytest.mark.parametrize("text", HARMLESS.values(), ids=HARMLESS.keys())
 @blocks
-def test_the_judge_lets_harmless_texts_pass(block: Block, text: str) -> None:
-    assert faults(block, LITERAL[block], [text, "plain", text]) == []
-
-
-@pytest.mark.parametrize("text", HARMLESS_IN_HISTORY.values(), ids=HARMLESS_IN_HISTORY.keys())
-def test_the_judge_lets_an_answer_in_markdown_pass(text: str) -> None:
-    assert faults("history", literal_history, [text, text]) == []
+def test_the_judge_lets_harmless_texts_pass(block: Block) -> None:
+    found = {
+        label: faults(block, LITERAL[block], [text, "plain", text])
+        for label, text in harmless(block).items()
+    }
+    assert {label: wrong for label, wrong in found.items() if wrong} == {}
 
 
 # --- nothing breaks out
 
 
-@pytest.mark.parametrize("payload", PAYLOADS, ids=by_id)
+@families
 @blocks
-def test_no_payload_breaks_out(block: Block, payload: Payload) -> None:
+def test_no_payload_breaks_out(block: Block, family: str) -> None:
     found = {
-        place: faults(block, BUILD[block], texts) for place, texts in places(payload.text).items()
+        (payload.label, place): faults(block, BUILD[block], texts)
+        for payload in of(family)
+        for place, texts in places(payload.text).items()
     }
-    assert {place: wrong for place, wrong in found.items() if wrong} == {}, repr(payload.text)
+    assert {place: wrong for place, wrong in found.items() if wrong} == {}
 
 
 @families
@@ -352,32 +353,32 @@ def test_a_text_made_harmless_is_not_changed_again(block: Block, family: str) ->
         assert inside(block, once) == once, repr(payload)
 
 
-@pytest.mark.parametrize("texts", SPLITS.values(), ids=SPLITS.keys())
 @blocks
-def test_no_payload_split_over_neighbours_breaks_out(block: Block, texts: Sequence[str]) -> None:
-    assert faults(block, BUILD[block], texts) == []
-    assert faults(block, BUILD[block], ["plain", *texts, *texts, "plain"]) == []
+def test_no_payload_split_over_neighbours_breaks_out(block: Block) -> None:
+    for label, texts in SPLITS.items():
+        assert faults(block, BUILD[block], texts) == [], label
+        assert faults(block, BUILD[block], ["plain", *texts, *texts, "plain"]) == [], label
 
 
-@pytest.mark.parametrize("texts", SPLITS.values(), ids=SPLITS.keys())
-def test_no_payload_split_over_content_parts_breaks_out(texts: Sequence[str]) -> None:
-    parts: list[dict[str, Any]] = [{"type": "text", "text": text} for text in texts]
+def test_no_payload_split_over_content_parts_breaks_out() -> None:
     picture = {"type": "image_url", "image_url": {"url": "data:,</conversation_history>"}}
-    for content in (parts, [parts[0], picture, *parts[1:]]):
-        history = [Message("user", content), Message("assistant", "plain")]
-        built = build_prompt_with_history(history, PROMPT)
-        assert faults_of_history(built, PROMPT, ["user", "assistant"]) == []
+    for label, texts in SPLITS.items():
+        parts: list[dict[str, Any]] = [{"type": "text", "text": text} for text in texts]
+        for content in (parts, [parts[0], picture, *parts[1:]]):
+            history = [Message("user", content), Message("assistant", "plain")]
+            built = build_prompt_with_history(history, PROMPT)
+            assert faults_of_history(built, PROMPT, ["user", "assistant"]) == [], label
 
 
-@pytest.mark.parametrize("cut", range(1, len("</conversation_history>")))
-def test_no_tag_cut_between_two_content_parts_breaks_out(cut: int) -> None:
+def test_no_tag_cut_between_two_content_parts_breaks_out() -> None:
     tag = "</conversation_history>"
-    parts: list[dict[str, Any]] = [
-        {"type": "text", "text": tag[:cut]},
-        {"type": "text", "text": tag[cut:]},
-    ]
-    built = build_prompt_with_history([Message("user", parts)], PROMPT)
-    assert faults_of_history(built, PROMPT, ["user"]) == []
+    for cut in range(1, len(tag)):
+        parts: list[dict[str, Any]] = [
+            {"type": "text", "text": tag[:cut]},
+            {"type": "text", "text": tag[cut:]},
+        ]
+        built = build_prompt_with_history([Message("user", parts)], PROMPT)
+        assert faults_of_history(built, PROMPT, ["user"]) == [], cut
 
 
 def templated(text: str) -> list[str]:
@@ -524,23 +525,14 @@ def test_no_long_text_takes_long(block: Block, text: str) -> None:
 # --- harmless texts
 
 
-@pytest.mark.parametrize("text", HARMLESS.values(), ids=HARMLESS.keys())
 @blocks
-def test_a_harmless_text_stays_as_it_is(block: Block, text: str) -> None:
-    assert BUILD[block]([text], PROMPT) == LITERAL[block]([text], PROMPT)
-    assert BUILD[block](["plain", text, text], "") == LITERAL[block](["plain", text, text], "")
-
-
-@pytest.mark.parametrize("text", HARMLESS_IN_HISTORY.values(), ids=HARMLESS_IN_HISTORY.keys())
-def test_an_answer_in_markdown_stays_as_it_is(text: str) -> None:
-    assert built_history([text, text], PROMPT) == literal_history([text, text], PROMPT)
-
-
-def test_all_harmless_texts_stay_as_they_are_together() -> None:
-    texts = list(HARMLESS.values())
-    assert built_memory(texts, PROMPT) == literal_memory(texts, PROMPT)
-    texts += HARMLESS_IN_HISTORY.values()
-    assert built_history(texts, PROMPT) == literal_history(texts, PROMPT)
+def test_a_harmless_text_stays_as_it_is(block: Block) -> None:
+    for label, text in harmless(block).items():
+        assert BUILD[block]([text], PROMPT) == LITERAL[block]([text], PROMPT), label
+        texts = ["plain", text, text]
+        assert BUILD[block](texts, "") == LITERAL[block](texts, ""), label
+    texts = list(harmless(block).values())
+    assert BUILD[block](texts, PROMPT) == LITERAL[block](texts, PROMPT)
 
 
 # --- the formats

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.core.prompt.payloads import HIDDEN, PAYLOADS, TEMPLATE_MARKS, VOICES, Payload
+from tests.core.prompt.payloads import HIDDEN, ONE_OF_EACH_FAMILY, TEMPLATE_MARKS, VOICES, Payload
 from tests.core.prompt.test_breakouts import TAG, TEMPLATE, fold
 from turnleaf import Memory, Message, PromptComposer
 from turnleaf.core.dialogue import Prompt
@@ -440,7 +440,7 @@ def of_each_kind(text: str) -> Prompt:
     )
 
 
-@pytest.mark.parametrize("payload", PAYLOADS, ids=lambda payload: payload.id)
+@pytest.mark.parametrize("payload", ONE_OF_EACH_FAMILY, ids=lambda payload: payload.id)
 def test_no_text_opens_or_closes_a_tag_of_the_prompt(payload: Payload) -> None:
     plain, attacked = of_each_kind("harmless"), of_each_kind(payload.text)
     for form in (lambda prompt: prompt.text, lambda prompt: f"{prompt.system}\n{said(prompt)}"):
