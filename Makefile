@@ -2,6 +2,8 @@
 
 PYTHON ?= python3
 export PYTHON
+# Tests start hundreds of interpreters; without byte code each would compile all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 # Programs that the crash and fault tests run, and a browser with Chinese characters for the page.
 DEBIAN_PACKAGES := strace curl jq util-linux mount chromium fonts-noto-cjk iproute2 systemd
@@ -43,9 +45,10 @@ docs: .venv/dev.stamp ## build the documentation's site into build/site
 	$(BIN)/python -m zensical build --strict
 	@echo "Open build/site/index.html"
 
-torture: .venv/dev.stamp ## the crash and fault tests, long
+torture: .venv/dev.stamp ## the crash and fault tests and every property, long
 	@scripts/debian-packages $(DEBIAN_PACKAGES)
 	TORTURE=long $(PYTEST) tests/torture
+	TORTURE=long $(PYTEST) -n 3 --dist worksteal -m hypothesis
 
 bench: .venv/dev.stamp ## measure, and print the figures
 	$(BIN)/python -m bench

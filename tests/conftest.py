@@ -10,12 +10,15 @@ from datetime import UTC, datetime
 import pytest
 from tzlocal import reload_localzone
 
+from tests.effort import load_profile
+
 
 def pytest_configure() -> None:
-    """Have Ctrl-C reach the programs that tests start.
+    """Choose how many examples are tried, and have Ctrl-C reach the programs that tests start.
 
     A job that a script starts in the background ignores it, and so would every program below it.
     """
+    load_profile()
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

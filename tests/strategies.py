@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
+from tests.effort import LONG
 from turnleaf.core.changes import Source
 from turnleaf.core.file_changes import FileChange
 from turnleaf.core.markdown import BOM
@@ -16,15 +16,11 @@ from turnleaf.core.memories import Memory
 from turnleaf.core.messages import Message
 from turnleaf.core.pages import Shape
 
-LONG = os.environ.get("TORTURE") == "long"
 MOMENT = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)
 
-# The same examples in every ordinary run; `TORTURE=long` looks for new ones.
-thorough = settings(max_examples=3000 if LONG else 120, deadline=None, derandomize=not LONG)
+thorough = settings()
 brief = settings(
-    max_examples=600 if LONG else 30,
-    deadline=None,
-    derandomize=not LONG,
+    max_examples=600 if LONG else 15,
     # Each example that uses a store begins by emptying its folder.
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from tests.decisions import decide
-from tests.strategies import LONG
+from tests.effort import LONG
 from turnleaf.core.learning.queue import LEASE_SECONDS, Batch, Queued
 from turnleaf.core.messages import Message
 from turnleaf.store.files.learning_queue import LearningStore

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.strategies import LONG
+from tests.effort import LONG
 
 SECONDS = 60
 CHARS = 20_000

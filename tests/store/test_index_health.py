@@ -26,9 +26,9 @@ from typing import Any
 import apsw
 import pytest
 
+from tests.effort import LONG
 from tests.meanings import Meanings
 from tests.store.others import ROOT, become_nobody
-from tests.strategies import LONG
 from turnleaf.core.messages import Message
 from turnleaf.core.search.hits import Hit
 from turnleaf.store.files.conversations.store import ConversationStore

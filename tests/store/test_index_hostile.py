@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.strategies import LONG, brief
+from tests.effort import LONG
+from tests.strategies import brief
 from turnleaf.core.search.terms import parse_query
 from turnleaf.store.files.index.index import Index
 from turnleaf.store.files.sources import Files

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.effort import LONG
 from tests.torture.checker import Case
 from tests.torture.injected import Job
 from tests.torture.plan import Writer
-from tests.torture.rig import LONG, Hit, Nth, check, copies, count_calls, inject, report, write
+from tests.torture.rig import Hit, Nth, check, copies, count_calls, inject, report, write
 from tests.torture.worker import outcomes
 
 BEFORE = 5

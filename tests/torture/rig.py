@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.effort import LONG
 from tests.torture import checker
 from tests.torture.checker import Case
 from tests.torture.full import Limit
@@ -22,7 +23,6 @@ from tests.torture.subjects import KINDS, LIMITS, MOVES, WHOLE
 from tests.torture.worker import outcomes
 
 ROOT = Path(__file__).parents[2]
-LONG = os.environ.get("TORTURE") == "long"
 KEPT = (*KINDS, *WHOLE, *MOVES)
 HANG_SECONDS = 7200 if LONG else 300
 MEMORY = Path("/dev/shm")  # noqa: S108

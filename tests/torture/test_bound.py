@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.effort import LONG
 from tests.torture.campaign import KILLED, Start, complaints, jobs_at
 from tests.torture.cuts import cuts, record, tree_of
 from tests.torture.disk import Disk
@@ -19,7 +20,6 @@ from tests.torture.injected import Job
 from tests.torture.places import main_file
 from tests.torture.plan import Writer
 from tests.torture.rig import (
-    LONG,
     check,
     copies,
     count_calls,

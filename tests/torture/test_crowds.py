@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.torture.rig import LONG, program
+from tests.effort import LONG
+from tests.torture.rig import program
 from tests.torture.subjects import KINDS
 
 ADDS = 1000 if LONG else 15

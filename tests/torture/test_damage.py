@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.effort import LONG
 from tests.torture.campaign import Start
 from tests.torture.damage import Damaged, any_file, json_file, text_file
 from tests.torture.places import main_file
-from tests.torture.rig import LONG, program, report
+from tests.torture.rig import program, report
 from tests.torture.subjects import KINDS
 
 TIMES = 20 if LONG else 1

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.effort import LONG
 from tests.torture.editors import (
     BEGINNING,
     PLENTY,
@@ -25,7 +26,7 @@ from tests.torture.editors import (
     settle,
     until,
 )
-from tests.torture.rig import ENVIRONMENT, LONG, ROOT
+from tests.torture.rig import ENVIRONMENT, ROOT
 from turnleaf.store.files.facts.memories import MemoryStore
 
 SAVES = 200 if LONG else 30

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.effort import LONG
 from tests.torture.campaign import NOTHING, Start, aimed, complaints, jobs_at
 from tests.torture.cuts import cuts, record, tree_of
 from tests.torture.disk import Disk
 from tests.torture.injected import Job
 from tests.torture.plan import Writer
-from tests.torture.rig import LONG, Hit, Nth, check, copies, count_calls, inject, report
+from tests.torture.rig import Hit, Nth, check, copies, count_calls, inject, report
 from tests.torture.subjects import KINDS
 from tests.torture.test_power_cuts import left_by
 

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.effort import LONG
 from tests.torture.campaign import Start
 from tests.torture.checker import Case
 from tests.torture.full import PAGE, Limit
 from tests.torture.plan import Writer
-from tests.torture.rig import LONG, check, copies, listing, program, report, spoken, write
+from tests.torture.rig import check, copies, listing, program, report, spoken, write
 from tests.torture.subjects import KINDS
 from tests.torture.worker import outcomes
 

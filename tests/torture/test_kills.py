@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.effort import LONG
 from tests.torture.campaign import NOTHING, Start, complaints, killed_each
 from tests.torture.plan import Writer
-from tests.torture.rig import KEPT, LONG, program
+from tests.torture.rig import KEPT, program
 from tests.torture.worker import outcomes
 
 CALLS = (

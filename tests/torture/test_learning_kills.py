@@ -17,7 +17,8 @@ from itertools import count
 from pathlib import Path
 
 from tests.decisions import decide
-from tests.torture.rig import ENVIRONMENT, LONG, ROOT
+from tests.effort import LONG
+from tests.torture.rig import ENVIRONMENT, ROOT
 from turnleaf import Assistant
 from turnleaf.core.learning.queue import LEASE_SECONDS, Queued
 from turnleaf.core.messages import Message

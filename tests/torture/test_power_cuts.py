@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.effort import LONG
 from tests.torture.campaign import NOTHING, Start
 from tests.torture.checker import Case
 from tests.torture.cuts import Cut, cuts, lay_out, record, replayed, tree_of
 from tests.torture.disk import Disk, Tree
 from tests.torture.injected import Job
 from tests.torture.plan import Writer
-from tests.torture.rig import KEPT, LONG, check, copies, report
+from tests.torture.rig import KEPT, check, copies, report
 from tests.torture.trace import Call
 
 STEPS = 30 if LONG else 2

@@ -12,10 +12,10 @@ from threading import Event
 
 import pytest
 
+from tests.effort import LONG
 from tests.standins.scripted import ScriptedModel
 from tests.torture.children import start
 from tests.torture.editors import until
-from tests.torture.rig import LONG
 from turnleaf.assistant import Assistant
 from turnleaf.core.keys import schedule_key
 from turnleaf.core.schedules import LEASE, Run, Schedule, as_of_now

@@ -24,8 +24,8 @@ from bench.server import (
     lost,
     served,
 )
+from tests.effort import LONG
 from tests.torture.editors import pause, until
-from tests.torture.rig import LONG
 
 GUESTS = 50 if LONG else 20
 LOAD_SECONDS = 10 * 60 if LONG else 2

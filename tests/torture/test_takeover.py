@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.effort import LONG
 from tests.store.older import archive
 from tests.torture.campaign import Start, aimed, complaints, filled, killed_each
 from tests.torture.plan import Writer
-from tests.torture.rig import LONG, inject, report
+from tests.torture.rig import inject, report
 from tests.torture.test_faults import NAMING, WRITING, bad_manners
 from tests.torture.test_kills import CALLS
 from tests.torture.test_power_cuts import cut_everywhere
