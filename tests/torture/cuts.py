@@ -30,9 +30,11 @@ def record(
     listed = listing(jobs, folder / "recorded.json")
     ends = json.loads(program("injected", listed, folder / "recorded", under=strace))
     calls: dict[int, list[Call]] = {pid: [] for pid, _ in ends}
+    marks = tuple(f"{pid} " for pid in calls)
     with log.open() as lines:
-        for call in parse(lines):
-            calls.get(call.pid, []).append(call)
+        # Most lines are of the parent, which reads all that it imports.
+        for call in parse(line for line in lines if line.startswith(marks)):
+            calls[call.pid].append(call)
     return list(calls.values())
 
 

@@ -11,6 +11,7 @@ CALL = re.compile(r"^(\w+)\((.*)\) += (-?\d+|\?|0x[0-9a-f]+)(.*)$")
 UNFINISHED = re.compile(r"^(.*) <unfinished \.\.\.>$")
 RESUMED = re.compile(r"^<\.\.\. \w+ resumed>(.*)$")
 TEXT = re.compile(r'"((?:\\x[0-9a-f]{2})*)"(\.\.\.)?')
+BETWEEN = re.compile(r'"[^"]*"|[][{}(),]')
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +64,12 @@ def _call(pid: int, found: re.Match[str]) -> Call:
 
 
 def _split(text: str) -> Iterator[str]:
-    """Split at the commas outside brackets; texts are all hexadecimal and hold none."""
+    """Split at the commas outside brackets and texts."""
     depth, start = 0, 0
-    for position, character in enumerate(text):
-        depth += (character in "[{(") - (character in "]})")
-        if character == "," and depth == 0:
-            yield text[start:position].strip()
-            start = position + 1
+    for found in BETWEEN.finditer(text):
+        depth += (found[0] in "[{(") - (found[0] in "]})")
+        if found[0] == "," and depth == 0:
+            yield text[start : found.start()].strip()
+            start = found.end()
     if text.strip():
         yield text[start:].strip()
