@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 import string
-import time
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.growth import grows_with_its_text
 from tests.strategies import texts, thorough
 from turnleaf.core.secrets import KINDS, mask_secrets
 
@@ -555,11 +555,8 @@ def test_masking_twice_changes_nothing_more(text: str) -> None:
         *("recovery codes: a1b2c3, ", "password is hunter2 ", "4242424242424242 ", "A123456789,"),
     ],
 )
-def test_a_hostile_text_of_100_kb_takes_less_than_a_second(piece: str) -> None:
-    text = piece * (100_000 // len(piece))
-    start = time.process_time()
-    mask_secrets(text)
-    assert time.process_time() - start < 1.0
+def test_no_hostile_text_takes_long(piece: str) -> None:
+    assert grows_with_its_text(mask_secrets, piece * (100_000 // len(piece)))
 
 
 @pytest.mark.parametrize(

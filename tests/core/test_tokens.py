@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from itertools import pairwise
 from typing import Any
 
@@ -10,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.growth import grows_with_its_text
 from tests.strategies import AWKWARD, thorough
 from turnleaf.core.messages import Content, Message
 from turnleaf.core.tokens import content_chars, estimate, message_tokens
@@ -190,13 +190,7 @@ def test_two_texts_together_are_hardly_more_than_apart(one: str, other: str) -> 
     ids=lambda text: repr(text[:4]),
 )
 def test_time_grows_no_faster_than_the_text(text: str) -> None:
-    def seconds(size: int) -> float:
-        since = time.process_time()
-        estimate(text[:size])
-        return time.process_time() - since
-
-    tenth = min(seconds(len(text) // 10) for _ in range(3))
-    assert seconds(len(text)) < 40 * tenth + 0.1
+    assert grows_with_its_text(estimate, text)
 
 
 # Messages

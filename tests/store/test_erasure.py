@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.effort import LONG
 from tests.store import older
 from tests.store.erasures import (
     DOCUMENT,
@@ -606,8 +607,12 @@ def test_whatever_happened_nothing_of_the_source_is_left_or_comes_back(
 
 # Kills
 
+KILLED_AT = [
+    (source, 5 if LONG else step) for source, step in ((TALK, 23), (DOCUMENT, 29), (TOOL, 41))
+]
 
-@pytest.mark.parametrize(("source", "step"), [(TALK, 5), (DOCUMENT, 5), (TOOL, 11)])
+
+@pytest.mark.parametrize(("source", "step"), KILLED_AT)
 def test_after_a_kill_at_any_instant_the_same_call_finishes_it(
     tmp_path: Path, source: str, step: int
 ) -> None:

@@ -60,8 +60,8 @@ def jobs_at(
     name: str,
     only: Callable[[Nth], bool],
 ) -> list[Job]:
-    """Aim at each of the calls; in the short form at every second."""
-    chosen = [nth for nth in counted if only(nth)][:: 1 if LONG else 2]
+    """Aim at each of the calls; in the short form at every third."""
+    chosen = [nth for nth in counted if only(nth)][:: 1 if LONG else 3]
     places = copies(start.template, folder, len(chosen), name)
     pairs = zip(places, chosen, strict=True)
     return [Job(writer, str(place), nth.call, nth.nth) for place, nth in pairs]

@@ -20,6 +20,7 @@ from tests.torture.injected import Job
 from tests.torture.places import main_file
 from tests.torture.plan import Writer
 from tests.torture.rig import (
+    USUAL,
     check,
     copies,
     count_calls,
@@ -32,7 +33,7 @@ from tests.torture.subjects import KINDS
 from tests.torture.test_kills import CALLS
 from tests.torture.test_power_cuts import left_by
 
-SINGLE_FILES = [kind for kind in KINDS if kind != "daily"]
+SINGLE_FILES = [kind for kind in KINDS if kind in USUAL and kind != "daily"]
 ADDS = 300 if LONG else 8
 STEPS = 5 if LONG else 2
 

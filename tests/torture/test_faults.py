@@ -13,7 +13,7 @@ from tests.torture.cuts import cuts, record, tree_of
 from tests.torture.disk import Disk
 from tests.torture.injected import Job
 from tests.torture.plan import Writer
-from tests.torture.rig import Hit, Nth, check, copies, count_calls, inject, report
+from tests.torture.rig import USUAL, Hit, Nth, check, copies, count_calls, inject, report
 from tests.torture.subjects import KINDS
 from tests.torture.test_power_cuts import left_by
 
@@ -27,6 +27,7 @@ FAULTS = {
     "EMFILE": ("openat",),
 }
 STEPS = 10 if LONG else 2
+USUAL_KINDS = [kind for kind in KINDS if kind in USUAL]
 
 
 def bad_manners(hits: Sequence[Hit]) -> dict[str, list[str]]:
@@ -65,7 +66,7 @@ def test_an_error_at_each_call_is_refused_once_and_loses_nothing(
     assert report(bad_manners(hits)) + complaints([(before, hits)], arena) == ""
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", USUAL_KINDS)
 def test_an_error_at_each_call_of_a_first_use_loses_nothing(kind: str, arena: Path) -> None:
     calls = (*WRITING, *NAMING, "openat")
     (jobs,) = aimed(Writer(kind, 1, 2), [NOTHING], calls, arena)
@@ -74,7 +75,7 @@ def test_an_error_at_each_call_of_a_first_use_loses_nothing(kind: str, arena: Pa
     assert report(bad_manners(hits)) + complaints([(NOTHING, hits)], arena) == ""
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", USUAL_KINDS)
 def test_no_acknowledgement_rests_on_a_sync_that_failed(
     kind: str, arena: Path, start: Callable[[str], Start]
 ) -> None:

@@ -14,7 +14,7 @@ from tests.torture.cuts import Cut, cuts, lay_out, record, replayed, tree_of
 from tests.torture.disk import Disk, Tree
 from tests.torture.injected import Job
 from tests.torture.plan import Writer
-from tests.torture.rig import KEPT, check, copies, report
+from tests.torture.rig import KEPT, USUAL, check, copies, report
 from tests.torture.trace import Call
 
 STEPS = 30 if LONG else 2
@@ -45,7 +45,7 @@ def cut_everywhere(writer: Writer, start: Start, folder: Path, inside: str = "")
     return report(check(left_by(found, writer, start, folder, inside), folder))
 
 
-@pytest.mark.parametrize("kind", KEPT)
+@pytest.mark.parametrize("kind", USUAL)
 def test_a_power_cut_in_a_first_use_loses_nothing(kind: str, arena: Path) -> None:
     assert cut_everywhere(Writer(kind, 1, 3), NOTHING, arena) == ""
 
@@ -57,7 +57,7 @@ def test_a_power_cut_in_a_later_use_loses_nothing(
     assert cut_everywhere(Writer(kind, 1, STEPS), start(kind), arena) == ""
 
 
-@pytest.mark.parametrize("kind", KEPT)
+@pytest.mark.parametrize("kind", USUAL)
 def test_a_power_cut_after_new_folders_were_made_loses_nothing(kind: str, arena: Path) -> None:
     assert cut_everywhere(Writer(kind, 1, 2), NOTHING, arena, "new/deep") == ""
 
@@ -72,7 +72,7 @@ def with_something_unsynced(calls: Sequence[Call], disk: Disk) -> Iterator[tuple
             yield count, last
 
 
-@pytest.mark.parametrize("kind", KEPT)
+@pytest.mark.parametrize("kind", USUAL)
 def test_a_power_cut_after_somebody_was_killed_loses_nothing(kind: str, arena: Path) -> None:
     """What the killed one had not synced is still not synced when the next one writes."""
     first, second = Writer(kind, 1, 2), Writer(kind, 2, 2)

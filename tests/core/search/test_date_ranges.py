@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from datetime import date
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.growth import grows_with_its_text
 from tests.strategies import texts, thorough
 from turnleaf.core.search.date_ranges import find_date_range
 
@@ -303,8 +303,6 @@ def test_any_text_on_any_day_is_judged(text: str, day: date) -> None:
 @pytest.mark.parametrize(
     "piece", ["昨天", "last ", "3/", "2026-", " ", "、", ",", "三", "on Monday to ", "March 3 "]
 )
-def test_a_hostile_text_of_100_kb_takes_less_than_a_second(start: str, piece: str) -> None:
+def test_no_hostile_text_takes_long(start: str, piece: str) -> None:
     text = start + piece * (100_000 // len(piece))
-    begun = time.process_time()
-    find_date_range(text, NOW)
-    assert time.process_time() - begun < 1.0
+    assert grows_with_its_text(lambda part: find_date_range(part, NOW), text)
