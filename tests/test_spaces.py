@@ -48,7 +48,7 @@ def test_two_who_ask_for_a_space_at_once_get_the_same_assistant(tmp_path: Path) 
 
     def use(_: int) -> int:
         with spaces.use("anna") as anna:
-            both.wait(10)
+            both.wait(60)
             return id(anna)
 
     with ThreadPoolExecutor(4) as pool:

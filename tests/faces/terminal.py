@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import os
 import select
-import subprocess
-import sys
 import termios
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-SECONDS = 60
+from tests.faces.forking import Forked, fork
+
+SECONDS = 300
 
 
 class Terminal:
     """What a person sees and types."""
 
-    def __init__(self, process: subprocess.Popen[bytes], descriptor: int) -> None:
+    def __init__(self, process: Forked, descriptor: int) -> None:
         self.process = process
         self._descriptor = descriptor
         self._seen = b""
@@ -55,14 +55,7 @@ def terminal(*arguments: str, columns: int = 80) -> Iterator[Terminal]:
     """Run turnleaf in a terminal of that width."""
     ours, theirs = os.openpty()
     termios.tcsetwinsize(theirs, (24, columns))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "turnleaf", *arguments],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        env={**os.environ, "TERM": "xterm-256color"},
-        start_new_session=True,
-    )
+    process = fork(arguments, [theirs] * 3, {**os.environ, "TERM": "xterm-256color"})
     os.close(theirs)
     try:
         yield Terminal(process, ours)

@@ -138,7 +138,7 @@ def test_the_lock_keeps_other_threads_out(path: Path) -> None:
 def test_the_lock_keeps_other_processes_out(path: Path) -> None:
     path.write_bytes(b"0")
     program = (
-        "import sys; from pathlib import Path; from turnleaf.store import files\n"
+        "import sys; from pathlib import Path; from turnleaf.store.files import atomic\n"
         "for _ in range(100): atomic.change(Path(sys.argv[1]), "
         "lambda data: str(int(data) + 1).encode())"
     )
@@ -426,7 +426,7 @@ def test_links_that_go_in_a_circle_are_an_error_that_says_so(path: Path) -> None
 
 def test_a_read_only_file_is_respected(ground: Path) -> None:
     program = (
-        "import os, sys; from pathlib import Path; from turnleaf.store import files\n"
+        "import os, sys; from pathlib import Path; from turnleaf.store.files import atomic\n"
         "from turnleaf.errors import StorageError\n"
         "if os.geteuid() == 0: os.setgid(65534); os.setuid(65534)\n"
         "path = Path(sys.argv[1])\n"

@@ -86,12 +86,12 @@ def queries(count: int, seed: int) -> Iterator[str]:
             yield " ".join(chance.choices(SYNTAX + PLAIN + STRANGE, k=chance.randrange(12)))
 
 
-def test_ten_thousand_hostile_queries(index: Index) -> None:
+def test_thousands_of_hostile_queries(index: Index) -> None:
     found = 0
-    for query in queries(100_000 if LONG else 10_000, seed=2):
+    for query in queries(100_000 if LONG else 2_000, seed=2):
         assert len(parse_query(query).terms) <= MOST_TERMS
         found += bool(index.search(query, 3))
-    assert found > 1000
+    assert found > 200
 
 
 @pytest.mark.parametrize(
@@ -189,11 +189,11 @@ def test_a_strange_json_file_does_no_harm(tmp_path: Path) -> None:
         assert "a zebra" in [hit.text for hit in index.search("zebra")]
 
 
-def test_fifty_megabytes_of_markdown(tmp_path: Path) -> None:
+def test_many_megabytes_of_markdown(tmp_path: Path) -> None:
     folder = tmp_path / "notes"
     folder.mkdir()
     (folder / "MEMORY.md").write_text("- a zebra\n", encoding="utf-8")
-    count = 50 * 2**20 // len(PARAGRAPH.encode())
+    count = (50 if LONG else 5) * 2**20 // len(PARAGRAPH.encode())
     parts = ["# First\n\nthe walrus\n\n", *[PARAGRAPH] * count, "# Last\n\nthe 海象\n"]
     (folder / "big.md").write_text("".join(parts), encoding="utf-8")
     index = Index(tmp_path / "index.db", [folder])

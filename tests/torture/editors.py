@@ -32,7 +32,7 @@ from turnleaf.store.files.facts.memories import MemoryStore
 PLENTY = Settings(memory_max_items=10**6, memory_max_chars=10**9)
 MOST_ALIVE = 100
 FIRST_FACTS = 5
-VISIBLE_SECONDS = 20.0
+VISIBLE_SECONDS = 120.0
 STYLES = ("rename", "in place", "append")
 EDITS = ("type", "type", "prose", "mood", "delete", "delete and type", "delete newest and type")
 FACT = re.compile(r"^- .*<!-- turnleaf id=(\S+) ")

@@ -13,7 +13,7 @@ from turnleaf.errors import SettingsError, TurnleafError
 from turnleaf.faces.slack.client import Identity, check_token, fetch_identity, make_client
 from turnleaf.faces.slack.socket_mode import SocketMode
 
-SOON_SECONDS = 0.5  # Slack's library takes a line for dead that was silent for six times as long
+SOON_SECONDS = 2.0  # Slack's library takes a line for dead that was silent for six times as long
 ME = Identity(BOT, "turnleaf", TEAM, "Home")
 
 
