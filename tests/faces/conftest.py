@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.faces.forking import run
 from turnleaf.faces.cli import main
 from turnleaf.settings import SETTINGS, DataFolder, Settings
 from turnleaf.store.files.conversations.store import ConversationStore
@@ -33,7 +34,7 @@ class Result:
 
 
 class Cli:
-    """The program, run in this process, or in one of its own by `process`."""
+    """The program, run in this process, in another by `fork`, or from its start by `process`."""
 
     def __init__(
         self, folder: Path, patch: pytest.MonkeyPatch, capture: pytest.CaptureFixture[str]
@@ -50,6 +51,11 @@ class Cli:
         code = main(arguments)
         captured = self._capture.readouterr()
         return Result(code, captured.out, captured.err)
+
+    def fork(
+        self, *arguments: str, stdin: bytes = b"", environ: Mapping[str, str] | None = None
+    ) -> Result:
+        return Result(*run(arguments, stdin, {**os.environ, **(environ or {})}))
 
     def process(
         self,

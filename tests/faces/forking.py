@@ -21,6 +21,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
+from tempfile import TemporaryFile
 from typing import TextIO
 
 from tzlocal import reload_localzone
@@ -30,6 +31,7 @@ from turnleaf.faces.cli import COMMANDS, main
 ROOT = __file__.removesuffix("tests/faces/forking.py")
 MOST_BYTES = 1 << 20
 ERRORS = 2
+HANG_SECONDS = 300.0
 LEFT_OUT = ("mcp", "serve", "slack")
 USED_LATER = (
     "turnleaf.assistant",
@@ -83,6 +85,21 @@ def fork(arguments: Sequence[str], streams: Sequence[int], environ: Mapping[str,
     socket.send_fds(_forker(), [json.dumps(wish).encode()], [*streams, its])
     os.close(its)
     return Forked(status)
+
+
+def run(arguments: Sequence[str], given: bytes, environ: Mapping[str, str]) -> tuple[int, str, str]:
+    """Run `turnleaf` to its end; return its exit code, its output and its errors."""
+    with TemporaryFile() as source, TemporaryFile() as out, TemporaryFile() as errors:
+        source.write(given)
+        source.seek(0)
+        running = fork(arguments, [one.fileno() for one in (source, out, errors)], environ)
+        try:
+            code = running.wait(HANG_SECONDS)
+        finally:
+            running.kill()
+        out.seek(0)
+        errors.seek(0)
+        return code, out.read().decode(), errors.read().decode()
 
 
 @cache

@@ -58,7 +58,7 @@ def earlier(cli: Cli, text: str, *, minutes: float, key: str = RECENT) -> None:
 
 def test_a_question_is_answered_from_what_is_remembered(cli: Cli) -> None:
     cli.remember(MING)
-    result = cli.process("ask", "小明", "是什麼？", environ={"FORCE_COLOR": "1"})
+    result = cli.fork("ask", "小明", "是什麼？", environ={"FORCE_COLOR": "1"})
     assert (result.code, result.err) == (0, "")
     assert MING in result.out
     assert "\x1b" not in result.out
@@ -68,8 +68,8 @@ def test_a_question_is_answered_from_what_is_remembered(cli: Cli) -> None:
 def test_the_question_can_be_piped_in(cli: Cli, api: ChatApi) -> None:
     api.answer("A lamp.")
     api.answer("Still a lamp.")
-    assert cli.process("ask", stdin="小明\n是什麼？\n".encode()).out == "A lamp.\n"
-    assert cli.process("ask", "-", stdin=b"Really?").out == "Still a lamp.\n"
+    assert cli.fork("ask", stdin="小明\n是什麼？\n".encode()).out == "A lamp.\n"
+    assert cli.fork("ask", "-", stdin=b"Really?").out == "Still a lamp.\n"
     assert said(cli)[::2] == ["小明\n是什麼？", "Really?"]
 
 

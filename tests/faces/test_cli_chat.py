@@ -69,7 +69,7 @@ def earlier(cli: Cli, *texts: str, key: str = "cli:session-100", hours: float = 
 def test_in_a_pipe_each_line_is_a_message_and_its_answer_is_plain(cli: Cli) -> None:
     cli.remember(LAMP)
     lines = f"請記住{MING}\n\n小明是什麼？\n".encode()
-    result = cli.process("chat", stdin=lines, environ={"FORCE_COLOR": "1"})
+    result = cli.fork("chat", stdin=lines, environ={"FORCE_COLOR": "1"})
     assert (result.code, result.err) == (0, "")
     first, second = result.out.split("\n", 1)
     assert MING in first

@@ -411,7 +411,7 @@ def test_lines_of_the_record_that_cannot_be_read_are_a_warning(cli: Cli) -> None
     record = cli.memory.location.with_name("changes.jsonl")
     with record.open("ab") as file:
         file.write(b'garbage\n{"n": 1}\n\n[]\n')
-    result = cli.process("doctor", "--json")
+    result = cli.fork("doctor", "--json")
     assert (result.code, result.err) == (0, "")
     (told,) = messages(result.json, "warning")
     assert told.startswith(f"3 lines of {record} cannot be read, line 2 first")
@@ -431,7 +431,7 @@ def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(cli: Cli, name: str) ->
     pipe = cli.data / name
     pipe.parent.mkdir(parents=True)
     os.mkfifo(pipe)
-    done = cli.process("doctor", "--json")
+    done = cli.fork("doctor", "--json")
     told = [one["message"] for one in done.json["problems"]]
     assert len(told) == 1
     assert f"{pipe} is no ordinary file" in told[0]

@@ -144,7 +144,7 @@ def test_a_time_at_the_edge_of_the_calendar_is_an_unknown_one(
     line = f"- {MING} <!-- turnleaf id=edge created={moment} updated={moment} -->\n"
     cli.memory.location.write_text(line, "utf-8")
     for command in (["memories"], ["memories", "--json"], ["why", "edge"], ["export"]):
-        shown = cli.process(*command, environ={"TZ": zone})
+        shown = cli.fork(*command, environ={"TZ": zone})
         assert (shown.code, shown.err) == (0, "")
         assert MING in shown.out
 

@@ -61,5 +61,5 @@ def test_nothing_is_said_where_nothing_is_kept() -> None:
 
 
 def test_nothing_is_said_to_a_pipe(cli: Cli) -> None:
-    asked = cli.process("ask", "Hello")
+    asked = cli.fork("ask", "Hello")
     assert (asked.code, asked.err) == (0, "")

@@ -401,6 +401,6 @@ def test_the_command_line_and_the_server_change_the_same_settings(
     cli: Cli, server: Served, client: httpx2.Client
 ) -> None:
     client.put(CONFIG, json={"minNewMessages": 9})
-    assert cli.process("config", "minNewMessages", "--json").json["value"] == 9
-    assert cli.process("config", "minNewMessages", "11").code == 0
+    assert cli.fork("config", "minNewMessages", "--json").json["value"] == 9
+    assert cli.fork("config", "minNewMessages", "11").code == 0
     assert client.get(CONFIG).json()["minNewMessages"] == 11

@@ -283,11 +283,11 @@ def test_the_command_line_and_the_server_see_what_the_other_does(
     cli: Cli, server: Served, client: httpx2.Client
 ) -> None:
     fact = client.post(FACTS, json={"content": LAMP}).json()
-    listed = cli.process("memories", "--json").json
+    listed = cli.fork("memories", "--json").json
     assert [one["id"] for one in listed] == [fact["id"]]
-    assert cli.process("edit", fact["id"], TEA).code == 0
+    assert cli.fork("edit", fact["id"], TEA).code == 0
     assert client.get(f"{FACTS}/{fact['id']}").json()["content"] == TEA
-    assert cli.process("forget", fact["id"]).code == 0
+    assert cli.fork("forget", fact["id"]).code == 0
     assert client.get(f"{FACTS}/{fact['id']}").status_code == 404
 
 
@@ -389,7 +389,7 @@ def test_the_command_line_accepts_what_the_server_lists(
     cli: Cli, server: Served, client: httpx2.Client
 ) -> None:
     memory = waits(server)
-    assert cli.process("review", "--accept", memory.id).code == 0
+    assert cli.fork("review", "--accept", memory.id).code == 0
     assert client.get(PENDING).json() == {"pending": []}
     assert client.get(f"{FACTS}/{memory.id}").json()["content"] == LAMP
 
@@ -550,5 +550,5 @@ def test_the_command_line_takes_back_what_was_done_over_http(
     cli: Cli, server: Served, client: httpx2.Client
 ) -> None:
     client.post(FACTS, json={"content": LAMP})
-    assert cli.process("undo").code == 0
+    assert cli.fork("undo").code == 0
     assert client.get(FACTS).json()["facts"] == []

@@ -410,10 +410,10 @@ def test_a_search_sees_at_once_what_another_program_wrote(
     cli: Cli, server: Served, client: httpx2.Client
 ) -> None:
     assert client.get(SEARCH, params={"q": "小明"}).json()["results"] == []
-    assert cli.process("remember", LAMP).code == 0
+    assert cli.fork("remember", LAMP).code == 0
     assert len(client.get(SEARCH, params={"q": "小明"}).json()["results"]) == 1
     client.put(MAIN, json={"content": f"- {TEA}\n"})
-    assert cli.process("search", "oolong", "--json").json[0]["text"] == TEA
+    assert cli.fork("search", "oolong", "--json").json[0]["text"] == TEA
 
 
 # Figures
@@ -587,6 +587,6 @@ def test_what_is_no_note_is_refused(shared: Served, visitor: httpx2.Client, body
 def test_the_command_line_and_the_server_write_the_same_day(
     cli: Cli, server: Served, client: httpx2.Client
 ) -> None:
-    assert cli.process("log", BULB).code == 0
+    assert cli.fork("log", BULB).code == 0
     day = client.get(DAILY).json()["days"][0]["date"]
     assert BULB in client.get(f"{DAILY}/{day}").json()["content"]
