@@ -401,10 +401,11 @@ def test_a_harmless_text_stays_as_it_is(text: str) -> None:
     assert mask_secrets(text) == text
 
 
-@pytest.mark.parametrize(("text", "expected", "secret"), NAMED)
-def test_the_rest_of_a_long_message_stays(text: str, expected: str, secret: str) -> None:
+def test_the_rest_of_a_long_message_stays() -> None:
     story = "昨天我去了台中。\nThe weather was fine, and we ate 3 bowls of noodles!\n"
-    assert mask_secrets(f"{story}{text}\n{story}") == f"{story}{expected}\n{story}"
+    for text, expected, _ in NAMED:
+        masked = mask_secrets(f"{story}{text}\n{story}")
+        assert masked == f"{story}{expected}\n{story}"
 
 
 def test_every_secret_of_a_message_gives_way() -> None:
