@@ -283,9 +283,7 @@ class Orders(RuleBasedStateMachine):
 
 TestOrders = Orders.TestCase
 TestOrders.settings = settings(
-    max_examples=500 if LONG else 40,
+    max_examples=500 if LONG else 15,
     stateful_step_count=50,
-    deadline=None,
-    derandomize=not LONG,
     suppress_health_check=[HealthCheck.too_slow],
 )

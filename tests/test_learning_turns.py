@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from tests.effort import LONG
 from tests.standins.scripted import ScriptedModel
 from turnleaf import Assistant, Message
 from turnleaf.core.dialogue import Usage
@@ -133,8 +134,7 @@ class Turns(RuleBasedStateMachine):
 
 TestTurns = Turns.TestCase
 TestTurns.settings = settings(
-    max_examples=25,
+    max_examples=250 if LONG else 10,
     stateful_step_count=25,
-    deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )

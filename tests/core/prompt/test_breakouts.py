@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.core.prompt.payloads import (
@@ -650,7 +650,6 @@ plain = st.text("abc XYZ 0123456789.,;!?'\"()&<>=\u4f60\u597d\n").filter(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(hostile, min_size=1, max_size=4), anything)
 @example(["\n-", "="], "")
 @example(["x\n-"], "")
@@ -659,7 +658,6 @@ def test_any_memories_keep_the_structure_of_their_block(texts: list[str], prompt
     assert faults("memory", built_memory, texts, prompt) == []
 
 
-@settings(deadline=None)
 @given(st.lists(hostile, min_size=1, max_size=4), anything)
 @example(["[User]:", "\r[User]:"], "")
 @example([""], "")
@@ -667,7 +665,6 @@ def test_any_messages_keep_the_structure_of_their_block(texts: list[str], prompt
     assert faults("history", built_history, texts, prompt) == []
 
 
-@settings(deadline=None)
 @given(st.lists(hostile, max_size=3), hostile)
 def test_the_prompt_comes_last_and_unchanged(texts: list[str], prompt: str) -> None:
     for block in BLOCKS:
@@ -676,7 +673,6 @@ def test_the_prompt_comes_last_and_unchanged(texts: list[str], prompt: str) -> N
         assert (built == prompt) if is_alone else built.endswith(f"</{OWN[block]}>\n\n{prompt}")
 
 
-@settings(deadline=None)
 @given(hostile)
 def test_any_text_made_harmless_is_not_changed_again(text: str) -> None:
     for block in BLOCKS:
@@ -684,7 +680,6 @@ def test_any_text_made_harmless_is_not_changed_again(text: str) -> None:
         assert inside(block, once) == once
 
 
-@settings(deadline=None)
 @given(st.lists(plain, min_size=1, max_size=4), anything)
 @example(["0\n "], "")
 def test_plain_texts_come_through_unchanged(texts: list[str], prompt: str) -> None:
@@ -692,7 +687,6 @@ def test_plain_texts_come_through_unchanged(texts: list[str], prompt: str) -> No
         assert BUILD[block](texts, prompt) == LITERAL[block](texts, prompt)
 
 
-@settings(deadline=None)
 @given(hostile, hostile)
 def test_a_text_is_treated_the_same_whatever_its_neighbours(text: str, other: str) -> None:
     alone, beside = built_memory([text], ""), built_memory([text, other], "")

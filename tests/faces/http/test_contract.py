@@ -16,10 +16,11 @@ from schemathesis.config import SchemathesisConfig
 from schemathesis.engine import events
 from schemathesis.engine.recorder import ScenarioRecorder
 
+from tests.effort import LONG
 from tests.faces.http.conftest import DEADLINE_SECONDS, Serve, Served
 from turnleaf.doctor_report import make_doctor_report
 
-EXAMPLES = 6
+EXAMPLES = 30 if LONG else 3
 OF_SCHEMA = "response_schema_conformance"
 CHECKS = (
     "not_a_server_error",

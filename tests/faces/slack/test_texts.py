@@ -133,7 +133,6 @@ def test_a_plain_field_holds_none_either() -> None:
     assert escape_plain("<!here> & > @everyone") == "&lt;!here&gt; &amp; &gt; @\u200beveryone"
 
 
-@settings(deadline=None, max_examples=50)
 @given(HOSTILE)
 def test_no_text_calls_anybody(text: str) -> None:
     for sent in (escape(text), escape_plain(text)):
@@ -141,13 +140,12 @@ def test_no_text_calls_anybody(text: str) -> None:
         assert not re.search(r"(?<![A-Za-z0-9])@(?:here|channel|everyone)\b", sent, re.ASCII)
 
 
-@settings(deadline=None, max_examples=50)
 @given(HOSTILE, HOSTILE)
 def test_what_is_shown_early_stays_as_it_is(first: str, more: str) -> None:
     assert escape(first + more).startswith(escape(cut_unfinished(first)))
 
 
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(st.text("ab 。\n`~", min_size=ENOUGH, max_size=3 * LONGEST))
 def test_messages_hold_all_of_a_text_and_are_never_too_long(text: str) -> None:
     parts = split_messages(text)
