@@ -47,6 +47,17 @@ class NewMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class TreeNode:
+    """A message of a whole conversation that is imported.
+
+    `parent` is the place, among the nodes before it, of the message that it follows.
+    """
+
+    new: NewMessage
+    parent: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class StoredMessage:
     """A message in its place in a conversation."""
 

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         NewMessage,
         StoredFigures,
         StoredMessage,
+        TreeNode,
     )
     from turnleaf.settings import DataFolder, Settings
 
@@ -145,6 +146,23 @@ class Conversations(Protocol):
         title is the first of `make_title` of its questions that is not empty. Where
         `conversation_keep_days` is set, what has expired is removed before an addition, once a day
         at least; where it is 0, all of this conversation that its window does not show is removed.
+        """
+
+    def import_tree(
+        self,
+        conversation_id: str,
+        nodes: Sequence[TreeNode],
+        *,
+        leaf: int = -1,
+        title: str | None = None,
+    ) -> int:
+        """Add a whole conversation in one step, less what is there; return how many were new.
+
+        A message is there if one with its role, text and time follows the same message; so an
+        import may be repeated, and a longer export adds only what it has more. The path to the
+        node at place `leaf` is then shown, unless somebody has gone on with the conversation
+        here. A new conversation has the given title. Every node has a time. Raise InvalidInput for
+        what JSON cannot hold, or where only a window is kept; nothing is added then.
         """
 
     def get_history(self, conversation_id: str) -> list[Message]:

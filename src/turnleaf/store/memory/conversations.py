@@ -20,6 +20,7 @@ from turnleaf.core.stored_messages import (
     NewMessage,
     StoredFigures,
     StoredMessage,
+    TreeNode,
     make_title,
     trust_by_role,
 )
@@ -114,6 +115,37 @@ class MemoryConversations(Keeper):
             ids = self._append(tree, new)
         self._narrow_to(tree, audience)
         return ids
+
+    @in_one_step
+    def import_tree(
+        self,
+        conversation_id: str,
+        nodes: Sequence[TreeNode],
+        *,
+        leaf: int = -1,
+        title: str | None = None,
+    ) -> int:
+        """Add a whole conversation in one step, less what is there; return how many were new."""
+        checked_key(conversation_id)
+        new = [self._make(node.new) for node in nodes]
+        before = self._forest.trees.get(conversation_id)
+        shown = before.leaf if before else None
+        tree = before or self._find_or_make(conversation_id, None)
+        known = {(one.parent, *_describe(one)): one.id for one in tree.messages.values()}
+        old, numbers = set(known.values()), list[int]()
+        for node, one in zip(nodes, new, strict=True):
+            above = None if node.parent is None else numbers[node.parent]
+            place = above, *_describe(one)
+            if place not in known:
+                tree.leaf = above
+                known[place] = self._append(tree, [one])[0]
+            numbers.append(known[place])
+        added = set(numbers) - old
+        if added:
+            tree.show(numbers[leaf] if shown is None or shown in numbers else shown)
+            tree.given_title = tree.given_title or (make_title(title) if title else "")
+            self._forest.note(tree)
+        return len(added)
 
     def _find_or_make(self, key: str, audience: str | None) -> Tree:
         chosen = default_audience(key) if audience is None else audience
@@ -406,3 +438,7 @@ def _is_longer(span: timedelta, days: int) -> bool:
 
 def _describe_missing(key: str, number: int) -> str:
     return f"there is no message {number} in the conversation {key!r}"
+
+
+def _describe(one: TreeMessage) -> tuple[str, str, datetime]:
+    return one.message.role, one.message.text, one.said_at

@@ -59,6 +59,8 @@ class Tree:
     key: str
     audience: str
     title: str = ""
+    given_title: str = ""
+    """The title that an import brought; one that somebody chose goes before it."""
     is_searched: bool = True
     leaf: int | None = None
     messages: dict[int, TreeMessage] = field(default_factory=dict)
@@ -116,7 +118,7 @@ class Tree:
             len(self.list_path()),
             min(times),
             max(times),
-            self.title or next(filter(None, questions), ""),
+            self.title or self.given_title or next(filter(None, questions), ""),
             self.audience,
             self.is_searched,
             bool(self.title),

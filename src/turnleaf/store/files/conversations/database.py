@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         Feed,
         NewMessage,
         StoredMessage,
+        TreeNode,
     )
     from turnleaf.store.files.conversations.limits import Addition, Limits
     from turnleaf.store.files.databases import Connection
@@ -184,6 +185,12 @@ class DatabaseShelf:
         """Add messages of another file that are not there; return how many."""
         return self._database.write(
             lambda database: writing.take_over(database, key, messages, now, title)
+        )
+
+    def import_tree(self, key: str, nodes: Sequence[TreeNode], leaf: int, title: str | None) -> int:
+        """Add a whole conversation, less what is there; return how many messages were new."""
+        return self._database.write(
+            lambda database: writing.import_tree(database, key, nodes, leaf, title)
         )
 
     def figures(self) -> tuple[int, int, datetime | None]:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from turnleaf.core.examination import Part
     from turnleaf.core.messages import Content
     from turnleaf.core.search.message_outcomes import MessageOutcomes
-    from turnleaf.core.stored_messages import Cursor, Feed, StoredMessage
+    from turnleaf.core.stored_messages import Cursor, Feed, StoredMessage, TreeNode
     from turnleaf.store.files.conversations.takeover import TakenOver
 
 __all__ = ["ConversationStore", "ConversationSummary"]
@@ -285,6 +285,20 @@ class ConversationStore:
         if not self._is_ready:
             self._open()
         return database.take_over(key, messages, self._now(), title and make_title(title))
+
+    def import_tree(
+        self,
+        conversation_id: str,
+        nodes: Sequence[TreeNode],
+        *,
+        leaf: int = -1,
+        title: str | None = None,
+    ) -> int:
+        """Add a whole conversation in one step, less what is there; return how many were new."""
+        shelf, key = self._writable(), checked_key(conversation_id)
+        if not nodes:
+            return 0
+        return shelf.import_tree(key, nodes, leaf, title and make_title(title))
 
     def take_over_older(self) -> TakenOver | None:
         """Take in what a program of an older version wrote beside the database, if one did.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.jsontext import to_text
@@ -10,7 +11,7 @@ from turnleaf.core.keys import default_audience, is_narrower
 from turnleaf.core.messages import Message
 from turnleaf.core.stored_messages import make_title
 from turnleaf.core.times import to_iso
-from turnleaf.store.files.conversations.limits import PLAIN_ADDITION
+from turnleaf.store.files.conversations.limits import PLAIN_ADDITION, Addition
 from turnleaf.store.files.conversations.schema import (
     PLAIN,
     Row,
@@ -18,10 +19,12 @@ from turnleaf.store.files.conversations.schema import (
     branch,
     decode,
     find_conversation,
+    get_conversation,
     pad_status,
     read_message,
     select,
     set_title,
+    show_through,
     take_out,
     to_more,
     to_row,
@@ -29,10 +32,8 @@ from turnleaf.store.files.conversations.schema import (
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
 
-    from turnleaf.core.stored_messages import NewMessage
-    from turnleaf.store.files.conversations.limits import Addition
+    from turnleaf.core.stored_messages import NewMessage, TreeNode
     from turnleaf.store.files.databases import Connection
 
 FIND = "SELECT id, leaf, title = '' AND NOT is_renamed FROM conversations WHERE key = ?"
@@ -228,6 +229,43 @@ def _add_taken(
     append(database, key, Prepared(messages), min(times), PLAIN_ADDITION)
     if title and is_new:
         database.execute("UPDATE conversations SET title = ? WHERE key = ?", (title, key))
+
+
+def import_tree(
+    database: Connection, key: str, nodes: Sequence[TreeNode], leaf: int, title: str | None
+) -> int:
+    """Add a whole conversation, less what is there; return how many messages were new."""
+    before: Any = database.execute(FIND, (key,)).fetchone()
+    known = _list_known(database, before[0]) if before else {}
+    was_known, numbers = set(known.values()), list[int]()
+    for node in nodes:
+        above = None if node.parent is None else numbers[node.parent]
+        place = above, to_row(node.new.message)
+        if place not in known:
+            said_at = node.new.message.timestamp or datetime.min.replace(tzinfo=UTC)
+            new, addition = Prepared([node.new]), Addition(after=above or 0)
+            known[place] = append(database, key, new, said_at, addition)[0]
+        numbers.append(known[place])
+    added = set(numbers) - was_known
+    if added:
+        # What somebody said here since the last import goes on being shown.
+        is_left = before is None or before[1] in numbers
+        identity = get_conversation(database, key)
+        show_through(database, identity, numbers[leaf] if is_left else before[1])
+    if title and before is None:
+        database.execute("UPDATE conversations SET title = ? WHERE key = ?", (title, key))
+    return len(added)
+
+
+def _list_known(database: Connection, identity: int) -> dict[tuple[int | None, Row], int]:
+    """Return the messages of a conversation by what they follow and what they say."""
+    query = f"SELECT n, parent, {PLAIN} FROM messages WHERE conversation = ?"  # noqa: S608 - of constants
+    known: dict[tuple[int | None, Row], int] = {}
+    for number, parent, *columns in select(database, query, (identity,)):
+        message = read_message(*columns)
+        if message:
+            known[parent, to_row(message)] = number
+    return known
 
 
 def _put_in_order(messages: Sequence[Message], now: datetime) -> list[Message]:

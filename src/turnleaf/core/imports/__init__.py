@@ -1,0 +1,1 @@
+"""What other programs export, turned into conversations, memories and notes; pure."""

@@ -1,0 +1,76 @@
+"""Gemini's share of Google's My Activity (`MyActivity.json`): prompts, some with their answers.
+
+It is a flat list that names no conversation, so what was said on one day is one.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import TYPE_CHECKING
+
+from turnleaf.core.imports.values import (
+    Found,
+    FoundConversation,
+    FoundMessage,
+    Json,
+    Skipped,
+    read_dict,
+    read_list,
+    read_text,
+    read_time,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from datetime import datetime, tzinfo
+
+PROGRAM = "gemini"
+_PROMPT = re.compile(r"^(?:Prompted|Asked|已提示|提示詞|提示|輸入提示)[:：]?\s+", re.IGNORECASE)
+_BREAK = re.compile(r"<(?:br\s*/?|/p|/li|/h\d|/tr|/pre)>", re.IGNORECASE)
+_ITEM = re.compile(r"<li[^>]{0,200}>", re.IGNORECASE)
+_TAG = re.compile(r"<[^>]{0,2000}>")
+
+
+def is_activity(record: Json) -> bool:
+    """Whether a JSON object is an entry of My Activity that belongs to Gemini."""
+    entry = read_dict(record)
+    names = [read_text(entry.get("header")), *map(read_text, read_list(entry.get("products")))]
+    return "time" in entry and any("gemini" in name.lower() for name in names)
+
+
+def read_activity(records: Iterable[Json], zone: tzinfo | None) -> Iterator[Found]:
+    """Yield a conversation for each day in `zone`, and what was left out."""
+    days: dict[str, list[tuple[datetime, dict[str, Json]]]] = {}
+    for entry in map(read_dict, records):
+        time = read_time(entry.get("time"))
+        if time is None or not _PROMPT.match(read_text(entry.get("title"))):
+            yield Skipped("activities that are no prompt")
+        else:
+            days.setdefault(time.astimezone(zone).date().isoformat(), []).append((time, entry))
+    for day, entries in days.items():
+        yield from _read_day(day, sorted(entries, key=lambda one: one[0]))
+
+
+def _read_day(day: str, entries: list[tuple[datetime, dict[str, Json]]]) -> Iterator[Found]:
+    messages: list[FoundMessage] = []
+    for time, entry in entries:
+        answer = "\n\n".join(
+            _to_text(read_text(read_dict(item).get("html")))
+            for item in read_list(entry.get("safeHtmlItem"))
+        ).strip()
+        prompt = _PROMPT.sub("", read_text(entry.get("title"))).strip()
+        for role, text in (("user", prompt), ("assistant", answer)):
+            if text:
+                parent = len(messages) - 1 if messages else None
+                messages.append(FoundMessage(role, text, time, parent))
+        if not answer:
+            yield Skipped("prompts without an answer (the prompts were imported)")
+    if messages:
+        yield FoundConversation(PROGRAM, day, f"Gemini, {day}", tuple(messages))
+
+
+def _to_text(markup: str) -> str:
+    """Return what a person reads of HTML."""
+    lines = _ITEM.sub("- ", _BREAK.sub("\n", markup))
+    return re.sub(r"\n{3,}", "\n\n", html.unescape(_TAG.sub("", lines))).strip()
