@@ -5,6 +5,7 @@ Conversations do not say which project they belong to, so projects are notes of 
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from turnleaf.core.imports.trees import order_tree
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 PROGRAM = "claude"
 ROLES = {"human": "user", "assistant": "assistant"}
+_BULLET = re.compile(r"^\s*[-*•]\s+")
+_HEADING = re.compile(r"#.*|\*\*[^*]*\*\*[:：]?")
 NO_PARENT = "00000000-0000-4000-8000-000000000000"
 
 
@@ -72,8 +75,8 @@ def read_conversation(record: Json) -> Iterator[Found]:
 def read_memory(record: Json) -> Iterator[Found]:
     """Yield what is remembered of the user, line by line, and of each project as a note."""
     for line in read_text(read_dict(record).get("conversations_memory")).splitlines():
-        text = line.strip().lstrip("-*• ").strip()
-        if text and not text.startswith("#") and not _is_heading(text):
+        text = _BULLET.sub("", line).strip()
+        if text and not _HEADING.fullmatch(text):
             yield FoundMemory(text)
     for project, text in read_dict(read_dict(record).get("project_memories")).items():
         if read_text(text).strip():
@@ -111,7 +114,3 @@ def _count_left_out(one: dict[str, Json]) -> Iterator[Skipped]:
     tools = sum(kind in {"tool_use", "tool_result"} for kind in kinds)
     if tools:
         yield Skipped("tool calls and tool results", tools)
-
-
-def _is_heading(text: str) -> bool:
-    return text.startswith("**") and text.rstrip(":： ").endswith("**")

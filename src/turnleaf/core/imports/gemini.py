@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import re
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from turnleaf.core.imports.values import (
@@ -23,7 +24,7 @@ from turnleaf.core.imports.values import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from datetime import datetime, tzinfo
+    from datetime import tzinfo
 
 PROGRAM = "gemini"
 _PROMPT = re.compile(r"^(?:Prompted|Asked|已提示|提示詞|提示|輸入提示)[:：]?\s+", re.IGNORECASE)
@@ -40,32 +41,37 @@ def is_activity(record: Json) -> bool:
 
 
 def read_activity(records: Iterable[Json], zone: tzinfo | None) -> Iterator[Found]:
-    """Yield a conversation for each day in `zone`, and what was left out."""
-    days: dict[str, list[tuple[datetime, dict[str, Json]]]] = {}
-    for entry in map(read_dict, records):
-        time = read_time(entry.get("time"))
-        if time is None or not _PROMPT.match(read_text(entry.get("title"))):
-            yield Skipped("activities that are no prompt")
+    """Yield a conversation for each day in `zone`, and what was left out.
+
+    The list has the newest first, so that a day's entries stand together.
+    """
+    entries = map(read_dict, records)
+    for day, same in groupby(entries, key=lambda entry: _find_day(entry, zone)):
+        if day is None:
+            yield Skipped("activities that are no prompt", sum(1 for _ in same))
         else:
-            days.setdefault(time.astimezone(zone).date().isoformat(), []).append((time, entry))
-    for day, entries in days.items():
-        yield from _read_day(day, sorted(entries, key=lambda one: one[0]))
+            yield from _read_day(day, same)
 
 
-def _read_day(day: str, entries: list[tuple[datetime, dict[str, Json]]]) -> Iterator[Found]:
+def _find_day(entry: dict[str, Json], zone: tzinfo | None) -> str | None:
+    time = read_time(entry.get("time"))
+    is_prompt = time is not None and _PROMPT.match(read_text(entry.get("title")))
+    return time.astimezone(zone).date().isoformat() if time and is_prompt else None
+
+
+def _read_day(day: str, entries: Iterable[dict[str, Json]]) -> Iterator[Found]:
     messages: list[FoundMessage] = []
-    for time, entry in entries:
-        answer = "\n\n".join(
-            _to_text(read_text(read_dict(item).get("html")))
-            for item in read_list(entry.get("safeHtmlItem"))
-        ).strip()
+    for entry in sorted(entries, key=lambda entry: read_text(entry.get("time"))):
+        time = read_time(entry.get("time"))
+        items = map(read_dict, read_list(entry.get("safeHtmlItem")))
+        answer = "\n\n".join(_to_text(read_text(item.get("html"))) for item in items).strip()
         prompt = _PROMPT.sub("", read_text(entry.get("title"))).strip()
         for role, text in (("user", prompt), ("assistant", answer)):
             if text:
                 parent = len(messages) - 1 if messages else None
                 messages.append(FoundMessage(role, text, time, parent))
         if not answer:
-            yield Skipped("prompts without an answer (the prompts were imported)")
+            yield Skipped("answers that Google did not export (their prompts were imported)")
     if messages:
         yield FoundConversation(PROGRAM, day, f"Gemini, {day}", tuple(messages))
 

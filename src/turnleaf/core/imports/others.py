@@ -29,7 +29,7 @@ _DATED = re.compile(
     r"^(?:created(?:_at)?|date)\s*:\s*[\"']?(?P<day>\d{4}-\d\d-\d\d(?:[T ][\d:.+Z-]{1,30})?)",
     re.MULTILINE | re.IGNORECASE,
 )
-_BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,3}[.)、])\s+")
+_BULLET = re.compile(r"^\s*(?:(?:[-*•]|\d{1,3}[.)])\s+|\d{1,3}、\s*)")
 
 
 def is_graph(record: Json) -> bool:

@@ -1,0 +1,227 @@
+"""Bringing a past: what other programs exported becomes conversations, memories and notes here.
+
+An import may be stopped at any moment and run again: a conversation is added whole or not at all,
+and what is there already is not added twice.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from turnleaf.core.changes import Source
+from turnleaf.core.imports import others
+from turnleaf.core.imports.candidates import choose_candidates, find_stated
+from turnleaf.core.imports.recognition import (
+    choose_json_reader,
+    choose_lines_reader,
+)
+from turnleaf.core.imports.values import FoundConversation, FoundMemory, Skipped
+from turnleaf.core.memories import Memory, content_id
+from turnleaf.core.messages import Message
+from turnleaf.core.stored_messages import NewMessage, TreeNode
+from turnleaf.errors import CorruptFile, InvalidInput, MemoryFull
+from turnleaf.store.exports import open_export
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from turnleaf.core.imports.candidates import Candidate, Stated
+    from turnleaf.core.imports.recognition import Reader
+    from turnleaf.core.imports.values import Found, FoundMessage
+    from turnleaf.store.contracts import Space
+    from turnleaf.store.exports import ExportFile
+
+FIRST_LINES = 50
+"""So many lines of a transcript are looked at to tell whose it is."""
+MOST_READ_CHARS = 4000
+"""So much of a message is looked at for facts; longer ones are pasted texts."""
+MAX_NOTE_BYTES = 2_000_000
+NOTES = {".md", ".markdown", ".txt"}
+ORIGIN = "import"
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """What an import found and what became of it."""
+
+    conversations: int = 0
+    """How many conversations were found; `messages` of them were new."""
+    messages: int = 0
+    programs: Counter[str] = field(default_factory=Counter)
+    memories: int = 0
+    """How many memories were new; `older` of them had no room and are found by search alone."""
+    older: int = 0
+    known_memories: int = 0
+    to_review: int = 0
+    """How many facts of conversations wait to be reviewed."""
+    skipped: Counter[str] = field(default_factory=Counter)
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was found that could be imported."""
+        return not (self.conversations or self.memories or self.known_memories)
+
+
+@dataclass(slots=True)
+class Importer:
+    """Imports one export into the stores of a space; with `dry_run` it only counts."""
+
+    stores: Space
+    now: Callable[[], datetime]
+    dry_run: bool = False
+    report: ImportReport = field(default_factory=ImportReport)
+    _memories: dict[str, Memory] = field(default_factory=dict)
+    _stated: list[Stated] = field(default_factory=list)
+
+    def run(
+        self, path: Path, progress: Callable[[int, int], None] = lambda _done, _all: None
+    ) -> ImportReport:
+        """Import a file, a folder or an archive; return what became of it.
+
+        `progress` is told how many bytes of how many were read. Raise InvalidInput where nothing
+        in it is understood.
+        """
+        if not self.stores.conversations.keeps_everything:
+            message = (
+                f"{self.stores.conversations.location} keeps only the newest messages, so nothing "
+                "was imported; set CONVERSATION_STORE_PATH to a name ending in .db"
+            )
+            raise InvalidInput(message)
+        with open_export(path) as files:
+            whole, done = sum(file.size for file in files), 0
+            for file in files:
+                self._take_file(file, is_alone=len(files) == 1)
+                done += file.size
+                progress(done, whole)
+        self._add_memories()
+        self._propose_facts()
+        return self.report
+
+    def _take_file(self, file: ExportFile, *, is_alone: bool) -> None:
+        try:
+            for found in self._read_file(file, is_alone=is_alone):
+                self._take(found, file.modified)
+        except CorruptFile as error:
+            self.report.problems.append(str(error))
+
+    def _read_file(self, file: ExportFile, *, is_alone: bool) -> Iterator[Found]:
+        if file.suffix in NOTES:
+            text = file.read(MAX_NOTE_BYTES).decode("utf-8-sig", "replace")
+            if is_alone and file.suffix == ".txt":
+                return others.read_list_of_memories(text)
+            return iter([others.read_note(file.name, text, file.modified)])
+        reader = self._choose_reader(file)
+        if reader is None:
+            kind = f"{file.suffix} files" if file.suffix else "files without an ending"
+            return iter([Skipped(f"{kind} that hold nothing to import")])
+        return reader(file.lines() if file.suffix == ".jsonl" else file.items())
+
+    def _choose_reader(self, file: ExportFile) -> Reader | None:
+        if file.suffix == ".jsonl":
+            name = file.base.removesuffix(".jsonl")
+            return choose_lines_reader(islice(file.lines(), FIRST_LINES), name)
+        if file.suffix != ".json":
+            return None
+        first = next(file.items(), None)
+        return choose_json_reader(first, self.now().tzinfo)
+
+    def _take(self, found: Found, time: datetime) -> None:
+        if isinstance(found, FoundConversation):
+            self._add_conversation(found, time)
+        elif isinstance(found, FoundMemory):
+            self._note_memory(found, time)
+        else:
+            self.report.skipped[found.reason] += found.count
+
+    def _add_conversation(self, found: FoundConversation, time: datetime) -> None:
+        nodes = list(_make_nodes(found.messages, time))
+        self.report.conversations += 1
+        self.report.programs[found.program] += 1
+        self._find_stated(found, nodes)
+        if self.dry_run:
+            self.report.messages += len(nodes)
+            return
+        self.report.messages += self.stores.conversations.import_tree(
+            found.key, nodes, leaf=found.leaf, title=found.title.strip() or None
+        )
+
+    def _find_stated(self, found: FoundConversation, nodes: Sequence[TreeNode]) -> None:
+        """Look for facts in the user's own words, on the branch that is shown."""
+        place: int | None = range(len(nodes))[found.leaf]
+        while place is not None:
+            message, said = nodes[place].new.message, found.messages[place]
+            if said.role == "user" and said.trust is None and message.timestamp:
+                time = message.timestamp.astimezone(self.now().tzinfo)
+                self._stated += find_stated(found.key, said.text[:MOST_READ_CHARS], time, {})
+            place = nodes[place].parent
+
+    def _note_memory(self, found: FoundMemory, time: datetime) -> None:
+        said_at = found.time or time
+        memory = Memory(
+            content_id(found.text), found.text, said_at, said_at, found.category, ORIGIN
+        )
+        self._memories.setdefault(found.text, memory)
+
+    def _add_memories(self) -> None:
+        """Add the memories that were found, the oldest first; what has no room becomes older."""
+        facts = self.stores.facts
+        known = {one.content for one in (*facts.get_all(), *facts.older())}
+        new = sorted(
+            (one for text, one in self._memories.items() if text not in known),
+            key=lambda one: one.created_at,
+        )
+        self.report.known_memories = len(self._memories) - len(new)
+        self.report.memories = len(new)
+        if self.dry_run:
+            return
+        for place, memory in enumerate(new):
+            try:
+                facts.import_memories([memory])
+            except MemoryFull:
+                self.report.older = facts.import_older(new[place:])
+                return
+
+    def _propose_facts(self) -> None:
+        """Put the facts that conversations state before the user, with the words they rest on."""
+        pending, facts = self.stores.pending, self.stores.facts
+        known = [*facts.get_all(), *facts.older(), *pending.get_all(), *self._memories.values()]
+        for one in choose_candidates(self._stated, known):
+            self.report.to_review += 1
+            if not self.dry_run and not self._propose(one):
+                self.report.to_review -= 1
+
+    def _propose(self, one: Candidate) -> bool:
+        """Add a fact to those pending review; one that was rejected before does not come back."""
+        source = Source(
+            one.quote, one.stated.conversation, one.stated.time, trust="user", name=None
+        )
+        memory = one.memory
+        try:
+            added = self.stores.pending.add(
+                memory.content,
+                memory.category,
+                origin=ORIGIN,
+                source=source,
+                slot=memory.slot,
+                until=memory.until,
+                memory_id=memory.id,
+            )
+        except MemoryFull:
+            self.report.skipped["facts of conversations, because too many wait already"] += 1
+            return False
+        return added is not None
+
+
+def _make_nodes(messages: Iterable[FoundMessage], time: datetime) -> Iterator[TreeNode]:
+    """Return messages as a store takes them; one without a time was said with the one before."""
+    last = None
+    for one in messages:
+        last = one.time or last or time
+        message = Message(one.role, one.text, last)
+        yield TreeNode(NewMessage(message, trust=one.trust, source=one.source), one.parent)

@@ -1,0 +1,192 @@
+"""Reading what other programs exported: a file, a folder or a zip archive, piece by piece.
+
+Nothing is unpacked to disk and no file is held in memory whole, so that an export may be larger
+than the machine's memory. What an archive may hold is bounded before any of it is read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import zipfile
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import chain
+from pathlib import Path, PurePosixPath
+from typing import IO, TYPE_CHECKING, Any
+
+import ijson  # type: ignore[import-untyped] # it has no annotations
+
+from turnleaf.errors import CorruptFile, InvalidInput
+from turnleaf.store.files import atomic
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+MAX_ENTRIES = 200_000
+MAX_UNPACKED_BYTES = 20_000_000_000
+MAX_RATIO = 200
+"""How many times its packed size an archive may unpack to; text packs to a fifth or so."""
+RATIO_FREE_BYTES = 50_000_000
+MAX_LINE_BYTES = 50_000_000
+_HIDDEN = re.compile(r"__MACOSX|\.(?!\.?$).*")
+"""Names of what programs keep for themselves; no export is in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportFile:
+    """One file of an export, wherever it lies."""
+
+    name: str
+    size: int
+    modified: datetime
+    open: Callable[[], IO[bytes]]
+    """Opens it for reading from its beginning."""
+
+    @property
+    def base(self) -> str:
+        """Its name without folders."""
+        return PurePosixPath(self.name).name
+
+    @property
+    def suffix(self) -> str:
+        """How its name ends, in small letters: ".json"."""
+        return PurePosixPath(self.name).suffix.lower()
+
+    def read(self, max_bytes: int) -> bytes:
+        """Return all of it; raise InvalidInput when that is too much."""
+        with self.open() as stream:
+            data = stream.read(max_bytes + 1)
+        if len(data) > max_bytes:
+            message = f"{self.name} is too large to be read whole ({self.size:,} bytes)"
+            raise InvalidInput(message)
+        return data
+
+    def items(self) -> Iterator[Any]:
+        """Yield the elements of a JSON array, or the one object that the file holds.
+
+        Raise CorruptFile where the JSON breaks off; what stood before was yielded.
+        """
+        with self.open() as stream:
+            prefix = "item" if _begins_with_list(stream) else ""
+        with self.open() as stream:
+            try:
+                yield from ijson.items(_WithoutMark(stream), prefix, use_float=True)
+            except ijson.JSONError as error:
+                raise CorruptFile(_describe(self.name, error)) from error
+
+    def lines(self) -> Iterator[Any]:
+        """Yield the values of a file that has one JSON value a line; None for one that is none."""
+        with self.open() as stream:
+            while line := stream.readline(MAX_LINE_BYTES):
+                if line.strip():
+                    yield _parse(line)
+
+
+@contextmanager
+def open_export(path: Path) -> Iterator[list[ExportFile]]:
+    """Open an export; yield its files in the order of their names.
+
+    Raise InvalidInput for an archive that is no archive, that is locked with a password, or that
+    would unpack to more than anybody exports.
+    """
+    if path.is_dir():
+        yield _list_folder(path)
+    elif zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            yield _list_archive(path, archive)
+    elif path.suffix.lower() == ".zip":
+        message = f"{path} is no zip archive, or a damaged one; download it again"
+        raise InvalidInput(message)
+    else:
+        size, time = path.stat().st_size, atomic.modified(path)
+        yield [ExportFile(path.name, size, time, lambda: path.open("rb"))]
+
+
+def _list_folder(folder: Path) -> list[ExportFile]:
+    found = []
+    for here, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not _HIDDEN.fullmatch(name))
+        for name in sorted(names):
+            path = Path(here) / name
+            if path.is_file() and not path.is_symlink() and not _HIDDEN.fullmatch(name):
+                found.append(_make_entry(folder, path))
+        if len(found) > MAX_ENTRIES:
+            message = f"{folder} has more than {MAX_ENTRIES:,} files; choose a folder further in"
+            raise InvalidInput(message)
+    return found
+
+
+def _make_entry(folder: Path, path: Path) -> ExportFile:
+    name = path.relative_to(folder).as_posix()
+    return ExportFile(name, path.stat().st_size, atomic.modified(path), lambda: path.open("rb"))
+
+
+def _list_archive(path: Path, archive: zipfile.ZipFile) -> list[ExportFile]:
+    entries = [entry for entry in archive.infolist() if not entry.is_dir()]
+    _check_archive(path, entries)
+    return [
+        ExportFile(entry.filename, entry.file_size, _date(entry), _opener(archive, entry))
+        for entry in sorted(entries, key=lambda entry: entry.filename)
+        if not any(map(_HIDDEN.fullmatch, PurePosixPath(entry.filename).parts))
+    ]
+
+
+def _check_archive(path: Path, entries: list[zipfile.ZipInfo]) -> None:
+    """Raise InvalidInput for an archive that nobody exported; names are never used as paths."""
+    packed = sum(entry.compress_size for entry in entries)
+    unpacked = sum(entry.file_size for entry in entries)
+    if any(entry.flag_bits & 1 for entry in entries):
+        problem = "is locked with a password; unpack it and import the folder"
+    elif len(entries) > MAX_ENTRIES:
+        problem = f"holds more than {MAX_ENTRIES:,} files"
+    elif unpacked > max(RATIO_FREE_BYTES, MAX_RATIO * packed) or unpacked > MAX_UNPACKED_BYTES:
+        problem = f"would unpack to {unpacked:,} bytes, which no export does"
+    else:
+        return
+    message = f"{path} {problem}, so it was not read"
+    raise InvalidInput(message)
+
+
+def _opener(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Callable[[], IO[bytes]]:
+    return lambda: archive.open(entry)
+
+
+def _date(entry: zipfile.ZipInfo) -> datetime:
+    try:
+        return datetime(*entry.date_time, tzinfo=UTC)
+    except ValueError:
+        return datetime(1980, 1, 1, tzinfo=UTC)
+
+
+def _begins_with_list(stream: IO[bytes]) -> bool:
+    return stream.read(1000).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
+
+
+class _WithoutMark:
+    """A stream without the byte order mark that some programs put before JSON."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._head = stream.read(3).removeprefix(b"\xef\xbb\xbf")
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes."""
+        if size == 0:
+            return b""
+        head, self._head = self._head, b""
+        return head or self._stream.read(size)
+
+
+def _parse(line: bytes) -> Any:  # noqa: ANN401 - whatever somebody else wrote
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _describe(name: str, error: Exception) -> str:
+    first = next(iter(chain(str(error).splitlines(), [""]))).strip()
+    return f"{name} is not whole JSON ({first}); what stood before that was read"
