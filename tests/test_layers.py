@@ -23,8 +23,8 @@ BELOW = {
 }
 MIDDLE = {
     "assistant", "background_learning", "client_chats", "context_search", "doctor_report",
-    "evaluation", "learning", "memory_commands", "rule_learning", "scheduling", "search", "spaces",
-    "tools", "turn", "turn_changes",
+    "evaluation", "importing", "learning", "memory_commands", "rule_learning", "scheduling",
+    "search", "spaces", "tools", "turn", "turn_changes",
 }  # fmt: skip
 BELOW |= {
     name: MIDDLE | {"store", "llm", "installation", "settings", "core", "errors"} for name in MIDDLE
@@ -34,18 +34,18 @@ BELOW |= {name: {"faces", *BELOW} for name in ("faces", "__main__")}
 # What the layers above may know of the stores: how they are opened and what they promise, and what
 # is the operator's or a person's own file. `turnleaf` itself has the public names.
 OF_STORES = {
-    "ambient", "announcements", "contracts", "erasure", "files.atomic", "files.backup",
-    "files.config", "files.conversations.takeover", "files.index.index", "files.index.vectors",
-    "index_upkeep", "opening", "timing", "vocabulary",
+    "ambient", "announcements", "contracts", "erasure", "exports", "files.atomic",
+    "files.backup", "files.config", "files.conversations.takeover", "files.index.index",
+    "files.index.vectors", "index_upkeep", "opening", "timing", "vocabulary",
 }  # fmt: skip
 
 # So many lines and modules a package may have; lowered when something goes.
 BUDGETS = {
-    "core": (14_650, 78),
-    "faces": (11_450, 54),
+    "core": (15_410, 87),
+    "faces": (11_470, 55),
     "llm": (2_200, 12),
-    "store": (16_760, 65),
-    "": (4_710, 21),
+    "store": (17_020, 66),
+    "": (4_890, 21),
 }
 
 # A name that is loaded by need: the public names, the commands, an optional dependency.

@@ -7,6 +7,7 @@ and what is there already is not added twice.
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from turnleaf.core.imports.candidates import choose_candidates, find_stated
 from turnleaf.core.imports.recognition import (
     choose_json_reader,
     choose_lines_reader,
+    is_list_of_memories,
 )
 from turnleaf.core.imports.values import FoundConversation, FoundMemory, Skipped
 from turnleaf.core.memories import Memory, content_id
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from turnleaf.core.imports.candidates import Candidate, Stated
     from turnleaf.core.imports.recognition import Reader
     from turnleaf.core.imports.values import Found, FoundMessage
-    from turnleaf.store.contracts import Space
+    from turnleaf.store.contracts import Stores
     from turnleaf.store.exports import ExportFile
 
 FIRST_LINES = 50
@@ -43,6 +45,17 @@ MOST_READ_CHARS = 4000
 MAX_NOTE_BYTES = 2_000_000
 NOTES = {".md", ".markdown", ".txt"}
 ORIGIN = "import"
+
+
+def is_export(path: Path) -> bool:
+    """Whether a file or folder is something else than a list of facts that Turnleaf wrote."""
+    if path.is_dir() or path.suffix.lower() in {".zip", ".jsonl", ".txt"}:
+        return True
+    if path.suffix.lower() != ".json":
+        return False
+    with open_export(path) as files:
+        first = files[0].first_item()
+        return not is_list_of_memories(first) and choose_json_reader(first, None) is not None
 
 
 @dataclass(slots=True)
@@ -72,7 +85,7 @@ class ImportReport:
 class Importer:
     """Imports one export into the stores of a space; with `dry_run` it only counts."""
 
-    stores: Space
+    stores: Stores
     now: Callable[[], datetime]
     dry_run: bool = False
     report: ImportReport = field(default_factory=ImportReport)
@@ -125,11 +138,11 @@ class Importer:
     def _choose_reader(self, file: ExportFile) -> Reader | None:
         if file.suffix == ".jsonl":
             name = file.base.removesuffix(".jsonl")
-            return choose_lines_reader(islice(file.lines(), FIRST_LINES), name)
+            with closing(file.lines()) as lines:
+                return choose_lines_reader(islice(lines, FIRST_LINES), name)
         if file.suffix != ".json":
             return None
-        first = next(file.items(), None)
-        return choose_json_reader(first, self.now().tzinfo)
+        return choose_json_reader(file.first_item(), self.now().tzinfo)
 
     def _take(self, found: Found, time: datetime) -> None:
         if isinstance(found, FoundConversation):

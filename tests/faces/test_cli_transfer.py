@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests import imports as samples
 from tests.faces.conftest import Cli
 from tests.faces.terminal import terminal
 from tests.store.older import archive, said, write_conversations
@@ -479,3 +480,25 @@ def test_a_damaged_database_is_named_and_kept(cli: Cli) -> None:
     made = cli("backup", "saved.tar.gz")
     assert made.code == 0
     assert f"warning: {cli.data / 'mine.db'} is damaged" in made.err
+
+
+def test_the_past_of_another_assistant_comes_in_once(cli: Cli, tmp_path: Path) -> None:
+    export = tmp_path / "conversations.json"
+    export.write_text(json.dumps(samples.chatgpt()), "utf-8")
+    counted = cli("import", str(export), "--dry-run")
+    assert cli("history").out == ""
+    first = cli("import", str(export))
+    assert first.out == counted.out
+    assert "1 conversation (chatgpt 1), 4 new messages" in first.out
+    assert "3 facts added, 0 already there" in first.out
+    assert "Lamps" in cli("history").out
+    again = json.loads(cli("import", str(export), "--json").out)
+    assert (again["messages"], again["added"], again["alreadyThere"]) == (0, 0, 3)
+
+
+def test_what_nothing_understands_says_where_to_look(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "pictures").mkdir()
+    (tmp_path / "pictures" / "a.png").write_bytes(b"\x89PNG")
+    refused = cli("import", str(tmp_path / "pictures"))
+    assert refused.code == 3
+    assert "docs/use/import.md lists what can be imported" in refused.err

@@ -10,20 +10,18 @@ import json
 import os
 import re
 import zipfile
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import chain
+from io import TextIOWrapper
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Any
-
-import ijson  # type: ignore[import-untyped] # it has no annotations
 
 from turnleaf.errors import CorruptFile, InvalidInput
 from turnleaf.store.files import atomic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
 
 MAX_ENTRIES = 200_000
 MAX_UNPACKED_BYTES = 20_000_000_000
@@ -31,6 +29,13 @@ MAX_RATIO = 200
 """How many times its packed size an archive may unpack to; text packs to a fifth or so."""
 RATIO_FREE_BYTES = 50_000_000
 MAX_LINE_BYTES = 50_000_000
+CHUNK_CHARS = 1_000_000
+MAX_ITEM_CHARS = 100_000_000
+"""How long one conversation, or a file that is no list, may be."""
+LONGEST_WORD = 32
+"""So near the end of what was read, a number or a word of JSON may be cut off."""
+_BLANKS = re.compile(r"[\s,]*")
+_DECODER = json.JSONDecoder()
 _HIDDEN = re.compile(r"__MACOSX|\.(?!\.?$).*")
 """Names of what programs keep for themselves; no export is in it."""
 
@@ -64,20 +69,25 @@ class ExportFile:
             raise InvalidInput(message)
         return data
 
-    def items(self) -> Iterator[Any]:
-        """Yield the elements of a JSON array, or the one object that the file holds.
+    def items(self) -> Generator[Any]:
+        """Yield the elements of a JSON array, or the one value that the file holds.
 
         Raise CorruptFile where the JSON breaks off; what stood before was yielded.
         """
-        with self.open() as stream:
-            prefix = "item" if _begins_with_list(stream) else ""
-        with self.open() as stream:
+        with TextIOWrapper(self.open(), "utf-8-sig", "replace", newline="") as text:
             try:
-                yield from ijson.items(_WithoutMark(stream), prefix, use_float=True)
-            except ijson.JSONError as error:
-                raise CorruptFile(_describe(self.name, error)) from error
+                yield from _parse_items(text)
+            except (ValueError, RecursionError) as error:
+                message = f"{self.name} is not whole JSON ({error}); it was read up to there"
+                raise CorruptFile(message) from error
 
-    def lines(self) -> Iterator[Any]:
+    def first_item(self) -> Any:  # noqa: ANN401 - whatever somebody else wrote
+        """Return the first of them; None where there is none, or no JSON."""
+        with closing(self.items()) as items, suppress(CorruptFile):
+            return next(items, None)
+        return None
+
+    def lines(self) -> Generator[Any]:
         """Yield the values of a file that has one JSON value a line; None for one that is none."""
         with self.open() as stream:
             while line := stream.readline(MAX_LINE_BYTES):
@@ -161,23 +171,39 @@ def _date(entry: zipfile.ZipInfo) -> datetime:
         return datetime(1980, 1, 1, tzinfo=UTC)
 
 
-def _begins_with_list(stream: IO[bytes]) -> bool:
-    return stream.read(1000).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
+def _parse_items(text: TextIOWrapper) -> Iterator[Any]:
+    """Yield values as they are read; only the one that is being read is held in memory."""
+    buffer = text.read(CHUNK_CHARS)
+    place = _skip_blanks(buffer, 0)
+    if buffer[place : place + 1] != "[":
+        yield json.loads(buffer + text.read(MAX_ITEM_CHARS))
+        return
+    place += 1
+    while True:
+        place = _skip_blanks(buffer, place)
+        try:
+            value, end = _DECODER.raw_decode(buffer, place)
+        except json.JSONDecodeError as error:
+            if buffer[place : place + 1] == "]":
+                return
+            more = text.read(max(CHUNK_CHARS, len(buffer)))
+            if not more or _is_mistake(error, buffer) or len(buffer) > MAX_ITEM_CHARS:
+                raise
+            buffer, place = buffer[place:] + more, 0
+            continue
+        yield value
+        place = end
 
 
-class _WithoutMark:
-    """A stream without the byte order mark that some programs put before JSON."""
+def _skip_blanks(buffer: str, place: int) -> int:
+    found = _BLANKS.match(buffer, place)
+    return found.end() if found else place
 
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
-        self._head = stream.read(3).removeprefix(b"\xef\xbb\xbf")
 
-    def read(self, size: int = -1) -> bytes:
-        """Return the next bytes."""
-        if size == 0:
-            return b""
-        head, self._head = self._head, b""
-        return head or self._stream.read(size)
+def _is_mistake(error: json.JSONDecodeError, buffer: str) -> bool:
+    """Whether JSON is wrong, rather than cut off at the end of what was read so far."""
+    is_cut = error.msg.startswith(("Unterminated", "Invalid \\u", "Invalid \\escape"))
+    return not is_cut and error.pos < len(buffer) - LONGEST_WORD
 
 
 def _parse(line: bytes) -> Any:  # noqa: ANN401 - whatever somebody else wrote
@@ -185,8 +211,3 @@ def _parse(line: bytes) -> Any:  # noqa: ANN401 - whatever somebody else wrote
         return json.loads(line)
     except (ValueError, RecursionError):
         return None
-
-
-def _describe(name: str, error: Exception) -> str:
-    first = next(iter(chain(str(error).splitlines(), [""]))).strip()
-    return f"{name} is not whole JSON ({first}); what stood before that was read"

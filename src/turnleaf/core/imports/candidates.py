@@ -14,7 +14,7 @@ from turnleaf.core.learning.reconciling import judge
 from turnleaf.core.learning.rendering import category_of
 from turnleaf.core.masked_facts import mask_fact
 from turnleaf.core.memories import Memory, content_id
-from turnleaf.core.secrets import masked
+from turnleaf.core.secrets import mask_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -43,7 +43,7 @@ class Candidate:
     @property
     def quote(self) -> str:
         """The words, with secrets masked."""
-        return masked(self.stated.finding.quote, self.stated.message)
+        return mask_secrets(self.stated.finding.quote, self.stated.message)
 
 
 def find_stated(conversation: str, text: str, time: datetime, names: Names) -> list[Stated]:

@@ -42,7 +42,7 @@ COMMANDS = {
         "history": ("history", "history", "List, show, rename, export or erase conversations."),
     },
     "Import, export and back up": {
-        "import": ("transfer", "import_", "Import facts from a JSON or Markdown file."),
+        "import": ("transfer", "import_", "Import facts, or the past of another assistant."),
         "export": ("transfer", "export", "Export all facts as JSON or Markdown."),
         "backup": ("transfer", "backup", "Back up the data folder to one file."),
         "restore": ("transfer", "restore", "Restore a backup."),

@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import sys
 import time
-from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
-from rich.progress import Progress
 from rich.text import Text
 
 from turnleaf.core.plurals import pluralize
@@ -23,12 +21,13 @@ from turnleaf.errors import EmbeddingError, NotFound
 from turnleaf.evaluation import QueryResult, mean, parse_scopes, percentile, run_queries
 from turnleaf.faces.cli.arguments import TEXT, Workspace, as_json, decode, pass_workspace, take_text
 from turnleaf.faces.cli.output import complain, escape, flatten, say, say_json, say_result
+from turnleaf.faces.cli.progress import show_progress
 from turnleaf.llm.embeddings import find_embedder
 from turnleaf.search import weights
 from turnleaf.store.files import atomic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Collection, Sequence
 
     from turnleaf.core.search.hits import Hit
     from turnleaf.core.search.ranking import Weights
@@ -73,7 +72,7 @@ def search(
     """
     query = take_text(words)
     index = workspace.index
-    with _show_progress("indexing") as tell:
+    with show_progress("indexing") as tell:
         index.sync(tell)
     found = note_newer(
         index.search(query, limit, source=source, since=since), workspace.memory.changes
@@ -103,11 +102,11 @@ def reindex(workspace: Workspace, *, embed: bool, as_json: bool) -> None:
     if embed and not index.has_embedder:
         message = "no embedding model is available; turnleaf doctor shows how to get one"
         raise NotFound(message)
-    with _show_progress("indexing") as tell:
+    with show_progress("indexing") as tell:
         passages = index.rebuild(tell)
     vectors = 0
     if embed:
-        with _show_progress("embedding") as tell:
+        with show_progress("embedding") as tell:
             vectors = index.embed(tell)
     seconds = time.monotonic() - started
     embedded = f", {pluralize(vectors, 'text')} embedded" if embed else ""
@@ -116,22 +115,6 @@ def reindex(workspace: Workspace, *, embed: bool, as_json: bool) -> None:
         f"{pluralize(passages, 'passage')} indexed{embedded} in {seconds:.1f} s",
         as_json=as_json,
     )
-
-
-@contextmanager
-def _show_progress(doing: str) -> Iterator[Callable[[int, int], None]]:
-    """Yield a function that takes how many of all are done; the bar shows at its first call."""
-    with ExitStack() as stack:
-        bar = Progress(console=Console(stderr=True), transient=True)
-        task = bar.add_task(doing)
-
-        def tell(done: int, total: int) -> None:
-            if sys.stderr.isatty():
-                if not bar.live.is_started:
-                    stack.enter_context(bar)
-                bar.update(task, completed=done, total=total)
-
-        yield tell
 
 
 def _catch_up(index: Passages) -> None:
@@ -226,7 +209,7 @@ def evaluate(
         raise NotFound(message)
     scopes = parse_scopes(decode(atomic.read(atomic.real(file)) or b"", file), file)
     answers: list[QueryResult] = []
-    with _show_progress("searching") as tell, _show_progress("embedding") as tell_embedded:
+    with show_progress("searching") as tell, show_progress("embedding") as tell_embedded:
         for done, scope in enumerate(scopes):
             tell(done, len(scopes))
             answers += run_queries(

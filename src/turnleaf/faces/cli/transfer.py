@@ -26,14 +26,18 @@ from turnleaf.faces.cli.arguments import (
     yes,
 )
 from turnleaf.faces.cli.output import note, say_result
+from turnleaf.faces.cli.progress import show_progress
+from turnleaf.importing import Importer, is_export
+from turnleaf.store.ambient import local_now
 from turnleaf.store.files import atomic
 from turnleaf.store.files import backup as archives
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from turnleaf.core.memories import Memory
     from turnleaf.core.pages import Format
+    from turnleaf.importing import ImportReport
     from turnleaf.store.contracts import Facts
 
 FORMATS: dict[str, Format] = {"json": jsonfacts, "markdown": markdown}
@@ -48,28 +52,89 @@ format_option = click.option(
 
 
 @click.command("import")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
+@click.argument("file", type=click.Path(exists=True, allow_dash=True))
 @format_option
 @click.option("--older", is_flag=True, help="Add them to the older facts, which are in no prompt.")
+@click.option("--dry-run", is_flag=True, help="Report what would be imported; change nothing.")
 @as_json
 @pass_workspace
 def import_(
-    workspace: Workspace, file: str, form: str | None, *, older: bool, as_json: bool
+    workspace: Workspace,
+    file: str,
+    form: str | None,
+    *,
+    older: bool,
+    dry_run: bool,
+    as_json: bool,
 ) -> None:
-    """Import the facts in FILE, a JSON array or Markdown bullets; - reads standard input.
+    """Import facts, or the export of another assistant, from FILE.
 
-    IDs, times, categories and origins are preserved, and facts that exist are skipped. Either
-    all facts are imported or, if they do not all fit, none.
+    FILE is a file, a folder or a .zip of ChatGPT, Claude, Gemini, Claude Code, Codex, the MCP
+    memory server, an Obsidian vault, or facts that turnleaf export wrote; - reads facts from
+    standard input. Running it again imports only what is new. Facts that are found in
+    conversations wait in turnleaf review.
     """
+    if not form and not older and file != "-" and is_export(Path(file)):
+        import_past(workspace, Path(file), dry_run=dry_run, as_json=as_json)
+        return
     text, time = _read(file)
     found = _parse(file, text, form or SUFFIXES.get(Path(file).suffix.lower()), time)
     if not found:
         message = f"{file} contains no facts; it needs a JSON array or Markdown bullets"
         raise NotFound(message)
-    added = workspace.memory.import_older(found) if older else _add(workspace, found)
+    added = len(found) if dry_run else _import_facts(workspace, found, older=older)
     present = len(found) - added
     line = f"{added} added, {present} already there"
     say_result({"added": added, "alreadyThere": present}, line, as_json=as_json)
+
+
+def _import_facts(workspace: Workspace, found: Sequence[Memory], *, older: bool) -> int:
+    return workspace.memory.import_older(found) if older else _add(workspace, found)
+
+
+def import_past(workspace: Workspace, path: Path, *, dry_run: bool, as_json: bool) -> None:
+    """Import what another program exported, and report what became of it."""
+    importer = Importer(workspace.stores, local_now, dry_run=dry_run)
+    with show_progress("importing") as progress:
+        report = importer.run(path, progress)
+    for problem in report.problems:
+        note(f"warning: {problem}")
+    if report.is_empty:
+        message = f"nothing in {path} was understood; docs/use/import.md lists what can be imported"
+        raise NotFound(message)
+    say_result(_describe_json(report), *_describe_report(report), as_json=as_json)
+
+
+def _describe_report(report: ImportReport) -> Iterator[str]:
+    if report.conversations:
+        programs = ", ".join(f"{name} {count}" for name, count in report.programs.most_common())
+        yield (
+            f"{pluralize(report.conversations, 'conversation')} ({programs}), "
+            f"{pluralize(report.messages, 'new message')}"
+        )
+    if report.memories or report.known_memories:
+        yield f"{pluralize(report.memories, 'fact')} added, {report.known_memories} already there"
+    if report.older:
+        yield f"{pluralize(report.older, 'fact')} did not fit and became older facts"
+    if report.to_review:
+        found = pluralize(report.to_review, "fact")
+        yield f"{found} from your messages pending review: turnleaf review"
+    for reason, count in report.skipped.most_common():
+        yield f"left out: {count} {reason}"
+
+
+def _describe_json(report: ImportReport) -> dict[str, object]:
+    return {
+        "conversations": report.conversations,
+        "messages": report.messages,
+        "programs": dict(report.programs),
+        "added": report.memories,
+        "alreadyThere": report.known_memories,
+        "older": report.older,
+        "toReview": report.to_review,
+        "leftOut": dict(report.skipped),
+        "problems": report.problems,
+    }
 
 
 @click.command()
