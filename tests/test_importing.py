@@ -199,3 +199,15 @@ def test_a_conversation_that_was_imported_is_found(
     assistant.index.sync()
     hits = assistant.index.search("玉山在哪裡")
     assert any("玉山" in hit.text for hit in hits)
+
+
+def test_progress_is_told_within_a_file(assistant: Assistant, tmp_path: Path) -> None:
+    said = [{"role": "assistant", "content": "long " * 200, "time": "2025-01-01T00:00:00Z"}]
+    talks = [{"id": f"talk-{number}", "messages": said} for number in range(3000)]
+    path = write(tmp_path / "talks.json", talks)
+    told: list[tuple[int, int]] = []
+    importer = Importer(assistant.stores, lambda: NOW, dry_run=True)
+    importer.run(path, lambda done, whole: told.append((done, whole)))
+    assert told[-1] == (path.stat().st_size, path.stat().st_size)
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    assert any(0 < done < whole for done, whole in told)

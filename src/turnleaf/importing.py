@@ -109,17 +109,20 @@ class Importer:
         with open_export(path) as files:
             whole, done = sum(file.size for file in files), 0
             for file in files:
-                self._take_file(file, is_alone=len(files) == 1)
+                for _ in self._take_file(file, is_alone=len(files) == 1):
+                    progress(done + file.count_read(), whole)
                 done += file.size
                 progress(done, whole)
         self._add_memories()
         self._propose_facts()
         return self.report
 
-    def _take_file(self, file: ExportFile, *, is_alone: bool) -> None:
+    def _take_file(self, file: ExportFile, *, is_alone: bool) -> Iterator[None]:
+        """Take in what a file holds, piece by piece."""
         try:
             for found in self._read_file(file, is_alone=is_alone):
                 self._take(found, file.modified)
+                yield
         except CorruptFile as error:
             self.report.problems.append(str(error))
 

@@ -40,7 +40,7 @@ _HIDDEN = re.compile(r"__MACOSX|\.(?!\.?$).*")
 """Names of what programs keep for themselves; no export is in it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ExportFile:
     """One file of an export, wherever it lies."""
 
@@ -49,6 +49,16 @@ class ExportFile:
     modified: datetime
     open: Callable[[], IO[bytes]]
     """Opens it for reading from its beginning."""
+    _stream: IO[bytes] | None = None
+
+    def count_read(self) -> int:
+        """Return how many bytes of it were read, for whoever waits."""
+        is_open = self._stream is not None and not self._stream.closed
+        return self._stream.tell() if self._stream and is_open else 0
+
+    def _begin(self) -> IO[bytes]:
+        self._stream = self.open()
+        return self._stream
 
     @property
     def base(self) -> str:
@@ -74,7 +84,7 @@ class ExportFile:
 
         Raise CorruptFile where the JSON breaks off; what stood before was yielded.
         """
-        with TextIOWrapper(self.open(), "utf-8-sig", "replace", newline="") as text:
+        with TextIOWrapper(self._begin(), "utf-8-sig", "replace", newline="") as text:
             try:
                 yield from _parse_items(text)
             except (ValueError, RecursionError) as error:
@@ -89,7 +99,7 @@ class ExportFile:
 
     def lines(self) -> Generator[Any]:
         """Yield the values of a file that has one JSON value a line; None for one that is none."""
-        with self.open() as stream:
+        with self._begin() as stream:
             while line := stream.readline(MAX_LINE_BYTES):
                 if line.strip():
                     yield _parse(line)
