@@ -214,11 +214,11 @@ def test_a_choice_that_cannot_hold_is_named() -> None:
         ("model_url", "http://x y", "an address such as http://"),
         ("embeddings_url", "客廳", "an address such as http://"),
         ("slack_allowed_users", ["小明"], "ids as Slack shows them"),
-        ("slack_allowed_users", [None], "is no text"),
-        ("allowed_hosts", [None], "is no text"),
-        ("model", {"name": "x"}, "is no text"),
-        ("openai_api_key", "sk-s3cret\0", "is no text"),
-        ("slack_bot_token", "xoxb-s3cret\ud800", "is no text"),
+        ("slack_allowed_users", [None], "is not plain text"),
+        ("allowed_hosts", [None], "is not plain text"),
+        ("model", {"name": "x"}, "is not plain text"),
+        ("openai_api_key", "sk-s3cret\0", "is not plain text"),
+        ("slack_bot_token", "xoxb-s3cret\ud800", "is not plain text"),
     ],
 )
 def test_what_no_program_could_take_is_named_before_one_starts(

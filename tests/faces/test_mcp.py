@@ -383,7 +383,7 @@ def test_only_the_protocol_is_on_standard_output(tmp_path: Path) -> None:
     done = {answer["id"]: answer["result"] for answer in answers if answer["id"]}
     assert done.keys() == {1, 2, 3}
     assert done[2]["structuredContent"]["content"] == "小明\ufffd和\\ud83d\U0001f4a1"
-    assert said.count("a line that is no message") == 6
+    assert said.count("a line that is not a valid MCP message") == 6
     for noise in ("a library prints", "and one in C", "a warning", "a library logs", "warning: /"):
         assert noise in said
     assert server.returncode == 0

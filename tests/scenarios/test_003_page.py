@@ -55,7 +55,7 @@ def test_the_switch_turns_learning_off_and_on(page: Page, server: Served) -> Non
     open_memory(page)
     for is_on, said in ((False, "我住在基隆"), (True, "客廳的燈叫做小明")):
         let_learn(page, is_on=is_on)
-        expect(page.get_by_text("On: what" if is_on else "Off: only")).to_be_visible()
+        expect(page.get_by_text("On: facts" if is_on else "Off: only")).to_be_visible()
         page.get_by_role("link", name="Chat", exact=True).click()
         begin_conversation(page)
         answer = say(page, said)

@@ -373,10 +373,11 @@ def test_a_query_without_the_model_goes_by_words_and_says_so_once(
 def test_embedding_may_be_stopped_at_any_batch(tmp_path: Path) -> None:
     memory = write(tmp_path / "MEMORY.md", [f"fact {number}" for number in range(150)])
     index = Index(tmp_path / "index.db", [memory], Meanings())
-    assert index.embed(seconds=0.0) == 0
+    assert index.embed(seconds=0.0) == 64
+    assert index.missing_vectors() == 150 - 64
 
     def stop(done: int, _of: int) -> None:
-        if done >= 128:
+        if done >= 64:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -39,7 +39,7 @@ vi.stubGlobal("history", {
 });
 vi.stubGlobal("document", {
   baseURI: "http://memory.example/turnleaf/#/chat",
-  documentElement: { dataset: {}, style: {} },
+  documentElement: { dataset: {}, lang: "en", style: {} },
   visibilityState: "visible",
   addEventListener: target.addEventListener.bind(target),
   querySelector: () => null,

@@ -944,10 +944,11 @@ class Passages(Protocol):
         """Count the different texts that have no vector yet; 0 without a model."""
 
     def embed(self, progress: Progress = ..., *, seconds: float | None = None) -> int:
-        """Make missing vectors, for so many seconds at most; return how many.
+        """Make missing vectors, one batch and then for so many seconds; return how many.
 
-        What was said last comes first; `progress` is told how many of all are done. What is done
-        stays done when it is stopped. Raise the model's EmbeddingError.
+        The first batch is made however few the seconds: on a busy machine nothing would ever be
+        done otherwise. What was said last comes first; `progress` is told how many of all are done.
+        What is done stays done when it is stopped. Raise the model's EmbeddingError.
         """
 
     def erasing(self) -> AbstractContextManager[None]:

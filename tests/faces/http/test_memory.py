@@ -545,9 +545,10 @@ def test_the_days_are_listed_with_what_they_hold_newest_first(
     (folder / "2026-11-14.md").write_text(older, "utf-8")
     (folder / "2026-11-15.md").write_text("# 2026-11-15\n", "utf-8")
     (folder / "notes.md").write_text("- no day\n", "utf-8")
+    (folder / "2026-11-13.md").write_text("- 10:00 tea\n", "utf-8")
     assert client.get(DAILY).json()["days"] == [
-        {"date": "2026-11-15", "entries": 0, "chars": 13},
         {"date": "2026-11-14", "entries": 2, "chars": len(older)},
+        {"date": "2026-11-13", "entries": 1, "chars": 12},
     ]
 
 

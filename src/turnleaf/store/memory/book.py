@@ -58,7 +58,7 @@ class Book:
     """The time of what a person typed, which has none of its own."""
     record: list[Entry] = field(default_factory=list)
     last_number: int = 0
-    announce: Callable[[], None] = lambda: None
+    announce: Callable[[], None] = field(default=lambda: None, compare=False)
     """Called when any of it has changed."""
 
     @property

@@ -285,12 +285,12 @@ class MemoryPassages(Keeper):
         return [*dict.fromkeys(one.spoken for one in passages if one.spoken not in known)]
 
     def embed(self, progress: Progress = _ignore, *, seconds: float | None = None) -> int:
-        """Make missing vectors, for so many seconds at most; return how many."""
+        """Make missing vectors, one batch and then for so many seconds; return how many."""
         with self.lock:
             missing = self._list_missing()
         begun, done = time.monotonic(), 0
         while done < len(missing):
-            if seconds is not None and time.monotonic() - begun >= seconds:
+            if done and seconds is not None and time.monotonic() - begun >= seconds:
                 break
             done += self._embed(missing[done : done + BATCH])
             progress(done, len(missing))
