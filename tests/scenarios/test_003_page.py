@@ -60,7 +60,7 @@ def test_the_switch_turns_learning_off_and_on(page: Page, server: Served) -> Non
         begin_conversation(page)
         answer = say(page, said)
         if is_on:
-            expect(answer).to_contain_text("Learnt: 客廳的燈叫做小明")
+            expect(answer).to_contain_text("Learned: 客廳的燈叫做小明")
         assert server.configured()["autoExtract"] is is_on
         open_memory(page)
     assert server.contents() == ["客廳的燈叫做小明"]
