@@ -71,7 +71,6 @@ def test_chatgpt_s_bio_and_its_list_of_memories_are_saved_memories() -> None:
 def test_chatgpt_counts_what_it_leaves_out() -> None:
     assert skipped_in(chatgpt.read_conversation(samples.chatgpt()[0])) == {
         "tool calls and tool results": 1,
-        "parts of the kind model_editable_context": 1,
     }
 
 

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PROGRAM = "chatgpt"
+CONTEXT = "model_editable_context"
+"""What a conversation began with: the saved memories."""
 SPOKEN = {"text", "multimodal_text", "code"}
 """The kinds of content that a person reads as a message."""
 _NUMBERED = re.compile(
@@ -72,7 +74,8 @@ def _read_message(message: dict[str, Json]) -> FoundMessage | Skipped | None:
         return None
     kind = read_text(content.get("content_type"))
     if kind not in SPOKEN:
-        return Skipped(f"parts of the kind {kind}") if kind and role == "user" else None
+        is_lost = kind and role == "user" and kind != CONTEXT
+        return Skipped(f"messages of the kind {kind}") if is_lost else None
     parts = [*map(_read_part, read_list(content.get("parts"))), read_text(content.get("text"))]
     text = "\n".join(part for part in parts if part).strip()
     if not text:
