@@ -12,6 +12,9 @@ EXTRAS := embeddings,mcp,models,server,slack,tokens
 # What an installation is made of: the page is built with the package.
 SOURCES := pyproject.toml hatch_build.py $(shell find web -type f -not -path '*/node_modules/*' -not -path 'web/tests/*' 2>/dev/null)
 
+# Tests outside tests/torture that try more in the long form.
+LONGER := $(addprefix tests/,test_linear.py test_learning_turns.py test_learning_orders.py store/test_erasure.py store/test_index_health.py store/test_index_hostile.py core/test_pumped_text.py faces/http/test_contract.py)
+
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest
 
@@ -47,7 +50,7 @@ docs: .venv/dev.stamp ## build the documentation's site into build/site
 
 torture: .venv/dev.stamp ## the crash and fault tests and every property, long
 	@scripts/debian-packages $(DEBIAN_PACKAGES)
-	TORTURE=long $(PYTEST) tests/torture
+	TORTURE=long $(PYTEST) tests/torture $(LONGER)
 	TORTURE=long $(PYTEST) -n 3 --dist worksteal -m hypothesis
 
 bench: .venv/dev.stamp ## measure, and print the figures
