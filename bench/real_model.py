@@ -109,11 +109,11 @@ class MeasuredModel:
             if chars > ANSWER_CHARS:
                 return
 
-    def structured(self, system: str, text: str, schema: Mapping[str, Any]) -> str:
+    def generate_json(self, system: str, text: str, schema: Mapping[str, Any]) -> str:
         """Find facts."""
         self.extraction_tokens.append(self._count(request_form(system, answer_schema()) + text))
         try:
-            answer = self.model.structured(system, text, schema)
+            answer = self.model.generate_json(system, text, schema)
         except ModelError as error:
             self.failures[str(error)[-160:]] += 1
             raise

@@ -62,7 +62,7 @@ class Mouth:
             raise Entered
         return iter([Text(self.answer)])
 
-    def structured(self, _system: str, _text: str, _schema: Mapping[str, Any]) -> str:
+    def generate_json(self, _system: str, _text: str, _schema: Mapping[str, Any]) -> str:
         """Find no facts."""
         return '{"facts": []}'
 

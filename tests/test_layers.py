@@ -626,7 +626,7 @@ def test_the_check_sees_what_changes_a_file(text: str) -> None:
         "tempfile.gettempdir()",
         "os.environ.get('A')",
         "os.dup2(os.open(os.devnull, os.O_WRONLY), 1)",
-        "with files.locked(path) as file:\n    file.replace(b'a')",
+        "with files.lock(path) as file:\n    file.replace(b'a')",
         "def save(file: files.Held) -> None:\n    file.replace(b'a')",
     ],
 )

@@ -68,7 +68,7 @@ class Patient:
         yield Text("好的。")
         self.has_answered.set()
 
-    def structured(self, *_: object) -> str:
+    def generate_json(self, *_: object) -> str:
         return '{"facts": []}'
 
 

@@ -74,7 +74,7 @@ class Documents:
         """Whether this is the file."""
         return path == self.path
 
-    def cut(self, path: Path, data: bytes) -> tuple[str, Sequence[Passage]]:  # noqa: ARG002 - as in Source
+    def cut(self, path: Path, data: bytes) -> tuple[str, Sequence[Passage]]:  # noqa: ARG002 - as in FileSource
         """Return each document as a passage; dated ones with one parent follow each other.
 
         Of undated ones it is not known whether they were said at about the same time, or only

@@ -161,7 +161,7 @@ class Extraction:
             try:
                 if not self._may_ask(batch.key, settings, model):
                     break
-                answer = model.structured(request.system, request.text, answer_schema())
+                answer = model.generate_json(request.system, request.text, answer_schema())
                 reading = read_answer(answer, request.portion.said, known)
             except ModelError as error:
                 return _Asked(found, _make_unread(request, error), error)

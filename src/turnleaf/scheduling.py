@@ -261,7 +261,7 @@ class Runner:
     def _to_file(self, schedule: Schedule, run: Run, text: str) -> None:
         path = self._own.folder.results / schedule.deliver.partition(":")[2]
         atomic.make_folder(path.parent)
-        with atomic.locked(path) as file:
+        with atomic.lock(path) as file:
             before = file.read() or b""
             if run.id.encode() not in before:
                 # What a kill leaves half of would be taken for delivered.

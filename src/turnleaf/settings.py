@@ -295,11 +295,11 @@ class _Given:
         """Return what was set, the environment before the file."""
         text = self.environ.get(setting.variable)
         if text:
-            value = checked(setting, text, setting.variable)
+            value = check_value(setting, text, setting.variable)
             return _Found(value, "environment", setting.variable)
         if setting.key in self.config:
             where = f'"{setting.key}" in {self.place}'
-            value = checked(setting, self.config[setting.key], where)
+            value = check_value(setting, self.config[setting.key], where)
             return _Found(value, "file", setting.key)
         return None
 
@@ -328,11 +328,14 @@ class DataFolder:
 
     def memory(self, settings: Settings) -> Path:
         """Return where the live long-term memory is."""
-        return self._named(settings, "memory_location") or self.path / "prompts/memory/MEMORY.md"
+        return (
+            self._configured_path(settings, "memory_location")
+            or self.path / "prompts/memory/MEMORY.md"
+        )
 
     def conversations(self, settings: Settings) -> Path:
         """Return where the conversations are."""
-        named = self._named(settings, "conversations_location")
+        named = self._configured_path(settings, "conversations_location")
         return named or self.path / "conversations/conversations.db"
 
     @property
@@ -375,14 +378,14 @@ class DataFolder:
         """The folder of the daily log."""
         return self.path / "prompts/memory/daily"
 
-    def _named(self, settings: Settings, field: str) -> Path | None:
+    def _configured_path(self, settings: Settings, field: str) -> Path | None:
         """Return a location that was set; one in the config file is relative to its folder."""
         name = getattr(settings, field)
         # One location cannot be that of several spaces: they would share what they must not.
         if not name or self.root is not None:
             return None
         is_in_file = settings.sources.get(field) == "file"
-        return self.path / _expanded(name) if is_in_file else _expanded(name)
+        return self.path / _expand_home(name) if is_in_file else _expand_home(name)
 
 
 def data_folder(
@@ -404,7 +407,7 @@ def data_folder(
         chosen, why = here, "there is a folder named data here"
     else:
         chosen, why = user, "it is the user's data folder"
-    chosen = _expanded(chosen).absolute()
+    chosen = _expand_home(chosen).absolute()
     return DataFolder(chosen, why, tuple(path for path in found if path != chosen))
 
 
@@ -461,7 +464,7 @@ def default_data_dir(environ: Mapping[str, str] = ENVIRONMENT) -> Path:
     return Path("/data") if in_home_assistant(environ) else Path("data")
 
 
-def _expanded(path: str | Path) -> Path:
+def _expand_home(path: str | Path) -> Path:
     """Expand a `~` at the beginning to the home folder, as in a shell."""
     try:
         return Path(path).expanduser()
@@ -470,7 +473,7 @@ def _expanded(path: str | Path) -> Path:
         raise SettingsError(message) from error
 
 
-def checked(setting: Setting, value: object, where: str) -> Any:  # noqa: ANN401 - by setting
+def check_value(setting: Setting, value: object, where: str) -> Any:  # noqa: ANN401 - by setting
     """Return a value as the setting takes it, or say where and why it does not."""
     try:
         return setting.takes.read(value)

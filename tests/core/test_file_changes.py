@@ -373,7 +373,7 @@ def test_a_put_is_undone_as_a_whole_and_can_be_told_from_what_stands() -> None:
     assert [changes.is_undoable(change, desk.history) for change in desk.history] == [True] * 4
     done = FileChange(n=5, time=MOMENT, op="undo", file="f", undoes=2)
     history = [*desk.history, done]
-    assert changes.undone(history) == {2, 3, 4}
+    assert changes.find_undone(history) == {2, 3, 4}
     assert [change.n for change in changes.undoable(history)] == [1]
     assert [changes.is_undoable(change, history) for change in history] == [True, *[False] * 4]
     assert changes.can_be_undone(history) == {history[0].n}
@@ -400,7 +400,7 @@ def test_a_file_that_was_damaged_gets_everything_back() -> None:
         desk.add(name)
     desk.delete("b")
     desk.update("a", "newer")
-    repair = file_changes.lost(desk.history)
+    repair = file_changes.restore_everything(desk.history)
     assert {one.id: one.content for one in repair.bring_back} == desk.facts
 
 

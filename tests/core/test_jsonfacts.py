@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.strategies import MOMENT, contents, facts, texts, thorough
 from turnleaf.core import jsonfacts
-from turnleaf.core.jsonfacts import Page
+from turnleaf.core.jsonfacts import JsonPage
 from turnleaf.core.memories import Memory, content_id, to_json
 from turnleaf.core.pages import Splice
 from turnleaf.errors import CorruptFile
@@ -20,7 +20,7 @@ from turnleaf.errors import CorruptFile
 NEW = Memory("fresh", "new", MOMENT, MOMENT, None, "user")
 
 
-def parse(text: str) -> Page:
+def parse(text: str) -> JsonPage:
     return jsonfacts.parse(text, MOMENT)
 
 
@@ -32,7 +32,7 @@ def rendered(*all_of_them: Memory) -> str:
     text = jsonfacts.EMPTY
     for memory in all_of_them:
         page = parse(text)
-        text = page.spliced(page.insert(memory))
+        text = page.apply(page.insert(memory))
     return text
 
 
@@ -62,7 +62,7 @@ def test_changing_one_touches_no_other(
     memory = dataclasses.replace(fact.memory, content=content)
     splice = page.replace(fact, memory)
     expected = [memory if one is fact else one.memory for one in page.facts]
-    assert memories(page.spliced(splice)) == expected
+    assert memories(page.apply(splice)) == expected
     assert undone(page, splice) == text
 
 
@@ -73,7 +73,7 @@ def test_removing_one_touches_no_other(all_of_them: list[Memory], number: int) -
     page = parse(text)
     fact = page.facts[number % len(page.facts)]
     splice = page.remove(fact)
-    assert memories(page.spliced(splice)) == [one.memory for one in page.facts if one is not fact]
+    assert memories(page.apply(splice)) == [one.memory for one in page.facts if one is not fact]
     assert undone(page, splice) == text
 
 
@@ -96,12 +96,12 @@ def test_a_file_after_a_change_is_what_its_text_says(
     fact = page.facts[number % len(page.facts)]
     for splice in (page.insert(memory), page.replace(fact, memory), page.remove(fact)):
         after = page.after(splice, MOMENT)
-        assert after.text == page.spliced(splice)
+        assert after.text == page.apply(splice)
         assert after == parse(after.text)
 
 
-def undone(page: Page, splice: Splice) -> str:
-    return parse(page.spliced(splice)).spliced(Splice(splice.start, splice.put, splice.took))
+def undone(page: JsonPage, splice: Splice) -> str:
+    return parse(page.apply(splice)).apply(Splice(splice.start, splice.put, splice.took))
 
 
 plain = st.none() | st.booleans() | st.integers(-(2**40), 2**40) | texts
@@ -119,7 +119,7 @@ values = st.recursive(plain, nested, max_leaves=4)
 def test_keys_that_we_do_not_know_stay(extra: dict[str, Any], content: str) -> None:
     text = json.dumps([to_json(NEW) | extra, extra | {"content": "typed by hand"}])
     page = parse(text)
-    changed = page.spliced(page.replace(page.facts[0], dataclasses.replace(NEW, content=content)))
+    changed = page.apply(page.replace(page.facts[0], dataclasses.replace(NEW, content=content)))
     first, second = json.loads(changed)
     assert first == to_json(NEW) | extra | {"content": content}
     assert second == extra | {"content": "typed by hand"}

@@ -29,7 +29,7 @@ def test_a_fact_in_json_stands_where_its_record_does() -> None:
     text = jsonfacts.EMPTY
     for memory in (LAMP, TEA):
         page = jsonfacts.parse(text, MOMENT)
-        text = page.spliced(page.insert(memory))
+        text = page.apply(page.insert(memory))
     assert fact_lines(text, "memories.json") == {"lamp": 2, "tea": 3}
     assert LAMP.content in text.split("\n")[2 - 1]
 

@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 
 from tests.strategies import MOMENT, categories, contents, facts, pages, thorough, tidy_pages
 from turnleaf.core import markdown
-from turnleaf.core.markdown import BOM, Fact, Page
+from turnleaf.core.markdown import BOM, MarkdownFact, MarkdownPage
 from turnleaf.core.memories import Memory, checked_category, content_id
 from turnleaf.core.pages import Splice
 from turnleaf.errors import InvalidInput
@@ -23,11 +23,11 @@ from turnleaf.errors import InvalidInput
 NEW = Memory("fresh", "new", MOMENT, MOMENT, None, "user")
 
 
-def parse(text: str) -> Page:
+def parse(text: str) -> MarkdownPage:
     return markdown.parse(text, MOMENT)
 
 
-def said(page: Page) -> list[tuple[str, str | None]]:
+def said(page: MarkdownPage) -> list[tuple[str, str | None]]:
     return [(fact.memory.content, fact.memory.category) for fact in page.facts]
 
 
@@ -37,21 +37,21 @@ def says(text: str) -> list[str]:
 
 def inserted(text: str, memory: Memory) -> str:
     page = parse(text)
-    return page.spliced(page.insert(memory))
+    return page.apply(page.insert(memory))
 
 
 def removed(text: str, number: int = 0) -> str:
     page = parse(text)
-    return page.spliced(page.remove(page.facts[number]))
+    return page.apply(page.remove(page.facts[number]))
 
 
 def replaced(text: str, content: str, number: int = 0) -> str:
     page = parse(text)
     fact = page.facts[number]
-    return page.spliced(page.replace(fact, dataclasses.replace(fact.memory, content=content)))
+    return page.apply(page.replace(fact, dataclasses.replace(fact.memory, content=content)))
 
 
-def parts(text: str, fact: Fact) -> tuple[str, str]:
+def parts(text: str, fact: MarkdownFact) -> tuple[str, str]:
     """The text before and after a fact's lines."""
     page = parse(text)
     before = page.bom + "".join(page.lines[: fact.start])
@@ -261,7 +261,7 @@ def _end(lines: list[str], start: int, end: int) -> int:
     return end
 
 
-def bullets_of(page: Page) -> list[Item]:
+def bullets_of(page: MarkdownPage) -> list[Item]:
     return [Item(fact.start, fact.end, fact.memory.category) for fact in page.facts]
 
 
@@ -381,7 +381,7 @@ def test_adding_twice_puts_the_second_below_the_first(text: str, content: str) -
 # Changing
 
 
-def stands_alone(page: Page, fact: Fact) -> bool:
+def stands_alone(page: MarkdownPage, fact: MarkdownFact) -> bool:
     """Tell whether nothing below could go on with a fact when it ends in a paragraph."""
     below = "".join(page.lines[fact.end : fact.end + 1])
     return not below.strip() or any(other.start == fact.end for other in page.facts)
@@ -397,7 +397,7 @@ def test_changing_touches_no_other_line_and_no_other_fact(
     fact = page.facts[number % len(page.facts)]
     assume(stands_alone(page, fact))
     memory = dataclasses.replace(fact.memory, content=content)
-    after = page.spliced(page.replace(fact, memory))
+    after = page.apply(page.replace(fact, memory))
     before, behind = parts(text, fact)
     assert after.startswith(before)
     assert after.endswith(behind)
@@ -415,9 +415,9 @@ def test_changing_back_gives_back_every_byte(text: str, content: str, number: in
     assert undone(page, splice) == text
 
 
-def undone(page: Page, splice: Splice) -> str:
+def undone(page: MarkdownPage, splice: Splice) -> str:
     """Make a change and take it back."""
-    return parse(page.spliced(splice)).spliced(Splice(splice.start, splice.put, splice.took))
+    return parse(page.apply(splice)).apply(Splice(splice.start, splice.put, splice.took))
 
 
 # Removing
@@ -433,7 +433,7 @@ def test_removing_leaves_the_heading_and_the_prose() -> None:
 def test_removing_touches_no_other_line_and_no_other_fact(text: str, number: int) -> None:
     page = parse(text)
     fact = page.facts[number % len(page.facts)]
-    after = page.spliced(page.remove(fact))
+    after = page.apply(page.remove(fact))
     before, behind = parts(text, fact)
     assert after == before + behind or (not behind and before.startswith(after))
     assert len(before + behind) - len(after) <= len("\r\n")
@@ -469,7 +469,7 @@ def test_taking_back_what_was_added_gives_back_every_byte(
 def test_adding_and_removing_leaves_the_facts_as_they_were(text: str, memory: Memory) -> None:
     after = parse(inserted(text, dataclasses.replace(memory, id="fresh")))
     added = next(fact for fact in after.facts if fact.memory.id == "fresh")
-    assert said(parse(after.spliced(after.remove(added)))) == said(parse(text))
+    assert said(parse(after.apply(after.remove(added)))) == said(parse(text))
 
 
 # A change of a parsed page
@@ -495,7 +495,7 @@ def test_a_page_after_any_change_of_its_lines_is_what_its_text_says(
     page = parse(text)
     took = page.lines[start : start + count]
     splice = Splice(min(start, len(page.lines)), tuple(took), tuple(parse(other).lines))
-    assert page.after(splice, MOMENT) == parse(page.spliced(splice))
+    assert page.after(splice, MOMENT) == parse(page.apply(splice))
 
 
 @thorough
@@ -513,7 +513,7 @@ def test_a_page_after_changes_of_its_facts_is_what_its_text_says(
             splice = page.insert(memory)
         else:
             splice = page.replace(fact, memory) if op == "update" else page.remove(fact)
-        page, written = page.after(splice, MOMENT), page.spliced(splice)
+        page, written = page.after(splice, MOMENT), page.apply(splice)
         assert page.text == written
         assert page == parse(written)
 

@@ -317,7 +317,7 @@ def test_a_client_that_disappears_in_the_middle_of_a_call_leaves_the_memory_whol
     ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as client:
         # Whoever writes has to wait, so that the call is under way when the client goes.
-        with atomic.locked(memory.location):
+        with atomic.lock(memory.location):
             assert client.stdout is not None
             server = os.pidfd_open(int(client.stdout.readline()))
             client.kill()

@@ -623,7 +623,7 @@ def test_anthropics_address_may_have_its_version(messages: MessagesApi, url: str
 def test_without_a_key_nobody_is_asked(provider: Any, variable: str) -> None:  # noqa: ANN401
     model = ApiModel(provider, "x")
     assert variable in error_of(lambda: list(model.stream(asking())))
-    assert variable in error_of(lambda: model.structured("", "a", SCHEMA))
+    assert variable in error_of(lambda: model.generate_json("", "a", SCHEMA))
 
 
 def test_a_key_that_no_header_can_hold_is_refused() -> None:
@@ -643,7 +643,7 @@ def test_an_address_that_is_none_is_refused_without_showing_it(url: str) -> None
 
 def test_json_is_enforced_by_the_server(side: Side) -> None:
     side.answer('{"facts": ["客廳的燈', '叫小明"]}')
-    found = side.model.structured("Find facts.", "客廳的燈叫做小明", SCHEMA)
+    found = side.model.generate_json("Find facts.", "客廳的燈叫做小明", SCHEMA)
     assert json.loads(found) == {"facts": ["客廳的燈叫小明"]}
     body = side.api.requests[0].body
     wanted = body.get("response_format") or body["output_config"]["format"]
@@ -655,7 +655,7 @@ def test_json_is_enforced_by_the_server(side: Side) -> None:
 def test_an_older_anthropic_model_gives_json_as_a_tool(messages: MessagesApi) -> None:
     messages.answer(messages_api.tool("answer", {"facts": ["燈"]}))
     model = ApiModel("anthropic", "claude-3-haiku-20240307", api_key=KEY, url=messages.url)
-    assert json.loads(model.structured("Find facts.", "燈", SCHEMA)) == {"facts": ["燈"]}
+    assert json.loads(model.generate_json("Find facts.", "燈", SCHEMA)) == {"facts": ["燈"]}
     assert messages.requests[0].body["tools"][0]["input_schema"]["required"] == ["facts"]
 
 
@@ -670,7 +670,7 @@ def test_a_window_is_known_once_a_server_has_refused_a_long_prompt(
     chat: ChatApi, refusal: str
 ) -> None:
     chat.fail(400, refusal, code="context_length_exceeded")
-    error_of(lambda: openai_at(chat).structured("", "hm", SCHEMA))
+    error_of(lambda: openai_at(chat).generate_json("", "hm", SCHEMA))
     assert openai_at(chat).context_window == 2048
 
 
@@ -690,7 +690,7 @@ def test_a_server_that_refuses_a_schema_is_asked_for_a_json_object(
     for _ in range(2 if status >= 500 else 1):
         chat.fail(status, "json_schema is not supported")
     chat.answer('{"facts": []}')
-    assert openai_at(chat).structured("Find facts.", "hm", SCHEMA) == '{"facts": []}'
+    assert openai_at(chat).generate_json("Find facts.", "hm", SCHEMA) == '{"facts": []}'
     assert formats_asked_for(chat)[-1] == "json_object"
     assert chat.requests[-1].body["response_format"]["schema"] == SCHEMA
     assert '{"facts": [string, …]}' in system_of(chat)
@@ -700,7 +700,7 @@ def test_a_server_that_enforces_nothing_is_asked_in_words(side: Side) -> None:
     for _ in range(2 if isinstance(side.api, ChatApi) else 1):
         side.api.fail(400, "unknown field response_format")
     side.answer('Here you are:\n```json\n{"facts": []}\n```')
-    assert '{"facts": []}' in side.model.structured("Find facts.", "hm", SCHEMA)
+    assert '{"facts": []}' in side.model.generate_json("Find facts.", "hm", SCHEMA)
     again = side.api.requests[-1].body
     assert "response_format" not in again
     assert "output_config" not in again
@@ -714,7 +714,7 @@ def test_a_server_that_passes_the_format_over_is_asked_in_words(chat: ChatApi) -
     chat.answer("I found nothing.")
     chat.answer("Nothing at all.")
     chat.answer('{"facts": []}')
-    assert openai_at(chat).structured("Find facts.", "hm", SCHEMA) == '{"facts": []}'
+    assert openai_at(chat).generate_json("Find facts.", "hm", SCHEMA) == '{"facts": []}'
     assert formats_asked_for(chat) == ["json_schema", "json_object", "prompt"]
 
 
@@ -723,9 +723,9 @@ def test_what_a_server_takes_is_remembered_by_address_and_model(chat: ChatApi) -
     for _ in range(3):
         chat.answer('{"facts": []}')
     for _ in range(2):
-        openai_at(chat).structured("Find facts.", "hm", SCHEMA)
+        openai_at(chat).generate_json("Find facts.", "hm", SCHEMA)
     other = ApiModel("openai", "another", api_key=KEY, url=chat.url)
-    other.structured("Find facts.", "hm", SCHEMA)
+    other.generate_json("Find facts.", "hm", SCHEMA)
     assert formats_asked_for(chat) == ["json_schema", "json_object", "json_object", "json_schema"]
 
 
@@ -733,21 +733,21 @@ def test_an_answer_without_json_proves_no_format(chat: ChatApi) -> None:
     for _ in range(2):
         for _ in range(3):
             chat.answer("No.")
-        assert openai_at(chat).structured("Find facts.", "hm", SCHEMA) == "No."
+        assert openai_at(chat).generate_json("Find facts.", "hm", SCHEMA) == "No."
     assert formats_asked_for(chat) == ["json_schema", "json_object", "prompt"] * 2
 
 
 def test_json_that_was_cut_off_is_returned_as_it_came(chat: ChatApi) -> None:
     chat.answer('{"facts": ["tea", "cof', finish_reason="length")
-    assert openai_at(chat).structured("", "hm", SCHEMA) == '{"facts": ["tea", "cof'
+    assert openai_at(chat).generate_json("", "hm", SCHEMA) == '{"facts": ["tea", "cof'
 
 
 def test_no_json_is_an_error(chat: ChatApi) -> None:
     model = openai_at(chat)
     chat.answer()
-    assert "answered with nothing" in error_of(lambda: model.structured("", "hm", SCHEMA))
+    assert "answered with nothing" in error_of(lambda: model.generate_json("", "hm", SCHEMA))
     chat.refuse("No.")
-    assert "refused to answer (No.)" in error_of(lambda: model.structured("", "hm", SCHEMA))
+    assert "refused to answer (No.)" in error_of(lambda: model.generate_json("", "hm", SCHEMA))
 
 
 @pytest.mark.parametrize(
@@ -759,7 +759,7 @@ def test_trouble_that_has_nothing_to_do_with_the_format_is_reported(
 ) -> None:
     for _ in range(times):
         chat.fail(status)
-    assert said in error_of(lambda: openai_at(chat).structured("Find facts.", "hm", SCHEMA))
+    assert said in error_of(lambda: openai_at(chat).generate_json("Find facts.", "hm", SCHEMA))
     assert formats_asked_for(chat) == ["json_schema"] * times
 
 
@@ -768,10 +768,10 @@ def test_a_server_that_fails_without_a_format_too_is_in_trouble(chat: ChatApi) -
         chat.fail(500, "Out of memory.")
     chat.answer('{"facts": []}')
     model = openai_at(chat)
-    message = error_of(lambda: model.structured("Find facts.", "hm", SCHEMA))
+    message = error_of(lambda: model.generate_json("Find facts.", "hm", SCHEMA))
     assert "is in trouble of its own (500: Out of memory.)" in message
     assert formats_asked_for(chat)[-3:] == ["prompt"] * 3
-    model.structured("Find facts.", "hm", SCHEMA)
+    model.generate_json("Find facts.", "hm", SCHEMA)
     assert formats_asked_for(chat)[-1] == "json_schema"
 
 

@@ -531,7 +531,7 @@ def test_what_is_cached_fills_the_context_too(fake: Make) -> None:
 
 def test_json_is_asked_for_by_its_schema(api: MessagesApi, claude: ClaudeCli) -> None:
     api.answer(tool("StructuredOutput", {"facts": [FACT]}))
-    assert json.loads(claude.structured(SYSTEM, "a", SCHEMA)) == {"facts": [FACT]}
+    assert json.loads(claude.generate_json(SYSTEM, "a", SCHEMA)) == {"facts": [FACT]}
     (request,) = api.requests
     (offered,) = request.body["tools"]
     assert offered["input_schema"]["required"] == ["facts"]
@@ -543,15 +543,15 @@ def test_what_is_said_instead_of_json_is_given_as_it_is(
 ) -> None:
     api.answer("There is nothing.")
     api.answer("There is nothing.")
-    assert claude.structured(SYSTEM, "a", SCHEMA) == "There is nothing."
+    assert claude.generate_json(SYSTEM, "a", SCHEMA) == "There is nothing."
 
 
 def test_no_json_at_all_is_an_error(fake: Make) -> None:
     with pytest.raises(ModelError, match="nothing where JSON was asked for"):
-        fake(say(result(""))).structured(SYSTEM, "a", SCHEMA)
+        fake(say(result(""))).generate_json(SYSTEM, "a", SCHEMA)
 
 
 def test_an_error_instead_of_json_is_an_error(api: MessagesApi, claude: ClaudeCli) -> None:
     api.fail(429, "Slow down.")
     with pytest.raises(ModelError, match="takes no more requests for now"):
-        claude.structured(SYSTEM, "a", SCHEMA)
+        claude.generate_json(SYSTEM, "a", SCHEMA)

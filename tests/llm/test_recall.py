@@ -140,7 +140,7 @@ def test_at_most_ten_are_quoted() -> None:
 
 def test_it_fills_in_no_form() -> None:
     with pytest.raises(ModelError, match="recall is no model"):
-        RecallModel().structured("", "", {})
+        RecallModel().generate_json("", "", {})
 
 
 @pytest.mark.parametrize(

@@ -124,10 +124,10 @@ class SlowModel(ScriptedModel):
         self.begun = threading.Event()
         self.may_go_on = threading.Event()
 
-    def structured(self, system: str, text: str, schema: Mapping[str, Any]) -> str:
+    def generate_json(self, system: str, text: str, schema: Mapping[str, Any]) -> str:
         self.begun.set()
         assert self.may_go_on.wait(60)
-        return super().structured(system, text, schema)
+        return super().generate_json(system, text, schema)
 
 
 @pytest.mark.scenario("003.extract-after-turn")

@@ -59,7 +59,7 @@ class ScriptedModel:
             else:
                 yield from self._called(step[0], step[1], tools)
 
-    def structured(self, system: str, text: str, schema: Mapping[str, Any]) -> str:
+    def generate_json(self, system: str, text: str, schema: Mapping[str, Any]) -> str:
         """Give the facts of this extraction."""
         assert system
         assert schema["type"] == "object"

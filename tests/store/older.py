@@ -44,6 +44,6 @@ def archive(folder: Path, key: str, some: Sequence[Message], month: str = "2026-
     path = folder / "archive" / f"{month}.jsonl"
     atomic.make_folder(path.parent)
     lines = [dumps({"conversation": key, **messages.to_json(message)}) for message in some]
-    with atomic.locked(path) as file:
+    with atomic.lock(path) as file:
         file.append("".join(f"{line}\n" for line in lines).encode())
     return path

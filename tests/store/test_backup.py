@@ -26,7 +26,7 @@ from turnleaf.errors import CorruptFile, InvalidInput, NotFound, StorageError, T
 from turnleaf.settings import Settings
 from turnleaf.store.contracts import Stores
 from turnleaf.store.files.backup import backup, is_empty, restore, verify
-from turnleaf.store.files.bundles import MANIFEST, packed
+from turnleaf.store.files.bundles import MANIFEST, pack_files
 from turnleaf.store.files.conversations.store import ConversationStore
 from turnleaf.store.files.conversations.takeover import take_over_older
 from turnleaf.store.files.daily import DailyLog
@@ -777,7 +777,7 @@ def test_too_many_files_for_a_manifest_are_not_saved() -> None:
     path = "客" * 80 + "/"
     many = {f"{path * 100}{number}": b"" for number in range(400)}
     with pytest.raises(StorageError, match="400 files are too many"):
-        packed(many, datetime(2026, 1, 2, tzinfo=UTC))
+        pack_files(many, datetime(2026, 1, 2, tzinfo=UTC))
 
 
 def test_an_archive_of_something_else_is_refused(data: Path, file: Path) -> None:

@@ -155,7 +155,7 @@ def test_a_new_file_is_private_whatever_the_umask(path: Path) -> None:
     try:
         atomic.change(path, lambda _: b"x")
         atomic.write(path.with_name("written"), b"x")
-        with atomic.locked(path.with_name("appended")) as held:
+        with atomic.lock(path.with_name("appended")) as held:
             held.append(b"x\n")
     finally:
         os.umask(old)
@@ -170,7 +170,7 @@ def test_a_file_keeps_its_mode(path: Path, kept: int) -> None:
     assert mode(path) == kept
     atomic.write(path, b"newer")
     assert mode(path) == kept
-    with atomic.locked(path) as held:
+    with atomic.lock(path) as held:
         swap(held, b"newest", b"newer")
     assert mode(path) == kept
 
@@ -252,17 +252,17 @@ def test_the_end_of_a_file_is_read_alone(path: Path) -> None:
 
 
 def test_what_is_not_there_was_changed_at_the_beginning_of_time(path: Path) -> None:
-    assert atomic.modified(path) == datetime(1970, 1, 1, tzinfo=UTC)
+    assert atomic.modification_time(path) == datetime(1970, 1, 1, tzinfo=UTC)
     path.write_bytes(b"x")
     os.utime(path, (100, 100))
-    assert atomic.modified(path).timestamp() == 100
+    assert atomic.modification_time(path).timestamp() == 100
 
 
 # Appending
 
 
 def test_what_is_appended_can_be_taken_back(path: Path) -> None:
-    with atomic.locked(path) as held:
+    with atomic.lock(path) as held:
         assert held.append(b"one\n") == 0
         size = held.append(b"two\n")
         assert held.read() == b"one\ntwo\n"
@@ -272,7 +272,7 @@ def test_what_is_appended_can_be_taken_back(path: Path) -> None:
 
 def test_a_line_without_an_end_is_ended_first(path: Path) -> None:
     path.write_bytes(b"torn")
-    with atomic.locked(path) as held:
+    with atomic.lock(path) as held:
         size = held.append(b"whole\n")
         assert held.read() == b"torn\nwhole\n"
         held.cut_back(size)
@@ -281,7 +281,7 @@ def test_a_line_without_an_end_is_ended_first(path: Path) -> None:
 
 def test_a_file_can_be_removed_and_removed_again(path: Path) -> None:
     path.write_bytes(b"x")
-    with atomic.locked(path) as held:
+    with atomic.lock(path) as held:
         held.remove()
         held.remove()
     assert not path.exists()
@@ -292,7 +292,7 @@ def test_a_file_can_be_removed_and_removed_again(path: Path) -> None:
 
 def test_a_swap_keeps_what_it_replaced(path: Path) -> None:
     path.write_bytes(b"old")
-    with atomic.locked(path) as held:
+    with atomic.lock(path) as held:
         swap(held, b"new", b"old")
     assert path.read_bytes() == b"new"
     assert atomic.previous_path(path).read_bytes() == b"old"
@@ -305,7 +305,7 @@ def test_a_swap_keeps_what_it_replaced(path: Path) -> None:
 def test_what_somebody_writes_into_the_replaced_file_is_found(path: Path) -> None:
     path.write_bytes(b"old")
     with path.open("r+b", buffering=0) as editor:
-        with atomic.locked(path) as held:
+        with atomic.lock(path) as held:
             swap(held, b"new", b"old")
         editor.write(b"edited too late")
     assert path.read_bytes() == b"new"
@@ -314,7 +314,7 @@ def test_what_somebody_writes_into_the_replaced_file_is_found(path: Path) -> Non
 
 def test_what_somebody_saved_since_it_was_read_is_left_alone(path: Path) -> None:
     path.write_bytes(b"saved by somebody else")
-    with atomic.locked(path) as held, pytest.raises(atomic.Overtaken):
+    with atomic.lock(path) as held, pytest.raises(atomic.Overtaken):
         swap(held, b"new", b"old")
     assert path.read_bytes() == b"saved by somebody else"
 
@@ -322,11 +322,11 @@ def test_what_somebody_saved_since_it_was_read_is_left_alone(path: Path) -> None
 def test_a_swap_that_is_overtaken_leaves_what_the_last_one_kept(path: Path) -> None:
     path.write_bytes(b"old")
     with path.open("r+b", buffering=0) as editor:
-        with atomic.locked(path) as held:
+        with atomic.lock(path) as held:
             swap(held, b"new", b"old")
         editor.write(b"edited too late")
     path.write_bytes(b"saved by somebody else")
-    with atomic.locked(path) as held, pytest.raises(atomic.Overtaken):
+    with atomic.lock(path) as held, pytest.raises(atomic.Overtaken):
         swap(held, b"newer", b"new")
     assert atomic.previous_path(path).read_bytes() == b"edited too late"
 
@@ -339,7 +339,7 @@ def test_what_cannot_be_used_is_kept_under_another_name(
 ) -> None:
     path.write_bytes(b"damaged")
     path.chmod(0o640)
-    with caplog.at_level(logging.WARNING, "turnleaf"), atomic.locked(path) as held:
+    with caplog.at_level(logging.WARNING, "turnleaf"), atomic.lock(path) as held:
         copies = [held.move_aside("it is broken") for _ in range(2)]
     assert len(set(copies)) == 2
     for copy in copies:
@@ -352,7 +352,7 @@ def test_what_cannot_be_used_is_kept_under_another_name(
 def test_what_belongs_to_it_goes_aside_with_it(path: Path) -> None:
     for name in ("file.txt", "file.txt-wal"):
         path.with_name(name).write_bytes(name.encode())
-    with atomic.locked(path) as held:
+    with atomic.lock(path) as held:
         aside = held.set_aside("it is broken", companions=("-wal", "-shm"))
     assert aside.read_bytes() == b"file.txt"
     assert Path(f"{aside}-wal").read_bytes() == b"file.txt-wal"
@@ -361,7 +361,7 @@ def test_what_belongs_to_it_goes_aside_with_it(path: Path) -> None:
 
 
 def test_a_content_without_a_place_gets_one(path: Path) -> None:
-    with atomic.locked(path) as held:
+    with atomic.lock(path) as held:
         one, other = held.keep_copy(b"1", "conflict"), held.keep_copy(b"2", "conflict")
     assert [one.read_bytes(), other.read_bytes()] == [b"1", b"2"]
     assert one.name.startswith("file.txt.conflict-")
@@ -379,7 +379,7 @@ def test_what_a_kill_interrupted_is_read_as_it_will_be(path: Path) -> None:
 def test_what_a_kill_interrupted_is_finished_by_the_next_to_lock(path: Path) -> None:
     path.write_bytes(b"new, but only ha old old old")
     (path.parent / ".file.txt.redo").write_bytes(b"new, but only half")
-    with atomic.locked(path) as held:
+    with atomic.lock(path) as held:
         assert held.read() == b"new, but only half"
     assert path.read_bytes() == b"new, but only half"
     assert not (path.parent / ".file.txt.redo").exists()
@@ -448,15 +448,15 @@ def test_a_read_only_file_is_respected(ground: Path) -> None:
 
 
 def test_a_file_that_vanished_is_named_with_what_to_do(path: Path) -> None:
-    assert "put it back (turnleaf restore), or start again" in str(atomic.gone(path))
-    assert str(path) in str(atomic.gone(path))
+    assert "put it back (turnleaf restore), or start again" in str(atomic.make_vanished_error(path))
+    assert str(path) in str(atomic.make_vanished_error(path))
 
 
 # Locking
 
 
 def hold(path: Path, has_it: Event, may_end: Event) -> None:
-    with atomic.locked(path):
+    with atomic.lock(path):
         has_it.set()
         assert may_end.wait(BOUND_SECONDS)
 
@@ -480,15 +480,15 @@ def test_whoever_gives_way_has_the_lock_only_after_those_who_waited(path: Path) 
     order: list[str] = []
 
     def wait() -> None:
-        with atomic.locked(path):
+        with atomic.lock(path):
             order.append("waited")
 
-    with atomic.locked(path):
+    with atomic.lock(path):
         waiting = Thread(target=wait)
         waiting.start()
         wait_until(lambda: is_locked(path, "line"))
     atomic.give_way(path)
-    with atomic.locked(path):
+    with atomic.lock(path):
         order.append("gave way")
     waiting.join(BOUND_SECONDS)
     assert order == ["waited", "gave way"]

@@ -123,7 +123,7 @@ def test_other_threads_search_while_something_is_erased(store: ConversationStore
             reached.set()
 
     with ThreadPoolExecutor(2) as threads:
-        with atomic.locked(index.location.with_name("index.db-anew")):
+        with atomic.lock(index.location.with_name("index.db-anew")):
             erasing = threads.submit(erase)
             assert reached.wait(60)
             assert threads.submit(index.search, "tea 7").result(60)

@@ -30,7 +30,7 @@ def change(n: int, file: str = "MEMORY.md", content: str = "x") -> FileChange:
 
 
 def append(journal: Journal, *changes: FileChange) -> None:
-    with journal.held() as held:
+    with journal.hold() as held:
         held.append(changes)
 
 
@@ -138,7 +138,7 @@ def test_a_record_that_was_cut_or_rewritten_is_read_as_it_is(
     journal.path.unlink(missing_ok=True)
     for left, numbers in steps:
         kept = [*kept[:left], *map(change, numbers)]
-        with journal.held() as held:
+        with journal.hold() as held:
             held.rewrite(kept, lambda _: True)
         assert journal.read() == kept
         assert journal.last() == (kept[-1] if kept else None)
@@ -153,7 +153,7 @@ def test_a_line_of_the_same_length_in_the_place_of_another_is_seen(
     journal.path.unlink(missing_ok=True)
     for left, number in steps:
         kept = kept[:left]
-        with journal.held() as held:
+        with journal.hold() as held:
             held.append([])
             held.cut_back(sum(len(f"{dumps(to_json(one))}\n".encode()) for one in kept))
             held.append([change(number)])
@@ -165,7 +165,7 @@ def test_a_line_of_the_same_length_in_the_place_of_another_is_seen(
 def test_what_could_not_be_done_is_taken_back(journal: Journal) -> None:
     append(journal, change(1))
     before = journal.path.read_bytes()
-    with journal.held() as held:
+    with journal.hold() as held:
         held.cut_back(held.append([change(2), change(3)]))
     assert journal.path.read_bytes() == before
     assert journal.last() == change(1)
@@ -183,7 +183,7 @@ def test_rewriting_puts_other_changes_in_the_place_of_ours_alone(
     append(journal, change(1), change(2))
     append(other, change(1, "pending.md"))
     append(journal, change(3))
-    with journal.held() as held:
+    with journal.hold() as held:
         held.rewrite([change(2), change(4)], lambda _: True)
     assert journal.read() == [change(2), change(4)]
     assert other.read() == [change(1, "pending.md")]
@@ -195,7 +195,7 @@ def test_rewriting_keeps_of_what_cannot_be_read_only_what_is_harmless(journal: J
     append(journal, change(1))
     with journal.path.open("ab") as file:
         file.write("{damaged\n{with 斑馬\n\n{torn".encode())
-    with journal.held() as held:
+    with journal.hold() as held:
         held.rewrite([change(1)], lambda text: "斑馬" not in text)
     lines = journal.path.read_bytes().split(b"\n")
     assert lines[:2] == [b"{damaged", b"{torn"]

@@ -1144,7 +1144,7 @@ def test_a_cut_text_of_a_change_that_was_never_made_brings_no_half_fact_in(page:
     previous = atomic.previous_path(page.path)
     for length in range(len(new) + 1):
         # A store that is open in this process looks after the page meanwhile.
-        with atomic.locked(page.path):
+        with atomic.lock(page.path):
             page.edit(old)
             record.write_bytes(recorded)
             previous.write_bytes(new[:length])

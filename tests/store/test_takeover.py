@@ -296,7 +296,7 @@ def test_it_waits_for_a_program_that_is_writing(folder: Path, store: Conversatio
     held, done = threading.Event(), threading.Event()
 
     def write() -> None:
-        with atomic.locked(path) as file:
+        with atomic.lock(path) as file:
             held.set()
             waited = done.wait(0.3)
             assert not waited, "it did not wait for the lock"

@@ -411,7 +411,7 @@ def test_its_facts_are_taken_back_though_another_program_saved_since(place: Plac
     store.undo(written.change)
     assert said(store) == ["coffee", "tea", "typed since", "客廳的燈叫做小明"]
     assert store.get(tea.id) == tea
-    assert written.change in changes.undone(store.changes())
+    assert written.change in changes.find_undone(store.changes())
 
 
 def test_prose_that_cannot_be_told_after_another_program_s_save_is_a_conflict(page: Place) -> None:
@@ -472,7 +472,7 @@ def test_a_face_can_tell_what_is_undone_and_what_can_be(array: Place) -> None:
     store.undo(written.change)
     history = store.changes()
     can = [change.n for change in history if changes.is_undoable(change, history)]
-    assert changes.undone(history) == {4, 5}
+    assert changes.find_undone(history) == {4, 5}
     assert can == [1, 2, 3]
 
 

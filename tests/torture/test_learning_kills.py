@@ -101,10 +101,10 @@ from tests.standins.scripted import ScriptedModel
 from turnleaf import Assistant
 
 class DeadlyModel(ScriptedModel):
-    def structured(self, system, text, schema):
+    def generate_json(self, system, text, schema):
         if "poison" in text:
             os.kill(os.getpid(), signal.SIGKILL)
-        return super().structured(system, text, schema)
+        return super().generate_json(system, text, schema)
 
 now = datetime.fromisoformat(sys.argv[2])
 with Assistant(sys.argv[1], model=DeadlyModel(), now=lambda: now) as assistant:

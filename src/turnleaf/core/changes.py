@@ -119,7 +119,7 @@ def trace(content: str) -> str:
 
 def undoable(history: Sequence[SomeChange]) -> list[SomeChange]:
     """Find the newest change that a person can take back, with all that was made with it."""
-    taken_back = undone(history)
+    taken_back = find_undone(history)
     standing = (one for one in reversed(history) if one.n not in taken_back)
     newest = next(filter(_is_a_persons, standing), None)
     return made_with(newest, history) if newest else []
@@ -127,13 +127,13 @@ def undoable(history: Sequence[SomeChange]) -> list[SomeChange]:
 
 def made_with(change: Change, history: Sequence[SomeChange]) -> list[SomeChange]:
     """Return a change and what was made with it and still stands, newest first."""
-    taken_back = undone(history)
+    taken_back = find_undone(history)
     ops = TOGETHER if change.op in TOGETHER else {change.op}
     made = (one for one in reversed(history) if one.op in ops and one.n not in taken_back)
     return [one for one in made if one.step == change.step]
 
 
-def undone(history: Sequence[Change]) -> set[int]:
+def find_undone(history: Sequence[Change]) -> set[int]:
     """Return the numbers of changes that were taken back; of a saved text all or none."""
     numbers = {change.undoes for change in history if change.undoes is not None}
     puts = [change for change in history if change.op == "put"]
@@ -148,7 +148,7 @@ def is_undoable(change: Change, history: Sequence[Change]) -> bool:
 
 def can_be_undone(history: Sequence[Change]) -> set[int]:
     """Return the numbers of all changes of which `is_undoable` holds."""
-    return {change.n for change in history if _is_a_persons(change)} - undone(history)
+    return {change.n for change in history if _is_a_persons(change)} - find_undone(history)
 
 
 def _is_a_persons(change: Change) -> bool:

@@ -112,5 +112,5 @@ class Model(Protocol):
     def stream(self, prompt: Prompt, tools: Toolbox | None = None) -> Iterator[Event]:
         """Answer, piece by piece; closing the iterator stops the model."""
 
-    def structured(self, system: str, text: str, schema: Mapping[str, Any]) -> str:
+    def generate_json(self, system: str, text: str, schema: Mapping[str, Any]) -> str:
         """Answer with JSON that should follow a schema; whoever asked checks it."""

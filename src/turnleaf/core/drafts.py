@@ -77,7 +77,7 @@ class Draft:
         return [fact.memory for fact in self.page.facts]
 
     @property
-    def taken(self) -> Room:
+    def used_room(self) -> Room:
         """How many facts there are, and characters of facts."""
         return Room(len(self.page.facts), self.page.tally.chars)
 
@@ -86,7 +86,7 @@ class Draft:
         """The text's fingerprint."""
         return self._shape or self.page.shape()
 
-    def find(self, memory_id: str) -> Any:  # noqa: ANN401 - a Place of the format's own
+    def find(self, memory_id: str) -> Any:  # noqa: ANN401 - a PlacedFact of the format's own
         """Return the place of the fact of that id, or None."""
         return find(self.page, memory_id)
 

@@ -40,7 +40,7 @@ class Erasure:
         """Whether a fact says what the source brought."""
         return (memory.id, memory.content) in self.texts
 
-    def kept(self, memory: Memory | None) -> Memory | None:
+    def find_replacement(self, memory: Memory | None) -> Memory | None:
         """Return what stands in the place of a fact when the source is gone."""
         if memory is None or not self.is_erased(memory):
             return memory
@@ -66,7 +66,7 @@ def erasure(name: str, history: Sequence[Change], elsewhere: Sequence[Change] = 
     found = Erasure(name, texts, frozenset(_scraps(name, texts)))
     for text, change in _acts(history):
         if text in found.texts:
-            found.replaced[text] = found.kept(change.before)
+            found.replaced[text] = found.find_replacement(change.before)
     return found
 
 
@@ -97,7 +97,7 @@ def take_out(draft: Draft, found: Erasure, now: datetime) -> list[Memory]:
     """Take a source's texts out of a draft; return the facts as they stood."""
     gone = [memory for memory in draft.memories if found.is_erased(memory)]
     for memory in gone:
-        older = found.kept(memory)
+        older = found.find_replacement(memory)
         if older is None:
             draft.remove(memory.id, "erase")
         else:
@@ -138,8 +138,8 @@ def without_source(change: SomeChange, found: Erasure) -> SomeChange | None:
         return line
     if change.op == "erase" and change.before:
         return None
-    before, after = found.kept(change.before), found.kept(change.after)
-    removed = tuple(filter(None, map(found.kept, change.removed)))
+    before, after = found.find_replacement(change.before), found.find_replacement(change.after)
+    removed = tuple(filter(None, map(found.find_replacement, change.removed)))
     if (before, after, removed) == (change.before, change.after, change.removed):
         return line
     is_empty = _content(before) == _content(after) and not (removed or change.traces)

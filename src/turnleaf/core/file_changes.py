@@ -148,7 +148,7 @@ class TextHistory:
             if one.op == "put" or one.undoes in puts:
                 text = drafts.take_back(text, one.reversal())
             else:
-                text = self.kind.parse(text, self.unknown_time).spliced(one.reversal())
+                text = self.kind.parse(text, self.unknown_time).apply(one.reversal())
         return text
 
 
@@ -258,7 +258,7 @@ def mend(draft: Draft, repair: Repair) -> None:
         draft.insert(memory, "restore")
 
 
-def lost(history: Sequence[FileChange]) -> Repair:
+def restore_everything(history: Sequence[FileChange]) -> Repair:
     """Bring back everything: the file was damaged, nobody chose to delete."""
     standing = _Standing(history).put.values()
     return Repair(bring_back=tuple(_mark(change.after) for change in standing if change.after))
@@ -318,7 +318,7 @@ class _Standing:
         times = self.said.get(now.id, {}).get(now.content, ())
         return all(time < now.updated_at for time in times) and bool(times)
 
-    def gone(self) -> Mapping[str, FileChange]:
+    def find_removed(self) -> Mapping[str, FileChange]:
         """Return the facts that we took away, and what took them."""
         erased = {key: change for key, change in self.erased.items() if key not in self.put}
         return self.taken | erased
@@ -392,7 +392,7 @@ def _find_undead(facts: _Standing, found: Mapping[str, Memory], horizon: int) ->
     One without our id may as well have been typed again, and stays; so does one that was copied
     back from the file of older facts.
     """
-    for key, change in facts.gone().items():
+    for key, change in facts.find_removed().items():
         now = found.get(key)
         if now is None or change.n <= horizon or key == content_id(now.content):
             continue

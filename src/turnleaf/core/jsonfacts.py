@@ -25,7 +25,7 @@ MAX_SHOWN_CHARS = 40
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
-class Fact(NamedTuple):
+class JsonFact(NamedTuple):
     """A fact and its place in the array."""
 
     memory: Memory
@@ -35,19 +35,19 @@ class Fact(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class JsonPage:
     """A parsed memories.json; each record is also kept as its text, on a line of its own."""
 
     records: list[str]
-    facts: list[Fact]
+    facts: list[JsonFact]
     tally: Tally
 
     @property
     def text(self) -> str:
         """The file as we write it."""
-        return _assembled(self.records)
+        return _assemble(self.records)
 
-    def raw(self, fact: Fact) -> str:
+    def raw(self, fact: JsonFact) -> str:
         """Return a fact's record as it stands."""
         return self.records[fact.start]
 
@@ -60,7 +60,7 @@ class Page:
         raws = tuple(dumps(to_json(memory)) for memory in memories)
         return Splice(len(self.records), (), raws, raws)
 
-    def replace(self, fact: Fact, memory: Memory) -> Splice:
+    def replace(self, fact: JsonFact, memory: Memory) -> Splice:
         """Change what a fact says, in its place."""
         record = to_json(memory)
         gone = {key for key in OPTIONAL_KEYS if key not in record}
@@ -68,15 +68,15 @@ class Page:
         raw = dumps({key: value for key, value in known if key not in gone} | record)
         return Splice(fact.start, (self.raw(fact),), (raw,), (raw,))
 
-    def remove(self, fact: Fact) -> Splice:
+    def remove(self, fact: JsonFact) -> Splice:
         """Take a fact away."""
         return Splice(fact.start, (self.raw(fact),), ())
 
-    def spliced(self, splice: Splice) -> str:
+    def apply(self, splice: Splice) -> str:
         """Return the text after a change."""
-        return _assembled(splice.make_in(self.records))
+        return _assemble(splice.make_in(self.records))
 
-    def after(self, splice: Splice, unknown_time: datetime) -> Page:
+    def after(self, splice: Splice, unknown_time: datetime) -> JsonPage:
         """Return the file after a change: what parsing its text would give, with less work."""
         end, moved = splice.start + len(splice.took), len(splice.put) - len(splice.took)
         records, ids = splice.make_in(self.records), Ids()
@@ -84,10 +84,10 @@ class Page:
         tally = self.tally.change(self.facts[splice.start : end], new)
         if tally is None or ids.has_twins:
             return _page(records, unknown_time)
-        below = [Fact(memory, at + moved, typed) for memory, at, typed in self.facts[end:]]
-        return Page(records, [*self.facts[: splice.start], *new, *below], tally)
+        below = [JsonFact(memory, at + moved, typed) for memory, at, typed in self.facts[end:]]
+        return JsonPage(records, [*self.facts[: splice.start], *new, *below], tally)
 
-    def at_time(self, time: datetime) -> Page:
+    def at_time(self, time: datetime) -> JsonPage:
         """Return the file as it is when it was saved at another time."""
         return _page(self.records, time) if self.tally.typed else self
 
@@ -100,7 +100,7 @@ class Page:
         return Shape.of(raws)
 
 
-def parse(text: str, unknown_time: datetime) -> Page:
+def parse(text: str, unknown_time: datetime) -> JsonPage:
     """Read the array; raise CorruptFile when it is none."""
     try:
         return _page(_records_in_our_layout(text), unknown_time)
@@ -132,11 +132,11 @@ def _records(text: str) -> list[str]:
     return [dumps(record) for record in records]
 
 
-def _assembled(records: list[str]) -> str:
+def _assemble(records: list[str]) -> str:
     return _HEAD + _BETWEEN.join(records) + _FOOT if records else EMPTY
 
 
-def _loaded(record: str) -> dict[str, Any]:
+def _load_record(record: str) -> dict[str, Any]:
     value = json.loads(record)
     if not isinstance(value, dict):
         message = f"{record[:MAX_SHOWN_CHARS]} is no object with content"
@@ -144,23 +144,25 @@ def _loaded(record: str) -> dict[str, Any]:
     return value
 
 
-def _page(records: list[str], unknown_time: datetime) -> Page:
+def _page(records: list[str], unknown_time: datetime) -> JsonPage:
     ids = Ids()
     facts = _facts(records, unknown_time, ids)
-    return Page(records, facts, Tally.of(facts, has_twins=ids.has_twins))
+    return JsonPage(records, facts, Tally.of(facts, has_twins=ids.has_twins))
 
 
-def _facts(records: Sequence[str], unknown_time: datetime, ids: Ids, start: int = 0) -> list[Fact]:
-    facts: list[Fact] = []
+def _facts(
+    records: Sequence[str], unknown_time: datetime, ids: Ids, start: int = 0
+) -> list[JsonFact]:
+    facts: list[JsonFact] = []
     for index, record in enumerate(records, start):
         ours = _read_ours(record)
-        memory = ours or from_json(_loaded(record), unknown_time)
-        facts.append(Fact(ids.tell_apart(memory), index, ours is None))
+        memory = ours or from_json(_load_record(record), unknown_time)
+        facts.append(JsonFact(ids.tell_apart(memory), index, ours is None))
     return facts
 
 
 @lru_cache(maxsize=16_384)
 def _read_ours(record: str) -> Memory | None:
     """Read a fact that has times of its own; from one change to the next most stay the same."""
-    memory = from_json(_loaded(record), _NEVER)
+    memory = from_json(_load_record(record), _NEVER)
     return memory if memory.created_at != _NEVER else None

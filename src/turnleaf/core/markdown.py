@@ -38,7 +38,7 @@ _COMMENT = re.compile(
 )
 
 
-class Fact(NamedTuple):
+class MarkdownFact(NamedTuple):
     """A fact and the lines it stands on.
 
     `below` is the line after whatever Markdown still counts to the same list item.
@@ -54,12 +54,12 @@ class Fact(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class MarkdownPage:
     """A parsed MEMORY.md: its lines, and what of them is a fact or a category's heading."""
 
     bom: str
     lines: list[str]
-    facts: list[Fact]
+    facts: list[MarkdownFact]
     headings: list[tuple[int, str | None]]
     titles: dict[int, str]
     """The headings of every level, by line."""
@@ -74,7 +74,7 @@ class Page:
         """The page as it is written."""
         return self.bom + "".join(self.lines)
 
-    def raw(self, fact: Fact) -> str:
+    def raw(self, fact: MarkdownFact) -> str:
         """Return a fact's lines as they stand."""
         return "".join(self.lines[fact.start : fact.end])
 
@@ -97,14 +97,14 @@ class Page:
         raws = [render(memory, marker) for memory in memories]
         return _splice(self, at, at, raws, lead=lead, tail=_separation(self, at, len(marker)))
 
-    def replace(self, fact: Fact, memory: Memory) -> Splice:
+    def replace(self, fact: MarkdownFact, memory: Memory) -> Splice:
         """Change what a fact says, in its place."""
         below = self.lines[fact.end : fact.end + 1]
         would_join = below and indent(below[0]) and not is_blank(below[0])
         tail = ["\n"] if would_join and not interrupts(bare(below[0])) else []
         return _splice(self, fact.start, fact.end, [render(memory, fact.marker)], tail=tail)
 
-    def remove(self, fact: Fact) -> Splice:
+    def remove(self, fact: MarkdownFact) -> Splice:
         """Take a fact's lines away."""
         took = self.lines[fact.start : fact.end]
         if fact.start == 0 or fact.end < len(self.lines) or took[-1].endswith(("\n", "\r")):
@@ -112,11 +112,11 @@ class Page:
         before = self.lines[fact.start - 1]
         return Splice(fact.start - 1, (before, *took), tuple(filter(None, [bare(before)])))
 
-    def spliced(self, splice: Splice) -> str:
+    def apply(self, splice: Splice) -> str:
         """Return the text after a change."""
         return self.bom + "".join(splice.make_in(self.lines))
 
-    def after(self, splice: Splice, unknown_time: datetime) -> Page:
+    def after(self, splice: Splice, unknown_time: datetime) -> MarkdownPage:
         """Return the page after a change: what parsing its text would give, with less work."""
         lines = splice.make_in(self.lines)
         seam = lines[max(0, splice.start - 1) : splice.start + len(splice.put) + 1]
@@ -126,7 +126,7 @@ class Page:
             self.bom, lines, unknown_time
         )
 
-    def at_time(self, time: datetime) -> Page:
+    def at_time(self, time: datetime) -> MarkdownPage:
         """Return the page as it is when it was saved at another time."""
         if not self.tally.typed:
             return self
@@ -138,12 +138,12 @@ class Page:
 
     def shape_of(self, raws: Iterable[str]) -> Shape:
         """Fingerprint lines that may stand here no more."""
-        lines = [_stripped(line) for raw in raws for line in LINES.findall(raw)]
+        lines = [_strip(line) for raw in raws for line in LINES.findall(raw)]
         inked = [line for line in lines if line]
         return Shape.of(inked, blanks=len(lines) - len(inked))
 
 
-def parse(text: str, unknown_time: datetime) -> Page:
+def parse(text: str, unknown_time: datetime) -> MarkdownPage:
     """Find the facts; one typed by hand has no times of its own and gets `unknown_time`."""
     bom = BOM if text.startswith(BOM) else ""
     return _read_all(bom, LINES.findall(text.removeprefix(bom)), unknown_time)
@@ -154,19 +154,21 @@ class _Reading:
     """What was found from one line of a page to another."""
 
     closed: int
-    facts: list[Fact] = field(default_factory=list)
+    facts: list[MarkdownFact] = field(default_factory=list)
     headings: list[tuple[int, str | None]] = field(default_factory=list)
     titles: dict[int, str] = field(default_factory=dict)
     empty: set[int] = field(default_factory=set)
     ids: Ids = field(default_factory=Ids)
 
 
-def _read_all(bom: str, lines: list[str], unknown_time: datetime) -> Page:
+def _read_all(bom: str, lines: list[str], unknown_time: datetime) -> MarkdownPage:
     found = _Reading(len(lines))
     _read_on(found, lines, unknown_time)
     tally = Tally.of(found.facts, has_twins=found.ids.has_twins)
     empty = frozenset(found.empty)
-    return Page(bom, lines, found.facts, found.headings, found.titles, found.closed, empty, tally)
+    return MarkdownPage(
+        bom, lines, found.facts, found.headings, found.titles, found.closed, empty, tally
+    )
 
 
 def _read_on(
@@ -196,8 +198,8 @@ def _read_on(
 
 
 def _read_around(
-    page: Page, splice: Splice, lines: list[str], unknown_time: datetime
-) -> Page | None:
+    page: MarkdownPage, splice: Splice, lines: list[str], unknown_time: datetime
+) -> MarkdownPage | None:
     """Read anew from the fact above a change to the first one below that stands as it did.
 
     A fact's first line ends whatever is above it, so nothing there depends on what follows, and
@@ -224,20 +226,20 @@ def _read_around(
 
 
 def _put_together(
-    page: Page,
+    page: MarkdownPage,
     found: _Reading,
     lines: list[str],
     between: tuple[int, int],
     facts: tuple[int, int],
     tally: Tally,
-) -> Page:
+) -> MarkdownPage:
     """Put what was read between two lines in the place of some facts of a page."""
     moved = len(lines) - len(page.lines)
     start, end = between[0], between[1] - moved
     rest = page.facts[facts[1] :]
     if moved:
         rest = [
-            Fact(memory, first + moved, last + moved, below + moved, marker, typed)
+            MarkdownFact(memory, first + moved, last + moved, below + moved, marker, typed)
             for memory, first, last, below, marker, typed in rest
         ]
     headings = [
@@ -253,7 +255,9 @@ def _put_together(
     )
     closed = page.closed + moved if end < len(page.lines) else found.closed
     facts_now = [*page.facts[: facts[0]], *found.facts, *rest]
-    return Page(page.bom, lines, facts_now, headings, titles, closed, frozenset(empty), tally)
+    return MarkdownPage(
+        page.bom, lines, facts_now, headings, titles, closed, frozenset(empty), tally
+    )
 
 
 def render(memory: Memory, marker: str = bullets.MARKER) -> str:
@@ -320,7 +324,7 @@ def carried_over(base: Sequence[str], edited: Sequence[str], onto: Sequence[str]
     return lines
 
 
-def _units(page: Page) -> Iterator[str]:
+def _units(page: MarkdownPage) -> Iterator[str]:
     """Go over a page's lines, each fact in one piece."""
     index = 0
     for fact in [*page.facts, None]:
@@ -336,7 +340,7 @@ def _fact(
     category: str | None,
     unknown_time: datetime,
     ids: Ids,
-) -> Fact | None:
+) -> MarkdownFact | None:
     text = "".join(lines[block.start : block.end])
     memory = _read_ours(text, block.width, category) if bullets.MARK in text else None
     is_typed = memory is None
@@ -344,10 +348,12 @@ def _fact(
     if memory is None:
         return None
     marker = _marker(text, block.width)
-    return Fact(ids.tell_apart(memory), block.start, block.end, block.below, marker, is_typed)
+    return MarkdownFact(
+        ids.tell_apart(memory), block.start, block.end, block.below, marker, is_typed
+    )
 
 
-def _at_time(fact: Fact, time: datetime) -> Fact:
+def _at_time(fact: MarkdownFact, time: datetime) -> MarkdownFact:
     if not fact.is_typed:
         return fact
     memory = fact.memory
@@ -402,11 +408,11 @@ def _comment(memory: Memory) -> str:
         fields["until"] = memory.until.isoformat()
     if memory.said_count > 1:
         fields["said"] = str(memory.said_count)
-    written = (f"{name}={_quoted(value)}" for name, value in fields.items())
+    written = (f"{name}={_encode_value(value)}" for name, value in fields.items())
     return f"{bullets.MARK}{' '.join(written)} -->"
 
 
-def _quoted(value: str) -> str:
+def _encode_value(value: str) -> str:
     return quote(value, safe=":+.").replace("--", "-%2D")
 
 
@@ -422,7 +428,7 @@ def _time(text: str | None, otherwise: datetime) -> datetime:
         return otherwise
 
 
-def _place(page: Page, category: str | None) -> tuple[int, bool]:
+def _place(page: MarkdownPage, category: str | None) -> tuple[int, bool]:
     """Find the line at which a category ends, and whether its heading is still missing."""
     sections = _sections(page)
     if category not in sections:
@@ -437,7 +443,7 @@ def _place(page: Page, category: str | None) -> tuple[int, bool]:
     return end, False
 
 
-def _sections(page: Page) -> dict[str | None, tuple[int, int]]:
+def _sections(page: MarkdownPage) -> dict[str | None, tuple[int, int]]:
     """Map each category to its lines; the first of several with one name."""
     starts = [(0, None), *page.headings]
     ends = [*(line for line, _ in page.headings), len(page.lines)]
@@ -447,24 +453,24 @@ def _sections(page: Page) -> dict[str | None, tuple[int, int]]:
     return sections
 
 
-def _count_above(page: Page, line: int) -> int:
+def _count_above(page: MarkdownPage, line: int) -> int:
     """Count the facts that begin above a line."""
     return bisect_left(page.facts, line, key=lambda fact: fact.start)
 
 
-def _fact_above(page: Page, line: int) -> Fact | None:
+def _fact_above(page: MarkdownPage, line: int) -> MarkdownFact | None:
     """Return the fact that ends just above a line, if nothing else belongs to it."""
     fact = page.facts[_count_above(page, line) - 1] if page.facts else None
     return fact if fact and fact.end == fact.below == line else None
 
 
-def _fact_at(page: Page, line: int) -> Fact | None:
+def _fact_at(page: MarkdownPage, line: int) -> MarkdownFact | None:
     above = _count_above(page, line)
     fact = page.facts[above] if above < len(page.facts) else None
     return fact if fact and fact.start == line else None
 
 
-def _separation(page: Page, at: int, width: int) -> list[str]:
+def _separation(page: MarkdownPage, at: int, width: int) -> list[str]:
     """Return the lines that keep a new fact apart from what stands below it."""
     rest = (page.lines[index] for index in range(at, len(page.lines)))
     below = next((line for line in rest if not is_blank(line)), "")
@@ -476,7 +482,7 @@ def _separation(page: Page, at: int, width: int) -> list[str]:
 
 
 def _splice(
-    page: Page,
+    page: MarkdownPage,
     start: int,
     end: int,
     raws: Sequence[str],
@@ -501,12 +507,12 @@ def _splice(
     return Splice(start, tuple(took), tuple(put), tuple(map("".join, facts)))
 
 
-def _newline(page: Page, line: int) -> str:
+def _newline(page: MarkdownPage, line: int) -> str:
     """Return the line ending in use above a line, or else anywhere."""
     near = [*page.lines[max(0, line - 1) : line], *page.lines[:1]]
     endings = [text[len(bare(text)) :] for text in near]
     return next(filter(None, endings), "\n")
 
 
-def _stripped(line: str) -> str:
+def _strip(line: str) -> str:
     return line.strip(" \t\r\n")

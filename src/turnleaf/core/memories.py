@@ -241,7 +241,7 @@ def find_new(
     named = {(one.id, one.content) for one in known}
     ids, left = {one.id for one in known}, {one.id: one.content for one in older}
     new: list[Memory] = []
-    for one in map(_checked, incoming):
+    for one in map(_check_fact, incoming):
         if (one.content, one.category) in said or (one.id, one.content) in named:
             continue
         others = {one.id} if left.get(one.id, one.content) != one.content else set()
@@ -251,7 +251,7 @@ def find_new(
     return new
 
 
-def _checked(memory: Memory) -> Memory:
+def _check_fact(memory: Memory) -> Memory:
     return replace(
         memory,
         content=checked_content(memory.content),

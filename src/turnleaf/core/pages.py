@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from turnleaf.core.memories import Memory
 
 
-class Place(Protocol):
+class PlacedFact(Protocol):
     """A fact and where it stands."""
 
     @property
@@ -59,13 +59,13 @@ class Tally:
     """Whether some had to be told apart, so that the id of one depends on others."""
 
     @classmethod
-    def of(cls, facts: Sequence[Place], *, has_twins: bool = False) -> Tally:
+    def of(cls, facts: Sequence[PlacedFact], *, has_twins: bool = False) -> Tally:
         """Count facts."""
         ids = {fact.memory.id for fact in facts}
         chars = sum(len(fact.memory.content) for fact in facts)
         return cls(ids, chars, sum(fact.is_typed for fact in facts), has_twins)
 
-    def change(self, gone: Sequence[Place], new: Sequence[Place]) -> Tally | None:
+    def change(self, gone: Sequence[PlacedFact], new: Sequence[PlacedFact]) -> Tally | None:
         """Count some facts no more and others instead; None where ids would be shared."""
         less, more = Tally.of(gone), Tally.of(new)
         ids = set(self.ids)
@@ -82,7 +82,7 @@ class Page(Protocol):
 
     @property
     def facts(self) -> Sequence[Any]:
-        """Its facts, each a Place of the format's own, in their order."""
+        """Its facts, each a PlacedFact of the format's own, in their order."""
 
     @property
     def text(self) -> str:
@@ -92,7 +92,7 @@ class Page(Protocol):
     def tally(self) -> Tally:
         """The facts, counted."""
 
-    def raw(self, fact: Any) -> str:  # noqa: ANN401 - a Place of the format's own
+    def raw(self, fact: Any) -> str:  # noqa: ANN401 - a PlacedFact of the format's own
         """Return a fact's text as it stands."""
 
     def together(self, memories: Sequence[Memory]) -> Sequence[Sequence[Memory]]:
@@ -107,7 +107,7 @@ class Page(Protocol):
     def remove(self, fact: Any) -> Splice:  # noqa: ANN401
         """Take a fact away."""
 
-    def spliced(self, splice: Splice) -> str:
+    def apply(self, splice: Splice) -> str:
         """Return the text after a change."""
 
     def after(self, splice: Splice, unknown_time: datetime) -> Page:

@@ -20,11 +20,11 @@ class _LazyPattern:
         self._flags = flags
 
     @cached_property
-    def _compiled(self) -> re.Pattern[str]:
+    def _pattern(self) -> re.Pattern[str]:
         return re.compile(self.pattern, self._flags)
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever a pattern has
-        value = getattr(self._compiled, name)
+        value = getattr(self._pattern, name)
         # Kept on the instance, so that only the first use of a method comes through here.
         setattr(self, name, value)
         return value

@@ -88,7 +88,7 @@ class Schedule:
         return self.deliver.partition(":")[0]
 
     @property
-    def unfinished(self) -> Run | None:
+    def open_run(self) -> Run | None:
         """The run that is under way, or was interrupted and may be tried again."""
         begun = (run for run in reversed(self.runs) if run.state in BEGUN)
         return next((run for run in begun if run.finished_at is None), None)
@@ -96,7 +96,7 @@ class Schedule:
     @property
     def waits_since(self) -> datetime | None:
         """When the run was due that is to be made next."""
-        return self.unfinished.due if self.unfinished else self.next_due
+        return self.open_run.due if self.open_run else self.next_due
 
     def is_due(self, now: datetime) -> bool:
         """Whether it is to run, and does not rest."""
@@ -104,7 +104,7 @@ class Schedule:
 
     def is_running(self, now: datetime) -> bool:
         """Whether somebody runs it."""
-        return self.unfinished is not None and self.unfinished.is_held(now)
+        return self.open_run is not None and self.open_run.is_held(now)
 
 
 def as_of_now(run: Run, now: datetime) -> Run:
@@ -117,14 +117,14 @@ def is_to_do(schedule: Schedule, now: datetime) -> bool:
     """Whether there is something to claim, or to be marked."""
     if schedule.is_paused or schedule.is_running(now):
         return False
-    return schedule.unfinished is not None or schedule.is_due(now)
+    return schedule.open_run is not None or schedule.is_due(now)
 
 
 def find_next_moment(schedule: Schedule) -> datetime | None:
     """Return when there may be something to claim next; None while it rests or is over."""
     if schedule.is_paused:
         return None
-    begun = schedule.unfinished
+    begun = schedule.open_run
     return begun.held_until or begun.due if begun else schedule.next_due
 
 
@@ -138,7 +138,7 @@ def claim_run(
     """
     if not is_to_do(schedule, now):
         return schedule, None
-    begun = schedule.unfinished
+    begun = schedule.open_run
     due = begun.due if begun else _newest_due(schedule, now, next_of)
     is_late = now - due > GRACE
     if not (is_late or can_deliver):
@@ -261,7 +261,7 @@ def _newest_due(schedule: Schedule, now: datetime, next_of: Next) -> datetime:
 
 def _find_held(schedule: Schedule, run: Run) -> Run | None:
     """Return the run as it is on record, if it is still the same attempt of the same holder."""
-    known = schedule.unfinished
+    known = schedule.open_run
     if known is None or known.holder is None:
         return None
     is_same = (known.id, known.holder, known.attempts) == (run.id, run.holder, run.attempts)

@@ -19,7 +19,7 @@ from turnleaf.errors import SettingsError
 from turnleaf.faces.cli.output import complain, note
 from turnleaf.faces.http.access import parse_host
 from turnleaf.faces.http.config import parse_origin
-from turnleaf.settings import KEYS, SETTINGS, checked, default_data_dir, in_home_assistant
+from turnleaf.settings import KEYS, SETTINGS, check_value, default_data_dir, in_home_assistant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -80,7 +80,7 @@ def make_variables(options: Mapping[str, object]) -> dict[str, str]:
     for name, text in given.items():
         _check_form(name, texts[name])
         if name in BY_FIELD:
-            checked(BY_FIELD[name], text, f'the option "{name}"')
+            check_value(BY_FIELD[name], text, f'the option "{name}"')
     return {VARIABLES[name]: text for name, text in given.items()}
 
 

@@ -132,12 +132,12 @@ class ApiModel:
         for event in _iterate_on_thread(lambda: answer(self._endpoint, prompt, tools)):
             yield self._with_window(event) if isinstance(event, Usage) else event
 
-    def structured(self, system: str, text: str, schema: Mapping[str, Any]) -> str:
+    def generate_json(self, system: str, text: str, schema: Mapping[str, Any]) -> str:
         """Answer with JSON that should follow a schema; whoever asked checks it.
 
         A server that refuses the schema is asked in another way in the same call.
         """
-        answer = self._calls().structured
+        answer = self._calls().generate_json
         known = self._formats.json_format(self.url, self.name)
         formats = list_formats(self._endpoint.provider, known)
         pieces = _iterate_on_thread(lambda: answer(self._endpoint, system, text, schema, formats))

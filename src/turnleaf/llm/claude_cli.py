@@ -90,7 +90,7 @@ class ClaudeCli:
             raise ModelError(f"claude answered with nothing; ask again, or {_RECALL}")
         yield turn.usage()
 
-    def structured(self, system: str, text: str, schema: Mapping[str, Any]) -> str:
+    def generate_json(self, system: str, text: str, schema: Mapping[str, Any]) -> str:
         """Answer with JSON that should follow a schema; whoever asked checks it."""
         turn = _Turn()
         for _ in self._run(turn, system, text, ["--json-schema", json.dumps(schema)]):
@@ -291,7 +291,7 @@ def _check(turn: _Turn, program: Running) -> None:
     if turn.result is not None and turn.result.get("is_error"):
         raise ModelError(_explain(turn))
     if turn.result is None or code:
-        raise ModelError(_broken(turn, code, program.complaint()))
+        raise ModelError(_describe_failure(turn, code, program.complaint()))
 
 
 def _explain(turn: _Turn) -> str:
@@ -315,7 +315,7 @@ def _explain(turn: _Turn) -> str:
     return f"claude {happened} ({turn.error_text()}); {advice}"
 
 
-def _broken(turn: _Turn, code: int | None, complaint: str) -> str:
+def _describe_failure(turn: _Turn, code: int | None, complaint: str) -> str:
     """Return how the program went wrong without telling us in its own way."""
     advice = "run `claude update`, and `claude --print hello` to see whether it works by itself"
     detail = f": {_line(complaint)}" if complaint else ""

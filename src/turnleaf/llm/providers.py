@@ -275,7 +275,7 @@ async def _use_tools(
         yield ToolResult(call.tool_call_id, call.tool_name, result)
 
 
-async def structured(
+async def generate_json(
     endpoint: Endpoint,
     system: str,
     text: str,

@@ -49,7 +49,7 @@ class RecallModel:
         yield Text(_acknowledge(prompt, words) or _quote(prompt, words) or _decline(prompt, words))
         yield Text(f"\n\n{words['advice']}")
 
-    def structured(self, system: str, text: str, schema: Mapping[str, Any]) -> str:  # noqa: ARG002
+    def generate_json(self, system: str, text: str, schema: Mapping[str, Any]) -> str:  # noqa: ARG002
         """Refuse: there is nothing here that could follow a schema."""
         message = "recall is no model and fills in no form; set another with TURNLEAF_MODEL"
         raise ModelError(message)

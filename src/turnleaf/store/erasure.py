@@ -61,7 +61,7 @@ def erase_conversation(stores: Contents, key: str) -> bool:
 
 def erase(stores: Contents, source: str) -> Erased:
     """Erase all that came from a source: a conversation's key, "tool:NAME" or "document:NAME"."""
-    name = _checked(source)
+    name = _check_source(source)
     is_conversation = not name.startswith(NO_CONVERSATIONS)
     with stores.passages.erasing():
         if stores.learning.exists():
@@ -77,7 +77,7 @@ def erase(stores: Contents, source: str) -> Erased:
     return Erased(len(facts), notes, messages, tuple(copies))
 
 
-def _checked(source: str) -> str:
+def _check_source(source: str) -> str:
     name = checked_text(source, "a source")
     if not name.strip():
         message = 'name a source: a conversation\'s key, "tool:NAME" or "document:NAME"'

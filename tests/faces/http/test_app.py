@@ -133,7 +133,7 @@ def test_an_id_that_a_client_gives_its_request_is_taken_if_it_is_short_and_plain
 def test_a_sign_of_life_is_given_while_every_thread_is_at_work(server: Served) -> None:
     facts = [f"第 {number} 盞燈" for number in range(THREADS + 1)]
     with ThreadPoolExecutor(len(facts)) as pool, calling(server) as client:
-        with atomic.locked(server.memory):
+        with atomic.lock(server.memory):
             asked = [pool.submit(add_fact, server, fact) for fact in facts]
             while current_threads("AnyIO") < THREADS:
                 assert client.get("/healthz").status_code == 200

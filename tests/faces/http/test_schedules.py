@@ -44,7 +44,7 @@ class Patient:
         assert self.may_answer.wait(DEADLINE_SECONDS)
         yield Text("小明。")
 
-    def structured(self, *_: object) -> str:
+    def generate_json(self, *_: object) -> str:
         return '{"facts": []}'
 
 

@@ -46,7 +46,7 @@ class GatedModel:
         self._gate.wait(SECONDS)
         yield Text("two.")
 
-    def structured(self, _system: str, _text: str, _schema: Mapping[str, Any]) -> str:
+    def generate_json(self, _system: str, _text: str, _schema: Mapping[str, Any]) -> str:
         return '{"facts": []}'
 
 

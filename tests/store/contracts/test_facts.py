@@ -858,7 +858,7 @@ def test_a_face_can_tell_what_is_undone_and_what_can_be(place: Place) -> None:
     store.undo(written.change)
     history = store.changes()
     can = [change.n for change in history if changes.is_undoable(change, history)]
-    assert changes.undone(history) == {4, 5}
+    assert changes.find_undone(history) == {4, 5}
     assert can == [1, 2, 3]
 
 

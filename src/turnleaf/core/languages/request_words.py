@@ -51,7 +51,7 @@ class RequestWords:
         """Return a pattern that every language has; one that never matches if this has none."""
         return self._expand(self._data.get(name, "(?!)"))
 
-    def meant(self, name: str) -> str:
+    def fact_pattern(self, name: str) -> str:
         """Return a pattern of words in which facts are named."""
         return self._expand(self._data["meant"].get(name, "(?!)"))
 

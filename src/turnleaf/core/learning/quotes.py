@@ -96,18 +96,18 @@ class Heard:
             return None
         named_first = sorted(range(len(self.said)), key=lambda number: number + 1 != wanted)
         sources = (at for at in named_first if self.said[at].is_source)
-        return next((at for at in sources if folded in self._squeezed[at]), None)
+        return next((at for at in sources if folded in self._squeezed_texts[at]), None)
 
     def is_settled(self, quote: str) -> bool:
         """Whether a quote stands where facts are not taken from: they were taken already."""
         folded = _squeeze(_inner(quote))
-        pairs = zip(self.said, self._squeezed, strict=True)
+        pairs = zip(self.said, self._squeezed_texts, strict=True)
         return any((one.is_settled or one.is_context) and folded in text for one, text in pairs)
 
     def place(self, quote: str, number: int) -> QuotePlace:
         """Return where a quote stands in a message."""
         text, folded = self.texts[number], _squeeze(_inner(quote))
-        start = max(0, self._squeezed[number].find(folded))
+        start = max(0, self._squeezed_texts[number].find(folded))
         letters = [at for at, char in enumerate(text) if char not in _BLANKS]
         first, last = letters[start], letters[start + len(folded) - 1]
         return QuotePlace(
@@ -117,7 +117,7 @@ class Heard:
         )
 
     @cached_property
-    def _squeezed(self) -> tuple[str, ...]:
+    def _squeezed_texts(self) -> tuple[str, ...]:
         return tuple(map(_squeeze, self.texts))
 
 

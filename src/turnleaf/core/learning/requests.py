@@ -108,7 +108,7 @@ class _ForgetWords:
 
 @lru_cache(maxsize=16)
 def _prepare_wish(folded: str) -> _ForgetWords:
-    spoken = tuple(map(_mark_words, _spoken(folded)))
+    spoken = tuple(map(_mark_words, _list_wordings(folded)))
     return _ForgetWords(
         _bare(folded), spoken, frozenset(_words(folded)), (*dict.fromkeys(_runs(folded)),)
     )
@@ -134,7 +134,7 @@ def _of_all(name: str, before: str = "", after: str = "") -> re.Pattern[str]:
 
 @cache
 def _of_facts(name: str, before: str = "", after: str = "") -> re.Pattern[str]:
-    either = "|".join(words.meant(name) for words in _languages())
+    either = "|".join(words.fact_pattern(name) for words in _languages())
     return compile_pattern(f"{before}(?:{either}){after}")
 
 
@@ -274,7 +274,7 @@ def _bare(folded: str) -> str:
     return _NOT_WORD.sub("", folded)
 
 
-def _spoken(folded: str) -> Iterator[str]:
+def _list_wordings(folded: str) -> Iterator[str]:
     """Return what the fact may say literally, told by the user or about the user."""
     text = folded.strip()
     yield text

@@ -61,9 +61,9 @@ def one_spelling(text: str) -> str:
 def plain_text(message: str) -> str:
     """Return a message in one spelling, with what is pasted or quoted in it hidden."""
     plain = one_spelling(message[:MAX_MESSAGE_CHARS])
-    plain = _FENCE.sub(_hidden, plain) if "```" in plain else plain
-    plain = _no_speech().sub(_hidden, plain)
-    return _QUOTED.sub(_hidden_clauses, plain) if _QUOTES.intersection(plain) else plain
+    plain = _FENCE.sub(_mask, plain) if "```" in plain else plain
+    plain = _no_speech().sub(_mask, plain)
+    return _QUOTED.sub(_mask_clauses, plain) if _QUOTES.intersection(plain) else plain
 
 
 def sentences(plain: str) -> Iterator[Sentence]:
@@ -88,10 +88,10 @@ def _no_speech() -> re.Pattern[str]:
     return re.compile(f"{_PASTED}|{told}", re.MULTILINE | re.IGNORECASE)
 
 
-def _hidden(part: re.Match[str]) -> str:
+def _mask(part: re.Match[str]) -> str:
     return HIDDEN * len(part[0])
 
 
-def _hidden_clauses(quoted: re.Match[str]) -> str:
+def _mask_clauses(quoted: re.Match[str]) -> str:
     """Hide what is quoted, unless it is as short as a name."""
-    return _hidden(quoted) if _WHOLE_CLAUSES.search(quoted[0][1:-1]) else quoted[0]
+    return _mask(quoted) if _WHOLE_CLAUSES.search(quoted[0][1:-1]) else quoted[0]

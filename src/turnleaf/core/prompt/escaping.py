@@ -258,7 +258,7 @@ def _neutral(
     """Alter a text until nothing in it poses as ours."""
     text = _HIDDEN.sub(lambda found: found[1] or "", text)
     for _ in range(MAX_PASSES):
-        seen = _seen(text)
+        seen = _fold_for_reader(text)
         is_posing = any(pattern.search(seen) for pattern in (_TAG, *brackets))
         if not is_posing and next(marks(seen), None) is None:
             break
@@ -317,7 +317,7 @@ def _first_visible(line: re.Match[str]) -> int:
     return line.start() + len(line[0]) - len(line[0].lstrip())
 
 
-def _seen(text: str) -> str:
+def _fold_for_reader(text: str) -> str:
     """Fold a text to what a reader could take it for."""
     for _ in range(MAX_PASSES):
         folded = _unescape(text).translate(_folding)

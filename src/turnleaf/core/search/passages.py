@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import date
 
-    from turnleaf.core.markdown import Page
+    from turnleaf.core.markdown import MarkdownPage
     from turnleaf.core.memories import Memory
 
     DayOf = Callable[[datetime], str]
@@ -74,7 +74,7 @@ class Passage:
         return self.speaker if self.speaker and self.speaker not in ROLES else ""
 
     @property
-    def spoken(self) -> str:
+    def spoken_text(self) -> str:
         """The text as its speaker's."""
         return f"{self.name}: {self.text}" if self.name else self.text
 
@@ -189,7 +189,7 @@ def _in_order(passages: Iterable[Passage]) -> list[Passage]:
     return sorted(passages, key=lambda passage: passage.line)
 
 
-def _prose(page: Page, day: str | None) -> Iterator[Passage]:
+def _prose(page: MarkdownPage, day: str | None) -> Iterator[Passage]:
     """Cut what is no fact at headings, and what is long between paragraphs."""
     facts = {line: line + 1 for line in page.empty}
     facts |= {fact.start: fact.end for fact in page.facts}

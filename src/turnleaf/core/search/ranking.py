@@ -25,7 +25,7 @@ __all__ = [
     "meaning",
     "put_repeated_last",
     "rank",
-    "spread",
+    "share_with_neighbours",
     "weigh_word",
     "words",
 ]
@@ -132,7 +132,7 @@ def words(
     return min(1.0, held / total)
 
 
-def spread(
+def share_with_neighbours(
     held: Mapping[int, float], neighbours: Mapping[int, Sequence[int | None]]
 ) -> dict[int, float]:
     """Return what passages hold with a share of what those beside them do, up to 1."""

@@ -11,7 +11,7 @@ from turnleaf.faces.cli.arguments import TEXT, Workspace, as_json, pass_workspac
 from turnleaf.faces.cli.output import format_value, note, say_json, say_result
 from turnleaf.faces.cli.terminal import show_table
 from turnleaf.settings import SETTINGS
-from turnleaf.store.files.config import ConfigFile, named
+from turnleaf.store.files.config import ConfigFile, find_setting
 
 if TYPE_CHECKING:
     from turnleaf.settings import Setting, Settings
@@ -42,7 +42,7 @@ def config(
     if wanted is None:
         _list(workspace.settings, as_json=as_json)
         return
-    setting = named(wanted)
+    setting = find_setting(wanted)
     if unset is not None:
         ConfigFile(workspace.folder.config).unset(setting.key)
     elif value is not None:

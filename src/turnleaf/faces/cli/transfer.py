@@ -171,7 +171,7 @@ def _read(file: str) -> tuple[str, datetime]:
     # The path as it was given: what it leads to may be a pipe, which has no name of its own.
     path = Path(file)
     atomic.check_size(path, path.stat().st_size)
-    return decode(path.read_bytes(), file), atomic.modified(path)
+    return decode(path.read_bytes(), file), atomic.modification_time(path)
 
 
 def _parse(file: str, text: str, form: str | None, time: datetime) -> list[Memory]:

@@ -400,7 +400,7 @@ class Token(NamedTuple):
 def load_token(path: Path) -> Token:
     """Return the token in a file, which is created for its owner alone if it does not exist."""
     atomic.make_folder(path.parent)
-    with atomic.locked(path) as file:
+    with atomic.lock(path) as file:
         data = file.read()
         if data is None:
             value = secrets.token_urlsafe(TOKEN_BYTES)

@@ -86,7 +86,7 @@ class PromptRequest(Body):
     documents: list[Attached] = Field(default=[])
 
     @property
-    def attached(self) -> list[Document]:
+    def attachments(self) -> list[Document]:
         """The documents, as a turn takes them."""
         return [one.as_document() for one in self.documents]
 
@@ -256,7 +256,7 @@ def preview_prompt(said: PromptRequest, assistant: Given) -> Preview:
         UNSAID if said.key is None else said.key,
         said.message,
         private=said.private,
-        documents=said.attached,
+        documents=said.attachments,
     )
     return Preview.of(composed, assistant)
 
@@ -287,7 +287,7 @@ def _answer(assistant: Assistant, key: str, asked: ChatRequest) -> Generator[byt
         key,
         asked.message,
         private=asked.private,
-        documents=asked.attached,
+        documents=asked.attachments,
         again=asked.again,
         after=asked.after,
         resume=asked.resume,

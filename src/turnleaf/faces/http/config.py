@@ -20,8 +20,8 @@ from turnleaf.errors import SettingsError
 from turnleaf.faces.http.problems import Refused, document_problems
 from turnleaf.faces.http.requests import JSON_ONLY, Given
 from turnleaf.faces.http.schemas import JsonModel, SettingSource, SettingValue
-from turnleaf.settings import ENVIRONMENT, SETTINGS, checked, list_allowed_urls
-from turnleaf.store.files.config import named
+from turnleaf.settings import ENVIRONMENT, SETTINGS, check_value, list_allowed_urls
+from turnleaf.store.files.config import find_setting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -166,14 +166,14 @@ def _find_changes(values: Mapping[str, Any], settings: Settings) -> dict[str, An
 def _check_value(key: str, value: object) -> tuple[Setting, Any]:
     try:
         setting = _find_setting(key)
-        return setting, None if value is None else checked(setting, value, key)
+        return setting, None if value is None else check_value(setting, value, key)
     except SettingsError as error:
         status = HTTPStatus.UNPROCESSABLE_ENTITY
         raise Refused(status, str(error), code="settings") from error
 
 
 def _find_setting(key: str) -> Setting:
-    setting = named(key)
+    setting = find_setting(key)
     if key != setting.key:
         message = f'there is no setting "{key}"; did you mean "{setting.key}"?'
         raise SettingsError(message)

@@ -28,7 +28,7 @@ Id = Annotated[str, Path(alias="id", examples=["k7m2q9x4vd"])]
 Prompt = Annotated[Words, Field(examples=["What is on today?", "今天有什麼事？"])]
 Timing = Annotated[Words, Field(examples=["0 9 * * 1-5", "every 15m", "2036-12-24 18:00"])]
 Zone = Annotated[str, Field(examples=["Asia/Taipei", "Europe/Vienna"])]
-Place = Annotated[str, Field(examples=["log", "file:news.md", "slack:C012AB3CD"])]
+DeliveryTarget = Annotated[str, Field(examples=["log", "file:news.md", "slack:C012AB3CD"])]
 Name = Annotated[str, Field(examples=["Good morning", "早安"])]
 
 
@@ -63,7 +63,7 @@ class ScheduleView(JsonModel):
     prompt: Prompt
     timing: Timing
     timezone: Zone
-    deliver: Place
+    deliver: DeliveryTarget
     paused: bool
     next_run: Time | None = None
     created_at: Time
@@ -106,7 +106,7 @@ class NewSchedule(Body):
     timing: Timing
     timezone: Zone | None = None
     name: Name | None = None
-    deliver: Place = "log"
+    deliver: DeliveryTarget = "log"
 
 
 class ScheduleChanges(Body):
@@ -116,7 +116,7 @@ class ScheduleChanges(Body):
     timing: Timing | None = None
     timezone: Zone | None = None
     name: Name | None = None
-    deliver: Place | None = None
+    deliver: DeliveryTarget | None = None
     paused: bool | None = None
 
 

@@ -95,7 +95,7 @@ class ThreadAnswer:
         self._shown_at = self._clock()
 
     @property
-    def said(self) -> str:
+    def whole_text(self) -> str:
         """The whole text so far."""
         return "".join(self._said)
 

@@ -259,7 +259,7 @@ class Bot:
         answer.think()
         try:
             self._stream(said, text, answer, own)
-            if not answer.said.strip():
+            if not answer.whole_text.strip():
                 answer.remark(said.phrase("silent"))
         except TurnleafError as error:
             answer.remark(said.phrase("failed", said.translate(redact(str(error), own))))

@@ -85,7 +85,7 @@ ADVICE = {
 
 def real(path: str | Path) -> Path:
     """Follow symbolic links, so that everybody locks and replaces the same file."""
-    with _explained("use", Path(path)):
+    with _explain_errors("use", Path(path)):
         return Path(os.path.realpath(path))
 
 
@@ -101,7 +101,7 @@ def read(path: Path, max_bytes: int | None = None) -> bytes | None:
 
 def read_settled(path: Path, max_bytes: int | None = None) -> tuple[bytes | None, Marks | None]:
     """Read a whole file likewise, with its marks if it was at rest before it was read."""
-    with _explained("read", path):
+    with _explain_errors("read", path):
         found = _read(path, max_bytes)
         if _is_written_in_place(path):
             return _read_settled(path, max_bytes), None
@@ -118,7 +118,7 @@ def check_size(path: Path, size: int, max_bytes: int = MAX_PAGE_BYTES) -> None:
         raise StorageError(message)
 
 
-def modified(path: Path) -> datetime:
+def modification_time(path: Path) -> datetime:
     """Tell when a file was last changed; the beginning of time when there is none."""
     try:
         return datetime.fromtimestamp(path.stat().st_mtime, UTC)
@@ -161,7 +161,7 @@ def stamp(path: Path) -> Stamp | None:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[Held]:
+def lock(path: Path) -> Iterator[Held]:
     """Keep every other thread and process from changing this file meanwhile.
 
     The lock is on a file of its own, because the file itself is replaced.
@@ -306,7 +306,7 @@ def give_way(path: Path) -> None:
 
     Else whoever lets go of a lock has it again before those who wait for it are awake.
     """
-    with _explained("lock", path), _first_in_line(path):
+    with _explain_errors("lock", path), _first_in_line(path):
         pass
 
 
@@ -349,7 +349,7 @@ class Held:
 
     def replace(self, data: bytes) -> None:
         """Put new content into the file."""
-        with _explained("write", self.path):
+        with _explain_errors("write", self.path):
             _refuse_read_only(self.path)
             temporary = _write_beside(self.path, data, "tmp")
             try:
@@ -369,7 +369,7 @@ class Held:
         that it had open, is found at `previous_path`.
         """
         kept = previous_path(self.path)
-        with _explained("write", self.path):
+        with _explain_errors("write", self.path):
             _refuse_read_only(self.path)
             temporary = _write_beside(self.path, data, "tmp")
             if not is_current():
@@ -393,7 +393,7 @@ class Held:
 
     def append(self, data: bytes) -> int:
         """Add to the end, durably; give the size before, for `cut_back`."""
-        with _explained("write", self.path):
+        with _explain_errors("write", self.path):
             size = _append(self.path, data)
             # Whoever made the file may have been killed before its name was durable.
             if size == 0 or self.path not in _names_known_durable:
@@ -403,7 +403,7 @@ class Held:
 
     def cut_back(self, size: int) -> None:
         """Take back what `append` added."""
-        with _explained("write", self.path):
+        with _explain_errors("write", self.path):
             descriptor = os.open(self.path, os.O_RDWR)
             try:
                 os.ftruncate(descriptor, size)
@@ -413,13 +413,13 @@ class Held:
 
     def remove(self) -> None:
         """Delete the file, durably; it is no error when there is none."""
-        with _explained("delete", self.path):
+        with _explain_errors("delete", self.path):
             self.path.unlink(missing_ok=True)
             _sync_folder(self.path.parent)
 
     def discard(self, companions: Sequence[str] = ()) -> None:
         """Delete what can be made again, with the files that belong to it."""
-        with _explained("delete", self.path):
+        with _explain_errors("delete", self.path):
             for suffix in ("", *companions):
                 self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
 
@@ -429,7 +429,7 @@ class Held:
         First the file goes, so that what belongs to it never stands beside the other one.
         """
         self.discard(companions)
-        with _explained("replace", self.path):
+        with _explain_errors("replace", self.path):
             other.replace(self.path)
 
     def move_aside(self, problem: str) -> Path:
@@ -440,7 +440,7 @@ class Held:
 
     def set_aside(self, problem: str, companions: Sequence[str] = ()) -> Path:
         """Rename a file that cannot be used, with those that belong to it, and say so."""
-        with _explained("move", self.path):
+        with _explain_errors("move", self.path):
             aside = _free_name(self.path, f"corrupt-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
             for suffix in ("", *companions):
                 with suppress(FileNotFoundError):
@@ -451,7 +451,7 @@ class Held:
 
     def keep_copy(self, data: bytes, why: str) -> Path:
         """Keep a content that has no other place in a new file beside this one."""
-        with _explained("write", self.path):
+        with _explain_errors("write", self.path):
             copy = _free_name(self.path, f"{why}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
             _write_beside(self.path, data, "tmp").replace(copy)
             _sync_folder(copy.parent)
@@ -460,7 +460,7 @@ class Held:
 
 def change(path: Path, edit: Callable[[bytes | None], bytes]) -> bytes:
     """Change a file in one step that nobody sees half of; give what it holds now."""
-    with locked(path) as file:
+    with lock(path) as file:
         before = file.read()
         after = edit(before)
         if after != before:
@@ -470,7 +470,7 @@ def change(path: Path, edit: Callable[[bytes | None], bytes]) -> bytes:
 
 def write(path: Path, data: bytes) -> None:
     """Write a file that nobody else writes, such as an export, in one step."""
-    with _explained("write", path):
+    with _explain_errors("write", path):
         if path.exists() and not (path.is_file() or path.is_dir()):
             message = "it is a device or a pipe, which a file would replace"
             raise ValueError(message)
@@ -504,13 +504,13 @@ def read_marked(path: Path, max_bytes: int | None = None) -> tuple[bytes | None,
 
     Whoever saves it from then on leaves others.
     """
-    with _explained("read", path):
+    with _explain_errors("read", path):
         return _read(path, max_bytes)
 
 
 def drop_previous(path: Path) -> None:
     """Forget the kept link, so that no byte of an older version stays."""
-    with _explained("write", path):
+    with _explain_errors("write", path):
         previous_path(path).unlink(missing_ok=True)
 
 
@@ -524,7 +524,7 @@ class Rest(NamedTuple):
 
 def read_from(path: Path, start: int) -> Rest:
     """Read a file from a place on, a negative one counted from the end; a missing one is empty."""
-    with _explained("read", path):
+    with _explain_errors("read", path):
         try:
             descriptor = os.open(path, os.O_RDONLY)
         except FileNotFoundError:
@@ -536,7 +536,7 @@ def read_from(path: Path, start: int) -> Rest:
             return Rest(found.st_ino, place, file.readall())
 
 
-def gone(path: Path) -> StorageError:
+def make_vanished_error(path: Path) -> StorageError:
     """Say that a file vanished under us: it must not silently begin anew."""
     message = (
         f"{path} is gone since it was opened, and nothing was written; put it back "
@@ -564,7 +564,7 @@ def make_folder(path: Path) -> None:
     """Make a folder and those above it, durably, readable by their owner only."""
     if path in _names_known_durable and path.is_dir():
         return
-    with _explained("create", path):
+    with _explain_errors("create", path):
         missing = [folder for folder in (path, *path.parents) if not folder.exists()]
         for folder in reversed(missing):
             with suppress(FileExistsError):
@@ -580,13 +580,13 @@ def make_folder(path: Path) -> None:
 
 def list_folder(path: Path) -> list[Path]:
     """Return what is in a folder, sorted; nothing when there is none."""
-    with _explained("read", path):
+    with _explain_errors("read", path):
         return sorted(path.iterdir()) if path.is_dir() else []
 
 
 def sync_folder(path: Path) -> None:
     """Make the names in a folder durable."""
-    with _explained("write", path):
+    with _explain_errors("write", path):
         _sync_folder(path)
 
 
@@ -600,7 +600,7 @@ def identity(path: Path | str) -> tuple[int, int]:
     try:
         found = os.stat(path)
     except FileNotFoundError:
-        raise gone(Path(path)) from None
+        raise make_vanished_error(Path(path)) from None
     return found.st_dev, found.st_ino
 
 
@@ -613,7 +613,7 @@ def identity_if_any(path: Path) -> tuple[int, int] | None:
 
 
 @contextmanager
-def _explained(doing: str, path: Path) -> Iterator[None]:
+def _explain_errors(doing: str, path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError) as error:

@@ -20,7 +20,7 @@ from turnleaf.errors import CorruptFile, InvalidInput, NotFound, StorageError, T
 from turnleaf.settings import SPACES, TOKEN_NAME
 from turnleaf.store.ambient import utc_now
 from turnleaf.store.files import atomic, databases
-from turnleaf.store.files.bundles import packed, parents_of, unpacked
+from turnleaf.store.files.bundles import iterate_files, pack_files, parents_of
 from turnleaf.store.files.conversations.schema import renew_identity
 from turnleaf.store.files.conversations.takeover import BACKUP
 
@@ -77,7 +77,7 @@ def backup(
     if is_empty(folder):
         message = f"there is nothing to back up in {data_dir}; --data-dir names another folder"
         raise NotFound(message)
-    with _locked(folder, _paths(folder), may_be_read_only=True) as held:
+    with _lock_files(folder, _paths(folder), may_be_read_only=True) as held:
         contents = _contents(folder, held)
     return _save(target, contents, now())
 
@@ -91,7 +91,7 @@ def restore(
     _check_fit(folder, sizes)
     for path in sizes:
         atomic.make_folder((folder / path).parent)
-    with _locked(folder, {*_paths(folder), *sizes}) as held:
+    with _lock_files(folder, {*_paths(folder), *sizes}) as held:
         there, safety = _save_first(folder, file, _contents(folder, held), now())
         gone = tuple(path for path in there if path not in sizes and _is_ours(path))
         with _telling_what_is_left(safety):
@@ -163,7 +163,7 @@ def _contents(folder: Path, held: Mapping[Path, atomic.Held]) -> dict[str, bytes
 
 def _content(path: Path, held: Mapping[Path, atomic.Held]) -> bytes | None:
     real = atomic.real(path)
-    data = databases.copied(real) if _DATABASE.fullmatch(path.name) else None
+    data = databases.copy_as_file(real) if _DATABASE.fullmatch(path.name) else None
     if data is not None:
         return data
     return held[real].read() if real in held else atomic.read(real)
@@ -173,7 +173,7 @@ def _content(path: Path, held: Mapping[Path, atomic.Held]) -> bytes | None:
 
 
 @contextmanager
-def _locked(
+def _lock_files(
     folder: Path, paths: Iterable[str], *, may_be_read_only: bool = False
 ) -> Iterator[dict[Path, atomic.Held]]:
     """Hold the locks of the files that anybody may be writing."""
@@ -184,7 +184,7 @@ def _locked(
             real = atomic.real(folder / path)
             if real not in held:
                 try:
-                    held[real] = stack.enter_context(atomic.locked(real))
+                    held[real] = stack.enter_context(atomic.lock(real))
                 except StorageError as error:
                     if not (may_be_read_only and _is_read_only(error)):
                         raise
@@ -224,7 +224,7 @@ def _holding(path: Path, held: Mapping[Path, atomic.Held]) -> Iterator[atomic.He
     if real in held:
         yield held[real]
         return
-    with atomic.locked(real) as file:
+    with atomic.lock(real) as file:
         yield file
 
 
@@ -232,13 +232,13 @@ def _holding(path: Path, held: Mapping[Path, atomic.Held]) -> Iterator[atomic.He
 
 
 def _save(target: Path, contents: Mapping[str, bytes], time: datetime) -> Saved:
-    data = packed(contents, time)
+    data = pack_files(contents, time)
     atomic.write(target, data)
     return Saved(target, len(contents), len(data))
 
 
 def _entries(file: str | Path, room: int | None = None) -> Iterator[tuple[str, Iterator[bytes]]]:
-    for path, pieces in unpacked(file, room):
+    for path, pieces in iterate_files(file, room):
         if _LEFT_OUT.fullmatch(path):
             message = f"{file} holds {path!r}, which no backup does"
             raise CorruptFile(message)
@@ -254,7 +254,7 @@ def _save_first(
     """Save what is there, beside the data folder or else beside the backup; tell what and where."""
     if not contents:
         return [], None
-    data = packed(contents, time)
+    data = pack_files(contents, time)
     problem = StorageError(f"there is no place outside {folder}")
     for place in (folder.parent, atomic.real(file).parent):
         if not place.is_relative_to(folder):

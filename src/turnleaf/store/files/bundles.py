@@ -35,7 +35,7 @@ CHUNK = 1 << 16
 """How much is read at once, and more than the headers of any member take."""
 
 
-def packed(contents: Mapping[str, bytes], time: datetime) -> bytes:
+def pack_files(contents: Mapping[str, bytes], time: datetime) -> bytes:
     """Put files, by their paths in the data folder, into one."""
     manifest = _manifest(contents, time)
     if len(manifest) > MANIFEST_BYTES:
@@ -52,7 +52,9 @@ def packed(contents: Mapping[str, bytes], time: datetime) -> bytes:
     return made.getvalue()
 
 
-def unpacked(file: str | Path, room: int | None = None) -> Iterator[tuple[str, Iterator[bytes]]]:
+def iterate_files(
+    file: str | Path, room: int | None = None
+) -> Iterator[tuple[str, Iterator[bytes]]]:
     """Give each file of an archive in pieces, to be taken before the next file.
 
     The pieces end in an error unless they were what the manifest says.
@@ -157,7 +159,7 @@ def _entries(archive: tarfile.TarFile, source: _Metered) -> dict[str, _Entry]:
     if member.size > MANIFEST_BYTES:
         message = "its manifest is too large"
         raise ValueError(message)
-    record = json.loads(_opened(archive, source, member).read())
+    record = json.loads(_open_member(archive, source, member).read())
     _check_format(record["format"])
     entries = {_checked_path(entry["path"]): _entry(entry) for entry in record["files"]}
     for path in entries:
@@ -204,10 +206,10 @@ def _member(archive: tarfile.TarFile, source: _Metered, path: str, entry: _Entry
     if member is None or member.name != PREFIX + path or member.size != entry.size:
         message = f"{path!r} is missing"
         raise ValueError(message)
-    return _opened(archive, source, member)
+    return _open_member(archive, source, member)
 
 
-def _opened(archive: tarfile.TarFile, source: _Metered, member: tarfile.TarInfo) -> IO[bytes]:
+def _open_member(archive: tarfile.TarFile, source: _Metered, member: tarfile.TarInfo) -> IO[bytes]:
     file = archive.extractfile(member) if member.type == tarfile.REGTYPE else None
     if file is None or member.issparse():
         message = f"{member.name!r} is not an ordinary file"

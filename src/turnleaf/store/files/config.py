@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.examination import Row
 from turnleaf.errors import SettingsError
-from turnleaf.settings import REPLACED, SETTINGS, Settings, checked
+from turnleaf.settings import REPLACED, SETTINGS, Settings, check_value
 from turnleaf.store.files import atomic
 from turnleaf.store.files.examining import collect, refuse_odd
 
@@ -40,7 +40,9 @@ class ConfigFile:
 
     def update(self, values: Mapping[str, Any]) -> None:
         """Change some settings, all or none; an unknown key or a bad value is refused by name."""
-        self.change({key: checked(named(key), value, key) for key, value in values.items()})
+        self.change(
+            {key: check_value(find_setting(key), value, key) for key, value in values.items()}
+        )
 
     def unset(self, key: str) -> None:
         """Let a setting have its default again."""
@@ -48,9 +50,11 @@ class ConfigFile:
 
     def change(self, values: Mapping[str, Any]) -> None:
         """Change some settings in one step; those given as None have their default again."""
-        given = {named(key): value for key, value in values.items()}
+        given = {find_setting(key): value for key, value in values.items()}
         new = {
-            one.key: checked(one, given[one], one.key) for one in given if given[one] is not None
+            one.key: check_value(one, given[one], one.key)
+            for one in given
+            if given[one] is not None
         }
         gone = {one.key for one in given if given[one] is None}
         gone |= {older.key for one in given for older in REPLACED.get(one.key, ())}
@@ -60,9 +64,9 @@ class ConfigFile:
 
     def _change(self, edit: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
         atomic.make_folder(self.path.parent)
-        atomic.change(self.path, lambda data: _written(edit(self._parsed(data))))
+        atomic.change(self.path, lambda data: _serialize(edit(self._parse(data))))
 
-    def _parsed(self, data: bytes | None) -> dict[str, Any]:
+    def _parse(self, data: bytes | None) -> dict[str, Any]:
         try:
             config = json.loads((data or b"{}").decode("utf-8-sig"))
         except (ValueError, RecursionError) as error:
@@ -74,7 +78,7 @@ class ConfigFile:
         return config
 
 
-def named(key: str) -> Setting:
+def find_setting(key: str) -> Setting:
     """Give the setting of that key, or of that environment variable."""
     found = BY_KEY.get(key) or BY_VARIABLE.get(key)
     if found is None:
@@ -85,7 +89,7 @@ def named(key: str) -> Setting:
     return found
 
 
-def _written(config: Mapping[str, Any]) -> bytes:
+def _serialize(config: Mapping[str, Any]) -> bytes:
     return f"{json.dumps(config, ensure_ascii=False, indent=2)}\n".encode()
 
 

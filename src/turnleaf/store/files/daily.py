@@ -68,12 +68,12 @@ class DailyLog:
             self._append(text, now, source)
             return
         # A day is locked while it is written; here looking at it and writing are one step.
-        with atomic.locked(self.location / "results"):
+        with atomic.lock(self.location / "results"):
             if not any(once in self.read(day) for day in self.dates()[-LATEST_DAYS:]):
                 self._append(text, now, source)
 
     def _append(self, text: str, now: datetime, source: str | None) -> None:
-        with atomic.locked(self._path(now.date())) as file:
+        with atomic.lock(self._path(now.date())) as file:
             before = file.read(atomic.MAX_PAGE_BYTES) or b""
             title = "" if before else f"# {now.date()}\n\n"
             lines = _with_source(bullets.encode(f"{now:%H:%M} {text}"), source)
@@ -131,7 +131,7 @@ def _with_source(lines: list[str], source: str | None) -> list[str]:
 def _erase(path: Path, source: str) -> int:
     """Remove a source's notes from a day, again when an editor saves it in that instant."""
     removed = 0
-    with atomic.locked(path) as file:
+    with atomic.lock(path) as file:
         for _ in range(TRIES):
             data = file.read(atomic.MAX_PAGE_BYTES) or b""
             count, kept = _without(data, source)

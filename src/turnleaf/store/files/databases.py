@@ -114,7 +114,7 @@ class Database:
 
     def _look(self, work: Callable[[apsw.Connection], T]) -> T:
         try:
-            return work(self._opened())
+            return work(self._open())
         except apsw.Error as problem:
             return self._rescue(problem, work, writing=False)
 
@@ -170,19 +170,19 @@ class Database:
 
         SQLite also calls a database damaged when only the disk failed for a moment.
         """
-        with explained(self._path):
+        with explain_errors(self._path):
             if isinstance(problem, _LOST):
                 self.close()
             if not _tells_of_damage(problem):
                 raise problem
-            with atomic.locked(self._path) as file:
+            with atomic.lock(self._path) as file:
                 if _is_sound(self._path, self._form):
                     raise problem
                 file.set_aside(str(problem), companions=("-wal", "-shm"))
             return self._do(work, writing=writing)
 
     def _do(self, work: Callable[[apsw.Connection], T], *, writing: bool) -> T:
-        database = self._opened()
+        database = self._open()
         if not writing:
             return work(database)
         # SQLite's own waiting is unfair: a writer may starve for seconds.
@@ -197,17 +197,17 @@ class Database:
         return result
 
     def _finish_erasing(self, database: apsw.Connection) -> bool:
-        with atomic.locked(self._path):
+        with atomic.lock(self._path):
             return _overwrite_deleted(database, self._path)
 
-    def _opened(self) -> apsw.Connection:
+    def _open(self) -> apsw.Connection:
         if self._connection is not None and self._process == os.getpid():
             if atomic.identity(self._name) == self._identity:
                 return self._connection
             self.close()
         self._process = os.getpid()
         atomic.make_folder(self._path.parent)
-        with atomic.locked(self._path) as file:
+        with atomic.lock(self._path) as file:
             if not self._path.exists():
                 file.replace(b"")
             elif 0 < self._path.stat().st_size < SMALLEST:
@@ -230,7 +230,7 @@ def _read_as_it_is(path: Path, form: Form, look: Callable[[apsw.Connection], T])
     # Otherwise SQLite makes logs that may not be written either, and leaves them behind.
     is_at_rest = not any(_has_bytes(_beside(path, suffix)) for suffix in LOGS)
     address = f"{path.absolute().as_uri()}?{'immutable=1' if is_at_rest else 'mode=ro'}"
-    with explained(path), closing(apsw.Connection(address, flags=_TO_READ)) as database:
+    with explain_errors(path), closing(apsw.Connection(address, flags=_TO_READ)) as database:
         database.set_busy_timeout(BUSY_MILLISECONDS)
         if _version(database, path, form) < form.version:
             message = f"{path} is of an older version; make it writable once, to have it upgraded"
@@ -238,12 +238,12 @@ def _read_as_it_is(path: Path, form: Form, look: Callable[[apsw.Connection], T])
         return look(database)
 
 
-def examined(path: Path, form: Form, look: Callable[[apsw.Connection], T]) -> T:
+def examine_database(path: Path, form: Form, look: Callable[[apsw.Connection], T]) -> T:
     """Look something up in a database, changing nothing; raise CorruptFile when it is none."""
     # In WAL mode even a reader makes files beside it, unless told that nobody writes.
     is_idle = not _beside(path, "-wal").exists()
     address = f"{path.absolute().as_uri()}?{'immutable=1' if is_idle else 'mode=ro'}"
-    with explained(path):
+    with explain_errors(path):
         try:
             with closing(apsw.Connection(address, flags=_TO_READ)) as database:
                 database.set_busy_timeout(BUSY_MILLISECONDS)
@@ -271,11 +271,11 @@ class Untouched(Database):
         if 0 < self._path.stat().st_size < SMALLEST:
             message = "it is too short for a database"
             raise CorruptFile(message)
-        return examined(self._path, self._form, look)
+        return examine_database(self._path, self._form, look)
 
 
 @contextmanager
-def explained(path: Path) -> Iterator[None]:
+def explain_errors(path: Path) -> Iterator[None]:
     """Say what to do about what SQLite raises."""
     try:
         yield
@@ -284,7 +284,7 @@ def explained(path: Path) -> Iterator[None]:
         raise StorageError(advice.format(path=path, error=error)) from error
 
 
-def copied(path: Path) -> bytes | None:
+def copy_as_file(path: Path) -> bytes | None:
     """Give a database as one file that needs no log; None when it can only be read as it is."""
     # It is not opened otherwise: closing it would take away the locks of whoever has it open.
     try:

@@ -180,13 +180,13 @@ class LearningStore:
         query = "SELECT record FROM queue WHERE key = ? AND token IS NOT ? ORDER BY n"
         values = (checked_key(key), SET_ASIDE)
         rows = self._database.read(lambda database: list(database.execute(query, values)))
-        return [one for (data,) in rows if (one := _queued(data)) is not None]
+        return [one for (data,) in rows if (one := _read_queued(data)) is not None]
 
     def set_aside(self) -> list[SetAside]:
         """Return the messages that are not tried again, because they ended whoever tried."""
         query = "SELECT CAST(key AS BLOB), record FROM queue WHERE token = ? ORDER BY n"
         rows = self._database.read(lambda database: list(database.execute(query, (SET_ASIDE,))))
-        found = ((_text(key), _queued(data)) for key, data in rows)
+        found = ((_text(key), _read_queued(data)) for key, data in rows)
         return [SetAside(key, one) for key, one in found if one is not None]
 
     def backlog(self) -> dict[str, int]:
@@ -217,7 +217,7 @@ class LearningStore:
         """
         checked_key(key)
         token, now = secrets.token_hex(16), self._now()
-        batch = self._database.write(lambda database: _leased(database, key, token, now, read))
+        batch = self._database.write(lambda database: _lease(database, key, token, now, read))
         if batch is not None:
             self._held.add(token)
         return batch
@@ -355,7 +355,7 @@ class LearningStore:
         """Count a call of a model; False, and not counted, when all models had the day's cap."""
 
         def count(database: Connection) -> bool:
-            if sum(_spent(database, day).values()) >= cap:
+            if sum(_count_calls(database, day).values()) >= cap:
                 return False
             query = """
                 INSERT INTO spending VALUES (?, ?, 1)
@@ -368,7 +368,7 @@ class LearningStore:
 
     def spent(self, day: date) -> dict[str, int]:
         """Give a day's calls of each model."""
-        return self._database.read(lambda database: _spent(database, day))
+        return self._database.read(lambda database: _count_calls(database, day))
 
     # What could not be used
 
@@ -438,7 +438,7 @@ def _extracted_at(database: Connection, key: str) -> datetime | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _QueueRow:
     """A message as it lies in the queue."""
 
     n: int
@@ -456,12 +456,12 @@ class _Row:
         """Whether it may have ended an attempt; a request that was acted on has proved harmless."""
         return self.attempts > 0 and not self.queued.is_settled
 
-    def counted(self, attempts: int) -> bytes:
+    def with_attempts(self, attempts: int) -> bytes:
         """Return the record with another count."""
         return _bytes({**self.record, ATTEMPTS: attempts})
 
 
-def _leased(
+def _lease(
     database: Connection,
     key: str,
     token: str,
@@ -477,7 +477,7 @@ def _leased(
     taken = wanted if suspect is None else [suspect]
     database.executemany(
         "UPDATE queue SET token = ?, leased_at = ?, record = ? WHERE n = ?",
-        [(token, to_iso(now), row.counted(row.attempts + 1), row.n) for row in taken],
+        [(token, to_iso(now), row.with_attempts(row.attempts + 1), row.n) for row in taken],
     )
     # What the user has asked to forget must be known of, whichever message is learnt from.
     shown = [row for row in waiting if row.queued.is_settled or row in taken]
@@ -485,23 +485,25 @@ def _leased(
         return None
     if read is not False:
         # Whoever asks while a model is still answering must wait their time, too.
-        _tried(database, key, to_iso(now))
+        _note_attempt(database, key, to_iso(now))
     has_more = len(taken) < len(wanted)
     messages, rows = tuple(row.queued for row in shown), tuple(row.n for row in shown)
     return Batch(key, token, messages, has_more, rows)
 
 
-def _waiting_rows(database: Connection, key: str) -> list[_Row]:
+def _waiting_rows(database: Connection, key: str) -> list[_QueueRow]:
     query = "SELECT n, record FROM queue WHERE key = ? AND token IS NOT ? ORDER BY n"
     rows = list(database.execute(query, (key, SET_ASIDE)))
     return [
-        _Row(n, json.loads(data), queued)
+        _QueueRow(n, json.loads(data), queued)
         for n, data in rows
-        if (queued := _queued(data)) is not None
+        if (queued := _read_queued(data)) is not None
     ]
 
 
-def _set_dangerous_aside(database: Connection, key: str, waiting: Sequence[_Row]) -> list[_Row]:
+def _set_dangerous_aside(
+    database: Connection, key: str, waiting: Sequence[_QueueRow]
+) -> list[_QueueRow]:
     """Set aside what ended whoever tried to learn from it, and return the rest."""
     dangerous = [row for row in waiting if row.is_suspect and row.attempts >= MOST_ATTEMPTS]
     query = "UPDATE queue SET token = ?, leased_at = NULL WHERE n = ?"
@@ -556,7 +558,7 @@ def _complete(database: Connection, batch: Batch, records: Iterable[bytes], stam
         "INSERT INTO outbox (key, record, id) VALUES (?, ?, ?)",
         [(batch.key, record, secrets.token_hex(16)) for record in records],
     )
-    _tried(database, batch.key, stamp)
+    _note_attempt(database, batch.key, stamp)
     database.execute("DELETE FROM problems")
 
 
@@ -585,7 +587,7 @@ def _mark_read(data: bytes) -> bytes:
     return _bytes({**json.loads(_reset_attempts(data)), READ_BY_RULES: True})
 
 
-def _tried(database: Connection, key: str, stamp: str) -> None:
+def _note_attempt(database: Connection, key: str, stamp: str) -> None:
     """Let the next extraction wait its time, also after one that failed."""
     query = """
         INSERT INTO conversations (key, extracted_at) VALUES (?, ?)
@@ -597,7 +599,7 @@ def _tried(database: Connection, key: str, stamp: str) -> None:
 def _release(database: Connection, batch: Batch, problem: str, stamp: str) -> None:
     if _requeue(database, batch.token):
         _keep_problem(database, batch, problem, stamp)
-        _tried(database, batch.key, stamp)
+        _note_attempt(database, batch.key, stamp)
 
 
 def _keep_problem(database: Connection, batch: Batch, problem: str, stamp: str) -> None:
@@ -652,7 +654,7 @@ def _set_cycle(database: Connection, key: str, cycle: Cycle) -> None:
     database.execute(query, (cycle.state, since, key))
 
 
-def _spent(database: Connection, day: date) -> dict[str, int]:
+def _count_calls(database: Connection, day: date) -> dict[str, int]:
     query = "SELECT CAST(model AS BLOB), calls FROM spending WHERE day = ? ORDER BY model"
     rows: Any = database.execute(query, (day.isoformat(),))
     return {_text(model): calls for model, calls in rows}
@@ -696,7 +698,7 @@ def _stamp(record: Mapping[str, Any] | None) -> str | None:
     return message.get("timestamp") if isinstance(message, dict) else known.get("messageTime")
 
 
-def _queued(data: bytes) -> Queued | None:
+def _read_queued(data: bytes) -> Queued | None:
     return _read(data, queued_from_json)
 
 

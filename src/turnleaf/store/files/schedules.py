@@ -81,14 +81,14 @@ class ScheduleStore:
         """Have something asked at a time; raise InvalidInput for a time that never comes."""
         now = self._moment()
         zone = assumed_zone() if zone is None else zone
-        wanted = Schedule("", _checked(prompt), checked_timing(timing, zone), zone, now, now)
-        wanted = replace(wanted, name=_named(name or ""), deliver=checked_deliver(deliver))
+        wanted = Schedule("", _check_prompt(prompt), checked_timing(timing, zone), zone, now, now)
+        wanted = replace(wanted, name=_check_name(name or ""), deliver=checked_deliver(deliver))
 
         def edit(known: dict[str, Schedule]) -> Schedule:
             if len(known) >= MAX_SCHEDULES:
                 message = f"there are {MAX_SCHEDULES} schedules already; remove some first"
                 raise InvalidInput(message)
-            made = _timed(replace(wanted, id=unique_id(self._new_id(), set(known))), now)
+            made = _set_first_due(replace(wanted, id=unique_id(self._new_id(), set(known))), now)
             known[made.id] = made
             return made
 
@@ -97,14 +97,14 @@ class ScheduleStore:
     def get_all(self) -> list[Schedule]:
         """Give every schedule, in the order in which they were made."""
         try:
-            return list(parsed(atomic.read(self.location)).values())
+            return list(parse(atomic.read(self.location)).values())
         except CorruptFile:
             self.init()
-            return list(parsed(atomic.read(self.location)).values())
+            return list(parse(atomic.read(self.location)).values())
 
     def get(self, schedule_id: str) -> Schedule:
         """Give the schedule of that id; raise NotFound when there is none."""
-        return _found({one.id: one for one in self.get_all()}, schedule_id)
+        return _get({one.id: one for one in self.get_all()}, schedule_id)
 
     def update(
         self,
@@ -122,24 +122,24 @@ class ScheduleStore:
         def change(old: Schedule) -> Schedule:
             new = replace(
                 old,
-                prompt=old.prompt if prompt is None else _checked(prompt),
+                prompt=old.prompt if prompt is None else _check_prompt(prompt),
                 timing=old.timing if timing is None else timing,
                 zone=old.zone if zone is None else zone,
-                name=old.name if name is None else _named(name),
+                name=old.name if name is None else _check_name(name),
                 deliver=old.deliver if deliver is None else checked_deliver(deliver),
                 is_paused=old.is_paused if is_paused is None else is_paused,
             )
             is_resumed = is_paused is False and (old.is_paused or old.next_due is None)
-            return self._retimed(old, new, is_resumed=is_resumed)
+            return self._reschedule(old, new, is_resumed=is_resumed)
 
-        return self._changed(schedule_id, change)
+        return self._change_one(schedule_id, change)
 
-    def _retimed(self, old: Schedule, new: Schedule, *, is_resumed: bool) -> Schedule:
+    def _reschedule(self, old: Schedule, new: Schedule, *, is_resumed: bool) -> Schedule:
         if (new.timing, new.zone) != (old.timing, old.zone):
             new = replace(new, timing=checked_timing(new.timing, new.zone))
         elif not is_resumed:
             return new
-        return _timed(new, self._moment())
+        return _set_first_due(new, self._moment())
 
     def pause(self, schedule_id: str) -> Schedule:
         """Let a schedule rest; a run that is under way goes on."""
@@ -164,7 +164,7 @@ class ScheduleStore:
         """Remove a schedule and the record of its runs."""
 
         def edit(known: dict[str, Schedule]) -> Schedule:
-            gone = _found(known, schedule_id)
+            gone = _get(known, schedule_id)
             del known[gone.id]
             return gone
 
@@ -184,14 +184,14 @@ class ScheduleStore:
             # Who waited longest is first; what is too late is marked, whether there is room or not.
             for one in sorted(known.values(), key=_turn):
                 can_deliver = len(taken) < most and one.kind in kinds
-                known[one.id], run = self._claimed(one, now, can_deliver=can_deliver)
+                known[one.id], run = self._claim_run(one, now, can_deliver=can_deliver)
                 taken.extend([(known[one.id], run)] if run else [])
 
         if any(schedules.is_to_do(one, now) for one in self.get_all()):
             self._change(edit)
         return taken
 
-    def _claimed(
+    def _claim_run(
         self, one: Schedule, now: datetime, *, can_deliver: bool
     ) -> tuple[Schedule, Run | None]:
         new = self._new_run(now)
@@ -206,12 +206,12 @@ class ScheduleStore:
         now = self._moment()
 
         def edit(known: dict[str, Schedule]) -> tuple[Schedule, Run]:
-            one = _found(known, schedule_id)
+            one = _get(known, schedule_id)
             if one.is_running(now):
                 message = f"{schedule_id} is running already; wait until it is done"
                 raise Conflict(message)
-            if one.unfinished:
-                one, _ = schedules.give_up_run(one, one.unfinished, now)
+            if one.open_run:
+                one, _ = schedules.give_up_run(one, one.open_run, now)
             known[one.id], run = schedules.start_run(one, now, self._new_run(now))
             return known[one.id], run
 
@@ -247,9 +247,9 @@ class ScheduleStore:
 
         return self._change(edit)
 
-    def _changed(self, schedule_id: str, change: Callable[[Schedule], Schedule]) -> Schedule:
+    def _change_one(self, schedule_id: str, change: Callable[[Schedule], Schedule]) -> Schedule:
         def edit(known: dict[str, Schedule]) -> Schedule:
-            new = change(_found(known, schedule_id))
+            new = change(_get(known, schedule_id))
             known[new.id] = replace(new, updated_at=self._moment())
             return known[new.id]
 
@@ -257,16 +257,16 @@ class ScheduleStore:
 
     def _change(self, edit: Callable[[dict[str, Schedule]], T]) -> T:
         atomic.make_folder(self.location.parent)
-        with atomic.locked(self.location) as file:
+        with atomic.lock(self.location) as file:
             data = file.read()
             try:
-                known = parsed(data)
+                known = parse(data)
             except CorruptFile as problem:
                 file.move_aside(str(problem))
                 data, known = EMPTY.encode(), {}
                 file.replace(data)
             result = edit(known)
-            written = _written(known)
+            written = _serialize(known)
             if written != data:
                 file.replace(written)
             return result
@@ -280,7 +280,7 @@ def _turn(one: Schedule) -> tuple[datetime, str]:
     return one.waits_since or one.created_at, one.runs[-1].id if one.runs else ""
 
 
-def _timed(schedule: Schedule, now: datetime) -> Schedule:
+def _set_first_due(schedule: Schedule, now: datetime) -> Schedule:
     """Set when it is due first; refuse a time that never comes."""
     timed = _next(schedule, now)
     if timed.next_due is None:
@@ -293,7 +293,7 @@ def _next(schedule: Schedule, now: datetime) -> Schedule:
     return replace(schedule, next_due=next_due(schedule, now))
 
 
-def _checked(prompt: str) -> str:
+def _check_prompt(prompt: str) -> str:
     text = checked_text(prompt, "what is asked").strip()
     if not text:
         message = "say what is to be asked; this is empty"
@@ -304,7 +304,7 @@ def _checked(prompt: str) -> str:
     return text
 
 
-def _named(name: str) -> str | None:
+def _check_name(name: str) -> str | None:
     text = " ".join(checked_text(name, "a name").split())
     if len(text) > MAX_NAME_CHARS:
         message = f"a name may have {MAX_NAME_CHARS} characters, this has {len(text):,}"
@@ -312,14 +312,14 @@ def _named(name: str) -> str | None:
     return text or None
 
 
-def _found(known: dict[str, Schedule], schedule_id: str) -> Schedule:
+def _get(known: dict[str, Schedule], schedule_id: str) -> Schedule:
     if schedule_id not in known:
         message = f"there is no schedule {schedule_id!r:.80}; turnleaf schedule list names them"
         raise NotFound(message)
     return known[schedule_id]
 
 
-def parsed(data: bytes | None) -> dict[str, Schedule]:
+def parse(data: bytes | None) -> dict[str, Schedule]:
     """Read the schedules of a file by their ids; raise CorruptFile if it holds none."""
     try:
         records = json.loads((data or EMPTY.encode()).decode("utf-8-sig"))
@@ -352,7 +352,7 @@ def _first_due(one: Schedule) -> datetime | None:
         return one.created_at
 
 
-def _written(known: dict[str, Schedule]) -> bytes:
+def _serialize(known: dict[str, Schedule]) -> bytes:
     records = [schedules.to_json(one) for one in known.values()]
     return f"{json.dumps(records, ensure_ascii=False, indent=2)}\n".encode()
 
@@ -368,7 +368,7 @@ def examine(path: Path) -> Iterator[Part]:
     known: list[Schedule] = []
 
     def describe() -> str:
-        known.extend(parsed(atomic.read(path)).values())
+        known.extend(parse(atomic.read(path)).values())
         paused = sum(one.is_paused for one in known)
         return pluralize(len(known), "schedule") + (f", {paused} of them paused" if paused else "")
 

@@ -34,7 +34,7 @@ OLDER_NAMES = frozenset(NAMES.values())
 
 
 @runtime_checkable
-class Source(Protocol):
+class FileSource(Protocol):
     """Files, and how each is cut into passages."""
 
     def paths(self) -> Iterator[str]:
@@ -132,7 +132,7 @@ class ConversationsFile(Files):
             return "conversations", []
 
 
-def max_bytes(source: Source, path: Path) -> int | None:
+def max_bytes(source: FileSource, path: Path) -> int | None:
     """Return how large a file may be to be searched; one of conversations has its own limits."""
     if not isinstance(source, Files) or isinstance(source, ConversationsFile):
         return None
@@ -140,13 +140,13 @@ def max_bytes(source: Source, path: Path) -> int | None:
     return atomic.MAX_PAGE_BYTES if is_page else MAX_NOTES_BYTES
 
 
-def source_of(thing: object) -> Source | Followed:
+def source_of(thing: object) -> FileSource | Followed:
     """Take a path, a folder or a store for the source that it is."""
     if isinstance(thing, ConversationStore):
         return thing if thing.keeps_everything else ConversationsFile(thing.location)
     if isinstance(thing, str | os.PathLike):
         return Files(atomic.real(Path(thing)))
-    if isinstance(thing, Source | Followed):
+    if isinstance(thing, FileSource | Followed):
         return thing
     if isinstance(thing, MemoryStore):
         return MemoryPages(thing.location)

@@ -199,7 +199,7 @@ class FileStores(Stores):
 def _tidy(folder: Path) -> list[Path]:
     names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
     for found in filter(None, map(_UNFINISHED.fullmatch, names)):
-        with atomic.locked(folder / found[1]):
+        with atomic.lock(folder / found[1]):
             atomic.Held(folder / found[0]).remove()
     return [folder / name for name in names if _COPY.fullmatch(name)]
 

@@ -113,17 +113,17 @@ class Edit:
         """Move as few learned facts as needed to the older ones; raise MemoryFull else."""
         new, gone = Room(1, len(content)), list[Memory]()
         weakest = iter(find_weakest(self.main.memories, self.book.changes))
-        while not (limits - self.main.taken).has_place_for(content):
+        while not (limits - self.main.used_room).has_place_for(content):
             weak = next(weakest, None)
             if weak is None:
-                check_capacity(self.main.taken + new, limits)
+                check_capacity(self.main.used_room + new, limits)
                 break
             gone += self.leave([weak.id], "retire")
         return tuple(gone)
 
     def check_room(self, contents: Sequence[str], origin: str, limits: Room) -> None:
         """Raise MemoryFull where there is no room for so much of an origin."""
-        taken = self.main.taken + Room(len(contents), sum(map(len, contents)))
+        taken = self.main.used_room + Room(len(contents), sum(map(len, contents)))
         check_capacity(taken, limits)
         if origin == LEARNED:
             check_reserve(taken, room_for(origin, limits))
@@ -216,7 +216,7 @@ def erase_entry(entry: Entry, found: erasing.Erasure, *, is_same: bool) -> Entry
         return None
     lines = "".join(entry.reversal.took + entry.reversal.put)
     reversal = NOTHING if found.mentions(lines) else entry.reversal
-    left = entry.left and found.kept(entry.left)
+    left = entry.left and found.find_replacement(entry.left)
     return replace(
         entry, change=change, reversal=reversal, text=entry.text if is_same else None, left=left
     )

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.errors import SettingsError
-from turnleaf.settings import SETTINGS, Setting, Settings, checked
+from turnleaf.settings import SETTINGS, Setting, Settings, check_value
 from turnleaf.store.memory.place import Keeper, MemoryPlace, Now, in_one_step
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class MemoryConfig(Keeper):
         """Change some settings, all or none; None restores a default."""
         wanted = {_find(name): value for name, value in values.items()}
         new = {
-            one.key: checked(one, value, one.key)
+            one.key: check_value(one, value, one.key)
             for one, value in wanted.items()
             if value is not None
         }

@@ -250,7 +250,7 @@ class MemoryFacts(Keeper):
             raise Conflict(message)
         more = len(new) - len(known.content)
         if more > 0:
-            check_capacity(Room(0, edit.main.taken.chars + more), self._limits)
+            check_capacity(Room(0, edit.main.used_room.chars + more), self._limits)
 
     @in_one_step
     def count_repeat(

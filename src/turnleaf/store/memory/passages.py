@@ -125,7 +125,7 @@ class MemoryPassages(Keeper):
         """Return all passages, and forget the vectors of texts that are gone."""
         self._settle()
         found = [*self._read_facts(), *self._read_days(), *self._read_messages()]
-        said = {one.passage.spoken for one in found}
+        said = {one.passage.spoken_text for one in found}
         for text in self._vectors.by_text.keys() - said:
             del self._vectors.by_text[text]
         return found
@@ -210,7 +210,7 @@ class MemoryPassages(Keeper):
 
     def _compare(self, query: str, found: Sequence[FoundPassage]) -> dict[int, float]:
         known = self._vectors.by_text
-        texts = enumerate(one.passage.spoken for one in found)
+        texts = enumerate(one.passage.spoken_text for one in found)
         vectors = {n: known[text] for n, text in texts if text in known}
         if self._embedder is None or not vectors:
             return {}
@@ -282,7 +282,7 @@ class MemoryPassages(Keeper):
             return []
         passages = sorted((one.passage for one in self._read_all()), key=_find_time, reverse=True)
         known = self._vectors.by_text
-        return [*dict.fromkeys(one.spoken for one in passages if one.spoken not in known)]
+        return [*dict.fromkeys(one.spoken_text for one in passages if one.spoken_text not in known)]
 
     def embed(self, progress: Progress = _ignore, *, seconds: float | None = None) -> int:
         """Make missing vectors, one batch and then for so many seconds; return how many."""

@@ -28,7 +28,7 @@ class PendingEdit(Edit):
 
     def check_room(self, contents: Sequence[str], origin: str, limits: Room) -> None:  # noqa: ARG002
         """Raise MemoryFull where more would wait than can."""
-        if contents and self.main.taken.items + len(contents) > limits.items:
+        if contents and self.main.used_room.items + len(contents) > limits.items:
             message = f"{limits.items} facts wait already; accept or reject some (turnleaf review)"
             raise MemoryFull(message)
 

@@ -162,8 +162,8 @@ class MemorySchedules(Keeper):
         if known.is_running(now):
             message = f"the schedule {schedule_id!r} is running already; wait until it is done"
             raise Conflict(message)
-        if known.unfinished:
-            known, _ = schedules.give_up_run(known, known.unfinished, now)
+        if known.open_run:
+            known, _ = schedules.give_up_run(known, known.open_run, now)
         begun, run = schedules.start_run(known, now, self._make_run(now))
         return self._keep(begun), run
 

@@ -9,7 +9,13 @@ from statistics import fmean, pstdev
 from typing import TYPE_CHECKING
 
 from turnleaf.core.search.passages import place
-from turnleaf.core.search.ranking import HeldWords, Unrelated, spread, weigh_word, words
+from turnleaf.core.search.ranking import (
+    HeldWords,
+    Unrelated,
+    share_with_neighbours,
+    weigh_word,
+    words,
+)
 from turnleaf.core.search.terms import date_terms, parse_query, terms
 
 if TYPE_CHECKING:
@@ -25,7 +31,7 @@ _find_terms = lru_cache(maxsize=4096)(terms)
 def score_words(query: str, passages: Sequence[Passage]) -> dict[int, HeldWords]:
     """Return how much of a question passages hold, by their place; only of those that do."""
     placed = place(passages)
-    own = [[*_find_terms(one.spoken), *date_terms(one.date or "")] for one in passages]
+    own = [[*_find_terms(one.spoken_text), *date_terms(one.date or "")] for one in passages]
     around = [_join(one.before, one.after) for one in placed]
     asked = _weigh(query, own)
     sizes = [len(mine) + len(beside) for mine, beside in zip(own, around, strict=True)]
@@ -35,12 +41,12 @@ def score_words(query: str, passages: Sequence[Passage]) -> dict[int, HeldWords]
     beside = {
         n: [numbers[id(o)] for o in (one.before, one.after) if o] for n, one in enumerate(placed)
     }
-    shares = spread({n: share for n, share in held.items() if share > 0}, beside)
+    shares = share_with_neighbours({n: share for n, share in held.items() if share > 0}, beside)
     return {n: HeldWords(share, asked.keys() <= {*own[n]}) for n, share in shares.items()}
 
 
 def _join(*beside: Passage | None) -> list[str]:
-    return [term for one in beside if one for term in _find_terms(one.spoken)]
+    return [term for one in beside if one for term in _find_terms(one.spoken_text)]
 
 
 def _weigh(query: str, own: Sequence[Sequence[str]]) -> dict[str, float]:

@@ -211,7 +211,7 @@ def _is_recent(messages: Sequence[Message], limits: Limits, now: datetime) -> bo
 def examine(path: Path) -> StoredFigures:
     """Count what a database holds, changing nothing; raise CorruptFile when it is none."""
     has_begun = path.stat().st_size > 0
-    counts = databases.examined(path, FORM, _count) if has_begun else (0, 0, None)
+    counts = databases.examine_database(path, FORM, _count) if has_begun else (0, 0, None)
     return StoredFigures(databases.measure(path), *counts)
 
 

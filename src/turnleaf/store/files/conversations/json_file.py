@@ -40,10 +40,10 @@ class JsonShelf:
 
     def open(self) -> None:
         """Make the file where missing, and see that all of it can be read."""
-        with atomic.locked(self._path) as file:
+        with atomic.lock(self._path) as file:
             if file.read() is None:
                 file.replace(conversations_json.EMPTY.encode())
-            self._checked(file)
+            self._read_checked(file)
 
     def append(
         self,
@@ -55,7 +55,7 @@ class JsonShelf:
     ) -> list[int]:
         """Add messages to a conversation and trim it, in one step; return their places."""
         bare = [one if isinstance(one, Message) else one.message for one in new]
-        with atomic.locked(self._path) as file:
+        with atomic.lock(self._path) as file:
             conversations = self._current(file)
             old = self._record(file, conversations, key)
             messages = [*before_again(old.messages if old else (), addition.again), *bare]
@@ -100,16 +100,16 @@ class JsonShelf:
 
     def _read(self, key: str) -> list[Message]:
         try:
-            body = self._parsed(atomic.read(self._path)).get(key)
+            body = self._parse(atomic.read(self._path)).get(key)
             return list(conversations_json.load(body).messages) if body else []
         except CorruptFile:
-            with atomic.locked(self._path) as file:
-                body = self._checked(file).get(key)
+            with atomic.lock(self._path) as file:
+                body = self._read_checked(file).get(key)
             return list(conversations_json.load(body).messages) if body else []
 
     def clear(self, key: str) -> bool:
         """Remove a conversation; False when there is none."""
-        with atomic.locked(self._path) as file:
+        with atomic.lock(self._path) as file:
             conversations = dict(self._current(file))
             if conversations.pop(key, None) is None:
                 return False
@@ -119,8 +119,8 @@ class JsonShelf:
     def expire(self, limits: Limits, now: datetime) -> int:
         """Remove conversations that were not added to for too long; return how many."""
         before = days_before(now, limits.max_age_days)
-        with atomic.locked(self._path) as file:
-            conversations = self._checked(file)
+        with atomic.lock(self._path) as file:
+            conversations = self._read_checked(file)
             old = {
                 key
                 for key, body in conversations.items()
@@ -148,10 +148,10 @@ class JsonShelf:
 
     def _newest_first(self) -> list[tuple[str, StoredConversation]]:
         try:
-            records = _loaded(self._parsed(atomic.read(self._path)))
+            records = _load_all(self._parse(atomic.read(self._path)))
         except CorruptFile:
-            with atomic.locked(self._path) as file:
-                records = _loaded(self._checked(file))
+            with atomic.lock(self._path) as file:
+                records = _load_all(self._read_checked(file))
         rows = list(reversed(records.items()))
         return sorted(rows, key=lambda row: row[1].updated_at, reverse=True)
 
@@ -165,9 +165,9 @@ class JsonShelf:
     def close(self) -> None:
         """Nothing is open."""
 
-    def _parsed(self, data: bytes | None) -> dict[str, str]:
+    def _parse(self, data: bytes | None) -> dict[str, str]:
         if data is None:
-            raise atomic.gone(self._path)
+            raise atomic.make_vanished_error(self._path)
         if data != self._known[0]:
             try:
                 self._known = (data, conversations_json.parse(data.decode()))
@@ -178,9 +178,9 @@ class JsonShelf:
 
     def _current(self, file: atomic.Held) -> dict[str, str]:
         try:
-            return self._parsed(file.read())
+            return self._parse(file.read())
         except CorruptFile as problem:
-            return self._rescued(file, problem, {})
+            return self._rescue(file, problem, {})
 
     def _record(
         self, file: atomic.Held, conversations: dict[str, str], key: str
@@ -189,10 +189,10 @@ class JsonShelf:
         try:
             return conversations_json.load(body) if body else None
         except CorruptFile as problem:
-            self._rescued(file, problem, conversations)
+            self._rescue(file, problem, conversations)
             return None
 
-    def _checked(self, file: atomic.Held) -> dict[str, str]:
+    def _read_checked(self, file: atomic.Held) -> dict[str, str]:
         """Read all; what cannot be read goes aside and the rest stays."""
         conversations = self._current(file)
         readable = {}
@@ -203,9 +203,9 @@ class JsonShelf:
                 readable[key] = body
             except CorruptFile as error:
                 problem = error
-        return self._rescued(file, problem, readable) if problem else conversations
+        return self._rescue(file, problem, readable) if problem else conversations
 
-    def _rescued(
+    def _rescue(
         self, file: atomic.Held, problem: CorruptFile, readable: dict[str, str]
     ) -> dict[str, str]:
         file.move_aside(str(problem))
@@ -226,7 +226,7 @@ class JsonShelf:
         self._known = (data, conversations)
 
 
-def _loaded(conversations: dict[str, str]) -> dict[str, StoredConversation]:
+def _load_all(conversations: dict[str, str]) -> dict[str, StoredConversation]:
     return {key: conversations_json.load(body) for key, body in conversations.items()}
 
 

@@ -118,7 +118,7 @@ class ConversationStore:
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         takes_over: bool = False,
     ) -> None:
-        self.location = _resolved(location)
+        self.location = _resolve(location)
         self._given_settings = settings
         self._limits = _limits(settings or Settings())
         self._now = now
@@ -414,7 +414,7 @@ def _stamp(one: Message | NewMessage, now: datetime) -> Message | NewMessage:
     return replace(one, message=stamped) if isinstance(one, NewMessage) else stamped
 
 
-def _resolved(location: str | Path | None) -> Path:
+def _resolve(location: str | Path | None) -> Path:
     if isinstance(location, str) and "://" in location:
         message = f"{location!r} is no place for conversations; pass a path in .json or .db"
         raise InvalidInput(message)

@@ -95,7 +95,7 @@ class _Source:
     refused: int = 0
 
     @property
-    def damaged(self) -> int:
+    def damaged_count(self) -> int:
         """How many parts of it are in the backup only."""
         return self.older.damaged + self.refused
 
@@ -155,7 +155,7 @@ def take_over_older(location: Path, store: Taker) -> TakenOver | None:
     """
     if location.suffix != ".db" or not list_older(location.parent):
         return None
-    with atomic.locked(atomic.real(location.parent / NAME)) as file:
+    with atomic.lock(atomic.real(location.parent / NAME)) as file:
         sources = [*_read_months(location.parent), *_read_conversations(location.parent, file)]
         conversations = _merge(sources)
         added = [_take(store, key, conversations[key], sources) for key in conversations]
@@ -171,10 +171,10 @@ def erase_from_backups(folder: Path, key: str) -> int:
     """
     if not list_older(folder) and not any(_backups(folder)):
         return 0
-    with atomic.locked(atomic.real(folder / NAME)) as file:
+    with atomic.lock(atomic.real(folder / NAME)) as file:
         count = _erase(file, key, without_conversation)
         for path in _months(folder):
-            with atomic.locked(path) as month:
+            with atomic.lock(path) as month:
                 count += _erase(month, key, without_lines)
         for copy in _backups(folder):
             without = without_conversation if copy.name.startswith(NAME) else without_lines
@@ -243,7 +243,7 @@ def _is_expired(copy: Path, keep_days: int, now: datetime) -> bool:
 
 def _read_months(folder: Path) -> Iterator[_Source]:
     for path in _months(folder):
-        with atomic.locked(path) as file:
+        with atomic.lock(path) as file:
             data = file.read()
         if data is not None:
             month = datetime.strptime(path.stem, "%Y-%m").replace(tzinfo=UTC)
@@ -284,7 +284,7 @@ def _take(store: Taker, key: str, messages: Sequence[Message], sources: Sequence
 def _retire_locked(source: _Source, conversations: atomic.Held) -> Path | None:
     if source.path.name == NAME:
         return _retire(source, conversations)
-    with atomic.locked(source.path) as month:
+    with atomic.lock(source.path) as month:
         return _retire(source, month)
 
 
@@ -292,11 +292,11 @@ def _retire(source: _Source, file: atomic.Held) -> Path | None:
     """Keep a copy of a file that was taken over, and remove it unless it changed meanwhile."""
     if file.read() != source.data:
         return None
-    copy = _keep(source) if source.older.conversations or source.damaged else None
-    if source.damaged:
+    copy = _keep(source) if source.older.conversations or source.damaged_count else None
+    if source.damaged_count:
         atomic.log.warning(
             "%s of %s could not be read and taken over; all of it is kept in %s",
-            pluralize(source.damaged, "part"),
+            pluralize(source.damaged_count, "part"),
             source.path,
             copy,
         )
@@ -330,7 +330,7 @@ def _drop_unfinished(folder: Path) -> None:
             found = _UNFINISHED.fullmatch(path.name)
             if found:
                 is_month = _MONTH.fullmatch(found["name"]) is not None
-                with atomic.locked(place / found["name"]) if is_month else nullcontext():
+                with atomic.lock(place / found["name"]) if is_month else nullcontext():
                     atomic.Held(path).remove()
 
 

@@ -56,9 +56,9 @@ class Journal:
         self._newest = _Known()
 
     @contextmanager
-    def held(self) -> Iterator[HeldJournal]:
+    def hold(self) -> Iterator[HeldJournal]:
         """Lock the record, for the holder of the memory file's lock."""
-        with atomic.locked(self.path) as file:
+        with atomic.lock(self.path) as file:
             yield HeldJournal(self, file)
 
     def read(self) -> list[FileChange]:

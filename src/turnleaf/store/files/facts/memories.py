@@ -249,7 +249,7 @@ class MemoryStore:
                 raise Conflict(message)
             longer = len(text) - len(before.content)
             if longer > 0:
-                self._check_room(draft.taken + Room(0, longer), growing=False)
+                self._check_room(draft.used_room + Room(0, longer), growing=False)
             created = self._file.date([before])[0].created_at
             after = replace(
                 before,
@@ -326,7 +326,7 @@ class MemoryStore:
             return True
 
         self._ready()
-        with self._file.held() as held:
+        with self._file.hold() as held:
             is_here = held.change(edit, origin, source)
             if self._older is None:
                 return is_here
@@ -353,7 +353,7 @@ class MemoryStore:
         raise NotFound when it is not there to be taken back.
         """
         self._ready()
-        with self._file.held() as held:
+        with self._file.hold() as held:
             held.change(lambda _: None)  # What was deleted by hand is then on record.
             history = self._history()
             if number is not None:
@@ -393,7 +393,7 @@ class MemoryStore:
 
     def _parse_with_lines(self) -> list[tuple[Memory, int | None]]:
         text = self.text()
-        page = self._file.format.parse(text, atomic.modified(self.location))
+        page = self._file.format.parse(text, atomic.modification_time(self.location))
         lines = fact_lines(text, self.location.name)
         return [(fact.memory, lines.get(fact.memory.id)) for fact in page.facts]
 
@@ -407,7 +407,7 @@ class MemoryStore:
 
         def edit(draft: Draft) -> int:
             new = find_new(incoming, draft.memories, self._older_facts())
-            self._check_room(draft.taken + Room.of(new))
+            self._check_room(draft.used_room + Room.of(new))
             draft.insert_all(new, "import")
             return len(new)
 
@@ -418,7 +418,7 @@ class MemoryStore:
         self._ready()
         if self._older is None:
             return 0
-        with self._file.held() as held:
+        with self._file.hold() as held:
             new = find_new(incoming, [*self._file.memories(), *self._older_facts()])
             self._older.keep(new, held, "import", is_new=True)
             return len(new)
@@ -430,7 +430,7 @@ class MemoryStore:
         stays. Nothing can be undone of it. `elsewhere` is what another file records of the facts.
         """
         self._ready()
-        with self._file.held() as held:
+        with self._file.hold() as held:
             # The memory's own record tells what the source brought, so it is rewritten last.
             gone = self._older.erase(source, held, elsewhere) if self._older else []
             beside = self._older.history() if self._older else []
@@ -504,7 +504,7 @@ class MemoryStore:
 
     def _mend_older(self) -> None:
         if self._older and self._older.path.exists():
-            with self._file.held() as held:
+            with self._file.hold() as held:
                 self._older.mend(held)
 
     def _history(self) -> list[FileChange]:
@@ -518,7 +518,7 @@ class MemoryStore:
     ) -> T:
         """Change the memory file by `edit`, and the older facts with it."""
         self._ready()
-        with self._file.held() as held:
+        with self._file.hold() as held:
             return self._change_held(held, edit, origin, source)
 
     def _change_held(
@@ -587,7 +587,7 @@ class MemoryStore:
     ) -> tuple[Memory, ...]:
         """Check that there is room for a fact; with `displace`, the weakest of others leave."""
         if not displace or not self._older:
-            self._check_room(draft.taken + Room(1, len(content)), origin=origin)
+            self._check_room(draft.used_room + Room(1, len(content)), origin=origin)
             return ()
         displaced = self._choose_displaced(draft, content)
         for memory in displaced:
@@ -596,7 +596,7 @@ class MemoryStore:
 
     def _choose_displaced(self, draft: Draft, content: str) -> tuple[Memory, ...]:
         """Return as few of the weakest facts as must leave; raise MemoryFull if all are too few."""
-        taken = draft.taken + Room(1, len(content))
+        taken = draft.used_room + Room(1, len(content))
         with suppress(MemoryFull):
             self._check_room(taken)
             return ()
@@ -740,7 +740,7 @@ def examine(path: Path) -> Iterator[Part]:
 
     def describe() -> str:
         text = (atomic.read(path, atomic.MAX_PAGE_BYTES) or b"").decode("utf-8-sig")
-        facts = form.parse(text, atomic.modified(path)).facts
+        facts = form.parse(text, atomic.modification_time(path)).facts
         chars = sum(len(fact.memory.content) for fact in facts)
         return f"{pluralize(len(facts), 'fact')}, {pluralize(chars, 'character')}"
 

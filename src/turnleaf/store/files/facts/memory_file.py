@@ -103,21 +103,21 @@ class MemoryFile:
     def create(self) -> None:
         """Make the file where it is missing, and mend it where it is not."""
         atomic.make_folder(self.path.parent)
-        with atomic.locked(self.path) as file:
+        with atomic.lock(self.path) as file:
             if _read(file.path) is None:
                 file.replace(self._empty.encode())
         self.mend()
 
     @contextmanager
-    def held(self) -> Iterator[HeldMemoryFile]:
+    def hold(self) -> Iterator[HeldMemoryFile]:
         """Lock the file and the record, for several changes that belong together."""
-        with atomic.locked(self.path) as file, self.journal.held() as journal:
+        with atomic.lock(self.path) as file, self.journal.hold() as journal:
             yield HeldMemoryFile(self, file, journal)
 
     @contextmanager
     def held_beside(self, other: HeldMemoryFile) -> Iterator[HeldMemoryFile]:
         """Lock the file for whoever holds the one that it belongs to, having made it if missing."""
-        with atomic.locked(self.path) as file:
+        with atomic.lock(self.path) as file:
             if _read(file.path) is None:
                 file.replace(self._empty.encode())
             yield HeldMemoryFile(self, file, other.journal.of(self.journal))
@@ -139,7 +139,7 @@ class MemoryFile:
                 raise Conflict(message)
             return draft.put(text, self._now())
 
-        with self.held() as held:
+        with self.hold() as held:
             if not held.change(edit, origin):
                 return None
             wholes = (one.n for one in self.journal.read() if one.op == "put" and not one.id)
@@ -249,7 +249,7 @@ class MemoryFile:
 
     def date(self, memories: Sequence[Memory]) -> list[Memory]:
         """Return facts of the page, what was typed by hand with the time it was first seen at."""
-        return self._first_seen.date(memories, atomic.modified(self.path))
+        return self._first_seen.date(memories, atomic.modification_time(self.path))
 
     def page(self, marks: atomic.Marks | None = None) -> Page:
         """Read the file as it is.
@@ -272,7 +272,7 @@ class MemoryFile:
         return self._look().version
 
     def _parse(self, content: _Content) -> Page:
-        return content.page(self.format, atomic.modified(self.path))
+        return content.page(self.format, atomic.modification_time(self.path))
 
     def _content(self, data: bytes) -> _Content:
         """Return what is known of a content, if it is one of the two that were seen last."""
@@ -293,7 +293,7 @@ class MemoryFile:
             return known[1]
         data, resting = atomic.read_settled(self.path, atomic.MAX_PAGE_BYTES)
         if data is None:
-            raise atomic.gone(self.path)
+            raise atomic.make_vanished_error(self.path)
         content = self._content(data)
         self._read_last = (resting, content) if resting else None
         return content
@@ -301,7 +301,7 @@ class MemoryFile:
     def mend(self) -> list[Memory]:
         """Bring back what somebody else's save wiped unseen; return the facts brought back."""
         known = self.journal.last()
-        with self.held() as held:
+        with self.hold() as held:
             held.change(lambda _: None)
         newer = [change for change in self.journal.read() if not known or change.n > known.n]
         return [change.after for change in newer if change.op == "restore" and change.after]
@@ -310,7 +310,7 @@ class MemoryFile:
         """Whether somebody else saved the file since our last look, and left it quiet."""
         if self._is_known(marks or atomic.marks(self.path)):
             return False
-        age = time.time() - atomic.modified(self.path).timestamp()
+        age = time.time() - atomic.modification_time(self.path).timestamp()
         return not 0 <= age < QUIET_SECONDS
 
     def _is_known(self, own: atomic.Marks | None) -> bool:
@@ -336,7 +336,7 @@ class MemoryFile:
         """
         data, resting = atomic.read_marked(file.path, atomic.MAX_PAGE_BYTES)
         if data is None:
-            raise atomic.gone(self.path)
+            raise atomic.make_vanished_error(self.path)
         last = self._last_made(journal, data)
         try:
             if last and self._late_save(last) is not None:
@@ -347,7 +347,7 @@ class MemoryFile:
         except CorruptFile as problem:
             file.move_aside(str(problem))
             draft = self._draft(self._empty.encode())
-            file_changes.mend(draft, file_changes.lost(self.journal.read()))
+            file_changes.mend(draft, file_changes.restore_everything(self.journal.read()))
             return _Opened(draft, _read(file.path) or b"", is_unrecorded=True)
 
     def _last_made(self, journal: HeldJournal, data: bytes) -> FileChange | None:
@@ -399,20 +399,20 @@ class MemoryFile:
         """Join two saves that were made at once; where that cannot be, keep a copy of one."""
         if replaced is not None and self.format is markdown:
             base, edited, onto = map(_decode, (replaced, late, data))
-            return markdown.join_edits(base, edited, onto, atomic.modified(self.path))
+            return markdown.join_edits(base, edited, onto, atomic.modification_time(self.path))
         copy = file.keep_copy(late, "conflict")
         atomic.log.warning("%s was saved twice at once; one version is %s", self.path, copy)
         return _decode(data)
 
     def _draft(self, data: bytes, last: FileChange | None = None) -> Draft:
         shape = last.shape if last else None
-        content, saved_at = self._content(data), atomic.modified(self.path)
+        content, saved_at = self._content(data), atomic.modification_time(self.path)
         page = content.page(self.format, saved_at)
         return Draft(self.format, content.text, saved_at, shape, page)
 
     def texts(self, history: Sequence[FileChange]) -> TextHistory:
         """Return what the record tells of the texts that the file had."""
-        return TextHistory(self.format, history, atomic.modified(self.path))
+        return TextHistory(self.format, history, atomic.modification_time(self.path))
 
     def _late_save(self, last: FileChange) -> bytes | None:
         """Return what somebody wrote into the file that our last change replaced."""
@@ -596,7 +596,7 @@ def _read_settled(path: Path) -> bytes:
     """
     data = _read(path)
     for attempt in range(EMPTY_TRIES):
-        age = time.time() - atomic.modified(path).timestamp()
+        age = time.time() - atomic.modification_time(path).timestamp()
         if data and (attempt >= SETTLE_TRIES or not 0 <= age < SETTLE_SECONDS):
             break
         time.sleep(SETTLE_SECONDS)

@@ -71,12 +71,12 @@ class IndexFile:
             return self._do_on_the_newest(work)
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
+    def lock(self) -> Iterator[None]:
         """Keep the other processes from writing, and from building the file anew."""
         if self._is_in_memory:
             yield
             return
-        with atomic.locked(self.location):
+        with atomic.lock(self.location):
             if not self._is_current():
                 raise _Replaced
             yield
@@ -91,7 +91,7 @@ class IndexFile:
         self.close()
         if self._is_in_memory:
             return
-        with atomic.locked(self.location) as file:
+        with atomic.lock(self.location) as file:
             if self._identities == self._find_identities():
                 file.discard(COMPANIONS)
                 if vectors:
@@ -112,11 +112,11 @@ class IndexFile:
             database.execute(unmark, (until,))
             return
         place = self.location.with_name(f"{self.location.name}-anew")
-        with atomic.locked(place) as copy:
+        with atomic.lock(place) as copy:
             copy.discard(COMPANIONS)
             copy.replace(b"")  # SQLite itself would let everybody read it.
             database.execute("VACUUM main INTO ?", (str(place),))
-            with self.locked():
+            with self.lock():
                 later = "SELECT erased_at FROM totals WHERE erased_at > ?"
                 set_mark(place, database.execute(later, (until,)).get)
                 atomic.Held(self.location).make_way(place, COMPANIONS)
@@ -164,7 +164,7 @@ class IndexFile:
         atomic.make_folder(self.location.parent)
         if self.location.name != USUAL_NAME and not atomic.was_locked(self.location):
             refuse_stranger(self.location)
-        with atomic.locked(self.location) as index:
+        with atomic.lock(self.location) as index:
             for file in (index, atomic.Held(vectors_path(self.location))):
                 if not file.path.exists():
                     file.replace(b"")  # SQLite itself would let everybody read it.
@@ -205,7 +205,7 @@ ABANDONED_SECONDS = 600.0
 def mark(database: apsw.Connection, file: IndexFile) -> float:
     """Put on record, durably, that something is being erased; return when that was."""
     now = time.time()
-    with file.locked():
+    with file.lock():
         database.pragma("synchronous", "FULL", schema="main")
         with database:
             database.execute("UPDATE totals SET erased_at = ?", (now,))
@@ -239,12 +239,12 @@ def finish(database: apsw.Connection, file: IndexFile, marked: float | None = No
 
     Without the mark of one's own it may be that of a program that is still at it.
     """
-    with file.locked(), database:
+    with file.lock(), database:
         index_vectors.sweep(database)
         index_rows.forget_empty_circles(database)
         scrubbed = "UPDATE totals SET removed_at = NULL, scrubbed_at = ?"
         database.execute(scrubbed, (time.time(),))
-    with file.locked():
+    with file.lock():
         with database:
             index_vectors.rewrite_slots(database)
         database.wal_checkpoint("vectors", apsw.SQLITE_CHECKPOINT_TRUNCATE)
@@ -257,7 +257,7 @@ def _merge_words(database: apsw.Connection, file: IndexFile) -> None:
     step = -PAGES_PER_STEP
     while True:
         before = database.total_changes()
-        with file.locked(), database:
+        with file.lock(), database:
             database.execute("INSERT INTO words(words, rank) VALUES ('merge', ?)", (step,))
         if database.total_changes() - before < NO_PROGRESS:
             return

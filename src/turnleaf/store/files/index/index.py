@@ -29,7 +29,7 @@ from turnleaf.store.files.index.database import COMPANIONS
 from turnleaf.store.files.index.file import IndexFile
 from turnleaf.store.files.index.reading import Asked, Floors
 from turnleaf.store.files.index.rows import Narrowing
-from turnleaf.store.files.index.sync import IndexSync, untold
+from turnleaf.store.files.index.sync import IndexSync, ignore_progress
 from turnleaf.store.files.sources import source_of
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from turnleaf.core.examination import Part
     from turnleaf.core.search.vectors import Embedder, Profile
     from turnleaf.store.files.index.sync import Progress
-    from turnleaf.store.files.sources import Followed, Source, Store
+    from turnleaf.store.files.sources import FileSource, Followed, Store
 
     T = TypeVar("T")
 
@@ -65,7 +65,7 @@ class Index:
     def __init__(
         self,
         path: str | Path,
-        sources: Iterable[Source | Followed | Store | str | Path] = (),
+        sources: Iterable[FileSource | Followed | Store | str | Path] = (),
         embedder: Embedder | None = None,
         *,
         weights: Weights | None = None,
@@ -90,14 +90,14 @@ class Index:
         """Whether meanings can be compared here."""
         return self._embedder is not None
 
-    def sync(self, progress: Progress = untold) -> int:
+    def sync(self, progress: Progress = ignore_progress) -> int:
         """Take in what changed in the files; give how many passages are new.
 
         `progress` is told how many of the changed files are done, where there is much to do.
         """
         return self._file.attempt(lambda database: self._sync.run(database, progress))
 
-    def rebuild(self, progress: Progress = untold) -> int:
+    def rebuild(self, progress: Progress = ignore_progress) -> int:
         """Begin anew from the files; give how many passages there are."""
         with self._file.one_at_a_time:
             self._file.attempt(lambda _: self._file.discard())
@@ -135,7 +135,7 @@ class Index:
         def work(database: apsw.Connection) -> list[Hit]:
             closed = index_rows.find_closed(database, reader or Reader())
             found = index_reading.candidates(database, asked, narrowing._replace(closed=closed))
-            order = index_reading.ranked(database, found, self._weights)
+            order = index_reading.rank_candidates(database, found, self._weights)
             order = index_rows.put_old_last(database, order)
             floors = Floors(known.floor if known else math.inf)
             return index_reading.hits(database, order, found, limit, floors, has_floor=floor)
@@ -176,13 +176,13 @@ class Index:
 
         def work(database: apsw.Connection) -> int:
             if not index_vectors.has_met_all(database):
-                with self._file.locked(), database:
+                with self._file.lock(), database:
                     index_vectors.forget_met(database)
             return index_vectors.count_missing(database)
 
         return self._run(work) if self._has_model() else 0
 
-    def embed(self, progress: Progress = untold, *, seconds: float | None = None) -> int:
+    def embed(self, progress: Progress = ignore_progress, *, seconds: float | None = None) -> int:
         """Give a vector to every text that has none, or to as many as some seconds allow.
 
         What was said last comes first. `progress` is told how many of all are done. It may be
@@ -259,7 +259,7 @@ class Index:
             atomic.log.warning("%s tells no meanings apart and is not used for search", name)
 
         def work(database: apsw.Connection) -> None:
-            with self._file.locked(), database:
+            with self._file.lock(), database:
                 index_vectors.set_model(database, name, known, len(vectors[0]) // 4)
 
         self._run(work)
@@ -274,7 +274,7 @@ class Index:
         vectors = {meaning: [next(made) for _ in several] for meaning, several in texts.items()}
 
         def work(database: apsw.Connection) -> None:
-            with self._file.locked():
+            with self._file.lock():
                 with database:
                     index_vectors.store(database, name, vectors)
                 # After them, so that a kill in between takes nothing from what is missing.
@@ -314,7 +314,7 @@ class Index:
         def work(database: apsw.Connection) -> bool:
             if index_vectors.dimension_of(database) == len(vector) // 4:
                 return True
-            with self._file.locked(), database:
+            with self._file.lock(), database:
                 index_vectors.forget_model(database)
             return False
 
@@ -323,11 +323,11 @@ class Index:
     def _run(self, work: Callable[[apsw.Connection], T]) -> T:
         """Do some work on an index that is up to date."""
 
-        def synced(database: apsw.Connection) -> T:
+        def sync_and_work(database: apsw.Connection) -> T:
             self._sync.run(database)
             return work(database)
 
-        return self._file.attempt(synced)
+        return self._file.attempt(sync_and_work)
 
 
 def _useful_profile(database: apsw.Connection, name: str) -> Profile | None:

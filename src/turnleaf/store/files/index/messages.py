@@ -41,7 +41,7 @@ _SELECT = f"""
 """  # noqa: S608 - of constants
 
 
-class Place(NamedTuple):
+class FeedPosition(NamedTuple):
     """Where a database of messages was left off."""
 
     file: int
@@ -49,13 +49,13 @@ class Place(NamedTuple):
     cursor: Cursor
 
 
-def find_place(database: apsw.Connection, path: Path) -> Place | None:
+def find_place(database: apsw.Connection, path: Path) -> FeedPosition | None:
     """Return where a database of messages was left off; None: nothing was taken in yet."""
     row: Any = database.execute(
         "SELECT id, database, message, change FROM files JOIN feeds ON file = id WHERE path = ?",
         (os.fsencode(path),),
     ).fetchone()
-    return Place(row[0], row[1], Cursor(*row[2:])) if row else None
+    return FeedPosition(row[0], row[1], Cursor(*row[2:])) if row else None
 
 
 def followed_paths(database: apsw.Connection) -> list[str]:
@@ -64,7 +64,7 @@ def followed_paths(database: apsw.Connection) -> list[str]:
     return [os.fsdecode(path) for (path,) in rows]
 
 
-def begin(database: apsw.Connection, path: Path, name: str) -> Place:
+def begin(database: apsw.Connection, path: Path, name: str) -> FeedPosition:
     """Begin to follow a database, of which nothing was taken in."""
     file = database.execute(
         "INSERT INTO files (path, signature, version) VALUES (?, '', '') RETURNING id",
@@ -73,7 +73,7 @@ def begin(database: apsw.Connection, path: Path, name: str) -> Place:
     database.execute(
         "INSERT INTO feeds (file, database, message, change) VALUES (?, ?, 0, 0)", (file, name)
     )
-    return Place(file, name, Cursor())
+    return FeedPosition(file, name, Cursor())
 
 
 def take_in(database: apsw.Connection, file: int, feed: Feed) -> int:
@@ -120,7 +120,7 @@ def _find_spans(
     return spans | {(key, min(messages), max(messages)) for key, messages in new.items()}
 
 
-class _Row(NamedTuple):
+class _NeighbourRow(NamedTuple):
     """A passage that has neighbours, as it stands."""
 
     id: int
@@ -129,7 +129,7 @@ class _Row(NamedTuple):
     before: int | None
     after: int | None
 
-    def is_close(self, other: _Row) -> bool:
+    def is_close(self, other: _NeighbourRow) -> bool:
         """Whether both were said at about the same time."""
         moments = (None if one.time is None else to_moment(one.time) for one in (self, other))
         return are_close(*moments)
@@ -179,7 +179,7 @@ class _Neighbours:
         )
         return gone
 
-    def _read(self, conversation: str, first: int, last: int) -> list[_Row]:
+    def _read(self, conversation: str, first: int, last: int) -> list[_NeighbourRow]:
         """Read the passages of some messages that have neighbours, with one on either side."""
         whose = (conversation, self._file)
         before = self._select("< ? ORDER BY message DESC, part DESC LIMIT 1", *whose, first)
@@ -187,9 +187,9 @@ class _Neighbours:
         after = self._select("> ? ORDER BY message, part LIMIT 1", *whose, last)
         return [*before, *among, *after]
 
-    def _select(self, which: str, *values: str | int) -> list[_Row]:
+    def _select(self, which: str, *values: str | int) -> list[_NeighbourRow]:
         rows: Any = self._database.execute(f"{_SELECT} {which}", values)
-        return [_Row(*row) for row in rows]
+        return [_NeighbourRow(*row) for row in rows]
 
     def _recall(self, numbers: Iterable[int]) -> None:
         """Read what is said in passages that were not taken in just now."""
@@ -223,6 +223,6 @@ class _Neighbours:
         return gone
 
 
-def _number(row: _Row, beside: Sequence[_Row]) -> int | None:
+def _number(row: _NeighbourRow, beside: Sequence[_NeighbourRow]) -> int | None:
     """Return the number of what stands beside a passage, if it was said at about that time."""
     return next((other.id for other in beside if row.is_close(other)), None)

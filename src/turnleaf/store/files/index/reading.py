@@ -82,7 +82,7 @@ def candidates(database: apsw.Connection, asked: Asked, narrowing: Narrowing) ->
     return Candidates(frozenset({*found, *cosine}), cosine, weights, unrelated, passages)
 
 
-def ranked(database: apsw.Connection, found: Candidates, weights: Weights) -> list[Ranked]:
+def rank_candidates(database: apsw.Connection, found: Candidates, weights: Weights) -> list[Ranked]:
     """Put the candidates into their order, best first; equal ones in the order of their names."""
     names = _read_names(database, found.numbers)
     words = find_held(database, found.numbers, found.weights)
@@ -287,7 +287,7 @@ def find_held(
     neighbours = {one.number: (one.before, one.after) for one in texts}
     return {
         number: HeldWords(share, is_whole=weights.keys() <= {*own[number]})
-        for number, share in ranking.spread(shares, neighbours).items()
+        for number, share in ranking.share_with_neighbours(shares, neighbours).items()
     }
 
 

@@ -13,7 +13,7 @@ from turnleaf.store.files.index import vectors as index_vectors
 from turnleaf.store.files.index import writing as index_writing
 from turnleaf.store.files.index.database import Outdated, tidy
 from turnleaf.store.files.index.writing import Found, signature
-from turnleaf.store.files.sources import Source, max_bytes
+from turnleaf.store.files.sources import FileSource, max_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from turnleaf.core.stored_messages import Feed
     from turnleaf.store.files.index.file import IndexFile
-    from turnleaf.store.files.index.messages import Place
+    from turnleaf.store.files.index.messages import FeedPosition
     from turnleaf.store.files.sources import Followed
 
     Progress = Callable[[int, int], None]
@@ -32,23 +32,23 @@ MESSAGES_PER_COMMIT = 5000
 MUCH_BYTES = 2_000_000
 
 
-def untold(_done: int, _all: int) -> None:
+def ignore_progress(_done: int, _all: int) -> None:
     """Tell nobody."""
 
 
 class IndexSync:
     """Knows what an index is made from, and takes in what changed of it."""
 
-    def __init__(self, file: IndexFile, sources: Iterable[Source | Followed]) -> None:
+    def __init__(self, file: IndexFile, sources: Iterable[FileSource | Followed]) -> None:
         given = [*sources]
         self._file = file
-        self._sources = [source for source in given if isinstance(source, Source)]
-        followed = [source for source in given if not isinstance(source, Source)]
+        self._sources = [source for source in given if isinstance(source, FileSource)]
+        followed = [source for source in given if not isinstance(source, FileSource)]
         self._followed = {str(store.location): store for store in followed}
         self._seen: tuple[object, dict[str, str]] = (None, {})
         self._settled: object = None
 
-    def run(self, database: apsw.Connection, progress: Progress = untold) -> int:
+    def run(self, database: apsw.Connection, progress: Progress = ignore_progress) -> int:
         """Take in what changed, and settle an index just opened; return how much is new."""
         added = self.take_in(database, progress)
         if database is not self._settled:
@@ -56,7 +56,7 @@ class IndexSync:
             self._settled = database
         return added
 
-    def take_in(self, database: apsw.Connection, progress: Progress = untold) -> int:
+    def take_in(self, database: apsw.Connection, progress: Progress = ignore_progress) -> int:
         """Take in what changed; return how many passages are new."""
         added = self._sync_files(database, progress)
         added += sum(self._follow(database, store) for store in self._followed.values())
@@ -72,7 +72,7 @@ class IndexSync:
 
         Where it is opened again, somebody has put another in its place, and may be erasing still.
         """
-        with self._file.locked(), database:
+        with self._file.lock(), database:
             # Others may have made vectors for what has gone since.
             index_vectors.sweep_once(database)
         if is_first and index_file.is_marked(database):
@@ -84,9 +84,9 @@ class IndexSync:
         changed, gone = self._find_stale(database)
         if not changed and not gone:
             return 0
-        with self._file.locked():
+        with self._file.lock():
             # Another program may have taken them in meanwhile.
-            known = self._known(database)
+            known = self._read_signatures(database)
             changed = [(source, path) for source, path in changed if _looks_new(path, known)]
             with database:
                 for path in gone:
@@ -104,9 +104,11 @@ class IndexSync:
             tidy(database)
             return added
 
-    def _find_stale(self, database: apsw.Connection) -> tuple[list[tuple[Source, str]], list[str]]:
+    def _find_stale(
+        self, database: apsw.Connection
+    ) -> tuple[list[tuple[FileSource, str]], list[str]]:
         """Give the files that look other than when they were taken in, and those that are gone."""
-        known = dict(self._known(database))
+        known = dict(self._read_signatures(database))
         changed = []
         listed = {path: source for source in self._sources for path in source.paths()}
         for path, source in listed.items():
@@ -115,7 +117,7 @@ class IndexSync:
                 changed.append((source, path))
         return changed, sorted(known)
 
-    def _known(self, database: apsw.Connection) -> dict[str, str]:
+    def _read_signatures(self, database: apsw.Connection) -> dict[str, str]:
         """Give how the files looked, as it was read before if nobody has written since."""
         state = (database, database.pragma("data_version"), database.total_changes())
         if self._seen[0] != state:
@@ -135,7 +137,7 @@ class IndexSync:
             feed = _read_feed(store, place)
             if feed is None or _is_all_known(feed, place):
                 return added
-            with self._file.locked():
+            with self._file.lock():
                 # Another program may have taken it in meanwhile.
                 if index_messages.find_place(database, store.location) != place:
                     continue
@@ -154,7 +156,7 @@ class IndexSync:
             if path not in self._followed or not _is_there(Path(path))
         ]
         if gone:
-            with self._file.locked(), database:
+            with self._file.lock(), database:
                 for path in gone:
                     index_writing.forget_file(database, path)
 
@@ -167,7 +169,7 @@ def _is_there(path: Path) -> bool:
         return True
 
 
-def _read_feed(store: Followed, place: Place | None) -> Feed | None:
+def _read_feed(store: Followed, place: FeedPosition | None) -> Feed | None:
     """Read what changed since the index left off; None where it cannot be read now.
 
     A database under the same name that is another one, or an older copy, is taken in anew.
@@ -183,12 +185,12 @@ def _read_feed(store: Followed, place: Place | None) -> Feed | None:
     return feed
 
 
-def _goes_back(feed: Feed, place: Place) -> bool:
+def _goes_back(feed: Feed, place: FeedPosition) -> bool:
     at, was = feed.cursor, place.cursor
     return at.message < was.message or at.change < was.change
 
 
-def _is_all_known(feed: Feed, place: Place | None) -> bool:
+def _is_all_known(feed: Feed, place: FeedPosition | None) -> bool:
     return place is not None and feed.cursor == place.cursor and not (feed.found or feed.gone)
 
 
@@ -204,7 +206,7 @@ def _looks_new(path: str, known: Mapping[str, str]) -> bool:
 
 
 def _batches(
-    database: apsw.Connection, changed: Iterable[tuple[Source, str]]
+    database: apsw.Connection, changed: Iterable[tuple[FileSource, str]]
 ) -> Iterator[tuple[int, list[Found]]]:
     """Read what changed, in parts short enough to be kept in one step, with the files done."""
     batch: list[Found] = []
@@ -220,7 +222,7 @@ def _batches(
     yield done, batch
 
 
-def _read(database: apsw.Connection, source: Source, name: str) -> Found | None:
+def _read(database: apsw.Connection, source: FileSource, name: str) -> Found | None:
     """Read a file that looks changed; nothing when it holds what it held."""
     looks, path = signature(name), Path(name)
     if looks is None:

@@ -197,7 +197,7 @@ def _shape(one: Placed) -> bytes:
         said.text, said.heading, said.date, said.conversation, said.speaker,
         said.id if said.message is None else (said.part, said.earlier, said.later),
         said.trust, said.audience,
-        one.before and one.before.spoken, one.after and one.after.spoken,
+        one.before and one.before.spoken_text, one.after and one.after.spoken_text,
     )  # fmt: skip
     return hashlib.blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
@@ -276,7 +276,7 @@ def meaning_of(one: Placed) -> bytes:
     before, after = _other_messages(one)
     if not before and not after and not said.name and len(said.text) <= SHORT_CHARS:
         return said.fingerprint
-    texts = (side.spoken if side else "" for side in (said, before, after))
+    texts = (side.spoken_text if side else "" for side in (said, before, after))
     joined = "\0".join(list_texts_to_embed(*map(to_storable, texts)))
     return hashlib.blake2b(joined.encode(), digest_size=16).digest()
 
@@ -296,7 +296,9 @@ def _texts(database: apsw.Connection, meaning: bytes) -> list[str]:
     said = Passage(row[0], 0, speaker=row[1], message=row[2])
     before, after = (_recall_passage(database, number) for number in row[3:])
     around = _other_messages(Placed(said, before, after))
-    return list_texts_to_embed(said.spoken, *(side.spoken if side else "" for side in around))
+    return list_texts_to_embed(
+        said.spoken_text, *(side.spoken_text if side else "" for side in around)
+    )
 
 
 def _recall_passage(database: apsw.Connection, number: int | None) -> Passage | None:
