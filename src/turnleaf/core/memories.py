@@ -142,7 +142,7 @@ def read_count(value: object) -> int:
 
 
 def content_id(content: str) -> str:
-    """Name a fact that nobody named, by what it says."""
+    """Return an id for a fact that has none, made from what it says."""
     digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
     return f"h{digest[:11]}"
 

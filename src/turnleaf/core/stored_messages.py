@@ -127,7 +127,7 @@ class Feed:
     """What changed since a cursor: what is to be searched now, and what no longer."""
 
     database: str
-    """Names the database that the cursor belongs to; another name means a new build."""
+    """The identity of the database that the cursor belongs to; if it differs, all is read anew."""
     cursor: Cursor
     found: tuple[FeedMessage, ...]
     gone: tuple[int, ...]

@@ -37,7 +37,7 @@ LONGEST_WORD = 32
 _BLANKS = re.compile(r"[\s,]*")
 _DECODER = json.JSONDecoder()
 _HIDDEN = re.compile(r"__MACOSX|\.(?!\.?$).*")
-"""Names of what programs keep for themselves; no export is in it."""
+"""The names of files that programs keep for themselves; they hold no export."""
 
 
 @dataclass(slots=True)

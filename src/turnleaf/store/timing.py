@@ -43,7 +43,7 @@ _ONE_DIGIT = re.compile(r"(?<=[T ])(?=\d:)")
 
 
 def checked_timing(timing: str, zone: str) -> str:
-    """Give a timing as it is kept; refuse what is none."""
+    """Return a timing as it is stored; raise InvalidInput for what is none."""
     wanted = " ".join(timing.split())
     place = checked_zone(zone)
     if len(wanted) > MAX_CHARS:
@@ -60,7 +60,7 @@ def checked_timing(timing: str, zone: str) -> str:
 
 
 def checked_zone(zone: str) -> ZoneInfo:
-    """Give the time zone of that name."""
+    """Return the time zone of that name."""
     try:
         return ZoneInfo(zone)
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -69,7 +69,7 @@ def checked_zone(zone: str) -> ZoneInfo:
 
 
 def local_zone() -> str:
-    """Name the time zone of this machine; UTC where it has none that has a name."""
+    """Return the name of this machine's time zone; UTC where it has none with a name."""
     try:
         return tzlocal.get_localzone_name() or "UTC"
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -77,7 +77,7 @@ def local_zone() -> str:
 
 
 def assumed_zone() -> str:
-    """Name the zone that is meant where none is given; refuse to guess it."""
+    """Return the time zone for schedules that name none; raise where it would be a guess."""
     zone = local_zone()
     place, now = checked_zone(zone), datetime.now(UTC)
     for moment in (now, now + HALF_A_YEAR):
@@ -91,7 +91,7 @@ def assumed_zone() -> str:
 
 
 def next_due(schedule: Schedule, after: datetime) -> datetime | None:
-    """Tell when a schedule is due next after a moment; never, when that lies behind it."""
+    """Return when a schedule is due next after a moment; None when it never is again."""
     timing = schedule.timing
     if timing.lower().startswith("every"):
         return _next_step(schedule.created_at, _interval(timing), after)
@@ -103,7 +103,7 @@ def next_due(schedule: Schedule, after: datetime) -> datetime | None:
 
 
 def upcoming(timing: str, zone: str, after: datetime, most: int) -> list[datetime]:
-    """Give the next times of a timing, fewer when there are no more."""
+    """Return the next times of a timing, fewer when there are no more."""
     wanted = Schedule("", "", checked_timing(timing, zone), zone, after, after)
     found: list[datetime] = []
     due = next_due(wanted, after)
@@ -114,7 +114,7 @@ def upcoming(timing: str, zone: str, after: datetime, most: int) -> list[datetim
 
 
 def in_words(timing: str, zone: str) -> str:
-    """Say in English what a timing means, or give it as it is where that is not easy."""
+    """Describe a timing in English, or return it as it is where that is not easy."""
     if timing.lower().startswith("every"):
         return timing.lower()
     try:
@@ -164,7 +164,7 @@ def _change_of_clock(after: datetime, zone: ZoneInfo) -> datetime:
 
 
 def _fixed_zone(moment: datetime) -> timezone:
-    """Give the zone of a clock that nobody puts forward or back."""
+    """Return the offset of a moment as a zone without daylight saving."""
     return timezone(moment.utcoffset() or timedelta())
 
 

@@ -56,12 +56,12 @@ _loading = Lock()
 
 
 def counter() -> Count:
-    """Give the exact counter if its parts are installed, and the estimate otherwise."""
+    """Return the exact counter if its parts are installed, and the estimate otherwise."""
     return _count if _vocabulary() else estimate
 
 
 def describe() -> str:
-    """Say how tokens are counted, and what to install for exact counts."""
+    """Describe how tokens are counted, and what to install for exact counts."""
     if not _vocabulary():
         return "estimate (install turnleaf[tokens] for exact counts)"
     try:

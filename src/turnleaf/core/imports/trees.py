@@ -46,7 +46,7 @@ def _find_message(
 
 
 def _place(node: str, above: Mapping[str, str | None], places: dict[str, int]) -> None:
-    """Give a node the next place, after all above it."""
+    """Assign a node the next place, after all nodes above it."""
     chain: dict[str, None] = {}
     here: str | None = node
     while here is not None and here not in places and here not in chain:

@@ -114,7 +114,7 @@ def _compile(words: str) -> re.Pattern[str]:
 
 Utterance: TypeAlias = Statement | Correction | Withdrawal
 Names: TypeAlias = "Mapping[str, Bearer]"
-"""Names that are known, in one spelling and lower case, and whose they are."""
+"""The known names, in one spelling and lower case, and whose they are."""
 
 
 @cache

@@ -130,7 +130,7 @@ class Subscriber:
         self._feed.forget(self)
 
     def tell(self, event: bytes | None) -> None:
-        """Tell them an event, from any thread; None is the end."""
+        """Send them an event, from any thread; None ends the stream."""
         with suppress(RuntimeError):  # the server's loop is closed: nobody listens
             self._loop.call_soon_threadsafe(self._take, event)
 
@@ -146,7 +146,7 @@ class Subscriber:
 
 
 class EventFeed:
-    """Tells its subscribers what is announced, learned or goes wrong, on the threads of others."""
+    """Publishes announcements, learned facts and problems, on the threads of others."""
 
     def __init__(self, assistant: Assistant) -> None:
         self._own = assistant
@@ -169,7 +169,7 @@ class EventFeed:
         self._own.on_news(self._look_at_learning)
 
     def stop(self) -> None:
-        """Tell nothing any more, and end every subscription."""
+        """Stop publishing, and end every subscription."""
         self._unsubscribe()
         self._own.on_news(None)
         for one in self._get_subscribers():
@@ -188,12 +188,12 @@ class EventFeed:
         return subscriber
 
     def forget(self, subscriber: Subscriber) -> None:
-        """Tell somebody nothing any more."""
+        """Remove a subscriber."""
         with self._guard:
             self._subscribers.discard(subscriber)
 
     def publish(self, name: str, data: BaseModel | Mapping[str, Any]) -> None:
-        """Tell all."""
+        """Send an event to all subscribers."""
         event = make_event(name, data)
         for one in self._get_subscribers():
             one.tell(event)
@@ -232,7 +232,7 @@ class EventFeed:
         self.publish(name, describe())
 
     def _look_at_learning(self) -> None:
-        """Tell what was learned in the background, and what went wrong there."""
+        """Publish what was learned in the background, and what went wrong there."""
         self._attempt("learning", self._tell_learned)
 
     def _tell_learned(self) -> None:
@@ -287,5 +287,5 @@ EVENTS = (
     status_code=200,
 )
 async def listen(feed: Annotated[EventFeed, from_app("feed")]) -> EventStream:
-    """Tell a client what happens until it goes away."""
+    """Stream events to a client until it disconnects."""
     return EventStream(feed.subscribe(), make_event("hello", Hello(version=__version__)))

@@ -90,7 +90,7 @@ def real(path: str | Path) -> Path:
 
 
 def version(data: bytes | None) -> str:
-    """Name a content: the same name, the same bytes."""
+    """Return a name for some content: the same name means the same bytes."""
     return "" if data is None else hashlib.sha256(data).hexdigest()[:32]
 
 
@@ -119,7 +119,7 @@ def check_size(path: Path, size: int, max_bytes: int = MAX_PAGE_BYTES) -> None:
 
 
 def modification_time(path: Path) -> datetime:
-    """Tell when a file was last changed; the beginning of time when there is none."""
+    """Return when a file was last changed; the epoch when there is none."""
     try:
         return datetime.fromtimestamp(path.stat().st_mtime, UTC)
     except OSError:
@@ -208,7 +208,7 @@ class KeptLock:
             fcntl.flock(self._descriptor, fcntl.LOCK_UN)
 
     def close(self) -> None:
-        """Let go of the lock, if it is held, and of its file."""
+        """Release the lock, if it is held, and close its file."""
         descriptor, self._descriptor = self._descriptor, -1
         if descriptor >= 0:
             os.close(descriptor)
@@ -228,10 +228,10 @@ class KeptLock:
 
 
 class Claim:
-    """Says that this process is at work on something, until that is done or the process is gone.
+    """A sign that this process is at work on something, until the work is done or the process ends.
 
-    It is a lock on a file of its own, which the system lets go of when a process is killed. Where
-    it cannot be made nothing is said.
+    It is a lock on a file of its own, which the system releases when the process is killed. Where
+    the file cannot be made, there is no sign.
     """
 
     __slots__ = ("__weakref__", "_descriptor", "_path")
@@ -320,7 +320,7 @@ def _wait_for(descriptor: int, path: Path) -> None:
 
 @contextmanager
 def _first_in_line(path: Path) -> Iterator[None]:
-    """Be the only one who waits for a file's lock, where another file can be made beside it."""
+    """Wait in line for a file's lock, where the file of the line can be made beside it."""
     descriptor = -1
     try:
         with suppress(OSError):
@@ -333,7 +333,7 @@ def _first_in_line(path: Path) -> Iterator[None]:
 
 
 def was_locked(path: Path) -> bool:
-    """Tell whether one of our programs ever used this file."""
+    """Whether one of our programs ever used this file."""
     return _beside(path, "lock").exists()
 
 
@@ -485,7 +485,7 @@ def write(path: Path, data: bytes) -> None:
 
 
 def previous_path(path: Path) -> Path:
-    """Tell where `swap` keeps what it replaced."""
+    """Return the path at which `swap` keeps what it replaced."""
     return _beside(path, "previous")
 
 
@@ -537,7 +537,7 @@ def read_from(path: Path, start: int) -> Rest:
 
 
 def make_vanished_error(path: Path) -> StorageError:
-    """Say that a file vanished under us: it must not silently begin anew."""
+    """Return the error for a file that vanished in use: it must not silently begin anew."""
     message = (
         f"{path} is gone since it was opened, and nothing was written; put it back "
         "(turnleaf restore), or start again to begin with an empty one"
@@ -591,12 +591,12 @@ def sync_folder(path: Path) -> None:
 
 
 def is_writable(path: Path) -> bool:
-    """Tell whether we may change a file, or make it where there is none."""
+    """Whether we may change a file, or make it where there is none."""
     return os.access(path if path.exists() else path.parent, os.W_OK)
 
 
 def identity(path: Path | str) -> tuple[int, int]:
-    """Tell one file from another that took its name; raise where there is none."""
+    """Return what tells a file from another that took its name; raise where there is none."""
     try:
         found = os.stat(path)
     except FileNotFoundError:
@@ -605,7 +605,7 @@ def identity(path: Path | str) -> tuple[int, int]:
 
 
 def identity_if_any(path: Path) -> tuple[int, int] | None:
-    """Tell one file or folder from another that took its name; None where there is none."""
+    """Return the same for a file or folder; None where there is none."""
     try:
         return identity(path)
     except (OSError, StorageError):

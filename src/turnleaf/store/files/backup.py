@@ -115,14 +115,14 @@ def verify(file: str | Path, room: int | None = None) -> dict[str, int]:
 
 
 def free_bytes(data_dir: str | Path) -> int:
-    """Tell how much the disk of a data folder can still take."""
+    """Return the free bytes on the disk of a data folder."""
     folder = atomic.real(data_dir)
     there = next(path for path in (folder, *folder.parents) if path.exists())
     return shutil.disk_usage(there).free
 
 
 def is_empty(data_dir: str | Path) -> bool:
-    """Tell whether a data folder holds nothing that a backup would save."""
+    """Whether a data folder holds nothing that a backup would save."""
     return not _paths(atomic.real(data_dir))
 
 
@@ -198,7 +198,7 @@ def _lock_order(path: str) -> tuple[bool, bool, str]:
 
 
 def _is_shared(folder: Path, path: str) -> bool:
-    """Tell whether one of our programs writes this file, or ever wrote it."""
+    """Whether one of our programs writes this file, or ever wrote it."""
     place = folder / path
     # A name may be so long that none can be made from it.
     has_lock = os.access(place.with_name(f".{place.name}.lock"), os.F_OK)

@@ -55,9 +55,9 @@ def pack_files(contents: Mapping[str, bytes], time: datetime) -> bytes:
 def iterate_files(
     file: str | Path, room: int | None = None
 ) -> Iterator[tuple[str, Iterator[bytes]]]:
-    """Give each file of an archive in pieces, to be taken before the next file.
+    """Yield each file of an archive in pieces, which must be read before the next file.
 
-    The pieces end in an error unless they were what the manifest says.
+    The pieces end in an error unless they are what the manifest says.
     """
     with (
         _blaming(file),
@@ -78,7 +78,7 @@ def iterate_files(
 
 
 def parents_of(path: str) -> list[str]:
-    """Name the folders that a path lies in, outermost first."""
+    """Return the folders that a path lies in, outermost first."""
     parts = path.split("/")
     return ["/".join(parts[:count]) for count in range(1, len(parts))]
 

@@ -45,7 +45,7 @@ class ConfigFile:
         )
 
     def unset(self, key: str) -> None:
-        """Let a setting have its default again."""
+        """Reset a setting to its default."""
         self.change({key: None})
 
     def change(self, values: Mapping[str, Any]) -> None:
@@ -79,7 +79,7 @@ class ConfigFile:
 
 
 def find_setting(key: str) -> Setting:
-    """Give the setting of that key, or of that environment variable."""
+    """Return the setting with that key, or with that environment variable."""
     found = BY_KEY.get(key) or BY_VARIABLE.get(key)
     if found is None:
         near = difflib.get_close_matches(key, [*BY_KEY, *BY_VARIABLE], 1)

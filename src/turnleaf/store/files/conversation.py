@@ -63,7 +63,7 @@ class Conversation:
         self._messages = self._prompt()
 
     def get_context(self, max_tokens: int) -> list[Message]:
-        """Give the system prompt and the newest messages that fit, none of them cut."""
+        """Return the system prompt and the newest messages that fit, none of them cut."""
         if max_tokens < 0:
             message = f"max_tokens cannot be negative, as {max_tokens} is"
             raise InvalidInput(message)
@@ -76,7 +76,7 @@ class Conversation:
         return sum(map(_tokens, self._messages))
 
     def to_openai_format(self) -> list[dict[str, Any]]:
-        """Give the messages as OpenAI's chat completions take them."""
+        """Return the messages in the form of OpenAI's chat completions."""
         return [to_openai(message) for message in self._messages]
 
     def save(self, path: str | Path) -> None:

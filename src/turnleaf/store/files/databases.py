@@ -276,7 +276,7 @@ class Untouched(Database):
 
 @contextmanager
 def explain_errors(path: Path) -> Iterator[None]:
-    """Say what to do about what SQLite raises."""
+    """Turn SQLite's errors into a StorageError that says what to do."""
     try:
         yield
     except apsw.Error as error:
@@ -285,7 +285,7 @@ def explain_errors(path: Path) -> Iterator[None]:
 
 
 def copy_as_file(path: Path) -> bytes | None:
-    """Give a database as one file that needs no log; None when it can only be read as it is."""
+    """Return a database as one file that needs no log; None when it can only be read as it is."""
     # It is not opened otherwise: closing it would take away the locks of whoever has it open.
     try:
         with (
@@ -320,9 +320,9 @@ def edit_copy(data: bytes, edit: Callable[[apsw.Connection], None]) -> bytes:
 
 
 def put_inside(file: atomic.Held, data: bytes) -> bool:
-    """Let SQLite replace what a database holds, for whoever has it open; tell whether it could.
+    """Have SQLite replace what a database holds, for whoever has it open; return whether it could.
 
-    What is there and cannot be used as a database is set aside.
+    A file that cannot be used as a database is set aside.
     """
     try:
         with closing(apsw.Connection(":memory:")) as source:
@@ -418,7 +418,7 @@ def _tells_of_damage(error: apsw.Error) -> bool:
 
 
 def _is_sound(path: Path, form: Form) -> bool:
-    """Tell whether a database is whole and ours."""
+    """Whether a database is whole and ours."""
     try:
         with (
             closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as database,
@@ -459,7 +459,7 @@ def _roll_back(database: apsw.Connection) -> None:
 
 
 def _address(path: Path) -> str:
-    """Name a database to SQLite, which wants to make a log even where it may not and need not."""
+    """Return an address for SQLite, which else makes a log even where it may not and need not."""
     is_at_rest = not any(_has_bytes(_beside(path, suffix)) for suffix in LOGS)
     is_fixed = is_at_rest and not os.access(path.parent, os.W_OK)
     return f"file:{quote(os.fsencode(path))}{'?immutable=1' if is_fixed else ''}"

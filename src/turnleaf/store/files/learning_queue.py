@@ -176,7 +176,7 @@ class LearningStore:
         return count
 
     def queued(self, key: str) -> list[Queued]:
-        """Give a conversation's messages that no completed extraction had, whoever holds them."""
+        """Return a conversation's messages that no completed extraction had, whoever holds them."""
         query = "SELECT record FROM queue WHERE key = ? AND token IS NOT ? ORDER BY n"
         values = (checked_key(key), SET_ASIDE)
         rows = self._database.read(lambda database: list(database.execute(query, values)))
@@ -199,7 +199,7 @@ class LearningStore:
         return {_text(key): count for key, count in rows}
 
     def is_due(self, key: str, *, interval_seconds: float, min_messages: int) -> bool:
-        """Tell whether it is time to extract from a conversation."""
+        """Whether it is time to extract from a conversation."""
         last = self._database.read(lambda database: _extracted_at(database, checked_key(key)))
         return queue.is_due(
             last,
@@ -279,13 +279,13 @@ class LearningStore:
         return [one for (data,) in rows if (one := _read(data, sighting_from_json))]
 
     def release(self, batch: Batch, error: str) -> None:
-        """Let the messages wait again, and keep what went wrong."""
+        """Put the messages back into the queue, and keep what went wrong."""
         stamp = to_iso(self._now())
         self._database.write(lambda database: _release(database, batch, error, stamp))
         self._held.discard(batch.token)
 
     def last_error(self) -> LearningProblem | None:
-        """Tell what went wrong last, unless an extraction was completed since."""
+        """Return the last problem, unless an extraction was completed since."""
         query = "SELECT CAST(key AS BLOB), record FROM problems"
         rows = self._database.read(lambda database: list(database.execute(query)))
         found = (_problem(_text(key), _record(data)) for key, data in rows)
@@ -294,7 +294,7 @@ class LearningStore:
     # The outbox
 
     def outbox(self) -> list[Outgoing]:
-        """Give what was decided and is not yet carried out, oldest first."""
+        """Return what was decided and is not yet carried out, oldest first."""
         query = """
             SELECT id, CAST(key AS BLOB), record, CAST(problem AS BLOB) FROM outbox ORDER BY n
         """
@@ -345,7 +345,7 @@ class LearningStore:
         self._database.write(finish)
 
     def end_cycle(self, key: str) -> None:
-        """Let the next flush of a conversation be one of its own."""
+        """End the present cycle: the next flush of the conversation begins a new one."""
         checked_key(key)
         self._database.write(lambda database: _set_cycle(database, key, Cycle()))
 
@@ -367,7 +367,7 @@ class LearningStore:
         return self._database.write(count)
 
     def spent(self, day: date) -> dict[str, int]:
-        """Give a day's calls of each model."""
+        """Return the number of calls of each model on a day."""
         return self._database.read(lambda database: _count_calls(database, day))
 
     # What could not be used
@@ -520,9 +520,9 @@ def _is_holding(database: Connection, batch: Batch) -> bool:
 
 
 def _keep_unread(database: Connection, batch: Batch, unread: Unread, now: datetime) -> bool:
-    """Let what a model has not read wait again; return whether anything does.
+    """Put back the messages that a model has not read; return whether there are any.
 
-    What it has answered unreadably twice is given up, and counted.
+    A message that was answered unreadably twice is given up, and counted.
     """
     failed = set(batch.rows[unread.start :][: unread.unreadable])
     given_up = 0
@@ -588,7 +588,7 @@ def _mark_read(data: bytes) -> bytes:
 
 
 def _note_attempt(database: Connection, key: str, stamp: str) -> None:
-    """Let the next extraction wait its time, also after one that failed."""
+    """Record the time of an attempt: the next waits for the interval, also after a failure."""
     query = """
         INSERT INTO conversations (key, extracted_at) VALUES (?, ?)
         ON CONFLICT (key) DO UPDATE SET extracted_at = excluded.extracted_at
@@ -724,7 +724,7 @@ def _record(data: bytes) -> dict[str, Any] | None:
 
 
 def _comes_from(record: object, names: set[str | None]) -> bool:
-    """Tell whether a record names one of these as where something in it came from."""
+    """Whether a record names one of these as the source of something in it."""
     looking = [record]
     while looking:
         one = looking.pop()

@@ -95,7 +95,7 @@ class ScheduleStore:
         return self._change(edit)
 
     def get_all(self) -> list[Schedule]:
-        """Give every schedule, in the order in which they were made."""
+        """Return all schedules, in the order in which they were made."""
         try:
             return list(parse(atomic.read(self.location)).values())
         except CorruptFile:
@@ -103,7 +103,7 @@ class ScheduleStore:
             return list(parse(atomic.read(self.location)).values())
 
     def get(self, schedule_id: str) -> Schedule:
-        """Give the schedule of that id; raise NotFound when there is none."""
+        """Return the schedule with that id; raise NotFound when there is none."""
         return _get({one.id: one for one in self.get_all()}, schedule_id)
 
     def update(
@@ -142,11 +142,11 @@ class ScheduleStore:
         return _set_first_due(new, self._moment())
 
     def pause(self, schedule_id: str) -> Schedule:
-        """Let a schedule rest; a run that is under way goes on."""
+        """Pause a schedule; a run that is under way goes on."""
         return self.update(schedule_id, is_paused=True)
 
     def resume(self, schedule_id: str) -> Schedule:
-        """Let a schedule go on; what it missed meanwhile is not made up for."""
+        """Resume a schedule; runs that it missed meanwhile are not made up for."""
         return self.update(schedule_id, is_paused=False)
 
     def erase(self, key: str) -> int:
@@ -218,7 +218,7 @@ class ScheduleStore:
         return self._change(edit)
 
     def hold(self, schedule_id: str, run: Run) -> bool:
-        """Give a sign of life of a run; False when it is no longer ours."""
+        """Renew the claim to a run; False when it is no longer ours."""
         now = self._moment()
         return self._mine(schedule_id, lambda one: schedules.extend_lease(one, run, now))
 
@@ -276,7 +276,7 @@ class ScheduleStore:
 
 
 def _turn(one: Schedule) -> tuple[datetime, str]:
-    """Give what schedules take turns by; among those that wait equally long it is chance."""
+    """Return the key by which schedules take turns; among equals it is chance."""
     return one.waits_since or one.created_at, one.runs[-1].id if one.runs else ""
 
 
@@ -344,7 +344,7 @@ def _read(number: int, record: dict[str, Any]) -> Schedule:
 
 
 def _first_due(one: Schedule) -> datetime | None:
-    """Tell when a schedule is due that somebody wrote into the file."""
+    """Return when a schedule that was written into the file by hand is due."""
     try:
         return next_due(one, one.created_at)
     except InvalidInput:

@@ -38,10 +38,10 @@ class FileSource(Protocol):
     """Files, and how each is cut into passages."""
 
     def paths(self) -> Iterator[str]:
-        """Name the files that are there."""
+        """Yield the files that exist."""
 
     def cut(self, path: Path, data: bytes) -> tuple[str, Sequence[Passage]]:
-        """Tell of what kind a file is, one of `KINDS`, and what stands in it."""
+        """Return a file's kind, one of `KINDS`, and its passages."""
 
 
 @runtime_checkable
@@ -72,14 +72,14 @@ class Files:
     root: Path
 
     def paths(self) -> Iterator[str]:
-        """Name the files that are there."""
+        """Yield the files that exist."""
         if self.root.is_dir():
             yield from _inside(self.root)
         elif self.root.is_file():
             yield str(self.root)
 
     def folders(self) -> Iterator[Path]:
-        """Name the folders in which a change of the files would show."""
+        """Yield the folders in which a change of the files would show."""
         root = atomic.real(self.root)
         if root.is_dir():
             yield from (Path(here) for here, _ in _walk(root))
@@ -110,7 +110,7 @@ class MemoryPages(Files):
     """A memory file, and the older facts beside it."""
 
     def paths(self) -> Iterator[str]:
-        """Name the files that are there."""
+        """Yield the files that exist."""
         for path in (self.root, older_path(atomic.real(self.root))):
             yield from Files(path).paths()
 

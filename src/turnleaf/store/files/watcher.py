@@ -49,10 +49,10 @@ class WatchedFiles(Protocol):
     """Some files of one kind."""
 
     def paths(self) -> Iterator[str]:
-        """Name the files that are there."""
+        """Yield the files that exist."""
 
     def folders(self) -> Iterator[Path]:
-        """Name the folders in which a change of the files would show."""
+        """Yield the folders in which a change of the files would show."""
 
     def concerns(self, path: Path) -> bool:
         """Whether a change at this path may be one of the files."""
@@ -100,7 +100,7 @@ class FileAnnouncements:
         self._watcher.release(self)
 
     def announce(self, kinds: frozenset[str]) -> None:
-        """Tell whoever subscribed."""
+        """Call all subscribers."""
         if kinds:
             self._subscribers.tell(kinds)
 
@@ -304,7 +304,7 @@ def _identify(watched: Iterable[FileAnnouncements]) -> dict[Path, Identity]:
 
 
 def _identify_all(folders: Iterable[Path]) -> dict[Path, Identity]:
-    """Tell each folder from another that takes its name."""
+    """Return what tells each folder from another that takes its name."""
     return {folder: atomic.identity_if_any(folder) for folder in folders}
 
 

@@ -146,7 +146,7 @@ class DatabaseShelf:
         self._database.write(show)
 
     def rename(self, key: str, title: str) -> None:
-        """Give a conversation a title; an empty one brings back that of its first question."""
+        """Set a title; an empty one brings back the title made of the first question."""
         self._database.write(lambda database: marking.rename(database, key, title))
 
     def set_searched(self, key: str, *, is_searched: bool) -> None:

@@ -42,7 +42,7 @@ NOT_ACCEPTED = """
 
 
 def rename(database: Connection, key: str, title: str) -> None:
-    """Give a conversation a title; an empty one brings back that of its first question."""
+    """Set a title; an empty one brings back the title made of the first question."""
     identity = get_conversation(database, key)
     query = "UPDATE conversations SET title = ?, is_renamed = ? WHERE id = ?"
     database.execute(query, (title, bool(title), identity))

@@ -126,13 +126,13 @@ FORM = Form(holds="conversations", version=2, schema=SCHEMA, upgrade=upgrade)
 
 
 def renew_identity(database: Connection) -> None:
-    """Give a database another name: whoever followed it must begin anew."""
+    """Change the identity of a database: whoever followed it must begin anew."""
     database.execute("DELETE FROM identity")
     database.execute("INSERT INTO identity (name) VALUES (?)", (secrets.token_hex(16),))
 
 
 def _fill_in(database: Connection) -> None:
-    """Give each conversation of version 1 the columns that it did not have."""
+    """Fill in the columns that conversations of version 1 did not have."""
     query = f"SELECT n, {PLAIN} FROM messages WHERE json IS NOT NULL"  # noqa: S608
     for n, *columns in select(database, query):
         message = read_message(*columns)
@@ -288,7 +288,7 @@ def take_out(database: Connection, identity: int, number: int) -> None:
 
 
 def no_such_message(number: int) -> NotFound:
-    """Say that a message is not of a conversation."""
+    """Return the error for a message that the conversation does not have."""
     return NotFound(f"there is no message {number} in this conversation; reload it")
 
 

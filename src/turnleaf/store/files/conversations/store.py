@@ -94,7 +94,7 @@ class Shelf(Protocol):
         """Count conversations and messages; find when the oldest message was said."""
 
     def close(self) -> None:
-        """Let go of what is open."""
+        """Close what is open."""
 
 
 SHELVES: dict[str, type[JsonShelf | DatabaseShelf]] = {
@@ -133,7 +133,7 @@ class ConversationStore:
         return self.location.exists()
 
     def use(self, settings: Settings) -> None:
-        """Let other limits hold from now on."""
+        """Apply other limits from now on."""
         self._given_settings = settings
         self._limits = _limits(settings)
 
@@ -244,7 +244,7 @@ class ConversationStore:
         self._writable().show_version(checked_key(conversation_id), message_id)
 
     def rename(self, conversation_id: str, title: str) -> None:
-        """Give a conversation a title; "" brings back that of its first question."""
+        """Set a title; "" brings back the title made of the first question."""
         self._writable().rename(checked_key(conversation_id), make_title(title))
 
     def set_searched(self, conversation_id: str, searched: bool) -> None:  # noqa: FBT001 - a value
@@ -329,7 +329,7 @@ class ConversationStore:
         return database.changes_since(cursor, limit)
 
     def close(self) -> None:
-        """Let go of an open database; the next call opens it again."""
+        """Close the database; the next call opens it again."""
         self._shelf.close()
         self._is_ready = False
 
@@ -370,7 +370,7 @@ class ConversationStore:
         return stored
 
     def _look(self) -> None:
-        """Be ready for reading; a file that is there can be read without the right to write."""
+        """Prepare for reading; an existing file can be read without the right to write."""
         try:
             self._ready()
         except StorageError:
@@ -406,7 +406,7 @@ def _limits(settings: Settings) -> Limits:
 
 
 def _stamp(one: Message | NewMessage, now: datetime) -> Message | NewMessage:
-    """Give a message that has no time the present one."""
+    """Set the time of a message that has none to the present."""
     message = one.message if isinstance(one, NewMessage) else one
     if message.timestamp:
         return one

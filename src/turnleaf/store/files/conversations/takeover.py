@@ -78,7 +78,7 @@ class TakenOver:
     backups: tuple[Path, ...]
 
     def __str__(self) -> str:
-        """Say in one line what was done."""
+        """Describe in one line what was done."""
         messages = pluralize(self.messages, "message")
         conversations = pluralize(self.conversations, "conversation")
         kept = f"; the older files are kept as {', '.join(map(str, self.backups))}"

@@ -215,7 +215,7 @@ class MemoryStore:
         return [memory for memory in self.get_all() if contains(memory, wanted)]
 
     def known_ids(self) -> set[str]:
-        """Name every fact that there is or ever was."""
+        """Return the ids of all facts that exist or ever existed."""
         here = {memory.id for memory in (*self._read_all(), *self._older_facts())}
         return here.union(*(change.ids() for change in self._history()))
 
@@ -453,7 +453,7 @@ class MemoryStore:
         return self._file.text(self._look())
 
     def version(self) -> str:
-        """Name the file's content as it is now: the same name, the same bytes."""
+        """Return a name for the file's present content: the same name means the same bytes."""
         if not self.location.exists():
             self._ready()
         return self._file.version()
@@ -480,7 +480,7 @@ class MemoryStore:
         watcher.SHARED.repair(self)
 
     def _look(self) -> atomic.Marks | None:
-        """Be ready for reading, which needs no right to write; return the file's marks.
+        """Prepare for reading, which needs no right to write; return the file's marks.
 
         None where they changed meanwhile.
         """
@@ -724,7 +724,7 @@ def _find_numbered(number: int, history: Sequence[FileChange]) -> list[FileChang
 
 
 def _find_brought_back(draft: Draft) -> set[str]:
-    """Name the facts that a draft brings back, or that stand in it although they were older."""
+    """Return the ids of facts that a draft brings back, or that it has although they were older."""
     came = {step.id for step in draft.steps if step.after and step.op in {"revive", "undo"}}
     return came & {memory.id for memory in draft.memories} if came else came
 

@@ -268,7 +268,7 @@ class MemoryFile:
         return self._look(marks).text
 
     def version(self) -> str:
-        """Name the file's content."""
+        """Return a name for the file's content."""
         return self._look().version
 
     def _parse(self, content: _Content) -> Page:

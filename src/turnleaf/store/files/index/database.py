@@ -145,7 +145,7 @@ def set_mark(path: Path, marked: float | None) -> None:
 
 
 def tidy(database: apsw.Connection) -> None:
-    """Give back pages that are free, and empty the log, so that no deleted text stays in it.
+    """Release free pages and empty the log, so that no deleted text stays in them.
 
     While others read, that is left to the next time.
     """
@@ -267,7 +267,7 @@ def _check_whole(database: apsw.Connection) -> None:
 
 
 def _boot() -> str | None:
-    """Name the time since the machine was started, where the system does."""
+    """Return an id of the present boot of the machine, where the system has one."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
     except OSError:
@@ -280,7 +280,7 @@ def _is_empty(database: apsw.Connection, schema: str) -> bool:
 
 @cache
 def _file_system() -> str | None:
-    """Give the name of the file system that adds checksums, if there is one."""
+    """Return the name of the SQLite file system that adds checksums, if there is one."""
     with _one_at_a_time:
         usual = apsw.vfs_names()[0]
         try:

@@ -126,7 +126,7 @@ class IndexFile:
         return self.location.exists() or vectors_path(self.location).exists()
 
     def close(self) -> None:
-        """Let go of the database; the next call opens it again."""
+        """Close the database; the next call opens it again."""
         with self.one_at_a_time:
             # In a forked child too: SQLite would take its parent's locks there for its own.
             if self._connection is not None:

@@ -183,10 +183,10 @@ class Index:
         return self._run(work) if self._has_model() else 0
 
     def embed(self, progress: Progress = ignore_progress, *, seconds: float | None = None) -> int:
-        """Give a vector to every text that has none, or to as many as some seconds allow.
+        """Embed every text that has no vector, or as many as some seconds allow.
 
-        What was said last comes first. `progress` is told how many of all are done. It may be
-        stopped at any moment; what is done stays done.
+        The newest texts come first. `progress` is called with the number done and the number of
+        all. The work may be stopped at any moment; what is done stays done.
         """
         started = time.monotonic()
         done = 0
@@ -238,7 +238,7 @@ class Index:
             file.close()
 
     def close(self) -> None:
-        """Let go of the database; the next call opens it again."""
+        """Close the database; the next call opens it again."""
         self._file.close()
 
     # Vectors.
@@ -300,7 +300,7 @@ class Index:
         return (vector, known) if self._fits(vector) else (None, None)
 
     def _embed_few(self) -> None:
-        """Give vectors to the last texts where nearly all have one; a failure can wait."""
+        """Embed the last texts where nearly all have a vector; what fails is left for later."""
         batch = self._run(lambda database: index_vectors.find_few(database, TEXTS_PER_SEARCH))
         try:
             if batch:

@@ -214,7 +214,7 @@ def _matches(
 
 
 def _read_names(database: apsw.Connection, numbers: Iterable[int]) -> dict[int, tuple[Any, ...]]:
-    """Give for each passage what tells it apart."""
+    """Return for each passage the values that tell it apart."""
     rows: Any = database.execute(
         f"SELECT passages.id, {NAME} FROM passages "  # noqa: S608
         "JOIN files ON files.id = file WHERE passages.id IN (SELECT value FROM json_each(?))",

@@ -33,7 +33,7 @@ MUCH_BYTES = 2_000_000
 
 
 def ignore_progress(_done: int, _all: int) -> None:
-    """Tell nobody."""
+    """Do nothing with the progress."""
 
 
 class IndexSync:
@@ -107,7 +107,7 @@ class IndexSync:
     def _find_stale(
         self, database: apsw.Connection
     ) -> tuple[list[tuple[FileSource, str]], list[str]]:
-        """Give the files that look other than when they were taken in, and those that are gone."""
+        """Return the files that changed since they were taken in, and those that are gone."""
         known = dict(self._read_signatures(database))
         changed = []
         listed = {path: source for source in self._sources for path in source.paths()}
@@ -118,7 +118,7 @@ class IndexSync:
         return changed, sorted(known)
 
     def _read_signatures(self, database: apsw.Connection) -> dict[str, str]:
-        """Give how the files looked, as it was read before if nobody has written since."""
+        """Return the signatures of the files, from memory if nobody has written since."""
         state = (database, database.pragma("data_version"), database.total_changes())
         if self._seen[0] != state:
             self._seen = state, index_writing.known_signatures(database)
@@ -195,7 +195,7 @@ def _is_all_known(feed: Feed, place: FeedPosition | None) -> bool:
 
 
 def _is_much(paths: Iterable[str]) -> bool:
-    """Tell whether it takes a while to read these files."""
+    """Whether it takes a while to read these files."""
     sizes = (Path(path).stat().st_size for path in paths if Path(path).exists())
     return sum(sizes) > MUCH_BYTES
 

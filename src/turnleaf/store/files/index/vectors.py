@@ -65,7 +65,7 @@ def find_vector_fault() -> str | None:
 
 
 def set_model(database: apsw.Connection, name: str, known: Profile, dimension: int) -> None:
-    """Say whose vectors are kept, and forget those of any other model."""
+    """Set the model whose vectors are kept, and forget those of any other."""
     forget_model(database)
     database.execute(
         "INSERT INTO model (name, scripts, mean, deviation, dimension) VALUES (?, ?, ?, ?, ?)",

@@ -61,7 +61,7 @@ class Numbered(NamedTuple):
 
 
 def signature(path: str) -> str | None:
-    """Name a file's state without reading it; empty for one that changed just now, None for none.
+    """Return a file's signature without reading it; empty if it changed just now, None if missing.
 
     Two changes within one tick of the file system's clock would look the same.
     """
@@ -87,7 +87,7 @@ def known_signatures(database: apsw.Connection) -> dict[str, str]:
 
 
 def is_same(database: apsw.Connection, path: str, seen: str, data: bytes) -> bool:
-    """Tell whether a file holds what was taken in, and remember how it looks now."""
+    """Whether a file holds what was taken in; if so, remember its present signature."""
     return bool(
         database.execute(
             "UPDATE files SET signature = ? WHERE path = ? AND version = ? RETURNING id",
@@ -97,7 +97,7 @@ def is_same(database: apsw.Connection, path: str, seen: str, data: bytes) -> boo
 
 
 def take_in(database: apsw.Connection, batch: Iterable[Found]) -> int:
-    """Let files' passages be what they hold now; give how many are new."""
+    """Replace files' passages by what they hold now; return how many are new."""
     fresh: list[Numbered] = []
     gone: list[bytes] = []
     for found in batch:
@@ -188,7 +188,7 @@ def forget_file(database: apsw.Connection, path: str) -> None:
 
 
 def _shape(one: Placed) -> bytes:
-    """Name all that is indexed of a passage; its line may change without that.
+    """Return a fingerprint of all that is indexed of a passage; its line may change without it.
 
     A message in a file is numbered by its place, which changes when older ones go.
     """
@@ -271,7 +271,7 @@ def to_storable(text: str) -> str:
 
 
 def meaning_of(one: Placed) -> bytes:
-    """Name what is embedded of a passage: itself, or its pieces, or what is around it as well."""
+    """Fingerprint what is embedded: the passage, its pieces, or its neighbours as well."""
     said = one.passage
     before, after = _other_messages(one)
     if not before and not after and not said.name and len(said.text) <= SHORT_CHARS:
