@@ -146,6 +146,7 @@ class TextHistory:
             if text is None:
                 return None
             if one.op == "put" or one.undoes in puts:
+                # A person's text is any text: only its lines can be taken back, not its facts.
                 text = drafts.take_back(text, one.reversal())
             else:
                 text = self.kind.parse(text, self.unknown_time).apply(one.reversal())
@@ -236,6 +237,8 @@ def repair(
     facts = _Standing(history)
     horizon = _horizon(found, history)
     missing = [change for key, change in facts.put.items() if key not in found]
+    # A writer who shows one of our changes had seen all before it: what is older and missing was
+    # deleted on purpose. What is newer was in no buffer of theirs, and comes back.
     unseen = [change for change in missing if facts.since[change.id] > horizon]
     if _is_plain_deletion(unseen, page, version, history):
         unseen = []

@@ -171,6 +171,7 @@ def lock(path: Path) -> Iterator[Held]:
         try:
             descriptor = os.open(_beside(path, "lock"), os.O_RDWR | os.O_CREAT, FILE_MODE)
             _wait_for(descriptor, path)
+            # A kill may have left a file half overwritten that cannot be replaced.
             _finish_in_place(path)
         except (OSError, ValueError) as error:
             raise _explain("lock", path, error) from error
@@ -259,6 +260,7 @@ class Claim:
 
     def _take(self) -> None:
         self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, FILE_MODE)
+        # It cannot be held for long: others take it shared, for the instant of a look.
         fcntl.flock(self._descriptor, fcntl.LOCK_EX)
         if os.fstat(self._descriptor).st_nlink == 0:  # somebody took it for one left behind
             self.let_go()
@@ -275,6 +277,7 @@ def is_claimed(path: Path, name: str) -> bool:
     except OSError:
         return False
     try:
+        # Shared, so that two who look at the same time do not take each other for the owner.
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
         claim.unlink()
     except BlockingIOError:
@@ -312,6 +315,7 @@ def give_way(path: Path) -> None:
 
 def _wait_for(descriptor: int, path: Path) -> None:
     try:
+        # The line costs a second file; a lock that is free is taken without it.
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         with _first_in_line(path):
@@ -355,6 +359,7 @@ class Held:
             try:
                 temporary.replace(self.path)
             except OSError as error:
+                # EBUSY: the file is a mount point, as when Docker binds a single file.
                 if error.errno != errno.EBUSY:
                     temporary.unlink(missing_ok=True)
                     raise
@@ -372,15 +377,19 @@ class Held:
         with _explain_errors("write", self.path):
             _refuse_read_only(self.path)
             temporary = _write_beside(self.path, data, "tmp")
+            # As late as possible: what is left of the gap is covered by the exchange below.
             if not is_current():
                 temporary.unlink(missing_ok=True)
                 raise Overtaken
             written = stamp(temporary)
+            # The exchange leaves the replaced file, inode and all, at `kept`: what an editor still
+            # writes into its open descriptor is found there.
             temporary.replace(kept)
             try:
                 _exchange(kept, self.path)
             except OSError:
                 kept.unlink(missing_ok=True)
+                # Some file systems cannot exchange; a hard link keeps the inode nearly as well.
                 self._replace_linked(data, kept)
                 written = None
             _sync_folder(self.path.parent)
@@ -572,6 +581,7 @@ def make_folder(path: Path) -> None:
             _sync_folder(folder.parent)
         if not path.is_dir():
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
+        # Another program may have made them and been killed before their names were durable.
         for folder in (path, *path.parents[:MADE_BY_US]):
             with suppress(PermissionError):
                 _sync_folder(folder.parent)
@@ -630,6 +640,7 @@ def _explain(doing: str, path: Path, error: OSError | ValueError) -> StorageErro
 @lru_cache(maxsize=1024)
 def _beside(path: Path, suffix: str) -> Path:
     name = path.name
+    # The file's own name may already be as long as the file system allows.
     if len(os.fsencode(f".{name}.{suffix}")) > NAME_BYTES:
         name = hashlib.sha256(os.fsencode(name)).hexdigest()
     return path.with_name(f".{name}.{suffix}")
@@ -687,10 +698,12 @@ def _append(path: Path, data: bytes) -> int:
     try:
         size = os.fstat(descriptor).st_size
         end = os.pread(descriptor, 4, max(0, size - 4))
+        # Half a character, and the file would be no UTF-8 text any more.
         if torn_bytes(end):
             size -= torn_bytes(end)
             os.ftruncate(descriptor, size)
         try:
+            # A torn line is ended and stays: readers leave it out, and a person may mend it.
             _write_all(descriptor, data if end[-1:] in {b"", b"\n"} else b"\n" + data)
             _sync(descriptor)
         except OSError:
@@ -712,6 +725,7 @@ def _like(descriptor: int, path: Path) -> None:
         old = path.stat()
     except FileNotFoundError:
         return
+    # Renaming over a file would else change who may read it.
     os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
     new = os.fstat(descriptor)
     if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):

@@ -137,6 +137,7 @@ class Database:
         """
 
         def mark_and_work(database: apsw.Connection) -> T:
+            # In the transaction that deletes: whoever opens the file after a kill finishes it.
             database.pragma("application_id", UNFINISHED)
             return work(database)
 
@@ -149,6 +150,7 @@ class Database:
         for _ in range(ERASING_TRIES):
             if self.read(self._finish_erasing):
                 return
+            # The lock is free meanwhile; a reader who keeps the log busy must not stop all writers.
             time.sleep(ERASING_PAUSE_SECONDS)
         atomic.log.warning(
             "%s is being read for long; what was erased stays in its log until it is opened again",
@@ -158,6 +160,7 @@ class Database:
     def close(self) -> None:
         """Close the database; the next call opens it again."""
         with self._one_at_a_time:
+            # SQLite forbids a forked child even to close a connection of its parent.
             if self._connection is not None and self._process == os.getpid():
                 self._connection.close()
             self._connection = None
@@ -176,6 +179,7 @@ class Database:
             if not _tells_of_damage(problem):
                 raise problem
             with atomic.lock(self._path) as file:
+                # Another program may have put a sound one in its place already.
                 if _is_sound(self._path, self._form):
                     raise problem
                 file.set_aside(str(problem), companions=("-wal", "-shm"))
@@ -202,6 +206,7 @@ class Database:
 
     def _open(self) -> apsw.Connection:
         if self._connection is not None and self._process == os.getpid():
+            # Another program may have set the file aside, and this connection with it.
             if atomic.identity(self._name) == self._identity:
                 return self._connection
             self.close()
@@ -379,6 +384,7 @@ def _overwrite_deleted(database: apsw.Connection, path: Path) -> bool:
         return True
     database.set_busy_timeout(ERASING_BUSY_MILLISECONDS)
     try:
+        # The log holds the deleted rows, too, and what it holds is not yet in the file.
         database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         if _pages(database) < MAX_PAGES:
             overwrite_unused(path, _page_size(database))
@@ -447,6 +453,7 @@ def _choose_journal(database: apsw.Connection) -> None:
     try:
         database.pragma("journal_mode", "wal")
         database.pragma("synchronous", "full")
+        # Only a lock that is really taken shows whether shared memory works here.
         database.execute("BEGIN IMMEDIATE; ROLLBACK")
     except (apsw.IOError, apsw.CantOpenError, apsw.BusyError):
         database.pragma("journal_mode", "truncate")

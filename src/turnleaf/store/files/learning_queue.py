@@ -473,8 +473,10 @@ def _lease(
         return None
     waiting = _set_dangerous_aside(database, key, _waiting_rows(database, key))
     wanted = [row for row in waiting if read is None or row.queued.is_read_by_rules == read]
+    # After a kill the messages are tried one by one, so that one bad message costs no other.
     suspect = next((row for row in wanted if row.is_suspect), None)
     taken = wanted if suspect is None else [suspect]
+    # Counted before any work begins: a program that is killed at it cannot count any more.
     database.executemany(
         "UPDATE queue SET token = ?, leased_at = ?, record = ? WHERE n = ?",
         [(token, to_iso(now), row.with_attempts(row.attempts + 1), row.n) for row in taken],
@@ -553,6 +555,7 @@ def _tally(database: Connection, day: date, name: str, amount: int) -> None:
 
 def _complete(database: Connection, batch: Batch, records: Iterable[bytes], stamp: str) -> None:
     held = (batch.key, batch.token)
+    # One transaction with the decisions: asked again, a model would word the same fact otherwise.
     database.execute("DELETE FROM queue WHERE key = ? AND token = ?", held)
     database.executemany(
         "INSERT INTO outbox (key, record, id) VALUES (?, ?, ?)",
@@ -614,6 +617,7 @@ def _return_held(database: Connection, tokens: Iterable[str], now: datetime) -> 
     query = "SELECT CAST(leased_at AS BLOB) FROM queue WHERE token = ?"
     for token in tokens:
         stamps = list(database.execute(query, (token,)))
+        # A lease that ran out in this process was a hang, which stays counted as an attempt.
         if all(is_held(_moment(stamp), now) for (stamp,) in stamps):
             _requeue(database, token)
 

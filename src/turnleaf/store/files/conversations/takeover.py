@@ -123,6 +123,7 @@ class OlderFiles:
         if keep_days is not None:
             self._tidy_daily(keep_days)
         looks = self._look()
+        # Asked before every read and write: an older program may still write here.
         is_known = looks == self._seen and time.monotonic() - self._seen_at < LOOK_SECONDS
         if looks is None or is_known:
             return None
@@ -156,8 +157,10 @@ def take_over_older(location: Path, store: Taker) -> TakenOver | None:
     if location.suffix != ".db" or not list_older(location.parent):
         return None
     with atomic.lock(atomic.real(location.parent / NAME)) as file:
+        # The archive is older, and _merge keeps the order of equal times.
         sources = [*_read_months(location.parent), *_read_conversations(location.parent, file)]
         conversations = _merge(sources)
+        # The database takes no message twice, so a kill here needs no record of how far it was.
         added = [_take(store, key, conversations[key], sources) for key in conversations]
         backups = [_retire_locked(source, file) for source in sources]
     return TakenOver(sum(count > 0 for count in added), sum(added), tuple(filter(None, backups)))
@@ -274,6 +277,7 @@ def _take(store: Taker, key: str, messages: Sequence[Message], sources: Sequence
         return store.take_over(key, messages)
     except InvalidInput:
         for source in sources:
+            # It stays in the copy of the file, which is therefore kept.
             source.refused += key in source.older.conversations
         return 0
 
@@ -290,6 +294,7 @@ def _retire_locked(source: _Source, conversations: atomic.Held) -> Path | None:
 
 def _retire(source: _Source, file: atomic.Held) -> Path | None:
     """Keep a copy of a file that was taken over, and remove it unless it changed meanwhile."""
+    # An older program wrote to the month while it was not locked; the next look takes that over.
     if file.read() != source.data:
         return None
     copy = _keep(source) if source.older.conversations or source.damaged_count else None

@@ -99,6 +99,7 @@ class Journal:
     def _look_back(self) -> _Known:
         """Find the newest change in the end of the record, or in all of it."""
         inode, start, data = atomic.read_from(self.path, -TAIL_BYTES)
+        # The tail begins somewhere within a line.
         cut = data.find(b"\n") + 1 if start else 0
         known, data = _Known(inode, start + cut), data[cut:]
         found = self._find_newest(data)
@@ -138,6 +139,7 @@ class Journal:
 
     def _may_be_ours(self, line: bytes) -> bool:
         """Whether a line names the file, which is seen much faster than what it says."""
+        # JSON may have the name's letters escaped or not.
         return any(name in line for name in self._names)
 
     def _is_ours(self, change: FileChange) -> bool:
@@ -186,6 +188,7 @@ class HeldJournal:
         data = self._file.read() or b""
         lines = _whole_lines(data)
         ours = [index for index, line in enumerate(lines) if self._journal.is_step(line, change)]
+        # A neighbour's change came after it; a cut would take that one, too.
         if not ours or ours != list(range(ours[0], len(lines))):
             return False
         self._file.cut_back(len(b"".join(line + b"\n" for line in lines[: ours[0]])))

@@ -330,6 +330,7 @@ class MemoryStore:
             is_here = held.change(edit, origin, source)
             if self._older is None:
                 return is_here
+            # One deletion is one change, even when a move has left the fact in both files.
             op = MOVED if is_here else "delete"
             return bool(self._older.remove({memory_id}, held, op, origin, source)) or is_here
 
@@ -487,6 +488,7 @@ class MemoryStore:
         if not self.location.exists():
             self._ready()
         marks = atomic.marks(self.location)
+        # Mending is a courtesy of readers: whoever may only read gets the page as it is.
         with suppress(StorageError):
             if self._file.needs_mending(marks):
                 marks = None
@@ -510,6 +512,7 @@ class MemoryStore:
     def _history(self) -> list[FileChange]:
         """Return the record of both files, without the halves of moves in the second."""
         older = self._older.history() if self._older else []
+        # A move is on record in both files; the memory file's half is the one that counts.
         moved = [change for change in older if change.op != MOVED]
         return sorted([*self._file.journal.read(), *moved], key=lambda change: change.n)
 
@@ -533,11 +536,14 @@ class MemoryStore:
             return held.change(edit, origin, source)
 
         def whole(draft: Draft) -> tuple[T, set[str]]:
+            # With the next write and not on reading: looking at a memory changes no file.
             self._expire(draft, held)
             result = edit(draft)
             retired = [step.before for step in draft.steps if step.op == RETIRED and step.before]
             undone = {step.undoes for step in draft.steps if step.undoes}
             back = older.find_revived(undone) if undone else []
+            # The second file first: a kill then leaves a fact in both files, never in none.
+            # The change of the memory file decides; the next look takes the copy away.
             older.keep([*self._file.date(retired), *back], held, origin, source)
             return result, _find_brought_back(draft)
 
@@ -600,6 +606,7 @@ class MemoryStore:
         with suppress(MemoryFull):
             self._check_room(taken)
             return ()
+        # Only facts that learning alone brought; one that a person touched is theirs.
         weak = find_weakest(draft.memories, self._file.journal.read())
         for count in range(1, len(weak)):
             with suppress(MemoryFull):
@@ -645,6 +652,7 @@ class MemoryStore:
                     saved = self._file.texts(history).as_saved(text, version, whole)
                     draft.undo_put(part, whole.reversal(), saved)
                 else:
+                    # To the byte only if nothing came after: lines may have moved since.
                     is_newest = version == part[0].new
                     draft.undo(part[0], part[0].reversal() if is_newest else None)
             if len(draft.steps) > steps:

@@ -111,6 +111,7 @@ class MemoryFile:
     @contextmanager
     def hold(self) -> Iterator[HeldMemoryFile]:
         """Lock the file and the record, for several changes that belong together."""
+        # Always the page before its record, or two programs could wait for each other.
         with atomic.lock(self.path) as file, self.journal.hold() as journal:
             yield HeldMemoryFile(self, file, journal)
 
@@ -137,6 +138,7 @@ class MemoryFile:
                     "read it again and save then"
                 )
                 raise Conflict(message)
+            # No limit is checked: what a person writes into their own page is never refused.
             return draft.put(text, self._now())
 
         with self.hold() as held:
@@ -179,11 +181,13 @@ class MemoryFile:
             return found, erasing.take_out(draft, found, self._now()), draft
 
         found, gone, draft = self.change_held(file, journal, edit)
+        # The replaced page is kept for the sake of editors, and still holds what is being erased.
         atomic.drop_previous(self.path)
         history = self.journal.read()
         if erasing.concerns(history, found):
             now = self._now_erased(history[-1])
             lines = file_changes.rewrite_without(history, found, draft.page, now)
+            # Last of all: until here a kill leaves a record from which the erasure can be finished.
             journal.rewrite(lines, lambda text: not found.mentions(text))
         return gone
 
@@ -196,6 +200,7 @@ class MemoryFile:
         source: Source | None = None,
     ) -> T:
         """Change the text by `edit`, for the holder of both locks."""
+        # An editor takes no lock of ours, so a save may come between our reading and our swap.
         for _ in range(CHANGE_TRIES):
             with suppress(atomic.Overtaken):
                 opened = self._open(file, journal)
@@ -204,6 +209,7 @@ class MemoryFile:
                     self.date(opened.draft.memories)
                 try:
                     result = edit(opened.draft)
+                # The edit is refused; what somebody else's save calls for is still done.
                 except TurnleafError:
                     self._finish(file, journal, self._open(file, journal))
                     raise
@@ -212,6 +218,7 @@ class MemoryFile:
         else:
             message = f"{self.path} is saved all the time by another program; try again later"
             raise Conflict(message)
+        # Two saves can be joined line by line only while the text that both began from is known.
         late = self._look_again(file, journal, opened.on_disk)
         if opened.erased or (late and late.erased):
             atomic.drop_previous(self.path)
@@ -237,6 +244,7 @@ class MemoryFile:
 
     def _is_made(self, change: FileChange) -> bool:
         """Whether the file is as a change left it."""
+        # Our own rename changed the time of the inode, so that one is not compared.
         if self._written and atomic.stamp(self.path) == self._written:
             return True
         return self._version(_read(self.path)) == change.new
@@ -317,6 +325,7 @@ class MemoryFile:
         """Whether the file is as our last change left it; one that is not there is."""
         beside = atomic.previous_path(self.path), self.journal.path
         marks = own, *map(atomic.marks, beside)
+        # Judged before reading: a save within the same tick would leave the same marks.
         is_at_rest = all(one is None or atomic.is_at_rest(one) for one in marks)
         if marks == self._known_marks or not self.path.exists():
             return True
@@ -342,9 +351,11 @@ class MemoryFile:
             if last and self._late_save(last) is not None:
                 return self._with_late_save(file, last, replaced)
             if last and self._version(data) != last.new:
+                # An editor may be half-way: an emptied file would look like a deletion.
                 return self._with_save(journal, _read_settled(self.path))
             return _Opened(self._draft(data, last), data, resting)
         except CorruptFile as problem:
+            # The record restores our facts only; the page may hold a person's prose.
             file.move_aside(str(problem))
             draft = self._draft(self._empty.encode())
             file_changes.mend(draft, file_changes.restore_everything(self.journal.read()))
@@ -356,6 +367,7 @@ class MemoryFile:
         if last is None or last.old == last.new or self._version(data) != last.old:
             return last
         before = _read(atomic.previous_path(self.path))
+        # The change was made, and a person has put the older text back since; that is a save.
         if self._version(before) == last.old:
             return last
         with suppress(CorruptFile):
@@ -386,6 +398,7 @@ class MemoryFile:
         if self._version(data) != last.new:
             text = self._join(file, data, late, replaced)
             draft, repair = self._judge(text.encode())
+            # What one of the two saves deleted on purpose must not come back with the other.
             for memory in removed if replaced else ():
                 if draft.find(memory.id) is not None:
                     draft.remove(memory.id, "restore")
@@ -400,6 +413,7 @@ class MemoryFile:
         if replaced is not None and self.format is markdown:
             base, edited, onto = map(_decode, (replaced, late, data))
             return markdown.join_edits(base, edited, onto, atomic.modification_time(self.path))
+        # Without a common beginning any merge would guess, so a person is left to choose.
         copy = file.keep_copy(late, "conflict")
         atomic.log.warning("%s was saved twice at once; one version is %s", self.path, copy)
         return _decode(data)
@@ -423,6 +437,7 @@ class MemoryFile:
         version = self._version(before)
         if before is None or version in {last.old, last.new}:
             return None
+        # A text on record was left by an earlier change or a kill; nobody saved it.
         is_known = any(version in {one.old, one.new} for one in self.journal.read())
         return None if is_known or self._is_cut(before, last) else before
 
@@ -472,15 +487,19 @@ class MemoryFile:
         old, new = self._version(opened.on_disk), after.version
         before = self.journal.last()
         template = self._change(old, new, opened.draft, origin, source, opened.removed)
+        # The record comes first: a fact that is acknowledged and not on record could be taken away
+        # for good by an editor's older buffer. If a kill comes in between, the file is right.
         size = journal.append(
             _silence(file_changes.record_steps(template, opened.draft.steps), opened.erased)
         )
         try:
+            # Nothing is to be written, and what was kept of a late save has been judged by now.
             if new == old:
                 atomic.drop_previous(self.path)
             else:
                 self._written = file.swap(after.data, lambda: self._is_current(opened, before))
                 self._replaced = self._find_untouched(opened)
+                # Both stay known: the next look compares bytes and need not parse.
                 self._contents = after, self._content(opened.on_disk)
         except (StorageError, atomic.Overtaken):
             journal.cut_back(size)
@@ -655,6 +674,7 @@ class FirstSeen:
     def _write(self, times: Mapping[str, datetime]) -> None:
         """Keep the times of the facts that are there, and of no other."""
         record = {key: to_iso(time) for key, time in sorted(times.items())}
+        # Derived, and asked for by readers: in a read-only folder the page's own time does.
         with suppress(StorageError):
             atomic.write(self._path, (json.dumps(record, indent=0) + "\n").encode())
 

@@ -140,9 +140,11 @@ class OlderFacts:
         """Mend what somebody else's save wiped, and finish the moves that a kill cut off."""
         if not self.path.exists():
             return
+        # Readers come here as well, and may have no right to write.
         with suppress(StorageError):
             with self._file.held_beside(held) as beside:
                 beside.change(lambda _: None)
+            # A kill between the two files of a move leaves a copy; only ours is taken away.
             self.remove(self._find_unfinished(), held)
 
     def _find_unfinished(self) -> set[str]:

@@ -149,6 +149,7 @@ def tidy(database: apsw.Connection) -> None:
 
     While others read, that is left to the next time.
     """
+    # Called under the lock: to wait for a reader would hold up every writer.
     database.set_busy_timeout(0)
     with suppress(apsw.BusyError):
         database.execute(f"PRAGMA incremental_vacuum({FREED_PAGES})")
@@ -226,6 +227,8 @@ def _check(database: apsw.Connection) -> None:
             database.execute(SCHEMA)
         elif database.pragma("user_version") != SCHEMA_VERSION:
             raise Outdated
+        # After a power cut some pages may be older than others, each with a sound checksum: only
+        # a check of the whole finds that, once after each start of the machine.
         boot = _boot()
         if boot and database.execute("SELECT boot FROM totals").get != boot:
             _check_whole(database)
@@ -289,5 +292,6 @@ def _file_system() -> str | None:
         except (apsw.Error, apsw.sqlite_extra.NotAvailable, OSError):
             return None
         finally:
+            # Loading it makes it the default for every database of the process.
             apsw.set_default_vfs(usual)
         return "cksmvfs"

@@ -67,6 +67,7 @@ class IndexFile:
                 try:
                     return self._do_on_the_newest(work)
                 except (*_BROKEN, apsw.Error, StorageError) as error:
+                    # All of it can be made again, so there is one repair: begin anew.
                     self._recover(error, attempt)
             return self._do_on_the_newest(work)
 
@@ -77,6 +78,7 @@ class IndexFile:
             yield
             return
         with atomic.lock(self.location):
+            # The lock belongs to the name; the file under it may be another by now.
             if not self._is_current():
                 raise _Replaced
             yield
@@ -92,6 +94,7 @@ class IndexFile:
         if self._is_in_memory:
             return
         with atomic.lock(self.location) as file:
+            # What another program has begun anew meanwhile is not what was found to be damaged.
             if self._identities == self._find_identities():
                 file.discard(COMPANIONS)
                 if vectors:
@@ -115,9 +118,11 @@ class IndexFile:
         with atomic.lock(place) as copy:
             copy.discard(COMPANIONS)
             copy.replace(b"")  # SQLite itself would let everybody read it.
+            # Not under the index's lock: VACUUM in place would keep everybody waiting.
             database.execute("VACUUM main INTO ?", (str(place),))
             with self.lock():
                 later = "SELECT erased_at FROM totals WHERE erased_at > ?"
+                # Another erasure may have begun; whoever is at it begins again on this copy.
                 set_mark(place, database.execute(later, (until,)).get)
                 atomic.Held(self.location).make_way(place, COMPANIONS)
 
@@ -206,6 +211,7 @@ def mark(database: apsw.Connection, file: IndexFile) -> float:
     """Put on record, durably, that something is being erased; return when that was."""
     now = time.time()
     with file.lock():
+        # Nothing else in an index is durable, but without the mark the text would stay.
         database.pragma("synchronous", "FULL", schema="main")
         with database:
             database.execute("UPDATE totals SET erased_at = ?", (now,))
@@ -248,6 +254,8 @@ def finish(database: apsw.Connection, file: IndexFile, marked: float | None = No
         with database:
             index_vectors.rewrite_slots(database)
         database.wal_checkpoint("vectors", apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    # FTS5 keeps deleted terms until its lists are merged, and SQLite leaves copies of cells that
+    # it moved: only merging and then copying leaves no byte.
     _merge_words(database, file)
     file.write_anew(database, marked or time.time() - ABANDONED_SECONDS)
 
@@ -262,4 +270,5 @@ def _merge_words(database: apsw.Connection, file: IndexFile) -> None:
         if database.total_changes() - before < NO_PROGRESS:
             return
         step = PAGES_PER_STEP
+        # Else this loop has the lock again before anybody who waits for it is awake.
         file.give_way()

@@ -75,6 +75,7 @@ class IndexSync:
         with self._file.lock(), database:
             # Others may have made vectors for what has gone since.
             index_vectors.sweep_once(database)
+        # A program that was killed while it erased has left its mark.
         if is_first and index_file.is_marked(database):
             index_file.finish(database, self._file)
         elif is_first:
@@ -113,12 +114,14 @@ class IndexSync:
         listed = {path: source for source in self._sources for path in source.paths()}
         for path, source in listed.items():
             looks = signature(path)
+            # Without a signature it changed within the last tick, and is always read.
             if looks is not None and (known.pop(path, None) != looks or not looks):
                 changed.append((source, path))
         return changed, sorted(known)
 
     def _read_signatures(self, database: apsw.Connection) -> dict[str, str]:
         """Return the signatures of the files, from memory if nobody has written since."""
+        # SQLite counts the writes of others in the first number and our own in the second.
         state = (database, database.pragma("data_version"), database.total_changes())
         if self._seen[0] != state:
             self._seen = state, index_writing.known_signatures(database)
