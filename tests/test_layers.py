@@ -39,7 +39,7 @@ OF_STORES = {
     "files.index.vectors", "index_upkeep", "opening", "timing", "vocabulary",
 }  # fmt: skip
 
-# So many lines and modules a package may have; lowered when something goes.
+# So many lines, comments aside, and modules a package may have; lowered when something goes.
 BUDGETS = {
     "core": (15_410, 87),
     "faces": (11_470, 55),
@@ -387,7 +387,8 @@ def test_no_package_outgrows_its_budget() -> None:
     for name, text in read_sources().items():
         parts = name.split(".")[1:]
         package = parts[0] if parts and parts[0] in BUDGETS else ""
-        sizes.setdefault(package, []).append(text.count("\n"))
+        code = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
+        sizes.setdefault(package, []).append(len(code))
     over = {
         package: (sum(lines), len(lines))
         for package, lines in sizes.items()

@@ -167,6 +167,7 @@ class BackgroundLearning:
             min_messages=settings.min_new_messages,
         ):
             self.thread.add(Job(key))
+        # One at a time: a turn must not pay for all conversations that ended since the last.
         for other in self._find_ended(key)[:1]:
             self.thread.add(Job(other))
         if self._stores.learning.outbox():
@@ -176,6 +177,7 @@ class BackgroundLearning:
     def read_soon(self, key: str) -> None:
         """Queue reading by rules, unless the user has set how often to learn."""
         settings = self._read_settings()
+        # Rules call no model and need no throttle; but whoever sets one means rules as well.
         if settings.learns and _THROTTLES.isdisjoint(settings.sources):
             self.thread.add(Job(key, is_reading=True))
 

@@ -130,6 +130,7 @@ class Extraction:
             said = [_make_said(queued) for queued in batch.messages]
             asked = self._ask(batch, said, settings, model) if model else _Asked()
             made = self._decide(batch, self._choose_wanted(batch, asked.proposals))
+        # Also when interrupted: only a kill may leave the attempt counted against the messages.
         except BaseException as error:
             self.stores.learning.release(batch, str(error) or type(error).__name__)
             raise
@@ -216,6 +217,7 @@ class Extraction:
             return []
         pending = [*self.stores.pending.get_all(), *self._find_rejected()]
         desk = ProposalDesk(batch.key, self.stores.facts.get_all(), pending, self.now(), random_id)
+        # What is decided and not written yet counts as known, or it would be decided twice.
         for outgoing in self.stores.learning.outbox():
             desk.foresee(outgoing.decision)
         record = self.stores.facts.changes()
@@ -292,6 +294,7 @@ class DecisionWriter:
         decision = outgoing.decision
         if all(one.id != outgoing.id for one in self.stores.learning.outbox()):
             return []
+        # A kill between writing and settling leaves a decision that was carried out.
         done = None if self._is_done(decision) else self._do(decision)
         if done:
             done = replace(done, change=self._find_change(done, decision))

@@ -195,6 +195,7 @@ class _Commands:
             return None
 
     def _forget(self, wanted: str, rest: str) -> CommandResult:
+        # Which of several is meant is the user's to say: nothing is deleted on a guess.
         if len(found := self._find_meant(wanted)) > 1:
             return CommandResult("\n".join([self._say("several"), *_list_facts(found)]), rest=rest)
         # Queue, then decisions, then memory: what a worker learns meanwhile moves in this order.
@@ -225,7 +226,7 @@ class _Commands:
         if is_everything(wanted):
             return self._say("everything")
         if unlearned:
-            return self._say("unlearnt", unlearned[0].content)
+            return self._say("unlearned", unlearned[0].content)
         return self._say("none", _shorten(wanted))
 
     def _unqueue(self, wanted: str) -> list[Memory]:

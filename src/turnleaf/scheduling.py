@@ -137,12 +137,14 @@ class Runner:
             deliver = self._find_delivery(schedule)
             with self._hold(schedule, run):
                 text = self._answer(schedule, run)
+                # Another program may have taken the run over: deliver it once.
                 self._check_held(schedule, run)
                 deliver(schedule, run, text)
         except Stopped:
             self._give_back(schedule, run)
             raise
         except Exception as error:
+            # With the text: an answer whose delivery failed was still paid for, and can be read.
             self._store.finish(schedule.id, run, result=text, error=_describe_error(error))
             raise
         except KeyboardInterrupt:

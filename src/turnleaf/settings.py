@@ -115,10 +115,10 @@ class Settings:
         variable="TURNLEAF_CONVERSATIONS",
     )  # fmt: skip
     enabled: bool = _declare(
-        SWITCH, _ON, "whether memory is put into prompts, and learnt", variable="MEMORY_ENABLED"
+        SWITCH, _ON, "whether memory is put into prompts, and learned", variable="MEMORY_ENABLED"
     )
     auto_extract: bool = _declare(
-        SWITCH, _ON, "whether facts are learnt from conversations without being asked",
+        SWITCH, _ON, "whether facts are learned from conversations without being asked",
         variable="MEMORY_AUTO_EXTRACT",
     )  # fmt: skip
     extract_interval_seconds: int = _declare(

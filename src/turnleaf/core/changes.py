@@ -27,7 +27,7 @@ class Source:
     """What a fact rests on: the words, where and when they were said, how far to trust them.
 
     `name` is what they came from if it is not the conversation: "document:notes.md", "tool:fetch";
-    `decision` names what was decided when the words were learnt from, so that it is done once.
+    `decision` names what was decided when the words were learned from, so that it is done once.
     """
 
     quote: str | None = None

@@ -141,6 +141,7 @@ def claim_run(
     begun = schedule.open_run
     due = begun.due if begun else _newest_due(schedule, now, next_of)
     is_late = now - due > GRACE
+    # What is late is marked as missed by anybody, even by who could not have delivered it.
     if not (is_late or can_deliver):
         return schedule, None
     if begun:

@@ -66,6 +66,7 @@ def erase(stores: Contents, source: str) -> Erased:
     with stores.passages.erasing():
         if stores.learning.exists():
             of = {"key": name} if is_conversation else {"source": name}
+            # The queue first: a worker must not learn from messages that are about to be gone.
             stores.learning.erase(**of)
         messages = _clear(stores.conversations, name) if is_conversation else 0
         # What a run said is one of the messages, and on record when that has expired.
@@ -86,6 +87,7 @@ def _check_source(source: str) -> str:
 
 
 def _clear(conversations: Conversations, key: str) -> int:
+    # Older files before the database: a takeover under way may still bring them into it.
     count = conversations.erase_copies(key)
     count = max(count, len(conversations.messages(key)))
     return max(count, conversations.clear(key))

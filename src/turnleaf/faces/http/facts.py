@@ -39,7 +39,7 @@ changes_router = APIRouter(prefix="/api/memory", tags=["changes"], dependencies=
 
 FORMATS: dict[str, Format] = {".json": jsonfacts, ".md": markdown}
 MOST_CHANGES = 500
-LEARNT = "learnt"
+LEARNED = "learnt"
 Id = Annotated[str, Path(alias="id", examples=["k7m2q9x4vd"])]
 
 
@@ -272,7 +272,7 @@ def get_changes(
     wanted = [
         change
         for change in reversed(history)
-        if (before is None or change.n < before) and (not learnt or change.origin == LEARNT)
+        if (before is None or change.n < before) and (not learnt or change.origin == LEARNED)
     ]
     return ChangeList(changes=_list_changes(wanted[:limit], history), more=len(wanted) > limit)
 

@@ -1,4 +1,4 @@
-"""`LearningStore`: what is yet to be learnt from, and what was learnt but not yet written.
+"""`LearningStore`: what is yet to be learned from, and what was learned but not yet written.
 
 A message waits in the queue until an extraction of it is complete; in the same step what was
 decided enters the outbox, where it stays until it has been carried out.
@@ -481,7 +481,7 @@ def _lease(
         "UPDATE queue SET token = ?, leased_at = ?, record = ? WHERE n = ?",
         [(token, to_iso(now), row.with_attempts(row.attempts + 1), row.n) for row in taken],
     )
-    # What the user has asked to forget must be known of, whichever message is learnt from.
+    # What the user has asked to forget must be known of, whichever message is learned from.
     shown = [row for row in waiting if row.queued.is_settled or row in taken]
     if not taken:
         return None
@@ -806,7 +806,7 @@ def _figures(store: LearningStore) -> LearningFigures:
 def _findings(store: LearningStore) -> list[Diagnosis]:
     messages = [_describe_set_aside(one) for one in store.set_aside()]
     problems = sorted({one.problem for one in store.outbox() if one.problem})
-    messages += [f"something was learnt and could not be kept: {one}" for one in problems]
+    messages += [f"something was learned and could not be kept: {one}" for one in problems]
     error = store.last_error()
     if error:
         messages.append(f"learning failed and will be tried again: {error.text}")

@@ -216,6 +216,7 @@ class Watcher:
         """Go by what the system says, as long as it can be relied on."""
         while not self._changed.is_set():
             folders = _identify(watched)
+            # The system tells nothing of what another machine writes.
             if self._poll is None and any_remote(folders, _read_mounts()):
                 return
             try:
@@ -231,11 +232,13 @@ class Watcher:
         is_first = True
         for paths in _read_batches(folders, self._changed):
             if is_first:
+                # Events in folders made a moment ago are lost: look at the files.
                 yield {files: files.find_changed() for files in watched}
             elif paths:
                 yield {files: files.find_kinds(paths) for files in watched}
             else:
                 yield {}
+            # A folder that was replaced gives no event: the watch stays on the old one.
             now = _identify(watched) if is_first else _identify_all(folders)
             if now != folders or any(path in folders or path.is_dir() for path in paths):
                 return

@@ -63,6 +63,7 @@ def hide(database: Connection, key: str, stamps: Collection[str], reason: str) -
     identity = find_conversation(database, key)
     hidden: set[int] = set()
     for n, parent, role, stamp in select(database, SAID_WHEN, (identity,)):
+        # The answer goes with its question: it mostly says what is to be forgotten as plainly.
         if decode(stamp) in stamps if role == b"user" else parent in hidden:
             hidden.add(n)
     numbers = sorted(hidden)

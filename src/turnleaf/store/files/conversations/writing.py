@@ -131,6 +131,7 @@ def _place(
         numbers = [leaf, *_complete(database, identity, leaf, new)]
         return numbers, None, len(numbers) - 1
     if addition.opened is not None:
+        # Others spoke meanwhile: readers and windows know exchanges, not halves of two.
         take_out(database, identity, addition.opened)
     after = _find_after(database, identity, addition)
     if after is None or after == leaf:

@@ -1,4 +1,4 @@
-"""`PendingStore`: what was learnt from others than the user, until a person has accepted it."""
+"""`PendingStore`: what was learned from others than the user, until a person has accepted it."""
 
 from __future__ import annotations
 
