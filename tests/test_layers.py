@@ -41,10 +41,10 @@ OF_STORES = {
 
 # So many lines, comments aside, and modules a package may have; lowered when something goes.
 BUDGETS = {
-    "core": (15_410, 87),
-    "faces": (11_470, 55),
-    "llm": (2_200, 12),
-    "store": (17_020, 66),
+    "core": (15_350, 87),
+    "faces": (11_430, 55),
+    "llm": (2_160, 12),
+    "store": (16_960, 66),
     "": (4_890, 21),
 }
 
