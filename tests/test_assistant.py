@@ -18,16 +18,18 @@ import pytest
 
 from tests.standins.scripted import ScriptedModel, learnt
 from turnleaf import Assistant, Message
-from turnleaf.assistant import MOST_PRIVATE, Composed, Document, Done
+from turnleaf.assistant import MOST_PRIVATE
 from turnleaf.core.dialogue import Text, Usage
 from turnleaf.core.learning.decisions import Decision
 from turnleaf.core.learning.queue import Queued
+from turnleaf.core.prompt.composer import Document
 from turnleaf.errors import InvalidInput, ModelError, SettingsError, StorageError
 from turnleaf.llm.recall import RecallModel
 from turnleaf.rule_learning import MessageReader
 from turnleaf.settings import CONFIG_NAME
 from turnleaf.store.files.config import ConfigFile
 from turnleaf.store.timing import local_zone
+from turnleaf.turn import Composed, Done
 
 KEY = "cli:session-1"
 TAIPEI = timezone(timedelta(hours=8))

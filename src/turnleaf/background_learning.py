@@ -6,10 +6,11 @@ import logging
 import queue
 import threading
 from datetime import timedelta
+from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 from turnleaf.errors import EmbeddingError, TurnleafError
-from turnleaf.learning import Extraction, Outcome
 from turnleaf.llm.models import find_extractor
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from turnleaf.core.dialogue import Model
-    from turnleaf.learning import LearnedFact
+    from turnleaf.learning import Extraction, LearnedFact, Outcome
     from turnleaf.settings import Settings
     from turnleaf.store.contracts import Stores
 
@@ -149,7 +150,6 @@ class BackgroundLearning:
         self._now = now
         self._given_model = model
         self._read_settings = read_settings
-        self._extraction = Extraction(stores, now)
         self._has_failed = False
         self._is_closing = False
         self.thread = JobThread(self._learn)
@@ -213,13 +213,17 @@ class BackgroundLearning:
         if job.key == VECTORS:
             self._make_vectors()
             return ()
-        outcome = Outcome(is_held=True)
+        outcome = None
         try:
             outcome = self._extraction.read(job.key) if job.is_reading else self._extract(job.key)
         finally:
             if job.is_flush and job.key != EVERYTHING:
-                is_done = not outcome.is_held and outcome.failure is None
-                self._stores.learning.flushed(job.key, succeeded=is_done)
+                is_done = outcome and not outcome.is_held and outcome.failure is None
+                self._stores.learning.flushed(job.key, succeeded=bool(is_done))
+        return self._report(job, outcome) if outcome else ()
+
+    def _report(self, job: Job, outcome: Outcome) -> Sequence[LearnedFact]:
+        """Report what went wrong, and return what was learned."""
         for problem in outcome.problems:
             self.thread.complain(problem)
         if outcome.failure:
@@ -231,11 +235,18 @@ class BackgroundLearning:
             self._make_vectors()
         return outcome.learned
 
-    def _extract(self, key: str) -> Outcome:
+    @cached_property
+    def _extraction(self) -> Extraction:
+        """What learns; loaded by the first job, as no other part of a program needs it."""
+        extraction: type[Extraction] = import_module("turnleaf.learning").Extraction
+        return extraction(self._stores, self._now)
+
+    def _extract(self, key: str) -> Outcome | None:
+        """Learn from a conversation; None where the model has just failed for another."""
         if key == EVERYTHING:
             return self._extraction.settle()
         if self._has_failed:
-            return Outcome(is_held=True)
+            return None
         settings = self._read_settings()
         model = self._given_model or find_extractor(settings, formats=self._stores.learning)
         return self._extraction.run(key, settings, model)

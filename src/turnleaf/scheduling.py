@@ -12,12 +12,12 @@ from contextlib import closing, contextmanager
 from threading import Event, RLock, Thread
 from typing import TYPE_CHECKING, Protocol, Self
 
-from turnleaf.assistant import Done
 from turnleaf.core.keys import schedule_key
 from turnleaf.core.schedules import LEASE, checked_deliver, find_next_moment
 from turnleaf.errors import Conflict, InvalidInput, TurnleafError
 from turnleaf.store.announcements import ProblemLog
 from turnleaf.store.files import atomic
+from turnleaf.turn import Done
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

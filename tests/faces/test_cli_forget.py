@@ -12,7 +12,7 @@ import pytest
 from tests.faces.conftest import Cli
 from tests.standins.scripted import ScriptedModel, learnt
 from turnleaf import Assistant
-from turnleaf.assistant import Document
+from turnleaf.core.prompt.composer import Document
 
 LAMP = "The living room lamp is called Ming"
 MING = "客廳的燈叫做小明"

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from turnleaf.errors import SettingsError
 from turnleaf.installation import advise_install
-from turnleaf.llm.recall import RecallModel
 from turnleaf.settings import ENVIRONMENT, find_base_url, find_program_folders
 
 if TYPE_CHECKING:
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from turnleaf.core.dialogue import Model
     from turnleaf.llm.api import ApiModel, FormatMemory, Provider
     from turnleaf.llm.claude_cli import ClaudeCli
+    from turnleaf.llm.recall import RecallModel
     from turnleaf.settings import Settings
 
 __all__ = ["describe", "describe_json_format", "find_extractor", "find_model"]
@@ -108,7 +108,8 @@ def _make_model(
     kind, _, model = name.partition(":")
     seconds = settings.model_timeout_ms / 1000
     if name == "recall":
-        return RecallModel()
+        recall: type[RecallModel] = import_module("turnleaf.llm.recall").RecallModel
+        return recall()
     if kind == _CLAUDE and bool(model) == (":" in name):
         program: type[ClaudeCli] = import_module("turnleaf.llm.claude_cli").ClaudeCli
         return program(model or None, timeout_seconds=seconds)

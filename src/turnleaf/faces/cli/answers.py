@@ -19,10 +19,10 @@ from rich.markdown import Markdown, Paragraph
 from rich.segment import Segment
 from rich.text import Text as RichText
 
-from turnleaf.assistant import Document, Done
 from turnleaf.core.dialogue import Text, ToolCall, ToolResult
 from turnleaf.core.keys import cli_key
 from turnleaf.core.memories import to_json
+from turnleaf.core.prompt.composer import Document
 from turnleaf.errors import InvalidInput, ModelError
 from turnleaf.faces.cli.arguments import (
     TEXT,
@@ -41,13 +41,16 @@ from turnleaf.faces.cli.sessions import (
     take_up,
     talk,
 )
+from turnleaf.turn import Done
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Sequence
 
     from rich.console import ConsoleOptions, RenderableType, RenderResult
 
-    from turnleaf.assistant import Assistant, LearnedFact, Reply, TurnEvent
+    from turnleaf.assistant import Assistant
+    from turnleaf.learning import LearnedFact
+    from turnleaf.turn import Reply, TurnEvent
 
 GOES_ON_FOR = timedelta(hours=1)
 FRAMES_PER_SECOND = 10

@@ -55,7 +55,8 @@ if TYPE_CHECKING:
     from prompt_toolkit.document import Document
     from prompt_toolkit.key_binding import KeyPressEvent
 
-    from turnleaf.assistant import Assistant, Reply
+    from turnleaf.assistant import Assistant
+    from turnleaf.turn import Reply
 
 COMMAND = re.compile(r"/(\w*)(?:\s+(.*))?", re.DOTALL)
 TAKES_ID = ("/forget ", "/why ")

@@ -39,8 +39,8 @@ from turnleaf.store.files import atomic
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from turnleaf.assistant import Explanation
     from turnleaf.core.changes import Change
+    from turnleaf.core.prompt.composer import Explanation
     from turnleaf.core.search.hits import Hit
 
 NOTHING_YET = (

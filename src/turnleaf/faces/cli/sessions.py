@@ -20,9 +20,9 @@ from turnleaf.settings import find_terminal_language
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from turnleaf.assistant import LearnedFact
     from turnleaf.core.stored_messages import ConversationSummary
     from turnleaf.faces.cli.arguments import Workspace
+    from turnleaf.learning import LearnedFact
     from turnleaf.settings import DataFolder
 
 CLI = "cli:"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from fastapi import APIRouter
 from pydantic import Field
 
-from turnleaf.assistant import Assistant, Changed, Composed, Done
+from turnleaf.assistant import Assistant
 from turnleaf.core.dialogue import Silence, Text, ToolCall, ToolResult
 from turnleaf.core.memories import checked_text
 from turnleaf.core.prompt.composer import Document
@@ -29,12 +29,13 @@ from turnleaf.faces.http.streams import (
     make_event,
     report_failure,
 )
+from turnleaf.turn import Changed, Composed, Done
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-    from turnleaf.assistant import Reply
     from turnleaf.core.dialogue import Event
+    from turnleaf.turn import Reply
 
 router = APIRouter(tags=["talking"], lifespan=keep_turns, dependencies=[JSON_ONLY])
 

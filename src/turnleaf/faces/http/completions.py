@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 from fastapi import APIRouter, Header, Request
 from pydantic import BaseModel, Field
 
-from turnleaf.assistant import Composed, Done
 from turnleaf.client_chats import find_place
 from turnleaf.core.client_tasks import INSTRUCTING, is_client_task
 from turnleaf.core.dialogue import Silence, Text, Usage
@@ -31,7 +30,7 @@ from turnleaf.errors import InvalidInput, NotFound
 from turnleaf.faces.http.problems import Refused, document_problems
 from turnleaf.faces.http.requests import JSON_ONLY, Given
 from turnleaf.faces.http.streams import NOTHING, EventStream, RunningTurn, UnderWay, report_failure
-from turnleaf.turn import Reply, TurnEvent
+from turnleaf.turn import Composed, Done, Reply, TurnEvent
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence

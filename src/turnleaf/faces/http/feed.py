@@ -24,7 +24,8 @@ from turnleaf.faces.outbound import redact
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from turnleaf.assistant import Assistant, LearnedFact
+    from turnleaf.assistant import Assistant
+    from turnleaf.learning import LearnedFact
 
 MOST_SUBSCRIBERS = 64
 MOST_WAITING = 100

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from slack_sdk import WebClient
 
-    from turnleaf.assistant import LearnedFact
     from turnleaf.core.changes import Change
+    from turnleaf.learning import LearnedFact
     from turnleaf.store.contracts import Facts
 
 STREAM_SECONDS = 1.0

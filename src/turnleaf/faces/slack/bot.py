@@ -11,7 +11,6 @@ from functools import partial
 from threading import BoundedSemaphore, Condition, Event, Thread
 from typing import TYPE_CHECKING, Any
 
-from turnleaf.assistant import Changed, Done
 from turnleaf.core.dialogue import Text, ToolCall
 from turnleaf.core.keys import slack_key
 from turnleaf.core.languages.detection import detect_language
@@ -42,6 +41,7 @@ from turnleaf.faces.slack.texts import (
     make_name_token,
     make_readable,
 )
+from turnleaf.turn import Changed, Done
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
