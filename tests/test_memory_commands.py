@@ -95,5 +95,6 @@ def test_a_recorded_request_counts_from_its_own_day_in_the_users_time_zone(
 ) -> None:
     said = datetime(2026, 11, 9, 20, 0, tzinfo=UTC)
     assistant.record("host:a", [Message("user", "remember I have an exam tomorrow", said)])
-    assert [one.content for one in assistant.memory.ended()] == ["I have an exam on 2026-11-11"]
+    (exam,) = assistant.memory.view().ended
+    assert exam.content == "I have an exam on 2026-11-11"
     assert assistant.memory.get_all() == []

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.counting import count_questions
+from tests.counting import count_calls, count_questions
 from tests.standins.scripted import ScriptedModel
 from turnleaf import Assistant, Changed, Document, ModelError, Reply
 from turnleaf.settings import CONFIG_NAME
@@ -44,14 +44,20 @@ def test_a_turn_that_remembers_asks_for_the_memory_before_and_after_it_writes(
 ) -> None:
     asked = count_questions(lambda: assistant.reply(KEY, wish), FACTS)
     assert asked == {
-        "get_all": 2, "older": 1, "remember": 1, "prompt_text": 1, "changes": 1,
+        "get_all": 1, "older": 1, "remember": 1, "view": 1, "changes": 1,
     }  # fmt: skip
+
+
+def test_a_turn_that_remembers_parses_the_page_of_its_prompt_alone(assistant: Assistant) -> None:
+    calls = count_calls(lambda: assistant.reply(KEY, f"記住{LAMP}"))
+    assert calls["markdown._read_all"] == 1
+    assert [hit.text for hit in assistant.index.search(LAMP, source="memory")] == [LAMP]
 
 
 def test_a_turn_that_changes_nothing_asks_for_the_memory_once(assistant: Assistant) -> None:
     assistant.memory.add(LAMP)
     asked = count_questions(lambda: assistant.reply(KEY, "今天天氣如何？"), FACTS)
-    assert asked == {"get_all": 1, "prompt_text": 1}
+    assert asked == {"view": 1}
 
 
 def test_a_reply_has_what_was_changed_at_the_users_request(assistant: Assistant) -> None:

@@ -140,9 +140,8 @@ class MemoryTools:
     def page(self) -> str:
         """Return the whole memory as it is read by a model that may change it."""
         form = FactForm(checked_zone(local_zone()), has_ids=True)
-        return stamped_page(
-            self.stores.facts.prompt_text(), tuple(self.stores.facts.get_all()), form
-        )
+        memory = self.stores.facts.view()
+        return stamped_page(memory.page, tuple(memory.facts), form)
 
     def append(self, arguments: Arguments) -> Result:
         """Save a fact."""

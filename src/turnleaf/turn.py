@@ -282,18 +282,18 @@ class Turn:
         notes = [_describe_time(self._started, self._zone), *breaks, *self._done.notes]
         if not own.settings.enabled:
             return replace(self._compose_without_memory(history, notes), is_learnt=False)
-        memories = own.stores.facts.get_all()
+        memory = own.stores.facts.view()
         prompt = self._composer.compose(
             self._text,
-            memories=memories,
-            page=own.stores.facts.prompt_text(),
-            scores=self._score_facts(memories),
-            hits=self._find_context(history, memories),
+            memories=memory.facts,
+            page=memory.page,
+            scores=self._score_facts(memory.facts),
+            hits=self._find_context(history, memory.ended),
             history=history,
             documents=self._documents,
             notes=notes,
         )
-        has_room = self._has_room_beside(memories)
+        has_room = self._has_room_beside(memory.facts)
         return replace(prompt, is_learnt=own.settings.learns, has_room=has_room)
 
     def _score_facts(self, facts: Sequence[Memory]) -> dict[str, float] | None:
@@ -312,7 +312,7 @@ class Turn:
         limits = Room(settings.memory_max_items, settings.memory_max_chars)
         return (room_for(LEARNED, limits) - Room.of(facts)).items > 0
 
-    def _find_context(self, history: Sequence[Message], facts: Sequence[Memory]) -> Sequence[Hit]:
+    def _find_context(self, history: Sequence[Message], ended: Sequence[Memory]) -> Sequence[Hit]:
         """Return what fits the message, and is neither said nor replaced in this conversation."""
         own = self._own
         hits = find_context(
@@ -323,10 +323,8 @@ class Turn:
             budget_tokens=own.settings.context_max_tokens,
             history=[*history, *self._replaced, *self._find_opened()],
         )
-        known = {fact.id for fact in facts}
-        if any(hit.source == "memory" and hit.id not in known for hit in hits):
-            ended = {fact.id for fact in own.stores.facts.ended()}
-            hits = tuple(hit for hit in hits if not (hit.source == "memory" and hit.id in ended))
+        over = {fact.id for fact in ended}
+        hits = tuple(hit for hit in hits if not (hit.source == "memory" and hit.id in over))
         return note_newer(hits, lambda: self._record)
 
     @cached_property

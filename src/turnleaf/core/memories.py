@@ -298,6 +298,18 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
+class MemoryView:
+    """What a turn has to know of the memory, as it was at one moment."""
+
+    facts: list[Memory]
+    """Every fact in its order, without those whose last day is over."""
+    ended: list[Memory]
+    """The facts whose last day is over, and which are not among the older ones yet."""
+    page: str
+    """The facts as a person reads them, in Markdown without ids."""
+
+
+@dataclass(frozen=True, slots=True)
 class Remembered:
     """A fact that somebody asked to be kept, and those that made room for it."""
 

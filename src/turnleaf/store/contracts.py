@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         Sighting,
         Unread,
     )
-    from turnleaf.core.memories import Memory, OrKept, Remembered, Written
+    from turnleaf.core.memories import Memory, MemoryView, OrKept, Remembered, Written
     from turnleaf.core.messages import Content, Message
     from turnleaf.core.records import Record
     from turnleaf.core.room import Room
@@ -394,13 +394,16 @@ class Facts(Protocol):
     def get_all(self) -> list[Memory]:
         """Return every fact in its order, without those whose last day is over."""
 
-    def ended(self) -> list[Memory]:
-        """Return the facts whose last day is over and that have not moved to the older ones yet.
+    def view(self) -> MemoryView:
+        """Return what a turn has to know of the memory, all of it read at once.
+
+        It is what `get_all` and `prompt_text` return, and the facts whose last day is over and that
+        have not moved to the older ones yet.
 
         A day is over by the machine's local date. The next change of any fact moves them, as a part
         of it ("expire"), also one that finds nothing to change, and an undo, but neither `write`
-        nor `erase`. Undoing that change leaves
-        them there; what an undo brings back of them is moved by the next change.
+        nor `erase`. Undoing that change leaves them there; what an undo brings back of them is
+        moved by the next change.
         """
 
     def older(self) -> list[Memory]:

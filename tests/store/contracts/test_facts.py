@@ -579,7 +579,9 @@ def test_a_fact_is_gone_from_the_day_after_its_last(place: Place) -> None:
     place.clock.now = START + timedelta(days=2)
     before = store.text()
     assert (said(store), older(store)) == (["I like tea"], ["exam on the 18th"])
-    assert [one.content for one in store.ended()] == ["exam on the 18th"]
+    view = store.view()
+    assert [one.content for one in view.ended] == ["exam on the 18th"]
+    assert (view.facts, view.page) == (store.get_all(), store.prompt_text())
     assert "exam" not in store.prompt_text()
     assert "I like tea" in store.prompt_text()
     assert store.text() == before
@@ -591,7 +593,7 @@ def test_the_next_write_moves_what_ended_within_the_same_change(place: Place) ->
     place.clock.now = START + timedelta(days=1)
     tea = store.add("I like tea")
     assert "exam" not in place.data()
-    assert store.ended() == []
+    assert store.view().ended == []
     assert [one.id for one in store.older()] == [exam.id]
     last = store.changes()[-2:]
     assert [(one.op, one.id) for one in last] == [("expire", exam.id), ("add", tea.id)]
@@ -1031,7 +1033,7 @@ def test_what_waits_never_ends_and_never_leaves(pending: PendingFacts, clock: Cl
     waiting = pending.add("exam", until=date(2026, 11, 17))
     clock.pass_time(days=2)
     assert pending.get_all() == [waiting]
-    assert pending.ended() == pending.older() == []
+    assert pending.view().ended == pending.older() == []
     assert pending.retire([waiting.id]) == []
     assert pending.import_older([waiting]) == 0
     assert pending.get_all() == [waiting]
@@ -1072,7 +1074,7 @@ def test_whether_there_is_anything_is_asked_without_making_it(backend: Backend) 
 
 
 def test_a_new_memory_is_empty(memory: Facts) -> None:
-    assert memory.get_all() == memory.older() == memory.ended() == []
+    assert memory.get_all() == memory.older() == memory.view().ended == []
     assert memory.changes() == []
     assert memory.last_change() is None
     assert memory.known_ids() == set()
@@ -1485,7 +1487,7 @@ def test_an_undo_moves_what_ended_as_any_change_does(place: Place) -> None:
     store.add("I like tea")
     place.clock.pass_time(days=1)
     store.undo()
-    assert (store.ended(), older(store), said(store)) == ([], ["exam"], [])
+    assert (store.view().ended, older(store), said(store)) == ([], ["exam"], [])
     assert [one.op for one in store.changes()] == ["add", "add", "expire", "undo"]
 
 
@@ -1496,7 +1498,7 @@ def test_a_text_that_is_written_and_an_erasure_move_nothing(place: Place) -> Non
     place.clock.pass_time(days=1)
     store.write(typed(store.text(), "typed"))
     store.erase(TALK)
-    assert [one.content for one in store.ended()] == ["exam"]
+    assert [one.content for one in store.view().ended] == ["exam"]
     assert said(store) == ["typed"]
 
 
@@ -1540,4 +1542,4 @@ def test_a_change_that_finds_nothing_to_change_moves_what_ended(place: Place) ->
     store.add("exam", until=date(2026, 11, 17))
     place.clock.pass_time(days=1)
     assert store.update("nobody", "x") is None
-    assert (store.ended(), older(store)) == ([], ["exam"])
+    assert (store.view().ended, older(store)) == ([], ["exam"])

@@ -119,8 +119,13 @@ def of_memory(text: str, name: str, day_of: DayOf) -> list[Passage]:
     if name.endswith(".json"):
         facts = jsonfacts.parse(text, _NEVER).facts
         return [_of_fact(fact.memory, fact.start + 2, day_of) for fact in facts]
-    page = markdown.parse(text, _NEVER)
-    found = [_of_fact(fact.memory, fact.start + 1, day_of) for fact in page.facts]
+    return of_page(markdown.parse(text, _NEVER), day_of)
+
+
+def of_page(page: MarkdownPage, day_of: DayOf) -> list[Passage]:
+    """Cut a MEMORY.md that was parsed before."""
+    facts = page.at_time(_NEVER).facts
+    found = [_of_fact(fact.memory, fact.start + 1, day_of) for fact in facts]
     return _in_order([*found, *_prose(page, None)])
 
 

@@ -99,10 +99,15 @@ def read(path: Path, max_bytes: int | None = None) -> bytes | None:
     return read_settled(path, max_bytes)[0]
 
 
-def read_settled(path: Path, max_bytes: int | None = None) -> tuple[bytes | None, Marks | None]:
-    """Read a whole file likewise, with its marks if it was at rest before it was read."""
+def read_settled(
+    path: Path, max_bytes: int | None = None, known: Marks | None = None
+) -> tuple[bytes | None, Marks | None]:
+    """Read a whole file likewise, with its marks if it was at rest before it was read.
+
+    One that has the marks that are `known` is not read: they are returned without its content.
+    """
     with _explain_errors("read", path):
-        found = _read(path, max_bytes)
+        found = _read(path, max_bytes, known)
         if _is_written_in_place(path):
             return _read_settled(path, max_bytes), None
         return found
@@ -655,7 +660,9 @@ def _free_name(path: Path, suffix: str) -> Path:
     return candidate
 
 
-def _read(path: Path, max_bytes: int | None = None) -> tuple[bytes | None, Marks | None]:
+def _read(
+    path: Path, max_bytes: int | None = None, known: Marks | None = None
+) -> tuple[bytes | None, Marks | None]:
     try:
         # A pipe would else wait for somebody at its other end.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
@@ -669,6 +676,8 @@ def _read(path: Path, max_bytes: int | None = None) -> tuple[bytes | None, Marks
         if max_bytes is not None:
             check_size(path, found.st_size, max_bytes)
         marked = _marks_of(found)
+        if marked == known:
+            return None, known
         resting = marked if is_at_rest(marked) else None
         return file.readall(), resting
 

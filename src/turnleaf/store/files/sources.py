@@ -107,7 +107,9 @@ class Files:
 
 @dataclass(frozen=True, slots=True)
 class MemoryPages(Files):
-    """A memory file, and the older facts beside it."""
+    """A memory file, and the older facts beside it; `store` may have parsed it already."""
+
+    store: MemoryStore | None = None
 
     def paths(self) -> Iterator[str]:
         """Yield the files that exist."""
@@ -118,6 +120,13 @@ class MemoryPages(Files):
         """Whether a change at this path may be one of the files."""
         root = atomic.real(self.root)
         return root.is_relative_to(path) or path == older_path(root)
+
+    def cut(self, path: Path, data: bytes) -> tuple[str, Sequence[Passage]]:
+        """Cut a file; what its store made of just these bytes is taken from there."""
+        page = self.store.find_page(data) if self.store and path == self.root else None
+        if page is None or b"\0" in data:
+            return Files.cut(self, path, data)
+        return "memory", passages.of_page(page, local_day)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +158,7 @@ def source_of(thing: object) -> FileSource | Followed:
     if isinstance(thing, FileSource | Followed):
         return thing
     if isinstance(thing, MemoryStore):
-        return MemoryPages(thing.location)
+        return MemoryPages(thing.location, thing)
     if isinstance(thing, Store):
         return Files(thing.location)
     message = f"{thing!r} cannot be searched; give a path or a store"

@@ -90,7 +90,7 @@ class FileStores(Stores):
             else None
         )
         sources = [
-            MemoryPages(memory.location),
+            MemoryPages(memory.location, memory),
             Files(folder.daily),
             self._settled or conversations,
         ]

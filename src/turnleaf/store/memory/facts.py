@@ -11,6 +11,7 @@ from turnleaf.core.changes import TICK, can_be_undone
 from turnleaf.core.memories import (
     KEPT,
     Memory,
+    MemoryView,
     OrKept,
     Remembered,
     Written,
@@ -187,14 +188,20 @@ class MemoryFacts(Keeper):
         """Return every fact in its order, without those whose last day is over."""
         return [one for one in self._read().main.memories if not self._has_ended(one)]
 
-    def ended(self) -> list[Memory]:
-        """Return the facts whose last day is over and that have not moved yet."""
+    @in_one_step
+    def view(self) -> MemoryView:
+        """Return what a turn has to know of the memory, all of it read at once."""
+        ended = self._find_ended()
+        text = markdown.without_facts(self._book.text, {one.id for one in ended})
+        return MemoryView(self.get_all(), ended, markdown.without_comments(text))
+
+    def _find_ended(self) -> list[Memory]:
         return [one for one in self._read().main.memories if self._has_ended(one)]
 
     @in_one_step
     def older(self) -> list[Memory]:
         """Return the facts that no prompt carries: those that ended, then those that left."""
-        return [*self.ended(), *self._read().older.memories]
+        return [*self._find_ended(), *self._read().older.memories]
 
     def get(self, memory_id: str) -> Memory | None:
         """Return the fact of that id."""
@@ -403,11 +410,9 @@ class MemoryFacts(Keeper):
         text = self._book.text
         return text, name_text(text)
 
-    @in_one_step
     def prompt_text(self) -> str:
         """Return the facts as Markdown: headings, prose and bullets, no ids."""
-        ended = {one.id for one in self.ended()}
-        return markdown.without_comments(markdown.without_facts(self._book.text, ended))
+        return self.view().page
 
     def room(self, origin: str = "user") -> Room:
         """Return how many more facts and characters `add` would take from that origin."""

@@ -12,6 +12,7 @@ from turnleaf.core.examination import Diagnosis
 from turnleaf.core.memories import (
     KEPT,
     Memory,
+    MemoryView,
     Remembered,
     Written,
     checked_category,
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from turnleaf.core.examination import Part
     from turnleaf.core.file_changes import FileChange
     from turnleaf.core.memories import OrKept
-    from turnleaf.store.files.facts.memory_file import HeldMemoryFile
+    from turnleaf.store.files.facts.memory_file import HeldMemoryFile, Look
 
 T = TypeVar("T")
 
@@ -194,9 +195,16 @@ class MemoryStore:
         ended = self._find_ended(here)
         return [memory for memory in here if memory.id not in ended]
 
-    def ended(self) -> list[Memory]:
-        """Return the facts whose last day is over and whose lines are still in the file."""
-        return [*self._find_ended(self._read_all()).values()]
+    def view(self) -> MemoryView:
+        """Return what a turn has to know of the memory, all of one look at the file."""
+        here, text = self._file.read(self._look())
+        ended = self._find_ended(here)
+        facts = [memory for memory in here if memory.id not in ended]
+        if self._file.format is markdown:
+            page = markdown.without_comments(markdown.without_facts(text, ended))
+        else:
+            page = "".join(f"{line}\n" for one in facts for line in bullets.encode(one.content))
+        return MemoryView(facts, [*ended.values()], page)
 
     def older(self) -> list[Memory]:
         """Return the facts that no prompt carries: those that ended, and the file of older ones."""
@@ -466,37 +474,35 @@ class MemoryStore:
 
     def prompt_text(self) -> str:
         """Return the memory as a person reads it: Markdown, without our comments."""
-        if self._file.format is markdown:
-            marks = self._look()
-            ended = self._find_ended(self._file.memories(marks))
-            text = self._file.text(marks)
-            return markdown.without_comments(markdown.without_facts(text, ended))
-        return "".join(
-            f"{line}\n" for one in self.get_all() for line in bullets.encode(one.content)
-        )
+        return self.view().page
 
     def _ready(self) -> None:
         if not self._is_ready:
             self.init()
         watcher.SHARED.repair(self)
 
-    def _look(self) -> atomic.Marks | None:
-        """Prepare for reading, which needs no right to write; return the file's marks.
+    def find_page(self, data: bytes) -> markdown.MarkdownPage | None:
+        """Return what a content of a MEMORY.md is parsed to, where that is known."""
+        page = self._file.find_page(data)
+        return page if isinstance(page, markdown.MarkdownPage) else None
 
-        None where they changed meanwhile.
+    def _look(self) -> Look | None:
+        """Be ready for reading, which needs no right to write; return what the file holds.
+
+        None where that changed meanwhile, or cannot be told.
         """
         if not self.location.exists():
             self._ready()
-        marks = atomic.marks(self.location)
-        # Mending is a courtesy of readers: whoever may only read gets the page as it is.
+        look = None
         with suppress(StorageError):
-            if self._file.needs_mending(marks):
-                marks = None
+            look = self._file.look()
+            if self._file.needs_mending(look):
+                look = None
                 self._file.mend()
             if self._older and self._older.needs_mending():
-                marks = None
+                look = None
                 self._mend_older()
-        return marks
+        return look
 
     def _read_all(self) -> list[Memory]:
         return self._file.memories(self._look())

@@ -68,6 +68,11 @@ class _Content:
         """The bytes, decoded."""
         return _decode(self.data)
 
+    @property
+    def parsed(self) -> Page | None:
+        """The page, if the text was parsed already."""
+        return self._parsed[1] if self._parsed else None
+
     def page(self, kind: Format, saved_at: datetime) -> Page:
         """Return the text, parsed, with the time at which the file was saved."""
         known = self._parsed
@@ -76,6 +81,14 @@ class _Content:
         page = known[1].at_time(saved_at) if known else kind.parse(self.text, saved_at)
         self._parsed = saved_at, page
         return page
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a file held when it was looked at, and its marks if it was at rest."""
+
+    content: _Content
+    marks: atomic.Marks | None
 
 
 class MemoryFile:
@@ -95,7 +108,7 @@ class MemoryFile:
         self._now = now
         self._empty = title or self.format.EMPTY
         self._contents: tuple[_Content, ...] = ()
-        self._read_last: tuple[atomic.Marks, _Content] | None = None
+        self._last_look: Look | None = None
         self._known_marks: tuple[atomic.Marks | None, ...] | None = None
         self._written: atomic.Stamp | None = None
         self._replaced: atomic.Marks | None = None
@@ -249,35 +262,48 @@ class MemoryFile:
             return True
         return self._version(_read(self.path)) == change.new
 
-    def memories(self, marks: atomic.Marks | None = None) -> list[Memory]:
+    def memories(self, look: Look | None = None) -> list[Memory]:
         """Return the facts of the page, dated."""
-        page = self.page(marks)
+        return self.read(look)[0]
+
+    def read(self, look: Look | None = None) -> tuple[list[Memory], str]:
+        """Return the facts of the page, dated, and the text that they stand in."""
+        content, page = self._read_page(look)
         found = [fact.memory for fact in page.facts]
-        return self.date(found) if page.tally.typed else found
+        return self.date(found) if page.tally.typed else found, content.text
 
     def date(self, memories: Sequence[Memory]) -> list[Memory]:
         """Return facts of the page, what was typed by hand with the time it was first seen at."""
         return self._first_seen.date(memories, atomic.modification_time(self.path))
 
-    def page(self, marks: atomic.Marks | None = None) -> Page:
-        """Read the file as it is.
+    def page(self) -> Page:
+        """Read the file as it is."""
+        return self._read_page()[1]
 
-        Here and below, `marks` are those that whoever asks has just looked at, so that one call
-        of a store looks once.
+    def _read_page(self, look: Look | None = None) -> tuple[_Content, Page]:
+        """Read the file, mended if it is damaged.
+
+        `look` is that of whoever asks, so that one call of a store looks once.
         """
+        content = (look or self.look()).content
         try:
-            return self._parse(self._look(marks))
+            return content, self._parse(content)
         except CorruptFile:
             self.mend()
-            return self._parse(self._look())
+            content = self.look().content
+            return content, self._parse(content)
 
-    def text(self, marks: atomic.Marks | None = None) -> str:
+    def find_page(self, data: bytes) -> Page | None:
+        """Return the page of a content, if it is one of the two that were seen last."""
+        return next((known.parsed for known in self._contents if known.data == data), None)
+
+    def text(self, look: Look | None = None) -> str:
         """Read the file's text."""
-        return self._look(marks).text
+        return (look or self.look()).content.text
 
     def version(self) -> str:
-        """Return a name for the file's content."""
-        return self._look().version
+        """Name the file's content."""
+        return self.look().content.version
 
     def _parse(self, content: _Content) -> Page:
         return content.page(self.format, atomic.modification_time(self.path))
@@ -294,17 +320,19 @@ class MemoryFile:
     def _version(self, data: bytes | None) -> str:
         return "" if data is None else self._content(data).version
 
-    def _look(self, marks: atomic.Marks | None = None) -> _Content:
-        """Read the file, unless it is still the one that was read last."""
-        known = self._read_last
-        if known and known[0] == (marks or atomic.marks(self.path)):
-            return known[1]
-        data, resting = atomic.read_settled(self.path, atomic.MAX_PAGE_BYTES)
+    def look(self) -> Look:
+        """Read the file, unless it is still the one that was read last; it is opened once."""
+        known = self._last_look
+        data, marks = atomic.read_settled(
+            self.path, atomic.MAX_PAGE_BYTES, known.marks if known else None
+        )
+        if known and data is None and marks:
+            return known
         if data is None:
             raise atomic.make_vanished_error(self.path)
-        content = self._content(data)
-        self._read_last = (resting, content) if resting else None
-        return content
+        look = Look(self._content(data), marks)
+        self._last_look = look if marks else None
+        return look
 
     def mend(self) -> list[Memory]:
         """Bring back what somebody else's save wiped unseen; return the facts brought back."""
@@ -314,25 +342,24 @@ class MemoryFile:
         newer = [change for change in self.journal.read() if not known or change.n > known.n]
         return [change.after for change in newer if change.op == "restore" and change.after]
 
-    def needs_mending(self, marks: atomic.Marks | None = None) -> bool:
+    def needs_mending(self, look: Look | None = None) -> bool:
         """Whether somebody else saved the file since our last look, and left it quiet."""
-        if self._is_known(marks or atomic.marks(self.path)):
+        if not self.path.exists() or self._is_known(look or self.look()):
             return False
         age = time.time() - atomic.modification_time(self.path).timestamp()
         return not 0 <= age < QUIET_SECONDS
 
-    def _is_known(self, own: atomic.Marks | None) -> bool:
-        """Whether the file is as our last change left it; one that is not there is."""
-        beside = atomic.previous_path(self.path), self.journal.path
-        marks = own, *map(atomic.marks, beside)
-        # Judged before reading: a save within the same tick would leave the same marks.
-        is_at_rest = all(one is None or atomic.is_at_rest(one) for one in marks)
-        if marks == self._known_marks or not self.path.exists():
+    def _is_known(self, look: Look) -> bool:
+        """Whether the file is as our last change left it."""
+        beside = [atomic.marks(one) for one in (atomic.previous_path(self.path), self.journal.path)]
+        marks = look.marks, *beside
+        is_at_rest = look.marks is not None and all(map(_is_at_rest, beside))
+        if marks == self._known_marks:
             return True
         last = self.journal.last()
         if last is None:
             return True
-        is_known = self._look(own).version == last.new and self._late_save(last) is None
+        is_known = look.content.version == last.new and self._late_save(last) is None
         self._known_marks = marks if is_known and is_at_rest else None
         return is_known
 
@@ -602,6 +629,10 @@ def _is_beginning(part: bytes, text: str | None, version: str) -> bool:
     """Whether a part is the beginning of a text that was told from the record, and rightly."""
     whole = None if text is None else text.encode()
     return whole is not None and atomic.version(whole) == version and whole.startswith(part)
+
+
+def _is_at_rest(marks: atomic.Marks | None) -> bool:
+    return marks is None or atomic.is_at_rest(marks)
 
 
 def _read(path: Path) -> bytes | None:
