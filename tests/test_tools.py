@@ -13,7 +13,10 @@ import pytest
 
 from turnleaf import Settings
 from turnleaf.core.changes import Source
+from turnleaf.store.ambient import local_now
 from turnleaf.store.contracts import Stores
+from turnleaf.store.memory.place import MemoryPlace
+from turnleaf.store.memory.stores import MemoryStores
 from turnleaf.tools import TOOLS, MemoryTools, ToolContext, list_specs
 
 MORNING = datetime(2026, 11, 16, 9, 30, tzinfo=UTC)
@@ -532,3 +535,14 @@ def test_the_command_serves_the_same_tools(tools: MemoryTools, tmp_path: Path) -
         "-P", "-m", "turnleaf", "--data-dir", str(tmp_path), "mcp", "--conversation", "slack:1.5",
         "--saved", "k7m2", "--document", "頁面.html",
     ]  # fmt: skip
+
+
+def test_no_command_is_offered_for_what_no_other_program_can_open() -> None:
+    stores = MemoryStores(MemoryPlace(), now=local_now)
+    assert MemoryTools(stores).command == []
+
+
+def test_another_program_opens_the_same_space_with_the_options(tmp_path: Path) -> None:
+    stores = Stores.open(tmp_path, space="anna")
+    assert [*stores.options] == ["--data-dir", str(tmp_path), "--space", "anna"]
+    assert [*Stores.open(tmp_path).options] == ["--data-dir", str(tmp_path)]

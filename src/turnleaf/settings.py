@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -378,6 +379,10 @@ class DataFolder:
         """The folder of the daily log."""
         return self.path / "prompts/memory/daily"
 
+    def of_space(self, space: str) -> DataFolder:
+        """Return the part that a space other than the default has."""
+        return replace(self, path=self.path / SPACES / space, root=self.path, space=space)
+
     def _configured_path(self, settings: Settings, field: str) -> Path | None:
         """Return a location that was set; one in the config file is relative to its folder."""
         name = getattr(settings, field)
@@ -386,6 +391,17 @@ class DataFolder:
             return None
         is_in_file = settings.sources.get(field) == "file"
         return self.path / _expand_home(name) if is_in_file else _expand_home(name)
+
+
+def find_setting(name: str) -> Setting:
+    """Return the setting of a key or an environment variable; raise SettingsError for none."""
+    names = {name: one for one in SETTINGS for name in (one.key, one.variable)}
+    if name not in names:
+        near = get_close_matches(name, names, 1)
+        hint = f'; did you mean "{near[0]}"?' if near else "; turnleaf config lists them"
+        message = f'there is no setting "{name}"{hint}'
+        raise SettingsError(message)
+    return names[name]
 
 
 def data_folder(
@@ -399,8 +415,8 @@ def data_folder(
     found = [path for path in (here, user) if path.is_dir()]
     if option:
         chosen, why = Path(option), "--data-dir names it"
-    elif environ.get("TURNLEAF_DATA_DIR"):
-        chosen, why = Path(environ["TURNLEAF_DATA_DIR"]), "TURNLEAF_DATA_DIR names it"
+    elif named := default_place(environ):
+        chosen, why = Path(named), "TURNLEAF_DATA_DIR names it"
     elif in_home_assistant(environ):
         chosen, why = Path("/data"), "this is Home Assistant (SUPERVISOR_TOKEN is set)"
     elif here.is_dir():
@@ -409,6 +425,11 @@ def data_folder(
         chosen, why = user, "it is the user's data folder"
     chosen = _expand_home(chosen).absolute()
     return DataFolder(chosen, why, tuple(path for path in found if path != chosen))
+
+
+def default_place(environ: Mapping[str, str] = ENVIRONMENT) -> str | None:
+    """Return the folder or address that TURNLEAF_DATA_DIR names, if it does."""
+    return environ.get("TURNLEAF_DATA_DIR") or None
 
 
 def default_space(environ: Mapping[str, str] = ENVIRONMENT) -> str | None:

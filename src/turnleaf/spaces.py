@@ -15,6 +15,7 @@ from turnleaf.store.contracts import Stores
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from datetime import datetime
+    from pathlib import Path
 
     from turnleaf.core.dialogue import Model
     from turnleaf.settings import DataFolder
@@ -37,13 +38,13 @@ class Spaces:
 
     def __init__(
         self,
-        folder: DataFolder,
+        where: DataFolder | str | Path | None = None,
         *,
         model: Model | None = None,
         now: Callable[[], datetime] = local_now,
         most_open: int = MOST_OPEN,
     ) -> None:
-        self._folder = folder
+        self._where = where
         self._model = model
         self._now = now
         self._most_open = most_open
@@ -91,7 +92,7 @@ class Spaces:
         with self._changed:
             one = self._opened.get(space)
             if one is None:
-                stores = Stores.open(self._folder, space=space, now=self._now)
+                stores = Stores.open(self._where, space=space, now=self._now)
                 one = _OpenSpace(Assistant(stores, model=self._model, now=self._now))
                 self._opened[space] = one
             self._opened.move_to_end(space)

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from turnleaf.core.memories import Memory
     from turnleaf.core.schedules import Run, Schedule
     from turnleaf.core.search.hits import Hit
-    from turnleaf.settings import DataFolder
     from turnleaf.store.contracts import Stores
 
     Arguments = Mapping[str, Any]
@@ -113,10 +112,10 @@ class MemoryTools:
     @property
     def command(self) -> Sequence[str]:
         """The command that serves the same tools over MCP on stdio; empty where there is none."""
-        if find_spec("mcp") is None:
+        if find_spec("mcp") is None or not self.stores.options:
             return []
         turn = self.turn
-        command = [*stdio_command(self.stores.folder)]
+        command = [*stdio_command(self.stores)]
         if turn.conversation:
             command += ["--conversation", turn.conversation]
         command += [part for one in turn.saved for part in ("--saved", one)]
@@ -394,14 +393,12 @@ CHANGEABLE = {
 """What of a schedule can be given, and what the store calls it."""
 
 
-def stdio_command(folder: DataFolder) -> Sequence[str]:
+def stdio_command(stores: Stores) -> Sequence[str]:
     """Return the command that serves a space's tools over MCP, from wherever it is started.
 
     Without -P a module in the folder where it is started would be taken for one of Python's own.
     """
-    where = ("--data-dir", str(folder.root or folder.path))
-    space = ("--space", folder.space) if folder.root else ()
-    return (sys.executable, "-P", "-m", "turnleaf", *where, *space, "mcp")
+    return (sys.executable, "-P", "-m", "turnleaf", *stores.options, "mcp")
 
 
 def _check_arguments(name: str, arguments: Arguments) -> Arguments:

@@ -111,6 +111,33 @@ def test_the_place_of_data_dir_is_told(cli: Cli) -> None:
 # The data folder
 
 
+@pytest.mark.parametrize("is_option", [True, False])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("remember", "x"),
+        ("config", "enabled"),
+        ("doctor",),
+        ("mcp", "config", "--client", "claude"),
+    ],
+)
+def test_an_address_is_not_taken_for_a_folder(
+    cli: Cli,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    command: tuple[str, ...],
+    *,
+    is_option: bool,
+) -> None:
+    address = "postgresql://me:secret@host/memory"
+    monkeypatch.setenv("TURNLEAF_DATA_DIR", "" if is_option else address)
+    result = cli(*(("--data-dir", address) if is_option else ()), *command)
+    assert result.code == 2
+    assert "cannot keep anything at a postgresql:// address; pass a folder" in result.err
+    assert "secret" not in result.err
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_data_dir_goes_before_the_environment(cli: Cli, tmp_path: Path) -> None:
     other = tmp_path / "茶 other"
     cli("--data-dir", str(other), "remember", MING)

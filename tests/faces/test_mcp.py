@@ -23,7 +23,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp_types import TextResourceContents
 
 from turnleaf import DailyLog, MemoryStore, ScheduleStore
-from turnleaf.settings import DataFolder
+from turnleaf.store.contracts import Stores
 from turnleaf.store.files import atomic
 from turnleaf.tools import list_specs, stdio_command
 
@@ -45,7 +45,7 @@ INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
 
 def served(folder: Path, *options: str) -> StdioServerParameters:
-    command, *arguments = stdio_command(DataFolder(folder, "a test"))
+    command, *arguments = stdio_command(Stores.open(folder))
     return StdioServerParameters(
         command=command, args=[*arguments, *options], env={"EMBEDDINGS": "off"}, cwd=folder
     )
@@ -313,7 +313,7 @@ def test_a_client_that_disappears_in_the_middle_of_a_call_leaves_the_memory_whol
         "-c",
         LEAVING,
         json.dumps(requests),
-        *stdio_command(DataFolder(tmp_path, "a test")),
+        *stdio_command(Stores.open(tmp_path)),
     ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as client:
         # Whoever writes has to wait, so that the call is under way when the client goes.

@@ -42,7 +42,7 @@ def test_what_is_there_stays(tmp_path: Path) -> None:
 
 def test_a_setting_that_is_unset_has_its_default_again(tmp_path: Path) -> None:
     config(tmp_path).update({"enabled": False, "memoryMaxItems": 5})
-    config(tmp_path).unset("enabled")
+    config(tmp_path).change({"enabled": None})
     assert written(tmp_path) == {"memoryMaxItems": 5}
 
 

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from turnleaf.core.languages.language import DEFAULT, choose_language
 from turnleaf.core.languages.replies import FILE, words_in
 from turnleaf.core.plurals import pluralize
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +33,7 @@ class Retention:
             return words[self.span]
         return words["one_day"] if self.days == 1 else words["days"].format(self.days)
 
-    def announce(self, location: Path, wanted: str = DEFAULT) -> str:
+    def announce(self, location: object, wanted: str = DEFAULT) -> str:
         """Return in one line what is kept from now on, where, and how to change that.
 
         That is in the language that is `wanted`, if we have it.

@@ -1103,7 +1103,10 @@ class Stores(ABC):
     @property
     @abstractmethod
     def folder(self) -> DataFolder:
-        """The operator's own folder, for the token, the settings and what `doctor` shows."""
+        """The operator's own folder, for the token, results of schedules and what `doctor` shows.
+
+        Each space has a part of it; the token and the settings are those of the whole.
+        """
 
     @property
     @abstractmethod
@@ -1114,6 +1117,14 @@ class Stores(ABC):
     @abstractmethod
     def location(self) -> str:
         """Where it is, to be shown to people."""
+
+    @property
+    @abstractmethod
+    def options(self) -> Sequence[str]:
+        """The options with which another program opens the same space; () where none can.
+
+        They are seen by everybody on the machine, so they hold no password.
+        """
 
     @property
     @abstractmethod

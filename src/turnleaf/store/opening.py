@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from turnleaf.core.setting_kinds import is_space_name
 from turnleaf.errors import InvalidInput
-from turnleaf.settings import SPACES, DataFolder, data_folder, default_space
+from turnleaf.settings import DataFolder, data_folder, default_place, default_space
 from turnleaf.store.ambient import local_now
+from turnleaf.store.files.config import ConfigFile
 from turnleaf.store.files.stores import FileStores
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from turnleaf.core.examination import Examination
     from turnleaf.settings import Settings
-    from turnleaf.store.contracts import Stores
+    from turnleaf.store.contracts import Config, Stores
 
 
 def open_stores(
@@ -28,15 +28,30 @@ def open_stores(
     now: Callable[[], datetime] | None = None,
 ) -> Stores:
     """Open a space; see `Stores.open`."""
-    if isinstance(where, str) and "://" in where:
+    return FileStores(find_folder(where, space), now=now or local_now)
+
+
+def open_config(where: str | None = None) -> Config:
+    """Open the settings of a place, which all its spaces share; nothing else need be readable."""
+    return ConfigFile(find_folder(where).config)
+
+
+def find_folder(
+    where: DataFolder | str | Path | None = None, space: str | None = None
+) -> DataFolder:
+    """Return the operator's own folder of a place, or the part of it that a space has.
+
+    Raise InvalidInput for an address that this version has no backend for.
+    """
+    named = where or default_place()
+    if isinstance(named, str) and "://" in named:
         # Only the scheme is named: an address may hold a password.
         message = (
-            f"this version cannot keep anything at a {where.partition('://')[0]}:// address; "
+            f"this version cannot keep anything at a {named.partition('://')[0]}:// address; "
             "pass a folder"
         )
         raise InvalidInput(message)
-    folder = where if isinstance(where, DataFolder) else data_folder(where)
-    return FileStores(in_space(folder, space), now=now or local_now)
+    return in_space(where if isinstance(where, DataFolder) else data_folder(where), space)
 
 
 def examine_stores(folder: DataFolder, settings: Settings) -> Examination:
@@ -64,4 +79,4 @@ def in_space(folder: DataFolder, space: str | None) -> DataFolder:
             "64 characters at most, the first a letter or digit"
         )
         raise InvalidInput(message)
-    return replace(folder, path=folder.path / SPACES / space, root=folder.path, space=space)
+    return folder.of_space(space)

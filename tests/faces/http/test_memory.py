@@ -354,7 +354,7 @@ def test_a_message_is_found_with_its_place_in_its_conversation(
     assert (hit["source"], hit["speaker"], hit["trust"]) == ("conversations", "user", "user")
     assert (hit["conversation"], hit["message"], hit["shown"]) == ("web:1", asked, True)
     assert hit["time"].endswith("Z")
-    assert hit["file"] == "conversations/conversations.db"
+    assert hit["file"] == "conversations.db"
 
 
 def test_nothing_found_is_an_empty_answer(visitor: httpx2.Client) -> None:

@@ -93,6 +93,12 @@ def test_all_spaces_of_a_place_have_the_same_settings(backend: Backend) -> None:
     assert backend.open("bob").settings.memory_max_items == 8
 
 
+def test_spaces_share_the_token_and_no_file_of_results(backend: Backend) -> None:
+    folders = [backend.open(name).folder for name in ("default", "anna", "bob")]
+    assert len({folder.token for folder in folders}) == 1
+    assert len({folder.results for folder in folders}) == 3
+
+
 @pytest.mark.parametrize(
     "name", ["", ".", "..", "../bob", "a/b", "Anna", "_x", "-x", "a b", "a\0", "a\n", "x" * 65]
 )

@@ -15,14 +15,15 @@ from turnleaf.core.languages.translation import translate
 from turnleaf.errors import InvalidInput, NotFound
 from turnleaf.faces.cli.output import flatten, note
 from turnleaf.search import use_settings
-from turnleaf.settings import DataFolder, Settings, data_folder, find_terminal_language
+from turnleaf.settings import find_terminal_language
 from turnleaf.store.contracts import Stores
-from turnleaf.store.opening import in_space
+from turnleaf.store.opening import find_folder, open_config
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from turnleaf.store.contracts import Conversations, Facts, Passages
+    from turnleaf.settings import DataFolder, Settings
+    from turnleaf.store.contracts import Config, Conversations, Facts, Passages
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 yes = click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
@@ -38,18 +39,23 @@ class Workspace:
 
     @cached_property
     def folder(self) -> DataFolder:
-        """The data folder, or the part of it that the space has."""
-        return in_space(data_folder(self.data_dir), self.space)
+        """The operator's own folder, or the part of it that the space has."""
+        return find_folder(self.data_dir, self.space)
 
     @cached_property
     def stores(self) -> Stores:
         """Everything in it."""
-        return Stores.open(self.folder)
+        return Stores.open(self.data_dir, space=self.space)
+
+    @cached_property
+    def config(self) -> Config:
+        """The settings that can be changed there, also where nothing else can be opened."""
+        return open_config(self.data_dir)
 
     @cached_property
     def settings(self) -> Settings:
         """The settings that hold there."""
-        return Settings.load(self.folder.config.parent)
+        return self.config.load()
 
     @cached_property
     def memory(self) -> Facts:

@@ -423,7 +423,7 @@ def _show_status(chat: Chat, _: str) -> None:
         "to learn from": pluralize(waiting, "message"),
         "calls today": f"{spent} of {settings.extract_daily_calls} for learning",
         "search": searching.describe(settings),
-        "data folder": str(assistant.folder.path),
+        "data folder": assistant.stores.location,
     }
     for name, value in status.items():
         say(f"{name:<14}{flatten(value)}")

@@ -10,8 +10,7 @@ from turnleaf.errors import InvalidInput
 from turnleaf.faces.cli.arguments import TEXT, Workspace, as_json, pass_workspace
 from turnleaf.faces.cli.output import format_value, note, say_json, say_result
 from turnleaf.faces.cli.terminal import show_table
-from turnleaf.settings import SETTINGS
-from turnleaf.store.files.config import ConfigFile, find_setting
+from turnleaf.settings import SETTINGS, find_setting
 
 if TYPE_CHECKING:
     from turnleaf.settings import Setting, Settings
@@ -43,10 +42,8 @@ def config(
         _list(workspace.settings, as_json=as_json)
         return
     setting = find_setting(wanted)
-    if unset is not None:
-        ConfigFile(workspace.folder.config).unset(setting.key)
-    elif value is not None:
-        ConfigFile(workspace.folder.config).update({setting.key: value})
+    if unset is not None or value is not None:
+        workspace.config.change({setting.key: value})
     _show(setting, workspace.settings, as_json=as_json)
     if unset or value:
         _note_environment(setting, workspace.settings)

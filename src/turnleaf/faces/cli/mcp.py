@@ -201,7 +201,7 @@ def config(workspace: Workspace, client: str, http: str | None) -> None:
     if http is None:
         check_installed()
         note(wanted.place)
-        say(wanted.by_command(stdio_command(workspace.folder)))
+        say(wanted.by_command(stdio_command(workspace.stores)))
         _mention_variables(workspace)
         return
     if wanted.by_address is None:

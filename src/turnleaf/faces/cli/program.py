@@ -17,7 +17,6 @@ from turnleaf.errors import InvalidInput, NotFound, StorageError, TurnleafError
 from turnleaf.faces.cli import COMMANDS, COMPLETION_VARIABLE, FAILED, make_overview
 from turnleaf.faces.cli.arguments import Workspace
 from turnleaf.faces.cli.output import complain, flatten, note, show_warnings
-from turnleaf.settings import Settings
 from turnleaf.store.files.conversations.takeover import describe_unimported
 
 if TYPE_CHECKING:
@@ -93,9 +92,7 @@ def program(ctx: click.Context, data_dir: str | None, space: str | None) -> None
 def _mention_unimported(workspace: Workspace) -> None:
     # The command itself says what is wrong with them, and may change the settings that it reads.
     with suppress(TurnleafError, OSError):
-        notice = describe_unimported(
-            workspace.folder, Settings.load(workspace.folder.config.parent)
-        )
+        notice = describe_unimported(workspace.folder, workspace.config.load())
         if notice:
             note(f"note: {notice}")
 

@@ -88,7 +88,7 @@ def serve(
         access = Access(bound, its_port, token and token.value, allowed, supervisor)
         limits = INGRESS if supervisor else RequestLimits()
         mention_keeping(workspace)
-        with run_for_weeks(workspace.folder) as assistant:
+        with run_for_weeks(workspace.stores) as assistant:
 
             def ready() -> None:
                 _greet(assistant, address_of(listener), token)

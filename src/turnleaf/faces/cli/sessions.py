@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from turnleaf.core.stored_messages import ConversationSummary
     from turnleaf.faces.cli.arguments import Workspace
     from turnleaf.learning import LearnedFact
-    from turnleaf.settings import DataFolder
+    from turnleaf.store.contracts import Stores
 
 CLI = "cli:"
 LEARNING_SECONDS = 2.0
@@ -42,7 +42,11 @@ def greet(title: str, assistant: Assistant, details: Mapping[str, str]) -> None:
     """Print that a program runs, on which data and with which model."""
     say(title)
     model = describe(assistant.settings)
-    for name, value in {"data folder": assistant.folder.path, "model": model, **details}.items():
+    for name, value in {
+        "data folder": assistant.stores.location,
+        "model": model,
+        **details,
+    }.items():
         say(f"  {name:<13}{value}")
     say("Press Ctrl-C to stop.")
     sys.stdout.flush()
@@ -54,7 +58,7 @@ def talk(workspace: Workspace, *, flush: bool) -> Iterator[Assistant]:
 
     After an interruption the rest stays queued for the next time.
     """
-    assistant = Assistant(workspace.folder)
+    assistant = Assistant(workspace.stores)
     is_whole = False
     try:
         yield assistant
@@ -65,11 +69,11 @@ def talk(workspace: Workspace, *, flush: bool) -> Iterator[Assistant]:
 
 
 @contextmanager
-def run_for_weeks(folder: DataFolder) -> Iterator[Assistant]:
+def run_for_weeks(stores: Stores) -> Iterator[Assistant]:
     """Yield the assistant of a server; at the end it learns for a short time only."""
     give_back_memory()
     with watch_end():
-        assistant = Assistant(folder)
+        assistant = Assistant(stores)
         try:
             yield assistant
         finally:

@@ -14,7 +14,6 @@ from turnleaf.faces.cli.output import note, say_json
 from turnleaf.faces.cli.sessions import greet, mention_keeping, run_for_weeks
 from turnleaf.faces.processes import end_soon, require_extra, stop_on
 from turnleaf.scheduling import Runner
-from turnleaf.settings import data_folder
 from turnleaf.spaces import Spaces
 from turnleaf.store.index_upkeep import IndexUpkeep
 
@@ -70,9 +69,9 @@ def _run(workspace: Workspace) -> None:
     client = make_client(bot_token)
     me = fetch_identity(client)
     mention_keeping(workspace)
-    with run_for_weeks(workspace.folder) as assistant:
+    with run_for_weeks(workspace.stores) as assistant:
         assistant.init()
-        spaces = Spaces(data_folder(workspace.data_dir))
+        spaces = Spaces(workspace.data_dir)
         bot = Bot(assistant, client, me, spaces=spaces)
         line = SocketMode(bot, client, me, app_token)
         deliver = to_slack(settings, stop)

@@ -20,8 +20,7 @@ from turnleaf.errors import SettingsError
 from turnleaf.faces.http.problems import Refused, document_problems
 from turnleaf.faces.http.requests import JSON_ONLY, Given
 from turnleaf.faces.http.schemas import JsonModel, SettingSource, SettingValue
-from turnleaf.settings import ENVIRONMENT, SETTINGS, check_value, list_allowed_urls
-from turnleaf.store.files.config import find_setting
+from turnleaf.settings import ENVIRONMENT, SETTINGS, check_value, find_setting, list_allowed_urls
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -372,7 +372,11 @@ def _view_parts(
 def _find_place(message: int, assistant: Assistant) -> dict[str, Any]:
     """Return where a message is now; nothing is known of an erased one."""
     store = assistant.conversations
-    place = {"file": store.location.name, "line": message, "id": str(message)}
+    place = {
+        "file": assistant.stores.redact(str(store.location)),
+        "line": message,
+        "id": str(message),
+    }
     found = store.find_message(message)
     if found is None:
         return place

@@ -111,9 +111,11 @@ def get_memory(
     if _wants_text(request.headers.get("accept", "")):
         return Response(text.encode(), media_type=_find_media_type(assistant), headers=headers)
     response.headers.update(headers)
-    location = assistant.memory.location
     return MainMemory(
-        content=text, etag=make_etag(version), format=_find_format(assistant), file=location.name
+        content=text,
+        etag=make_etag(version),
+        format=_find_format(assistant),
+        file=assistant.stores.redact(str(assistant.memory.location)),
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from datetime import date
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -16,7 +15,7 @@ from turnleaf.core.search.terms import find_matches
 from turnleaf.core.times import to_iso
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection
 
     from turnleaf.assistant import Assistant
     from turnleaf.core.memories import Memory
@@ -193,7 +192,7 @@ class HitView(JsonModel):
         record = {
             "text": found.text,
             "source": found.source,
-            "file": show_path(found.path, assistant),
+            "file": assistant.stores.redact(str(found.path)),
             "line": found.line,
             "heading": found.heading,
             "date": found.date,
@@ -214,15 +213,3 @@ class HitView(JsonModel):
 
 def _round(part: float | None) -> float | None:
     return None if part is None else round(part, SCORE_DIGITS)
-
-
-def show_path(path: Path, assistant: Assistant) -> str:
-    """Return a path relative to the memory or data folder, without revealing other folders."""
-    inside = (path.relative_to(folder) for folder in _folders(assistant) if folder in path.parents)
-    return next(inside, Path(path.name)).as_posix()
-
-
-def _folders(assistant: Assistant) -> Iterator[Path]:
-    folder = assistant.folder
-    named = (folder.memory(assistant.settings).parent, folder.daily.parent, folder.path)
-    yield from (place for one in named for place in (one, one.resolve()))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.examination import Row
 from turnleaf.errors import SettingsError
-from turnleaf.settings import REPLACED, SETTINGS, Settings, check_value
+from turnleaf.settings import REPLACED, Settings, check_value, find_setting
 from turnleaf.store.files import atomic
 from turnleaf.store.files.examining import collect, refuse_odd
 
@@ -17,10 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from turnleaf.core.examination import Part
-    from turnleaf.settings import DataFolder, Setting
-
-BY_KEY = {setting.key: setting for setting in SETTINGS}
-BY_VARIABLE = {setting.variable: setting for setting in SETTINGS}
+    from turnleaf.settings import DataFolder
 
 
 class ConfigFile:
@@ -43,10 +39,6 @@ class ConfigFile:
         self.change(
             {key: check_value(find_setting(key), value, key) for key, value in values.items()}
         )
-
-    def unset(self, key: str) -> None:
-        """Reset a setting to its default."""
-        self.change({key: None})
 
     def change(self, values: Mapping[str, Any]) -> None:
         """Change some settings in one step; those given as None have their default again."""
@@ -76,17 +68,6 @@ class ConfigFile:
             message = f"{self.path} must hold one JSON object of settings; correct it or remove it"
             raise SettingsError(message)
         return config
-
-
-def find_setting(key: str) -> Setting:
-    """Return the setting with that key, or with that environment variable."""
-    found = BY_KEY.get(key) or BY_VARIABLE.get(key)
-    if found is None:
-        near = difflib.get_close_matches(key, [*BY_KEY, *BY_VARIABLE], 1)
-        hint = f'; did you mean "{near[0]}"?' if near else "; turnleaf config lists them"
-        message = f'there is no setting "{key}"{hint}'
-        raise SettingsError(message)
-    return found
 
 
 def _serialize(config: Mapping[str, Any]) -> bytes:

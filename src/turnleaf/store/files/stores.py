@@ -38,7 +38,7 @@ from turnleaf.store.files.sources import Files, MemoryPages
 from turnleaf.store.files.watcher import FileAnnouncements
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import datetime
 
     from turnleaf.core.examination import Part
@@ -148,6 +148,13 @@ class FileStores(Stores):
         return str(self._folder.path)
 
     @property
+    def options(self) -> Sequence[str]:
+        """The options with which another program opens the same space."""
+        folder = self._folder
+        space = ("--space", folder.space) if folder.root else ()
+        return ("--data-dir", str(folder.root or folder.path), *space)
+
+    @property
     def settings(self) -> Settings:
         """The settings that hold now, read again when somebody changed them."""
         state = _state_of(self._folder.config)
@@ -179,7 +186,8 @@ class FileStores(Stores):
         """Return a text without the folders of this machine, for people elsewhere."""
         stores = (self.facts, self.conversations)
         places = [Path(str(one.location)).parent for one in stores]
-        return without_folders(text, [*places, self._folder.path])
+        places += [self._folder.daily.parent, self._folder.path]
+        return without_folders(text, [path for one in places for path in (one, one.resolve())])
 
     def tidy(self) -> list[str]:
         """Remove what kills left of unfinished writes; return the copies that were set aside."""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from turnleaf.errors import SettingsError
-from turnleaf.settings import SETTINGS, Setting, Settings, check_value
+from turnleaf.settings import Settings, check_value, find_setting
 from turnleaf.store.memory.place import Keeper, MemoryPlace, Now, in_one_step
 
 if TYPE_CHECKING:
@@ -32,7 +30,7 @@ class MemoryConfig(Keeper):
     @in_one_step
     def change(self, values: Mapping[str, Any]) -> None:
         """Change some settings, all or none; None restores a default."""
-        wanted = {_find(name): value for name, value in values.items()}
+        wanted = {find_setting(name): value for name, value in values.items()}
         new = {
             one.key: check_value(one, value, one.key)
             for one, value in wanted.items()
@@ -42,14 +40,3 @@ class MemoryConfig(Keeper):
             self._values.pop(one.key, None)
         self._values.update(new)
         self.announce()
-
-
-def _find(name: str) -> Setting:
-    """Return the setting of a key or a variable; raise SettingsError for none."""
-    names = {name: one for one in SETTINGS for name in (one.key, one.variable)}
-    if name in names:
-        return names[name]
-    near = get_close_matches(name, [one.key for one in SETTINGS], 1)
-    remedy = f'did you mean "{near[0]}"?' if near else "turnleaf config lists them"
-    message = f'there is no setting "{name}"; {remedy}'
-    raise SettingsError(message)

@@ -21,6 +21,8 @@ from turnleaf.store.memory.records import MemoryRecords
 from turnleaf.store.memory.schedules import MemorySchedules
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from turnleaf.settings import Settings
 
 _NAME = re.compile(r"[^\W_][\w-]{0,63}")
@@ -53,7 +55,8 @@ class MemoryStores(contracts.Stores):
     @property
     def folder(self) -> DataFolder:
         """The operator's own folder: the one that the programs would use."""
-        return data_folder()
+        folder = data_folder()
+        return folder if self._space == folder.space else folder.of_space(self._space)
 
     @property
     def space(self) -> str:
@@ -64,6 +67,11 @@ class MemoryStores(contracts.Stores):
     def location(self) -> str:
         """Where it is, to be shown to people."""
         return self._facts.location
+
+    @property
+    def options(self) -> Sequence[str]:
+        """Return (): no other program sees what is in memory."""
+        return ()
 
     @property
     def settings(self) -> Settings:

@@ -1,0 +1,52 @@
+"""The server over stores that have no folder, no file and no path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.faces.http.conftest import serving, settled
+from turnleaf.assistant import Assistant
+from turnleaf.core.messages import Message
+from turnleaf.store.ambient import local_now
+from turnleaf.store.memory.place import MemoryPlace
+from turnleaf.store.memory.stores import MemoryStores
+
+LAMP = "客廳的燈叫做小明"
+
+
+@pytest.fixture
+def assistant(tmp_path: Path) -> Iterator[Assistant]:
+    with settled(tmp_path):
+        stores = MemoryStores(MemoryPlace(), now=local_now)
+        stores.config.change({"model": "recall", "embeddings": False})
+        with Assistant(stores) as opened:
+            yield opened
+
+
+@pytest.fixture
+def client(assistant: Assistant) -> Iterator[httpx2.Client]:
+    with serving(assistant) as url, httpx2.Client(base_url=url) as opened:
+        yield opened
+
+
+def test_the_memory_is_read_and_saved(assistant: Assistant, client: httpx2.Client) -> None:
+    assistant.memory.add(LAMP)
+    main = client.get("/api/memory/main").json()
+    assert LAMP in main["content"]
+    assert main["file"] == assistant.memory.location
+
+
+def test_what_was_said_is_found_and_an_answer_names_it(
+    assistant: Assistant, client: httpx2.Client
+) -> None:
+    assistant.record("web:1", [Message("user", LAMP), Message("assistant", "好")])
+    assistant.erase_conversation("web:none")
+    [hit] = client.get("/api/memory/search", params={"q": "小明", "limit": 1}).json()["results"]
+    assert hit["text"] == LAMP
+    assistant.reply("web:2", "客廳的燈叫什麼名字？")
+    shown = client.get("/api/conversations/web:2").json()["messages"]
+    assert LAMP in shown[1]["content"]
