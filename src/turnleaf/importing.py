@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from turnleaf.core.imports.candidates import Candidate, Stated
+    from turnleaf.core.imports.candidates import ProposedFact, Stated
     from turnleaf.core.imports.recognition import Reader
     from turnleaf.core.imports.values import Found, FoundMessage
     from turnleaf.store.contracts import Stores
@@ -212,7 +212,7 @@ class Importer:
             if not self.dry_run and not self._propose(one):
                 self.report.to_review -= 1
 
-    def _propose(self, one: Candidate) -> bool:
+    def _propose(self, one: ProposedFact) -> bool:
         """Add a fact to those pending review; one that was rejected before does not come back."""
         source = Source(
             one.quote, one.stated.conversation, one.stated.time, trust="user", name=None

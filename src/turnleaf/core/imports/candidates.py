@@ -34,7 +34,7 @@ class Stated:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class ProposedFact:
     """A fact to be reviewed, and the words that it rests on."""
 
     memory: Memory
@@ -52,9 +52,9 @@ def find_stated(conversation: str, text: str, time: datetime, names: Names) -> l
     return [Stated(conversation, time, text, one) for one in found if not one.statement.is_weak]
 
 
-def choose_candidates(stated: Iterable[Stated], known: Sequence[Memory]) -> list[Candidate]:
+def choose_candidates(stated: Iterable[Stated], known: Sequence[Memory]) -> list[ProposedFact]:
     """Return the facts that hold by all that was said and that are not known yet."""
-    chosen: dict[str, Candidate] = {}
+    chosen: dict[str, ProposedFact] = {}
     for one in sorted(stated, key=lambda one: one.time):
         candidates = [each.memory for each in chosen.values()]
         verdict = judge(one.finding.statement, [*known, *candidates])
@@ -69,7 +69,7 @@ def choose_candidates(stated: Iterable[Stated], known: Sequence[Memory]) -> list
     return list(chosen.values())
 
 
-def _add(chosen: dict[str, Candidate], one: Stated, known: Sequence[Memory]) -> None:
+def _add(chosen: dict[str, ProposedFact], one: Stated, known: Sequence[Memory]) -> None:
     content = mask_fact(one.finding.content, one.message)
     if not content or any(memory.content == content for memory in known):
         return
@@ -84,4 +84,4 @@ def _add(chosen: dict[str, Candidate], one: Stated, known: Sequence[Memory]) -> 
         one.finding.statement.slot,
         one.finding.until,
     )
-    chosen[memory.id] = Candidate(memory, one)
+    chosen[memory.id] = ProposedFact(memory, one)

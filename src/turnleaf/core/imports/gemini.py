@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import html
 import re
+from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from turnleaf.core.data import load_data
 from turnleaf.core.imports.values import (
     Found,
     FoundConversation,
@@ -27,10 +29,16 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
 PROGRAM = "gemini"
-_PROMPT = re.compile(r"^(?:Prompted|Asked|已提示|提示詞|提示|輸入提示)[:：]?\s+", re.IGNORECASE)
 _BREAK = re.compile(r"<(?:br\s*/?|/p|/li|/h\d|/tr|/pre)>", re.IGNORECASE)
 _ITEM = re.compile(r"<li[^>]{0,200}>", re.IGNORECASE)
 _TAG = re.compile(r"<[^>]{0,2000}>")
+
+
+@cache
+def _prompt_mark() -> re.Pattern[str]:
+    """Return what stands before a prompt, in the languages that My Activity is known in."""
+    marks = "|".join(map(re.escape, load_data("imports/gemini.toml")["marks"]))
+    return re.compile(rf"^(?:{marks})[:：]?\s+", re.IGNORECASE)
 
 
 def is_activity(record: Json) -> bool:
@@ -55,7 +63,7 @@ def read_activity(records: Iterable[Json], zone: tzinfo | None) -> Iterator[Foun
 
 def _find_day(entry: dict[str, Json], zone: tzinfo | None) -> str | None:
     time = read_time(entry.get("time"))
-    is_prompt = time is not None and _PROMPT.match(read_text(entry.get("title")))
+    is_prompt = time is not None and _prompt_mark().match(read_text(entry.get("title")))
     return time.astimezone(zone).date().isoformat() if time and is_prompt else None
 
 
@@ -65,7 +73,7 @@ def _read_day(day: str, entries: Iterable[dict[str, Json]]) -> Iterator[Found]:
         time = read_time(entry.get("time"))
         items = map(read_dict, read_list(entry.get("safeHtmlItem")))
         answer = "\n\n".join(_to_text(read_text(item.get("html"))) for item in items).strip()
-        prompt = _PROMPT.sub("", read_text(entry.get("title"))).strip()
+        prompt = _prompt_mark().sub("", read_text(entry.get("title"))).strip()
         for role, text in (("user", prompt), ("assistant", answer)):
             if text:
                 parent = len(messages) - 1 if messages else None
