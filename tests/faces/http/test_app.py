@@ -6,7 +6,7 @@ import logging
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import httpx2
 import pytest
@@ -179,12 +179,18 @@ def test_a_sign_of_life(visitor: httpx2.Client) -> None:
     assert visitor.get("/healthz").json() == {"status": "ok"}
 
 
+def without_sizes(report: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what grows meanwhile: the index is brought up to date in the background."""
+    names = [(file["name"], file["path"]) for file in report["files"]]
+    return {**report, "files": names}
+
+
 def test_the_status_is_what_doctor_finds(server: Served, client: httpx2.Client) -> None:
     server.memory.with_name("MEMORY.md.conflict-1").write_text("- 小明", encoding="utf-8")
     found = client.get("/api/status").json()
     assert found.pop("index").keys() == {"done", "total"}
     assert found.pop("conversations")["kept"] == "forever"
-    assert found == make_doctor_report(server.assistant.folder)
+    assert without_sizes(found) == without_sizes(make_doctor_report(server.assistant.folder))
     assert "MEMORY.md.conflict-1" in found["problems"][0]["message"]
 
 
