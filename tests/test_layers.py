@@ -41,11 +41,11 @@ OF_STORES = {
 
 # So many lines, comments aside, and modules a package may have; lowered when something goes.
 BUDGETS = {
-    "core": (15_350, 87),
+    "core": (15_370, 87),
     "faces": (11_430, 55),
     "llm": (2_160, 12),
-    "store": (16_960, 66),
-    "": (4_890, 21),
+    "store": (17_020, 66),
+    "": (4_900, 21),
 }
 
 # A name that is loaded by need: the public names, the commands, an optional dependency.
