@@ -615,7 +615,7 @@ class TestRequests:
         assistant = opened(minNewMessages=100)
         assistant.reply(KEY, "My dog is called Rex")
         told = assistant.reply(KEY, "forget my dog").text
-        assert told.startswith("I will not learn that: My dog is called Rex")
+        assert told.startswith("I will not remember that: My dog is called Rex")
         assistant.flush()
         assert contents(assistant) == []
 
@@ -1468,10 +1468,10 @@ class TestPrivate:
     def test_nothing_is_promised_to_be_learnt(self, opened: Opened, tmp_path: Path) -> None:
         opened()
         with Assistant(tmp_path, model=RecallModel()) as assistant:
-            assert "值得記住" not in assistant.reply(KEY, "客廳的燈叫做小明", private=True).text
-            assert "值得記住" in assistant.reply(KEY, "客廳的燈叫做小明").text
+            assert "記下來" not in assistant.reply(KEY, "客廳的燈叫做小明", private=True).text
+            assert "記下來" in assistant.reply(KEY, "客廳的燈叫做小明").text
             ConfigFile(tmp_path / CONFIG_NAME).update({"autoExtract": False})
-            assert "值得記住" not in assistant.reply(KEY, "臥室的燈叫做小華").text
+            assert "記下來" not in assistant.reply(KEY, "臥室的燈叫做小華").text
 
     def test_no_byte_of_it_is_in_the_data_folder(self, opened: Opened, tmp_path: Path) -> None:
         assistant = opened()

@@ -292,7 +292,7 @@ def test_the_option_comes_before_the_environment(tmp_path: Path) -> None:
     environ = {"TURNLEAF_DATA_DIR": str(tmp_path / "b"), "SUPERVISOR_TOKEN": "t"}
     (tmp_path / "data").mkdir()
     found = data_folder(tmp_path / "a", environ, tmp_path)
-    assert (found.path, found.why) == (tmp_path / "a", "--data-dir names it")
+    assert (found.path, found.why) == (tmp_path / "a", "set by --data-dir")
     assert tmp_path / "data" in found.others
 
 

@@ -55,7 +55,7 @@ def _find_versions() -> dict[str, str]:
     return {
         "turnleaf": __version__,
         "python": platform.python_version(),
-        "sqlite": f"apsw {version('apsw')}",
+        "sqlite": f"{version('apsw').rpartition('.')[0]} (apsw)",
         "platform": platform.platform(),
     }
 

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 CONFIG_NAME = "memory-config.json"
 TOKEN_NAME = "http-token"  # noqa: S105 - the name of a file
 SPACES = "spaces"
+UNCHANGED = "nothing was changed"
+"""What a refused change ends with."""
 ENVIRONMENT: Mapping[str, str] = os.environ
 """The environment of this process; only functions of this module look into it."""
 BASE_URLS = {
@@ -101,7 +103,7 @@ class Settings:
     )
     conversation_keep_days: int | None = _declare(
         COUNT_OR_NONE, None,
-        "how many days a message is kept; not set: for ever, 0: only what the window shows",
+        "how many days a message is kept; not set: forever, 0: only the latest messages",
     )  # fmt: skip
     memory_max_items: int = _declare(COUNT, 100, "how many facts the long-term memory holds")
     memory_max_chars: int = _declare(
@@ -123,19 +125,19 @@ class Settings:
         variable="MEMORY_AUTO_EXTRACT",
     )  # fmt: skip
     extract_interval_seconds: int = _declare(
-        COUNT, 60, "how many seconds lie between two looks for facts in one conversation",
+        COUNT, 60, "minimum seconds between two extractions in one conversation",
         variable="MEMORY_EXTRACT_INTERVAL_SECONDS",
     )  # fmt: skip
     min_new_messages: int = _declare(
-        COUNT, 4, "how many new messages such a look needs", variable="MEMORY_MIN_NEW_MESSAGES"
+        COUNT, 4, "minimum new messages before an extraction", variable="MEMORY_MIN_NEW_MESSAGES"
     )
     flush_threshold: float = _declare(
-        SHARE, 0.75, "at which share of a model's context facts are looked for at once",
+        SHARE, 0.75, "share of the context at which facts are extracted immediately",
         variable="MEMORY_FLUSH_THRESHOLD",
     )  # fmt: skip
     model: str | None = _declare(
         MODEL_NAME, None,
-        "which model answers, such as claude-cli or openai:NAME; recall is none at all",
+        "which model answers, such as claude-cli or openai:NAME; recall means no model",
         variable="TURNLEAF_MODEL",
     )  # fmt: skip
     model_url: str | None = _declare(
@@ -148,21 +150,21 @@ class Settings:
         variable="TURNLEAF_CONTEXT_WINDOW",
     )  # fmt: skip
     model_timeout_ms: int = _declare(
-        COUNT, 180_000, "for how many milliseconds an answer is waited for",
+        COUNT, 180_000, "time limit for an answer of any model, in milliseconds",
         variable="CLAUDE_TIMEOUT_MS", key="claudeTimeoutMs",
     )  # fmt: skip
     extract_model: str | None = _declare(
-        EXTRACTOR, None, "which model looks for facts, if not the same; rules is none",
+        EXTRACTOR, None, "which model extracts facts, if not the same; rules means no model",
         variable="TURNLEAF_EXTRACT_MODEL",
     )  # fmt: skip
     extract_daily_calls: int = _declare(
-        COUNT, 200, "how often a day it may be asked; after that rules look for facts",
+        COUNT, 200, "maximum calls of it a day; after that only rules extract facts",
         variable="MEMORY_EXTRACT_DAILY_CALLS",
     )  # fmt: skip
     prompt_max_tokens: int = _declare(COUNT, 32_000, "how many tokens a prompt may have")
     context_max_tokens: int = _declare(
         COUNT_OR_NONE, 1750,
-        "how many tokens of a prompt what was found may take; 0: nothing is looked for",
+        "maximum tokens for search results in a prompt; 0 turns the search off",
     )  # fmt: skip
     embeddings: bool = _declare(
         SWITCH, _ON, "whether search compares meanings, where a model for that is found"
@@ -398,8 +400,9 @@ def find_setting(name: str) -> Setting:
     names = {name: one for one in SETTINGS for name in (one.key, one.variable)}
     if name not in names:
         near = get_close_matches(name, names, 1)
-        hint = f'; did you mean "{near[0]}"?' if near else "; turnleaf config lists them"
-        message = f'there is no setting "{name}"{hint}'
+        message = f'there is no setting "{name}"; turnleaf config lists them'
+        if near:
+            message = f'there is no setting "{name}"; did you mean "{near[0]}"?'
         raise SettingsError(message)
     return names[name]
 
@@ -414,9 +417,9 @@ def data_folder(
     user = Path(platformdirs.user_data_dir("turnleaf", appauthor=False))
     found = [path for path in (here, user) if path.is_dir()]
     if option:
-        chosen, why = Path(option), "--data-dir names it"
+        chosen, why = Path(option), "set by --data-dir"
     elif named := default_place(environ):
-        chosen, why = Path(named), "TURNLEAF_DATA_DIR names it"
+        chosen, why = Path(named), "set by TURNLEAF_DATA_DIR"
     elif in_home_assistant(environ):
         chosen, why = Path("/data"), "this is Home Assistant (SUPERVISOR_TOKEN is set)"
     elif here.is_dir():
@@ -494,13 +497,15 @@ def _expand_home(path: str | Path) -> Path:
         raise SettingsError(message) from error
 
 
-def check_value(setting: Setting, value: object, where: str) -> Any:  # noqa: ANN401 - by setting
+def check_value(
+    setting: Setting, value: object, where: str, remedy: str = "change it or remove it"
+) -> Any:  # noqa: ANN401 - by setting
     """Return a value as the setting takes it, or say where and why it does not."""
     try:
         return setting.takes.read(value)
     except (TypeError, ValueError):
         expected = setting.takes.expected
-        message = f"{where} must be {expected}, not {value!r:.80}; change it or remove it"
+        message = f"{where} must be {expected}, not {value!r:.80}; {remedy}"
         raise SettingsError(message) from None
     except OverflowError:
         message = f"{where} must be at most {LARGEST}; change it or remove it"

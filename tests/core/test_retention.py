@@ -14,24 +14,32 @@ DATABASE = Path("/d/conversations.db")
 @pytest.mark.parametrize(
     ("kept", "span", "words"),
     [
-        (Retention(keeps_everything=True), "forever", "every message, for ever"),
-        (Retention(keeps_everything=True, days=1), "1 day", "every message, for 1 day"),
-        (Retention(keeps_everything=True, days=365), "365 days", "every message, for 365 days"),
-        (Retention(keeps_everything=True, days=1000), "1,000 days", "every message, for 1000 days"),
+        (Retention(keeps_everything=True), "forever", "every message is kept forever"),
+        (Retention(keeps_everything=True, days=1), "1 day", "every message is kept for 1 day"),
+        (
+            Retention(keeps_everything=True, days=365),
+            "365 days",
+            "every message is kept for 365 days",
+        ),
+        (
+            Retention(keeps_everything=True, days=1000),
+            "1,000 days",
+            "every message is kept for 1000 days",
+        ),
         (
             Retention(keeps_everything=True, days=0),
             "window",
-            "only what the window of a conversation shows",
+            "only the latest messages are kept",
         ),
         (
             Retention(keeps_everything=False),
             "window",
-            "only what the window of a conversation shows",
+            "only the latest messages are kept",
         ),
         (
             Retention(keeps_everything=False, days=365),
             "window",
-            "only what the window of a conversation shows",
+            "only the latest messages are kept",
         ),
     ],
 )
@@ -42,9 +50,9 @@ def test_how_long_messages_are_kept(kept: Retention, span: str, words: str) -> N
 @pytest.mark.parametrize(
     ("days", "said"),
     [
-        (None, "每則訊息都會永久保留，存放在 /d/conversations.db；"),
-        (30, "每則訊息會保留 30 天，存放在 /d/conversations.db；"),
-        (0, "只保留對話中最近的訊息，存放在 /d/conversations.db；"),
+        (None, "每則訊息都會永久保留，存放在 /d/conversations.db。"),
+        (30, "每則訊息會保留 30 天，存放在 /d/conversations.db。"),
+        (0, "只保留對話中最近的訊息，存放在 /d/conversations.db。"),
     ],
 )
 def test_it_is_announced_in_chinese(days: int | None, said: str) -> None:

@@ -74,7 +74,7 @@ def test_other_languages_read_english(language: str) -> None:
 
 def test_what_a_person_wrote_is_not_translated() -> None:
     assert (
-        translate("remembered k7: Nothing was changed.", "zh") == "已記住 k7: Nothing was changed."
+        translate("remembered k7: Nothing was changed.", "zh") == "已記住 k7：Nothing was changed."
     )
 
 

@@ -30,7 +30,7 @@ def test_one_setting_is_shown_by_its_key_or_its_variable(cli: Cli) -> None:
     result = cli("config", "MEMORY_MIN_NEW_MESSAGES")
     assert result.code == 0
     assert result.out.splitlines()[0] == "minNewMessages = 4"
-    assert "how many new messages" in result.out
+    assert "minimum new messages" in result.out
     assert result.out == cli("config", "minNewMessages").out
     assert not cli.data.exists()
 
@@ -143,7 +143,7 @@ def test_the_settings_are_given_to_scripts_as_json(cli: Cli) -> None:
         "locked": False,
         "default": 0.75,
         "variable": "MEMORY_FLUSH_THRESHOLD",
-        "meaning": "at which share of a model's context facts are looked for at once",
+        "meaning": "share of the context at which facts are extracted immediately",
     }
 
 
@@ -162,3 +162,15 @@ def test_unset_and_a_value_exclude_each_other(cli: Cli) -> None:
 def test_an_escape_code_in_a_value_does_not_act(cli: Cli) -> None:
     cli("config", "memoryLocation", "a\x1b[31m.md")
     assert "\x1b" not in cli("config").out + cli("config", "memoryLocation").out
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("memoryMaxItems", "-1"), ("memoryMaxItems", "x"), ("model", "foo")]
+)
+def test_a_value_that_is_refused_changes_nothing_and_says_so(
+    cli: Cli, key: str, value: str
+) -> None:
+    result = cli("config", key, value)
+    assert result.code == 1
+    assert result.err.startswith(f"error: {key} must be ")
+    assert result.err.endswith(f", not '{value}'; nothing was changed\n")

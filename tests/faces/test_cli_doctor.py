@@ -44,11 +44,11 @@ def test_a_new_user_sees_where_everything_will_be(cli: Cli) -> None:
         f"turnleaf {__version__}",
         platform.python_version(),
         str(cli.data),
-        "TURNLEAF_DATA_DIR names it",
+        "set by TURNLEAF_DATA_DIR",
         "it will be created when needed",
         "MEMORY.md",
         "conversations.db",
-        "every message, for ever",
+        "every message is kept forever",
         "by words alone",
         "Problems\n  none",
     ):
@@ -64,7 +64,7 @@ def test_what_is_there_is_counted(cli: Cli) -> None:
     holds = {one["name"]: one["holds"] for one in report["files"]}
     assert holds["memory"] == "2 facts, 12 characters"
     today = datetime.now().astimezone().date()
-    assert holds["conversations"].startswith(f"1 conversation, 2 messages, the oldest of {today}, ")
+    assert holds["conversations"].startswith(f"1 conversation, 2 messages, oldest {today}, ")
     assert holds["daily log"] == "1 day"
     assert report["dataFolder"]["exists"] is True
     assert report["problems"] == []
@@ -132,9 +132,9 @@ def test_a_broken_file_is_a_problem(cli: Cli, data: bytes, monkeypatch: pytest.M
 @pytest.mark.parametrize(
     ("days", "kept"),
     [
-        (None, "every message, for ever"),
-        ("30", "every message, for 30 days"),
-        ("0", "only what the window of a conversation shows"),
+        (None, "every message is kept forever"),
+        ("30", "every message is kept for 30 days"),
+        ("0", "only the latest messages are kept"),
     ],
 )
 def test_what_is_kept_is_said(

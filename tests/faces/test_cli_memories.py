@@ -297,7 +297,7 @@ def test_an_editor_that_fails_changes_nothing(
 def test_undo_says_what_it_did_until_nothing_is_left(cli: Cli) -> None:
     (lamp,) = cli.remember(LAMP)
     cli("edit", lamp, MING)
-    assert cli("undo").out == f"says again: {lamp}: {LAMP}\n"
+    assert cli("undo").out == f"changed back {lamp}: {LAMP}\n"
     assert cli("undo", "--json").json[0]["op"] == "add"
     nothing = cli("undo")
     assert (nothing.code, nothing.out) == (3, "")
@@ -330,9 +330,9 @@ def test_a_file_that_was_saved_as_a_whole_is_told_of_and_taken_back(cli: Cli) ->
     assert sorted(cli("undo").out.splitlines()) == sorted(
         [
             "undone: saving the whole text",
-            f"remembered again: {ming}: {MING}",
-            f"says again: {lamp}: {LAMP}",
-            f"forgotten again: {content_id('typed')}: typed",
+            f"restored {ming}: {MING}",
+            f"changed back {lamp}: {LAMP}",
+            f"undone: no longer remembered {content_id('typed')}: typed",
         ]
     )
     assert cli.contents() == [LAMP, MING]
@@ -535,3 +535,17 @@ def test_what_cannot_be_logged_is_refused(cli: Cli, text: str) -> None:
 def test_escape_codes_in_a_log_are_written_out(cli: Cli) -> None:
     cli("log", "a \x1b[2J b")
     assert "a \\x1b[2J b" in cli("today").out
+
+
+def test_a_note_is_confirmed_in_the_language_of_the_terminal(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LC_ALL", "zh_TW.UTF-8")
+    assert cli("log", "澆了花").out == "已記錄；請看 turnleaf today\n"
+
+
+def test_a_missing_argument_is_named_in_the_language_of_the_terminal(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LC_ALL", "zh_TW.UTF-8")
+    assert cli("why").err == "錯誤：缺少參數「ID」；請看 turnleaf why --help\n"

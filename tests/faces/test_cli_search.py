@@ -362,3 +362,8 @@ def test_a_package_for_vectors_that_raises_when_imported_leaves_the_search_by_wo
     assert reason in problem["message"]
     assert problem["message"].startswith("the search goes by words alone: ")
     assert "pip install --force-reinstall" in problem["message"]
+
+
+def test_a_search_for_nothing_is_refused(cli: Cli) -> None:
+    result = cli("search", " ")
+    assert (result.code, result.err) == (2, "error: the search is empty; type some words\n")

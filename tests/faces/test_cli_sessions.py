@@ -7,7 +7,7 @@ import pytest
 from tests.faces.conftest import Cli
 from tests.faces.terminal import terminal
 
-ENGLISH = "kept: every message, for ever, in "
+ENGLISH = "Every message is kept forever in "
 CHINESE = "每則訊息都會永久保留，存放在 "
 
 
@@ -30,8 +30,8 @@ def without_model(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_first_start_says_once_what_is_kept_and_how_to_change_that(cli: Cli) -> None:
     first = ask()
-    assert f"{ENGLISH}{cli.data / 'conversations' / 'conversations.db'}; turnleaf config" in first
-    assert first.count("conversationKeepDays DAYS changes that") == 1
+    assert f"{ENGLISH}{cli.data / 'conversations' / 'conversations.db'}. To change that: " in first
+    assert first.count("turnleaf config conversationKeepDays DAYS") == 1
     assert ENGLISH not in ask()
 
 
@@ -40,15 +40,15 @@ def test_it_says_so_in_chinese_where_the_terminal_speaks_it(
 ) -> None:
     monkeypatch.setenv("LANG", "zh_TW.UTF-8")
     seen = ask()
-    assert f"{CHINESE}{cli.data / 'conversations' / 'conversations.db'}；要更改請用 " in seen
-    assert "kept:" not in seen
+    assert f"{CHINESE}{cli.data / 'conversations' / 'conversations.db'}。要更改請用 " in seen
+    assert "kept" not in seen
 
 
 @pytest.mark.parametrize(
     ("days", "said"),
     [
-        ("30", "kept: every message, for 30 days, in "),
-        ("0", "kept: only what the window of a conversation shows, in "),
+        ("30", "Every message is kept for 30 days in "),
+        ("0", "Only the latest messages are kept in "),
     ],
 )
 def test_it_says_what_was_set(monkeypatch: pytest.MonkeyPatch, days: str, said: str) -> None:

@@ -94,7 +94,7 @@ def test_what_is_there_is_counted_and_stays_as_it_is(tmp_path: Path) -> None:
     before = everything(tmp_path)
     found = {name: look(tmp_path / name) for name, look in {**FILES, **OTHERS}.items()}
     holds = {name: one.rows[0].holds for name, one in found.items() if one.rows}
-    assert holds.pop("talk.db").startswith("1 conversation, 2 messages, the oldest of ")
+    assert holds.pop("talk.db").startswith("1 conversation, 2 messages, oldest ")
     assert holds == {
         "MEMORY.md": "1 fact, 8 characters",
         "facts.json": "1 fact, 4 characters",
@@ -103,7 +103,7 @@ def test_what_is_there_is_counted_and_stays_as_it_is(tmp_path: Path) -> None:
         "learning.db": "1 message to learn from",
         "daily": "1 day",
         "index.db": "made by the first search",
-        "memory-config.json": "none, and none is needed",
+        "memory-config.json": "none (optional)",
     }
     assert [one for looked in found.values() for one in told(looked, "error")] == []
     assert everything(tmp_path) == before
@@ -159,7 +159,7 @@ def test_conversations_say_for_how_long_they_are_kept(
 def test_figures_are_said_with_the_day_of_the_oldest_message() -> None:
     noon = datetime(2026, 3, 1, 12, tzinfo=UTC)
     said = describe_figures(StoredFigures(40_960, 1, 1_200, noon))
-    assert said == "1 conversation, 1,200 messages, the oldest of 2026-03-01, 40,960 bytes"
+    assert said == "1 conversation, 1,200 messages, oldest 2026-03-01, 40,960 bytes"
     assert describe_figures(StoredFigures(0, 0, 0, None)) == "0 conversations, 0 messages, 0 bytes"
 
 

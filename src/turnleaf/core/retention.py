@@ -11,7 +11,7 @@ from turnleaf.core.plurals import pluralize
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """For how many days a store keeps its messages; None: for ever, 0: only what a window shows.
+    """For how many days a store keeps its messages; None: forever, 0: only what a window shows.
 
     A store that cannot keep everything has only the window, whatever the days.
     """
@@ -39,4 +39,5 @@ class Retention:
         That is in the language that is `wanted`, if we have it.
         """
         language = choose_language(wanted, FILE).name
-        return words_in(language, "keeping")["announced"].format(self.describe(language), location)
+        said = words_in(language, "keeping")["announced"].format(self.describe(language), location)
+        return said[:1].upper() + said[1:]

@@ -96,7 +96,7 @@ def _choose_name(settings: Settings, environ: Mapping[str, str]) -> tuple[str, s
         return _DEFAULTS["anthropic"], "ANTHROPIC_API_KEY is set"
     if settings.openai_api_key:
         return _DEFAULTS["openai"], "OPENAI_API_KEY is set"
-    return "recall", "no model is set up: set TURNLEAF_MODEL, such as to ollama:NAME"
+    return "recall", "no model is set up; run turnleaf config model ollama:NAME"
 
 
 def _make_model(

@@ -666,7 +666,7 @@ def test_when_it_is_stopped_what_was_said_is_kept_and_who_waits_is_told(world: W
     gate.set()
     assert world.said(ts) == [
         "One two.\n\n(I was stopped here.)",
-        "我正要關閉，等我回來後請再傳一次。",
+        "服務即將關閉，請稍後再傳一次。",
     ]
     assert world.history(ts) == ["first", "One two."]
 
@@ -717,7 +717,7 @@ def test_an_event_that_makes_no_sense_is_logged_and_ends_nothing(
 def test_a_model_that_says_nothing_is_not_silent_in_slack(world: World) -> None:
     world.slack.refused["assistant.threads.setStatus"] = "not_allowed"
     world.model.turns = [[]]
-    assert world.said(world.slack.mention("你好")) == ["我沒有什麼可以說的。"]
+    assert world.said(world.slack.mention("你好")) == ["這個我沒有什麼要補充的。"]
 
 
 def test_a_failure_shows_no_key_and_no_folder(world: World) -> None:

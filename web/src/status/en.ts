@@ -9,7 +9,7 @@ const phrases: Phrase[] = [
   ],
   [/^by words alone \(.*\)/s, "by words alone (searching by meaning is not installed)"],
   [/^estimate \(install\b.*\)/s, "estimate (exact counts are not installed)"],
-  [/(messages?(?:, the oldest (?:of|from) \S+)?), [\d,]+ bytes$/, "$1"],
+  [/(messages?(?:, oldest \S+)?), [\d,]+ bytes$/, "$1"],
   [/\(EMBEDDINGS is off\)/, "(turned off in Settings)"],
   [
     /^there is a second data folder at (.+?), which is not used; .*$/s,

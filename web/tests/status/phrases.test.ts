@@ -6,7 +6,7 @@ import { zhTW } from "../../src/status/zh-TW";
 describe("what the server says of itself", () => {
   test.each([
     [
-      "recall (no model is set up: set TURNLEAF_MODEL, such as to ollama:NAME)",
+      "recall (no model is set up; run turnleaf config model ollama:NAME)",
       "recall (no model is set up; choose one in Settings)",
       "recall （還沒有設定模型，請到「設定」選擇）",
     ],
@@ -16,12 +16,12 @@ describe("what the server says of itself", () => {
       "none (whoever runs this server can install one, or enter its address in Settings)",
       "無（可以請伺服器的管理者安裝，或到「設定」填入語意模型的網址）",
     ],
-    ["none, and none is needed", "none, and none is needed", "沒有，也不需要"],
+    ["none (optional)", "none (optional)", "沒有，也不需要"],
     ["by words and meaning", "by words and meaning", "比對字詞與語意"],
     ["1,234 facts, 5,678 characters", "1,234 facts, 5,678 characters", "1,234 則記憶，共 5,678 個字元"],
     [
-      "3 conversations, 6 messages, the oldest of 2026-11-17, 131,392 bytes",
-      "3 conversations, 6 messages, the oldest of 2026-11-17",
+      "3 conversations, 6 messages, oldest 2026-11-17, 131,392 bytes",
+      "3 conversations, 6 messages, oldest 2026-11-17",
       "3 段對話，6 則訊息，最早的是 2026-11-17",
     ],
     ["openai:x at http://localhost/v1 (the settings name it)", "openai:x at http://localhost/v1 (the settings name it)", "openai:x，網址 http://localhost/v1 （由設定指定）"],

@@ -1,7 +1,8 @@
 """Errors, hints and notes in the reader's language, from each language's `messages.toml`.
 
 The code makes its sentences in English. A language's table has them with `{}` for what is filled
-in, `{#}` for a number, and `{!}` for another sentence of ours. What it lacks stays English.
+in, `{#}` for a number, and `{!}` for another sentence. What click writes has a table of its own.
+What both lack stays English.
 """
 
 from __future__ import annotations
@@ -63,7 +64,8 @@ class Translation(NamedTuple):
 
 @cache
 def _load_table(name: str) -> Sequence[Translation]:
-    table = load_data(f"{FOLDER}/{name}/{FILE}")["messages"]
+    data = load_data(f"{FOLDER}/{name}/{FILE}")
+    table = data["messages"] | data["click"]
     return [Translation(_compile(text), MARK.findall(text), said) for text, said in table.items()]
 
 

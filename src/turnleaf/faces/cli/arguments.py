@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from turnleaf.core.jsontext import is_text
-from turnleaf.core.languages.translation import translate
 from turnleaf.errors import InvalidInput, NotFound
-from turnleaf.faces.cli.output import flatten, note
+from turnleaf.faces.cli.output import flatten, localize, note
 from turnleaf.search import use_settings
-from turnleaf.settings import find_terminal_language
 from turnleaf.store.contracts import Stores
 from turnleaf.store.opening import find_folder, open_config
 
@@ -144,7 +142,7 @@ def is_attended() -> bool:
 def ask(question: str) -> str:
     """Ask on the terminal; the end of the input is the empty answer."""
     sys.stdout.flush()
-    sys.stderr.write(f"{translate(question, find_terminal_language())} ")
+    sys.stderr.write(f"{localize(question)} ")
     sys.stderr.flush()
     answer = sys.stdin.readline()
     if not answer:

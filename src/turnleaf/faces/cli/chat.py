@@ -351,6 +351,13 @@ def _explain(chat: Chat, memory_id: str) -> None:
         show_explanation(chat.last.explanation, chat.list_memories())
 
 
+def _undo(chat: Chat, _: str) -> None:
+    """Undo the last change, which may be what the last message said and is just being learned."""
+    with mention_wait("learning …"):
+        chat.assistant.wait()
+    chat.context.invoke(undo)
+
+
 def _toggle_private(chat: Chat, _: str) -> None:
     if chat.is_private:
         chat.assistant.end_private(chat.key)
@@ -453,9 +460,7 @@ COMMANDS = {
         lambda chat, query: chat.context.invoke(search, words=(query,)),
     ),
     "why": Command("[ID]", "Explain the last answer, or show the history of a fact.", _explain),
-    "undo": Command(
-        "", "Undo the last change to the memory.", lambda chat, _: chat.context.invoke(undo)
-    ),
+    "undo": Command("", "Undo the last change to the memory.", _undo),
     "private": Command("", "Turn private mode on or off.", _toggle_private),
     "new": Command("", "Learn from this conversation and start another.", _start_new),
     "history": Command("", "List the latest conversations.", _show_history),

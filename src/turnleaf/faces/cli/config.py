@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from turnleaf.settings import Setting, Settings
 
 
-@click.command()
+# A value such as -1 is no option.
+@click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("key", required=False, type=TEXT)
 @click.argument("value", required=False, type=TEXT)
 @click.option("--unset", metavar="KEY", type=TEXT, help="Reset this setting to its default.")

@@ -31,7 +31,7 @@ def doctor(ctx: click.Context, workspace: Workspace, *, as_json: bool) -> None:
 def _print(found: dict[str, Any]) -> None:
     versions = found["versions"]
     say(f"turnleaf {versions['turnleaf']} on {versions['platform']}")
-    say(f"Python {versions['python']}, SQLite by {versions['sqlite']}")
+    say(f"Python {versions['python']}, SQLite {versions['sqlite']}")
     folder = found["dataFolder"]
     say("\nData folder")
     say(f"  {folder['path']}")

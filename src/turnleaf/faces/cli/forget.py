@@ -106,7 +106,7 @@ def _find_memories(store: Facts, wanted: str) -> list[Memory]:
 
 
 def _choose(found: Sequence[Memory]) -> list[Memory]:
-    note(f"{pluralize(len(found), 'memory')} match:")
+    note(f"{pluralize(len(found), 'fact')} match:")
     for number, memory in enumerate(found, 1):
         note(f"  {number:>3}  {memory.id}  {flatten(memory.content)}")
     if not is_attended():

@@ -27,6 +27,7 @@ from turnleaf.faces.cli.output import (
     flatten,
     format_day,
     format_minute,
+    localize,
     note,
     say,
     say_json,
@@ -91,9 +92,11 @@ def remember(
     turnleaf remember --category home 客廳的燈叫做小明
     """  # noqa: D301 - click reads the character, not its name
     kept = remember_fact(workspace.memory, take_text(words), category)
-    say_result(to_json(kept.memory), f"remembered {_name(kept.memory)}", as_json=as_json)
+    new = kept.memory
+    line = f"remembered {flatten(new.id)}: {flatten(new.content)}"
+    say_result(to_json(new), line, as_json=as_json)
     for one in kept.displaced:
-        note(f"moved to the older facts to make room: {_name(one)}")
+        note(f"moved to the older facts to make room: {flatten(one.id)}: {flatten(one.content)}")
 
 
 @click.command()
@@ -137,12 +140,8 @@ def edit(workspace: Workspace, memory_id: str, words: tuple[str, ...], *, as_jso
         new = _update(workspace, old, text)
     else:
         new = _update_or_keep(workspace, old, text)
-    lines = [f"changed {_name(new)}"] if new != old else []
+    lines = [f"changed {flatten(new.id)}: {flatten(new.content)}"] if new != old else []
     say_result(to_json(new), *lines, as_json=as_json)
-
-
-def _name(memory: Memory) -> str:
-    return f"{flatten(memory.id)}: {flatten(memory.content)}"
 
 
 def _open_editor(workspace: Workspace, old: Memory) -> str:
@@ -236,15 +235,21 @@ def undo(workspace: Workspace, *, skip: bool, as_json: bool) -> None:
 
 
 def _describe_undone(change: Change) -> list[str]:
-    lines = [f"remembered again: {_name(memory)}" for memory in change.removed]
+    lines = [_describe_restored(memory) for memory in change.removed]
     if change.op == "put" and not change.id:
         lines.insert(0, "undone: saving the whole text")
-    if change.before:
-        what = "says again" if change.after else "remembered again"
-        lines.append(f"{what}: {_name(change.before)}")
-    elif change.after:
-        lines.append(f"forgotten again: {_name(change.after)}")
+    before, after = change.before, change.after
+    if before and after:
+        lines.append(f"changed back {flatten(before.id)}: {flatten(before.content)}")
+    elif before:
+        lines.append(_describe_restored(before))
+    elif after:
+        lines.append(f"undone: no longer remembered {flatten(after.id)}: {flatten(after.content)}")
     return lines
+
+
+def _describe_restored(memory: Memory) -> str:
+    return f"restored {flatten(memory.id)}: {flatten(memory.content)}"
 
 
 def _list_answers(workspace: Workspace, key: str) -> list[dict[str, Any]]:
@@ -391,7 +396,7 @@ def log(workspace: Workspace, words: tuple[str, ...]) -> None:
     Without TEXT, or with -, the entry is read from standard input.
     """
     workspace.stores.daily.append(take_text(words))
-    say("logged; see turnleaf today")
+    say(localize("logged; see turnleaf today"))
 
 
 @click.command()

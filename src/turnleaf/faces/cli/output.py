@@ -56,11 +56,16 @@ def say(text: str = "") -> None:
     sys.stdout.write(escape(text) + "\n")
 
 
+def localize(text: str) -> str:
+    """Return a text of ours in the terminal's language, where that is known."""
+    return translate(text, find_terminal_language())
+
+
 def note(text: str) -> None:
     """Write a line for the person to stderr, in the terminal's language where that is known."""
     with suppress(OSError):  # What cannot be written now is reported at the end.
         sys.stdout.flush()
-    write_stderr(escape(translate(text, find_terminal_language())))
+    write_stderr(escape(localize(text)))
 
 
 def complain(text: str) -> None:
@@ -80,7 +85,7 @@ def say_result(value: Any, *lines: str, as_json: bool) -> None:  # noqa: ANN401 
         say_json(value)
         return
     for line in lines:
-        say(translate(line, find_terminal_language()))
+        say(localize(line))
 
 
 def format_value(value: object) -> str:

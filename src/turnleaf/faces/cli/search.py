@@ -17,7 +17,7 @@ from turnleaf.core.search.hits import KINDS, MAX_LIMIT, MODES
 from turnleaf.core.search.message_outcomes import note_newer
 from turnleaf.core.search.terms import find_places, parse_query
 from turnleaf.core.stored_messages import TRUSTED
-from turnleaf.errors import EmbeddingError, NotFound
+from turnleaf.errors import EmbeddingError, InvalidInput, NotFound
 from turnleaf.evaluation import QueryResult, mean, parse_scopes, percentile, run_queries
 from turnleaf.faces.cli.arguments import TEXT, Workspace, as_json, decode, pass_workspace, take_text
 from turnleaf.faces.cli.output import complain, escape, flatten, say, say_json, say_result
@@ -71,6 +71,9 @@ def search(
     QUERY may be in any language; no character has a special meaning.
     """
     query = take_text(words)
+    if not query.strip():
+        message = "the search is empty; type some words"
+        raise InvalidInput(message)
     index = workspace.index
     with show_progress("indexing") as tell:
         index.sync(tell)

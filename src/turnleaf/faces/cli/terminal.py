@@ -15,9 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from turnleaf.core.languages.translation import translate
-from turnleaf.faces.cli.output import escape, flatten, say
-from turnleaf.settings import find_terminal_language
+from turnleaf.faces.cli.output import escape, flatten, localize, say
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -104,4 +102,4 @@ def murmur(line: str) -> None:
     """Write a dim line to the terminal."""
     sys.stdout.flush()
     console = Console(stderr=True, highlight=False, soft_wrap=True)
-    console.print(Text(escape(translate(line, find_terminal_language())), "dim"))
+    console.print(Text(escape(localize(line)), "dim"))

@@ -179,7 +179,7 @@ def _parse(file: str, text: str, form: str | None, time: datetime) -> list[Memor
     try:
         page = FORMATS[form or guess].parse(text, time)
     except CorruptFile as error:
-        message = f"{file} cannot be imported: {error}"
+        message = f"{file} cannot be imported: {error}; it needs a JSON array or Markdown bullets"
         raise CorruptFile(message) from error
     return [fact.memory for fact in page.facts]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.examination import Row
 from turnleaf.errors import SettingsError
-from turnleaf.settings import REPLACED, Settings, check_value, find_setting
+from turnleaf.settings import REPLACED, UNCHANGED, Settings, check_value, find_setting
 from turnleaf.store.files import atomic
 from turnleaf.store.files.examining import collect, refuse_odd
 
@@ -37,14 +37,17 @@ class ConfigFile:
     def update(self, values: Mapping[str, Any]) -> None:
         """Change some settings, all or none; an unknown key or a bad value is refused by name."""
         self.change(
-            {key: check_value(find_setting(key), value, key) for key, value in values.items()}
+            {
+                key: check_value(find_setting(key), value, key, UNCHANGED)
+                for key, value in values.items()
+            }
         )
 
     def change(self, values: Mapping[str, Any]) -> None:
         """Change some settings in one step; those given as None have their default again."""
         given = {find_setting(key): value for key, value in values.items()}
         new = {
-            one.key: check_value(one, given[one], one.key)
+            one.key: check_value(one, given[one], one.key, UNCHANGED)
             for one in given
             if given[one] is not None
         }
@@ -77,7 +80,7 @@ def _serialize(config: Mapping[str, Any]) -> bytes:
 @collect
 def examine(path: Path) -> Iterator[Part]:
     """Return whether there is a config file, changing nothing."""
-    holds = "there" if path.exists() else "none, and none is needed"
+    holds = "found" if path.exists() else "none (optional)"
     yield Row("settings", str(path), None, holds)
 
 

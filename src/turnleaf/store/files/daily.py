@@ -60,7 +60,7 @@ class DailyLog:
         """
         text = checked_text(entry, "a note")
         if not text.strip():
-            message = "a note needs some text; this is empty"
+            message = "a note needs some text; type it"
             raise InvalidInput(message)
         now = self._now()
         self.init()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from turnleaf.settings import Settings, check_value, find_setting
+from turnleaf.settings import UNCHANGED, Settings, check_value, find_setting
 from turnleaf.store.memory.place import Keeper, MemoryPlace, Now, in_one_step
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class MemoryConfig(Keeper):
         """Change some settings, all or none; None restores a default."""
         wanted = {find_setting(name): value for name, value in values.items()}
         new = {
-            one.key: check_value(one, value, one.key)
+            one.key: check_value(one, value, one.key, UNCHANGED)
             for one, value in wanted.items()
             if value is not None
         }

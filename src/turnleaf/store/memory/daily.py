@@ -42,7 +42,7 @@ class MemoryDaily(Keeper):
     def append(self, entry: str, *, source: str | None = None, once: str | None = None) -> None:
         """Add a note to today, with the time, and where it came from."""
         if not checked_text(entry, "a note").strip():
-            message = "a note needs some text; this is empty"
+            message = "a note needs some text; type it"
             raise InvalidInput(message)
         if once is not None and any(once in self.read(day) for day in self.dates()[-2:]):
             return

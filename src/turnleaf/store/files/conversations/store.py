@@ -460,5 +460,5 @@ def describe_figures(figures: StoredFigures) -> str:
     """Return in words how much there is, and since when."""
     conversations = pluralize(figures.conversations, "conversation")
     messages = pluralize(figures.messages, "message")
-    since = f", the oldest of {figures.oldest.astimezone():%Y-%m-%d}" if figures.oldest else ""
+    since = f", oldest {figures.oldest.astimezone():%Y-%m-%d}" if figures.oldest else ""
     return f"{conversations}, {messages}{since}, {figures.bytes:,} bytes"
