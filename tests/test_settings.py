@@ -315,6 +315,18 @@ def test_a_folder_named_data_comes_before_the_user_s(
     assert (found.path, found.others) == (tmp_path / "data", (user,))
 
 
+def test_a_folder_named_data_with_other_files_alone_is_not_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
+    here = tmp_path / "data"
+    here.mkdir()
+    (here / "my.csv").write_text("1,2")
+    assert data_folder(None, {}, tmp_path).path == tmp_path / "home" / "turnleaf"
+    (here / "memory-config.json").write_text("{}")
+    assert data_folder(None, {}, tmp_path).path == here
+
+
 def test_a_tilde_is_the_user_s_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     assert data_folder("~/memory", {}, tmp_path).path == tmp_path / "memory"

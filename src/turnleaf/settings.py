@@ -41,6 +41,11 @@ TOKEN_NAME = "http-token"  # noqa: S105 - the name of a file
 SPACES = "spaces"
 UNCHANGED = "nothing was changed"
 """What a refused change ends with."""
+SIGNS = frozenset(
+    ("prompts", "conversations", "memories.json", "index.db", "learning.db", "records.db",
+     "schedules.json", "results", SPACES, CONFIG_NAME, TOKEN_NAME)
+)  # fmt: skip
+"""What a data folder may have in it."""
 ENVIRONMENT: Mapping[str, str] = os.environ
 """The environment of this process; only functions of this module look into it."""
 BASE_URLS = {
@@ -422,7 +427,7 @@ def data_folder(
         chosen, why = Path(named), "set by TURNLEAF_DATA_DIR"
     elif in_home_assistant(environ):
         chosen, why = Path("/data"), "this is Home Assistant (SUPERVISOR_TOKEN is set)"
-    elif here.is_dir():
+    elif _is_ours(here):
         chosen, why = here, "there is a folder named data here"
     else:
         chosen, why = user, "it is the user's data folder"
@@ -433,6 +438,17 @@ def data_folder(
 def default_place(environ: Mapping[str, str] = ENVIRONMENT) -> str | None:
     """Return the folder or address that TURNLEAF_DATA_DIR names, if it does."""
     return environ.get("TURNLEAF_DATA_DIR") or None
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether a folder is empty or has something of ours, so that it may be the data folder."""
+    if not folder.is_dir():
+        return False
+    try:
+        names = [one.name for one in folder.iterdir() if not one.name.startswith(".")]
+    except OSError:
+        return True  # Whoever opens it reports why it cannot be read.
+    return not names or not SIGNS.isdisjoint(names)
 
 
 def default_space(environ: Mapping[str, str] = ENVIRONMENT) -> str | None:

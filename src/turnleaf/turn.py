@@ -229,10 +229,12 @@ class Turn:
         prompt = self._make_private_prompt(history)
         yield Composed(prompt, self._composer.explain())
         refusal = refuse_in_private(self._text)
+        model = self._own.find_model()
+        is_whole = bool(refusal) and model.name == "recall"
         try:
             if refusal:
-                yield self._note(Text(f"{refusal}\n\n"))
-            for event in self._own.find_model().stream(prompt):
+                yield self._note(Text(refusal if is_whole else f"{refusal}\n\n"))
+            for event in () if is_whole else model.stream(prompt):
                 yield self._note(event)
         finally:
             if self._said:

@@ -549,3 +549,23 @@ def test_a_missing_argument_is_named_in_the_language_of_the_terminal(
 ) -> None:
     monkeypatch.setenv("LC_ALL", "zh_TW.UTF-8")
     assert cli("why").err == "錯誤：缺少參數「ID」；請看 turnleaf why --help\n"
+
+
+def test_a_fact_that_is_remembered_already_is_kept_once(cli: Cli) -> None:
+    (lamp,) = cli.remember(LAMP)
+    assert cli("remember", LAMP).out == f"already remembered {lamp}: {LAMP}\n"
+    assert cli.contents() == [LAMP]
+
+
+def test_why_names_what_no_fact_or_conversation_begins_with(cli: Cli) -> None:
+    result = cli("why", "cli:session-")
+    assert result.code == 3
+    assert result.err.startswith('error: no fact or conversation begins with "cli:session-"; see ')
+
+
+def test_a_table_has_headings_in_the_language_of_the_terminal(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli.remember(MING)
+    monkeypatch.setenv("LC_ALL", "zh_TW.UTF-8")
+    assert cli("memories").out.split()[:3] == ["ID", "加入日期", "記憶"]

@@ -48,6 +48,7 @@ const phrases: Phrase[] = [
   [/^(\S+) at (https?:\/\/\S+)/, "$1，網址 $2"],
   [/^([\d,]+) schedules?, ([\d,]+) of them paused$/, "$1 個排程，其中 $2 個已暫停"],
   [/^([\d,]+) schedules?$/, "$1 個排程"],
+  [/^([\d,]+) messages? kept for a model; rules have read them$/, "$1 則訊息留給模型學習；規則已經讀過"],
   [/^([\d,]+) messages? to learn from$/, "$1 則訊息等待學習"],
   [/^([\d,]+) bytes, made from the other files$/, "由其他檔案產生"],
   [/^([\d,]+) settings?$/, "$1 項設定"],

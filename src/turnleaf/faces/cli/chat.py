@@ -35,7 +35,7 @@ from turnleaf.faces.cli.arguments import (
 from turnleaf.faces.cli.forget import forget
 from turnleaf.faces.cli.history import describe_conversation, find_conversation
 from turnleaf.faces.cli.memories import memories, show_explanation, undo, why
-from turnleaf.faces.cli.output import complain, escape, flatten, note, say
+from turnleaf.faces.cli.output import complain, escape, flatten, localize, note, say
 from turnleaf.faces.cli.program import report_errors
 from turnleaf.faces.cli.search import search
 from turnleaf.faces.cli.sessions import (
@@ -438,7 +438,7 @@ def _show_status(chat: Chat, _: str) -> None:
 
 def _show_help(_chat: Chat, _: str) -> None:
     for name, command in COMMANDS.items():
-        say(f"{f'/{name} {command.argument}':<16}{command.summary}")
+        say(f"{f'/{name} {command.argument}':<16}{localize(command.summary)}")
 
 
 def _quit(chat: Chat, _: str) -> None:

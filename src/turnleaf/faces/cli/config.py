@@ -8,7 +8,7 @@ import click
 
 from turnleaf.errors import InvalidInput
 from turnleaf.faces.cli.arguments import TEXT, Workspace, as_json, pass_workspace
-from turnleaf.faces.cli.output import format_value, note, say_json, say_result
+from turnleaf.faces.cli.output import format_value, localize, note, say_json, say_result
 from turnleaf.faces.cli.terminal import show_table
 from turnleaf.settings import SETTINGS, find_setting
 
@@ -66,7 +66,7 @@ def _list(settings: Settings, *, as_json: bool) -> None:
             one.key,
             format_value(getattr(settings, one.field)),
             _describe_source(one, settings),
-            one.meaning,
+            localize(one.meaning),
         )
         for one in SETTINGS
     ]
@@ -80,7 +80,7 @@ def _show(setting: Setting, settings: Settings, *, as_json: bool) -> None:
         f"  from      {_describe_source(setting, settings)}",
         f"  default   {format_value(setting.default)}",
         f"  variable  {setting.variable}",
-        f"  meaning   {setting.meaning}",
+        f"  meaning   {localize(setting.meaning)}",
         as_json=as_json,
     )
 

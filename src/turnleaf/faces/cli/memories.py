@@ -67,6 +67,15 @@ HAPPENED = {
     "erase": "everything from a source was erased",
 }
 
+BEGINNINGS = {
+    "": "typed into the file by hand",
+    "user": "added by you",
+    "request": "saved at your request",
+    "learnt": "learned from a conversation",
+    "tool": "saved by the assistant, with a tool",
+    "accept": "accepted by you",
+}
+
 ORIGINS = {
     "request": " at your request",
     "learnt": ", learned from a conversation",
@@ -91,7 +100,13 @@ def remember(
     turnleaf remember The living room lamp is called Ming
     turnleaf remember --category home 客廳的燈叫做小明
     """  # noqa: D301 - click reads the character, not its name
-    kept = remember_fact(workspace.memory, take_text(words), category)
+    text = take_text(words)
+    for known in workspace.memory.get_all():
+        if known.content == text and category in (None, known.category):
+            line = f"already remembered {flatten(known.id)}: {flatten(known.content)}"
+            say_result(to_json(known), line, as_json=as_json)
+            return
+    kept = remember_fact(workspace.memory, text, category)
     new = kept.memory
     line = f"remembered {flatten(new.id)}: {flatten(new.content)}"
     say_result(to_json(new), line, as_json=as_json)
@@ -197,13 +212,14 @@ def why(workspace: Workspace, memory_id: str, *, as_json: bool) -> None:
     The beginning of the ID is enough. Forgotten facts are found as well. With the key of a
     conversation, such as cli:session-1, it shows what went into the prompt of each answer.
     """
-    answers = _list_answers(workspace, memory_id) if ":" in memory_id else []
+    found_id = _find_subject(workspace, memory_id)
+    answers = _list_answers(workspace, found_id) if ":" in found_id else []
     if answers:
         _show_answers(workspace, answers, as_json=as_json)
         return
     older = {memory.id: memory for memory in workspace.memory.older()}
     known = older | {memory.id: memory for memory in workspace.memory.get_all()}
-    found_id = find_id(memory_id, workspace.memory.known_ids())
+    found_id = find_id(found_id, workspace.memory.known_ids())
     memory = known.get(found_id)
     story = workspace.memory.changes(found_id)
     if as_json:
@@ -250,6 +266,22 @@ def _describe_undone(change: Change) -> list[str]:
 
 def _describe_restored(memory: Memory) -> str:
     return f"restored {flatten(memory.id)}: {flatten(memory.content)}"
+
+
+def _find_subject(workspace: Workspace, wanted: str) -> str:
+    """Return the fact's ID, or the conversation's key, that begins with what was typed."""
+    known = set(workspace.memory.known_ids())
+    if ":" not in wanted:
+        return find_id(wanted, known)
+    if workspace.conversations.exists():
+        known |= {one.key for one in workspace.conversations.summaries()}
+    if not any(one.startswith(wanted) for one in known):
+        message = (
+            f'no fact or conversation begins with "{flatten(wanted)}"; '
+            "see turnleaf memories or turnleaf history"
+        )
+        raise NotFound(message)
+    return find_id(wanted, known)
 
 
 def _list_answers(workspace: Workspace, key: str) -> list[dict[str, Any]]:
@@ -349,11 +381,10 @@ def _show_story(
 def _show_memory(memory: Memory) -> None:
     details = {
         "id": memory.id,
-        "origin": memory.origin or "typed into the file by hand",
+        "origin": BEGINNINGS.get(memory.origin or "", memory.origin),
         "category": memory.category,
         "added": format_minute(memory.created_at),
         "changed": format_minute(memory.updated_at),
-        "slot": memory.slot,
         "until": memory.until and str(memory.until),
         "said": f"{memory.said_count} times" if memory.said_count > 1 else None,
     }
@@ -380,7 +411,6 @@ def _show_change(change: Change) -> None:
         "source": source.name,
         "conversation": source.conversation,
         "said": source.message_time and format_minute(source.message_time),
-        "trust": source.trust,
     }
     for name, detail in details.items():
         if detail:

@@ -46,7 +46,7 @@ def show_table(
     """
     *others, last = zip(headings, zip(*rows, strict=True), strict=True)
     columns = [_make_column(*one, wraps=one[0] in wrapped) for one in others if any(one[1])]
-    columns.append(Column(last[0], [*map(escape, last[1])], LEAST_LAST, wraps=True))
+    columns.append(Column(localize(last[0]), [*map(escape, last[1])], LEAST_LAST, wraps=True))
     console = Console(highlight=False)
     width = console.width if sys.stdout.isatty() else PIPE_WIDTH
     table = _make_table(columns, width)
@@ -62,8 +62,8 @@ def show_table(
 
 def _make_column(heading: str, values: Iterable[str], *, wraps: bool) -> Column:
     cells = [flatten(value) for value in values]
-    width = max(cell_len(text) for text in (heading, *cells))
-    return Column(heading, cells, min(width, LEAST_WRAPPED) if wraps else width, wraps)
+    width = max(cell_len(text) for text in (localize(heading), *cells))
+    return Column(localize(heading), cells, min(width, LEAST_WRAPPED) if wraps else width, wraps)
 
 
 def _make_table(columns: Sequence[Column], width: int) -> Table:

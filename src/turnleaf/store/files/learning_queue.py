@@ -779,13 +779,17 @@ def examine(path: Path) -> Iterator[Part]:
     refuse_odd(path)
     store = LearningStore(path, untouched=True)
     try:
-        waiting = sum(store.backlog().values())
+        backlog = store.backlog()
+        is_read = not any(map(store.unread, backlog))
         figures, findings = _figures(store), _findings(store)
     except CorruptFile as error:
         yield Row("learning", str(path), path.stat().st_size, "cannot be used")
         yield report_damage(path, error)
         return
-    holds = f"{pluralize(waiting, 'message')} to learn from"
+    messages = pluralize(sum(backlog.values()), "message")
+    holds = f"{messages} kept for a model; rules have read them"
+    if not backlog or not is_read:
+        holds = f"{messages} to learn from"
     yield Row("learning", str(path), path.stat().st_size, holds)
     yield figures
     yield from findings
