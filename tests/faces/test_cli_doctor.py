@@ -154,7 +154,7 @@ def test_a_json_file_keeps_a_short_history_and_it_is_said_what_to_do(
     result = cli("doctor", "--json")
     assert result.code == 0
     short, unread = messages(result.json, "warning")
-    assert short.startswith(f"history is short: {file} keeps only what the window")
+    assert short.startswith(f"history is short: in {file} only the latest messages are kept")
     assert "name a .db file" in short
     assert unread.startswith(f"{cli.data / 'talk' / 'archive'} is of an older version")
 

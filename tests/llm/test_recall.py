@@ -69,7 +69,7 @@ def test_an_unknown_question_says_that_nothing_is_remembered(question: str, said
 
 @pytest.mark.parametrize(
     ("question", "advice"),
-    [("小明是什麼?", "用 turnleaf config model"), ("What is Ming?", "turnleaf config model")],
+    [("小明是什麼?", "請執行 turnleaf config model"), ("What is Ming?", "turnleaf config model")],
 )
 def test_one_line_says_how_to_set_up_a_model(question: str, advice: str) -> None:
     last = answer(question, FACT).splitlines()[-1]

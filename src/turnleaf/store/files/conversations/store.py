@@ -442,7 +442,7 @@ def examine(path: Path, settings: Settings) -> Iterator[Part]:
     if not kept.keeps_everything:
         yield Diagnosis(
             "warning",
-            f"history is short: {path} keeps {kept.describe()}; to keep every message, name a .db "
+            f"history is short: in {path} {kept.describe()}; to keep every message, name a .db "
             "file (turnleaf config conversationsLocation) or unset the location",
         )
 
