@@ -1473,6 +1473,14 @@ class TestPrivate:
             ConfigFile(tmp_path / CONFIG_NAME).update({"autoExtract": False})
             assert "記下來" not in assistant.reply(KEY, "臥室的燈叫做小華").text
 
+    def test_without_a_model_a_request_is_refused_and_no_more_is_said(
+        self, opened: Opened, tmp_path: Path
+    ) -> None:
+        opened()
+        with Assistant(tmp_path, model=RecallModel()) as assistant:
+            said = assistant.reply(KEY, "記住我吃素", private=True).text
+        assert said == "（這是私密對話：不會記住或忘掉任何事。）"
+
     def test_no_byte_of_it_is_in_the_data_folder(self, opened: Opened, tmp_path: Path) -> None:
         assistant = opened()
         assistant.reply(KEY, "Remember that my nickname is Zanzibarine", private=True)

@@ -146,6 +146,11 @@ def test_forget_forgets_and_undo_brings_it_back(cli: Cli) -> None:
     assert cli.contents() == [MING, LAMP]
 
 
+def test_undo_takes_back_what_was_just_said(cli: Cli) -> None:
+    result = talk(cli, "My cat is called Momo", "/undo")
+    assert (result.code, cli.contents()) == (0, [])
+
+
 @pytest.mark.parametrize("line", ["/forget", "/search", "/forget -", "/search -"])
 def test_a_command_without_its_words_does_not_swallow_the_next_line(cli: Cli, line: str) -> None:
     cli.remember(MING)
