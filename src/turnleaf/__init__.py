@@ -1,4 +1,4 @@
-"""A memory for AI assistants that their users can read."""
+"""A memory for AI assistants, in files you can read."""
 
 from typing import TYPE_CHECKING
 

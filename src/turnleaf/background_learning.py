@@ -155,7 +155,7 @@ class BackgroundLearning:
         self.thread = JobThread(self._learn)
 
     def learn_if_due(self, key: str) -> None:
-        """Learn from a conversation whose turn is over, if it is time (003)."""
+        """Learn from a conversation whose turn is over, if it is time."""
         settings = self._read_settings()
         if not settings.learns:
             return
@@ -195,7 +195,7 @@ class BackgroundLearning:
         self.thread.wait()
 
     def flush_once(self, key: str) -> None:
-        """Learn from a conversation past the throttle, once in each cycle (003)."""
+        """Learn from a conversation past the throttle, once in each cycle."""
         if self._read_settings().learns and self._stores.learning.begin_flush(key):
             self._has_failed = False
             self.thread.add(Job(key, is_flush=True))

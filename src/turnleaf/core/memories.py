@@ -59,7 +59,7 @@ class Memory:
 
 
 def to_json(memory: Memory) -> dict[str, Any]:
-    """Return 002's form, with what came later only where it says something."""
+    """Return the fields of a JSON record; optional ones only where they have a value."""
     record: dict[str, Any] = {
         "id": memory.id,
         "content": memory.content,

@@ -87,7 +87,7 @@ def _was_called(messages: Sequence[Spoken], index: int, call_id: str) -> bool:
 def within_limits(
     messages: Sequence[S], max_turns: int, max_chars: int, chars: Callable[[S], int]
 ) -> Sequence[S]:
-    """Trim a stored conversation (000); the newest exchange always stays."""
+    """Trim a stored conversation; the newest exchange always stays."""
     kept = messages
     if len(kept) > max_turns:
         kept = newest_within(kept, max_turns, _one, keep=newest_exchange(kept))

@@ -83,7 +83,7 @@ class Conversations(Protocol):
 
     @property
     def keeps_everything(self) -> bool:
-        """Whether every message is kept, or only a window (000's JSON file)."""
+        """Whether every message is kept, or only a window (a JSON file)."""
 
     @property
     def location(self) -> Any:  # noqa: ANN401 - a path, or an address
@@ -166,7 +166,7 @@ class Conversations(Protocol):
         """
 
     def get_history(self, conversation_id: str) -> list[Message]:
-        """Return the newest messages within the limits of 000, oldest first.
+        """Return the newest messages within the limits of the window, oldest first.
 
         These are the messages of the shown path, back to the first silence that is longer than
         `conversation_max_age_days` (between two messages, or between the last and now) and that no
@@ -413,7 +413,7 @@ class Facts(Protocol):
         """Return the fact of that id, if it is one of `get_all`; else None."""
 
     def search(self, keyword: str) -> list[Memory]:
-        """Return the facts of `get_all` that hold a keyword literally, whatever the case (002).
+        """Return the facts of `get_all` that hold a keyword literally, whatever the case.
 
         Raise InvalidInput for what is no text (NUL, lone surrogates).
         """
@@ -755,7 +755,7 @@ class LearningQueue(Protocol):
         """Count the waiting messages by conversation, in the order of their first messages."""
 
     def is_due(self, key: str, *, interval_seconds: float, min_messages: int) -> bool:
-        """Whether it is time to extract from a conversation (003): `core.learning.queue.is_due`.
+        """Whether it is time to extract from a conversation: `core.learning.queue.is_due`.
 
         The last extraction was when a model's last attempt began, failed or was completed; that is
         a `claim` of whatever or of what rules have read, a `release` and a `complete`.

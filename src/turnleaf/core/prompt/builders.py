@@ -26,7 +26,7 @@ SPEAKERS = {"user": "User", "assistant": "Assistant", "tool": "Tool"}
 
 
 def build_prompt_with_history(history: Sequence[Message], prompt: str) -> str:
-    """Put a conversation's history before a prompt (000); without history, only the prompt."""
+    """Put a conversation's history before a prompt; without history, only the prompt."""
     if not history:
         return prompt
     lines = (f"[{_speaker(message)}]: {_speech_of(message)}" for message in history)
@@ -34,7 +34,7 @@ def build_prompt_with_history(history: Sequence[Message], prompt: str) -> str:
 
 
 def build_prompt_with_memory(memories: Sequence[Memory], prompt: str) -> str:
-    """Put all memories before a prompt (002); without memories, only the prompt."""
+    """Put all memories before a prompt; without memories, only the prompt."""
     lines = memory_lines(memories)
     return f"{block(MEMORY_TAG, lines)}\n\n{prompt}" if lines else prompt
 

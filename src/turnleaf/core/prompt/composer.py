@@ -525,7 +525,7 @@ def _document(document: Document) -> str:
 
 
 def _as_text(turn: PromptTurn) -> str:
-    """Return history, memory, context and message as one text, in the order of 000 and 002."""
+    """Return history, memory, context and message as one text, in this order."""
     asked = _join_parts(_context_section(turn), turn.message)
     remembered = turn.remembered
     if remembered.page and _is_plain(_page(remembered)):

@@ -1,7 +1,7 @@
 """How facts stand in a prompt: each with the day it is of, and its id where a tool can take it.
 
-The stamp comes last, in square brackets, and no text of a fact can look like one. The functions of
-002 know nothing of it.
+The stamp comes last, in square brackets, and no text of a fact can look like one. The functions
+of `builders` write no stamps: their format is fixed.
 """
 
 from __future__ import annotations

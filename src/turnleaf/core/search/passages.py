@@ -140,7 +140,7 @@ def of_day(text: str, day: date) -> list[Passage]:
 
 
 def of_conversations(text: str, day_of: DayOf) -> list[Passage]:
-    """Cut a file of conversations (000); a conversation that cannot be read is left out."""
+    """Cut a JSON file of conversations; a conversation that cannot be read is left out."""
     found: list[Passage] = []
     for key, body in conversations_json.parse(text).items():
         try:

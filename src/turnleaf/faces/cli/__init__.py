@@ -59,7 +59,7 @@ COMMANDS = {
 OPENING = """\
 Usage: turnleaf [--data-dir DIR] [--space NAME] COMMAND [ARGS]...
 
-  A memory for AI assistants that you can read.
+  A memory for AI assistants, in files you can read.
 
   Try: turnleaf remember "The living room lamp is called Ming"
 """

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from turnleaf.faces.mcp.server import McpServer
 
 DESCRIPTION = (
-    "A memory for AI assistants that their users can read. "
+    "A memory for AI assistants, in files you can read. "
     "Errors are `application/problem+json`; their `detail` says what to do."
 )
 THREADS = 12

@@ -1,4 +1,4 @@
-"""`Conversation`: messages in order, and what a program does with them (004)."""
+"""`Conversation`: messages in order, and what a program does with them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`DailyLog`: notes of the day, one Markdown file for each local date (003)."""
+"""`DailyLog`: notes of the day, one Markdown file for each local date."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ class MemoryPages(Files):
 
 @dataclass(frozen=True, slots=True)
 class ConversationsFile(Files):
-    """A file of conversations (000)."""
+    """A JSON file of conversations."""
 
     def cut(self, path: Path, data: bytes) -> tuple[str, Sequence[Passage]]:  # noqa: ARG002
         """Cut the file into messages; what cannot be read has no passages."""

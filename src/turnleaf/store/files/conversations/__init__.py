@@ -1,1 +1,1 @@
-"""Conversations in SQLite, or in one JSON file (000)."""
+"""Conversations in SQLite, or in one JSON file."""

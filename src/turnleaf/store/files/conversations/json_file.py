@@ -1,4 +1,4 @@
-"""Conversations in one JSON file (000), for up to some hundreds of them."""
+"""Conversations in one JSON file, for up to some hundreds of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ConversationStore`: conversations by key, kept within limits (000)."""
+"""`ConversationStore`: conversations by key, kept within limits."""
 
 from __future__ import annotations
 

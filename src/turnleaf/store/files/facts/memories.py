@@ -1,4 +1,4 @@
-"""`MemoryStore`: the long-term memory in one file, JSON (002) or Markdown (003)."""
+"""`MemoryStore`: the long-term memory in one file, JSON or Markdown."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _NOT_YET = datetime.min.replace(tzinfo=UTC)
 class MemoryStore:
     """Facts that outlive conversations, in a file that people read and edit.
 
-    Without a location it is 002's JSON file; a location ending in `.md` is 003's MEMORY.md.
+    Without a location it is `memories.json`; a location ending in `.md` is Markdown.
     """
 
     title: str | None = None
@@ -715,7 +715,7 @@ class MemoryStore:
 
 
 def default_location() -> Path:
-    """Return 002's path by environment."""
+    """Return where `memories.json` is, in Home Assistant or elsewhere."""
     folder = default_data_dir()
     if in_home_assistant():
         return folder / "memories" / "memories.json"
