@@ -395,16 +395,16 @@ class Assistant:
             self.learning.enqueue(key, queued)
 
     def idle(self, key: str) -> None:
-        """Learn from a conversation whose turn is over, if it is time (003)."""
+        """Learn from a conversation whose turn is over, if it is time."""
         self._background.learn_if_due(key)
 
     def note_usage(self, key: str, tokens: int, limit: int) -> None:
-        """Flush when so much of the context is used, once in each cycle (003)."""
+        """Flush when so much of the context is used, once in each cycle."""
         if limit > 0 and tokens / limit >= self.settings.flush_threshold:
             self._background.flush_once(key)
 
     def compaction_start(self, key: str) -> None:
-        """Flush before the host shortens the conversation, if this cycle has not (003)."""
+        """Flush before the host shortens the conversation, if this cycle has not."""
         self._background.flush_once(key)
 
     def compaction_complete(self, key: str) -> None:

@@ -1,4 +1,4 @@
-"""memories.json: an array of facts, and how to change one and nothing else (002).
+"""memories.json: an array of facts, and how to change one and nothing else.
 
 Keys that we do not know stay with their fact.
 """

@@ -1,4 +1,4 @@
-"""The names of conversations, the same in every interface (000)."""
+"""The names of conversations, the same in every interface."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime

@@ -80,7 +80,7 @@ def to_json(memory: Memory) -> dict[str, Any]:
 
 
 def from_json(record: Mapping[str, Any], unknown_time: datetime) -> Memory:
-    """Read 002's form; raise ValueError for any other.
+    """Read a JSON record; raise ValueError for any other.
 
     One typed by hand may lack its id and times.
     """
@@ -264,7 +264,7 @@ def _check_fact(memory: Memory) -> Memory:
 
 
 def contains(memory: Memory, keyword: str) -> bool:
-    """Whether a fact holds a keyword, whatever the case (002)."""
+    """Whether a fact holds a keyword, whatever the case."""
     return keyword.casefold() in memory.content.casefold()
 
 

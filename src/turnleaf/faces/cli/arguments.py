@@ -57,7 +57,7 @@ class Workspace:
 
     @cached_property
     def memory(self) -> Facts:
-        """The live long-term memory; the folder of the daily log is made with its own (003)."""
+        """The live long-term memory; the folder of the daily log is made with its own."""
         if not self.stores.facts.exists():
             self.stores.daily.init()
         return self.stores.facts
