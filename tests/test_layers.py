@@ -42,10 +42,10 @@ OF_STORES = {
 # So many lines, comments aside, and modules a package may have; lowered when something goes.
 BUDGETS = {
     "core": (15_370, 87),
-    "faces": (11_430, 55),
+    "faces": (11_470, 55),
     "llm": (2_160, 12),
-    "store": (17_020, 66),
-    "": (4_900, 21),
+    "store": (17_030, 66),
+    "": (4_920, 21),
 }
 
 # A name that is loaded by need: the public names, the commands, an optional dependency.

@@ -128,9 +128,7 @@ def test_what_is_remembered_and_was_said_is_quoted_once() -> None:
 
 
 def test_a_statement_is_taken_in_with_what_will_be_learnt_from_it() -> None:
-    assert "這些我會記下來（用 turnleaf undo 可以復原）：\n- 客廳的燈叫做小明" in answer(
-        "客廳的燈叫做小明"
-    )
+    assert "我會記下：\n- 客廳的燈叫做小明" in answer("客廳的燈叫做小明")
     assert "no model to answer with" in answer("It is a nice day")
 
 
