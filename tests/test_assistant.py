@@ -675,7 +675,7 @@ class TestRequests:
         ("said", "told"),
         [
             ("Remember my wifi password is hunter2", "Secrets such as passwords and keys are not"),
-            ("記住我家的 wifi 密碼是 hunter2", "密碼、金鑰等機密不會保留"),
+            ("記住我家的 wifi 密碼是 hunter2", "密碼、金鑰等機密不會自動記下"),
         ],
     )
     def test_one_that_says_nothing_but_a_secret_is_refused_in_words_and_learnt_by_nobody(
@@ -1468,10 +1468,10 @@ class TestPrivate:
     def test_nothing_is_promised_to_be_learnt(self, opened: Opened, tmp_path: Path) -> None:
         opened()
         with Assistant(tmp_path, model=RecallModel()) as assistant:
-            assert "記下來" not in assistant.reply(KEY, "客廳的燈叫做小明", private=True).text
-            assert "記下來" in assistant.reply(KEY, "客廳的燈叫做小明").text
+            assert "我會記下" not in assistant.reply(KEY, "客廳的燈叫做小明", private=True).text
+            assert "我會記下" in assistant.reply(KEY, "客廳的燈叫做小明").text
             ConfigFile(tmp_path / CONFIG_NAME).update({"autoExtract": False})
-            assert "記下來" not in assistant.reply(KEY, "臥室的燈叫做小華").text
+            assert "我會記下" not in assistant.reply(KEY, "臥室的燈叫做小華").text
 
     def test_without_a_model_a_request_is_refused_and_no_more_is_said(
         self, opened: Opened, tmp_path: Path

@@ -182,7 +182,7 @@ def checked_content(content: object) -> str:
     """Refuse what cannot be a fact in a file that people read."""
     text = checked_text(content, "a memory")
     if not text.strip():
-        message = "a fact needs some text; type it"
+        message = "a fact needs some text, and this is empty; type it"
         raise InvalidInput(message)
     return text
 
