@@ -68,7 +68,7 @@ class AnswerClaim(Protocol):
     """Marks something as being done by a living process until it is ended."""
 
     def end(self) -> None:
-        """Give the claim up."""
+        """End the claim."""
 
 
 class Conversations(Protocol):

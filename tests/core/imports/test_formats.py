@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from tests import imports as samples
+from tests.growth import grows_with_its_text
 from turnleaf.core.imports import chatgpt, claude_ai, coding, gemini, others
 from turnleaf.core.imports.recognition import choose_json_reader, choose_lines_reader
 from turnleaf.core.imports.values import (
@@ -194,3 +195,25 @@ def test_a_circle_of_parents_ends() -> None:
 def test_a_file_of_lines_is_told_by_the_first_that_says_something() -> None:
     assert choose_lines_reader([None, {"x": 1}, samples.CODEX[0]], "n") is not None
     assert choose_lines_reader([{"x": 1}], "n") is None
+
+
+def read_saved(text: str) -> list[Found]:
+    content = {"content_type": chatgpt.CONTEXT, "model_set_context": text}
+    message = {"author": {"role": "user"}, "content": content}
+    return list(chatgpt.read_conversation({"id": "c", "mapping": {"n": {"message": message}}}))
+
+
+def read_answer(text: str) -> list[Found]:
+    entry = {**samples.GEMINI[0], "safeHtmlItem": [{"html": text}]}
+    return list(gemini.read_activity([entry], UTC))
+
+
+def read_remembered(text: str) -> list[Found]:
+    return list(claude_ai.read_memory({"conversations_memory": text}))
+
+
+@pytest.mark.parametrize("unit", ["\n", " ", "1", "1.", "[", "<", "<li", "*", "-", "哈", "# "])
+def test_no_repetition_takes_longer_than_its_length(unit: str) -> None:
+    text = unit * 60_000
+    for read in (read_saved, read_answer, read_remembered):
+        assert grows_with_its_text(read, text)

@@ -33,7 +33,9 @@ CONTEXT = "model_editable_context"
 SPOKEN = {"text", "multimodal_text", "code"}
 """The kinds of content that a person reads as a message."""
 _NUMBERED = re.compile(
-    r"^\s*\d+\.\s*(?:\[(?P<day>\d{4}-\d\d-\d\d)\]\.?\s*)?(?P<text>\S.*)$", re.MULTILINE
+    r"^[ \t]{0,20}\d{1,6}\.[ \t]{0,20}"
+    r"(?:\[(?P<day>\d{4}-\d\d-\d\d)\]\.?[ \t]{0,20})?(?P<text>\S.*)$",
+    re.MULTILINE,
 )
 
 

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 PROGRAM = "gemini"
 _BREAK = re.compile(r"<(?:br\s*/?|/p|/li|/h\d|/tr|/pre)>", re.IGNORECASE)
-_ITEM = re.compile(r"<li[^>]{0,200}>", re.IGNORECASE)
-_TAG = re.compile(r"<[^>]{0,2000}>")
+_ITEM = re.compile(r"<li[^<>]{0,200}>", re.IGNORECASE)
+_TAG = re.compile(r"<[^<>]{0,2000}>")
 
 
 @cache
