@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from datetime import UTC, date, datetime
@@ -11,44 +12,45 @@ import apsw
 import pytest
 
 from turnleaf import Message
-from turnleaf.core.examination import Diagnosis, Examination, LearningFigures, Row
+from turnleaf.core.examination import (
+    Diagnosis,
+    Examination,
+    LearningFigures,
+    Row,
+    describe_figures,
+)
 from turnleaf.core.learning.queue import Queued
 from turnleaf.core.retention import Retention
 from turnleaf.core.stored_messages import StoredFigures
 from turnleaf.settings import DataFolder, Settings
-from turnleaf.store.files import config, daily, schedules
-from turnleaf.store.files import learning_queue as learning
-from turnleaf.store.files.conversations import store as conversations
-from turnleaf.store.files.conversations.store import ConversationStore, describe_figures
+from turnleaf.store.ambient import local_day
+from turnleaf.store.files.config import ConfigFile
+from turnleaf.store.files.conversations.store import ConversationStore
 from turnleaf.store.files.daily import DailyLog
-from turnleaf.store.files.facts import journal, memories
+from turnleaf.store.files.facts import journal
 from turnleaf.store.files.facts.memories import MemoryStore
-from turnleaf.store.files.index import index
+from turnleaf.store.files.index.index import Index
 from turnleaf.store.files.learning_queue import LearningStore
 from turnleaf.store.files.schedules import ScheduleStore
-from turnleaf.store.opening import examine_stores
+from turnleaf.store.files.stores import FileStores
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 Look = Callable[[Path], Examination]
 
 
-def examine_conversations(path: Path) -> Examination:
-    return conversations.examine(path, Settings())
-
-
 FILES: dict[str, Look] = {
-    "MEMORY.md": memories.examine,
-    "facts.json": memories.examine,
+    "MEMORY.md": lambda path: MemoryStore(path).examine(),
+    "facts.json": lambda path: MemoryStore(path).examine(),
     "changes.jsonl": journal.examine,
-    "talk.db": examine_conversations,
-    "talk.json": examine_conversations,
-    "schedules.json": schedules.examine,
-    "learning.db": learning.examine,
+    "talk.db": lambda path: ConversationStore(path).examine(),
+    "talk.json": lambda path: ConversationStore(path).examine(),
+    "schedules.json": lambda path: ScheduleStore(path).examine(),
+    "learning.db": lambda path: LearningStore(path).examine(),
 }
 OTHERS: dict[str, Look] = {
-    "daily": daily.examine,
-    "index.db": index.examine,
-    "memory-config.json": config.examine,
+    "daily": lambda path: DailyLog(path).examine(),
+    "index.db": lambda path: Index(path).examine(),
+    "memory-config.json": lambda path: ConfigFile(path).examine(),
 }
 ONLY_A_WINDOW = "history is short"
 
@@ -133,13 +135,6 @@ def test_what_is_damaged_is_a_problem_and_stays_as_it_is(
     assert everything(tmp_path) == before
 
 
-@pytest.mark.parametrize("name", ["facts.txt", "talk.txt"])
-def test_a_location_of_no_known_kind_is_a_problem(tmp_path: Path, name: str) -> None:
-    look = memories.examine if name == "facts.txt" else examine_conversations
-    found = look(tmp_path / name)
-    assert (len(told(found, "error")), found.rows, found.retention) == (1, (), None)
-
-
 @pytest.mark.parametrize(
     ("name", "kept"),
     [
@@ -150,7 +145,9 @@ def test_a_location_of_no_known_kind_is_a_problem(tmp_path: Path, name: str) -> 
 def test_conversations_say_for_how_long_they_are_kept(
     tmp_path: Path, name: str, kept: Retention
 ) -> None:
-    found = conversations.examine(tmp_path / name, Settings(conversation_keep_days=30))
+    found = ConversationStore(
+        tmp_path / name, settings=Settings(conversation_keep_days=30)
+    ).examine()
     assert found.retention == kept
     is_short = any(one.message.startswith(ONLY_A_WINDOW) for one in found.findings)
     assert is_short is not kept.keeps_everything
@@ -158,15 +155,18 @@ def test_conversations_say_for_how_long_they_are_kept(
 
 def test_figures_are_said_with_the_day_of_the_oldest_message() -> None:
     noon = datetime(2026, 3, 1, 12, tzinfo=UTC)
-    said = describe_figures(StoredFigures(40_960, 1, 1_200, noon))
+    said = describe_figures(StoredFigures(40_960, 1, 1_200, noon), local_day)
     assert said == "1 conversation, 1,200 messages, oldest 2026-03-01, 40,960 bytes"
-    assert describe_figures(StoredFigures(0, 0, 0, None)) == "0 conversations, 0 messages, 0 bytes"
+    assert (
+        describe_figures(StoredFigures(0, 0, 0, None), local_day)
+        == "0 conversations, 0 messages, 0 bytes"
+    )
 
 
 def test_what_nobody_runs_is_a_warning(tmp_path: Path) -> None:
     path = tmp_path / "schedules.json"
     ScheduleStore(path, now=lambda: LONG_AGO).add("ask", "every 15m", name="mine")
-    (warning,) = told(schedules.examine(path), "warning")
+    (warning,) = told(ScheduleStore(path).examine(), "warning")
     assert warning.startswith("the schedule mine is due since 2020-01-01T00:15:00.000Z, but no")
 
 
@@ -180,7 +180,7 @@ def test_learning_tells_how_it_goes(tmp_path: Path) -> None:
     store.keep_json_format("http://here", "openai:tiny", "json_object")
     store.close()
     formats = {("http://here", "openai:tiny"): "json_object"}
-    assert learning.examine(path).learning == LearningFigures(1, 2, 0, None, formats)
+    assert LearningStore(path).examine().learning == LearningFigures(1, 2, 0, None, formats)
 
 
 def test_a_queue_of_an_older_version_is_looked_at_and_not_upgraded(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_a_queue_of_an_older_version_is_looked_at_and_not_upgraded(tmp_path: Pat
     older.execute("DROP TABLE tallies; DROP TABLE json_formats; PRAGMA user_version = 1")
     older.close()
     before = everything(tmp_path)
-    found = learning.examine(path)
+    found = LearningStore(path).examine()
     assert found.learning == LearningFigures(0, 0, 0, None, {})
     assert [row.holds for row in found.rows] == ["1 message to learn from"]
     assert everything(tmp_path) == before
@@ -199,21 +199,24 @@ def test_a_queue_of_an_older_version_is_looked_at_and_not_upgraded(tmp_path: Pat
 def test_a_queue_in_use_is_counted(tmp_path: Path) -> None:
     store = LearningStore(tmp_path / "learning.db")
     store.enqueue("cli:a", [Queued(Message("user", "b")), Queued(Message("user", "c"))])
-    (row,) = learning.examine(store.location).rows
+    (row,) = store.examine().rows
     assert row.holds == "2 messages to learn from"
     store.close()
 
 
 def test_a_folder_with_nothing_right_in_it_is_told_of_all(tmp_path: Path) -> None:
-    folder = DataFolder(tmp_path, "a test", others=(tmp_path / "second",))
     for name in ("learning.db", "schedules.json"):
         (tmp_path / name).write_bytes(b"garbage" * 999)
     (tmp_path / "schedules.json.corrupt-1").touch()
     (tmp_path / "second" / "conversations").mkdir(parents=True)
-    wrong = Settings(memory_location="facts.txt", conversations_location="talk.txt")
+    wrong = {"memoryLocation": "facts.txt", "conversationsLocation": "talk.txt"}
+    (tmp_path / "memory-config.json").write_text(json.dumps(wrong))
     before = everything(tmp_path)
-    found = examine_stores(folder, wrong)
-    assert len(told(found, "error")) == 4
+    folder = DataFolder(tmp_path, "a test", others=(tmp_path / "second",))
+    stores, problems = FileStores.open_to_examine(folder)
+    assert ["location cannot be used" in one.message for one in problems] == [True, True]
+    found = stores.examine()
+    assert len(told(found, "error")) == 2
     aside, second = told(found, "warning")
     assert "schedules.json.corrupt-1 was set aside" in aside
     assert f"a second data folder at {tmp_path / 'second'}" in second

@@ -25,7 +25,7 @@ from turnleaf.core.search.ranking import Weights
 from turnleaf.core.stored_messages import Cursor, Feed, FeedMessage
 from turnleaf.store.files.conversations.store import ConversationStore
 from turnleaf.store.files.index.index import Index
-from turnleaf.store.files.index.reading import CANDIDATES
+from turnleaf.store.passage_search import CANDIDATES
 
 FORK = multiprocessing.get_context("fork")
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

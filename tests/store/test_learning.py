@@ -8,7 +8,7 @@ import random
 import stat
 import subprocess
 import sys
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import apsw
@@ -24,7 +24,6 @@ from turnleaf.store.files.backup import backup, restore
 from turnleaf.store.files.learning_queue import LearningStore
 
 START = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)
-DAY = date(2026, 3, 1)
 KEY = "cli:session-1"
 OTHER = "slack:1.2"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import logging
 import os
@@ -17,13 +16,12 @@ from threading import Barrier, Thread
 from typing import cast
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.counting import count_calls
 from tests.store import others
 from tests.strategies import brief, contents, facts, tidy_pages
-from turnleaf.core.changes import Source
 from turnleaf.core.memories import Memory, content_id
 from turnleaf.errors import Conflict, InvalidInput, MemoryFull, SettingsError, StorageError
 from turnleaf.settings import Settings
@@ -102,47 +100,9 @@ def test_a_new_memory_is_an_empty_file_in_a_new_folder(place: Place) -> None:
     assert store.location == place.path
 
 
-def test_a_fact_is_kept_with_its_id_times_category_and_origin(array: Place) -> None:
-    memory = array.open().add("喜歡咖啡", "Home", origin="tool:save")
-    assert memory == Memory("id1", "喜歡咖啡", START, START, "Home", "tool:save")
-    assert [one.id for one in array.open().get_all()] == [memory.id]
-    assert array.open().get("id1") == memory
-    assert array.open().get("id2") is None
-
-
 def test_a_store_makes_itself_ready_at_the_first_call(place: Place) -> None:
     store = MemoryStore(place.path, settings=Settings())
     assert store.add("x").content == "x"
-
-
-def test_an_id_chosen_beforehand_is_added_once(array: Place) -> None:
-    first = array.open().add("茶", "喜好", memory_id="chosen")
-    assert first is not None
-    assert first.id == "chosen"
-    before = array.data()
-    assert array.open().add("茶", memory_id="chosen") == first
-    assert array.data() == before
-
-
-def test_an_id_chosen_beforehand_is_not_added_again_when_its_fact_is_gone(place: Place) -> None:
-    store = place.open()
-    store.add("tea", memory_id="one")
-    store.add("coffee", memory_id="other")
-    store.delete("one")
-    place.edit(store.text().replace("coffee", "cocoa"))
-    assert store.add("tea", memory_id="one") is None
-    assert [one.content for one in store.get_all()] == ["cocoa"]
-    again = store.add("coffee", memory_id="other")
-    assert again is not None
-    assert again.content == "cocoa"
-
-
-def test_an_id_chosen_beforehand_is_not_held_up_by_a_full_memory(array: Place) -> None:
-    store = array.open(memory_max_items=1)
-    first = store.add("tea", memory_id="chosen")
-    assert store.add("tea", memory_id="chosen") == first
-    with pytest.raises(MemoryFull):
-        store.add("coffee", memory_id="another")
 
 
 def test_undo_goes_past_a_deletion_by_hand_that_was_taken_back_by_hand(place: Place) -> None:
@@ -160,235 +120,12 @@ def test_undo_goes_past_a_deletion_by_hand_that_was_taken_back_by_hand(place: Pl
     assert said(store) == ["first"]
 
 
-def test_ids_are_known_for_good(place: Place) -> None:
-    store = place.open()
-    gone, wiped, here = store.add("gone"), store.add("wiped"), store.add("here")
-    store.delete(gone.id)
-    place.edit(store.text().replace("wiped", "edited"))
-    assert store.known_ids() == {gone.id, wiped.id, here.id}
-
-
-def test_every_change_tells_what_it_rests_on(array: Place) -> None:
-    store = array.open()
-    sources = [
-        Source(f"說 {n}", "cli:session-1", START, "document", f"document:筆記 {n}.md")
-        for n in range(3)
-    ]
-    memory = store.add("before", source=sources[0])
-    store.update(memory.id, "after", source=sources[1])
-    store.delete(memory.id, source=sources[2])
-    assert [change.source for change in array.open().changes(memory.id)] == sources
-
-
-def test_an_update_keeps_the_id_and_the_first_time(array: Place) -> None:
-    store = array.open()
-    first = store.add("before", "Home")
-    updated = store.update(first.id, "after")
-    assert updated is not None
-    assert updated == dataclasses.replace(first, content="after", updated_at=updated.updated_at)
-    assert updated.updated_at > first.updated_at
-    assert array.open().get_all() == [updated]
-
-
-def test_an_update_is_later_than_the_last_whatever_the_clock_says(array: Place) -> None:
-    store = MemoryStore(array.path, settings=Settings(), now=lambda: START)
-    memory = store.add("1")
-    times = [store.update(memory.id, text) for text in "234"]
-    stamps = [one.updated_at for one in times if one]
-    assert stamps == sorted(set(stamps))
-    assert stamps[0] > memory.updated_at
-
-
-def test_what_is_not_there_is_neither_updated_nor_deleted(array: Place) -> None:
-    store = array.open()
-    store.add("x")
-    before = array.data()
-    assert store.update("nobody", "y") is None
-    assert store.delete("nobody") is False
-    assert array.data() == before
-
-
-def test_a_deleted_fact_is_gone_for_everybody(array: Place) -> None:
-    store = array.open()
-    first, second = store.add("first"), store.add("second")
-    assert store.delete(first.id) is True
-    assert store.get_all() == [second]
-    assert array.open().get_all() == [second]
-    assert store.delete(first.id) is False
-
-
-def test_an_update_of_what_somebody_changed_meanwhile_is_refused(array: Place) -> None:
-    store = array.open()
-    memory = store.add("read")
-    array.open().update(memory.id, "changed by another")
-    with pytest.raises(Conflict, match="changed meanwhile; look at it and try again"):
-        store.update(memory.id, "mine", expected="read")
-    assert said(store) == ["changed by another"]
-    assert store.update(memory.id, "mine", expected="changed by another")
-
-
 def test_an_id_that_is_taken_is_not_given_again(place: Place) -> None:
     store = MemoryStore(place.path, settings=Settings(), new_id=lambda: "same")
     assert [store.add(text).id for text in "abc"] == ["same", "same-2", "same-3"]
 
 
-@pytest.mark.parametrize("keyword", ["coffee", "COFFEE", "offe", "咖啡", " "])
-def test_search_is_a_literal_substring_whatever_the_case(array: Place, keyword: str) -> None:
-    store = array.open()
-    store.add("Likes Coffee 咖啡")
-    store.add("tea")
-    assert [memory.content for memory in store.search(keyword)] == ["Likes Coffee 咖啡"]
-
-
-def test_search_knows_no_patterns(array: Place) -> None:
-    store = array.open()
-    store.add("a.c (x) [y] 100%")
-    assert [len(store.search(each)) for each in ("a.c", "(x)", "100%", "abc", ".*", "_")] == [
-        *(1, 1, 1),
-        *(0, 0, 0),
-    ]
-    assert store.search("nothing of it") == []
-
-
-# Any text
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        "  edges  ",
-        "two\nlines",
-        "first line ends in spaces  \nsecond",
-        "\n\nx",
-        "windows\r\nlines\r\n",
-        "- looks like a bullet\n- and another",
-        "# looks like a heading\n\n```\ncode\n```",
-        "<!-- turnleaf id=forged -->",
-        "***",
-        "../../etc/passwd",
-        "🙂\u200b\u2028\x85\x0b",
-        "x" * 9000,
-    ],
-)
-def test_any_text_is_remembered_exactly(array: Place, content: str) -> None:
-    store = array.open()
-    store.add("before")
-    memory = store.add(content, "Home")
-    store.add("after")
-    assert array.open().get(memory.id) == memory
-    assert said(array.open()).count(content) == 1
-
-
-@brief
-@given(st.lists(st.tuples(contents, contents), min_size=1, max_size=4))
-@example([("trailing space \nsecond", "- \n- \n")])
-def test_any_texts_are_remembered_changed_and_undone_exactly(
-    array: Place, pairs: list[tuple[str, str]]
-) -> None:
-    shutil.rmtree(array.path.parent, ignore_errors=True)
-    store = array.open()
-    for first, second in pairs:
-        memory = store.add(first)
-        before = array.data()
-        store.update(memory.id, second)
-        assert array.open().get(memory.id).content == second  # type: ignore[union-attr]
-        store.undo()
-        assert array.data() == before
-    assert said(array.open()) == [first for first, _ in pairs]
-
-
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        ("", "empty"),
-        (" \n\t", "empty"),
-        ("a\0b", r"U\+0000 \(at position 1\)"),
-        ("\ud800", r"U\+D800"),
-        (None, "is text, not NoneType"),
-        (7, "is text, not int"),
-    ],
-)
-def test_what_is_no_text_is_refused_and_nothing_changes(
-    array: Place, content: str, problem: str
-) -> None:
-    store = array.open()
-    memory = store.add("as it was")
-    before = array.data()
-    with pytest.raises(InvalidInput, match=problem):
-        store.add(content)
-    with pytest.raises(InvalidInput, match=problem):
-        store.update(memory.id, content)
-    assert array.data() == before
-
-
-@pytest.mark.parametrize("category", ["x" * 101, "a\0b", "\udc00"])
-def test_what_is_no_category_is_refused(array: Place, category: str) -> None:
-    store = array.open()
-    with pytest.raises(InvalidInput, match="a category"):
-        store.add("x", category)
-    assert store.get_all() == []
-
-
-@pytest.mark.parametrize("keyword", [None, 5, "\0", "\ud800"])
-def test_what_is_no_keyword_is_refused(array: Place, keyword: str) -> None:
-    with pytest.raises(InvalidInput, match="a keyword"):
-        array.open().search(keyword)
-
-
-@pytest.mark.parametrize("category", ["  the\nhouse ", "家", "- x", "a ## b", "<div>", "`x`", "C#"])
-def test_a_category_is_kept_as_a_heading_can_say_it(array: Place, category: str) -> None:
-    memory = array.open().add("x", category)
-    assert memory.category == " ".join(category.split())
-    assert [one.id for one in array.open().get_all()] == [memory.id]
-    array.open().add("y", category)
-    assert {one.category for one in array.open().get_all()} == {memory.category}
-
-
 # Capacity
-
-
-def test_more_facts_than_the_limit_are_refused(array: Place) -> None:
-    store = array.open(memory_max_items=2)
-    store.add("one")
-    store.add("two")
-    before = array.data()
-    with pytest.raises(MemoryFull, match="MEMORY_MAX_ITEMS"):
-        store.add("three")
-    assert array.data() == before
-    assert len(store.changes()) == 2
-
-
-def test_more_characters_than_the_limit_are_refused(array: Place) -> None:
-    store = array.open(memory_max_chars=10)
-    store.add("12345")
-    before = array.data()
-    with pytest.raises(MemoryFull, match="MEMORY_MAX_CHARS"):
-        store.add("123456")
-    assert array.data() == before
-    assert store.add("67890").content == "67890"
-
-
-def test_only_an_addition_and_a_growing_update_are_refused(array: Place) -> None:
-    memory = array.open().add("1234567890")
-    array.open().add("other")
-    full = array.open(memory_max_items=1, memory_max_chars=5)
-    with pytest.raises(MemoryFull):
-        full.add("x")
-    with pytest.raises(MemoryFull, match="MEMORY_MAX_CHARS"):
-        full.update(memory.id, "1234567890+")
-    assert full.update(memory.id, "0987654321")
-    assert full.update(memory.id, "shorter")
-    assert len(full.get_all()) == 2
-    full.undo()
-    assert full.delete(memory.id)
-    full.undo()
-    assert len(full.get_all()) == 2
-
-
-def test_a_growing_update_within_the_characters_works_with_too_many_facts(array: Place) -> None:
-    memory = array.open().add("x")
-    array.open().add("y")
-    assert array.open(memory_max_items=1).update(memory.id, "longer")
 
 
 def test_what_a_person_typed_is_never_refused(page: Place) -> None:
@@ -398,63 +135,6 @@ def test_what_a_person_typed_is_never_refused(page: Place) -> None:
 
 
 # Undo and the record
-
-
-def test_each_kind_of_change_is_undone_to_the_byte(array: Place) -> None:
-    store = array.open()
-    memory = store.add("kept", "Home")
-    deeds: list[Callable[[], object]] = [
-        lambda: store.add("added"),
-        lambda: store.add("added", "A new category"),
-        lambda: store.update(memory.id, "two\nlines"),
-        lambda: store.delete(memory.id),
-        lambda: store.import_memories([Memory("x", "imported", START, START, "Far", None)]),
-    ]
-    for deed in deeds:
-        before = array.data()
-        deed()
-        assert array.data() != before
-        assert store.undo()
-        assert array.data() == before
-
-
-def test_the_first_fact_is_undone_to_the_byte(array: Place) -> None:
-    store = array.open()
-    before = array.data()
-    store.add("first")
-    store.undo()
-    assert array.data() == before
-
-
-def test_an_import_is_undone_as_one(array: Place) -> None:
-    store = array.open()
-    store.add("here")
-    before = array.data()
-    store.import_memories([Memory(name, name, START, START, name, None) for name in "abc"])
-    assert len(store.undo()) == 3
-    assert array.data() == before
-
-
-def test_undo_goes_back_step_by_step(array: Place) -> None:
-    store = array.open()
-    states = [array.data()]
-    memory = store.add("1")
-    states.append(array.data())
-    store.update(memory.id, "2")
-    states.append(array.data())
-    store.delete(memory.id)
-    for state in reversed(states):
-        assert store.undo()
-        assert array.data() == state
-    assert store.undo() == []
-    assert array.data() == states[0]
-
-
-def test_undo_works_in_another_process_s_store(array: Place) -> None:
-    array.open().add("x")
-    (undone,) = array.open().undo()
-    assert (undone.op, undone.id) == ("add", "id1")
-    assert array.open().get_all() == []
 
 
 def test_undo_leaves_alone_what_somebody_did_meanwhile(page: Place) -> None:
@@ -527,25 +207,6 @@ def test_undo_gives_back_every_byte_of_any_page(
         assert page.data() == state
 
 
-def test_the_record_tells_what_was_changed_by_whom_and_why(array: Place) -> None:
-    store = array.open()
-    source = Source("「我喜歡咖啡」", "slack:1.2", START, "trusted")
-    memory = store.add("喜歡咖啡", origin="extraction", source=source)
-    store.update(memory.id, "喜歡茶", origin="tool:edit")
-    store.delete(memory.id)
-    store.undo()
-    changes = array.open().changes(memory.id)
-    assert [change.op for change in changes] == ["add", "update", "delete", "undo"]
-    assert [change.n for change in changes] == [1, 2, 3, 4]
-    assert [change.origin for change in changes] == ["extraction", "tool:edit", "user", "user"]
-    assert changes[0].source == source
-    assert (changes[0].before, changes[0].after) == (None, memory)
-    assert (changes[1].before, changes[1].after) == (memory, changes[2].before)
-    assert changes[2].after is None
-    assert changes[3].undoes == 3
-    assert store.changes("nobody") == []
-
-
 def test_the_record_of_one_file_is_not_that_of_its_neighbour(tmp_path: Path) -> None:
     one, other = Place(tmp_path / "one.md"), Place(tmp_path / "other.md")
     one.open().add("in one")
@@ -556,27 +217,7 @@ def test_the_record_of_one_file_is_not_that_of_its_neighbour(tmp_path: Path) -> 
     assert said(other.open()) == []
 
 
-def test_a_refused_change_is_not_on_record(array: Place) -> None:
-    store = array.open(memory_max_items=1)
-    store.add("x")
-    with pytest.raises(MemoryFull):
-        store.add("y")
-    with pytest.raises(Conflict):
-        store.update("id1", "z", expected="something else")
-    assert [change.op for change in store.changes()] == ["add"]
-
-
 # Several at once
-
-
-def test_a_second_instance_sees_what_the_first_wrote(array: Place) -> None:
-    one, other = array.open(), array.open()
-    memory = one.add("written by one")
-    assert other.get_all() == [memory]
-    other.update(memory.id, "changed by the other")
-    assert said(one) == ["changed by the other"]
-    one.delete(memory.id)
-    assert other.get_all() == []
 
 
 def test_two_processes_lose_nothing(place: Place) -> None:
@@ -590,11 +231,6 @@ def test_two_processes_lose_nothing(place: Place) -> None:
     wanted = [f"{name} {number}" for name in ("one", "two") for number in range(25)]
     assert sorted(said(store)) == sorted(wanted)
     assert len(store.changes()) == 50
-
-
-def test_another_process_sees_what_this_one_wrote(place: Place) -> None:
-    place.open().add("written here")
-    assert others.run("facts", place.path) == ["written here"]
 
 
 OPEN = "~.<built-in method posix.open>"
@@ -622,6 +258,19 @@ def test_a_file_that_nobody_else_touched_is_read_once_for_a_change(place: Place)
     calls = count_calls(store.get_all)
     assert not any(calls[name] for name in (READ, "atomic.read_from"))
     assert not any(calls[name] for name in ("markdown._read_all", "jsonfacts._page"))
+
+
+def test_a_save_of_an_editor_right_after_ours_is_seen(place: Place) -> None:
+    store = place.open()
+    store.init()
+    for number in range(20):
+        store.add(f"ours {number}")
+        with place.path.open("r+b") as file:
+            data = file.read()
+            file.seek(0)
+            file.write(data.replace(f"ours {number}".encode(), f"mine {number}".encode()))
+        wait_for_rest(place.path)
+        assert f"mine {number}" in store.text()
 
 
 def test_one_call_looks_at_the_file_once(place: Place) -> None:
@@ -989,47 +638,6 @@ def test_what_an_older_buffer_wiped_comes_back_though_the_next_change_finds_noth
 
 
 # Import
-
-
-def test_what_is_imported_keeps_its_ids_and_times(array: Place) -> None:
-    store = array.open()
-    later = START + timedelta(days=1)
-    memories = [
-        Memory("x", "first", START, later, "Home", "user"),
-        Memory("y", "second\nline", START, START, None, None),
-    ]
-    assert store.import_memories(memories) == 2
-    assert sorted(store.get_all(), key=lambda one: one.id) == memories
-    assert {change.op for change in store.changes()} == {"import"}
-
-
-def test_what_is_there_already_is_not_imported_again(array: Place) -> None:
-    store = array.open()
-    store.add("here")
-    known = Memory("other", "here", START, START)
-    assert store.import_memories([known, known]) == 0
-    assert store.import_memories([dataclasses.replace(known, category="Home")]) == 1
-
-
-def test_a_taken_id_of_another_fact_is_told_apart(array: Place) -> None:
-    store = array.open()
-    taken = store.add("here").id
-    assert store.import_memories([Memory(taken, "there", START, START)]) == 1
-    assert {memory.content: memory.id for memory in store.get_all()} == {
-        "here": taken,
-        "there": f"{taken}-2",
-    }
-
-
-def test_an_import_is_all_or_nothing(array: Place) -> None:
-    store = array.open(memory_max_items=2)
-    store.add("here")
-    before = array.data()
-    with pytest.raises(MemoryFull):
-        store.import_memories([Memory(name, name, START, START) for name in "ab"])
-    with pytest.raises(InvalidInput):
-        store.import_memories([Memory("a", "a", START, START), Memory("b", "\0", START, START)])
-    assert array.data() == before
 
 
 @brief

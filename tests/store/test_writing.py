@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.strategies import MOMENT, brief, pages, tidy_pages
 from turnleaf.core import changes, jsonfacts, markdown
 from turnleaf.core.changes import Change
-from turnleaf.core.memories import Memory, content_id
+from turnleaf.core.memories import content_id
 from turnleaf.errors import Conflict, InvalidInput, NotFound, StorageError
 from turnleaf.settings import Settings
 from turnleaf.store.files.facts.memories import MemoryStore
@@ -174,39 +174,6 @@ def test_with_the_version_that_was_read_it_is_written_and_with_another_it_is_not
     store.write(array.without(text, "tea"), expected=version)
     assert added in store.get_all()
     assert "tea" not in said(store)
-
-
-def test_without_a_version_it_replaces_whatever_is_there(array: Place) -> None:
-    store = filled(array)
-    text = array.without(store.text(), "tea")
-    array.open().add("meanwhile")
-    before = array.data()
-    store.write(text)
-    assert array.data() == text.encode()
-    store.undo()
-    assert array.data() == before
-
-
-def test_the_same_text_is_no_change(array: Place) -> None:
-    store = filled(array)
-    before = store.changes()
-    written = store.write(store.text(), expected=store.version())
-    assert (written.version, written.change) == (store.version(), None)
-    assert store.changes() == before
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [("a\0b", r"U\+0000"), ("\ud800", r"U\+D800"), (None, "is text"), (b"x", "is text")],
-)
-def test_what_is_no_text_is_refused_and_nothing_changes(
-    place: Place, text: str, problem: str
-) -> None:
-    store = filled(place)
-    before = place.data()
-    with pytest.raises(InvalidInput, match=problem):
-        store.write(text)
-    assert place.data() == before
 
 
 @pytest.mark.parametrize(
@@ -388,19 +355,6 @@ def test_the_same_line_changed_since_is_a_conflict_and_nothing_changes(page: Pla
     assert (page.data(), store.changes()) == (before, record)
 
 
-def test_a_fact_changed_since_is_a_conflict_and_nothing_changes(array: Place) -> None:
-    store = filled(array)
-    lamp = store.get_all()[0]
-    written = store.write(array.changed(array.without(store.text(), "tea"), "小明", "小華"))
-    store.update(lamp.id, "the lamp has no name")
-    before, record = array.data(), store.changes()
-    with pytest.raises(Conflict, match="changed since"):
-        store.undo(written.change)
-    assert (array.data(), store.changes()) == (before, record)
-    assert store.undo(written.change, skip=True) == []
-    assert array.data() == before
-
-
 def test_its_facts_are_taken_back_though_another_program_saved_since(place: Place) -> None:
     store = filled(place)
     tea = store.get_all()[1]
@@ -434,46 +388,6 @@ def test_prose_is_not_forgotten_where_only_facts_are_left(page: Place) -> None:
     store.reconcile()
     with pytest.raises(Conflict, match="by another program"):
         store.undo(written.change)
-
-
-def test_any_change_can_be_undone_by_its_number(array: Place) -> None:
-    store = filled(array)
-    lamp, tea, _ = store.get_all()
-    store.update(lamp.id, "小華")
-    store.delete(tea.id)
-    store.import_memories([Memory(name, name, MOMENT, MOMENT, name) for name in "ab"])
-    assert [change.n for change in store.undo(4)] == [4]
-    assert [change.n for change in store.undo(5)] == [5]
-    assert [change.n for change in store.undo(6)] == [7, 6]
-    assert [change.n for change in store.undo(3)] == [3]
-    assert said(store) == ["tea", "客廳的燈叫做小明"]
-
-
-def test_what_is_not_there_to_be_undone_is_not_found(array: Place) -> None:
-    store = filled(array)
-    store.undo(2)
-    before = array.data()
-    for number in (2, 4, 99, 0, -1):
-        with pytest.raises(NotFound, match=f"there is no change {number} to take back"):
-            store.undo(number)
-    assert array.data() == before
-
-
-def test_a_number_of_what_was_changed_since_is_a_conflict(array: Place) -> None:
-    store = filled(array)
-    store.update(store.get_all()[0].id, "changed")
-    with pytest.raises(Conflict, match="was changed since"):
-        store.undo(1)
-
-
-def test_a_face_can_tell_what_is_undone_and_what_can_be(array: Place) -> None:
-    store = filled(array)
-    written = store.write(array.changed(store.text(), "小明", "小華"))
-    store.undo(written.change)
-    history = store.changes()
-    can = [change.n for change in history if changes.is_undoable(change, history)]
-    assert changes.find_undone(history) == {4, 5}
-    assert can == [1, 2, 3]
 
 
 # Older pages

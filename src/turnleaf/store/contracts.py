@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from turnleaf.core.changes import Change, Source
+    from turnleaf.core.examination import Examination, Place
     from turnleaf.core.keys import Reader
     from turnleaf.core.learning.decisions import Decision
     from turnleaf.core.learning.queue import (
@@ -64,6 +65,17 @@ if TYPE_CHECKING:
     Progress = Callable[[int, int], None]
 
 
+class Examined(Protocol):
+    """What `doctor` asks of every store."""
+
+    def examine(self) -> Examination:
+        """Return a row with how much it holds, and what is wrong with it, damaged or not.
+
+        Nothing is made or changed, and nobody is waited for. Of conversations it also has the
+        `Retention`, of the queue the `LearningFigures`.
+        """
+
+
 class AnswerClaim(Protocol):
     """Marks something as being done by a living process until it is ended."""
 
@@ -71,7 +83,7 @@ class AnswerClaim(Protocol):
         """End the claim."""
 
 
-class Conversations(Protocol):
+class Conversations(Examined, Protocol):
     """Conversations by key, every message of each.
 
     A conversation is a tree: each message follows one that was stored before it (`parent`), and one
@@ -293,7 +305,7 @@ class Conversations(Protocol):
         """Release what is open; the next call opens it again."""
 
 
-class Facts(Protocol):
+class Facts(Examined, Protocol):
     """Long-term facts with the record of their changes.
 
     They stand in an order: those without a category as they were added, those of a category
@@ -473,6 +485,22 @@ class Facts(Protocol):
     def delete(self, memory_id: str, *, origin: str = "user", source: Source | None = None) -> bool:
         """Delete a fact, an older one as well; False when there is none of that id."""
 
+    def delete_all(self, ids: Collection[str], *, origin: str = "user") -> list[Memory]:
+        """Delete facts of the memory in one change; return those that were there."""
+
+    def arrange(
+        self,
+        ids: Collection[str],
+        *,
+        category: str | OrKept | None = KEPT,
+        pinned: bool | OrKept = KEPT,
+        origin: str = "user",
+    ) -> list[Memory]:
+        """Put facts below another category, pin or unpin them, in one change; return them all.
+
+        What they say and the day they are of stay. A fact that is so already is not changed.
+        """
+
     def write(self, text: str, *, expected: str | None = None, origin: str = "user") -> Written:
         """Replace the whole text by a person's, to the letter, whatever the limits say.
 
@@ -569,7 +597,7 @@ class PendingFacts(Facts, Protocol):
         """Delete a pending fact; False when there is none of that id."""
 
 
-class DailyNotes(Protocol):
+class DailyNotes(Examined, Protocol):
     """What was noted on each day, in the zone of the clock: the day of the person.
 
     A day reads "# 2026-11-15", an empty line, and for each note, in the order in which they were
@@ -596,6 +624,16 @@ class DailyNotes(Protocol):
         A day is a date, the day of a datetime, or text as "2026-11-15".
         """
 
+    def has_source(self, source: str) -> bool:
+        """Whether a note of any day came from a source."""
+
+    def revise(self, day: date | str, entry: str, content: str | None) -> bool:
+        """Make a note of a day say something else, or delete it; False when none says `entry`.
+
+        Both are what stands in the note, its time included. Where it came from stays. Of several
+        that say the same, it is the first. Raise InvalidInput for a content that is none.
+        """
+
     def erase(self, source: str) -> int:
         """Erase every note that came from a source, of every day; return how many."""
 
@@ -603,7 +641,7 @@ class DailyNotes(Protocol):
         """Return the days that have notes, oldest first."""
 
 
-class Schedules(Protocol):
+class Schedules(Examined, Protocol):
     """Prompts that run on a schedule, and their runs.
 
     `core.schedules` has what happens to a schedule at a moment, and `store.timing` when it is due.
@@ -711,8 +749,17 @@ class Schedules(Protocol):
         With an error it is "failed", else "done"; the 50 newest runs of a schedule are kept.
         """
 
+    def add_result(self, name: str, run: Run, text: str) -> None:
+        """Add what a run brought to the results of that name; once, as long as it names the run.
 
-class LearningQueue(Protocol):
+        The name is what follows "file:" in `Schedule.deliver`, and `text` holds the run's id.
+        """
+
+    def read_results(self, name: str) -> str:
+        """Return the results of a name, an empty line after each; "" where there are none."""
+
+
+class LearningQueue(Examined, Protocol):
     """Messages to learn from, decisions to carry out, and what learning must know of itself.
 
     Days are given; a lease is of `core.learning.queue.LEASE_SECONDS`, counted to both sides of its
@@ -866,14 +913,15 @@ class LearningQueue(Protocol):
         """
 
 
-class Passages(Protocol):
+class Passages(Examined, Protocol):
     """The search over facts, daily notes and conversations, always up to date when asked.
 
     `core.search.passages` cuts what is searched. Of a fact, `Hit.source` is "memory", or "older"
-    for one that left; of a note "daily", of a message "conversations". The day of a fact or a
-    message is the machine's local date when it was added or said. What waits for a person, records,
-    schedules and what is hidden, not searched or gone are not found, nor messages whose facts were
-    forgotten: every call but `erasing` and `scrub` does first what `Stores.settle_messages` does.
+    for one that left or whose last day is over; of a note "daily", of a message "conversations".
+    The day of a fact or a message is the machine's local date when it was added or said. What waits
+    for a person, records, schedules and what is hidden, not searched or gone are not found, nor
+    messages whose facts were forgotten: every call but `erasing` and `scrub` does first what
+    `Stores.settle_messages` does.
     """
 
     @property
@@ -964,7 +1012,7 @@ class Passages(Protocol):
         """Release what is open; the next call opens it again."""
 
 
-class Records(Protocol):
+class Records(Examined, Protocol):
     """What other frameworks keep here: bytes by collection and key, not searched.
 
     A name is text of 1 to 512 characters without control characters; a prefix may be empty. Every
@@ -1041,7 +1089,7 @@ class Announcements(Protocol):
         """End all subscriptions."""
 
 
-class Config(Protocol):
+class Config(Examined, Protocol):
     """The settings that an operator changed, the same for all spaces of a place."""
 
     @property
@@ -1126,6 +1174,13 @@ class Stores(ABC):
         They are seen by everybody on the machine, so they hold no password.
         """
 
+    def claim_learning(self) -> int | None:
+        """Return a descriptor that makes the one process that keeps it open learn for this space.
+
+        None where another process has it, or no other process can open the space.
+        """
+        return None
+
     @property
     @abstractmethod
     def settings(self) -> Settings:
@@ -1156,8 +1211,31 @@ class Stores(ABC):
         """Take in what an older version kept elsewhere; return a sentence about it, if it did."""
 
     @abstractmethod
+    def find_unimported(self) -> str | None:
+        """Return in one line which facts another location holds that were never imported, if any.
+
+        Also how to import them. Facts that were imported once and forgotten since are not among
+        them.
+        """
+
+    @abstractmethod
     def redact(self, text: str) -> str:
         """Return a text without the names of places of this machine, for people elsewhere."""
+
+    @abstractmethod
+    def find_place(self) -> Place:
+        """Return where the space is, why it is that place, and whether anything is there yet."""
+
+    @abstractmethod
+    def examine(self) -> Examination:
+        """Return the place, and what each of `list_examined` finds, joined in this order."""
+
+    def list_examined(self) -> tuple[Examined, ...]:
+        """Return the stores that can be examined."""
+        return (
+            self.facts, self.daily, self.conversations, self.schedules, self.passages, self.config,
+            self.learning, self.pending, self.records,
+        )  # fmt: skip
 
     @abstractmethod
     def tidy(self) -> list[str]:

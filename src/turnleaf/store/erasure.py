@@ -8,8 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from turnleaf.core.keys import schedule_key
 from turnleaf.core.memories import checked_text
 from turnleaf.errors import InvalidInput
+from turnleaf.store.conversation_models import drop_chosen_model
 
 if TYPE_CHECKING:
     from turnleaf.store.contracts import (
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
         LearningQueue,
         Passages,
         PendingFacts,
+        Records,
         Schedules,
     )
 
@@ -35,6 +38,7 @@ class Contents(Protocol):
     schedules: Schedules
     learning: LearningQueue
     passages: Passages
+    records: Records
 
     def tidy(self) -> list[str]:
         """Remove what kills left of unfinished writes; return the copies that were set aside."""
@@ -56,7 +60,26 @@ def erase_conversation(stores: Contents, key: str) -> bool:
         was_queued = stores.learning.exists() and stores.learning.erase(key=key) > 0
         was_told = stores.schedules.erase(key) > 0
         was_kept = _clear(stores.conversations, key)
+        drop_chosen_model(stores.records, key)
     return bool(was_kept or was_queued or was_told)
+
+
+def has_traces(stores: Contents, source: str) -> bool:
+    """Whether something came from a source, as far as that is seen without erasing it."""
+    name = _check_source(source)
+    changes = (*stores.facts.changes(), *stores.pending.changes())
+    sources = (change.source for change in changes if change.source)
+    if any(name in (one.name, one.conversation) for one in sources):
+        return True
+    if stores.daily.has_source(name):
+        return True
+    is_queued = stores.learning.exists() and bool(stores.learning.queued(name))
+    return is_queued or _is_kept(stores, name)
+
+
+def _is_kept(stores: Contents, name: str) -> bool:
+    is_scheduled = any(name == schedule_key(one.id) for one in stores.schedules.get_all())
+    return is_scheduled or bool(stores.conversations.messages(name, limit=1))
 
 
 def erase(stores: Contents, source: str) -> Erased:

@@ -105,24 +105,52 @@ class ExportFile:
                     yield _parse(line)
 
 
+@dataclass(frozen=True, slots=True)
+class Export:
+    """The files of an export, in the order of their names."""
+
+    name: str
+    files: list[ExportFile]
+    is_one_file: bool = False
+    """Whether it is a file by itself, neither a folder nor an archive."""
+
+
 @contextmanager
-def open_export(path: Path) -> Iterator[list[ExportFile]]:
-    """Open an export; yield its files in the order of their names.
+def open_export(path: Path) -> Iterator[Export]:
+    """Open a file, a folder or an archive.
 
     Raise InvalidInput for an archive that is no archive, that is locked with a password, or that
     would unpack to more than anybody exports.
     """
     if path.is_dir():
-        yield _list_folder(path)
-    elif zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive:
-            yield _list_archive(path, archive)
-    elif path.suffix.lower() == ".zip":
-        message = f"{path} is no zip archive, or a damaged one; download it again"
+        yield Export(str(path), _list_folder(path))
+        return
+    with path.open("rb") as file:
+        time = atomic.modification_time(path)
+        with open_upload(file, str(path), time) as export:
+            yield export
+
+
+@contextmanager
+def open_upload(file: IO[bytes], name: str, time: datetime) -> Iterator[Export]:
+    """Open an export that is a file without a name on the disk, such as one that was sent."""
+    if zipfile.is_zipfile(file):
+        with zipfile.ZipFile(file) as archive:
+            yield Export(name, _list_archive(name, archive))
+    elif name.lower().endswith(".zip"):
+        message = f"{name} is no zip archive, or a damaged one; download it again"
         raise InvalidInput(message)
     else:
-        size, time = path.stat().st_size, atomic.modification_time(path)
-        yield [ExportFile(path.name, size, time, lambda: path.open("rb"))]
+        size = os.fstat(file.fileno()).st_size
+        one = ExportFile(PurePosixPath(name).name, size, time, lambda: _begin_again(file))
+        yield Export(name, [one], is_one_file=True)
+
+
+def _begin_again(file: IO[bytes]) -> IO[bytes]:
+    """Return a stream from the beginning of an open file; only one of them is read at a time."""
+    stream = open(os.dup(file.fileno()), "rb")  # noqa: PTH123, SIM115 - no path, and not ours to close
+    stream.seek(0)
+    return stream
 
 
 def _list_folder(folder: Path) -> list[ExportFile]:
@@ -146,9 +174,9 @@ def _make_entry(folder: Path, path: Path) -> ExportFile:
     )
 
 
-def _list_archive(path: Path, archive: zipfile.ZipFile) -> list[ExportFile]:
+def _list_archive(name: str, archive: zipfile.ZipFile) -> list[ExportFile]:
     entries = [entry for entry in archive.infolist() if not entry.is_dir()]
-    _check_archive(path, entries)
+    _check_archive(name, entries)
     return [
         ExportFile(entry.filename, entry.file_size, _date(entry), _opener(archive, entry))
         for entry in sorted(entries, key=lambda entry: entry.filename)
@@ -156,7 +184,7 @@ def _list_archive(path: Path, archive: zipfile.ZipFile) -> list[ExportFile]:
     ]
 
 
-def _check_archive(path: Path, entries: list[zipfile.ZipInfo]) -> None:
+def _check_archive(name: str, entries: list[zipfile.ZipInfo]) -> None:
     """Raise InvalidInput for an archive that nobody exported; names are never used as paths."""
     packed = sum(entry.compress_size for entry in entries)
     unpacked = sum(entry.file_size for entry in entries)
@@ -168,7 +196,7 @@ def _check_archive(path: Path, entries: list[zipfile.ZipInfo]) -> None:
         problem = f"would unpack to {unpacked:,} bytes, which no export does"
     else:
         return
-    message = f"{path} {problem}, so it was not read"
+    message = f"{name} {problem}, so it was not read"
     raise InvalidInput(message)
 
 

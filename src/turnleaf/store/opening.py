@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, cast
 
 from turnleaf.core.setting_kinds import is_space_name
 from turnleaf.errors import InvalidInput
-from turnleaf.settings import DataFolder, data_folder, default_place, default_space
+from turnleaf.installation import advise_install
+from turnleaf.settings import (
+    DataFolder,
+    beside_database,
+    data_folder,
+    default_place,
+    default_space,
+)
 from turnleaf.store.ambient import local_now
 from turnleaf.store.files.config import ConfigFile
 from turnleaf.store.files.stores import FileStores
@@ -16,9 +24,10 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from turnleaf.core.examination import Examination
-    from turnleaf.settings import Settings
+    from turnleaf.core.examination import Diagnosis
     from turnleaf.store.contracts import Config, Stores
+
+SCHEMES = ("postgresql", "postgres")
 
 
 def open_stores(
@@ -28,12 +37,42 @@ def open_stores(
     now: Callable[[], datetime] | None = None,
 ) -> Stores:
     """Open a space; see `Stores.open`."""
-    return FileStores(find_folder(where, space), now=now or local_now)
+    folder, clock = find_folder(where, space), now or local_now
+    if folder.address is None:
+        return FileStores(folder, now=clock)
+    return cast("Stores", load_database("stores").PostgresStores(folder, now=clock))
 
 
 def open_config(where: str | None = None) -> Config:
     """Open the settings of a place, which all its spaces share; nothing else need be readable."""
-    return ConfigFile(find_folder(where).config)
+    folder = find_folder(where)
+    return open_stores(folder).config if folder.address else ConfigFile(folder.config)
+
+
+def _find_address(named: object) -> str | None:
+    """Return the address of the database that a place is; None for a folder."""
+    if not isinstance(named, str) or "://" not in named:
+        return None
+    scheme = named.partition("://")[0]
+    if scheme not in SCHEMES:
+        # Only the scheme is named: an address may hold a password.
+        message = (
+            f"this version cannot keep anything at a {scheme}:// address; pass a folder or a "
+            "postgresql:// address"
+        )
+        raise InvalidInput(message)
+    return named
+
+
+def load_database(module: str) -> Any:  # noqa: ANN401 - a module
+    """Load a part of the backend for PostgreSQL, whose driver not everybody has."""
+    try:
+        return import_module(f"turnleaf.store.postgres.{module}")
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("psycopg", "psycopg_pool"):
+            raise
+        message = f"a database needs psycopg, which is not installed; {advise_install('postgres')}"
+        raise InvalidInput(message) from None
 
 
 def find_folder(
@@ -41,25 +80,23 @@ def find_folder(
 ) -> DataFolder:
     """Return the operator's own folder of a place, or the part of it that a space has.
 
-    Raise InvalidInput for an address that this version has no backend for.
+    Beside a database that is a folder on this machine. Raise InvalidInput for an address that this
+    version has no backend for.
     """
-    named = where or default_place()
-    if isinstance(named, str) and "://" in named:
-        # Only the scheme is named: an address may hold a password.
-        message = (
-            f"this version cannot keep anything at a {named.partition('://')[0]}:// address; "
-            "pass a folder"
-        )
-        raise InvalidInput(message)
-    return in_space(where if isinstance(where, DataFolder) else data_folder(where), space)
+    if isinstance(where, DataFolder):
+        return in_space(where, space)
+    address = _find_address(where or default_place())
+    return in_space(beside_database(address) if address else data_folder(where), space)
 
 
-def examine_stores(folder: DataFolder, settings: Settings) -> Examination:
-    """Return what a space holds and what is wrong with it, also where it cannot be opened.
-
-    Nothing is made or changed.
-    """
-    return FileStores.examine(folder, settings)
+def open_to_examine(
+    where: str | None = None, space: str | None = None
+) -> tuple[Stores, list[Diagnosis]]:
+    """Open a space also where its settings cannot be used, and return what is wrong with them."""
+    folder = find_folder(where, space)
+    if folder.address is None:
+        return FileStores.open_to_examine(folder)
+    return open_stores(folder), []
 
 
 def in_space(folder: DataFolder, space: str | None) -> DataFolder:

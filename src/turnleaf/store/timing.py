@@ -80,6 +80,7 @@ def assumed_zone() -> str:
     """Return the time zone for schedules that name none; raise where it would be a guess."""
     zone = local_zone()
     place, now = checked_zone(zone), datetime.now(UTC)
+    # In summer and in winter: two zones may agree in only one of them.
     for moment in (now, now + HALF_A_YEAR):
         if moment.astimezone().utcoffset() != moment.astimezone(place).utcoffset():
             message = (
@@ -158,6 +159,7 @@ def _change_of_clock(after: datetime, zone: ZoneInfo) -> datetime:
 
     early = after.astimezone(UTC).replace(second=0, microsecond=0)
     days = (early + timedelta(days=number) for number in count(1))
+    # By days first and then by minutes: the next change may be half a year away.
     early = next(day for day in days if is_moved(day)) - timedelta(days=1)
     minutes = (early + timedelta(minutes=number) for number in count(1))
     return next(minute for minute in minutes if is_moved(minute))

@@ -19,6 +19,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from turnleaf.core.tokens import Count, estimate
+from turnleaf.installation import advise_install
 
 if TYPE_CHECKING:
     from tiktoken import Encoding
@@ -63,7 +64,7 @@ def counter() -> Count:
 def describe() -> str:
     """Describe how tokens are counted, and what to install for exact counts."""
     if not _vocabulary():
-        return "estimate (install turnleaf[tokens] for exact counts)"
+        return f"estimate ({advise_install('tokens')} for exact counts)"
     try:
         version = import_module("tiktoken").__version__
         _read_verified()

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.postgres import empty_database, share_database
+from turnleaf.settings import CONFIG_NAME
 from turnleaf.store.contracts import Stores
 from turnleaf.store.memory.place import MemoryPlace
 from turnleaf.store.memory.stores import MemoryStores
@@ -26,9 +28,19 @@ PLACES: defaultdict[Path, MemoryPlace] = defaultdict(MemoryPlace)
 BACKENDS: dict[str, Opener] = {
     "files": lambda place, now, space: Stores.open(place, space=space, now=now),
     "memory": lambda place, now, space: MemoryStores(PLACES[place], now=now, space=space),
+    "postgres": lambda _, now, space: Stores.open(share_database(), space=space, now=now),
 }
+WITH_JSON = [*BACKENDS, "json"]
+"""The same with JSON files for facts and conversations, which hold a part of what databases do."""
+JSON_CONFIG = '{"memoryLocation": "memories.json", "conversationsLocation": "conversations.json"}'
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 """Noon, so that it is the same day in nearly every zone that a test may run in."""
+
+
+def open_json(place: Path, now: Now, space: str) -> Stores:
+    """Open a folder whose facts and conversations are in JSON files."""
+    (place / CONFIG_NAME).write_text(JSON_CONFIG, "utf-8")
+    return Stores.open(place, space=space, now=now)
 
 
 class Clock:
@@ -77,7 +89,14 @@ def folder() -> Iterator[Path]:
 
 @pytest.fixture(params=BACKENDS)
 def backend(request: pytest.FixtureRequest, folder: Path) -> Iterator[Backend]:
-    opened = Backend(BACKENDS[request.param], folder)
+    yield from open_backend(request.param, folder)
+
+
+def open_backend(name: str, folder: Path) -> Iterator[Backend]:
+    """Open a backend, also that of JSON files, and close it."""
+    if name == "postgres":
+        empty_database()
+    opened = Backend(BACKENDS.get(name, open_json), folder)
     yield opened
     opened.close()
 

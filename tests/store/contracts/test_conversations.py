@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.store.contracts.conftest import START, Backend
+from tests.store.contracts.conftest import START, WITH_JSON, Backend
 from tests.store.contracts.together import at_once
 from tests.strategies import brief, conversations
 from turnleaf.core.keys import EVERYONE, only, own_prompts
@@ -25,6 +25,8 @@ from turnleaf.store.contracts import Conversations
 
 DAY = timedelta(days=1)
 KEY = "cli:session-1"
+in_a_file_too = pytest.mark.parametrize("backend", WITH_JSON, indirect=True)
+"""For what holds of a window, too, which is all that a JSON file keeps."""
 
 
 class Place:
@@ -72,6 +74,7 @@ def call(name: str) -> dict[str, object]:
 # Adding and reading
 
 
+@in_a_file_too
 def test_an_exchange_is_kept_with_its_time(place: Place) -> None:
     place.open().add_exchange(KEY, "客廳的燈叫做小明", "好的，我記住了。")
     assert place.open().get_history(KEY) == [
@@ -80,6 +83,7 @@ def test_an_exchange_is_kept_with_its_time(place: Place) -> None:
     ]
 
 
+@in_a_file_too
 def test_conversations_do_not_mix(place: Place) -> None:
     store = place.open()
     store.add_exchange("one", "Q1", "A1")
@@ -89,6 +93,7 @@ def test_conversations_do_not_mix(place: Place) -> None:
     assert said(store, "two") == ["Q2", "A2"]
 
 
+@in_a_file_too
 def test_summaries_tell_what_there_is_newest_first(place: Place) -> None:
     place.open().add_exchange("one", "Q", "A")
     place.now += timedelta(hours=1)
@@ -102,6 +107,7 @@ def test_summaries_tell_what_there_is_newest_first(place: Place) -> None:
     assert (first.created_at, first.updated_at) == (START, START + timedelta(hours=2))
 
 
+@in_a_file_too
 def test_the_newest_is_first_when_all_were_added_to_within_one_millisecond(place: Place) -> None:
     store = place.open()
     for key in ("一", "b", "三", "a", "b", "一"):
@@ -110,6 +116,7 @@ def test_the_newest_is_first_when_all_were_added_to_within_one_millisecond(place
     assert [one.key for one in place.open().summaries()] == ["一", "b", "a", "三"]
 
 
+@in_a_file_too
 def test_a_conversation_is_titled_by_the_beginning_of_its_first_question(place: Place) -> None:
     store = place.open()
     store.add_exchange("long", "  客廳的燈\n叫做小明 " * 20, "A")
@@ -121,6 +128,7 @@ def test_a_conversation_is_titled_by_the_beginning_of_its_first_question(place: 
     assert titles == {"long": ("客廳的燈 叫做小明 " * 20)[:80], "parts": "look at", "none": ""}
 
 
+@in_a_file_too
 def test_one_summary_is_the_same_as_in_the_list(place: Place) -> None:
     store = place.open()
     for key in ("one", "客廳"):
@@ -129,6 +137,7 @@ def test_one_summary_is_the_same_as_in_the_list(place: Place) -> None:
     assert store.summary("nobody") is None
 
 
+@in_a_file_too
 def test_the_list_can_be_cut_and_searched(place: Place) -> None:
     store = place.open()
     store.add_exchange("tea", "Do you like TEA (100%)?", "Ja, Straße.")
@@ -148,6 +157,7 @@ def test_the_list_can_be_cut_and_searched(place: Place) -> None:
     assert found("nothing of this") == []
 
 
+@in_a_file_too
 def test_messages_are_given_in_pieces_from_the_end(place: Place) -> None:
     store = place.open()
     for number in range(4):
@@ -164,6 +174,7 @@ def test_messages_are_given_in_pieces_from_the_end(place: Place) -> None:
     assert store.messages("nobody") == []
 
 
+@in_a_file_too
 def test_stored_messages_say_whose_words_they_are_and_what_they_follow(place: Place) -> None:
     store = place.open()
     ids = store.add_messages(
@@ -186,6 +197,7 @@ def test_stored_messages_say_whose_words_they_are_and_what_they_follow(place: Pl
     assert store.window("nobody") == []
 
 
+@in_a_file_too
 def test_figures_count_what_is_kept(place: Place) -> None:
     store = place.open()
     empty = store.figures()
@@ -198,6 +210,7 @@ def test_figures_count_what_is_kept(place: Place) -> None:
     assert figures.bytes > 10_000
 
 
+@in_a_file_too
 def test_a_message_that_has_a_time_keeps_it(place: Place) -> None:
     store = place.open()
     earlier = START - timedelta(hours=5)
@@ -205,12 +218,14 @@ def test_a_message_that_has_a_time_keeps_it(place: Place) -> None:
     assert [message.timestamp for message in store.get_history(KEY)] == [earlier, START]
 
 
+@in_a_file_too
 def test_no_messages_are_no_conversation(place: Place) -> None:
     store = place.open()
     store.add_messages(KEY, [])
     assert store.summaries() == []
 
 
+@in_a_file_too
 def test_a_closed_store_opens_again_by_itself(place: Place) -> None:
     store = place.open()
     store.add_exchange(KEY, "Q", "A")
@@ -238,6 +253,7 @@ def test_a_closed_store_opens_again_by_itself(place: Place) -> None:
         "x" * 2_000_000,
     ],
 )
+@in_a_file_too
 def test_any_text_comes_back_exactly(place: Place, text: str) -> None:
     place.open().add_exchange(KEY, text, text)
     assert said(place.open()) == [text, text]
@@ -270,6 +286,7 @@ def test_what_is_no_name_is_refused(place: Place, key: str) -> None:
 
 
 @pytest.mark.parametrize("content", [None, 5, b"x", ["x"], {"type": "text"}])
+@in_a_file_too
 def test_what_is_no_content_is_refused_and_nothing_changes(place: Place, content: Any) -> None:  # noqa: ANN401 - of any type
     store = place.open()
     store.add_exchange(KEY, "Q", "A")
@@ -281,6 +298,7 @@ def test_what_is_no_content_is_refused_and_nothing_changes(place: Place, content
 
 
 @pytest.mark.parametrize("value", [float("nan"), {1}, START, b"x"])
+@in_a_file_too
 def test_what_json_cannot_hold_is_refused_and_nothing_changes(place: Place, value: object) -> None:
     store = place.open()
     store.add_exchange(KEY, "Q", "A")
@@ -295,6 +313,7 @@ PICTURE: dict[str, Any] = {
 }
 
 
+@in_a_file_too
 def test_parts_are_kept_as_they_are(place: Place) -> None:
     parts: list[dict[str, Any]] = [
         {"type": "text", "text": "what is this?"},
@@ -305,6 +324,7 @@ def test_parts_are_kept_as_they_are(place: Place) -> None:
     assert said(place.open()) == [parts, "a cat"]
 
 
+@in_a_file_too
 def test_parts_are_counted(place: Place) -> None:
     store = place.open(conversation_max_chars=4000)
     store.add_exchange(KEY, "old", "old")
@@ -316,6 +336,7 @@ def test_parts_are_counted(place: Place) -> None:
     assert said(store) == ["x" * (4000 - size), "y"]
 
 
+@in_a_file_too
 def test_tool_calls_and_their_results_come_back(place: Place) -> None:
     messages = [
         Message("user", "weather?", START),
@@ -332,6 +353,7 @@ def test_tool_calls_and_their_results_come_back(place: Place) -> None:
 # Limits
 
 
+@in_a_file_too
 def test_the_oldest_turns_go_first(place: Place) -> None:
     store = place.open(conversation_max_turns=4)
     for number in range(5):
@@ -339,6 +361,7 @@ def test_the_oldest_turns_go_first(place: Place) -> None:
     assert said(store) == ["Q3", "A3", "Q4", "A4"]
 
 
+@in_a_file_too
 def test_the_newest_exchange_stays_however_long_it_is(place: Place) -> None:
     store = place.open(conversation_max_chars=10, conversation_max_turns=1)
     store.add_exchange(KEY, "Q", "A")
@@ -346,6 +369,7 @@ def test_the_newest_exchange_stays_however_long_it_is(place: Place) -> None:
     assert said(store) == ["long " * 10, "longer " * 10]
 
 
+@in_a_file_too
 def test_calls_and_results_are_trimmed_together(place: Place) -> None:
     store = place.open(conversation_max_turns=4)
     store.add_messages(
@@ -357,6 +381,7 @@ def test_calls_and_results_are_trimmed_together(place: Place) -> None:
     assert said(store) == ["Q2", "A2"]
 
 
+@in_a_file_too
 def test_a_result_keeps_the_call_that_it_answers_whatever_the_limit(place: Place) -> None:
     store = place.open(conversation_max_turns=2)
     store.add_messages(
@@ -369,6 +394,7 @@ def test_a_result_keeps_the_call_that_it_answers_whatever_the_limit(place: Place
 # Age
 
 
+@in_a_file_too
 def test_a_silence_of_many_days_ends_a_history(place: Place) -> None:
     place.open().add_exchange("old", "Q", "A")
     place.now += timedelta(days=6)
@@ -379,6 +405,7 @@ def test_a_silence_of_many_days_ends_a_history(place: Place) -> None:
     assert said(store, "young") == ["Q", "A"]
 
 
+@in_a_file_too
 def test_age_counts_from_the_last_addition(place: Place) -> None:
     store = place.open()
     store.add_exchange(KEY, "Q1", "A1")
@@ -389,6 +416,7 @@ def test_age_counts_from_the_last_addition(place: Place) -> None:
 
 
 @pytest.mark.parametrize("days", [10**6, 10**9, 10**15])
+@in_a_file_too
 def test_very_many_days_are_for_ever(place: Place, days: int) -> None:
     limits: dict[str, Any] = {
         "conversation_max_age_days": days,
@@ -402,6 +430,7 @@ def test_very_many_days_are_for_ever(place: Place, days: int) -> None:
 # Erasing, and several at once
 
 
+@in_a_file_too
 def test_a_cleared_conversation_is_gone(place: Place) -> None:
     store = place.open()
     store.add_exchange(KEY, "secret", "secret")
@@ -413,6 +442,7 @@ def test_a_cleared_conversation_is_gone(place: Place) -> None:
     assert store.clear(KEY) is False
 
 
+@in_a_file_too
 def test_a_second_instance_sees_what_the_first_wrote(place: Place) -> None:
     one, other = place.open(), place.open()
     one.add_exchange(KEY, "Q1", "A1")
@@ -458,6 +488,7 @@ def test_who_add_at_once_lose_nothing_and_no_exchange_is_torn(place: Place) -> N
         "C:\\x",
     ],
 )
+@in_a_file_too
 def test_any_name_is_just_a_name(place: Place, key: str) -> None:
     store = place.open()
     store.add_exchange(key, "Q", "A")

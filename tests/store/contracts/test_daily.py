@@ -32,6 +32,33 @@ def test_later_notes_stand_below(log: DailyNotes) -> None:
     assert log.read(DAY) == "# 2026-11-15\n\n- 23:59 one\n- 23:59 two\n  lines\n"
 
 
+def test_a_note_says_something_else_in_its_place_and_keeps_its_source(log: DailyNotes) -> None:
+    log.append("one")
+    log.append("two\nlines", source="tool:x")
+    log.append("three")
+    assert log.revise(DAY, "23:59 two\nlines", "23:59 2\n- deux")
+    assert log.read(DAY) == "# 2026-11-15\n\n- 23:59 one\n- 23:59 2\n  - deux\n- 23:59 three\n"
+    assert log.revise("2026-11-15", "23:59 one", None)
+    assert not log.revise(DAY, "23:59 one", "23:59 again")
+    assert not log.revise("2026-11-14", "23:59 one", None)
+    assert log.erase("tool:x") == 1
+    assert log.read(DAY) == "# 2026-11-15\n\n- 23:59 three\n"
+
+
+def test_of_notes_that_say_the_same_the_first_is_changed(log: DailyNotes) -> None:
+    log.append("tea")
+    log.append("tea")
+    assert log.revise(DAY, "23:59 tea", "23:59 coffee")
+    assert log.read(DAY) == "# 2026-11-15\n\n- 23:59 coffee\n- 23:59 tea\n"
+
+
+def test_a_note_cannot_become_empty(log: DailyNotes) -> None:
+    log.append("tea")
+    with pytest.raises(InvalidInput, match="a note needs some text"):
+        log.revise(DAY, "23:59 tea", " ")
+    assert "tea" in log.read(DAY)
+
+
 def test_a_day_can_be_asked_for_in_any_form(log: DailyNotes) -> None:
     log.append("x")
     assert log.read(DAY) == log.read("2026-11-15") == log.read(EVENING)
@@ -112,7 +139,10 @@ def test_the_notes_of_a_source_are_erased_on_every_day(
         log.append("mine")
         log.append("another's", source="cli:session-2")
         clock.pass_time(days=1)
+    assert backend.open().daily.has_source(source)
+    assert not log.has_source("cli:session-3")
     assert backend.open().daily.erase(source) == 4
+    assert not log.has_source(source)
     assert log.erase(source) == 0
     left = "".join(log.read(day) for day in log.dates())
     assert "theirs" not in left

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.store.contracts.conftest import Backend, Clock
+from tests.store.contracts.conftest import (
+    BACKENDS,
+    WITH_JSON,
+    Backend,
+    Clock,
+    open_backend,
+)
 from tests.store.contracts.together import at_once
 from tests.strategies import brief, contents
 from turnleaf.core import changes
@@ -27,6 +34,13 @@ CHAT = Source(quote="q", conversation="web:1", message_time=START, trust="user")
 NOTES = Source("燈叫小明", "cli:session-1", START, "document", "document:notes.md")
 MAX_PENDING = 1000
 NUMBERS = itertools.count()
+on_pages = pytest.mark.parametrize("backend", BACKENDS, indirect=True)
+"""For what is about a text of Markdown, and not of JSON."""
+
+
+@pytest.fixture(params=WITH_JSON)
+def backend(request: pytest.FixtureRequest, folder: Path) -> Iterator[Backend]:
+    yield from open_backend(request.param, folder)
 
 
 class Place:
@@ -512,6 +526,49 @@ def test_one_undo_puts_facts_back_where_they_were(place: Place) -> None:
     assert said(store) == ["one", "two"]
 
 
+def test_several_facts_are_deleted_in_one_change_and_one_undo_brings_them_back(
+    place: Place,
+) -> None:
+    store = place.open()
+    facts = [store.add(text, "家") for text in ("one", "two", "three")]
+    before = place.data()
+    assert store.delete_all([facts[0].id, facts[2].id, "nobody"]) == [facts[0], facts[2]]
+    assert said(store) == ["two"]
+    store.undo()
+    assert place.data() == before
+    assert store.delete_all([]) == []
+
+
+def test_a_pin_is_kept_with_the_fact_and_leaves_its_day_alone(place: Place) -> None:
+    store = place.open()
+    fact = store.add("對花生過敏", slot="allergy", until=date(2026, 12, 1))
+    place.clock.pass_time(days=3)
+    (pinned,) = store.arrange([fact.id], pinned=True)
+    assert pinned.pinned
+    assert pinned.updated_at.date() == fact.updated_at.date()
+    assert place.open().get(fact.id) == pinned
+    assert store.arrange([fact.id], pinned=True) == [pinned]
+    assert len(store.changes(fact.id)) == 2
+    store.undo()
+    assert place.open().get(fact.id) == fact
+
+
+def test_facts_move_below_another_category_in_one_change(place: Place) -> None:
+    store = place.open()
+    facts = [store.add(text, "Home") for text in ("one", "two")]
+    other = store.add("three", "家")
+    moved = store.arrange([one.id for one in facts], category="家")
+    assert {(one.id, one.category) for one in moved} == {(one.id, "家") for one in facts}
+    assert {one.category for one in place.open().get_all()} == {"家"}
+    store.arrange([other.id], category=None)
+    assert [one.category for one in store.get_all() if one.id == other.id] == [None]
+    store.undo(), store.undo()
+    assert {one.content: one.category for one in store.get_all()} == {
+        "one": "Home", "two": "Home", "three": "家",
+    }  # fmt: skip
+    assert {one.id for one in store.get_all()} == {one.id for one in (*facts, other)}
+
+
 def test_a_fact_said_again_comes_back_and_one_undo_takes_it_away(place: Place) -> None:
     store = place.open()
     cat = store.add("I have a cat", slot="pets", until=date(2026, 12, 1))
@@ -717,6 +774,7 @@ def filled(place: Place, *contents: str) -> Facts:
     return store
 
 
+@on_pages
 def test_with_the_version_that_was_read_it_is_written_and_with_another_it_is_not(
     place: Place,
 ) -> None:
@@ -752,6 +810,7 @@ def test_the_same_text_is_no_change(place: Place) -> None:
     assert store.changes() == before
 
 
+@on_pages
 def test_no_limit_refuses_it(place: Place) -> None:
     filled(place)
     full = place.open(memory_max_items=1, memory_max_chars=1)
@@ -759,6 +818,7 @@ def test_no_limit_refuses_it(place: Place) -> None:
     assert "much more" in sorted(said(full))
 
 
+@on_pages
 def test_it_is_on_record_with_what_it_removed_changed_and_added(place: Place) -> None:
     store = filled(place)
     lamp, tea, _ = store.get_all()
@@ -777,6 +837,7 @@ def test_it_is_on_record_with_what_it_removed_changed_and_added(place: Place) ->
     assert store.changes(lamp.id)[-1].before == lamp
 
 
+@on_pages
 def test_the_newest_is_undone_to_the_letter_and_its_facts_are_as_they_were(place: Place) -> None:
     store = filled(place)
     before, facts = place.data(), store.get_all()
@@ -789,6 +850,7 @@ def test_the_newest_is_undone_to_the_letter_and_its_facts_are_as_they_were(place
     assert added.after.content == "coffee"
 
 
+@on_pages
 def test_one_after_another_is_undone_to_the_letter(place: Place) -> None:
     store = filled(place)
     states = []
@@ -800,6 +862,7 @@ def test_one_after_another_is_undone_to_the_letter(place: Place) -> None:
         assert place.data() == state
 
 
+@on_pages
 def test_what_was_added_since_stays_when_it_is_undone(place: Place) -> None:
     store = filled(place)
     tea = store.get_all()[1]
@@ -1096,6 +1159,7 @@ def test_facts_without_a_category_stand_in_the_order_in_which_they_were_added(
     assert said(place.open()) == wanted
 
 
+@on_pages
 def test_facts_of_a_category_stand_together(place: Place) -> None:
     store = place.open()
     for content, category in (("a", "家"), ("b", "Work"), ("c", "家"), ("d", None)):
@@ -1299,6 +1363,7 @@ def test_an_imported_fact_with_the_id_of_an_older_one_leaves_that_alone(place: P
     assert [one.content for one in store.older()] == ["I live in Taipei"]
 
 
+@on_pages
 def test_a_prompt_has_the_facts_under_their_headings_and_nothing_of_ours(place: Place) -> None:
     store = place.open()
     fact = store.add("客廳的燈叫做小明", "家", source=CHAT)
@@ -1310,6 +1375,7 @@ def test_a_prompt_has_the_facts_under_their_headings_and_nothing_of_ours(place: 
     assert "## 家\n\n- 客廳的燈叫做小明\n" in text
 
 
+@on_pages
 def test_a_text_that_is_written_is_the_text_to_the_letter(place: Place) -> None:
     store = filled(place)
     text = "\ufeff# 我的\r\n\r\n- 客廳的燈叫做小明\r- tea\n\n```\n- code\n```\nno end"
@@ -1491,6 +1557,7 @@ def test_an_undo_moves_what_ended_as_any_change_does(place: Place) -> None:
     assert [one.op for one in store.changes()] == ["add", "add", "expire", "undo"]
 
 
+@on_pages
 def test_a_text_that_is_written_and_an_erasure_move_nothing(place: Place) -> None:
     store = place.open()
     store.add("exam", until=date(2026, 11, 17))

@@ -79,6 +79,20 @@ def test_what_is_changed_or_removed_is_no_longer_found_in_its_old_words(
     assert texts(index.search("Tainan")) == ["lives in Tainan 台南"]
 
 
+def test_a_note_is_found_by_what_it_says_now(
+    backend: Backend, space: Stores, index: Passages, clock: Clock
+) -> None:
+    for text in ("met Ann", "saw 小明"):
+        space.daily.append(text)
+    assert index.search("Ann")
+    (day,) = space.daily.dates()
+    entry = f"{clock():%H:%M} met Ann"
+    assert backend.open().daily.revise(day, entry, f"{clock():%H:%M} met 安妮")
+    assert index.search("Ann", floor=False) == []
+    assert [hit.source for hit in index.search("安妮")] == ["daily"]
+    assert [hit.source for hit in index.search("小明")] == ["daily"]
+
+
 def test_a_fact_says_where_it_stands(space: Stores, index: Passages) -> None:
     memory = space.facts.add("使用者喜歡烏龍茶", "Drinks")
     (hit,) = index.search("烏龍茶")
@@ -103,6 +117,21 @@ def test_a_fact_that_left_is_found_among_the_older_ones(space: Stores, index: Pa
     space.facts.retire([fact.id])
     assert [(hit.source, hit.id) for hit in index.search("zebra")] == [("older", fact.id)]
     assert index.search("zebra", source="memory") == []
+
+
+def test_a_fact_whose_last_day_is_over_is_found_as_an_older_one_before_anything_is_written(
+    space: Stores, index: Passages, clock: Clock
+) -> None:
+    fact = space.facts.add("on holiday in Lisbon 在里斯本度假", until=NOON.date())
+    for query in ("Lisbon", "里斯本"):
+        assert [hit.source for hit in index.search(query)] == ["memory"]
+    clock.pass_time(days=1)
+    for query in ("Lisbon", "里斯本"):
+        assert [(hit.source, hit.id) for hit in index.search(query)] == [("older", fact.id)]
+        assert index.search(query, source="memory") == []
+        assert [hit.id for hit in index.search(query, source="older")] == [fact.id]
+    space.facts.revive(fact.id, until=NOON.date() + 7 * DAY)
+    assert [hit.source for hit in index.search("Lisbon", source="memory")] == ["memory"]
 
 
 def test_what_waits_and_what_is_only_on_record_is_never_found(

@@ -590,3 +590,18 @@ def test_any_text_that_a_run_leaves_can_be_read_again(
 def test_a_prompt_and_a_timing_are_kept_without_needless_space(store: Schedules) -> None:
     made = store.add(" 早安\n", " every  1h ", zone="UTC")
     assert (made.prompt, made.timing) == ("早安", "every 1h")
+
+
+def test_what_a_run_brought_is_added_to_the_results_of_a_name_once(
+    opened: Callable[[], Schedules], store: Schedules
+) -> None:
+    assert store.read_results("燈.md") == ""
+    made = store.add(PROMPT, "every 15m", deliver="file:燈.md")
+    _, first = store.begin(made.id)
+    for each in (store, opened()):
+        each.add_result("燈.md", first, f"{first.id}: 小明。")
+    assert store.finish(made.id, first)
+    _, second = opened().begin(made.id)
+    store.add_result("燈.md", second, f"{second.id}: Ming.")
+    assert opened().read_results("燈.md") == f"{first.id}: 小明。\n\n{second.id}: Ming.\n\n"
+    assert store.read_results("other.md") == ""

@@ -93,10 +93,14 @@ def test_all_spaces_of_a_place_have_the_same_settings(backend: Backend) -> None:
     assert backend.open("bob").settings.memory_max_items == 8
 
 
-def test_spaces_share_the_token_and_no_file_of_results(backend: Backend) -> None:
-    folders = [backend.open(name).folder for name in ("default", "anna", "bob")]
-    assert len({folder.token for folder in folders}) == 1
-    assert len({folder.results for folder in folders}) == 3
+def test_spaces_share_the_token_and_no_results(backend: Backend) -> None:
+    spaces = [backend.open(name) for name in ("default", "anna", "bob")]
+    assert len({space.folder.token for space in spaces}) == 1
+    made = spaces[1].schedules.add("ask", "every 15m")
+    _, run = spaces[1].schedules.begin(made.id)
+    spaces[1].schedules.add_result("a.md", run, f"{run.id}: 早安")
+    found = [space.schedules.read_results("a.md") for space in spaces]
+    assert found == ["", f"{run.id}: 早安\n\n", ""]
 
 
 @pytest.mark.parametrize(

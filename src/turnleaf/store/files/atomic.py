@@ -108,6 +108,7 @@ def read_settled(
     """
     with _explain_errors("read", path):
         found = _read(path, max_bytes, known)
+        # Asked after the reading: an overwriting that began meanwhile is then seen, too.
         if _is_written_in_place(path):
             return _read_settled(path, max_bytes), None
         return found
@@ -155,6 +156,7 @@ def _marks_of(found: os.stat_result) -> Marks:
 def is_at_rest(known: Marks) -> bool:
     """Whether a save from now on would leave other marks."""
     seconds, rest = divmod(known[3], 1_000_000_000)
+    # Whole seconds are the sign of a file system that knows nothing finer.
     tick = TICK_SECONDS if rest else COARSE_TICK_SECONDS
     return time.time() - (seconds + rest / 1e9) >= tick
 
@@ -294,6 +296,23 @@ def is_claimed(path: Path, name: str) -> bool:
     return False
 
 
+def claim_for_child(path: Path, name: str) -> int | None:
+    """Return a descriptor that claims some work until every process that has it closes it.
+
+    None where another process has claimed the work, or the file cannot be made.
+    """
+    try:
+        descriptor = os.open(_beside(path, name), os.O_RDWR | os.O_CREAT, FILE_MODE)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
 _kept: WeakSet[KeptLock] = WeakSet()
 _claims: WeakSet[Claim] = WeakSet()
 
@@ -386,6 +405,8 @@ class Held:
             if not is_current():
                 temporary.unlink(missing_ok=True)
                 raise Overtaken
+            # Before the rename, which keeps inode, size and time of change: by these our own save
+            # is known again.
             written = stamp(temporary)
             # The exchange leaves the replaced file, inode and all, at `kept`: what an editor still
             # writes into its open descriptor is found there.
@@ -402,6 +423,8 @@ class Held:
 
     def _replace_linked(self, data: bytes, kept: Path) -> None:
         with suppress(OSError):
+            # Where there are no hard links either, nothing is kept of what an editor may still
+            # write.
             kept.hardlink_to(self.path)
         self.replace(data)
 
@@ -489,6 +512,7 @@ def write(path: Path, data: bytes) -> None:
             message = "it is a device or a pipe, which a file would replace"
             raise ValueError(message)
         _refuse_read_only(path)
+        # No lock is held here, so two writers must not share a temporary file.
         temporary = _write_beside(path, data, f"{os.getpid()}-{threading.get_ident()}.tmp")
         try:
             temporary.replace(path)
@@ -691,6 +715,7 @@ def _write_beside(path: Path, data: bytes, suffix: str) -> Path:
     target = _beside(path, suffix)
     descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, FILE_MODE)
     try:
+        # Before the first byte: nobody may read the new content who could not read the old.
         _like(descriptor, path)
         _write_all(descriptor, data)
         _sync(descriptor)
@@ -739,12 +764,14 @@ def _like(descriptor: int, path: Path) -> None:
     new = os.fstat(descriptor)
     if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
         with suppress(PermissionError):
+            # Only root may give a file away; for others it becomes their own.
             os.fchown(descriptor, old.st_uid, old.st_gid)
 
 
 def _write_all(descriptor: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
+        # The system may take less than it is given.
         view = view[os.write(descriptor, view) :]
 
 
@@ -796,6 +823,7 @@ def _is_written_in_place(path: Path) -> bool:
 
 def _overwrite_in_place(path: Path, temporary: Path, data: bytes) -> None:
     redo = _beside(path, "redo")
+    # From here on a kill can be made good: the whole new content has a name of its own.
     temporary.replace(redo)
     _sync_folder(path.parent)
     _overwrite(path, data)
@@ -824,6 +852,7 @@ def _read_settled(path: Path, max_bytes: int | None) -> bytes | None:
     descriptor = os.open(_beside(path, "lock"), os.O_RDWR | os.O_CREAT, FILE_MODE)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH)
+        # Whoever may only read cannot finish it, but the new content is whole in there.
         redone, _ = _read(_beside(path, "redo"))
         return _read(path, max_bytes)[0] if redone is None else redone
     finally:

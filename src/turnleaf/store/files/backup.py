@@ -94,6 +94,7 @@ def restore(
     with _lock_files(folder, {*_paths(folder), *sizes}) as held:
         there, safety = _save_first(folder, file, _contents(folder, held), now())
         gone = tuple(path for path in there if path not in sizes and _is_ours(path))
+        # What was there is saved by now: from here on an error can leave files of both.
         with _telling_what_is_left(safety):
             for path, pieces in _entries(file):
                 _put(folder / path, held, b"".join(pieces))
@@ -134,6 +135,7 @@ def _paths(folder: Path) -> list[str]:
     found: list[str] = []
     seen: set[str] = set()
     for here, folders, names in os.walk(folder, followlinks=True, onerror=_unless_missing):
+        # A link may lead to a folder above itself.
         if os.path.realpath(here) in seen:
             folders.clear()
             continue
@@ -163,6 +165,8 @@ def _contents(folder: Path, held: Mapping[Path, atomic.Held]) -> dict[str, bytes
 
 def _content(path: Path, held: Mapping[Path, atomic.Held]) -> bytes | None:
     real = atomic.real(path)
+    # By SQLite's own backup, which takes in the log and waits for writers; the bytes of the file
+    # alone may be half of a transaction.
     data = databases.copy_as_file(real) if _DATABASE.fullmatch(path.name) else None
     if data is not None:
         return data
@@ -180,6 +184,7 @@ def _lock_files(
     with ExitStack() as stack:
         held: dict[Path, atomic.Held] = {}
         shared = [path for path in paths if _is_shared(folder, path)]
+        # In one order for all programs, or a store and a backup could wait for each other for ever.
         for path in sorted(_newest(shared), key=_lock_order):
             real = atomic.real(folder / path)
             if real not in held:
@@ -308,4 +313,6 @@ def _put(path: Path, held: Mapping[Path, atomic.Held], data: bytes) -> None:
             databases.drop_companions(file)
         if file.read() != data:
             file.replace(data)
+        # Else the replaced page would be taken for what an editor saved in the instant of our
+        # change.
         atomic.drop_previous(file.path)

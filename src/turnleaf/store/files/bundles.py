@@ -43,6 +43,7 @@ def pack_files(contents: Mapping[str, bytes], time: datetime) -> bytes:
         raise StorageError(message)
     made = io.BytesIO()
     with (
+        # Else gzip adds the present time, whatever time is passed in.
         gzip.GzipFile(fileobj=made, mode="wb", mtime=0) as plain,
         tarfile.open(fileobj=plain, mode="w|", format=tarfile.PAX_FORMAT) as archive,
     ):
@@ -203,6 +204,7 @@ def _checked_path(path: Any) -> str:  # noqa: ANN401 - it was read from JSON
 def _member(archive: tarfile.TarFile, source: _Metered, path: str, entry: _Entry) -> IO[bytes]:
     source.left = CHUNK
     member = archive.next()
+    # In the manifest's own order: an archive that is read once cannot be searched.
     if member is None or member.name != PREFIX + path or member.size != entry.size:
         message = f"{path!r} is missing"
         raise ValueError(message)
@@ -210,10 +212,13 @@ def _member(archive: tarfile.TarFile, source: _Metered, path: str, entry: _Entry
 
 
 def _open_member(archive: tarfile.TarFile, source: _Metered, member: tarfile.TarInfo) -> IO[bytes]:
+    # A link or a device in the archive could lead a restore out of the data folder.
     file = archive.extractfile(member) if member.type == tarfile.REGTYPE else None
     if file is None or member.issparse():
         message = f"{member.name!r} is not an ordinary file"
         raise ValueError(message)
+    # So that an archive cannot unpack to more than its manifest, which was checked against the
+    # disk.
     source.left = member.size + CHUNK
     return file
 

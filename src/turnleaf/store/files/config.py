@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from turnleaf.core.examination import Part
-    from turnleaf.settings import DataFolder
+    from turnleaf.core.examination import Examination, Part
 
 
 class ConfigFile:
@@ -32,7 +31,12 @@ class ConfigFile:
 
     def load(self) -> Settings:
         """Return the settings that hold now: environment over this file over defaults."""
+        refuse_odd(self.path)
         return Settings.load(self.path.parent)
+
+    def examine(self) -> Examination:
+        """Return whether there is a config file."""
+        return _examine(self.path)
 
     def update(self, values: Mapping[str, Any]) -> None:
         """Change some settings, all or none; an unknown key or a bad value is refused by name."""
@@ -78,16 +82,6 @@ def _serialize(config: Mapping[str, Any]) -> bytes:
 
 
 @collect
-def examine(path: Path) -> Iterator[Part]:
-    """Return whether there is a config file, changing nothing."""
+def _examine(path: Path) -> Iterator[Part]:
     holds = "found" if path.exists() else "none (optional)"
     yield Row("settings", str(path), None, holds)
-
-
-def read_settings(folder: DataFolder) -> Settings:
-    """Return the settings of a folder, with locations that can be found; wait for no pipe."""
-    refuse_odd(folder.config)
-    settings = Settings.load(folder.config.parent)
-    for locate in (folder.memory, folder.conversations):
-        locate(settings)
-    return settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from contextlib import suppress
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
@@ -14,6 +14,7 @@ from turnleaf.core.examination import Row
 from turnleaf.core.jsontext import to_text
 from turnleaf.core.markdown_blocks import LINES, is_blank
 from turnleaf.core.memories import checked_date, checked_text, read_day
+from turnleaf.core.pages import Splice
 from turnleaf.core.plurals import pluralize
 from turnleaf.errors import InvalidInput
 from turnleaf.settings import default_data_dir
@@ -25,9 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from turnleaf.core.examination import Part
+    from turnleaf.core.examination import Examination, Part
 
 TRIES = 100
+_NEVER = datetime.min.replace(tzinfo=UTC)
 
 _SOURCE = re.compile(
     rf"{re.escape(bullets.MARK)}(?:(?!\bsource=)[^<>])*+source=([^ <>]++)[^<>]*+(?<=--)>"
@@ -58,10 +60,7 @@ class DailyLog:
 
         Not where one of the last days holds `once`: whoever was killed after it tries again.
         """
-        text = checked_text(entry, "a note")
-        if not text.strip():
-            message = "a note needs some text; type it"
-            raise InvalidInput(message)
+        text = _checked_note(entry)
         now = self._now()
         self.init()
         if once is None:
@@ -94,9 +93,36 @@ class DailyLog:
             )
             return markdown.without_comments(data.decode("utf-8-sig", "replace"))
 
+    def has_source(self, source: str) -> bool:
+        """Whether a note of any day came from a source."""
+        days = (atomic.read(self._path(day), atomic.MAX_PAGE_BYTES) or b"" for day in self.dates())
+        return any(_without(data, to_text(source))[0] for data in days)
+
+    def revise(self, day: date | str, entry: str, content: str | None) -> bool:
+        """Make a note of a day say something else, or delete it; False when none says `entry`."""
+        path = self._path(checked_date(day))
+        new = None if content is None else _checked_note(content)
+        with atomic.lock(path) as file:
+            for _ in range(TRIES):
+                data = file.read(atomic.MAX_PAGE_BYTES) or b""
+                changed = _revise(data, entry, new)
+                if changed is None:
+                    return False
+                with suppress(atomic.Overtaken):
+                    _swap(file, data, changed)
+                    # Else an editor saved in that instant, and what it saved is changed next.
+                    if file.read() == changed:
+                        break
+            atomic.drop_previous(path)
+        return True
+
     def erase(self, source: str) -> int:
         """Remove every note that came from a source; return how many."""
         return sum(_erase(self._path(day), to_text(source)) for day in self.dates())
+
+    def examine(self) -> Examination:
+        """Return how many days the folder has."""
+        return _examine(self.location)
 
     def dates(self) -> list[date]:
         """Return the days that have notes, oldest first."""
@@ -107,6 +133,29 @@ class DailyLog:
 
     def _path(self, day: date) -> Path:
         return self.location / f"{day.isoformat()}.md"
+
+
+def _checked_note(entry: str) -> str:
+    text = checked_text(entry, "a note")
+    if not text.strip():
+        message = "a note needs some text; type it"
+        raise InvalidInput(message)
+    return text
+
+
+def _revise(data: bytes, entry: str, new: str | None) -> bytes | None:
+    """Return a day on which a note says something else or is gone; None where it has no such."""
+    page = markdown.parse(data.decode("utf-8", "surrogateescape"), _NEVER)
+    fact = next((one for one in page.facts if one.memory.content == entry), None)
+    if fact is None:
+        return None
+    splice = page.remove(fact)
+    if new is not None:
+        source = _SOURCE.search(page.raw(fact))
+        lines = _with_source(bullets.encode(new), source and unquote(source[1]))
+        took = tuple(page.lines[fact.start : fact.end])
+        splice = Splice(fact.start, took, tuple(f"{line}\n" for line in lines))
+    return page.apply(splice).encode("utf-8", "surrogateescape")
 
 
 def _has_notes(path: Path) -> bool:
@@ -175,8 +224,7 @@ def _drop_note(lines: list[str]) -> None:
 
 
 @collect
-def examine(folder: Path) -> Iterator[Part]:
-    """Return how many days a folder of notes has, changing nothing."""
+def _examine(folder: Path) -> Iterator[Part]:
     holds = "not there yet"
     if folder.is_dir():
         is_readable = os.access(folder, os.R_OK | os.X_OK)

@@ -108,6 +108,8 @@ class Database:
             try:
                 return self._look(work)
             except StorageError:
+                # In a folder that cannot be written, opening as usual fails: SQLite wants to make
+                # its log there.
                 if _can_be_written(self._path):
                     raise
                 return _read_as_it_is(self._path, self._form, work)
@@ -367,6 +369,8 @@ def _connect(path: Path, form: Form) -> apsw.Connection:
         # What a killed program had not made durable is made so before anything is built on it.
         with suppress(apsw.BusyError):
             database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+        # Overwrites deleted rows with zeros. What stays elsewhere in a page, `overwrite_unused`
+        # finds.
         database.pragma("secure_delete", "on")
         if _version(database, path, form) < form.version:
             form.make(database)
@@ -578,12 +582,15 @@ def _find_unused(page: bytes, header: int) -> Iterator[tuple[int, int]]:
         return
     size = LEAF_BYTES if kind in LEAVES else INTERIOR_BYTES
     cells = _number(page, header + 3)
+    # In these two bytes SQLite writes 65536 as 0.
     content = _number(page, header + 5) or 65536
     yield header + size + 2 * cells, min(content, len(page))
     block = _number(page, header + 1)
     while 0 < block < len(page) - 3:
         following = _number(page, block)
+        # Its first four bytes, the link to the next block and its own size, are in use.
         yield block + 4, block + _number(page, block + 2)
+        # The blocks are in ascending order; in a damaged page they might lead round in a circle.
         if following <= block:
             return
         block = following

@@ -12,7 +12,12 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from turnleaf.core.examination import Diagnosis, LearningFigures, Row
+from turnleaf.core.examination import (
+    LearningFigures,
+    Row,
+    describe_backlog,
+    find_learning_problems,
+)
 from turnleaf.core.jsontext import dumps
 from turnleaf.core.keys import checked_key
 from turnleaf.core.learning import queue
@@ -35,10 +40,9 @@ from turnleaf.core.learning.queue import (
     sighting_from_json,
     sighting_to_json,
 )
-from turnleaf.core.plurals import pluralize
 from turnleaf.core.times import from_iso, to_iso
 from turnleaf.errors import CorruptFile, InvalidInput
-from turnleaf.store.ambient import local_now, utc_now
+from turnleaf.store.ambient import utc_now
 from turnleaf.store.files import atomic
 from turnleaf.store.files.databases import Database, Form, Untouched
 from turnleaf.store.files.examining import collect, refuse_odd, report_damage
@@ -47,7 +51,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from turnleaf.core.examination import Part
+    from turnleaf.core.examination import Examination, Part
     from turnleaf.core.learning.decisions import Decision
     from turnleaf.store.files.databases import Connection
 
@@ -67,6 +71,8 @@ MOST_SIGHTINGS = 500
 SET_ASIDE = "set-aside"
 """In the place of a token: nobody takes the message any more."""
 
+# Keys are read back as BLOB: a damaged character in one must not keep all others from being read.
+# `answers` is a table of an older version.
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS queue (
     n INTEGER PRIMARY KEY,
@@ -154,6 +160,10 @@ class LearningStore:
         if held:
             self._database.write(lambda database: _return_held(database, held, now))
         self._database.close()
+
+    def examine(self) -> Examination:
+        """Return what waits, how learning goes and what is wrong with it."""
+        return _examine(self.location, self._now)
 
     def exists(self) -> bool:
         """Whether anything was ever stored; asking makes nothing."""
@@ -355,6 +365,8 @@ class LearningStore:
         """Count a call of a model; False, and not counted, when all models had the day's cap."""
 
         def count(database: Connection) -> bool:
+            # Counted before the call is made, and in one transaction: two programs cannot share the
+            # last one.
             if sum(_count_calls(database, day).values()) >= cap:
                 return False
             query = """
@@ -529,6 +541,7 @@ def _keep_unread(database: Connection, batch: Batch, unread: Unread, now: dateti
     failed = set(batch.rows[unread.start :][: unread.unreadable])
     given_up = 0
     for n in batch.rows[unread.start :]:
+        # The batch also shows requests that it does not hold; those carry another token, or none.
         query = "SELECT record FROM queue WHERE n = ? AND token = ?"
         for (data,) in list(database.execute(query, (n, batch.token))):
             record = {**json.loads(_reset_attempts(data)), READ_BY_RULES: True}
@@ -673,6 +686,8 @@ def _erase(database: Connection, key: str | None, source: str | None) -> int:
             n: of for n, of, data in rows if _text(of) == key or _comes_from(_record(data), names)
         }
         if table == "queue":
+            # A worker may hold them together with others: its batch must be void, or it would write
+            # what it has read of the erased ones.
             _requeue_all(database, {_text(of) for of in doomed.values()})
         database.executemany(f"DELETE FROM {table} WHERE n = ?", [(n,) for n in doomed])  # noqa: S608
         erased += len(doomed)
@@ -686,6 +701,7 @@ def _unqueue(database: Connection, key: str, stamps: Collection[str]) -> int:
         rows: Any = database.execute(f"SELECT n, record FROM {table} WHERE key = ?", (key,))  # noqa: S608
         doomed = [(n,) for n, data in rows if _stamp(_record(data)) in stamps]
         if table == "queue" and doomed:
+            # As in `_erase`: who has read them already must not complete.
             _requeue_all(database, {key})
         database.executemany(f"DELETE FROM {table} WHERE n = ?", doomed)  # noqa: S608
         removed += len(doomed)
@@ -771,32 +787,27 @@ def _moment(data: bytes | None) -> datetime | None:
 
 
 @collect
-def examine(path: Path) -> Iterator[Part]:
-    """Return what waits, how learning goes and what is wrong with it, changing nothing."""
+def _examine(path: Path, now: Callable[[], datetime]) -> Iterator[Part]:
     if not path.exists():
         yield Row("learning", str(path), None, "not there yet")
         return
     refuse_odd(path)
-    store = LearningStore(path, untouched=True)
+    store = LearningStore(path, now=now, untouched=True)
     try:
         backlog = store.backlog()
-        is_read = not any(map(store.unread, backlog))
-        figures, findings = _figures(store), _findings(store)
+        holds = describe_backlog(backlog, has_unread=any(map(store.unread, backlog)))
+        figures = _figures(store, now().astimezone().date())
+        problems = find_learning_problems(store.set_aside(), store.outbox(), store.last_error())
     except CorruptFile as error:
         yield Row("learning", str(path), path.stat().st_size, "cannot be used")
         yield report_damage(path, error)
         return
-    messages = pluralize(sum(backlog.values()), "message")
-    holds = f"{messages} kept for a model; rules have read them"
-    if not backlog or not is_read:
-        holds = f"{messages} to learn from"
     yield Row("learning", str(path), path.stat().st_size, holds)
     yield figures
-    yield from findings
+    yield from problems
 
 
-def _figures(store: LearningStore) -> LearningFigures:
-    today = local_now().date()
+def _figures(store: LearningStore, today: date) -> LearningFigures:
     tallies = store.tallies(today)
     return LearningFigures(
         calls=sum(store.spent(today).values()),
@@ -804,22 +815,4 @@ def _figures(store: LearningStore) -> LearningFigures:
         given_up=tallies.get(GIVEN_UP, 0),
         last_error=store.last_error(),
         json_formats=store.json_formats(),
-    )
-
-
-def _findings(store: LearningStore) -> list[Diagnosis]:
-    messages = [_describe_set_aside(one) for one in store.set_aside()]
-    problems = sorted({one.problem for one in store.outbox() if one.problem})
-    messages += [f"something was learned and could not be kept: {one}" for one in problems]
-    error = store.last_error()
-    if error:
-        messages.append(f"learning failed and will be tried again: {error.text}")
-    return [Diagnosis("warning", message) for message in messages]
-
-
-def _describe_set_aside(one: SetAside) -> str:
-    said = one.queued.message.timestamp
-    return (
-        f"a message of {one.key}{f' ({to_iso(said)})' if said else ''} was set aside: learning"
-        " from it was cut off twice; turnleaf forget --conversation erases it with the rest"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from turnleaf.core.plurals import pluralize
 from turnleaf.core.records import (
     MAX_NAME_CHARS,
     Record,
@@ -15,13 +16,15 @@ from turnleaf.core.records import (
 from turnleaf.core.times import from_iso, to_iso
 from turnleaf.errors import Conflict
 from turnleaf.store.files import atomic
-from turnleaf.store.files.databases import Database, Form
+from turnleaf.store.files.databases import Database, Form, examine_database, measure
+from turnleaf.store.files.examining import collect, examine_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from datetime import timedelta
     from pathlib import Path
 
+    from turnleaf.core.examination import Examination, Part
     from turnleaf.store.files.databases import Connection
 
 T = TypeVar("T")
@@ -141,6 +144,10 @@ class RecordStore:
 
         return self._database.erase(work)
 
+    def examine(self) -> Examination:
+        """Return how many records there are, expired ones too, and what is wrong with them."""
+        return _examine(self.location)
+
     def close(self) -> None:
         """Close the database; the next call opens it again."""
         self._database.close()
@@ -164,6 +171,8 @@ class RecordStore:
 def _store(
     database: Connection, collection: str, key: str, value: bytes, ends: str | None
 ) -> Record:
+    # One count for all records: a key that is deleted and stored again does not get a version that
+    # it had.
     version = database.execute("UPDATE versions SET last = last + 1 RETURNING last").get
     row = (collection, key, value, version, ends)
     database.execute(f"INSERT OR REPLACE INTO records ({_FIELDS}) VALUES (?, ?, ?, ?, ?)", row)  # noqa: S608
@@ -177,3 +186,15 @@ def _remove_expired(database: Connection, now: str) -> None:
 def _record(row: Any) -> Record:  # noqa: ANN401 - a row of any types
     collection, key, value, version, ends = row
     return Record(collection, key, value, version, None if ends is None else from_iso(ends))
+
+
+@collect
+def _examine(path: Path) -> Iterator[Part]:
+    def describe() -> str:
+        return pluralize(examine_database(path, FORM, _count), "record")
+
+    yield from examine_file("records", path, describe, measure)
+
+
+def _count(database: Connection) -> int:
+    return int(database.execute("SELECT count(*) FROM records").get)

@@ -5,21 +5,20 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.core import schedules
-from turnleaf.core.examination import Diagnosis
+from turnleaf.core.examination import describe_schedules, find_schedule_problems
 from turnleaf.core.jsontext import to_text
 from turnleaf.core.keys import schedule_key
 from turnleaf.core.memories import checked_text, unique_id
-from turnleaf.core.plurals import pluralize
 from turnleaf.core.schedules import Run, Schedule, checked_deliver
-from turnleaf.core.times import to_iso, to_millisecond
+from turnleaf.core.times import to_millisecond
 from turnleaf.errors import Conflict, CorruptFile, InvalidInput, NotFound
 from turnleaf.settings import default_data_dir
-from turnleaf.store.ambient import random_id, utc_now
+from turnleaf.store.ambient import random_id
 from turnleaf.store.files import atomic
 from turnleaf.store.files.examining import collect, examine_file
 from turnleaf.store.timing import assumed_zone, checked_timing, next_due
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import TypeVar
 
-    from turnleaf.core.examination import Part
+    from turnleaf.core.examination import Examination, Part
 
     T = TypeVar("T")
     Change = Callable[[Schedule], Schedule | None]
@@ -61,6 +60,7 @@ class ScheduleStore:
         if self.location.suffix != ".json":
             message = f"schedules are kept in a .json file, not in {self.location.name!r}"
             raise InvalidInput(message)
+        self._results = self.location.with_name("results")
         self._now = now
         self._new_id = new_id
         self._holder = f"{os.getpid()}-{random_id()}"
@@ -93,6 +93,10 @@ class ScheduleStore:
             return made
 
         return self._change(edit)
+
+    def examine(self) -> Examination:
+        """Return how many schedules there are and what is wrong with them."""
+        return _examine(self.location, self._now())
 
     def get_all(self) -> list[Schedule]:
         """Return all schedules, in the order in which they were made."""
@@ -187,6 +191,7 @@ class ScheduleStore:
                 known[one.id], run = self._claim_run(one, now, can_deliver=can_deliver)
                 taken.extend([(known[one.id], run)] if run else [])
 
+        # Without the lock: every program looks several times a minute, and mostly nothing is due.
         if any(schedules.is_to_do(one, now) for one in self.get_all()):
             self._change(edit)
         return taken
@@ -211,6 +216,7 @@ class ScheduleStore:
                 message = f"{schedule_id} is running already; wait until it is done"
                 raise Conflict(message)
             if one.open_run:
+                # Nobody holds it any more: the program that began it died.
                 one, _ = schedules.give_up_run(one, one.open_run, now)
             known[one.id], run = schedules.start_run(one, now, self._new_run(now))
             return known[one.id], run
@@ -254,6 +260,20 @@ class ScheduleStore:
             return known[new.id]
 
         return self._change(edit)
+
+    def add_result(self, name: str, run: Run, text: str) -> None:
+        """Add what a run brought to a file of the folder `results`, once."""
+        path = self._results / name
+        atomic.make_folder(path.parent)
+        with atomic.lock(path) as file:
+            before = file.read() or b""
+            if run.id.encode() not in before:
+                # What a kill leaves half of would be taken for delivered.
+                file.replace(before + f"{text}\n\n".encode())
+
+    def read_results(self, name: str) -> str:
+        """Return the results of a name."""
+        return (atomic.read(self._results / name) or b"").decode("utf-8", "replace")
 
     def _change(self, edit: Callable[[dict[str, Schedule]], T]) -> T:
         atomic.make_folder(self.location.parent)
@@ -357,36 +377,13 @@ def _serialize(known: dict[str, Schedule]) -> bytes:
     return f"{json.dumps(records, ensure_ascii=False, indent=2)}\n".encode()
 
 
-LATE = timedelta(minutes=1)
-"""So long after its time nobody seems to run what is due."""
-_UNHAPPY = {"failed", "interrupted", "missed"}
-
-
 @collect
-def examine(path: Path) -> Iterator[Part]:
-    """Return what a file of schedules holds and what is wrong with them, changing nothing."""
+def _examine(path: Path, now: datetime) -> Iterator[Part]:
     known: list[Schedule] = []
 
     def describe() -> str:
         known.extend(parse(atomic.read(path)).values())
-        paused = sum(one.is_paused for one in known)
-        return pluralize(len(known), "schedule") + (f", {paused} of them paused" if paused else "")
+        return describe_schedules(known)
 
     yield from examine_file("schedules", path, describe)
-    now = utc_now()
-    for one in known:
-        yield from _examine_schedule(one, now)
-
-
-def _examine_schedule(one: Schedule, now: datetime) -> Iterator[Diagnosis]:
-    name = f"the schedule {one.name or one.id}"
-    last = schedules.as_of_now(one.runs[-1], now) if one.runs else None
-    if last and last.state in _UNHAPPY:
-        why = last.error or last.state
-        message = f"the last run of {name} (due {to_iso(last.due)}): {last.state}; {why}"
-        yield Diagnosis("warning", message)
-    if one.next_due and one.is_due(now - LATE) and not one.is_running(now):
-        program = "turnleaf slack" if one.kind == "slack" else "turnleaf serve"
-        since = to_iso(one.next_due)
-        message = f"{name} is due since {since}, but no program runs it; start {program}"
-        yield Diagnosis("warning", message)
+    yield from find_schedule_problems(known, now)

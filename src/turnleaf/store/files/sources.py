@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from turnleaf.core.search import passages
 from turnleaf.errors import CorruptFile, InvalidInput
+from turnleaf.store.ambient import local_day
 from turnleaf.store.files import atomic
 from turnleaf.store.files.conversations.store import ConversationStore
 from turnleaf.store.files.facts.memories import MemoryStore
@@ -184,11 +185,6 @@ def _is_searched(name: str) -> bool:
 
 def _is_hidden(name: str) -> bool:
     return name.startswith(".")
-
-
-def local_day(moment: datetime) -> str:
-    """Return the day on which something was said, where this program runs."""
-    return moment.astimezone().date().isoformat()
 
 
 def _day(text: str) -> date | None:

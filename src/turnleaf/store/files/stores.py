@@ -9,27 +9,25 @@ from __future__ import annotations
 import os
 import re
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from turnleaf.core.examination import Diagnosis, Examination
+from turnleaf.core.examination import Diagnosis, Examination, Place
 from turnleaf.core.search.message_outcomes import MessageOutcomes, find_accepted, find_forgotten
+from turnleaf.errors import InvalidInput, SettingsError, StorageError, TurnleafError
 from turnleaf.settings import CONFIG_NAME, Settings
 from turnleaf.store.ambient import local_now
 from turnleaf.store.contracts import Stores
-from turnleaf.store.files import atomic, config, daily, schedules
-from turnleaf.store.files import learning_queue as learning
+from turnleaf.store.files import atomic
 from turnleaf.store.files.config import ConfigFile
-from turnleaf.store.files.conversations import store as conversations
 from turnleaf.store.files.conversations import takeover
 from turnleaf.store.files.conversations.store import ConversationStore
 from turnleaf.store.files.conversations.takeover import ARCHIVE
 from turnleaf.store.files.daily import DailyLog
 from turnleaf.store.files.examining import collect
-from turnleaf.store.files.facts import journal, memories
 from turnleaf.store.files.facts.memories import MemoryStore
 from turnleaf.store.files.facts.pending import PendingStore
-from turnleaf.store.files.index import index
 from turnleaf.store.files.index.index import Index
 from turnleaf.store.files.learning_queue import LearningStore
 from turnleaf.store.files.records import RecordStore
@@ -66,10 +64,16 @@ _COPY = re.compile(r".+\.(?:corrupt|conflict)-\d{8}T\d{6}Z(?:-\d+)?")
 class FileStores(Stores):
     """Everything of one space, in a folder."""
 
-    def __init__(self, folder: DataFolder, *, now: Callable[[], datetime] = local_now) -> None:
+    def __init__(
+        self,
+        folder: DataFolder,
+        *,
+        now: Callable[[], datetime] = local_now,
+        settings: Settings | None = None,
+    ) -> None:
         self._folder = folder
         self.config: Config = ConfigFile(folder.config)
-        self._configured: tuple[object, Settings] | None = None
+        self._configured = (_state_of(folder.config), settings) if settings else None
         settings = self.settings
         memory = MemoryStore(folder.memory(settings), settings=settings, now=now)
         conversations = ConversationStore(
@@ -94,7 +98,7 @@ class FileStores(Stores):
             Files(folder.daily),
             self._settled or conversations,
         ]
-        self.passages: Passages = Index(folder.index, sources)
+        self.passages: Passages = Index(folder.index, sources, now=now)
         self.announcements: Announcements = FileAnnouncements(
             {
                 "config": [Files(folder.config)],
@@ -107,30 +111,49 @@ class FileStores(Stores):
             }
         )
 
-    @staticmethod
-    def examine(folder: DataFolder, settings: Settings) -> Examination:
-        """Return what a space holds and what is wrong with it, also where it cannot be opened.
+    @classmethod
+    def open_to_examine(
+        cls, folder: DataFolder, *, now: Callable[[], datetime] = local_now
+    ) -> tuple[FileStores, list[Diagnosis]]:
+        """Open also a folder whose settings cannot be used: with defaults instead, and why."""
+        settings = Settings()
+        with suppress(SettingsError, StorageError):  # Whoever examines it reads them as well.
+            settings = ConfigFile(folder.config).load()
+        problems: list[Diagnosis] = []
+        try:
+            MemoryStore(folder.memory(settings))
+        except (InvalidInput, SettingsError) as error:
+            problems.append(Diagnosis("error", f"the memory's location cannot be used: {error}"))
+            settings = replace(settings, memory_location=None)
+        try:
+            ConversationStore(folder.conversations(settings))
+        except (InvalidInput, SettingsError) as error:
+            message = f"the conversations' location cannot be used: {error}"
+            problems.append(Diagnosis("error", message))
+            settings = replace(settings, conversations_location=None)
+        return cls(folder, now=now, settings=settings), problems
 
-        Nothing is made or changed.
-        """
-        memory, talk = folder.memory(settings), folder.conversations(settings)
+    def examine(self) -> Examination:
+        """Return what each store finds, and what is wrong with the folders that they are in."""
+        memory, talk = (Path(one.location) for one in (self.facts, self.conversations))
+        folder = self._folder
         homes = (folder.path, memory.parent, folder.daily, talk.parent)
         found = [
             *map(_examine_folder, homes),
-            memories.examine(memory),
-            journal.examine(memory.with_name(journal.NAME)),
-            daily.examine(folder.daily),
-            conversations.examine(talk, settings),
-            takeover.examine(talk),
-            schedules.examine(folder.schedules),
-            index.examine(folder.index),
-            config.examine(folder.config),
-            learning.examine(folder.learning),
+            Examination(place=self.find_place()),
+            *(one.examine() for one in self.list_examined()),
             *map(_find_leftovers, sorted({memory.parent, talk.parent, folder.schedules.parent})),
             *map(_examine_other_folder, folder.others),
-            takeover.examine_unimported(folder, settings),
         ]
+        # What cannot be read is reported where it is kept.
+        with suppress(TurnleafError, OSError):
+            notice = self.find_unimported()
+            found += [Examination(findings=(Diagnosis("warning", notice),))] if notice else []
         return Examination.join(found)
+
+    def find_place(self) -> Place:
+        """Return the folder, and why it is this one."""
+        return Place(self.location, self._folder.why, self._folder.path.is_dir())
 
     @property
     def folder(self) -> DataFolder:
@@ -153,6 +176,10 @@ class FileStores(Stores):
         folder = self._folder
         space = ("--space", folder.space) if folder.root else ()
         return ("--data-dir", str(folder.root or folder.path), *space)
+
+    def claim_learning(self) -> int | None:
+        """Return a descriptor that makes one process learn for this space; None: another does."""
+        return atomic.claim_for_child(self._folder.learning, "worker")
 
     @property
     def settings(self) -> Settings:
@@ -181,6 +208,10 @@ class FileStores(Stores):
         """Take in what an older version kept elsewhere; return a sentence about it, if it did."""
         taken = self._older.take_over_older()
         return str(taken) if taken and taken.messages else None
+
+    def find_unimported(self) -> str | None:
+        """Return in one line which facts were never imported, and how to import them; else None."""
+        return takeover.describe_unimported(self._folder, Path(self.facts.location))
 
     def redact(self, text: str) -> str:
         """Return a text without the folders of this machine, for people elsewhere."""
@@ -300,5 +331,7 @@ class SettledConversations:
             return
         # To look for the record of what never was would make its file.
         pending = self._pending.changes() if self._pending.exists() else ()
-        outcomes = MessageOutcomes(find_forgotten(self._memory.changes()), find_accepted(pending))
+        outcomes = MessageOutcomes(
+            find_forgotten(self._memory.read_record()), find_accepted(pending)
+        )
         self._conversations.settle(outcomes, state)

@@ -143,6 +143,8 @@ class Watcher:
         self._poll = poll
         self._lock = RLock()
         self._watched: set[FileAnnouncements] = set()
+        # Weak, so that a store that nobody uses any more ends its repair, and with the last one the
+        # thread.
         self._repaired: WeakKeyDictionary[Repairable, ProblemLog] = WeakKeyDictionary()
         self._problems = ProblemLog()
         self._changed = Event()
@@ -221,6 +223,8 @@ class Watcher:
                 return
             try:
                 yield from self._read_events(watched, folders)
+            # A folder that went away between the list and the watch is no fault; the next round has
+            # a new list.
             except FileNotFoundError:
                 if folders == _identify(watched):
                     raise
@@ -255,6 +259,7 @@ class Watcher:
             )
             took = time.perf_counter() - started
             yield changes or {}
+            # Else a folder with very many files would keep a core busy.
             pause = max(LOOK_SECONDS, took / LOOKING_SHARE)
 
 
@@ -277,6 +282,7 @@ def _get_marks(path: str) -> object:
     except OSError:
         return None
     marks = found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+    # Never equal to the look before, so that a second save in the same tick is not missed.
     return marks if atomic.is_at_rest(marks) else time.monotonic()
 
 

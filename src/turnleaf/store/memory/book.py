@@ -40,8 +40,10 @@ class Entry:
     change: Change
     reversal: Splice = NOTHING
     """What takes it back in the text, to the letter, while that is as it left it."""
+    version: str | None = None
+    """A name for the text as it left it; None where something of it was erased."""
     text: str | None = None
-    """The text as it left it; None where something of it was erased."""
+    """The text itself, if a person saved the whole of it."""
     is_older: bool = False
     """Whether it changed an older fact."""
     left: Memory | None = None
@@ -56,7 +58,7 @@ class Book:
     older: str = markdown.EMPTY
     written_at: datetime = datetime(2000, 1, 1, tzinfo=UTC)
     """The time of what a person typed, which has none of its own."""
-    record: list[Entry] = field(default_factory=list)
+    record: Sequence[Entry] = ()
     last_number: int = 0
     announce: Callable[[], None] = field(default=lambda: None, compare=False)
     """Called when any of it has changed."""
@@ -65,10 +67,6 @@ class Book:
     def version(self) -> str:
         """A name for the text as it is."""
         return name_text(self.text)
-
-    def list_facts(self) -> list[Memory]:
-        """Return the facts of the text, also those that ended."""
-        return [fact.memory for fact in markdown.parse(self.text, self.written_at).facts]
 
     @property
     def changes(self) -> list[Change]:
@@ -143,7 +141,7 @@ class Edit:
             whole = entries[next(one.n for one in made if not one.id)]
             self.main.undo_put(made, whole.reversal, whole.text)
             return made
-        is_newest = entries[change.n].text == self.main.text
+        is_newest = entries[change.n].version == name_text(self.main.text)
         for one in made:
             self._undo_one(entries[one.n], is_newest=is_newest)
         return made
@@ -202,7 +200,8 @@ class Edit:
         splice = step.splice
         reversal = Splice(splice.start, splice.put, splice.took)
         left = self._left.get(change.id) if change.op == "revive" else None
-        return Entry(change, reversal, self.main.text, left=left)
+        text = self.main.text if change.op == "put" and not change.id else None
+        return Entry(change, reversal, name_text(self.main.text), text, left=left)
 
     def _make_template(self) -> Change:
         number = self.book.last_number + 1
@@ -218,5 +217,10 @@ def erase_entry(entry: Entry, found: erasing.Erasure, *, is_same: bool) -> Entry
     reversal = NOTHING if found.mentions(lines) else entry.reversal
     left = entry.left and found.find_replacement(entry.left)
     return replace(
-        entry, change=change, reversal=reversal, text=entry.text if is_same else None, left=left
+        entry,
+        change=change,
+        reversal=reversal,
+        version=entry.version if is_same else None,
+        text=entry.text if is_same else None,
+        left=left,
     )

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from turnleaf.core.plurals import pluralize
 from turnleaf.settings import UNCHANGED, Settings, check_value, find_setting
 from turnleaf.store.memory.place import Keeper, MemoryPlace, Now, in_one_step
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from turnleaf.core.examination import Examination
 
 ALL_SPACES = ""
 
@@ -26,6 +29,11 @@ class MemoryConfig(Keeper):
     def load(self) -> Settings:
         """Return the settings that hold now: environment over these over defaults."""
         return Settings.combine(self._values, "the settings")
+
+    @in_one_step
+    def examine(self) -> Examination:
+        """Return how many settings were changed."""
+        return self.report("settings", pluralize(len(self._values), "setting"))
 
     @in_one_step
     def change(self, values: Mapping[str, Any]) -> None:

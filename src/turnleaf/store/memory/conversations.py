@@ -7,9 +7,11 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from turnleaf.core.examination import describe_figures
 from turnleaf.core.jsontext import dumps, to_text
 from turnleaf.core.keys import Reader, can_read, checked_key, default_audience, is_narrower
 from turnleaf.core.messages import Content, Message, from_json, to_json
+from turnleaf.core.retention import Retention
 from turnleaf.core.search.message_outcomes import FactTraces, reason_of
 from turnleaf.core.stored_messages import (
     ANSWERING,
@@ -29,11 +31,14 @@ from turnleaf.core.tokens import content_chars
 from turnleaf.core.window import within_limits
 from turnleaf.errors import NotFound
 from turnleaf.settings import Settings
+from turnleaf.store.ambient import local_day
 from turnleaf.store.memory.place import Keeper, MemoryPlace, Now, in_one_step
 from turnleaf.store.memory.trees import Forest, Tree, TreeMessage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from turnleaf.core.examination import Examination
 
 _MILLISECOND = timedelta(milliseconds=1)
 _DAY = timedelta(days=1) // _MILLISECOND
@@ -390,6 +395,12 @@ class MemoryConversations(Keeper):
     def audience(self, conversation_id: str) -> str:
         """Return who may find what is said in a conversation."""
         return self._find_or_make(conversation_id, None).audience
+
+    @in_one_step
+    def examine(self) -> Examination:
+        """Return how much there is, and for how long it is kept."""
+        kept = Retention(self.keeps_everything, self._limits.conversation_keep_days)
+        return self.report("conversations", describe_figures(self.figures(), local_day), kept)
 
     @in_one_step
     def figures(self) -> StoredFigures:

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from turnleaf.core import bullets
 from turnleaf.core.jsontext import to_text
 from turnleaf.core.memories import checked_date, checked_text
+from turnleaf.core.plurals import pluralize
 from turnleaf.errors import InvalidInput
 from turnleaf.store.memory.place import Keeper, MemoryPlace, Now, in_one_step
 
 if TYPE_CHECKING:
     from datetime import date
+
+    from turnleaf.core.examination import Examination
 
 
 class KeptNote(NamedTuple):
@@ -62,6 +65,28 @@ class MemoryDaily(Keeper):
         return f"# {wanted}\n\n" + "".join(note.text for note in notes) if notes else ""
 
     @in_one_step
+    def has_source(self, source: str) -> bool:
+        """Whether a note of any day came from a source."""
+        name = to_text(source)
+        return any(note.source == name for notes in self._days.values() for note in notes)
+
+    @in_one_step
+    def revise(self, day: date | str, entry: str, content: str | None) -> bool:
+        """Make a note of a day say something else, or delete it; False when none says `entry`."""
+        notes = self._days.get(checked_date(day), [])
+        if content is not None and not checked_text(content, "a note").strip():
+            message = "a note needs some text; type it"
+            raise InvalidInput(message)
+        lines = "".join(f"{line}\n" for line in bullets.encode(entry))
+        at = next((at for at, note in enumerate(notes) if note.text == lines), None)
+        if at is None:
+            return False
+        new = [] if content is None else [_revise(notes[at], content)]
+        notes[at : at + 1] = new
+        self.announce()
+        return True
+
+    @in_one_step
     def erase(self, source: str) -> int:
         """Erase every note that came from a source, of every day; return how many."""
         erased = 0
@@ -73,6 +98,15 @@ class MemoryDaily(Keeper):
         return erased
 
     @in_one_step
+    def examine(self) -> Examination:
+        """Return how many days there are."""
+        return self.report("daily log", pluralize(len(self.dates()), "day"))
+
+    @in_one_step
     def dates(self) -> list[date]:
         """Return the days that have notes, oldest first."""
         return sorted(day for day, notes in self._days.items() if notes)
+
+
+def _revise(note: KeptNote, content: str) -> KeptNote:
+    return note._replace(text="".join(f"{line}\n" for line in bullets.encode(content)))

@@ -8,6 +8,7 @@ from uuid import uuid4
 
 from turnleaf.core import markdown
 from turnleaf.core.changes import TICK, can_be_undone
+from turnleaf.core.examination import describe_facts
 from turnleaf.core.memories import (
     KEPT,
     Memory,
@@ -28,13 +29,14 @@ from turnleaf.core.room import Room, check_capacity, room_for
 from turnleaf.errors import Conflict, NotFound
 from turnleaf.settings import Settings
 from turnleaf.store.memory.book import MOVE, Book, Edit, name_text
-from turnleaf.store.memory.place import Keeper, MemoryPlace, Now, in_one_step
+from turnleaf.store.memory.place import Keeper, Now, Place, in_one_step
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from datetime import date
 
     from turnleaf.core.changes import Change, Source
+    from turnleaf.core.examination import Examination
 
 
 class MemoryFacts(Keeper):
@@ -43,11 +45,15 @@ class MemoryFacts(Keeper):
     format = "markdown"
     kind = "facts"
 
-    def __init__(self, place: MemoryPlace, space: str, now: Now) -> None:
+    def __init__(self, place: Place, space: str, now: Now) -> None:
         super().__init__(place, space, now)
-        self._kept = place.find(space, self.kind, Book)
-        self._kept.announce = self.announce
         self._settings = Settings()
+
+    @property
+    def _kept(self) -> Book:
+        kept = self.place.find(self.space, self.kind, Book)
+        kept.announce = self.announce
+        return kept
 
     @property
     def _book(self) -> Book:
@@ -57,6 +63,14 @@ class MemoryFacts(Keeper):
     def _limits(self) -> Room:
         return Room(self._settings.memory_max_items, self._settings.memory_max_chars)
 
+    examined_as = "memory"
+
+    @in_one_step
+    def examine(self) -> Examination:
+        """Return how many facts there are."""
+        return self.report(self.examined_as, describe_facts(self._read().main.memories))
+
+    @in_one_step
     def exists(self) -> bool:
         """Whether anything was ever stored."""
         return self._kept != Book()
@@ -117,11 +131,21 @@ class MemoryFacts(Keeper):
         displace: bool = False,
     ) -> Memory | None:
         """Add a fact at the end of its category; raise MemoryFull when there is no room."""
-        with self.lock:
-            memory = self._make(content, category, origin, slot, until)
-            if memory_id is not None and memory_id in self.known_ids():
-                return self.get(memory_id)
-            return self._insert(replace(memory, id=memory_id or memory.id), source, displace)
+        memory = self._make(content, category, origin, slot, until)
+        return self._add_once(memory, memory_id, source, displace)
+
+    @in_one_step
+    def _add_once(
+        self,
+        memory: Memory,
+        memory_id: str | None,
+        source: Source | None,
+        displace: bool,  # noqa: FBT001
+    ) -> Memory | None:
+        if memory_id is not None and memory_id in self.known_ids():
+            return self.get(memory_id)
+        chosen = memory_id or unique_id(memory.id, self.known_ids())
+        return self._insert(replace(memory, id=chosen), source, displace)
 
     def _insert(self, memory: Memory, source: Source | None, displace: bool) -> Memory:  # noqa: FBT001
         edit, origin = self._edit(), memory.origin or ""
@@ -143,7 +167,7 @@ class MemoryFacts(Keeper):
     ) -> Memory:
         now = self.now()
         return Memory(
-            id=unique_id(uuid4().hex[:12], self.known_ids()),
+            id=uuid4().hex[:12],
             content=checked_content(content),
             created_at=now,
             updated_at=now,
@@ -166,6 +190,7 @@ class MemoryFacts(Keeper):
     ) -> Remembered:
         """Add what a user asks to be kept; the weakest learned facts make room where needed."""
         memory = self._make(content, category, origin, slot, until)
+        memory = replace(memory, id=unique_id(memory.id, self.known_ids()))
         same = next((one.id for one in self.older() if one.content == content), None)
         if same is not None:
             back = self.revive(same, until=until, origin=origin, source=source, displace=True)
@@ -321,6 +346,33 @@ class MemoryFacts(Keeper):
                 return True
         edit.keep(origin, source)
         return False
+
+    @in_one_step
+    def delete_all(self, ids: Collection[str], *, origin: str = "user") -> list[Memory]:
+        """Delete facts of the memory in one change; return those that were there."""
+        edit = self._edit()
+        found = [memory for memory in edit.main.memories if memory.id in ids]
+        for memory in found:
+            edit.main.remove(memory.id, "delete")
+        edit.keep(origin)
+        return found
+
+    @in_one_step
+    def arrange(
+        self,
+        ids: Collection[str],
+        *,
+        category: str | OrKept | None = KEPT,
+        pinned: bool | OrKept = KEPT,
+        origin: str = "user",
+    ) -> list[Memory]:
+        """Put facts below another category, pin or unpin them, in one change; return them all."""
+        edit = self._edit()
+        heading = category if category is KEPT else checked_category(category)
+        found = [memory for memory in edit.main.memories if memory.id in ids]
+        arranged = [edit.main.arrange(one, category=heading, pinned=pinned) for one in found]
+        edit.keep(origin)
+        return arranged
 
     @in_one_step
     def write(self, text: str, *, expected: str | None = None, origin: str = "user") -> Written:

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from turnleaf.core.examination import LearningFigures, describe_backlog, find_learning_problems
 from turnleaf.core.jsontext import dumps
 from turnleaf.core.keys import checked_key
 from turnleaf.core.learning import decisions as decided
@@ -26,12 +27,13 @@ from turnleaf.core.learning.queue import (
 )
 from turnleaf.core.times import to_millisecond
 from turnleaf.errors import InvalidInput
-from turnleaf.store.memory.place import Keeper, MemoryPlace, Now, in_one_step
+from turnleaf.store.memory.place import Keeper, Now, Place, in_one_step
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from datetime import date, datetime
 
+    from turnleaf.core.examination import Examination
     from turnleaf.core.learning.decisions import Decision
 
 MOST_SIGHTINGS = 500
@@ -65,6 +67,14 @@ class WaitingMessage:
         self.token, self.attempts = None, 0
 
 
+@dataclass(frozen=True, slots=True)
+class ReportedProblem:
+    """Why an extraction failed, and where the messages came from that were held then."""
+
+    problem: LearningProblem
+    sources: frozenset[str | None]
+
+
 @dataclass
 class Lessons:
     """All that is kept for learning."""
@@ -72,8 +82,8 @@ class Lessons:
     rows: list[WaitingMessage] = field(default_factory=list)
     outbox: list[Outgoing] = field(default_factory=list)
     sightings: list[tuple[str, Sighting]] = field(default_factory=list)
-    problem: LearningProblem | None = None
-    problem_sources: frozenset[str | None] = frozenset()
+    reported: list[ReportedProblem] = field(default_factory=list)
+    """What went wrong last, if anything did."""
     last: dict[str, datetime] = field(default_factory=dict)
     cycles: dict[str, Cycle] = field(default_factory=dict)
     calls: Counter[tuple[date, str]] = field(default_factory=Counter)
@@ -103,11 +113,33 @@ class Lessons:
 class MemoryLearning(Keeper):
     """The queue of a space."""
 
-    def __init__(self, place: MemoryPlace, space: str, now: Now) -> None:
+    kind = "learning"
+
+    def __init__(self, place: Place, space: str, now: Now) -> None:
         super().__init__(place, space, now)
-        self._kept = place.find(space, "learning", Lessons)
         self._holder = uuid4().hex
 
+    @property
+    def _kept(self) -> Lessons:
+        return self.place.find(self.space, self.kind, Lessons)
+
+    @in_one_step
+    def examine(self) -> Examination:
+        """Return what waits, how learning goes and what is wrong with it."""
+        backlog, today = self.backlog(), self._clock().astimezone().date()
+        tallies = self.tallies(today)
+        figures = LearningFigures(
+            calls=sum(self.spent(today).values()),
+            skipped=tallies.get(SKIPPED, 0),
+            given_up=tallies.get(GIVEN_UP, 0),
+            last_error=self.last_error(),
+            json_formats={place: form for place, (form, _) in self._kept.formats.items()},
+        )
+        problems = find_learning_problems(self.set_aside(), self.outbox(), self.last_error())
+        holds = describe_backlog(backlog, has_unread=any(map(self.unread, backlog)))
+        return self.report("learning", holds, figures, *problems)
+
+    @in_one_step
     def exists(self) -> bool:
         """Whether anything was ever stored."""
         return self._kept.is_used
@@ -202,7 +234,7 @@ class MemoryLearning(Keeper):
             return False
         left = self._return_unread(batch, held, unread) if unread else []
         again = {one.row for one in left}
-        kept.problem = None
+        kept.reported = []
         if unread and left:
             self._note_problem(batch.key, unread.problem, left)
         gone = {one.row for one in held} - again
@@ -233,8 +265,8 @@ class MemoryLearning(Keeper):
         self._kept.outbox += new
 
     def _note_problem(self, key: str, text: str, rows: Iterable[WaitingMessage]) -> None:
-        self._kept.problem = LearningProblem(self.now(), key, text)
-        self._kept.problem_sources = frozenset(one.queued.source for one in rows)
+        sources = frozenset(one.queued.source for one in rows)
+        self._kept.reported = [ReportedProblem(LearningProblem(self.now(), key, text), sources)]
 
     @in_one_step
     def complete_reading(
@@ -275,9 +307,10 @@ class MemoryLearning(Keeper):
             self._note_problem(batch.key, error, held)
             self._kept.last[batch.key] = self.now()
 
+    @in_one_step
     def last_error(self) -> LearningProblem | None:
         """Return what went wrong last, unless an extraction was completed since."""
-        return self._kept.problem
+        return next((one.problem for one in self._kept.reported), None)
 
     @in_one_step
     def outbox(self) -> list[Outgoing]:
@@ -398,11 +431,10 @@ class MemoryLearning(Keeper):
         return len(gone) + self._drop_decided(out) + sighted + self._forget_problem(names)
 
     def _forget_problem(self, names: set[str]) -> int:
-        problem = self._kept.problem
-        if problem is None or not ({problem.key, *self._kept.problem_sources} & names):
-            return 0
-        self._kept.problem = None
-        return 1
+        reported = self._kept.reported
+        left = [one for one in reported if not {one.problem.key, *one.sources} & names]
+        self._kept.reported = left
+        return len(reported) - len(left)
 
 
 def _put_aside(one: WaitingMessage) -> bool:

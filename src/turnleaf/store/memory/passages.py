@@ -20,14 +20,16 @@ from turnleaf.core.search.terms import parse_query
 from turnleaf.core.stored_messages import TRUSTED, Cursor
 from turnleaf.core.times import to_iso
 from turnleaf.errors import EmbeddingError, InvalidInput
+from turnleaf.store.ambient import local_day
 from turnleaf.store.memory.book import Book
 from turnleaf.store.memory.place import Keeper, MemoryPlace, Now, in_one_step
 from turnleaf.store.memory.scores import compare, find_unrelated, score_words
 from turnleaf.store.memory.trees import Forest
 
 if TYPE_CHECKING:
-    from datetime import date, datetime
+    from datetime import date
 
+    from turnleaf.core.examination import Examination
     from turnleaf.core.search.vectors import Embedder
     from turnleaf.store.memory.daily import MemoryDaily
 
@@ -91,6 +93,8 @@ def _ignore(done: int, of: int) -> None:
 class MemoryPassages(Keeper):
     """The search of a space."""
 
+    place: MemoryPlace
+
     def __init__(
         self,
         place: MemoryPlace,
@@ -131,11 +135,10 @@ class MemoryPassages(Keeper):
         return found
 
     def _read_facts(self) -> Iterator[FoundPassage]:
-        today = self._clock().astimezone().date()
-        ended = {one.id for one in self._book.list_facts() if one.has_ended(today)}
-        for one in of_memory(self._book.text, "MEMORY.md", self._day_of):
-            yield FoundPassage("older" if one.id in ended else "memory", one)
-        for one in of_memory(self._book.older, "OLDER.md", self._day_of):
+        today = local_day(self._clock())
+        for one in of_memory(self._book.text, "MEMORY.md", local_day):
+            yield FoundPassage("older" if one.until and one.until < today else "memory", one)
+        for one in of_memory(self._book.older, "OLDER.md", local_day):
             yield FoundPassage("older", one)
 
     def _read_days(self) -> Iterator[FoundPassage]:
@@ -146,11 +149,12 @@ class MemoryPassages(Keeper):
     def _read_messages(self) -> Iterator[FoundPassage]:
         feed = self._forest.read_feed(Cursor(), 10**9)
         for message in feed.found:
-            for one in of_message(message, self._day_of):
+            for one in of_message(message, local_day):
                 yield FoundPassage("conversations", one)
 
-    def _day_of(self, moment: datetime) -> str:
-        return moment.astimezone().date().isoformat()
+    def examine(self) -> Examination:
+        """Return that there is no index."""
+        return self.report("search index", "none; all is read when it is asked for")
 
     @in_one_step
     def sync(self, progress: Progress = _ignore) -> int:  # noqa: ARG002 - there is little to do
@@ -286,7 +290,7 @@ class MemoryPassages(Keeper):
 
     def embed(self, progress: Progress = _ignore, *, seconds: float | None = None) -> int:
         """Make missing vectors, one batch and then for so many seconds; return how many."""
-        with self.lock:
+        with self.place.lock:
             missing = self._list_missing()
         begun, done = time.monotonic(), 0
         while done < len(missing):
@@ -299,7 +303,7 @@ class MemoryPassages(Keeper):
     def _embed(self, texts: Sequence[str]) -> int:
         if self._embedder:
             vectors = self._embedder.embed(texts)
-            with self.lock:
+            with self.place.lock:
                 self._vectors.by_text.update(zip(texts, vectors, strict=True))
         return len(texts)
 
@@ -309,7 +313,7 @@ class MemoryPassages(Keeper):
         try:
             yield
         finally:
-            with self.lock:
+            with self.place.lock:
                 self._read_all()
 
     def scrub(self) -> None:

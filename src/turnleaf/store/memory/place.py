@@ -8,10 +8,12 @@ from functools import partial, wraps
 from threading import Condition, RLock, Thread
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
 
+from turnleaf.core.examination import Examination, Row
 from turnleaf.core.times import to_millisecond
 from turnleaf.store.announcements import Subscribers
 
 if TYPE_CHECKING:
+    from turnleaf.core.examination import Part
     from turnleaf.store.announcements import Callback, ProblemLog
 
 Now = Callable[[], datetime]
@@ -35,14 +37,44 @@ class MemoryPlace:
         with self.lock:
             return self._kept.setdefault((space, kind), make())  # type: ignore[return-value]
 
+    def in_step(self, work: Callable[[], T]) -> T:
+        """Do some work while nobody else changes the place."""
+        with self.lock:
+            return work()
+
+    def locate(self, space: str) -> str:
+        """Return where a space is, to be shown to people."""
+        return f"memory:{space}"
+
+    def announce(self, space: str, kind: str) -> None:
+        """Announce that something of a kind has changed."""
+        with self.lock:
+            for announce in self.announcers:
+                announce(space, kind)
+
+
+class Place(Protocol):
+    """Where values are kept; what is done to them in one step is done whole or not at all."""
+
+    def find(self, space: str, kind: str, make: Callable[[], T]) -> T:
+        """Return the data of one kind of a space, to be changed within a step."""
+
+    def in_step(self, work: Callable[[], T]) -> T:
+        """Do some work in one step; it may be done again from its beginning."""
+
+    def locate(self, space: str) -> str:
+        """Return where a space is, to be shown to people."""
+
+    def announce(self, space: str, kind: str) -> None:
+        """Announce that something of a kind has changed."""
+
 
 class Keeper:
     """What every store here has: a place, the name of its space, and a clock."""
 
     kind = ""
 
-    def __init__(self, place: MemoryPlace, space: str, now: Now) -> None:
-        self.lock = place.lock
+    def __init__(self, place: Place, space: str, now: Now) -> None:
         self.place = place
         self.space = space
         self._clock = now
@@ -50,7 +82,7 @@ class Keeper:
     @property
     def location(self) -> str:
         """Where it is, to be shown to people."""
-        return f"memory:{self.space}"
+        return self.place.locate(self.space)
 
     def init(self) -> None:
         """Do nothing: there is nothing to be made."""
@@ -58,11 +90,13 @@ class Keeper:
     def close(self) -> None:
         """Do nothing: there is nothing open."""
 
+    def report(self, name: str, holds: str, *parts: Part) -> Examination:
+        """Return what is here as the examination of a store."""
+        return Examination.of([Row(name, self.location, None, holds), *parts])
+
     def announce(self) -> None:
         """Announce that something here has changed."""
-        with self.lock:
-            for announce in self.place.announcers:
-                announce(self.space, self.kind)
+        self.place.announce(self.space, self.kind)
 
     def now(self) -> datetime:
         """Return the present time, as it is kept."""
@@ -71,6 +105,8 @@ class Keeper:
 
 class MemoryAnnouncements(Keeper):
     """Announces the changes of a space on a thread, which runs while somebody subscribes."""
+
+    place: MemoryPlace
 
     def __init__(self, place: MemoryPlace, space: str, now: Now) -> None:
         super().__init__(place, space, now)
@@ -121,13 +157,15 @@ class MemoryAnnouncements(Keeper):
             return frozenset()
 
 
-class HasLock(Protocol):
-    """Something with a lock of its own or of all."""
+class Stepwise(Protocol):
+    """Something at a place."""
 
-    lock: RLock
+    @property
+    def place(self) -> Place:
+        """Where its values are kept."""
 
 
-L = TypeVar("L", bound=HasLock)
+L = TypeVar("L", bound=Stepwise)
 
 
 def in_one_step(method: Callable[Concatenate[L, P], R]) -> Callable[Concatenate[L, P], R]:
@@ -135,7 +173,6 @@ def in_one_step(method: Callable[Concatenate[L, P], R]) -> Callable[Concatenate[
 
     @wraps(method)
     def run(self: L, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        with self.lock:
-            return method(self, *args, **kwargs)
+        return self.place.in_step(lambda: method(self, *args, **kwargs))
 
     return run

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from turnleaf.core.plurals import pluralize
 from turnleaf.core.records import Record, checked_name, checked_value, ordinal_key
 from turnleaf.errors import Conflict
 from turnleaf.store.memory.place import Keeper, MemoryPlace, Now, in_one_step
 
 if TYPE_CHECKING:
     from datetime import timedelta
+
+    from turnleaf.core.examination import Examination
 
 
 @dataclass
@@ -29,6 +32,11 @@ class MemoryRecords(Keeper):
     def __init__(self, place: MemoryPlace, space: str, now: Now) -> None:
         super().__init__(place, space, now)
         self._shelves = place.find(space, self.kind, Shelves)
+
+    @in_one_step
+    def examine(self) -> Examination:
+        """Return how many records there are, expired ones too."""
+        return self.report("records", pluralize(len(self._shelves.kept), "record"))
 
     @in_one_step
     def put(

@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from turnleaf.core import schedules
+from turnleaf.core.examination import describe_schedules, find_schedule_problems
 from turnleaf.core.jsontext import to_text
 from turnleaf.core.memories import checked_text
 from turnleaf.core.schedules import Run, Schedule, checked_deliver
 from turnleaf.errors import Conflict, InvalidInput, NotFound
-from turnleaf.store.memory.place import Keeper, MemoryPlace, Now, in_one_step
+from turnleaf.store.memory.place import Keeper, Now, Place, in_one_step
 from turnleaf.store.timing import assumed_zone, checked_timing, next_due
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from datetime import datetime
+
+    from turnleaf.core.examination import Examination
 
 MAX_SCHEDULES = 200
 MAX_PROMPT_CHARS = 20_000
@@ -29,10 +32,17 @@ class MemorySchedules(Keeper):
 
     kind = "schedules"
 
-    def __init__(self, place: MemoryPlace, space: str, now: Now) -> None:
+    def __init__(self, place: Place, space: str, now: Now) -> None:
         super().__init__(place, space, now)
-        self._kept = place.find(space, self.kind, dict[str, Schedule])
         self._holder = uuid4().hex
+
+    @property
+    def _kept(self) -> dict[str, Schedule]:
+        return self.place.find(self.space, self.kind, dict[str, Schedule])
+
+    @property
+    def _results(self) -> dict[str, str]:
+        return self.place.find(self.space, "results", dict[str, str])
 
     @in_one_step
     def add(
@@ -66,6 +76,13 @@ class MemorySchedules(Keeper):
             self._kept[schedule.id] = schedule
             self.announce()
         return schedule
+
+    @in_one_step
+    def examine(self) -> Examination:
+        """Return how many schedules there are and what is wrong with them."""
+        known = self.get_all()
+        problems = find_schedule_problems(known, self._clock())
+        return self.report("schedules", describe_schedules(known), *problems)
 
     @in_one_step
     def get_all(self) -> list[Schedule]:
@@ -190,6 +207,18 @@ class MemorySchedules(Keeper):
         if known is None:
             return False
         return self._keep_if(schedules.finish_run(known, run, self.now(), result=said, error=wrong))
+
+    @in_one_step
+    def add_result(self, name: str, run: Run, text: str) -> None:
+        """Add what a run brought to the results of that name, once."""
+        before = self.read_results(name)
+        if run.id not in before:
+            self._results[name] = f"{before}{text}\n\n"
+
+    @in_one_step
+    def read_results(self, name: str) -> str:
+        """Return the results of a name."""
+        return self._results.get(name, "")
 
     def _keep_if(self, changed: Schedule | None) -> bool:
         if changed is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from turnleaf.core.examination import Examination, Place
 from turnleaf.core.search.message_outcomes import find_accepted, find_forgotten
 from turnleaf.errors import InvalidInput
 from turnleaf.settings import DataFolder, data_folder
@@ -33,7 +34,7 @@ class MemoryStores(contracts.Stores):
 
     def __init__(self, place: MemoryPlace, *, now: Now, space: str = "default") -> None:
         where = place, _check_name(space), now
-        self.lock = place.lock
+        self.place = place
         self._space = space
         self.config: contracts.Config = MemoryConfig(*where)
         self._facts = MemoryFacts(*where)
@@ -76,7 +77,7 @@ class MemoryStores(contracts.Stores):
     @property
     def settings(self) -> Settings:
         """The settings that hold now, also where somebody else changed them."""
-        with self.lock:
+        with self.place.lock:
             loaded = self.config.load()
             if loaded != self._settings:
                 self._use(loaded)
@@ -104,6 +105,18 @@ class MemoryStores(contracts.Stores):
     def redact(self, text: str) -> str:
         """Return a text as it is: it names no place of this machine."""
         return text
+
+    def examine(self) -> Examination:
+        """Return what each store finds when it is examined."""
+        place = Examination(place=self.find_place())
+        return Examination.join([place, *(one.examine() for one in self.list_examined())])
+
+    def find_place(self) -> Place:
+        """Return that it is in memory."""
+        return Place(self.location, "kept in memory", exists=True)
+
+    def find_unimported(self) -> None:
+        """Return None: there is nothing older."""
 
     def tidy(self) -> list[str]:
         """Return []: nothing is left of unfinished writes."""

@@ -84,6 +84,7 @@ def show_again(database: Connection, reason: str) -> int:
     query = "SELECT message FROM hidden JOIN messages ON n = message WHERE reason = ?"
     numbers = [n for (n,) in select(database, query, (reason,))]
     database.execute("DELETE FROM hidden WHERE reason = ?", (reason,))
+    # Two facts may have been learned from one message.
     still = {n for (n,) in select(database, "SELECT message FROM hidden")}
     shown = [n for n in numbers if n not in still]
     _mark_hidden(database, shown, is_hidden=False)
@@ -239,6 +240,7 @@ def _settle(database: Connection, identity: int) -> bool:
         database.execute("DELETE FROM conversations WHERE id = ?", (identity,))
         return True
     shown = _numbers(database, f"{ALL_MESSAGES} AND is_shown = 1", identity)
+    # If the path that was shown is gone, the newest message of another one leads to it.
     conversations_schema.show_through(database, identity, max(shown or left))
     set_oldest(database, identity)
     set_title(database, identity)

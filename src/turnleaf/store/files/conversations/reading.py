@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.keys import Reader, can_read
 from turnleaf.core.messages import many_as_stored
@@ -17,9 +17,8 @@ from turnleaf.core.stored_messages import (
     trust_by_role,
 )
 from turnleaf.core.times import from_iso
-from turnleaf.core.tokens import content_chars
-from turnleaf.core.window import within_limits
 from turnleaf.store.files.conversations.schema import MORE, PLAIN, Row, decode, read_message, select
+from turnleaf.store.windows import PathRow, collect_window, stop_at_silence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from turnleaf.core.messages import Message
     from turnleaf.store.files.conversations.limits import Limits
     from turnleaf.store.files.databases import Connection
+    from turnleaf.store.windows import Said
 
 OF_KEY = "conversation = (SELECT id FROM conversations WHERE key = ?)"
 WINDOW = f"""
@@ -87,28 +87,6 @@ PLAIN_WINDOW = f"""
 MANY_TURNS = 200
 
 
-class Said(NamedTuple):
-    """A message of a window, with its number."""
-
-    n: int
-    message: Message
-
-    @property
-    def role(self) -> str:
-        """Who said it."""
-        return self.message.role
-
-    @property
-    def tool_call_id(self) -> str | None:
-        """The call that it answers."""
-        return self.message.tool_call_id
-
-    @property
-    def call_ids(self) -> Sequence[str]:
-        """The calls that it makes."""
-        return self.message.call_ids
-
-
 def read_plain(
     database: Connection, key: str, limits: Limits, now: datetime
 ) -> list[Message] | None:
@@ -125,8 +103,10 @@ def read_plain(
 def _read_plain(
     database: Connection, key: str, limits: Limits, now: datetime
 ) -> list[Message] | None:
+    # Here every row is read before it is cut; with large limits that would be the slower way.
     if limits.max_turns > MANY_TURNS:
         return None
+    # One more than fits, which shows whether anything has to be cut.
     rows: Any = list(database.execute(PLAIN_WINDOW, (key, limits.max_turns + 1)))
     if not rows:
         return []
@@ -159,56 +139,16 @@ def read_window(
     database: Connection, key: str, limits: Limits, now: datetime, *, resumed: bool = False
 ) -> Sequence[Said]:
     """Return the newest messages within the limits, reading backwards no further than needed."""
-    found: list[Said] = []
-    chars, check_at = 0, limits.max_turns + 1
-    is_over = False
-    for said in _read_back(database, key, limits, now, resumed=resumed):
-        found.append(said)
-        chars += content_chars(said.message.content)
-        if len(found) >= check_at or (chars > limits.max_chars and not is_over):
-            is_over = chars > limits.max_chars
-            kept = _cut(found, limits)
-            if _is_settled(found, kept):
-                return kept
-            check_at = max(check_at, 2 * len(found))
-    return _cut(found, limits)
+    rows = _read_back(database, key)
+    return collect_window(stop_at_silence(rows, limits, now, is_joined=resumed), limits)
 
 
-def _cut(found: Sequence[Said], limits: Limits) -> Sequence[Said]:
-    path = found[::-1]
-    return within_limits(path, limits.max_turns, limits.max_chars, _chars)
-
-
-def _is_settled(found: Sequence[Said], kept: Sequence[Said]) -> bool:
-    """Whether what lies before the messages that were read can change nothing any more.
-
-    The first of them is a place to cut only if it is the first of all, and a tool's result is
-    bound to a call that may stand further back.
-    """
-    if len(kept) == len(found):
-        return False
-    results = {one.tool_call_id for one in kept if one.role == "tool"}
-    return not results or results <= {call for one in found for call in one.call_ids}
-
-
-def _read_back(
-    database: Connection, key: str, limits: Limits, now: datetime, *, resumed: bool
-) -> Iterator[Said]:
-    """Go back over the shown path to the first silence that ends it."""
-    later, is_joined = now, resumed
-    longest = limits.max_silence
+def _read_back(database: Connection, key: str) -> Iterator[PathRow]:
     rows: Any = database.execute(WINDOW, (key,))
     for n, is_resumed, is_hidden, *columns in rows:
         message = read_message(*columns)
-        if message is None:
-            continue
-        stamp = message.timestamp
-        if stamp is not None:
-            if not is_joined and later - stamp > longest:
-                return
-            later, is_joined = stamp, bool(is_resumed)
-        if not is_hidden:
-            yield Said(n, message)
+        if message is not None:
+            yield PathRow(n, message, bool(is_resumed), bool(is_hidden))
 
 
 def read_messages(
@@ -295,6 +235,7 @@ def read_summaries(
 def find_holding(database: Connection, query: str) -> set[int]:
     """Return the conversations whose title or messages hold a text, in any case."""
     wanted = query.casefold()
+    # Not by LIKE, which folds the case of ASCII letters only.
     titles = select(database, "SELECT id, CAST(title AS BLOB) FROM conversations")
     found = {identity for identity, title in titles if wanted in decode(title).casefold()}
     rows: Any = database.execute(ALL_TEXTS)
@@ -360,6 +301,7 @@ def read_feed(database: Connection, cursor: Cursor, limit: int) -> Feed:
     finally:
         database.execute("COMMIT")
     last = new[-1][0] if new else cursor.message
+    # A message beyond the last one that is given is new to the reader, and comes as such.
     found, gone = _sort_out(new, (row for row in altered if row[1] <= last))
     change = altered[-1][0] if altered else cursor.change
     is_last = len(new) < limit and len(altered) < limit
@@ -398,7 +340,3 @@ def _read_fed(row: Row) -> FeedMessage | None:
         audience=decode(audience),
         is_shown=bool(is_shown),
     )
-
-
-def _chars(said: Said) -> int:
-    return content_chars(said.message.content)

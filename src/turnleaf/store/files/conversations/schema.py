@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from turnleaf.core.messages import Message
     from turnleaf.store.files.databases import Connection
 
+# AUTOINCREMENT, because the index follows messages by numbers that must never come again. What may
+# be said of a message later is a flag that is NULL or 1, neither of which takes room in its row, or
+# a text as long as the one that it replaces.
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS conversations (
     id INTEGER PRIMARY KEY,
@@ -153,6 +156,7 @@ def set_title(database: Connection, identity: int) -> None:
     """  # noqa: S608 - of constants
     rows: Any = database.execute(query, (identity,))
     questions = (read_message(*row) for row in rows)
+    # No further than to the first that gives one: a conversation may have thousands of questions.
     title = next((make_title(one.text) for one in questions if one), "")
     database.execute(
         "UPDATE conversations SET title = ? WHERE id = ? AND NOT is_renamed", (title, identity)

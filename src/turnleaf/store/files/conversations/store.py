@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from turnleaf.core import conversations_json
-from turnleaf.core.examination import Diagnosis
+from turnleaf.core.examination import Diagnosis, Examination, describe_figures
 from turnleaf.core.keys import checked_key, default_audience
 from turnleaf.core.messages import Message
 from turnleaf.core.plurals import pluralize
@@ -22,8 +22,10 @@ from turnleaf.core.stored_messages import (
 from turnleaf.core.times import to_millisecond
 from turnleaf.errors import InvalidInput, StorageError
 from turnleaf.settings import Settings, default_data_dir
+from turnleaf.store.ambient import local_day
 from turnleaf.store.files import atomic
 from turnleaf.store.files.conversations import database as conversations_db
+from turnleaf.store.files.conversations import takeover
 from turnleaf.store.files.conversations.database import DatabaseShelf
 from turnleaf.store.files.conversations.json_file import JsonShelf
 from turnleaf.store.files.conversations.limits import PLAIN_ADDITION, Addition, Limits
@@ -44,57 +46,6 @@ if TYPE_CHECKING:
 __all__ = ["ConversationStore", "ConversationSummary"]
 
 CLEANUP_INTERVAL = timedelta(days=1)
-
-
-class Shelf(Protocol):
-    """Where conversations stand: a JSON file or a database."""
-
-    keeps_everything: bool
-
-    def open(self) -> None:
-        """Make it where missing."""
-
-    def append(
-        self,
-        key: str,
-        new: Sequence[Message | NewMessage],
-        limits: Limits,
-        now: datetime,
-        addition: Addition,
-    ) -> list[int]:
-        """Add messages to a conversation, in one step; return their ids."""
-
-    def read(self, key: str, limits: Limits, now: datetime) -> list[Message]:
-        """Return the newest messages of a conversation within the limits."""
-
-    def window(
-        self, key: str, limits: Limits, now: datetime, *, resumed: bool
-    ) -> list[StoredMessage]:
-        """Return the same as stored messages."""
-
-    def messages(self, key: str, before: int | None, limit: int | None) -> list[StoredMessage]:
-        """Return the newest shown messages below an id, oldest first."""
-
-    def find(self, number: int) -> tuple[str, StoredMessage] | None:
-        """Return a message with its conversation's key."""
-
-    def clear(self, key: str) -> bool:
-        """Remove a conversation; False when there is none."""
-
-    def expire(self, limits: Limits, now: datetime) -> int:
-        """Remove what is too old; return how many conversations went."""
-
-    def summaries(self, query: str | None, limit: int | None) -> list[ConversationSummary]:
-        """Return what is known of each conversation, the newest first."""
-
-    def summary(self, key: str) -> ConversationSummary | None:
-        """Return what is known of one conversation."""
-
-    def figures(self) -> tuple[int, int, datetime | None]:
-        """Count conversations and messages; find when the oldest message was said."""
-
-    def close(self) -> None:
-        """Close what is open."""
 
 
 SHELVES: dict[str, type[JsonShelf | DatabaseShelf]] = {
@@ -136,6 +87,11 @@ class ConversationStore:
         """Apply other limits from now on."""
         self._given_settings = settings
         self._limits = _limits(settings)
+
+    def examine(self) -> Examination:
+        """Return what is kept of conversations, for how long, and what is wrong with it."""
+        kept = Retention(self.keeps_everything, self._limits.keep_days)
+        return Examination.join([_examine(self.location, kept), takeover.examine(self.location)])
 
     def init(self) -> None:
         """Make the folder and the file where missing, and clean up what has expired."""
@@ -428,14 +384,7 @@ def _resolve(location: str | Path | None) -> Path:
 
 
 @collect
-def examine(path: Path, settings: Settings) -> Iterator[Part]:
-    """Return what is kept of conversations, for how long, and what is wrong, changing nothing."""
-    if path.suffix not in SHELVES:
-        known = " or ".join(SHELVES)
-        message = f"the conversations' location {path} must end in {known}; correct it"
-        yield Diagnosis("error", message)
-        return
-    kept = Retention(SHELVES[path.suffix].keeps_everything, settings.conversation_keep_days)
+def _examine(path: Path, kept: Retention) -> Iterator[Part]:
     describe = _describe_database if kept.keeps_everything else _describe_file
     yield from examine_file("conversations", path, lambda: describe(path), measure)
     yield kept
@@ -453,12 +402,4 @@ def _describe_file(path: Path) -> str:
 
 
 def _describe_database(path: Path) -> str:
-    return describe_figures(conversations_db.examine(path))
-
-
-def describe_figures(figures: StoredFigures) -> str:
-    """Return in words how much there is, and since when."""
-    conversations = pluralize(figures.conversations, "conversation")
-    messages = pluralize(figures.messages, "message")
-    since = f", oldest {figures.oldest.astimezone():%Y-%m-%d}" if figures.oldest else ""
-    return f"{conversations}, {messages}{since}, {figures.bytes:,} bytes"
+    return describe_figures(conversations_db.examine(path), local_day)

@@ -11,14 +11,14 @@ import os
 import re
 import shlex
 import time
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from turnleaf.core import conversations_json, jsonfacts
-from turnleaf.core.examination import Diagnosis, Examination, Row
+from turnleaf.core.examination import Diagnosis, Row
 from turnleaf.core.older_conversations import (
     read_conversations,
     read_month,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from turnleaf.core.examination import Part
     from turnleaf.core.messages import Message
     from turnleaf.core.older_conversations import Older
-    from turnleaf.settings import DataFolder, Settings
+    from turnleaf.settings import DataFolder
 
     T = TypeVar("T")
 
@@ -311,7 +311,9 @@ def _retire(source: _Source, file: atomic.Held) -> Path | None:
 
 def _keep(source: _Source) -> Path:
     why = BACKUP if source.older.conversations else "corrupt"
+    # A takeover that was killed after its copy begins again; it must not leave a second one.
     copy = _find_copy(source) or atomic.Held(source.path).keep_copy(source.data, why)
+    # Read back before the only other copy is removed.
     if atomic.read_raw(copy) != source.data:
         message = f"{copy} does not hold what was written to it; check the disk"
         raise StorageError(message)
@@ -385,12 +387,11 @@ NAMES = ("memories.json", "memories/memories.json")
 """Where a store without an argument keeps its facts, at home and in Home Assistant."""
 
 
-def describe_unimported(folder: DataFolder, settings: Settings) -> str | None:
+def describe_unimported(folder: DataFolder, memory: Path) -> str | None:
     """Return in one line which facts were never imported, and how to import them; else None.
 
     A fact that was imported once and forgotten since is not missed.
     """
-    memory = atomic.real(folder.memory(settings))
     for path in (folder.path / name for name in NAMES):
         count = 0 if atomic.real(path) == memory else _count_unknown(path, memory)
         if count:
@@ -417,11 +418,3 @@ def _known_contents(memory: Path) -> set[str]:
     page = file.format.parse(data.decode("utf-8", "replace") or file.format.EMPTY, utc_now())
     once = {one.content for change in file.journal.read() for one in change.states()}
     return once.union(fact.memory.content for fact in page.facts)
-
-
-def examine_unimported(folder: DataFolder, settings: Settings) -> Examination:
-    """Return the same as something to look at."""
-    with suppress(TurnleafError, OSError):  # What cannot be read is reported where it is kept.
-        notice = describe_unimported(folder, settings)
-        return Examination(findings=(Diagnosis("warning", notice),) if notice else ())
-    return Examination()

@@ -106,6 +106,7 @@ def append(
         times = (new.oldest or stamp, new.newest or stamp)
         found = database.execute(CREATE, (key, *times, to_text(audience))).fetchone()
     identity, leaf, is_untitled = found
+    # An audience may only become smaller: what was said to few is not found by many afterwards.
     if addition.audience is not None:
         _narrow(database, identity, to_text(addition.audience))
     numbers, turns, added = _place(database, identity, leaf, new, addition)
@@ -146,6 +147,7 @@ def _place(
 
 def _complete(database: Connection, identity: int, question: int, new: Prepared) -> list[int]:
     """Add what follows a question that is stored; return its numbers."""
+    # Written out, as NULL would make the row shorter, and SQLite move it.
     status = (new.more[0][0] if new.more else None) or pad_status("complete")
     database.execute("UPDATE messages SET status = ? WHERE n = ?", (status, question))
     return _insert(database, identity, question, new, first=1, is_resumed=False)
@@ -212,6 +214,7 @@ def take_over(
 
     Time, role and text decide what is there; of what is not plain text, all of it does.
     """
+    # By rows, so that what comes twice in the other file is taken once.
     missing = {to_row(message): message for message in _put_in_order(messages, now)}
     query = f"SELECT {PLAIN} FROM messages WHERE conversation = ?"  # noqa: S608 - of constants
     for columns in select(database, query, (find_conversation(database, key),)):
@@ -241,6 +244,8 @@ def import_tree(
     was_known, numbers = set(known.values()), list[int]()
     for node in nodes:
         above = None if node.parent is None else numbers[node.parent]
+        # The same words may follow different messages, as "yes" does; only both together are one
+        # place.
         place = above, to_row(node.new.message)
         if place not in known:
             said_at = node.new.message.timestamp or datetime.min.replace(tzinfo=UTC)

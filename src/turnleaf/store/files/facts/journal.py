@@ -205,6 +205,7 @@ def _encode(new: Sequence[FileChange]) -> bytes:
 
 def _advance(known: _Known, data: bytes, ours: tuple[FileChange, ...]) -> _Known:
     """Return what is known after the whole lines of more data."""
+    # The end of a line that is being written is read with the next look.
     whole = data[: data.rfind(b"\n") + 1]
     line = whole[whole.rfind(b"\n", 0, -1) + 1 :]
     return _Known(known.inode, known.size + len(whole), line or known.line, ours)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar, overload
 
 from turnleaf.core import bullets, changes, markdown
-from turnleaf.core.examination import Diagnosis
+from turnleaf.core.examination import Examination, describe_facts
 from turnleaf.core.memories import (
     KEPT,
     Memory,
@@ -24,7 +24,6 @@ from turnleaf.core.memories import (
     find_new,
     unique_id,
 )
-from turnleaf.core.plurals import pluralize
 from turnleaf.core.room import Room, check_capacity, check_reserve, find_weakest, room_for
 from turnleaf.core.times import to_millisecond
 from turnleaf.errors import Conflict, CorruptFile, InvalidInput, MemoryFull, NotFound, StorageError
@@ -32,6 +31,7 @@ from turnleaf.settings import Settings, default_data_dir, in_home_assistant
 from turnleaf.store.ambient import random_id, utc_now
 from turnleaf.store.files import atomic, watcher
 from turnleaf.store.files.examining import collect, examine_file
+from turnleaf.store.files.facts import journal
 from turnleaf.store.files.facts.memory_file import MemoryFile, fact_lines
 from turnleaf.store.files.facts.older import MOVED, OlderFacts, older_path
 
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from turnleaf.core.examination import Part
     from turnleaf.core.file_changes import FileChange
     from turnleaf.core.memories import OrKept
+    from turnleaf.core.pages import Format
     from turnleaf.store.files.facts.memory_file import HeldMemoryFile, Look
 
 T = TypeVar("T")
@@ -62,6 +63,7 @@ class MemoryStore:
 
     title: str | None = None
     """The text of a new file, if it is not the format's own."""
+    examined_as = "memory"
     keeps_older = True
     """Whether facts that end or make room go to a file of older facts."""
 
@@ -90,6 +92,11 @@ class MemoryStore:
     def use(self, settings: Settings) -> None:
         """Apply other limits from now on."""
         self._given_settings = self._settings = settings
+
+    def examine(self) -> Examination:
+        """Return what the file and its record hold and what is wrong with them."""
+        found = _examine_page(self.location, self.examined_as, self._file.format)
+        return Examination.join([found, journal.examine(self._file.journal.path)])
 
     def init(self) -> None:
         """Make the folder and the file where missing, and mend what an editor wiped."""
@@ -225,7 +232,7 @@ class MemoryStore:
     def known_ids(self) -> set[str]:
         """Return the ids of all facts that exist or ever existed."""
         here = {memory.id for memory in (*self._read_all(), *self._older_facts())}
-        return here.union(*(change.ids() for change in self._history()))
+        return here.union(*(change.ids() for change in self.read_record()))
 
     def update(
         self,
@@ -258,6 +265,7 @@ class MemoryStore:
             longer = len(text) - len(before.content)
             if longer > 0:
                 self._check_room(draft.used_room + Room(0, longer), growing=False)
+            # A bullet typed by hand has the time of the page, which this change is about to renew.
             created = self._file.date([before])[0].created_at
             after = replace(
                 before,
@@ -342,6 +350,37 @@ class MemoryStore:
             op = MOVED if is_here else "delete"
             return bool(self._older.remove({memory_id}, held, op, origin, source)) or is_here
 
+    def delete_all(self, ids: Collection[str], *, origin: str = "user") -> list[Memory]:
+        """Forget facts of the memory in one change; return those that were there."""
+
+        def edit(draft: Draft) -> list[Memory]:
+            found = [memory for memory in draft.memories if memory.id in ids]
+            for memory in found:
+                draft.remove(memory.id, "delete")
+            return found
+
+        return self._change(edit, origin)
+
+    def arrange(
+        self,
+        ids: Collection[str],
+        *,
+        category: str | OrKept | None = KEPT,
+        pinned: bool | OrKept = KEPT,
+        origin: str = "user",
+    ) -> list[Memory]:
+        """Put facts below another category, pin or unpin them, in one change; return them all."""
+        heading = category if category is KEPT else checked_category(category)
+
+        def edit(draft: Draft) -> list[Memory]:
+            found = [memory for memory in draft.memories if memory.id in ids]
+            return [
+                draft.arrange(one, category=heading, pinned=pinned)
+                for one in self._file.date(found)
+            ]
+
+        return self._change(edit, origin)
+
     def write(self, text: str, *, expected: str | None = None, origin: str = "user") -> Written:
         """Replace the whole file by a person's text, to the byte, whatever the limits say.
 
@@ -364,7 +403,7 @@ class MemoryStore:
         self._ready()
         with self._file.hold() as held:
             held.change(lambda _: None)  # What was deleted by hand is then on record.
-            history = self._history()
+            history = self.read_record()
             if number is not None:
                 return self._take_back(held, _find_numbered(number, history), history, skip=skip)
             left = history
@@ -383,7 +422,7 @@ class MemoryStore:
     def changes(self, memory_id: str | None = None) -> list[Change]:
         """Return the record of changes, oldest first; of one fact or of all."""
         self._look()
-        history = self._history()
+        history = self.read_record()
         return [change for change in history if memory_id is None or change.concerns(memory_id)]
 
     def last_change(self) -> Change | None:
@@ -403,7 +442,7 @@ class MemoryStore:
     def _parse_with_lines(self) -> list[tuple[Memory, int | None]]:
         text = self.text()
         page = self._file.format.parse(text, atomic.modification_time(self.location))
-        lines = fact_lines(text, self.location.name)
+        lines = fact_lines(text, page)
         return [(fact.memory, lines.get(fact.memory.id)) for fact in page.facts]
 
     @property
@@ -479,6 +518,8 @@ class MemoryStore:
     def _ready(self) -> None:
         if not self._is_ready:
             self.init()
+        # Whoever uses a store has its file mended after an editor's save, also when nobody calls it
+        # again.
         watcher.SHARED.repair(self)
 
     def find_page(self, data: bytes) -> markdown.MarkdownPage | None:
@@ -515,8 +556,8 @@ class MemoryStore:
             with self._file.hold() as held:
                 self._older.mend(held)
 
-    def _history(self) -> list[FileChange]:
-        """Return the record of both files, without the halves of moves in the second."""
+    def read_record(self) -> list[FileChange]:
+        """Return the record of both files as it is, without the halves of moves in the second."""
         older = self._older.history() if self._older else []
         # A move is on record in both files; the memory file's half is the one that counts.
         moved = [change for change in older if change.op != MOVED]
@@ -618,6 +659,7 @@ class MemoryStore:
             with suppress(MemoryFull):
                 self._check_room(taken - Room.of(weak[:count]))
                 return tuple(weak[:count])
+        # Once more for the error, which then says how much there is even without them.
         self._check_room(taken - Room.of(weak))
         return tuple(weak)
 
@@ -699,6 +741,8 @@ class MemoryStore:
 
     def _was_added(self, draft: Draft, memory_id: str) -> bool:
         history = self._file.journal.read()
+        # By the record and not by the page alone: a fact that was added and forgotten since stays
+        # forgotten.
         is_recorded = any(change.concerns(memory_id) for change in history)
         return is_recorded or draft.find(memory_id) is not None
 
@@ -708,6 +752,7 @@ class MemoryStore:
         return room_for(origin, limits) - Room.of(self.get_all())
 
     def _check_room(self, taken: Room, *, growing: bool = True, origin: str = "user") -> None:
+        # A change of one fact adds none, so it is not refused where a hand has put in too many.
         items = self._settings.memory_max_items if growing else taken.items
         limits = Room(items, self._settings.memory_max_chars)
         check_capacity(taken, limits)
@@ -744,18 +789,10 @@ def _find_brought_back(draft: Draft) -> set[str]:
 
 
 @collect
-def examine(path: Path) -> Iterator[Part]:
-    """Return what a memory's file holds and what is wrong with it, changing nothing."""
-    try:
-        form = MemoryFile(path, utc_now).format
-    except InvalidInput as error:
-        yield Diagnosis("error", f"the memory cannot be at {path}: {error}")
-        return
-
+def _examine_page(path: Path, name: str, form: Format) -> Iterator[Part]:
     def describe() -> str:
         text = (atomic.read(path, atomic.MAX_PAGE_BYTES) or b"").decode("utf-8-sig")
         facts = form.parse(text, atomic.modification_time(path)).facts
-        chars = sum(len(fact.memory.content) for fact in facts)
-        return f"{pluralize(len(facts), 'fact')}, {pluralize(chars, 'character')}"
+        return describe_facts([fact.memory for fact in facts])
 
-    yield from examine_file("memory", path, describe)
+    yield from examine_file(name, path, describe)

@@ -6,7 +6,6 @@ import json
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
@@ -21,6 +20,7 @@ from turnleaf.store.files.facts.journal import HeldJournal, Journal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from datetime import datetime
     from pathlib import Path
 
     from turnleaf.core.changes import Change, Source
@@ -314,6 +314,7 @@ class MemoryFile:
             if known.data == data:
                 return known
         content = _Content(data)
+        # Two are enough: what was read last, and what our last change made of it.
         self._contents = (content, *self._contents[:1])
         return content
 
@@ -331,6 +332,7 @@ class MemoryFile:
         if data is None:
             raise atomic.make_vanished_error(self.path)
         look = Look(self._content(data), marks)
+        # Without marks the file may change again within the same tick, and look the same.
         self._last_look = look if marks else None
         return look
 
@@ -347,6 +349,7 @@ class MemoryFile:
         if not self.path.exists() or self._is_known(look or self.look()):
             return False
         age = time.time() - atomic.modification_time(self.path).timestamp()
+        # A time in the future is no reason to wait: the clock, or a copied file, may be wrong.
         return not 0 <= age < QUIET_SECONDS
 
     def _is_known(self, look: Look) -> bool:
@@ -391,6 +394,8 @@ class MemoryFile:
     def _last_made(self, journal: HeldJournal, data: bytes) -> FileChange | None:
         """Return the newest change, having struck out one that a kill kept from being made."""
         last = self.journal.last()
+        # The file is as it was before the newest change on record: either a kill came between
+        # record and file, or somebody put the older text back.
         if last is None or last.old == last.new or self._version(data) != last.old:
             return last
         before = _read(atomic.previous_path(self.path))
@@ -654,25 +659,19 @@ def _read_settled(path: Path) -> bytes:
     return data or b""
 
 
-_NEVER = datetime.min.replace(tzinfo=UTC)
 JSON_HEAD = 1
 """How many lines stand above the first fact of a JSON file."""
 
 
-def fact_lines(text: str, name: str) -> dict[str, int]:
+def fact_lines(text: str, page: Page) -> dict[str, int]:
     """Return the line of each fact by its id, from 1; of a JSON file only if it is laid out so."""
-    return _of_json(text) if name.endswith(".json") else _of_markdown(text)
-
-
-def _of_markdown(text: str) -> dict[str, int]:
-    return {fact.memory.id: fact.start + 1 for fact in markdown.parse(text, _NEVER).facts}
-
-
-def _of_json(text: str) -> dict[str, int]:
-    page = jsonfacts.parse(text, _NEVER)
+    if isinstance(page, markdown.MarkdownPage):
+        return {fact.memory.id: fact.start + 1 for fact in page.facts}
     lines = [line.strip(" ,") for line in text.split("\n")]
     found = {}
     for fact in page.facts:
+        # Another program may have laid the file out anew; a line that does not hold the fact is
+        # none.
         above = fact.start + JSON_HEAD
         if lines[above : above + 1] == [page.raw(fact)]:
             found[fact.memory.id] = above + 1

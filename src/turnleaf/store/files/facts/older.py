@@ -86,6 +86,8 @@ class OlderFacts:
                 known = draft.find(memory.id)
                 if known is None:
                     draft.insert(fact, MOVED)
+                # Apart from the time, which `_set_apart` has changed: a move that is made again
+                # changes nothing.
                 elif known.memory != replace(memory, updated_at=known.memory.updated_at):
                     draft.replace(fact, MOVED)
 
@@ -163,6 +165,7 @@ class OlderFacts:
             if one in here
             and here[one].op == MOVED
             and here[one].after is not None
+            # By the record the fact never left the memory file, so the move to here was cut off.
             and (one not in there or there[one].after is not None)
         }
 

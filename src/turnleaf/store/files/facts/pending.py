@@ -27,6 +27,7 @@ class PendingStore(MemoryStore):
     """The facts that wait, in a file beside the memory; none of them is in any prompt."""
 
     title = "# Waiting to be accepted\n"
+    examined_as = "pending"
     keeps_older = False
 
     def __init__(

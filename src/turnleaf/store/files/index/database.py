@@ -22,7 +22,7 @@ from turnleaf.errors import InvalidInput
 
 APPLICATION_ID = 0x7475726E
 VECTORS_APPLICATION_ID = 0x7475726F
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 VECTORS_VERSION = 2
 BUSY_MILLISECONDS = 10_000
 PAGE_BYTES = 8192
@@ -78,7 +78,8 @@ CREATE TABLE passages (
     time INTEGER,
     trust TEXT NOT NULL,
     is_shown INTEGER NOT NULL,
-    circle INTEGER
+    circle INTEGER,
+    until TEXT
 );
 CREATE TABLE missing (passage INTEGER PRIMARY KEY);
 CREATE TABLE totals (
@@ -91,6 +92,7 @@ CREATE INDEX passages_by_meaning ON passages (meaning);
 CREATE INDEX passages_by_message ON passages (conversation, message, part)
     WHERE message IS NOT NULL;
 CREATE INDEX passages_by_circle ON passages (circle) WHERE circle IS NOT NULL;
+CREATE INDEX passages_by_end ON passages (until) WHERE until IS NOT NULL AND kind = 'memory';
 CREATE INDEX passages_by_day ON passages (date) WHERE date IS NOT NULL;
 CREATE VIRTUAL TABLE words USING fts5(
     own, context, content='', contentless_delete=1, tokenize="{TOKENIZER}"
@@ -152,6 +154,8 @@ def tidy(database: apsw.Connection) -> None:
     # Called under the lock: to wait for a reader would hold up every writer.
     database.set_busy_timeout(0)
     with suppress(apsw.BusyError):
+        # Some pages at a time: to release all of them would hold the lock for as long as that
+        # takes.
         database.execute(f"PRAGMA incremental_vacuum({FREED_PAGES})")
         database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
     database.set_busy_timeout(BUSY_MILLISECONDS)
@@ -175,6 +179,7 @@ def _prepare(database: apsw.Connection, vectors: str) -> apsw.Connection:
 def _configure(
     database: apsw.Connection, schema: str, *, auto_vacuum: str, synchronous: str
 ) -> None:
+    # Before the first page is written: cksumvfs keeps its checksum at the end of each page.
     database.reserve_bytes(schema, CHECKSUM_BYTES)
     for pragma, value in (
         ("page_size", PAGE_BYTES),
@@ -266,6 +271,7 @@ def _check_whole(database: apsw.Connection) -> None:
     is_sound = {database.pragma("integrity_check", schema=name) for name in ("main", "vectors")}
     if len(set(counts)) > 1 or is_sound != {"ok"}:
         raise Outdated
+    # SQLite's own check knows nothing of what the tables of FTS5 mean.
     database.execute("INSERT INTO words(words) VALUES ('integrity-check')")
 
 
@@ -287,6 +293,7 @@ def _file_system() -> str | None:
     with _one_at_a_time:
         usual = apsw.vfs_names()[0]
         try:
+            # An extension is loaded through a connection, whichever, and stays for the process.
             with apsw.Connection(":memory:") as carrier:
                 apsw.sqlite_extra.load(carrier, "cksumvfs")
         except (apsw.Error, apsw.sqlite_extra.NotAvailable, OSError):

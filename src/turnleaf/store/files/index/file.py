@@ -140,6 +140,8 @@ class IndexFile:
 
     def _do_on_the_newest(self, work: Callable[[apsw.Connection], T]) -> T:
         """Do some work, again whenever somebody else has begun the index anew meanwhile."""
+        # Bounded, because a program that deletes the index again and again would else keep this one
+        # for ever.
         for _ in range(REPLACEMENTS):
             with suppress(_Replaced):
                 return work(self._open())
@@ -167,6 +169,8 @@ class IndexFile:
             self._connection = connect(None)
             return self._connection
         atomic.make_folder(self.location.parent)
+        # Only a file that is surely an index may be deleted when it is damaged, and a damaged file
+        # cannot tell itself.
         if self.location.name != USUAL_NAME and not atomic.was_locked(self.location):
             refuse_stranger(self.location)
         with atomic.lock(self.location) as index:
@@ -253,6 +257,7 @@ def finish(database: apsw.Connection, file: IndexFile, marked: float | None = No
     with file.lock():
         with database:
             index_vectors.rewrite_slots(database)
+        # The log holds the list as it was before.
         database.wal_checkpoint("vectors", apsw.SQLITE_CHECKPOINT_TRUNCATE)
     # FTS5 keeps deleted terms until its lists are merged, and SQLite leaves copies of cells that
     # it moved: only merging and then copying leaves no byte.
@@ -267,8 +272,11 @@ def _merge_words(database: apsw.Connection, file: IndexFile) -> None:
         before = database.total_changes()
         with file.lock(), database:
             database.execute("INSERT INTO words(words, rank) VALUES ('merge', ?)", (step,))
+        # FTS5 tells only by this whether a step found something to merge.
         if database.total_changes() - before < NO_PROGRESS:
             return
+        # Negative only in the first step: FTS5 then begins a merge of all lists, also of those that
+        # it would leave alone; each positive step goes on with it.
         step = PAGES_PER_STEP
         # Else this loop has the lock again before anybody who waits for it is awake.
         file.give_way()

@@ -18,28 +18,31 @@ from turnleaf.core.search.ranking import Weights
 from turnleaf.core.search.terms import parse_query
 from turnleaf.core.search.vectors import SENTENCES, profile
 from turnleaf.errors import EmbeddingError, InvalidInput
+from turnleaf.installation import find_vector_fault, has_numpy
+from turnleaf.store.ambient import local_now
 from turnleaf.store.files import atomic
 from turnleaf.store.files.examining import collect
 from turnleaf.store.files.index import file as index_file
-from turnleaf.store.files.index import reading as index_reading
 from turnleaf.store.files.index import rows as index_rows
 from turnleaf.store.files.index import vectors as index_vectors
 from turnleaf.store.files.index import writing as index_writing
 from turnleaf.store.files.index.database import COMPANIONS
 from turnleaf.store.files.index.file import IndexFile
-from turnleaf.store.files.index.reading import Asked, Floors
+from turnleaf.store.files.index.reading import IndexedPassages
 from turnleaf.store.files.index.rows import Narrowing
 from turnleaf.store.files.index.sync import IndexSync, ignore_progress
 from turnleaf.store.files.sources import source_of
+from turnleaf.store.passage_search import Asked, Floors, search_passages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from datetime import datetime
     from pathlib import Path
     from typing import TypeVar
 
     import apsw
 
-    from turnleaf.core.examination import Part
+    from turnleaf.core.examination import Examination, Part
     from turnleaf.core.search.vectors import Embedder, Profile
     from turnleaf.store.files.index.sync import Progress
     from turnleaf.store.files.sources import FileSource, Followed, Store
@@ -69,19 +72,20 @@ class Index:
         embedder: Embedder | None = None,
         *,
         weights: Weights | None = None,
+        now: Callable[[], datetime] = local_now,
     ) -> None:
         self.location = atomic.real(path)
         if self.location.suffix != ".db":
             message = f"an index is a file whose name ends in .db, not {self.location.name!r}"
             raise InvalidInput(message)
         self._file = IndexFile(self.location)
-        self._sync = IndexSync(self._file, [source_of(source) for source in sources])
+        self._sync = IndexSync(self._file, [source_of(source) for source in sources], now)
         self.use_embedder(embedder, weights or Weights())
 
     def use_embedder(self, embedder: Embedder | None, weights: Weights) -> None:
         """Compare meanings with this model from now on, with these weights."""
         with self._file.one_at_a_time:
-            self._embedder = embedder if index_vectors.has_numpy() else None
+            self._embedder = embedder if has_numpy() else None
             self._weights = weights
             self._rests_until = 0.0
 
@@ -134,11 +138,11 @@ class Index:
 
         def work(database: apsw.Connection) -> list[Hit]:
             closed = index_rows.find_closed(database, reader or Reader())
-            found = index_reading.candidates(database, asked, narrowing._replace(closed=closed))
-            order = index_reading.rank_candidates(database, found, self._weights)
-            order = index_rows.put_old_last(database, order)
+            source = IndexedPassages(database, narrowing._replace(closed=closed))
             floors = Floors(known.floor if known else math.inf)
-            return index_reading.hits(database, order, found, limit, floors, has_floor=floor)
+            return search_passages(
+                source, asked, self._weights, limit, floors=floors, has_floor=floor
+            )
 
         return self._run(work)
 
@@ -237,6 +241,10 @@ class Index:
         if file is not self._file:
             file.close()
 
+    def examine(self) -> Examination:
+        """Return how large the index is."""
+        return _examine(self.location)
+
     def close(self) -> None:
         """Close the database; the next call opens it again."""
         self._file.close()
@@ -246,7 +254,7 @@ class Index:
     def _has_model(self) -> bool:
         """Whether there is a model that helps."""
         embedder = self._embedder
-        if embedder is None or index_vectors.find_vector_fault():
+        if embedder is None or find_vector_fault():
             return False
         known = self._run(lambda database: index_vectors.profile_of(database, embedder.name))
         return bool((known or self._probe(embedder)).scripts)
@@ -289,7 +297,7 @@ class Index:
         if embedder is None or time.monotonic() < self._rests_until:
             return None, None
         known = self._file.attempt(lambda database: _useful_profile(database, embedder.name))
-        if known is None or not known.understands(query) or index_vectors.find_vector_fault():
+        if known is None or not known.understands(query) or find_vector_fault():
             return None, None
         try:
             vector = embedder.embed([query])[0]
@@ -360,8 +368,7 @@ def _checked_day(given: date | str | None) -> str | None:
 
 
 @collect
-def examine(path: Path) -> Iterator[Part]:
-    """Return how large an index is, changing nothing."""
+def _examine(path: Path) -> Iterator[Part]:
     parts = [path, *(path.with_name(path.name + suffix) for suffix in COMPANIONS)]
     size = sum(part.stat().st_size for part in parts if part.is_file())
     holds = f"{size:,} bytes, made from the other files" if size else "made by the first search"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from turnleaf.core.search.passages import Passage, Placed, are_close, of_message
 from turnleaf.core.stored_messages import TRUSTED, Cursor
+from turnleaf.store.ambient import local_day
 from turnleaf.store.files.index import file as index_file
 from turnleaf.store.files.index import vectors as index_vectors
 from turnleaf.store.files.index.rows import to_moment
@@ -24,7 +25,6 @@ from turnleaf.store.files.index.writing import (
     next_number,
     to_storable,
 )
-from turnleaf.store.files.sources import local_day
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -8,18 +8,18 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from turnleaf.core.keys import EVERYONE, Reader, can_read
+from turnleaf.core.keys import EVERYONE, Reader
 from turnleaf.core.search.hits import Hit
 from turnleaf.core.stored_messages import TRUSTED
 from turnleaf.core.times import to_iso
+from turnleaf.store.passage_search import is_open
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import apsw
 
     from turnleaf.core.search.passages import Passage
-    from turnleaf.core.search.ranking import Ranked
 
     Row = Mapping[str, Any]
 
@@ -51,30 +51,6 @@ def list_by_time(database: apsw.Connection, narrowing: Narrowing, limit: int) ->
     order = "ORDER BY date DESC, time DESC, line DESC, part DESC, id DESC LIMIT ?5"
     rows: Any = database.execute(query + order, (True, *narrowing.values, limit))
     return [number for (number,) in rows][::-1]
-
-
-def find_neighbours(database: apsw.Connection, numbers: Iterable[int]) -> dict[int, list[int]]:
-    """Return for each of some passages which of the others were said right before and after it."""
-    rows: Any = database.execute(
-        "SELECT id, before, after FROM passages WHERE id IN (SELECT value FROM json_each(?))",
-        (json.dumps([*numbers]),),
-    )
-    links = {number: beside for number, *beside in rows}
-    return {
-        number: [other for other in beside if other in links] for number, beside in links.items()
-    }
-
-
-def read_around(database: apsw.Connection, row: Row) -> Iterator[str]:
-    """Yield the heading of a passage, and what was said right before and after it."""
-    if row["heading"]:
-        yield row["heading"]
-    if row["before"] or row["after"]:
-        said: Any = database.execute(
-            "SELECT text FROM passages WHERE id IN (?, ?)", (row["before"], row["after"])
-        )
-        for (text,) in said:
-            yield text
 
 
 def find_hit(database: apsw.Connection, hit: Hit) -> int | None:
@@ -188,18 +164,7 @@ def circle_of(database: apsw.Connection, said: Passage) -> int | None:
 def find_closed(database: apsw.Connection, reader: Reader) -> tuple[int, ...]:
     """Return the circles whose passages a reader may not find."""
     rows: Any = database.execute("SELECT id, audience, trust, conversation FROM circles")
-    return tuple(number for number, *circle in rows if not _is_open(reader, *circle))
-
-
-def put_old_last(database: apsw.Connection, order: Sequence[Ranked]) -> list[Ranked]:
-    """Return what was found with the messages last that their conversation no longer shows."""
-    numbers = json.dumps([one.id for one in order])
-    rows: Any = database.execute(
-        "SELECT id FROM passages WHERE NOT is_shown AND id IN (SELECT value FROM json_each(?))",
-        (numbers,),
-    )
-    old = {number for (number,) in rows}
-    return sorted(order, key=lambda one: one.id in old) if old else [*order]
+    return tuple(number for number, *circle in rows if not is_open(reader, *circle))
 
 
 def forget_empty_circles(database: apsw.Connection) -> None:
@@ -207,13 +172,3 @@ def forget_empty_circles(database: apsw.Connection) -> None:
     database.execute(
         "DELETE FROM circles WHERE NOT EXISTS (SELECT 1 FROM passages WHERE circle = circles.id)"
     )
-
-
-def _is_open(reader: Reader, audience: str, trust: str, conversation: str) -> bool:
-    """Whether a reader may find what was said in a circle.
-
-    Strangers', tools' and documents' words are in the prompts of their own conversation alone.
-    """
-    if reader.is_prompt and trust not in TRUSTED and conversation != reader.conversation:
-        return False
-    return can_read(audience, reader)

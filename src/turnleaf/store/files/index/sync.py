@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from turnleaf.errors import StorageError
+from turnleaf.store.ambient import local_day
 from turnleaf.store.files import atomic
 from turnleaf.store.files.index import file as index_file
 from turnleaf.store.files.index import messages as index_messages
@@ -17,6 +18,7 @@ from turnleaf.store.files.sources import FileSource, max_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from datetime import datetime
 
     import apsw
 
@@ -39,8 +41,14 @@ def ignore_progress(_done: int, _all: int) -> None:
 class IndexSync:
     """Knows what an index is made from, and takes in what changed of it."""
 
-    def __init__(self, file: IndexFile, sources: Iterable[FileSource | Followed]) -> None:
+    def __init__(
+        self,
+        file: IndexFile,
+        sources: Iterable[FileSource | Followed],
+        now: Callable[[], datetime],
+    ) -> None:
         given = [*sources]
+        self._now = now
         self._file = file
         self._sources = [source for source in given if isinstance(source, FileSource)]
         followed = [source for source in given if not isinstance(source, FileSource)]
@@ -61,11 +69,12 @@ class IndexSync:
         added = self._sync_files(database, progress)
         added += sum(self._follow(database, store) for store in self._followed.values())
         self._forget_unfollowed(database)
+        self._retire_ended(database)
         return added
 
     def on(self, file: IndexFile) -> IndexSync:
         """Return the same over another connection."""
-        return IndexSync(file, [*self._sources, *self._followed.values()])
+        return IndexSync(file, [*self._sources, *self._followed.values()], self._now)
 
     def _settle(self, database: apsw.Connection, *, is_first: bool) -> None:
         """Do what is to be done once after the index was made or opened.
@@ -162,6 +171,13 @@ class IndexSync:
             with self._file.lock(), database:
                 for path in gone:
                     index_writing.forget_file(database, path)
+
+    def _retire_ended(self, database: apsw.Connection) -> None:
+        """Find facts that ended as older ones; their file does not change when a day passes."""
+        today = local_day(self._now())
+        if index_writing.has_ended_facts(database, today):
+            with self._file.lock(), database:
+                index_writing.set_ended_facts_older(database, today)
 
 
 def _is_there(path: Path) -> bool:

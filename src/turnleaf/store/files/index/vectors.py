@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import json
 import struct
-from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from turnleaf.core.search.ranking import Unrelated
+from turnleaf.core.search.ranking import Near, Unrelated
 from turnleaf.core.search.vectors import Profile
-from turnleaf.installation import advise_install
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,29 +33,6 @@ _LARGEST = 127
 _STEP = 128
 _EMPTY = -2.0
 _PLACE = "slot, kind, is_shown, shape, line, part, passages.id"
-
-
-def has_numpy() -> bool:
-    """Whether numpy is installed; whether it works is seen when it is used."""
-    try:
-        return find_spec("numpy") is not None
-    except ValueError:  # it was hidden
-        return False
-
-
-@cache
-def find_vector_fault() -> str | None:
-    """Return why numpy, which is installed, does not work here, and what to do."""
-    if not has_numpy():
-        return None
-    try:
-        import_module("numpy")
-    except Exception as fault:  # noqa: BLE001 - a broken build may raise anything
-        return (
-            f"numpy cannot be loaded ({type(fault).__name__}: {fault}); "
-            f"{advise_install('vectors', again=True)}"
-        )
-    return None
 
 
 # Whose vectors these are.
@@ -260,15 +234,6 @@ def quantise(vector: bytes) -> bytes:
     coarse = numpy.rint(numbers * (_LARGEST / numpy.abs(numbers).max())).astype("i1")
     length = float(numpy.sqrt((coarse.astype("f8") ** 2).sum()))
     return bytes(coarse.tobytes()) + struct.pack("<f", 1.0 / length)
-
-
-class Near(NamedTuple):
-    """The cosines of some passages, by which vectors, and how those of all texts are spread."""
-
-    by_passage: Mapping[int, float]
-    slots: Mapping[int, int]
-    spread: Unrelated
-    vectors: int
 
 
 def find_cosines(

@@ -32,9 +32,11 @@ RACY_SECONDS = 0.05
 INSERT = """
     INSERT INTO passages (id, file, kind, shape, fingerprint, meaning, text, line, before, after,
         heading, date, conversation, speaker, ref, message, parent, part, earlier, later, time,
-        trust, is_shown, circle)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        trust, is_shown, circle, until)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
+
+_ENDED = "WHERE until IS NOT NULL AND kind = 'memory' AND until < ?"
 
 # What is said before a message is also said after another.
 _terms = lru_cache(maxsize=64)(terms)
@@ -125,7 +127,7 @@ def _replace(database: apsw.Connection, found: Found, gone: list[bytes]) -> list
     shapes: dict[int, bytes] = {}
     placed = place(found.passages)
     for one in placed:
-        shape = _shape(one)
+        shape = shape_of(one)
         same = stood.get(shape)
         number, *row = same.pop() if same else (unused,)
         unused += not same and not row
@@ -177,6 +179,16 @@ def _move(database: apsw.Connection, moved: Iterable[Numbered]) -> None:
     )
 
 
+def has_ended_facts(database: apsw.Connection, today: str) -> bool:
+    """Whether the last day of a fact is over that is still searched as current."""
+    return bool(database.execute(f"SELECT 1 FROM passages {_ENDED} LIMIT 1", (today,)).get)  # noqa: S608
+
+
+def set_ended_facts_older(database: apsw.Connection, today: str) -> None:
+    """Count facts whose last day is over as older ones, also where they have not moved yet."""
+    database.execute(f"UPDATE passages SET kind = 'older' {_ENDED}", (today,))  # noqa: S608
+
+
 def forget_file(database: apsw.Connection, path: str) -> None:
     """Take a file's passages out."""
     forgotten = "DELETE FROM files WHERE path = ? RETURNING id"
@@ -187,7 +199,7 @@ def forget_file(database: apsw.Connection, path: str) -> None:
     index_vectors.erase_unused(database, gone)
 
 
-def _shape(one: Placed) -> bytes:
+def shape_of(one: Placed) -> bytes:
     """Return a fingerprint of all that is indexed of a passage; its line may change without it.
 
     A message in a file is numbered by its place, which changes when older ones go.
@@ -196,7 +208,7 @@ def _shape(one: Placed) -> bytes:
     parts = (
         said.text, said.heading, said.date, said.conversation, said.speaker,
         said.id if said.message is None else (said.part, said.earlier, said.later),
-        said.trust, said.audience,
+        said.trust, said.audience, said.until,
         one.before and one.before.spoken_text, one.after and one.after.spoken_text,
     )  # fmt: skip
     return hashlib.blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
@@ -228,7 +240,7 @@ def _row(
         *(part and to_storable(part) for part in texts),
         said.message, said.parent, said.part, said.earlier, said.later,
         said.time and to_milliseconds(said.time), said.trust, said.is_shown,
-        circle_of(database, said),
+        circle_of(database, said), said.until,
     )  # fmt: skip
 
 
@@ -295,10 +307,13 @@ def _texts(database: apsw.Connection, meaning: bytes) -> list[str]:
         return []
     said = Passage(row[0], 0, speaker=row[1], message=row[2])
     before, after = (_recall_passage(database, number) for number in row[3:])
-    around = _other_messages(Placed(said, before, after))
-    return list_texts_to_embed(
-        said.spoken_text, *(side.spoken_text if side else "" for side in around)
-    )
+    return choose_texts_to_embed(Placed(said, before, after))
+
+
+def choose_texts_to_embed(one: Placed) -> list[str]:
+    """Return what stands for a passage in its place."""
+    sides = (side.spoken_text if side else "" for side in _other_messages(one))
+    return list_texts_to_embed(one.passage.spoken_text, *sides)
 
 
 def _recall_passage(database: apsw.Connection, number: int | None) -> Passage | None:

@@ -1,0 +1,1 @@
+"""Everything of many spaces in one PostgreSQL database."""

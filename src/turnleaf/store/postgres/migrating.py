@@ -1,0 +1,145 @@
+"""The tables of a database: made and changed by numbered steps, by the role that owns them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import resources
+from typing import TYPE_CHECKING
+
+import psycopg
+from psycopg import sql
+
+from turnleaf.errors import InvalidInput, StorageError
+from turnleaf.store.postgres.address import read_address
+from turnleaf.store.postgres.errors import describe, translate_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from turnleaf.store.postgres.errors import Connection
+
+SERVING_ROLE = "turnleaf_server"
+FLOOR = 1
+"""The oldest tables that this version can serve, and what it tells servers of other versions."""
+CONNECT_SECONDS = 10
+_LOCK = 7_472_756_672
+_BEGINNING = """
+CREATE EXTENSION IF NOT EXISTS vector;
+CREATE SCHEMA IF NOT EXISTS turnleaf;
+CREATE TABLE IF NOT EXISTS turnleaf.migrations (
+    version int PRIMARY KEY,
+    floor int NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now()
+);
+"""
+_GRANTS = """
+GRANT USAGE ON SCHEMA turnleaf TO {role};
+GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA turnleaf TO {role};
+REVOKE INSERT, UPDATE, DELETE ON turnleaf.migrations FROM {role};
+"""
+_ROLE = """
+SELECT rolsuper, rolbypassrls, pg_has_role(current_user, nspowner, 'MEMBER')
+FROM pg_roles LEFT JOIN pg_namespace ON nspname = 'turnleaf' WHERE rolname = current_user
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """A numbered step and its statements."""
+
+    version: int
+    statements: str
+
+
+def list_migrations() -> list[Migration]:
+    """Return all steps that this version knows, in order."""
+    folder = resources.files("turnleaf.store.postgres") / "migrations"
+    names = sorted(one.name for one in folder.iterdir() if one.name.endswith(".sql"))
+    return [Migration(int(name[:4]), (folder / name).read_text("utf-8")) for name in names]
+
+
+def migrate(
+    address: str, *, role: str = SERVING_ROLE, dry_run: bool = False
+) -> Sequence[Migration]:
+    """Make the steps that a database lacks, all or none, and let a role use the tables.
+
+    Return them; with `dry_run` nothing is made.
+    """
+    conninfo = read_address(address).conninfo
+    with translate_errors(), psycopg.connect(conninfo, connect_timeout=CONNECT_SECONDS) as owner:
+        owner.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+        missing = [one for one in list_migrations() if one.version not in _list_made(owner)]
+        if not dry_run:
+            _check_role(owner, role)
+            _make(owner, missing, role)
+    return missing
+
+
+def _list_made(owner: Connection) -> set[int]:
+    if owner.execute("SELECT to_regclass('turnleaf.migrations')").fetchall() == [(None,)]:
+        return set()
+    return {version for (version,) in owner.execute("SELECT version FROM turnleaf.migrations")}
+
+
+def _check_role(owner: Connection, role: str) -> None:
+    """Raise InvalidInput where the serving role is missing or could read every space."""
+    query = (
+        "SELECT rolsuper OR rolbypassrls, pg_has_role(oid, current_user, 'MEMBER') "
+        "FROM pg_roles WHERE rolname = %s"
+    )
+    found = owner.execute(query, (role,)).fetchall()
+    if not found:
+        message = f"there is no role {role}; make it: CREATE ROLE {role} LOGIN"
+        raise InvalidInput(message)
+    if found != [(False, False)]:
+        message = (
+            f"the role {role} must not be a superuser, bypass row-level security or be a member "
+            "of the role that migrates; name another with --role"
+        )
+        raise InvalidInput(message)
+
+
+def _make(owner: Connection, missing: Sequence[Migration], role: str) -> None:
+    try:
+        owner.execute(_BEGINNING)
+    except psycopg.errors.FeatureNotSupported as error:
+        message = f"the database has no pgvector ({describe(error)}); install it on its server"
+        raise StorageError(message) from None
+    for one in missing:
+        owner.execute(one.statements.encode())
+        query = "INSERT INTO turnleaf.migrations (version, floor) VALUES (%s, %s)"
+        owner.execute(query, (one.version, FLOOR))
+    owner.execute(sql.SQL(_GRANTS).format(role=sql.Identifier(role)))
+
+
+def check_database(connection: Connection) -> None:
+    """Raise StorageError where this role or this version must not serve a database."""
+    ((is_super, bypasses, owns),) = connection.execute(_ROLE).fetchall()
+    if is_super or bypasses or owns:
+        message = (
+            "the database is not served by a superuser, an owner of its tables or a role that "
+            f"bypasses row-level security; connect as another role, such as {SERVING_ROLE}"
+        )
+        raise StorageError(message)
+    _check_version(connection)
+
+
+def _check_version(connection: Connection) -> None:
+    known = list_migrations()[-1].version
+    try:
+        query = "SELECT max(version), max(floor) FROM turnleaf.migrations"
+        ((version, floor),) = connection.execute(query).fetchall()
+    except (psycopg.errors.UndefinedTable, psycopg.errors.InsufficientPrivilege):
+        version, floor = 0, 0
+    if (version or 0) < known:
+        message = (
+            "the database has not the tables of this version; run, as the role that owns them: "
+            "turnleaf db migrate ADDRESS"
+        )
+        raise StorageError(message)
+    if floor > known:
+        message = (
+            f"the database's tables are of version {floor}, and this Turnleaf knows {known}; "
+            "update Turnleaf"
+        )
+        raise StorageError(message)

@@ -1,0 +1,188 @@
+"""Everything of one space, in a database."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, suppress
+from typing import TYPE_CHECKING
+
+from turnleaf.core.examination import Diagnosis, Examination, Place
+from turnleaf.core.search.message_outcomes import find_accepted, find_forgotten
+from turnleaf.errors import SettingsError, TurnleafError
+from turnleaf.store import contracts
+from turnleaf.store.announcements import ProblemLog
+from turnleaf.store.memory.facts import MemoryFacts
+from turnleaf.store.memory.learning import MemoryLearning
+from turnleaf.store.memory.pending import MemoryPending
+from turnleaf.store.memory.place import Now, in_one_step
+from turnleaf.store.memory.schedules import MemorySchedules
+from turnleaf.store.postgres.announcements import PostgresAnnouncements
+from turnleaf.store.postgres.books import load_facts, load_pending
+from turnleaf.store.postgres.config import PostgresConfig
+from turnleaf.store.postgres.conversations import PostgresConversations
+from turnleaf.store.postgres.daily import PostgresDaily
+from turnleaf.store.postgres.database import share_database
+from turnleaf.store.postgres.lessons import LoadedLessons
+from turnleaf.store.postgres.passages import PostgresPassages
+from turnleaf.store.postgres.place import PostgresPlace
+from turnleaf.store.postgres.records import PostgresRecords
+from turnleaf.store.postgres.values import load_results, load_schedules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from turnleaf.core.examination import Part
+    from turnleaf.settings import DataFolder, Settings
+    from turnleaf.store.postgres.place import LoadedValue, Transaction
+
+LOADERS: Mapping[str, Callable[[Transaction], LoadedValue]] = {
+    "facts": load_facts,
+    "pending": load_pending,
+    "schedules": load_schedules,
+    "results": load_results,
+    "learning": LoadedLessons,
+}
+_SETTLED = """
+INSERT INTO turnleaf.feeds (settled) VALUES (%s)
+ON CONFLICT (space) DO UPDATE SET settled = excluded.settled
+"""
+_TABLES = """
+SELECT table_name FROM information_schema.columns
+WHERE table_schema = 'turnleaf' AND column_name = 'space' ORDER BY 1
+"""
+_COUNTERS = """
+SELECT coalesce(string_agg(kind || ' ' || n, ' ' ORDER BY kind), ''),
+    (SELECT settled FROM turnleaf.feeds)
+FROM turnleaf.counters WHERE kind IN ('facts', 'pending') AND space <> ''
+"""
+
+
+class PostgresStores(contracts.Stores):
+    """A space of a database.
+
+    `folder` is on this machine: it has what belongs to whoever runs the programs.
+    """
+
+    def __init__(self, folder: DataFolder, *, now: Now) -> None:
+        self._folder = folder
+        self.place = PostgresPlace(share_database(folder.address or ""), folder.space, LOADERS)
+        where = self.place, folder.space, now
+        self.config: contracts.Config = PostgresConfig(*where)
+        memory = MemoryFacts(*where)
+        self.facts: contracts.Facts = memory
+        self.pending: contracts.PendingFacts = MemoryPending(*where, memory)
+        self._messages = PostgresConversations(*where)
+        self.conversations: contracts.Conversations = self._messages
+        self.daily: contracts.DailyNotes = PostgresDaily(*where)
+        self.schedules: contracts.Schedules = MemorySchedules(*where)
+        self.learning: contracts.LearningQueue = MemoryLearning(*where)
+        self.records: contracts.Records = PostgresRecords(*where)
+        self.passages: contracts.Passages = PostgresPassages(
+            *where, self._messages, self.settle_messages
+        )
+        self.announcements: contracts.Announcements = PostgresAnnouncements(*where)
+        self._settings: Settings | None = None
+
+    @property
+    def folder(self) -> DataFolder:
+        """The operator's own folder."""
+        return self._folder
+
+    @property
+    def space(self) -> str:
+        """The name of the space."""
+        return self._folder.space
+
+    @property
+    def location(self) -> str:
+        """Where it is, to be shown to people."""
+        return self.place.database.address.shown
+
+    @property
+    def options(self) -> Sequence[str]:
+        """The options with which another program opens the same space."""
+        space = ("--space", self.space) if self._folder.root else ()
+        return ("--data-dir", self.location, *space)
+
+    @property
+    def settings(self) -> Settings:
+        """The settings that hold now, also where somebody else changed them."""
+        loaded = self.config.load()
+        if loaded != self._settings:
+            self._settings = loaded
+            self.facts.use(loaded)
+            self.conversations.use(loaded)
+        return loaded
+
+    def init(self) -> None:
+        """Remove what has expired."""
+        self.conversations.init()
+
+    @in_one_step
+    def settle_messages(self) -> None:
+        """Bring messages in line with what became of the facts that they gave."""
+        step = self.place.step
+        ((state, known),) = step.rows(_COUNTERS)
+        if state == (known or ""):
+            return
+        # Everybody takes the locks in this order: pending, facts, conversations.
+        accepted = find_accepted(self.pending.changes())
+        self._messages.settle(find_forgotten(self.facts.changes()))
+        for key, moment in accepted:
+            self.conversations.accept(key, [moment])
+        step.run(_SETTLED, state)
+
+    def take_over_older(self) -> None:
+        """Return None: there is nothing older."""
+
+    def find_unimported(self) -> None:
+        """Return None: there is nothing older."""
+
+    def redact(self, text: str) -> str:
+        """Return a text without the address of the database."""
+        return text.replace(self.location, "the database")
+
+    def find_place(self) -> Place:
+        """Return the database, and what of the space is not in it."""
+        return Place(self.location, self._folder.why, exists=True)
+
+    def examine(self) -> Examination:
+        """Return what each store finds, or why the database cannot be used."""
+        parts: list[Part] = [self.find_place()]
+        if self.place.database.address.is_unverified:
+            message = "nobody checks that the database is the right one; set sslmode=verify-full"
+            parts.append(Diagnosis("warning", message))
+        try:
+            return Examination.join([Examination.of(parts), *self._examine_all()])
+        except TurnleafError as error:
+            return Examination.of([*parts, Diagnosis("error", str(error))])
+
+    @in_one_step
+    def _examine_all(self) -> list[Examination]:
+        with suppress(SettingsError):  # Whoever examines it reads them as well.
+            self.conversations.use(self.settings)
+        return [one.examine() for one in self.list_examined()]
+
+    def tidy(self) -> list[str]:
+        """Return []: nothing is left of unfinished writes."""
+        return []
+
+    def erase_space(self) -> None:
+        """Erase all that there is of the space; to open it again begins a new one."""
+        self.place.in_step(self._erase_space, writes=True)
+
+    def _erase_space(self) -> None:
+        step = self.place.step
+        of_space = "WHERE space = current_setting('turnleaf.space')"
+        step.run(f"SELECT 1 FROM turnleaf.counters {of_space} ORDER BY kind FOR UPDATE")  # noqa: S608
+        for (table,) in step.rows(_TABLES):
+            step.run(f"DELETE FROM turnleaf.{table} {of_space}")  # noqa: S608 - of the catalogue
+
+    def close(self) -> None:
+        """Release what is open; the next call opens it again."""
+        with ExitStack() as closing:
+            closing.callback(self.place.close)
+            closing.callback(self.announcements.close)
+            if self.place.is_open:
+                # What cannot be released now waits again when its lease is over.
+                for part in (self.conversations, self.learning):
+                    ProblemLog().attempt("what was held was not released", part.close)

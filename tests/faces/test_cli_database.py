@@ -1,0 +1,82 @@
+"""The programs take the address of a database where they take a folder."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.faces.conftest import Cli
+from tests.postgres import OWNER, empty_database
+from turnleaf import Assistant
+from turnleaf.llm.recall import RecallModel
+
+KEY = "cli:session-1"
+LAMP = "客廳的燈叫做小明"
+
+
+@pytest.fixture
+def address() -> str:
+    return empty_database()
+
+
+def test_an_assistant_remembers_answers_and_learns(address: str) -> None:
+    with Assistant(address, model=RecallModel()) as assistant:
+        assistant.reply(KEY, f"記住{LAMP}")
+        assistant.reply(KEY, "My name is Ann and I live in Oslo.")
+        assistant.flush()
+    with Assistant(address, model=RecallModel()) as again:
+        facts = [one.content for one in again.stores.facts.get_all()]
+        assert LAMP in facts
+        assert any("Oslo" in one for one in facts)
+        assert "小明" in again.reply("cli:session-2", "客廳的燈叫什麼？").text
+
+
+def test_commands_take_an_address(cli: Cli, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert cli("--data-dir", address, "remember", LAMP).code == 0
+    monkeypatch.setenv("TURNLEAF_DATA_DIR", address)
+    assert LAMP in cli("memories").out
+    assert LAMP in cli("search", "小明").out
+    assert cli("--space", "anna", "memories", "--json").json == []
+    assert cli("config", "memoryMaxItems", "7").code == 0
+    assert cli("log", "換了燈泡").code == 0
+    assert "換了燈泡" in cli("today").out
+    assert LAMP in cli("export", "--format", "markdown").out
+    assert cli("undo").code == 0
+    assert LAMP not in cli("memories").out
+    refused = cli("backup", "x.tar.gz")
+    assert refused.code == 2
+    assert "pg_dump" in refused.err
+    assert not cli.data.exists()
+
+
+def test_doctor_says_what_is_in_a_database_and_what_is_wrong_with_it(
+    cli: Cli, address: str
+) -> None:
+    secret = "hunter2"  # noqa: S105 - what must not be shown
+    known = address.replace("@/", f":{secret}@/")
+    cli("--data-dir", address, "remember", LAMP)
+    found = cli("--data-dir", known, "doctor")
+    assert (found.code, found.err) == (0, "")
+    assert address in found.out
+    assert "1 fact" in found.out
+    assert secret not in found.out
+    wrong = cli("--data-dir", address.replace("turnleaf_server@", f"{OWNER}@"), "doctor")
+    assert wrong.code == 1
+    assert "connect as another role" in wrong.out
+
+
+def test_a_space_of_a_database_is_erased_only_when_that_is_confirmed(
+    cli: Cli, address: str
+) -> None:
+    cli("--data-dir", address, "--space", "anna", "remember", LAMP)
+    assert cli("--data-dir", address, "db", "erase", "anna").code == 2
+    assert LAMP in cli("--data-dir", address, "--space", "anna", "memories").out
+    assert cli("--data-dir", address, "db", "erase", "anna", "--yes").code == 0
+    assert LAMP not in cli("--data-dir", address, "--space", "anna", "memories").out
+
+
+def test_migrate_says_what_it_makes(cli: Cli, address: str) -> None:
+    owner = address.replace("turnleaf_server@", f"{OWNER}@")
+    done = cli("db", "migrate", owner)
+    assert (done.code, done.err) == (0, "")
+    assert "those of this version" in done.out
+    assert cli("db", "migrate").code == 2
