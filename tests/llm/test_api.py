@@ -44,18 +44,6 @@ SCHEMA = {
 SILENT_SECONDS = 2.0
 DEADLINE_SECONDS = 60
 
-WITHOUT = """
-import sys
-sys.modules[{package!r}] = None
-from turnleaf.core.dialogue import Prompt
-from turnleaf.errors import ModelError
-from turnleaf.llm.api import ApiModel
-try:
-    list(ApiModel("ollama", "llama3").stream(Prompt("", (), text="", question="")))
-except ModelError as error:
-    print(error)
-"""
-
 FAILURES = [
     (401, "does not let us in (401: No.)", "check {variable}"),
     (403, "does not let us in (403: No.)", "check {variable}"),
@@ -775,21 +763,131 @@ def test_a_server_that_fails_without_a_format_too_is_in_trouble(chat: ChatApi) -
     assert formats_asked_for(chat)[-1] == "json_schema"
 
 
-@pytest.mark.parametrize("package", ["pydantic_ai", "openai", "anthropic"])
-def test_a_missing_package_is_named_with_the_extra(package: str) -> None:
-    message = run(WITHOUT.format(package=package))
-    assert package in message
-    assert "pip install 'turnleaf[models]'" in message
-
-
-def test_nothing_is_loaded_before_the_first_question() -> None:
-    program = """
+def test_asking_loads_no_library_of_a_provider(chat: ChatApi) -> None:
+    chat.answer("Yes.")
+    program = f"""
 import sys
+from turnleaf.core.dialogue import Prompt
+from turnleaf.core.messages import Message
 from turnleaf.llm.api import ApiModel
-ApiModel("openai", "x", api_key="k").name
-print(sorted({"pydantic_ai", "pydantic", "openai", "anthropic", "httpx2"} & set(sys.modules)))
+model = ApiModel("openai", "x", url={chat.url!r}, context_window=9)
+list(model.stream(Prompt("", (Message("user", "hm"),), text="", question="")))
+heavy = {{"pydantic_ai", "pydantic", "openai", "anthropic", "httpx2", "asyncio"}}
+print(sorted(heavy & set(sys.modules)))
 """
     assert run(program) == "[]"
+    assert len(chat.requests) == 1
+
+
+def send_events(chat: ChatApi, *deltas: dict[str, Any], finish: str = "stop") -> None:
+    """Queue an answer of which each delta is one event."""
+    choices: list[dict[str, Any]] = [{"delta": delta} for delta in deltas]
+    choices.append({"delta": {}, "finish_reason": finish})
+    lines = [f"data: {json.dumps({'choices': [each]})}\n\n" for each in choices]
+    chat.garbage("".join(lines).encode())
+
+
+def test_calls_that_a_server_does_not_number_are_told_apart_and_keep_what_else_they_have(
+    chat: ChatApi,
+) -> None:
+    signed = {"extra_content": {"google": {"thought_signature": "s1"}}}
+    calls = [
+        {"index": 0, "id": f"c{number}", "function": {"name": "read_memory", "arguments": "{}"}}
+        for number in range(2)
+    ]
+    send_events(chat, {"tool_calls": [calls[0] | signed]}, {"tool_calls": [calls[1]]})
+    chat.answer("Done.")
+    box = Box()
+    list(openai_at(chat).stream(asking(), box))
+    assert len(box.calls) == 2
+    returned = chat.requests[-1].body["messages"][-3]["tool_calls"]
+    assert [call["id"] for call in returned] == ["c0", "c1"]
+    assert returned[0]["extra_content"] == signed["extra_content"]
+
+
+def test_reasoning_is_not_shown_and_goes_back_with_the_results_of_tools(chat: ChatApi) -> None:
+    call = {"index": 0, "id": "c", "function": {"name": "read_memory", "arguments": ""}}
+    send_events(
+        chat, {"reasoning_content": "嗯，"}, {"reasoning_content": "看看。"}, {"tool_calls": [call]}
+    )
+    chat.answer("Done.")
+    assert said(list(openai_at(chat).stream(asking(), Box()))) == "Done."
+    assert chat.requests[-1].body["messages"][-2]["reasoning_content"] == "嗯，看看。"
+
+
+def test_content_in_parts_is_read_without_the_thoughts(chat: ChatApi) -> None:
+    thought = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}
+    send_events(chat, {"content": [thought, {"type": "text", "text": "好"}]}, {"content": "。"})
+    assert said(list(openai_at(chat).stream(asking()))) == "好。"
+
+
+@pytest.mark.parametrize(
+    ("pieces", "shown"),
+    [
+        (("<th", "ink>hm</thi", "nk>\n好"), "好"),
+        (("<", "b>好"), "<b>好"),
+        (("好 <think>hm</think>",), "好 <think>hm</think>"),
+        (("<thi",), "<thi"),
+    ],
+)
+def test_thoughts_before_an_answer_are_left_out(
+    chat: ChatApi, pieces: tuple[str, ...], shown: str
+) -> None:
+    chat.answer(*pieces)
+    assert said(list(openai_at(chat).stream(asking()))) == shown
+
+
+def test_an_error_in_the_middle_of_an_answer_is_explained(
+    chat: ChatApi, messages: MessagesApi
+) -> None:
+    fault = {"error": {"message": "Overloaded.", "type": "overloaded_error"}}
+    chat.garbage(f"data: {json.dumps(fault)}\n\n".encode())
+    messages.garbage(f"data: {json.dumps({'type': 'error', **fault})}\n\n".encode())
+    for model in (openai_at(chat), anthropic_at(messages)):
+        message = error_of(lambda model=model: list(model.stream(asking())))  # type: ignore[misc]
+        assert "is in trouble of its own (Overloaded.)" in message
+    assert len(chat.requests) == len(messages.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind"),
+    [
+        (400, [{"error": {"message": "API key not valid.", "code": 400}}], "key-refused"),
+        (400, {"error": "Incorrect API key provided: sk"}, "key-refused"),
+        (402, {"error": {"message": "Insufficient Balance"}}, "no-credit"),
+        (400, {"error": {"message": "Your credit balance is too low"}}, "no-credit"),
+        (400, {"error": {"code": "model_not_found", "message": "?"}}, "model-unknown"),
+        (413, {}, "context-too-small"),
+        (503, "busy", "server-fault"),
+        (302, "", "unexpected"),
+    ],
+)
+def test_refusals_of_many_servers_are_told_apart(
+    chat: ChatApi, status: int, body: object, kind: str
+) -> None:
+    reply = chat_api.Raw(status, json.dumps(body).encode(), {"Retry-After": "60"})
+    chat.replies.append(reply)
+    with pytest.raises(ModelError) as caught:
+        list(openai_at(chat).stream(asking()))
+    assert caught.value.kind == kind
+
+
+def test_what_claude_thought_goes_back_with_the_results_of_tools(messages: MessagesApi) -> None:
+    thinking = {"type": "thinking", "thinking": "", "signature": ""}
+    use = {"type": "tool_use", "id": "t", "name": "read_memory", "input": {}}
+    events: list[dict[str, Any]] = [
+        {"type": "message_start", "message": {"usage": {"input_tokens": 5}}},
+        {"type": "content_block_start", "index": 0, "content_block": thinking},
+        {"type": "content_block_delta", "index": 0, "delta": {"thinking": "hm"}},
+        {"type": "content_block_delta", "index": 0, "delta": {"signature": "sig"}},
+        {"type": "content_block_start", "index": 1, "content_block": use},
+        {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
+    ]
+    messages.garbage("".join(f"data: {json.dumps(each)}\n\n" for each in events).encode())
+    messages.answer("Done.")
+    assert said(list(anthropic_at(messages).stream(asking(), Box()))) == "Done."
+    first = messages.requests[-1].body["messages"][-2]["content"][0]
+    assert first == {"type": "thinking", "thinking": "hm", "signature": "sig"}
 
 
 def run(program: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ipaddress
 from urllib.parse import urlsplit
-from urllib.request import HTTPHandler, HTTPSHandler, OpenerDirector, ProxyHandler
 
 from turnleaf.errors import SettingsError
 
@@ -42,12 +41,3 @@ def is_on_loopback(url: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-def make_opener(url: str) -> OpenerDirector:
-    """Return what asks a server: it follows no redirect, and no proxy stands before loopback."""
-    opener = OpenerDirector()
-    proxies = ProxyHandler({}) if is_on_loopback(url) else ProxyHandler()
-    for handler in (proxies, HTTPHandler(), HTTPSHandler()):
-        opener.add_handler(handler)
-    return opener

@@ -1,75 +1,36 @@
 """Models behind an address: Anthropic's, OpenAI's, Ollama's, and all that speak as they do.
 
-Each call runs an event loop on a thread of its own, which ends with the call. The library that
-speaks to the servers takes seconds to load and is loaded by the first call.
+Each call runs on a thread of its own, which ends with the call: whoever reads the answer can stop
+it at any time, also while the server is silent.
 """
 
 from __future__ import annotations
 
-import asyncio
-from contextlib import aclosing, suppress
-from dataclasses import dataclass, field, replace
-from importlib import import_module
+from dataclasses import replace
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from turnleaf.core.dialogue import SILENCE_SECONDS, Silence, Usage
-from turnleaf.errors import ModelError
-from turnleaf.installation import advise_install
+from turnleaf.core.model_providers import PROVIDERS
+from turnleaf.errors import ModelError, SettingsError
+from turnleaf.llm import answering
 from turnleaf.llm.addresses import checked_key, checked_url
+from turnleaf.llm.anthropic_wire import find_window
 from turnleaf.llm.context_windows import ServedModel
+from turnleaf.llm.http_calls import Line
+from turnleaf.llm.wire import LADDER, Endpoint
+from turnleaf.model_keys import ModelKey
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+    from collections.abc import Callable, Generator, Iterator, Mapping
 
     from turnleaf.core.dialogue import Event, Prompt, Toolbox
+    from turnleaf.llm.wire import JsonFormat
 
-__all__ = [
-    "ApiModel",
-    "Endpoint",
-    "FormatMemory",
-    "JsonFormat",
-    "ProcessFormats",
-    "Provider",
-    "holds_json",
-    "list_formats",
-]
+__all__ = ["ApiModel", "FormatMemory", "ProcessFormats", "list_formats"]
 
-Provider: TypeAlias = Literal["anthropic", "openai", "ollama"]
 T = TypeVar("T")
-
-_USUAL_URLS: dict[Provider, str] = {
-    "anthropic": "https://api.anthropic.com",
-    "openai": "https://api.openai.com/v1",
-    "ollama": "http://localhost:11434/v1",
-}
-_VARIABLES: dict[Provider, str] = {
-    "anthropic": "ANTHROPIC_API_KEY",
-    "openai": "OPENAI_API_KEY",
-    "ollama": "OPENAI_API_KEY",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """Which model is asked, where, and with which key; `timeout_seconds` is for how long silent."""
-
-    provider: Provider
-    model: str
-    url: str
-    api_key: str | None = field(repr=False)
-    timeout_seconds: float
-
-    @property
-    def variable(self) -> str:
-        """The environment variable that holds the key."""
-        return _VARIABLES[self.provider]
-
-    @property
-    def is_usual(self) -> bool:
-        """Whether it is the provider's own address."""
-        return self.url == _USUAL_URLS[self.provider]
 
 
 class ApiModel:
@@ -77,26 +38,38 @@ class ApiModel:
 
     def __init__(
         self,
-        provider: Provider,
+        provider: str,
         model: str,
         *,
         api_key: str | None = None,
+        key: ModelKey | None = None,
         url: str | None = None,
         timeout_seconds: float = 180.0,
         context_window: int | None = None,
         formats: FormatMemory | None = None,
     ) -> None:
-        address = _USUAL_URLS[provider] if url is None else _address(url, provider)
-        key = checked_key(api_key, _VARIABLES[provider])
-        self._endpoint = Endpoint(provider, model, address, key, timeout_seconds)
-        self._served = ServedModel(address, model, key)
+        known = PROVIDERS[provider]
+        address = known.url if url is None else checked_url(url, "TURNLEAF_MODEL_URL")
+        if address is None:
+            raise SettingsError(
+                f"{provider}:{model} needs an address; set TURNLEAF_MODEL_URL to one such as"
+                " http://localhost:8000/v1"
+            )
+        if known.wire == "anthropic":
+            address = address.removesuffix("/v1")  # Many people add it, and the path has it.
+        if key is None and api_key:
+            key = ModelKey(known, "environment", api_key)
+        if key is not None and key.value is not None:
+            checked_key(key.value, known.variable or "the key")
+        self._key = key
+        self._endpoint = Endpoint(known, model, address, None, timeout_seconds)
         self._set_window = context_window
         self._formats = _process_formats if formats is None else formats
 
     @property
     def name(self) -> str:
         """Its name, as the setting `model` names it."""
-        return f"{self._endpoint.provider}:{self._endpoint.model}"
+        return f"{self._endpoint.provider.name}:{self._endpoint.model}"
 
     @property
     def url(self) -> str:
@@ -107,29 +80,34 @@ class ApiModel:
     def lack(self) -> str | None:
         """What is missing for it to be asked, if anything is."""
         endpoint = self._endpoint
-        wants_key = endpoint.provider == "anthropic" or (
-            endpoint.provider == "openai" and endpoint.is_usual
-        )
-        return f"{endpoint.variable} is not set" if wants_key and not endpoint.api_key else None
+        is_anthropic = endpoint.provider.wire == "anthropic"
+        wants_key = endpoint.provider.needs_key and (is_anthropic or self._is_usual)
+        return f"{endpoint.variable} is not set" if wants_key and self._key is None else None
 
     @property
     def context_window(self) -> int | None:
-        """How many tokens fit into its context; None where nobody but the library knows it."""
-        known = self._set_window or self._served.known_window
-        if known or not self._tells_window:
-            return known
-        return self._served.ask_window() or self._served.assumed_window
+        """How many tokens fit into its context."""
+        known = self._set_window or self._served.known_window or self._listed_window
+        return known or self._served.ask_window() or self._served.assumed_window
 
     @property
-    def _tells_window(self) -> bool:
-        """Whether it is its server that knows the context, since each gives it another one."""
+    def _is_usual(self) -> bool:
+        return self.url == self._endpoint.provider.url
+
+    @property
+    def _listed_window(self) -> int | None:
+        """What our tables say; None where only its server knows, since each gives it another."""
         provider = self._endpoint.provider
-        return provider == "ollama" or (provider == "openai" and not self._endpoint.is_usual)
+        if provider.wire == "anthropic":
+            return find_window(self._endpoint.model)
+        return provider.window if self._is_usual else None
 
     def stream(self, prompt: Prompt, tools: Toolbox | None = None) -> Generator[Event]:
         """Answer, piece by piece, using the tools; closing the iterator ends the request."""
-        answer = self._calls().answer
-        for event in _iterate_on_thread(lambda: answer(self._endpoint, prompt, tools)):
+        endpoint = self._find_endpoint()
+        for event in _iterate_on_thread(
+            endpoint, lambda line: answering.answer(endpoint, line, prompt, tools)
+        ):
             yield self._with_window(event) if isinstance(event, Usage) else event
 
     def generate_json(self, system: str, text: str, schema: Mapping[str, Any]) -> str:
@@ -137,46 +115,51 @@ class ApiModel:
 
         A server that refuses the schema is asked in another way in the same call.
         """
-        answer = self._calls().generate_json
+        endpoint = self._find_endpoint()
         known = self._formats.json_format(self.url, self.name)
-        formats = list_formats(self._endpoint.provider, known)
-        pieces = _iterate_on_thread(lambda: answer(self._endpoint, system, text, schema, formats))
+        formats = list_formats(endpoint.provider.wire, known)
+        pieces = _iterate_on_thread(
+            endpoint,
+            lambda line: answering.generate_json(endpoint, line, (system, text), schema, formats),
+        )
         [(used, found)] = (piece for piece in pieces if not isinstance(piece, Silence))
-        if used != known and holds_json(found):
+        if used != known and answering.holds_json(found):
             self._formats.keep_json_format(self.url, self.name, used)
-        return str(found)
+        return found
 
     def _with_window(self, usage: Usage) -> Usage:
         """Return the usage with the context window of the model that has just answered."""
-        known = self._set_window or self._served.known_window
+        known = self._set_window or self._served.known_window or self._listed_window
         if known is None:
-            asked = self._served.ask_window() if self._tells_window else usage.context_window
+            asked = self._served.ask_window()
             if asked:
                 self._served.keep_window(asked)
             known = asked or self._served.assumed_window
         return replace(usage, context_window=known)
 
-    def _calls(self) -> Any:  # noqa: ANN401 - a module
+    @property
+    def _served(self) -> ServedModel:
+        return ServedModel(self.url, self._endpoint.model, self._key)
+
+    def _find_endpoint(self) -> Endpoint:
+        """Return where to ask, with the key; raise ModelError where there is none."""
         if self.lack:
             raise ModelError(
                 f"{self.name} cannot be asked: {self.lack}; set it to your key, or set"
-                " TURNLEAF_MODEL to another model"
+                " TURNLEAF_MODEL to another model",
+                kind="no-key",
             )
-        try:
-            return import_module("turnleaf.llm.providers")
-        except ImportError as error:
-            raise ModelError(
-                f"{self.name} cannot be asked: the package {error.name} is missing;"
-                f" {advise_install('models')}"
-            ) from error
+        key = self._key.read() if self._key else None
+        return replace(self._endpoint, api_key=checked_key(key, self._endpoint.variable))
 
 
-def _iterate_on_thread(make: Callable[[], AsyncGenerator[T]]) -> Generator[T | Silence]:
-    """Yield what an asynchronous generator yields; closed early, it is cancelled where it waits."""
+def _iterate_on_thread(
+    endpoint: Endpoint, make: Callable[[Line], Iterator[T]]
+) -> Generator[T | Silence]:
+    """Yield what an iterator yields on another thread; closed early, it is stopped at its wait."""
     queue = SimpleQueue[tuple[T] | BaseException | None]()
-    loop = asyncio.new_event_loop()
-    task = loop.create_task(_pass_on(make, queue))
-    thread = Thread(target=_run, args=(loop, task, queue), daemon=True, name="turnleaf-model")
+    line = Line(endpoint.timeout_seconds)
+    thread = Thread(target=_run, args=(make, line, queue), daemon=True, name="turnleaf-model")
     thread.start()
     try:
         while (piece := _next(queue)) is not None:
@@ -184,9 +167,9 @@ def _iterate_on_thread(make: Callable[[], AsyncGenerator[T]]) -> Generator[T | S
                 raise piece
             yield piece[0]
     finally:
-        with suppress(RuntimeError):  # the loop is closed: it ended by itself
-            loop.call_soon_threadsafe(task.cancel)
-        thread.join()
+        # A connection that is not made yet ends by itself after a few seconds.
+        if line.stop() or not thread.is_alive():
+            thread.join()
 
 
 def _next(
@@ -198,38 +181,19 @@ def _next(
         return (Silence(),)
 
 
-async def _pass_on(
-    make: Callable[[], AsyncGenerator[T]], queue: SimpleQueue[tuple[T] | BaseException | None]
-) -> None:
-    async with aclosing(make()) as pieces:
-        async for piece in pieces:
-            queue.put((piece,))
-
-
 def _run(
-    loop: asyncio.AbstractEventLoop,
-    task: asyncio.Task[None],
+    make: Callable[[Line], Iterator[T]],
+    line: Line,
     queue: SimpleQueue[tuple[T] | BaseException | None],
 ) -> None:
     ending: BaseException | None = None
     try:
-        loop.run_until_complete(task)
+        for piece in make(line):
+            queue.put((piece,))
+            line.wait()
     except BaseException as error:  # noqa: BLE001 - it is raised where the answer is read
         ending = error
-    loop.run_until_complete(loop.shutdown_asyncgens())
-    loop.run_until_complete(loop.shutdown_default_executor())
-    loop.close()
     queue.put(ending)
-
-
-def _address(url: str, provider: Provider) -> str:
-    # What Anthropic's library is told lacks the version, which many people add.
-    ending = "/v1" if provider == "anthropic" else ""
-    return checked_url(url, "TURNLEAF_MODEL_URL").removesuffix(ending)
-
-
-JsonFormat: TypeAlias = Literal["json_schema", "json_object", "prompt"]
-_LADDER: tuple[JsonFormat, ...] = get_args(JsonFormat)
 
 
 class FormatMemory(Protocol):
@@ -257,16 +221,11 @@ class ProcessFormats:
         self._known[url, model] = json_format
 
 
-def list_formats(provider: str, known: str | None) -> tuple[JsonFormat, ...]:
+def list_formats(wire: str, known: str | None) -> tuple[JsonFormat, ...]:
     """Return the formats to try in turn, beginning with the one that is known to work."""
-    ladder = [one for one in _LADDER if provider != "anthropic" or one != "json_object"]
+    ladder = [one for one in LADDER if wire != "anthropic" or one != "json_object"]
     start = next((at for at, one in enumerate(ladder) if one == known), 0)
     return tuple(ladder[start:])
-
-
-def holds_json(answer: str) -> bool:
-    """Whether an answer has JSON in it, complete or not; whoever asked reads it."""
-    return "{" in answer or "[" in answer
 
 
 _process_formats = ProcessFormats()

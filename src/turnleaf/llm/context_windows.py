@@ -16,10 +16,12 @@ from http.client import HTTPException
 from typing import TYPE_CHECKING, Any
 from urllib.request import Request
 
-from turnleaf.llm.addresses import make_opener
+from turnleaf.llm.http_calls import make_opener
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from turnleaf.model_keys import ModelKey
 
 ASSUMED_TOKENS = 8192
 """The context of a model whose server does not tell: what small local models commonly get."""
@@ -45,7 +47,7 @@ class ServedModel:
 
     url: str
     model: str
-    api_key: str | None = field(repr=False)
+    key: ModelKey | None = field(repr=False)
 
     @property
     def known_window(self) -> int | None:
@@ -122,8 +124,8 @@ class ServedModel:
     def _read(self, url: str, question: dict[str, str] | None = None) -> object:
         """Return the JSON at an address; None where there is none."""
         headers = {"User-Agent": "turnleaf", "Content-Type": "application/json"}
-        if self.api_key:
-            headers["Authorization"] = f"Bearer {self.api_key}"
+        if self.key:
+            headers["Authorization"] = f"Bearer {self.key.read()}"
         body = None if question is None else json.dumps(question).encode()
         request = Request(url, body, headers)  # noqa: S310 - checked_url has let it pass
         with make_opener(url).open(request, timeout=_SECONDS) as response:

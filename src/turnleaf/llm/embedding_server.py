@@ -13,7 +13,8 @@ from urllib.request import Request
 
 from turnleaf.core.search.vectors import pack, prepare_text
 from turnleaf.errors import EmbeddingError
-from turnleaf.llm.addresses import checked_key, checked_url, make_opener
+from turnleaf.llm.addresses import checked_key, checked_url
+from turnleaf.llm.http_calls import make_opener
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

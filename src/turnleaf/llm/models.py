@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib import import_module
-from importlib.util import find_spec
 from shutil import which
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
+from turnleaf.core.model_providers import PROVIDERS, find_provider
+from turnleaf.core.setting_kinds import MODELS
 from turnleaf.errors import SettingsError
-from turnleaf.installation import advise_install
+from turnleaf.llm.addresses import is_on_loopback
+from turnleaf.model_keys import find_key
 from turnleaf.settings import ENVIRONMENT, find_base_url, find_program_folders
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from turnleaf.core.dialogue import Model
-    from turnleaf.llm.api import ApiModel, FormatMemory, Provider
+    from turnleaf.core.model_providers import ModelProvider
+    from turnleaf.llm.api import ApiModel, FormatMemory
     from turnleaf.llm.claude_cli import ClaudeCli
     from turnleaf.llm.recall import RecallModel
     from turnleaf.settings import Settings
 
-__all__ = ["describe", "describe_json_format", "find_extractor", "find_model"]
+__all__ = [
+    "choose_model",
+    "describe",
+    "describe_destinations",
+    "describe_json_format",
+    "find_extractor",
+    "find_model",
+    "find_url",
+    "list_destinations",
+]
 
 _CLAUDE = "claude-cli"
 _NONE = ("recall", "rules")
-_PROVIDERS: dict[str, Provider] = {
-    "anthropic": "anthropic",
-    "openai": "openai",
-    "ollama": "ollama",
-}
 _DEFAULTS: dict[str, str] = {
     "anthropic": "anthropic:claude-sonnet-5-5",
     "openai": "openai:gpt-5.4-mini",
@@ -40,10 +49,22 @@ _FORMATS_IN_WORDS = {
 }
 
 
-def find_model(settings: Settings, *, environ: Mapping[str, str] = ENVIRONMENT) -> Model:
-    """Return the model that is set, else the best that is there, else the one that only recalls."""
-    name, _ = _choose_name(settings, environ)
-    return _make_model(name, settings, environ)
+def find_model(
+    settings: Settings,
+    name: str | None = None,
+    *,
+    url: str | None = None,
+    most_seconds: float | None = None,
+    environ: Mapping[str, str] = ENVIRONMENT,
+) -> Model:
+    """Return the model by that name or, without one, the one that is set or that is there.
+
+    `url` is where it is asked if not where the settings say, and `most_seconds` for how long.
+    """
+    chosen = name or choose_model(settings, environ)[0]
+    seconds = settings.model_timeout_ms / 1000
+    making = _Making(settings, environ, url=url, seconds=min(seconds, most_seconds or seconds))
+    return making.make(chosen)
 
 
 def find_extractor(
@@ -56,8 +77,10 @@ def find_extractor(
 
     `formats` remembers how its server is asked for JSON; without it, the process does.
     """
-    name = settings.extract_model or _choose_name(settings, environ)[0]
-    return None if name in _NONE else _make_model(name, settings, environ, formats)
+    name = settings.extract_model or choose_model(settings, environ)[0]
+    seconds = settings.model_timeout_ms / 1000
+    making = _Making(settings, environ, formats=formats, seconds=seconds)
+    return None if name in _NONE else making.make(name)
 
 
 def describe_json_format(model: Model, formats: Mapping[tuple[str, str], str]) -> str | None:
@@ -69,18 +92,17 @@ def describe_json_format(model: Model, formats: Mapping[tuple[str, str], str]) -
 def describe(settings: Settings, *, environ: Mapping[str, str] = ENVIRONMENT) -> str:
     """Return in one line which model answers, why that one, and what it lacks; nobody is asked."""
     try:
-        name, why = _choose_name(settings, environ)
-        model = _make_model(name, settings, environ)
+        name, why = choose_model(settings, environ)
+        model = find_model(settings, name, environ=environ)
     except SettingsError as error:
         return f"none ({error})"
     if (url := getattr(model, "url", None)) is None:
         return f"{name} ({why})"
-    has_library = find_spec("pydantic_ai") is not None
-    lack = getattr(model, "lack", None) if has_library else advise_install("models")
+    lack = getattr(model, "lack", None)
     return f"{name} at {url} ({'; '.join(filter(None, [why, lack]))})"
 
 
-def _choose_name(settings: Settings, environ: Mapping[str, str]) -> tuple[str, str]:
+def choose_model(settings: Settings, environ: Mapping[str, str] = ENVIRONMENT) -> tuple[str, str]:
     """Return the name of the model that answers, and why it does."""
     if settings.model:
         is_in_file = settings.sources.get("model") == "file"
@@ -92,55 +114,94 @@ def _choose_name(settings: Settings, environ: Mapping[str, str]) -> tuple[str, s
         )
     if which("claude", path=find_program_folders(environ)):
         return _CLAUDE, "the program claude is installed"
-    if settings.anthropic_api_key:
-        return _DEFAULTS["anthropic"], "ANTHROPIC_API_KEY is set"
-    if settings.openai_api_key:
-        return _DEFAULTS["openai"], "OPENAI_API_KEY is set"
-    return "recall", "no model is set up; run turnleaf config model ollama:NAME"
+    for name, model in _DEFAULTS.items():
+        provider = PROVIDERS[name]
+        if key := find_key(provider, find_url(provider, settings, environ), settings):
+            is_set = key.source == "environment"
+            return model, f"{provider.variable} is set" if is_set else f"there is a key for {name}"
+    return "recall", "no model is set up; run turnleaf setup"
 
 
-def _make_model(
-    name: str,
-    settings: Settings,
-    environ: Mapping[str, str],
-    formats: FormatMemory | None = None,
-) -> Model:
-    kind, _, model = name.partition(":")
-    seconds = settings.model_timeout_ms / 1000
-    if name == "recall":
-        recall: type[RecallModel] = import_module("turnleaf.llm.recall").RecallModel
-        return recall()
-    if kind == _CLAUDE and bool(model) == (":" in name):
-        program: type[ClaudeCli] = import_module("turnleaf.llm.claude_cli").ClaudeCli
-        return program(model or None, timeout_seconds=seconds)
-    if model and (provider := _PROVIDERS.get(kind)):
+def list_destinations(settings: Settings, *, environ: Mapping[str, str] = ENVIRONMENT) -> list[str]:
+    """Return who is sent words of the user, by name; nobody where all stays on this machine."""
+    found = [_find_destination(find_model(settings, environ=environ))]
+    if settings.learns and (extractor := find_extractor(settings, environ=environ)):
+        found.append(_find_destination(extractor))
+    if settings.embeddings and settings.embeddings_url:
+        found.append(_name_server(settings.embeddings_url))
+    return list(dict.fromkeys(filter(None, found)))
+
+
+def describe_destinations(
+    settings: Settings, *, environ: Mapping[str, str] = ENVIRONMENT
+) -> tuple[list[str], str]:
+    """Return who is sent words of the user, and the same in a sentence."""
+    try:
+        names = list_destinations(settings, environ=environ)
+    except SettingsError:
+        names = []  # Then nobody can be asked.
+    if not names:
+        return [], "your words stay on this machine"
+    return names, f"your words go to {', '.join(names)}"
+
+
+def _find_destination(model: Model) -> str | None:
+    provider = find_provider(model.name)
+    url = getattr(model, "url", None)
+    if provider is None or url is None:
+        # The program speaks to Anthropic by itself.
+        return PROVIDERS["anthropic"].label if model.name.startswith(_CLAUDE) else None
+    return provider.label if url == provider.url and not provider.is_local else _name_server(url)
+
+
+def _name_server(url: str) -> str | None:
+    return None if is_on_loopback(url) else urlsplit(url).hostname
+
+
+@dataclass(frozen=True, slots=True)
+class _Making:
+    """What a model is made from, beside its name."""
+
+    settings: Settings
+    environ: Mapping[str, str]
+    seconds: float
+    url: str | None = None
+    formats: FormatMemory | None = None
+
+    def make(self, name: str) -> Model:
+        """Return the model by a name; raise SettingsError for what is none."""
+        kind, _, model = name.partition(":")
+        if name == "recall":
+            recall: type[RecallModel] = import_module("turnleaf.llm.recall").RecallModel
+            return recall()
+        if kind == _CLAUDE and bool(model) == (":" in name):
+            program: type[ClaudeCli] = import_module("turnleaf.llm.claude_cli").ClaudeCli
+            return program(model or None, timeout_seconds=self.seconds)
+        if provider := find_provider(name):
+            return self._make_served(provider, model)
+        raise SettingsError(f"{name!r} is no model; set it to recall, {MODELS}")
+
+    def _make_served(self, provider: ModelProvider, model: str) -> Model:
         # A program that asks no server need not load what speaks to one.
         server: type[ApiModel] = import_module("turnleaf.llm.api").ApiModel
+        url = self.url or find_url(provider, self.settings, self.environ)
         return server(
-            provider,
+            provider.name,
             model,
-            api_key=_key(provider, settings),
-            url=_url(provider, settings, environ),
-            timeout_seconds=seconds,
-            context_window=settings.context_window,
-            formats=formats,
+            key=find_key(provider, url, self.settings),
+            url=url,
+            timeout_seconds=self.seconds,
+            context_window=self.settings.context_window,
+            formats=self.formats,
         )
-    raise SettingsError(
-        f"{name!r} is no model; set it to recall, claude-cli, claude-cli:NAME, anthropic:NAME,"
-        " openai:NAME or ollama:NAME"
-    )
 
 
-def _key(provider: Provider, settings: Settings) -> str | None:
-    """Return the provider's own key; another's goes to nobody."""
-    keys = {"anthropic": settings.anthropic_api_key, "openai": settings.openai_api_key}
-    return keys.get(provider)
-
-
-def _url(provider: Provider, settings: Settings, environ: Mapping[str, str]) -> str | None:
-    """Return the address that is set for the provider; none is its usual one."""
-    answering = (settings.model or "").partition(":")[0]
-    if settings.model_url and (answering == provider or answering not in _PROVIDERS):
+def find_url(
+    provider: ModelProvider, settings: Settings, environ: Mapping[str, str] = ENVIRONMENT
+) -> str | None:
+    """Return the address of a provider: what is set, else its usual one."""
+    answering = find_provider(settings.model)
+    if settings.model_url and answering in {provider, None}:
         return settings.model_url
     # Who sets one of these has a key for that address, which must not be shown to another.
-    return find_base_url(provider, environ)
+    return find_base_url(provider, environ) or provider.url
