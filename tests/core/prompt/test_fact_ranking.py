@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -60,6 +61,12 @@ def test_where_nothing_is_shared_the_newest_comes_first() -> None:
 def test_how_to_answer_comes_before_all_else() -> None:
     wish = Memory("w", "Short answers please", NOON, NOON, slot="manner")
     assert FactRanking([wish, *facts("the lamp")], "Where is the lamp?").order[0] is wish
+
+
+def test_a_pinned_fact_comes_first_whatever_is_asked() -> None:
+    tea, lamp = facts("tea", "the lamp")
+    pinned = replace(tea, pinned=True)
+    assert FactRanking([lamp, pinned], "Where is the lamp?").order[0] is pinned
 
 
 def test_the_scores_of_the_search_decide_where_there_are_any() -> None:

@@ -14,17 +14,27 @@ from typing import TYPE_CHECKING
 from turnleaf.core.masked_facts import mask_fact
 from turnleaf.core.patterns import lazy_pattern
 from turnleaf.core.prompt import escaping
+from turnleaf.core.prompt.citations import name_passage
 from turnleaf.core.search.small_talk import asks_again, says_nothing
 from turnleaf.core.search.splitting import pieces
 from turnleaf.core.search.terms import parse_query, terms
 from turnleaf.core.stored_messages import TRUSTED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+    from collections.abc import (
+        Callable,
+        Collection,
+        Hashable,
+        Iterable,
+        Iterator,
+        Mapping,
+        Sequence,
+    )
 
     from turnleaf.core.search.hits import Hit
 
     Count = Callable[[str], int]
+    Place = tuple[str, str, str, str, int, int]
 
 MOST_FACTS = 16
 HIT_CHARS = 600
@@ -312,14 +322,16 @@ SOURCES = {"memory": "memory", "daily": "daily log", "conversations": "conversat
 GAP = f"{escaping.INDENT}…"
 
 
-def context_lines(hits: Iterable[Hit]) -> list[str]:
+def context_lines(hits: Sequence[Hit], *, has_ids: bool = False) -> list[str]:
     """Return passages as items: the messages of a conversation's day are one, others stand alone.
 
-    Between messages that do not follow each other stands an ellipsis.
+    Between messages that do not follow each other stands an ellipsis. With ids each passage begins
+    with the one by which an answer can cite it.
     """
+    ids = {place_of(hit): name_passage(at) for at, hit in enumerate(hits)} if has_ids else {}
     ordered = sorted(hits, key=place_of)
     grouped = groupby(ordered, key=lambda hit: (opening_of(hit), hit.conversation, hit.path))
-    return [line for _, group in grouped for line in _items(_join_parts(group))]
+    return [line for _, group in grouped for line in _items(_join_parts(group), ids)]
 
 
 def opening_of(hit: Hit) -> str:
@@ -328,14 +340,14 @@ def opening_of(hit: Hit) -> str:
     return f"- ({where})"
 
 
-def line_of(hit: Hit) -> str:
+def line_of(hit: Hit, mark: str = "") -> str:
     """Return a message with its speaker, or another passage, as a line of an item."""
     text = _text_of(hit)
     said = escaping.item(f"{_speaker(hit)}: {text}" if hit.speaker else text)
-    return f"{escaping.INDENT}{said}".replace("\n", f"\n{escaping.INDENT}")
+    return f"{escaping.INDENT}{mark}{said}".replace("\n", f"\n{escaping.INDENT}")
 
 
-def place_of(hit: Hit) -> tuple[str, str, str, str, int, int]:
+def place_of(hit: Hit) -> Place:
     """Return where a passage comes in the order of time; what has no date comes first."""
     number = hit.message if hit.message is not None else hit.line
     return (
@@ -361,25 +373,27 @@ def _join_parts(group: Iterable[Hit]) -> list[Hit]:
     return joined
 
 
-def _items(group: Sequence[Hit]) -> Iterator[str]:
-    if group[0].source != "conversations":
+def _items(group: Sequence[Hit], ids: Mapping[Place, str]) -> Iterator[str]:
+    if group[0].source != "conversations" or len(group) == 1:
         for hit in group:
-            yield _item(hit)
-    elif len(group) == 1:
-        yield _item(group[0])
+            yield _item(hit, _mark(hit, ids))
     else:
         yield opening_of(group[0])
         for before, hit in zip([None, *group], group, strict=False):
             if before is not None and not _is_next(before, hit):
                 yield GAP
-            yield line_of(hit)
+            yield line_of(hit, _mark(hit, ids))
 
 
-def _item(hit: Hit) -> str:
+def _mark(hit: Hit, ids: Mapping[Place, str]) -> str:
+    return f"[#{ids[place_of(hit)]}] " if ids else ""
+
+
+def _item(hit: Hit, mark: str) -> str:
     where = ", ".join(
         filter(None, [hit.date, SOURCES.get(hit.source), _speaker(hit) if hit.speaker else None])
     )
-    return f"- {escaping.item(f'({where}) {_text_of(hit)}')}"
+    return f"- {mark}{escaping.item(f'({where}) {_text_of(hit)}')}"
 
 
 def _text_of(hit: Hit) -> str:

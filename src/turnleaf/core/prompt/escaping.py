@@ -154,6 +154,7 @@ def _folded_char(char: str) -> str:
     if parts == char:
         lower = char.casefold()
         return lower if lower == char else "".join(map(_folded_char, lower))
+    # An accent on its own decomposes into a space and a mark, and would leave a gap.
     if parts.startswith(" ") and len(parts) > 1:
         return char
     return "".join(map(_folded_char, parts))
@@ -233,6 +234,7 @@ def _indent(text: str) -> str:
 
 
 def _continuation(line: str) -> str:
+    # A number at the beginning of a line would begin a list of its own in the middle of an item.
     number = _NUMBER.match(line)
     if number:
         line = f"{number[0]}\\{line[number.end() :]}"
@@ -256,6 +258,7 @@ def _neutral(
     brackets: Sequence[re.Pattern[str]] = (_MARK,),
 ) -> str:
     """Alter a text until nothing in it poses as ours."""
+    # First of all: text that nobody sees may hold whole sentences for a model.
     text = _HIDDEN.sub(lambda found: found[1] or "", text)
     for _ in range(MAX_PASSES):
         seen = _fold_for_reader(text)
@@ -364,6 +367,7 @@ def _entities_read(
             new_places += places[entity.start() : position]
         else:
             chars += read
+            # An entity is altered as a whole, or its other half would stay and mean something else.
             whole = (places[entity.start()][0], places[position - 1][1])
             new_places += [whole] * len(read)
     return chars + list(text[position:]), new_places + places[position:]

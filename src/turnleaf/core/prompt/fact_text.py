@@ -71,12 +71,15 @@ def manner_lines(memories: Iterable[Memory], form: FactForm) -> list[str]:
 
 def is_manner(memory: Memory) -> bool:
     """Whether a fact says how the user wants to be answered; one typed by hand is read for it."""
-    if memory.slot is not None:
-        return memory.slot == MANNER
-    plain = one_spelling(memory.content).lower()
+    return memory.slot == MANNER if memory.slot is not None else _states_manner(memory.content)
+
+
+@lru_cache(maxsize=16_384)
+def _states_manner(content: str) -> bool:
+    plain = one_spelling(content).lower()
     # Reading is slow beside looking for a word, and a page may have thousands of facts.
     is_likely = any(cue in plain for cue in _manner_cues())
-    return is_likely and any(one.slot == MANNER for one in read_fact(memory.content))
+    return is_likely and any(one.slot == MANNER for one in read_fact(content))
 
 
 @cache
@@ -145,10 +148,14 @@ class FactRanking:
 
     @cached_property
     def order(self) -> list[Memory]:
-        """The facts: first how the user wants to be answered, then the nearest, then the newest."""
+        """The facts: the pinned ones, how to answer, then the nearest, then the newest."""
         newest = sorted(self._facts, key=lambda fact: fact.updated_at, reverse=True)
         near = self._scores or share_words(self._question, self._facts)
-        return sorted(newest, key=lambda fact: (not is_manner(fact), -near.get(fact.id, 0.0)))
+
+        def rank(fact: Memory) -> tuple[bool, bool, float]:
+            return not fact.pinned, not is_manner(fact), -near.get(fact.id, 0.0)
+
+        return sorted(newest, key=rank)
 
 
 def share_words(question: str, facts: Sequence[Memory]) -> dict[str, float]:

@@ -1,0 +1,192 @@
+"""What an answer without a model quotes: facts, notes, messages and lines of attached files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from turnleaf.context_search import find_context
+from turnleaf.core.languages.words import find_pattern
+from turnleaf.core.learning.reconciling import find_names, holds_words
+from turnleaf.core.learning.requests import find_request
+from turnleaf.core.masked_facts import mask_fact
+from turnleaf.core.prompt.context import is_answer, place_of, shorten
+from turnleaf.core.recall.judging import Reading, judge
+from turnleaf.core.recall.meanings import meanings
+from turnleaf.core.recall.people import find_aliases, who_is, words_for
+from turnleaf.core.recall.questions import asks, read_question
+from turnleaf.core.recall.statements import find_statements
+from turnleaf.core.search.date_ranges import find_date_range
+from turnleaf.core.search.hits import PROMPT_LIMIT, Hit
+from turnleaf.core.search.small_talk import is_question, is_small_talk, says_nothing
+from turnleaf.core.search.terms import parse_query, simplify, terms
+from turnleaf.core.stored_messages import TRUSTED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import date
+
+    from turnleaf.core.keys import Reader
+    from turnleaf.core.memories import Memory
+    from turnleaf.core.messages import Message
+    from turnleaf.core.prompt.composer import Document
+    from turnleaf.core.recall.questions import Question
+    from turnleaf.store.contracts import Passages
+
+MOST_QUOTES = 5
+CLOSE = 0.5
+"""Quoted is what has at least this share of the best passage's score."""
+MOST_LINES = 5_000
+"""So many lines of an attached file are looked at."""
+SAID = "said"
+DOCUMENT = "document"
+_QUERY_CHARS = 3_500
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteSearch:
+    """What may be quoted in one turn: what is found for whom, on which day, beside which facts."""
+
+    passages: Passages
+    reader: Reader
+    today: date
+    facts: Sequence[Memory] = ()
+
+    def find(self, text: str, history: Sequence[Message] = ()) -> tuple[Hit, ...]:
+        """Return what answers a question, best first."""
+        if not asks(text) and is_small_talk(text):
+            return ()
+        span = find_date_range(text, self.today)
+        if span is not None and not self._has_things(span.rest):
+            return self._find_days(text, history)
+        question = read_question(text, self._names)
+        statements = find_statements(history)
+        found = [*self._search(text, question, history), *map(_quote_message, statements)]
+        chosen = _choose(question, found, self._names)
+        return chosen or (self._find_days(text, history) if span else ())
+
+    @property
+    def _names(self) -> frozenset[tuple[str, str]]:
+        known = find_names(self.facts)
+        return frozenset((name, who_is(one.key)) for name, one in known.items())
+
+    def _has_things(self, rest: str) -> bool:
+        bare = find_pattern("context_search", "around").sub(" ", simplify(rest))
+        return bool(read_question(bare, self._names).things)
+
+    def _find_days(self, text: str, history: Sequence[Message]) -> tuple[Hit, ...]:
+        """Return what was noted and said on the days that a question names, in order."""
+        found = find_context(text, self.passages, self.today, reader=self.reader, history=history)
+        return tuple(sorted(filter(_may_be_quoted, found), key=place_of))[: 2 * MOST_QUOTES]
+
+    def _search(self, text: str, question: Question, history: Sequence[Message]) -> list[Hit]:
+        """Return all that shares words, meanings of words, or its meaning with a question."""
+        known = frozenset(message.text for message in history)
+        hits = chain.from_iterable(
+            self.passages.search(query, PROMPT_LIMIT, mode=mode, floor=False, reader=self.reader)
+            for query, mode in ((text, "hybrid"), (_widen(question), "lexical"))
+            if query
+        )
+        found: dict[object, Hit] = {}
+        for hit in hits:
+            found.setdefault(place_of(hit), hit)
+        return [one for one in found.values() if _may_be_quoted(one) and one.text not in known]
+
+
+def quote_statements(text: str, history: Sequence[Message]) -> tuple[Hit, ...]:
+    """Return what the user stated in a conversation that is not stored and answers a question."""
+    return _choose(read_question(text), [*map(_quote_message, find_statements(history))])
+
+
+def quote_documents(text: str, documents: Iterable[Document]) -> tuple[Hit, ...]:
+    """Return the lines of attached files that answer a question, best first."""
+    lines = [hit for one in documents for hit in _list_lines(one)]
+    question = read_question(text)
+    chosen = _choose(question, lines)
+    if chosen:
+        return chosen
+    wanted = frozenset(parse_query(text).terms)
+    shared = sorted(lines, key=lambda hit: -len(wanted.intersection(terms(hit.text))))
+    return tuple(hit for hit in shared[:MOST_QUOTES] if wanted.intersection(terms(hit.text)))
+
+
+def _choose(
+    question: Question, found: Sequence[Hit], names: frozenset[tuple[str, str]] = frozenset()
+) -> tuple[Hit, ...]:
+    """Return the hits that answer best, each thing once, as they are quoted."""
+    aliases = {alias for hit in found for alias in find_aliases(hit.text)}
+    readings = [Reading.of(_wish_of(hit), hit.nearness, aliases) for hit in found]
+    scores = judge(question, readings, names)
+    ranked = sorted(
+        ((score, hit) for score, hit in zip(scores, found, strict=True) if score),
+        key=lambda one: (-one[0], one[1].source != "memory"),
+    )
+    close = [hit for score, hit in ranked if score >= CLOSE * ranked[0][0]]
+    return tuple(_mask(hit) for hit in _without_repetitions(close)[:MOST_QUOTES])
+
+
+def _without_repetitions(hits: Iterable[Hit]) -> list[Hit]:
+    """Return each thing once: of two passages that say the same the one that says more."""
+    kept: list[Hit] = []
+    for hit in hits:
+        said = _wish_of(hit)
+        if any(holds_words(_wish_of(one), said) for one in kept):
+            continue
+        same = next((at for at, one in enumerate(kept) if holds_words(said, _wish_of(one))), None)
+        if same is None:
+            kept.append(hit)
+        elif kept[same].source != "memory" or said == hit.text:
+            kept[same] = hit
+    return kept
+
+
+def _wish_of(hit: Hit) -> str:
+    """Return what a message asks to be remembered, or else its text."""
+    wish = find_request(hit.text) if hit.source == "conversations" else None
+    return wish.content if wish else hit.text
+
+
+def _mask(hit: Hit) -> Hit:
+    """Return a hit without secrets; a fact was kept as it is because the user wanted it so."""
+    if hit.source == "memory":
+        return hit
+    return replace(hit, text=mask_fact(hit.text) or "")
+
+
+def _may_be_quoted(hit: Hit) -> bool:
+    """Whether a passage states something that is the user's own: no question, no echo of one."""
+    if hit.source == "older" or not hit.is_shown or hit.trust not in TRUSTED:
+        return False
+    if hit.source != "conversations":
+        return True
+    if is_answer(hit):
+        return not (says_nothing(hit.text) or find_pattern("recall", "reference").search(hit.text))
+    wish = find_request(hit.text)
+    is_forgetting = wish is not None and wish.action == "forget"
+    return not (is_forgetting or is_question(hit.text) or asks(hit.text))
+
+
+def _widen(question: Question) -> str:
+    """Return all words for what a question speaks of, as a query."""
+    own = (meanings()[name] for thing in question.things for name in sorted(thing.meanings))
+    words = (word for one in own for part in (one.words, one.kinds, one.near) for word in part)
+    people = (word for who in sorted(question.people) for word in words_for(who))
+    return " ".join(dict.fromkeys((*people, *question.names, *words)))[:_QUERY_CHARS]
+
+
+def _quote_message(message: Message) -> Hit:
+    return _make_hit(message.text, SAID, Path(), 0)
+
+
+def _list_lines(document: Document) -> list[Hit]:
+    lines = enumerate(document.text.splitlines()[:MOST_LINES], 1)
+    path = Path(document.name)
+    return [_make_hit(line.strip(), DOCUMENT, path, at) for at, line in lines if line.strip()]
+
+
+def _make_hit(text: str, source: str, path: Path, line: int) -> Hit:
+    return shorten(
+        Hit(text, source, path, line, None, None, None, None, None, 0.0, None, None), text
+    )

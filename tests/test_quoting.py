@@ -1,0 +1,195 @@
+"""Without a model a question is answered by what speaks of the same, and by nothing else."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from turnleaf import Assistant, Document, Message
+from turnleaf.llm.recall import RecallModel
+from turnleaf.quoting import quote_documents, quote_statements
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SAID = [
+    "My grandma lives in Whitby, in a care home",
+    "my sister is allergic to bee stings, she carries an EpiPen",
+    "I can't do cilantro, it tastes like soap",
+    "Our beagle Tilly gets half a tablet every morning",
+    "remember that the car insurance is with Allianz",
+    "My brother Callum works as a nurse",
+    "Callum's kid Jonah is obsessed with excavators",
+    "I swim three times a week",
+    "My friend lives in Ghent",
+    "奶奶住在台南安平",
+    "我老公對蝦子過敏，吃到會起疹子",
+    "家裡的貓叫麻糬，今年七歲",
+    "記住公司的統編是 53927461",
+    "我大學念的是海洋系",
+    "我每個月 10 號領薪水",
+]
+NOTHING = ("I remember nothing about that.", "記憶裡沒有相關的內容。")
+
+
+@pytest.fixture(scope="module")
+def assistant(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Assistant]:
+    folder: Path = tmp_path_factory.mktemp("quoting")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("EMBEDDINGS", "off")
+        with closing(Assistant(folder, model=RecallModel())) as own:
+            for text in SAID:
+                own.reply("cli:earlier", text)
+            own.flush()
+            yield own
+
+
+def quote(assistant: Assistant, asked: str) -> list[str]:
+    told = assistant.preview("cli:new", asked).prompt.found
+    return [hit.text for hit in told]
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("Where does my grandmother live?", "Whitby"),
+        ("is there any herb I should avoid?", "cilantro"),
+        ("how much medicine does the dog get", "half a tablet"),
+        ("who insures my car?", "Allianz"),
+        ("What does my brother do for a living?", "nurse"),
+        ("a good present for my nephew?", "excavators"),
+        ("what sport am I doing?", "swim"),
+        ("what must my sister watch out for?", "bee"),
+        ("奶奶住哪裡？", "台南"),
+        ("我先生有什麼不能吃？", "蝦子"),
+        ("麻糬幾歲了", "七歲"),
+        ("統一編號是多少", "53927461"),
+        ("幾號領薪水", "10 號"),
+    ],
+)
+def test_the_best_passage_comes_first(assistant: Assistant, asked: str, answer: str) -> None:
+    assert answer in quote(assistant, asked)[0]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Where do I live?",
+        "我住在哪裡？",
+        "What am I allergic to?",
+        "How old is the beagle?",
+        "Who is my home insurance with?",
+        "What is my uncle's job?",
+        "When is Callum's birthday?",
+        "What is Callum's phone number?",
+        "how much do I earn?",
+        "我阿姨住哪裡？",
+        "我研究所念哪間",
+        "老公生日幾號",
+        "溏心蛋要煮幾分鐘",
+        "我薪水多少",
+    ],
+)
+def test_what_is_about_somebody_or_something_else_is_not_quoted(
+    assistant: Assistant, asked: str
+) -> None:
+    assert quote(assistant, asked) == []
+
+
+def test_a_request_and_its_fact_are_quoted_once(assistant: Assistant) -> None:
+    assert quote(assistant, "Who is the car insurance with?") == [
+        "the car insurance is with Allianz"
+    ]
+    assert quote(assistant, "公司統編多少？") == ["公司的統編是 53927461"]
+
+
+def test_neither_questions_nor_earlier_answers_are_quoted(assistant: Assistant) -> None:
+    for _ in range(2):
+        assistant.reply("cli:asked", "Where does my grandmother live?")
+    told = assistant.reply("cli:asked again", "Where does my grandmother live?").text
+    assert "?" not in told
+    assert "- -" not in told
+
+
+def test_each_quote_has_a_reference_to_its_place(assistant: Assistant) -> None:
+    told = assistant.reply("cli:reference", "how much medicine does the dog get").text
+    (hit,) = assistant.preview("cli:new", "how much medicine does the dog get").prompt.found
+    assert told.endswith(f"#{hit.message})")
+
+
+@pytest.mark.parametrize("asked", ["Where do I live?", "我住在哪裡？"])
+def test_the_missing_model_is_mentioned_once_and_never_in_the_text(
+    assistant: Assistant, asked: str
+) -> None:
+    key = f"cli:{asked}"
+    assert not assistant.reply(key, "remember that I row").lacks_model
+    first, second = assistant.reply(key, asked), assistant.reply(key, asked)
+    assert (first.lacks_model, second.lacks_model) == (True, False)
+    assert first.text in NOTHING
+
+
+def test_a_model_that_was_chosen_is_not_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TURNLEAF_MODEL", "recall")
+    with closing(Assistant(tmp_path)) as own:
+        assert not own.reply("cli:chosen", "Where do I live?").lacks_model
+
+
+NOTES = Document("notes.txt", "Shopping list\n\nThe door code is 4711.\n門口的密碼是 9922\n")
+
+
+@pytest.mark.parametrize(("asked", "line"), [("what is the code?", 3), ("密碼是多少？", 4)])
+def test_an_attached_file_is_searched(asked: str, line: int) -> None:
+    found = quote_documents(asked, [NOTES])
+    assert line in [hit.line for hit in found]
+    assert {hit.path.name for hit in found} == {"notes.txt"}
+
+
+def test_what_an_attached_file_says_is_quoted_with_its_line(assistant: Assistant) -> None:
+    text = Document("plan.txt", "Intro\nThe venue is the old brewery in Ghent\n")
+    told = assistant.reply("cli:file", "where is the venue?", documents=[text]).text
+    assert "- The venue is the old brewery in Ghent (attached file, plan.txt:2)" in told
+
+
+@pytest.mark.parametrize(
+    ("statement", "question"),
+    [
+        ("客廳的燈叫做小明", "小明是什麼?"),
+        ("The living room lamp is called Ming", "what is Ming?"),
+        ("我女兒叫小安", "我女兒叫什麼名字？"),
+    ],
+)
+def test_what_was_said_in_a_conversation_that_is_not_stored_is_quoted(
+    statement: str, question: str
+) -> None:
+    history = (Message("user", statement), Message("assistant", "OK"))
+    assert [hit.text for hit in quote_statements(question, history)] == [statement]
+
+
+def test_neither_requests_nor_what_was_taken_back_or_asked_are_quoted() -> None:
+    history = [
+        Message("user", "remember that my dog is called Rex"),
+        Message("user", "My cat is called Momo"),
+        Message("user", "forget my cat"),
+        Message("user", "what is my dog called"),
+    ]
+    for question in ("what is my dog called?", "what is my cat called?", "Do you remember me?"):
+        assert quote_statements(question, history) == ()
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "question"),
+    [
+        ("I live in Porto.", "I moved to Lisbon.", "Where do I live now, in Porto or Lisbon?"),
+        ("我住在台南", "我搬到高雄了", "我住在哪裡？"),
+    ],
+)
+def test_what_was_replaced_later_in_the_conversation_is_not_quoted(
+    first: str, then: str, question: str
+) -> None:
+    history = [Message("user", first), Message("user", then)]
+    assert first not in [hit.text for hit in quote_statements(question, history)]
