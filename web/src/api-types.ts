@@ -10,6 +10,7 @@ export interface Added {
   slot: string | null;
   until: string | null;
   saidCount: number;
+  pinned: boolean;
   line: number | null;
   displaced: Array<FactView>;
 }
@@ -65,6 +66,8 @@ export interface ChatDone {
   text: string;
   question: number | null;
   answer: number | null;
+  cited: Cited;
+  asksToKeep: boolean;
 }
 
 export interface ChatEvents {
@@ -97,6 +100,8 @@ export interface ChatRequest {
   again?: boolean;
   after?: number | null;
   resume?: boolean;
+  keepSecrets?: boolean;
+  model?: string | null;
 }
 
 export interface ChatStart {
@@ -135,6 +140,11 @@ export interface Choice {
 
 export interface Chosen {
   message: number;
+}
+
+export interface Cited {
+  facts: Array<string>;
+  hits: Array<number>;
 }
 
 export interface CompletedMessage {
@@ -188,6 +198,7 @@ export interface Config {
   model: string | null;
   modelUrl: string | null;
   contextWindow: number | null;
+  instructions: string | null;
   claudeTimeoutMs: number;
   extractModel: string | null;
   extractDailyCalls: number;
@@ -218,11 +229,20 @@ export interface ConversationPage {
   messages: Array<MessageView>;
   earlier: boolean;
   later: boolean;
+  model: string | null;
+}
+
+export interface CurrentModel {
+  name: string;
+  why: string;
+  url: string | null;
+  lack: string | null;
 }
 
 export interface DayLog {
   date: string;
   content: string;
+  entries: Array<string>;
   exists: boolean;
 }
 
@@ -241,6 +261,11 @@ export interface Decided {
   fact: FactView | null;
 }
 
+export interface DecidedAll {
+  decided: Array<string>;
+  problem: string | null;
+}
+
 export interface Deleted {
   deleted: FactView;
   change: number;
@@ -249,6 +274,11 @@ export interface Deleted {
 export interface FactList {
   facts: Array<FactView>;
   capacity: Capacity;
+}
+
+export interface FactStory {
+  fact: FactView | null;
+  said: Array<FactWords>;
 }
 
 export interface FactView {
@@ -261,7 +291,29 @@ export interface FactView {
   slot: string | null;
   until: string | null;
   saidCount: number;
+  pinned: boolean;
   line: number | null;
+}
+
+export interface FactWords {
+  quote: string | null;
+  conversation: string | null;
+  messageTime: string | null;
+  trust: string | null;
+  source: string | null;
+  message: number | null;
+  time: string;
+}
+
+export interface FactsChange {
+  ids: Array<string>;
+  action: "forget" | "pin" | "unpin" | "categorize";
+  category?: string | null;
+}
+
+export interface FactsChanged {
+  facts: Array<FactView>;
+  change: number | null;
 }
 
 export interface Fault {
@@ -280,6 +332,13 @@ export interface FolderFound {
   path: string;
   why: string;
   exists: boolean;
+}
+
+export interface FoundView {
+  provider: string;
+  label: string;
+  url: string | null;
+  models: Array<string>;
 }
 
 export interface Health {
@@ -311,12 +370,61 @@ export interface HitView {
   vector?: number | null;
 }
 
+export interface ImportProgress {
+  id: string;
+  state: "receiving" | "running" | "done" | "failed" | "stopped";
+  done: number;
+  total: number;
+}
+
+export interface ImportView {
+  id: string;
+  name: string;
+  size: number;
+  dryRun: boolean;
+  state: "receiving" | "running" | "done" | "failed" | "stopped";
+  done: number;
+  total: number;
+  imported: ImportedView;
+  problem: string | null;
+}
+
+export interface ImportedView {
+  conversations: number;
+  messages: number;
+  oldest: string | null;
+  newest: string | null;
+  programs: Record<string, number>;
+  memories: number;
+  knownMemories: number;
+  older: number;
+  toReview: number;
+  leftOut: Array<LeftOut>;
+  problems: Array<string>;
+}
+
 export interface KeptConversations {
   kept: string;
   messages: number;
   conversations: number;
   bytes: number;
   oldest: string | null;
+}
+
+export interface KeyRequest {
+  key: string;
+  url?: string | null;
+  confirm?: boolean;
+}
+
+export interface KeyView {
+  provider: string;
+  key: "environment" | "file" | "command" | null;
+  url: string | null;
+}
+
+export interface LatestImport {
+  latest: ImportView | null;
 }
 
 export interface LearnedFacts {
@@ -330,6 +438,11 @@ export interface LearnedLater {
   quote: string | null;
   conversation: string | null;
   change: number | null;
+}
+
+export interface LeftOut {
+  what: string;
+  count: number;
 }
 
 export interface LimitFound {
@@ -369,6 +482,12 @@ export interface MessageView {
   newer: NewerView | null;
 }
 
+export interface ModelList {
+  provider: string;
+  url: string | null;
+  models: Array<string>;
+}
+
 export interface ModelName {
   id: string;
   object?: "model";
@@ -379,6 +498,30 @@ export interface ModelName {
 export interface ModelNames {
   object?: "list";
   data: Array<ModelName>;
+}
+
+export interface ModelReading {
+  model: string | null;
+  conversations: number;
+  calls: number;
+  tokens: number;
+  state: "idle" | "running" | "done" | "failed" | "stopped";
+  made: number;
+  mostCalls: number;
+  found: number;
+  problem: string | null;
+}
+
+export interface ModelReadingRequest {
+  maxCalls: number;
+}
+
+export interface ModelsView {
+  current: CurrentModel;
+  wordsGo: WordsGo;
+  found: Array<FoundView>;
+  providers: Array<ProviderView>;
+  operator: boolean;
 }
 
 export interface NewFact {
@@ -403,7 +546,16 @@ export interface Note {
   entry: string;
 }
 
+export interface NoteChange {
+  entry: string;
+  content: string | null;
+}
+
 export interface Nothing {
+}
+
+export interface OperatorState {
+  operator: boolean;
 }
 
 export interface OtherWords {
@@ -425,6 +577,11 @@ export interface PendingDecision {
   content?: string | null;
 }
 
+export interface PendingDecisions {
+  ids: Array<string>;
+  action: "accept" | "reject";
+}
+
 export interface Preview {
   facts: Array<FactView>;
   hits: Array<HitView>;
@@ -442,7 +599,7 @@ export interface Problem {
   type?: string;
   title: string;
   status: number;
-  code: "invalid" | "settings" | "not-found" | "memory-full" | "conflict" | "corrupt-file" | "storage" | "embedding" | "model" | "locked-setting" | "fixed-setting" | "foreign-address" | "unauthorized" | "too-many-tokens" | "foreign-page" | "foreign-name" | "busy" | "too-large" | "too-slow" | "wrong-media-type" | "wrong-method" | "no-such-address" | "unreadable-body" | "invalid-request" | "changed-meanwhile" | "unexpected";
+  code: "invalid" | "settings" | "not-found" | "memory-full" | "conflict" | "corrupt-file" | "storage" | "embedding" | "model" | "locked-setting" | "fixed-setting" | "unconfirmed-address" | "operator-only" | "unauthorized" | "too-many-tokens" | "foreign-page" | "foreign-name" | "busy" | "too-large" | "too-slow" | "wrong-media-type" | "wrong-method" | "no-such-address" | "unreadable-body" | "invalid-request" | "changed-meanwhile" | "unexpected";
   detail: string;
   requestId?: string | null;
   etag?: string | null;
@@ -483,6 +640,16 @@ export interface PromptRequest {
 export interface PromptSection {
   name: string;
   tokens: number;
+}
+
+export interface ProviderView {
+  name: string;
+  label: string;
+  local: boolean;
+  url: string | null;
+  needsKey: boolean;
+  key: "environment" | "file" | "command" | null;
+  variable: string | null;
 }
 
 export interface Removed {
@@ -564,6 +731,8 @@ export interface ServerEvents {
   pending: PendingChanged;
   daily: Nothing;
   index: Progress;
+  import: ImportProgress;
+  reading: Nothing;
   learnt: LearnedFacts;
   problem: ProblemTold;
   settings: Nothing;
@@ -605,6 +774,7 @@ export interface Stats {
   pending: number;
   lastChange: string | null;
   tokens: number;
+  inPrompt: number;
 }
 
 export interface Status {
@@ -636,6 +806,19 @@ export interface Summary {
   audience: string;
   searched: boolean;
   renamed: boolean;
+}
+
+export interface TestRequest {
+  model: string;
+  url?: string | null;
+  confirm?: boolean;
+}
+
+export interface TestResult {
+  ok: boolean;
+  kind: "no-key" | "key-refused" | "unreachable" | "model-unknown" | "rate-limit" | "no-credit" | "context-too-small" | "too-slow" | "broken-off" | "server-fault" | "unexpected" | null;
+  sentence: string | null;
+  milliseconds: number;
 }
 
 export interface Times {
@@ -671,6 +854,7 @@ export interface Undone {
 export interface UsedFact {
   id: string;
   content: string | null;
+  cited: boolean;
 }
 
 export interface UsedHit {
@@ -683,6 +867,7 @@ export interface UsedHit {
   conversation: string | null;
   message: number | null;
   text: string | null;
+  cited: boolean;
 }
 
 export interface Waiting {
@@ -700,5 +885,13 @@ export interface Waiting {
   slot: string | null;
   until: string | null;
   saidCount: number;
+  pinned: boolean;
   line: number | null;
+  title: string | null;
+}
+
+export interface WordsGo {
+  local: boolean;
+  to: Array<string>;
+  sentence: string;
 }

@@ -11,16 +11,25 @@ export type {
   Capacity,
   ChangeView as Change,
   ChatRequest,
+  Cited,
+  Config,
   ConversationPage as ConversationDetail,
+  DayLog,
   DaySummary as Day,
   FactView as Fact,
+  FoundView as FoundModels,
   HitView as Hit,
+  ImportedView as Imported,
+  ImportView as Import,
   KeptConversations,
   LearnedLater,
   MainMemory,
   MessageView as Message,
+  ModelReading,
+  ModelsView,
   Preview,
   PromptParts as ShapedBy,
+  ProviderView as ModelProvider,
   RunView as Run,
   ScheduleList as Schedules,
   ScheduleView as Schedule,
@@ -31,6 +40,7 @@ export type {
   Waiting as PendingFact,
 } from "./api-types";
 
+export type FactsAction = Schema.FactsChange["action"];
 export type HitSource = Schema.HitView["source"];
 export type SettingValue = Schema.SettingView["value"];
 export type RunState = Schema.RunView["state"];
@@ -147,14 +157,19 @@ export function resolveAddress(path: string, query: Query = {}): string {
   return url.href;
 }
 
+function buildHeaders(more: Record<string, string> = {}): Record<string, string> {
+  const secret = getToken();
+  return {
+    "Accept-Language": document.documentElement.lang || navigator.language,
+    ...(secret && { Authorization: `Bearer ${secret}` }),
+    ...more,
+  };
+}
+
 async function send(path: string, options: Options = {}): Promise<Response> {
   const secret = getToken();
   if (isLocked() && !options.headers?.Authorization) throw makeLocked();
-  const headers: Record<string, string> = {
-    "Accept-Language": document.documentElement.lang || navigator.language,
-    ...(secret && { Authorization: `Bearer ${secret}` }),
-    ...options.headers,
-  };
+  const headers = buildHeaders(options.headers);
   if (options.body !== undefined) headers["Content-Type"] = "application/json";
   let response: Response;
   try {
@@ -184,6 +199,35 @@ async function ask<Answered>(path: string, options: Options = {}): Promise<Answe
   return (response.status === 204 ? undefined : await response.json()) as Answered;
 }
 
+interface Upload {
+  query: Query;
+  /** Called with how many bytes were sent. */
+  onSent: (bytes: number) => void;
+  signal: AbortSignal;
+}
+
+/** Send a file as it is; only this old way of asking tells how much of it was sent. */
+function sendFile<Answered>(path: string, file: File, { query, onSent, signal }: Upload): Promise<Answered> {
+  const secret = getToken();
+  const request = new XMLHttpRequest();
+  request.open("POST", resolveAddress(path, query));
+  const headers = buildHeaders({ "Content-Type": "application/octet-stream" });
+  for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+  request.upload.onprogress = (event) => onSent(event.loaded);
+  signal.addEventListener("abort", () => request.abort(), { once: true });
+  return new Promise((resolve, reject) => {
+    request.onerror = () => reject(makeUnreachable());
+    request.onabort = () => reject(new DOMException("", "AbortError"));
+    request.onload = async () => {
+      const response = new Response(request.responseText, { status: request.status, statusText: request.statusText });
+      if (response.ok) return resolve((await response.json()) as Answered);
+      if (response.status === 401) clearToken(secret);
+      reject(await readProblem(response));
+    };
+    request.send(file);
+  });
+}
+
 /** Return the name that the server gives to a file. */
 function readFileName(response: Response): string | null {
   const said = response.headers.get("Content-Disposition") ?? "";
@@ -204,6 +248,7 @@ async function* readEvents(response: Response, onAlive?: () => void): AsyncGener
 // The API
 
 const MEMORY = "api/memory";
+const IMPORT = "api/import";
 const SCHEDULES = "api/schedules";
 
 function buildConversationPath(key: string): string {
@@ -238,6 +283,12 @@ export const api = {
       method: "PATCH",
       body: { content, expected },
     }),
+  /** Return what was said for a fact, the newest first. */
+  getFactStory: (fact: string, signal?: AbortSignal) =>
+    ask<Schema.FactStory>(`${MEMORY}/why`, { query: { fact }, signal }),
+  /** Forget, pin or move several facts, in one change. */
+  changeFacts: (ids: string[], action: FactsAction, category?: string) =>
+    ask<Schema.FactsChanged>(`${MEMORY}/facts/batch`, { method: "POST", body: { ids, action, category } }),
   deleteFact: (id: string) =>
     ask<Schema.Deleted>(`${MEMORY}/facts/${encodeURIComponent(id)}`, {
       method: "DELETE",
@@ -249,6 +300,24 @@ export const api = {
       method: "POST",
       body: { id, action, content },
     }),
+
+  /** Decide about several at once; what was not decided stays, for the reason that is given. */
+  decideAllPending: (ids: string[], action: Schema.PendingDecisions["action"]) =>
+    ask<Schema.DecidedAll>(`${MEMORY}/pending/batch`, { method: "POST", body: { ids, action } }),
+
+  /** Return the import that runs, or the last one. */
+  getImport: (signal?: AbortSignal) => ask<Schema.LatestImport>(IMPORT, { signal }),
+  /** Send a file to be counted; abort the signal to stop. */
+  countImport: (file: File, onSent: (bytes: number) => void, signal: AbortSignal) =>
+    sendFile<Schema.ImportView>(IMPORT, file, { query: { name: file.name, dryRun: true }, onSent, signal }),
+  /** Import what was counted. */
+  startImport: (id: string) => ask<Schema.ImportView>(`${IMPORT}/${id}`, { method: "POST" }),
+  /** Return what it takes for a model to read what was imported, and how far it is. */
+  getReading: (signal?: AbortSignal) => ask<Schema.ModelReading>(`${IMPORT}/learning`, { signal }),
+  startReading: (maxCalls: number) =>
+    ask<Schema.ModelReading>(`${IMPORT}/learning`, { method: "POST", body: { maxCalls } }),
+  stopReading: () => ask<void>(`${IMPORT}/learning`, { method: "DELETE" }),
+  stopImport: (id: string) => ask<void>(`${IMPORT}/${id}`, { method: "DELETE" }),
 
   getChanges: (query: { limit?: number; before?: number; learnt?: boolean } = {}, signal?: AbortSignal) =>
     ask<Schema.ChangeList>(`${MEMORY}/changes`, { query, signal }),
@@ -265,6 +334,10 @@ export const api = {
     ask<Schema.DayLog>(`${MEMORY}/daily/${encodeURIComponent(date)}`, { signal }),
   addNote: (date: string, entry: string) =>
     ask<Schema.DayLog>(`${MEMORY}/daily/${encodeURIComponent(date)}`, { method: "POST", body: { entry } }),
+
+  /** Change an entry, or delete it with null, if it still says the same (else a Problem with 409). */
+  changeNote: (date: string, entry: string, content: string | null) =>
+    ask<Schema.DayLog>(`${MEMORY}/daily/${encodeURIComponent(date)}`, { method: "PATCH", body: { entry, content } }),
 
   getConfig: (signal?: AbortSignal) => ask<Schema.Config>(`${MEMORY}/config`, { signal }),
   getSettings: (signal?: AbortSignal) => ask<Schema.SettingList>(`${MEMORY}/config/settings`, { signal }),
@@ -315,17 +388,22 @@ export const api = {
     const response = await send("api/chat", { method: "POST", body: request, headers, signal });
     yield* readEvents(response) as AsyncGenerator<ChatEvent>;
   },
-  /** Return the model that answers. */
-  getModel: async (signal?: AbortSignal) => {
-    const { data } = await ask<Schema.ModelNames>("v1/models", { signal });
-    return data.at(-1)?.id ?? "";
-  },
-
   /** Read what the server tells; whatever comes, if only a comment, shows that it is alive. */
   async *streamEvents(isAlive: () => void, signal: AbortSignal): AsyncGenerator<ServerEvent> {
     const response = await send("api/events", { headers: { Accept: "text/event-stream" }, signal });
     yield* readEvents(response, isAlive) as AsyncGenerator<ServerEvent>;
   },
+
+  /** Look for models on the server's machine, which takes up to a second. */
+  getModels: (signal?: AbortSignal) => ask<Schema.ModelsView>("api/models", { signal }),
+  /** Ask a provider which models it has; at another address only for the operator. */
+  listModels: (provider: string, query: { url: string | null; confirm: boolean }, signal?: AbortSignal) =>
+    ask<Schema.ModelList>(`api/models/${encodeURIComponent(provider)}`, { query, signal }),
+  testModel: (wanted: Schema.TestRequest) =>
+    ask<Schema.TestResult>("api/models/test", { method: "POST", body: wanted }),
+  setKey: (provider: string, key: Schema.KeyRequest) =>
+    ask<Schema.KeyView>(`api/keys/${encodeURIComponent(provider)}`, { method: "PUT", body: key }),
+  removeKey: (provider: string) => ask<void>(`api/keys/${encodeURIComponent(provider)}`, { method: "DELETE" }),
 
   getStatus: (signal?: AbortSignal) => ask<Schema.Status>("api/status", { signal }),
 

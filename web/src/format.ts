@@ -11,6 +11,8 @@ export interface Format {
   date: (iso: string) => string;
   /** 15 Nov 2026 */
   shortDate: (iso: string) => string;
+  /** November 2026, of 2026-11. */
+  month: (iso: string) => string;
   /** 14:05 */
   time: (iso: string) => string;
   dateTime: (iso: string) => string;
@@ -45,6 +47,7 @@ export function makeFormat(language: Language, getNow: () => Date = () => new Da
   const fraction = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
   const date = new Intl.DateTimeFormat(language, { dateStyle: "long" });
   const shortDate = new Intl.DateTimeFormat(language, { dateStyle: "medium" });
+  const month = new Intl.DateTimeFormat(language, { year: "numeric", month: "long" });
   const time = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
   const dateTime = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short", hourCycle: "h23" });
   const relative = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
@@ -65,6 +68,7 @@ export function makeFormat(language: Language, getNow: () => Date = () => new Da
     },
     date: (iso) => date.format(parseMoment(iso)),
     shortDate: (iso) => shortDate.format(parseMoment(iso)),
+    month: (iso) => month.format(parseMoment(`${iso}-01`)),
     time: (iso) => time.format(parseMoment(iso)),
     dateTime: (iso) => dateTime.format(parseMoment(iso)),
     due: (iso, zone) => {

@@ -33,6 +33,8 @@ export function explainProblem(error: unknown, words: ProblemWords): Explanation
   return isByServer && words.isServersLanguage ? { text: said, detail: null } : { text, detail: said };
 }
 
-function endSentence(text: string): string {
-  return /[.!?。]$/.test(text) ? text : `${text}.`;
+/** Return a text with a full stop at its end. */
+export function endSentence(text: string): string {
+  if (/[.!?。！？]$/.test(text)) return text;
+  return `${text}${/[\u4e00-\u9fff」）]$/.test(text) ? "。" : "."}`;
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { makeUnreachable, Problem, type ProblemCode } from "../src/api";
 import { en } from "../src/locales/en";
 import { zhTW } from "../src/locales/zh-TW";
-import { explainProblem } from "../src/problems";
+import { endSentence, explainProblem } from "../src/problems";
 
 function refuse(code: ProblemCode | null, detail = "the timing 'x' says no time"): Problem {
   return new Problem({ title: "Refused", status: 422, detail, code: code ?? undefined });
@@ -38,4 +38,13 @@ describe("a problem", () => {
     expect(explainProblem(new Error("out of memory"), en.errors).text).toBe("Out of memory.");
     expect(explainProblem("odd", zhTW.errors)).toEqual({ text: zhTW.errors.unknown, detail: "Odd." });
   });
+});
+
+test.each([
+  ["Copy it again", "Copy it again."],
+  ["Copy it again.", "Copy it again."],
+  ["請重新複製", "請重新複製。"],
+  ["請重新複製。", "請重新複製。"],
+])("%s ends as a sentence", (text, sentence) => {
+  expect(endSentence(text)).toBe(sentence);
 });

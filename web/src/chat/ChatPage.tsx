@@ -1,17 +1,19 @@
 import { useEffect, useRef, useState } from "react";
 import { api, type Document } from "../api";
 import { useWords } from "../i18n";
+import { useModels } from "../models/useModels";
 import { buildAddress, go, useRoute } from "../route";
 import { useServerEvent } from "../serverEvents";
 import { Badge, Icon, IconButton, Switch, useTitle, useToasts } from "../ui";
-import { useLoaded } from "../useLoaded";
 import "./chat.css";
 import { Composer } from "./Composer";
 import { ConversationMenu } from "./ConversationMenu";
 import { Conversations } from "./Conversations";
 import { openConversation, refreshStored } from "./conversationLoading";
 import { Drawer } from "./Drawer";
+import { FirstView } from "./FirstView";
 import { showLearned, showNotes } from "./learnedNotes";
+import { ModelLine } from "./ModelPicker";
 import { getTitle, usePastConversations } from "./pastConversations";
 import { say } from "./sending";
 import { ThreadView } from "./ThreadView";
@@ -37,7 +39,7 @@ export default function ChatPage() {
   const [isListOpen, setListOpen] = useState(false);
   const known = past.value?.find((one) => one.key === key)?.title ?? getTitle(thread);
   const title = isPrivate ? words.privateTitle : known || words.newConversation;
-  const isRecall = useIsRecall();
+  const models = useModels();
   useTitle(title);
   useReturn(named);
   useLearnedToasts(key);
@@ -98,9 +100,13 @@ export default function ChatPage() {
             onClick={() => go(buildAddress("chat"))}
           />
         </header>
-        <ThreadView key={`thread ${key}`} thread={thread} onPick={pick} />
+        <ThreadView
+          key={`thread ${key}`}
+          thread={thread}
+          welcome={<FirstView models={models} onPick={pick} onReady={() => box.current?.focus()} />}
+        />
         <Composer key={`composer ${key}`} thread={thread} box={box} onSend={send} onStop={() => stop(key)}>
-          {isRecall ? <NoModel /> : <p className="chat-hint chat-keys">{words.keys}</p>}
+          <ModelLine thread={thread} models={models} />
         </Composer>
       </div>
       {isListOpen && (
@@ -145,23 +151,6 @@ function Title({ thread, title, canChange, onChanged }: TitleProps) {
         />
       )}
     </>
-  );
-}
-
-/** Whether there is no model, so that answers only quote. */
-function useIsRecall(): boolean {
-  const model = useLoaded((signal) => api.getModel(signal), []);
-  useServerEvent("settings", model.reload);
-  useServerEvent("hello", model.reload);
-  return model.value === "recall";
-}
-
-function NoModel() {
-  const words = useWords().chat;
-  return (
-    <p className="chat-hint">
-      {words.noModel} <a href={buildAddress("settings")}>{words.chooseModel}</a>
-    </p>
   );
 }
 

@@ -27,6 +27,11 @@ export function MemorySummary() {
       <a href={buildAddress("memory")}>
         <Icon name="leaf" /> {words.open}
       </a>
+      {stats.value?.conversations === 0 && (
+        <a href={buildAddress("memory", "import")}>
+          <Icon name="history" /> {words.bring}
+        </a>
+      )}
     </aside>
   );
 }

@@ -1,4 +1,4 @@
-import { Fragment, type RefObject, useEffect, useRef } from "react";
+import { Fragment, type ReactNode, type RefObject, useEffect, useRef } from "react";
 import { countDays } from "../calendar";
 import { useFormat, useWords } from "../i18n";
 import { buildAddress, go } from "../route";
@@ -9,13 +9,12 @@ import { TurnView } from "./TurnView";
 import type { Thread } from "./threads";
 import { isUnderWay, type Turn } from "./turns";
 import { useScroll } from "./useScroll";
-import { Welcome } from "./Welcome";
 
 /** How far from what is seen more is loaded. */
 const NEAR = "900px";
 
 /** What was said, the newest at the bottom, where one stays unless one scrolls away. */
-export function ThreadView({ thread, onPick }: { thread: Thread; onPick: (example: string) => void }) {
+export function ThreadView({ thread, welcome }: { thread: Thread; welcome: ReactNode }) {
   const words = useWords().chat;
   const { region, inner, isAway, toBottom } = useScroll(thread);
   const toNewest = () => {
@@ -31,7 +30,7 @@ export function ThreadView({ thread, onPick }: { thread: Thread; onPick: (exampl
               <p>{words.privateNotice}</p>
             </Notice>
           )}
-          <Inside thread={thread} region={region} onPick={onPick} />
+          <Inside thread={thread} region={region} welcome={welcome} />
         </div>
       </section>
       {(isAway || thread.hasLater) && (
@@ -44,15 +43,16 @@ export function ThreadView({ thread, onPick }: { thread: Thread; onPick: (exampl
 interface InsideProps {
   thread: Thread;
   region: RefObject<HTMLElement | null>;
-  onPick: (example: string) => void;
+  /** What is shown where nothing was said yet. */
+  welcome: ReactNode;
 }
 
-function Inside({ thread, region, onPick }: InsideProps) {
+function Inside({ thread, region, welcome }: InsideProps) {
   if (thread.state === "loading") return <Skeleton lines={6} />;
   if (thread.state === "failed")
     return <ProblemNotice problem={thread.problem} onRetry={() => void openConversation(thread.key, null, true)} />;
   if (thread.state === "missing") return <Missing />;
-  if (!thread.turns.length) return thread.isPrivate ? null : <Welcome onPick={onPick} />;
+  if (!thread.turns.length) return thread.isPrivate ? null : welcome;
   const { key, isPrivate, turns } = thread;
   const isBusy = isUnderWay(turns.at(-1));
   return (

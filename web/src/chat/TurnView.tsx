@@ -1,4 +1,4 @@
-import { memo } from "react";
+import { memo, useMemo } from "react";
 import { isForeign } from "../hits";
 import { useFormat, useWords } from "../i18n";
 import { Button, IconButton, Notice, ProblemText } from "../ui";
@@ -10,11 +10,12 @@ import { undoNote } from "./learnedNotes";
 import { MessageLink } from "./MessageLink";
 import { Forgotten, Origin } from "./Origin";
 import { Question } from "./Question";
-import { ShapedBy } from "./ShapedBy";
-import { sayAgain } from "./sending";
+import { findReferences } from "./references";
+import { say, sayAgain } from "./sending";
 import { ToolLine } from "./ToolLine";
 import { getAnswer, isUnderWay, type Turn } from "./turns";
 import { Versions } from "./Versions";
+import { WhyAnswer } from "./WhyAnswer";
 
 interface TurnViewProps {
   turn: Turn;
@@ -27,7 +28,7 @@ interface TurnViewProps {
   isLast: boolean;
 }
 
-/** A message, its answer, and beside it what shaped it. */
+/** A message, its answer, and beside it why it is as it is. */
 export const TurnView = memo(function TurnView(props: TurnViewProps) {
   const { turn, isPrivate } = props;
   return (
@@ -35,7 +36,7 @@ export const TurnView = memo(function TurnView(props: TurnViewProps) {
       {(turn.question || turn.asked) && <Question {...props} />}
       {hasAnswer(turn) && <AnswerView {...props} />}
       {turn.shaped ? (
-        <ShapedBy turn={turn} shaped={turn.shaped} isPrivate={isPrivate} />
+        <WhyAnswer turn={turn} shaped={turn.shaped} isPrivate={isPrivate} />
       ) : (
         <div className="chat-shaped" />
       )}
@@ -49,7 +50,7 @@ function hasAnswer({ state, pieces, notes }: Turn): boolean {
 }
 
 function AnswerView(props: TurnViewProps) {
-  const { turn, conversation, isBusy } = props;
+  const { turn, conversation, isBusy, isLast } = props;
   const words = useWords().chat;
   const said = turn.replied.filter(({ role }) => role === "assistant");
   const foreign = said.find(isForeign);
@@ -57,6 +58,7 @@ function AnswerView(props: TurnViewProps) {
   const ids = turn.replied.flatMap(({ id }) => id ?? []).join(" ");
   const isGoing = isUnderWay(turn);
   const last = turn.pieces.at(-1);
+  const links = useMemo(() => findReferences(turn.shaped), [turn.shaped]);
   const undo = async (change: number) => {
     await undoNote(conversation, turn.id, change);
     await refreshStored(conversation, true);
@@ -76,7 +78,7 @@ function AnswerView(props: TurnViewProps) {
         piece.kind === "tool" ? (
           <ToolLine key={piece.id} tool={piece} isGoing={isGoing} />
         ) : (
-          <Markdown key={at} text={piece.text} isGrowing={isGoing && piece === last} />
+          <Markdown key={at} text={piece.text} isGrowing={isGoing && piece === last} links={links} />
         ),
       )}
       {isGoing && last?.kind !== "text" && (
@@ -88,6 +90,11 @@ function AnswerView(props: TurnViewProps) {
       {turn.notes.map((note) => (
         <LearnedNote key={`${note.action} ${note.change} ${note.fact.id}`} note={note} onUndo={undo} />
       ))}
+      {turn.asksToKeep && isLast && (
+        <Button small disabled={isBusy} onClick={() => void say(conversation, false, words.keepSaid, [])}>
+          {words.keep}
+        </Button>
+      )}
       {isForgotten && !turn.asked?.hidden && <Forgotten />}
       <Ending {...props} />
       {other && <Versions conversation={conversation} of={other} isBusy={isBusy} />}

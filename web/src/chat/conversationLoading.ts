@@ -59,14 +59,14 @@ async function fetchAround(key: string, message: number | null): Promise<Convers
 function showPage(key: string, detail: ConversationDetail, notes: PlacedNote[], aim: Aim | null): void {
   const ours = getThread(key)?.turns ?? [];
   const theirs = buildTurns(detail.messages);
-  const { title, searched: isSearched, earlier: hasEarlier, later: hasLater } = detail;
+  const { title, searched: isSearched, model, earlier: hasEarlier, later: hasLater } = detail;
   if (ours.length && hasSameEnd(ours, theirs)) {
-    alterThread(key, { title, isSearched, turns: mergeStored(ours, theirs) });
+    alterThread(key, { title, isSearched, model, turns: mergeStored(ours, theirs) });
     return;
   }
   const turns = placeNotes(theirs, notes, !hasEarlier);
   const loaded = { isLoading: null, loadProblem: null, state: "ready", problem: null } as const;
-  alterThread(key, { ...loaded, title, isSearched, hasEarlier, hasLater, turns, notes, aim });
+  alterThread(key, { ...loaded, title, isSearched, model, hasEarlier, hasLater, turns, notes, aim });
 }
 
 function hasSameEnd(ours: Turn[], theirs: Turn[]): boolean {

@@ -58,7 +58,8 @@ async function ask(key: string, isPrivate: boolean, turn: Turn, part: Partial<Ch
   const stopping = makeStopper(key);
   const { question: message, documents } = turn;
   try {
-    const request = { message, key, private: isPrivate, explain: true, documents, resume, ...part };
+    const model = thread.picked;
+    const request = { message, key, private: isPrivate, explain: true, documents, resume, model, ...part };
     for await (const event of api.streamChat(request, stopping.signal)) {
       alterTurn(key, turn.id, (now) => applyEvent(now, event));
     }

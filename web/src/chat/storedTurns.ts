@@ -1,7 +1,8 @@
 /** Stored messages as turns, page by page. */
 
 import type { HitSource, Message, ShapedBy, ToolCall } from "../api";
-import { newTurn, type Piece, type Shaped, type Stored, setResult, type Turn, type TurnState, toRecord } from "./turns";
+import type { Shaped } from "./sources";
+import { newTurn, type Piece, type Stored, setResult, type Turn, type TurnState, toRecord } from "./turns";
 
 const STATES: Record<Message["status"], TurnState> = {
   complete: "done",

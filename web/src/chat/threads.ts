@@ -16,6 +16,10 @@ export interface Thread {
   problem: Problem | null;
   title: string;
   isSearched: boolean;
+  /** The model that the conversation was given; null: the one that is set answers. */
+  model: string | null;
+  /** The model that was picked since, and is given to it with the next message. */
+  picked?: string;
   turns: Turn[];
   /** Whether there are stored turns before the first of these, and after the last. */
   hasEarlier: boolean;
@@ -179,6 +183,7 @@ export function makeEmptyThread(key: string, isPrivate: boolean): Thread {
     problem: null,
     title: "",
     isSearched: true,
+    model: null,
     turns: [],
     hasEarlier: false,
     hasLater: false,

@@ -2,16 +2,19 @@
 
 import { type ChatEvent, type Document, type Hit, type Message, type Preview, Problem, type StoredHit } from "../api";
 import { mergeNotes, type Note } from "./notes";
+import { markCited, type Shaped } from "./sources";
 
 /** A fact that went into a prompt; one that is no longer there has no content. */
 export interface UsedFact {
   id: string;
   content: string | null;
   line?: number | null;
+  cited?: boolean;
 }
 
 /** Something found for a question; of older answers perhaps only its place is known. */
-export type UsedHit = Omit<StoredHit, "source"> &
+export type UsedHit = Omit<StoredHit, "source" | "cited"> &
+  Partial<Pick<StoredHit, "cited">> &
   Pick<Hit, "source"> &
   Partial<Pick<Hit, "heading" | "time" | "speaker" | "trust" | "shown" | "bm25" | "vector">>;
 
@@ -20,13 +23,6 @@ export type Stored = Pick<
   Message,
   "id" | "role" | "parent" | "versions" | "trust" | "source" | "name" | "hidden" | "newer"
 >;
-
-/** What shaped an answer. */
-export interface Shaped {
-  facts: UsedFact[];
-  hits: UsedHit[];
-  leftOut: string[];
-}
 
 export interface ToolUse {
   kind: "tool";
@@ -61,6 +57,8 @@ export interface Turn {
   asked: Stored | null;
   /** The messages of the answer as they are stored, once they are known. */
   replied: Stored[];
+  /** Nothing was kept of a secret yet: the answer asks whether to keep it as it is. */
+  asksToKeep: boolean;
   /** What it follows, where somebody chose that: it takes the place of what followed until now. */
   after?: number;
 }
@@ -85,6 +83,7 @@ export function newTurn(question: string, documents: Document[], time: string | 
     notes: [],
     asked: null,
     replied: [],
+    asksToKeep: false,
   };
 }
 
@@ -129,7 +128,12 @@ export function applyEvent(turn: Turn, event: ChatEvent): Turn {
     case "error":
       return { ...turn, state: "failed", problem: new Problem(event.data) };
     case "done":
-      return { ...turn, state: "done" };
+      return {
+        ...turn,
+        state: "done",
+        shaped: turn.shaped && markCited(turn.shaped, event.data.cited),
+        asksToKeep: event.data.asksToKeep,
+      };
     default:
       return turn;
   }

@@ -1,6 +1,7 @@
 import type { ProblemCode } from "../api";
 import { en as chat } from "../chat/en";
 import { en as memory } from "../memory/en";
+import { en as models } from "../models/en";
 import { en as schedules } from "../schedules/en";
 import { en as settings } from "../settings/en";
 import { en as status } from "../status/en";
@@ -17,7 +18,9 @@ const PROBLEMS: Record<ProblemCode, string> = {
   model: "The model did not respond. Try again later, or check the model in Settings.",
   "locked-setting": "Whoever runs this server has fixed this setting, so it cannot be changed here.",
   "fixed-setting": "This setting can only be changed on the server's own computer, by whoever runs it.",
-  "foreign-address": "Data may not be sent to this address unless whoever runs this server allows it.",
+  "unconfirmed-address": "This address is outside this machine. Confirm that words may be sent there.",
+  "operator-only":
+    "Only whoever runs Turnleaf may do this. If that is you, open the page by the link that Turnleaf printed when it started.",
   unauthorized: "A token is needed. Please log in again.",
   "too-many-tokens": "Too many wrong tokens. Wait a minute, then try again.",
   "foreign-page": "The server does not accept requests from other pages. Open its own page.",
@@ -108,6 +111,7 @@ export const en = {
   },
   chat,
   memory,
+  models,
   schedules,
   settings,
   status,

@@ -1,6 +1,7 @@
 import type { ProblemCode } from "../api";
 import { zhTW as chat } from "../chat/zh-TW";
 import { zhTW as memory } from "../memory/zh-TW";
+import { zhTW as models } from "../models/zh-TW";
 import { zhTW as schedules } from "../schedules/zh-TW";
 import { zhTW as settings } from "../settings/zh-TW";
 import { zhTW as status } from "../status/zh-TW";
@@ -18,7 +19,8 @@ const PROBLEMS: Record<ProblemCode, string> = {
   model: "模型沒有正常回應。請稍後再試，或到「設定」檢查模型。",
   "locked-setting": "這項設定已由伺服器的管理者固定，不能在這裡更改。",
   "fixed-setting": "這項設定只能由管理者在伺服器那台電腦上更改。",
-  "foreign-address": "不能把資料送到這個網址，除非伺服器的管理者允許。",
+  "unconfirmed-address": "這個網址不在這台電腦上，請先確認可以把你說的話送到那裡。",
+  "operator-only": "只有執行 Turnleaf 的人可以這麼做。如果就是你，請從 Turnleaf 啟動時印出的連結開啟這個頁面。",
   unauthorized: "需要權杖，請重新登入。",
   "too-many-tokens": "輸入錯誤的權杖太多次了，請等一分鐘再試。",
   "foreign-page": "伺服器不接受其他網頁送來的要求，請開啟它自己的頁面。",
@@ -107,6 +109,7 @@ export const zhTW: typeof en = {
   },
   chat,
   memory,
+  models,
   schedules,
   settings,
   status,

@@ -17,7 +17,9 @@ import "./memory.css";
 const FileView = lazyView("memory file", () => import("./file/FileView"));
 const DailyView = lazyView("daily notes", () => import("./daily/DailyView"));
 
-const VIEWS = ["facts", "file", "daily", "learned"] as const;
+const ImportView = lazyView("import", () => import("./import/ImportView"));
+
+const VIEWS = ["facts", "file", "daily", "learned", "import"] as const;
 type View = (typeof VIEWS)[number];
 
 export default function MemoryPage() {
@@ -38,6 +40,7 @@ export default function MemoryPage() {
     { value: "file" as const, label: words.tabs.file, mark: isUnsaved ? words.file.unsaved : undefined },
     { value: "daily" as const, label: words.tabs.daily },
     { value: "learned" as const, label: words.tabs.learned, count: pending.value?.pending.length },
+    { value: "import" as const, label: words.tabs.import },
   ];
   return (
     <div className="page memory">
@@ -51,6 +54,7 @@ export default function MemoryPage() {
             {view === "file" && <FileView />}
             {view === "daily" && <DailyView />}
             {view === "learned" && <LearnedView pending={pending} />}
+            {view === "import" && <ImportView />}
           </Suspense>
         </Tabs>
       </div>

@@ -1,12 +1,15 @@
-import { type ReactNode, useCallback, useEffect, useId, useRef } from "react";
-import { api, type Setting, type SettingValue } from "../api";
+import { type ReactNode, useEffect, useId, useRef } from "react";
+import { api, type Setting } from "../api";
 import { useI18n, useWords } from "../i18n";
+import { ModelPanel } from "../models/ModelPanel";
+import { ModelState } from "../models/ModelState";
+import { useConfirmation } from "../models/useConfirmation";
+import { useModels } from "../models/useModels";
 import { LanguageChoice, ThemeChoice } from "../Preferences";
 import { useRoute } from "../route";
 import { useServerEvent } from "../serverEvents";
-import { Icon, PageHead, ProblemNotice, Skeleton, useToasts } from "../ui";
+import { Icon, PageHead, ProblemNotice, Skeleton } from "../ui";
 import { useLoaded } from "../useLoaded";
-import { findStaleAddress } from "./modelAddress";
 import { type Save, SettingRow } from "./SettingRow";
 import { FIRST, groupSettings } from "./settingGroups";
 import "./settings.css";
@@ -14,21 +17,16 @@ import "./settings.css";
 /** Everything that can be set, each with its meaning; what is changed holds at once. */
 export default function SettingsPage() {
   const words = useWords();
-  const toasts = useToasts();
+  const { confirm, question } = useConfirmation();
   const { value, problem, reload, set } = useLoaded((signal) => api.getSettings(signal), []);
   useServerEvent("settings", reload);
   useServerEvent("hello", reload);
 
-  const save = useCallback<Save>(
-    async (key: string, changed: SettingValue) => {
-      const left = key === "model" ? findStaleAddress(value?.settings ?? [], changed) : null;
-      await api.configure({ [key]: changed, ...(left && { modelUrl: null }) });
-      set(await api.getSettings());
-      if (!left) return;
-      toasts.show({ text: words.settings.addressCleared(left.modelUrl), undo: () => api.configure({ ...left }) });
-    },
-    [set, value, words, toasts],
-  );
+  const save: Save = async (key, changed) => {
+    const address = typeof changed === "string" ? changed : null;
+    await confirm(address, (isConfirmed) => api.configure({ [key]: changed, confirm: isConfirmed }));
+    set(await api.getSettings());
+  };
 
   return (
     <div className="page settings">
@@ -37,6 +35,7 @@ export default function SettingsPage() {
       </PageHead>
       {problem && <ProblemNotice problem={problem} onRetry={reload} />}
       {value ? <All settings={value.settings} save={save} /> : !problem && <Skeleton lines={8} />}
+      {question}
     </div>
   );
 }
@@ -50,12 +49,24 @@ function All({ settings, save }: { settings: Setting[]; save: Save }) {
       <Appearance />
       {groupSettings(settings).map(([group, found]) => (
         <Section key={group} {...words.settings.groups[group]} isWanted={group === wanted}>
+          {group === "model" && <ModelSetting />}
           {found.map((setting) => (
             <SettingRow key={setting.key} setting={setting} save={save} />
           ))}
         </Section>
       ))}
     </>
+  );
+}
+
+/** Which model answers, and another one in its place. */
+function ModelSetting() {
+  const models = useModels();
+  return (
+    <div className="settings-models">
+      <ModelState view={models.view} />
+      <ModelPanel models={models} />
+    </div>
   );
 }
 

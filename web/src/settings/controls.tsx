@@ -117,7 +117,7 @@ export function TextControl({ setting, ids, disabled, save, refuse }: ControlPro
         {...ids}
         value={draft}
         disabled={disabled}
-        placeholder={setting.key === "model" ? words.settings.automatic : words.settings.unset}
+        placeholder={words.settings.unset}
         list={suggestions && list}
         autoComplete="off"
         autoCapitalize="off"

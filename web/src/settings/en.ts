@@ -64,14 +64,9 @@ const fields: Record<string, FieldWords> = {
     meaning: "After this many, simple rules extract facts until midnight.",
     unit: "extractions",
   },
-  model: {
-    label: "Model that answers",
-    meaning:
-      "claude-cli, anthropic:NAME, openai:NAME or ollama:NAME. Enter recall to use no model: answers then only quote what is remembered. Leave empty to use what is found on the server's computer.",
-  },
-  modelUrl: {
-    label: "Address of the model",
-    meaning: "Where the model is served, if not at its usual address.",
+  instructions: {
+    label: "Instructions for every answer",
+    meaning: "What every answer is to follow, such as: Answer in one sentence.",
   },
   contextWindow: {
     label: "Context length of the model",
@@ -169,11 +164,9 @@ export const en = {
   notHere: "Can only be changed on the server's own computer, by whoever runs it.",
   reset: (value: string) => `Reset to default (${value})`,
   nothing: "none",
-  automatic: "Chosen automatically",
   unset: "Not set",
   saved: "Saved",
   wholeNumber: (least: number) => `Enter a whole number of at least ${least}.`,
   share: "Enter a number from 0 to 100.",
   percent: "percent",
-  addressCleared: (address: string) => `The address ${address} was cleared, because it belongs to another provider.`,
 };

@@ -4,11 +4,13 @@ type Group = "learning" | "memory" | "model" | "search" | "conversations" | "sla
 
 /** Has its own place at the top of the page. */
 export const FIRST = "autoExtract";
+/** Are set where the models are listed. */
+const OF_MODELS = ["model", "modelUrl"];
 
 const KEYS: Record<Exclude<Group, "other">, string[]> = {
   memory: ["enabled", "memoryMaxItems", "memoryMaxChars", "promptMaxTokens", "contextMaxTokens", "memoryLocation"],
   learning: ["extractIntervalSeconds", "minNewMessages", "flushThreshold", "extractModel", "extractDailyCalls"],
-  model: ["model", "modelUrl", "contextWindow", "claudeTimeoutMs"],
+  model: ["instructions", "contextWindow", "claudeTimeoutMs"],
   search: ["embeddings", "searchVectorWeight", "searchBm25Weight", "embeddingsUrl", "embeddingsModel"],
   conversations: [
     "conversationKeepDays",
@@ -22,7 +24,6 @@ const KEYS: Record<Exclude<Group, "other">, string[]> = {
 
 /** What may be meant; anything else can be typed. */
 export const SUGGESTIONS: Record<string, string[]> = {
-  model: ["recall", "claude-cli", "anthropic:", "openai:", "ollama:"],
   extractModel: ["rules", "claude-cli", "anthropic:", "openai:", "ollama:"],
   embeddingsUrl: ["http://localhost:11434/v1"],
 };
@@ -34,7 +35,7 @@ export function groupSettings(settings: Setting[]): [Group, Setting[]][] {
     group as Group,
     keys.flatMap((key) => byKey.get(key) ?? []),
   ]);
-  const placed = new Set([FIRST, ...Object.values(KEYS).flat()]);
+  const placed = new Set([FIRST, ...OF_MODELS, ...Object.values(KEYS).flat()]);
   const other = settings.filter((setting) => !placed.has(setting.key));
   return [...known, ["other", other] as [Group, Setting[]]].filter(([, found]) => found.length > 0);
 }

@@ -56,14 +56,9 @@ const fields: Record<string, FieldWords> = {
     meaning: "超過之後，到午夜前都改用簡單的規則學習。",
     unit: "次",
   },
-  model: {
-    label: "回答問題的模型",
-    meaning:
-      "可填 claude-cli、anthropic:名稱、openai:名稱或 ollama:名稱。填 recall 就不用模型，回答只會引用記得的內容。留空則自動選用伺服器那台電腦上找得到的模型。",
-  },
-  modelUrl: {
-    label: "模型的網址",
-    meaning: "模型不在預設的位置時才需要填。",
+  instructions: {
+    label: "每次回答都要遵守的指示",
+    meaning: "例如：用一句話回答。",
   },
   contextWindow: {
     label: "模型的上下文長度",
@@ -158,11 +153,9 @@ export const zhTW: typeof en = {
   notHere: "只能由管理者在伺服器那台電腦上更改。",
   reset: (value) => `恢復預設值（${value}）`,
   nothing: "無",
-  automatic: "自動選擇",
   unset: "未設定",
   saved: "已儲存",
   wholeNumber: (least) => `請填 ${least} 以上的整數。`,
   share: "請填 0 到 100 之間的數字。",
   percent: "百分比",
-  addressCleared: (address) => `已清除模型的網址 ${address}，因為它屬於另一家供應商。`,
 };

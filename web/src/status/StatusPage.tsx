@@ -1,7 +1,13 @@
 import { type ReactNode, useEffect, useId, useState } from "react";
-import { api, type KeptConversations, resolveAddress, type Status } from "../api";
+import { api, type KeptConversations, type ModelsView, resolveAddress, type Status } from "../api";
 import { capitalise } from "../format";
 import { useI18n } from "../i18n";
+import { describeModel } from "../models/ModelState";
+import { findLack, NO_MODEL } from "../models/modelChoices";
+import { OutcomeText } from "../models/OutcomeText";
+import { useConfirmation } from "../models/useConfirmation";
+import { type Models, useModels } from "../models/useModels";
+import { useTrial } from "../models/useTrial";
 import { buildAddress } from "../route";
 import { useConnection, useServerEvent } from "../serverEvents";
 import { Button, Icon, Meter, Notice, PageHead, ProblemNotice, Skeleton } from "../ui";
@@ -9,9 +15,9 @@ import { useLoaded } from "../useLoaded";
 import { rephrase, splitWhy, writeMoments } from "./phrases";
 import "./status.css";
 
-const PARTS = ["model", "learning", "search", "embeddings", "tokens"];
-/** Parts that are called by a name, which is written as it is. */
-const NAMES = ["model", "embeddings"];
+const PARTS = ["learning", "search", "embeddings", "tokens"];
+/** Is called by a name, which is written as it is. */
+const NAMED = "embeddings";
 
 /** How everything is, as `turnleaf doctor` sees it, and live. */
 export default function StatusPage() {
@@ -40,10 +46,11 @@ export default function StatusPage() {
 }
 
 function All({ status }: { status: Status }) {
+  const models = useModels();
   return (
     <>
-      <Verdict status={status} />
-      <AtWork status={status} />
+      <Verdict status={status} models={models.view} />
+      <AtWork status={status} models={models} />
       <Files status={status} />
       <Versions status={status} />
       <ForPrograms />
@@ -52,11 +59,12 @@ function All({ status }: { status: Status }) {
 }
 
 /** Whether all is well, and if not, what to do. */
-function Verdict({ status }: { status: Status }) {
+function Verdict({ status, models }: { status: Status; models: ModelsView | null }) {
   const { words, format } = useI18n();
   const isAway = useConnection() === "away";
   const errors = status.problems.filter(({ level }) => level === "error").length;
-  const others = status.problems.length - errors;
+  const lack = !errors && models && findLack(models) ? describeModel(models, words.models) : null;
+  const others = status.problems.length - errors + (lack ? 1 : 0);
   const said = errors ? words.status.bad(errors) : others ? words.status.warnings(others) : words.status.good;
   const level = errors ? "danger" : others ? "warn" : "good";
   return (
@@ -66,6 +74,11 @@ function Verdict({ status }: { status: Status }) {
         {said}
       </p>
       {isAway && <Notice tone="warn">{words.status.away}</Notice>}
+      {lack && (
+        <Notice tone="warn">
+          <p>{lack}</p>
+        </Notice>
+      )}
       {status.problems.map(({ level: its, message }) => (
         <Notice key={message} tone={its === "error" ? "danger" : "warn"}>
           <p>{capitalise(writeMoments(rephrase(message, words.status.phrases), format.dateTime))}</p>
@@ -85,11 +98,12 @@ function Verdict({ status }: { status: Status }) {
   );
 }
 
-function AtWork({ status }: { status: Status }) {
+function AtWork({ status, models }: { status: Status; models: Models }) {
   const { words } = useI18n();
   return (
     <Section title={words.status.atWork}>
       <div className="status-parts">
+        <ModelPart models={models} />
         {PARTS.flatMap((name) => {
           const text = status.parts[name];
           return text === undefined ? [] : <Part key={name} name={name} text={rephrase(text, words.status.phrases)} />;
@@ -101,16 +115,53 @@ function AtWork({ status }: { status: Status }) {
   );
 }
 
+/** Which model answers, whether it can, and where words go; whoever may choose one can try it. */
+function ModelPart({ models }: { models: Models }) {
+  const { words } = useI18n();
+  const { confirm, question } = useConfirmation();
+  const trial = useTrial(models, confirm);
+  const { view } = models;
+  const name = view?.current.name ?? "";
+  const choice = { model: name, url: null };
+  const canTest = view?.operator && name !== NO_MODEL && !findLack(view);
+  return (
+    <div className="card status-part">
+      <h3>{words.status.parts.model}</h3>
+      {view ? (
+        <>
+          <p className="status-main">{name === NO_MODEL ? words.models.noModel : name}</p>
+          {name === NO_MODEL && <p className="status-why">{words.models.none}</p>}
+          {findLack(view) && <p className="status-why">{words.models.cannot}</p>}
+          <p className="status-why">{view.wordsGo.local ? words.models.stay : words.models.goTo(view.wordsGo.to)}</p>
+        </>
+      ) : (
+        <p className="status-why">{words.models.looking}</p>
+      )}
+      {canTest && (
+        <div>
+          <Button small busy={trial.underWay !== null} onClick={() => trial.test(choice)}>
+            {words.models.test}
+          </Button>
+          <OutcomeText trial={trial} choice={choice} />
+        </div>
+      )}
+      <a className="status-more" href={`${buildAddress("settings")}?group=model`}>
+        {words.status.more.model} <Icon name="chevronRight" />
+      </a>
+      {question}
+    </div>
+  );
+}
+
 /** One part: what it is, and in smaller letters why, or what to do for more. */
 function Part({ name, text }: { name: string; text: string }) {
   const { words } = useI18n();
   const { main, why } = splitWhy(text);
-  const isName = NAMES.includes(name);
   const more = words.status.more[name];
   return (
     <div className="card status-part">
       <h3>{words.status.parts[name]}</h3>
-      <p className="status-main">{isName ? main : capitalise(main)}</p>
+      <p className="status-main">{name === NAMED ? main : capitalise(main)}</p>
       {why && <p className="status-why">{capitalise(why)}</p>}
       {more && (
         <a className="status-more" href={`${buildAddress("settings")}?group=${name}`}>

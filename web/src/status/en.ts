@@ -1,8 +1,11 @@
 import type { Phrase } from "./phrases";
 
 const phrases: Phrase[] = [
-  [/\(no model is set up\b.*\)/s, "(no model is set up; choose one in Settings)"],
-  [/\([A-Z_]+ names it\)/, "(fixed by whoever runs this server)"],
+  [
+    /^(\S+) cannot answer: \S+ is not set; .*$/s,
+    "$1 cannot answer: its key is missing; set it in Settings, or choose another model",
+  ],
+  [/^(\S+) cannot answer: (the program .*); run .*$/s, "$1 cannot answer: $2; choose another model in Settings"],
   [
     /^none \((?:install|pip install)\b.*\)/s,
     "none (whoever runs this server can install one, or enter its address in Settings)",

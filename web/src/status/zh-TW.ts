@@ -2,6 +2,9 @@ import type { en } from "./en";
 import type { Phrase } from "./phrases";
 
 const phrases: Phrase[] = [
+  [/^(\S+) cannot answer: \S+ is not set; .*$/s, "$1 無法回答：缺少金鑰，請到「設定」填入，或選擇其他模型。"],
+  [/^(\S+) cannot answer: the program .*$/s, "$1 無法回答：沒有安裝 claude 程式，請到「設定」選擇其他模型。"],
+  [/^(\S+) cannot be reached; check that .*$/s, "連不上 $1。請確認那裡的伺服器正在執行。"],
   [/^by words and meaning$/, "比對字詞與語意"],
   [/^by words alone(?: \(.*\))?/s, "只比對字詞"],
   [/^not possible/, "無法使用"],
@@ -13,10 +16,6 @@ const phrases: Phrase[] = [
   [/^estimate(?: \(install\b.*\))?/s, "估算"],
   [/; nothing yet$/, "；尚未學到什麼"],
   [/; (\d[\d,]*) calls? of a model today, ([\d,]+) at most$/, "；今天用模型學習了 $1 次，上限 $2 次"],
-  [/\(the program claude is installed\)/, "（找到已安裝的 claude 程式）"],
-  [/\(the settings name it\)/, "（由設定指定）"],
-  [/\([A-Z_]+ names it\)/, "（已由伺服器的管理者固定）"],
-  [/\(no model is set up\b.*\)/s, "（還沒有設定模型，請到「設定」選擇）"],
   [/^none \((?:install|pip install)\b.*\)/s, "無（可以請伺服器的管理者安裝，或到「設定」填入語意模型的網址）"],
   [/^none\b(?! \(optional)/, "無"],
   [/\(EMBEDDINGS is off\)/, "（已在「設定」中關閉）"],

@@ -4,7 +4,7 @@ import type { Definition, Nodes, Parents, RootContent, Table, TableCell } from "
 import { fromMarkdown } from "mdast-util-from-markdown";
 import { gfmFromMarkdown } from "mdast-util-gfm";
 import { gfm } from "micromark-extension-gfm";
-import { createElement, Fragment, memo, type ReactNode, useRef } from "react";
+import { createContext, createElement, Fragment, memo, type ReactNode, useContext, useRef } from "react";
 import { CopyButton } from "./CopyButton";
 import "./markdown.css";
 import { closeUnfinished } from "./unfinishedMarkdown";
@@ -19,19 +19,28 @@ interface MarkdownProps {
   text: string;
   /** More of it is to come: then it is read on from its last block, and what is half is mended. */
   isGrowing?: boolean;
+  /** Where references such as `#17` lead within the page; others stay text. */
+  links?: Links;
 }
 
+type Links = ReadonlyMap<string, string>;
+const NO_LINKS: Links = new Map();
+const LinksContext = createContext(NO_LINKS);
+const REFERENCE = /(?<=[(（,，]\s?)(#[\w-]{1,24})(?=[)）])/;
+
 /** Show a text as Markdown. */
-export const Markdown = memo(function Markdown({ text, isGrowing = false }: MarkdownProps) {
+export const Markdown = memo(function Markdown({ text, isGrowing = false, links = NO_LINKS }: MarkdownProps) {
   const before = useRef<Read>(NOTHING);
   const read = isGrowing ? readOn(text, before.current) : readWhole(text);
   before.current = isGrowing ? read : NOTHING;
   return (
-    <div className="markdown">
-      {read.blocks.map((block) => (
-        <BlockView key={block.start} block={block} names={read.names} />
-      ))}
-    </div>
+    <LinksContext value={links}>
+      <div className="markdown">
+        {read.blocks.map((block) => (
+          <BlockView key={block.start} block={block} names={read.names} />
+        ))}
+      </div>
+    </LinksContext>
   );
 });
 
@@ -95,7 +104,7 @@ function renderChildren(node: Parents, names: Names): ReactNode {
 function renderNode(node: Nodes, names: Names): ReactNode {
   switch (node.type) {
     case "text":
-      return renderStrong(node.value);
+      return <PlainText text={node.value} />;
     case "paragraph":
       return <p>{renderChildren(node, names)}</p>;
     case "heading":
@@ -151,6 +160,22 @@ function renderNode(node: Nodes, names: Names): ReactNode {
     default:
       return null;
   }
+}
+
+/** Text in which references that lead somewhere are links. */
+function PlainText({ text }: { text: string }) {
+  const links = useContext(LinksContext);
+  if (!links.size || !REFERENCE.test(text)) return renderStrong(text);
+  return text.split(REFERENCE).map((part, at) => {
+    const address = at % 2 ? links.get(part) : undefined;
+    return address ? (
+      <a key={at} href={address}>
+        {part}
+      </a>
+    ) : (
+      <Fragment key={at}>{renderStrong(part)}</Fragment>
+    );
+  });
 }
 
 function renderStrong(text: string): ReactNode {

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "react";
 import { IconButton } from "./Button";
 import { Input } from "./Field";
 
-const PAUSE_MS = 180;
+const PAUSE_MS = 80;
 
 interface SearchBoxProps {
   query: string;

@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type ReactNode, useId } from "react";
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef } from "react";
 import { Icon, type IconName } from "./Icon";
 
 interface Tab<Value extends string> {
@@ -25,6 +25,12 @@ const STEPS: Record<string, number> = { ArrowRight: 1, ArrowLeft: -1 };
 /** Several views in one place; arrow keys go from one to the next. */
 export function Tabs<Value extends string>({ label, tabs, value, onChange, children }: TabsProps<Value>) {
   const id = useId();
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    // On a narrow screen the row of tabs scrolls; not the page.
+    const chosen = list.current?.querySelector<HTMLElement>("[aria-selected=true]");
+    if (chosen) list.current!.scrollLeft = chosen.offsetLeft + chosen.offsetWidth - list.current!.clientWidth;
+  }, [value]);
   const move = (event: KeyboardEvent) => {
     const at = tabs.findIndex((tab) => tab.value === value);
     const ends: Record<string, number> = { Home: 0, End: tabs.length - 1 };
@@ -37,7 +43,7 @@ export function Tabs<Value extends string>({ label, tabs, value, onChange, child
   };
   return (
     <>
-      <div role="tablist" aria-label={label} className="tabs" onKeyDown={move}>
+      <div ref={list} role="tablist" aria-label={label} className="tabs" onKeyDown={move}>
         {tabs.map((tab) => (
           <button
             key={tab.value}

@@ -10,6 +10,7 @@ export { ExplanationText, Notice, ProblemNotice, ProblemText } from "./Notice";
 export { PageHead, useTitle } from "./PageHead";
 export { SearchBox } from "./SearchBox";
 export { Segmented } from "./Segmented";
+export { Select } from "./Select";
 export { Slider } from "./Slider";
 export { Skeleton, Spinner } from "./Spinner";
 export { Switch } from "./Switch";

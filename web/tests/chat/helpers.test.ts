@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { Preview } from "../../src/api";
 import { countBytes, readFiles, Refusal } from "../../src/chat/documents";
-import { findNearest } from "../../src/chat/nearestFacts";
 import { getTitle, groupByAge } from "../../src/chat/pastConversations";
 import { splitPrompt } from "../../src/chat/promptParts";
+import { markCited, splitSources } from "../../src/chat/sources";
 import { makeEmptyThread } from "../../src/chat/threads";
 import { newTurn } from "../../src/chat/turns";
 
@@ -30,20 +30,28 @@ describe("files that are attached", () => {
   });
 });
 
-describe("the facts nearest to an answer", () => {
-  const facts = ["客廳的燈叫做小明", "陽台的植物每週澆水", "Mei is allergic to peanuts", "I live in Taichung"];
-  const items = facts.map((content) => ({ content }));
+describe("what an answer rests on", () => {
+  const nowhere = { file: "", line: 1, date: null, id: null, score: null, conversation: null, message: null, text: "" };
+  const shaped = {
+    facts: [
+      { id: "a", content: "客廳的燈叫做小明" },
+      { id: "b", content: "I live in Taichung" },
+    ],
+    hits: [
+      { ...nowhere, source: "daily" as const },
+      { ...nowhere, source: "conversations" as const },
+    ],
+    leftOut: [],
+  };
 
-  test.each([
-    ["客廳的燈叫什麼？", "", [facts[0]]],
-    ["What can Mei not eat?", "She is allergic to peanuts.", [facts[2]]],
-    ["What is the weather like?", "", []],
-  ])("to %s", (question, answer, nearest) => {
-    expect(findNearest(items, question, answer).map(({ content }) => content)).toEqual(nearest);
+  test("stands apart from what else was in the prompt", () => {
+    const { cited, others } = splitSources(markCited(shaped, { facts: ["b", "gone"], hits: [1] }));
+    expect(cited.map((one) => (one.kind === "fact" ? one.fact.id : one.hit.source))).toEqual(["b", "conversations"]);
+    expect(others.map((one) => (one.kind === "fact" ? one.fact.id : one.hit.source))).toEqual(["a", "daily"]);
   });
 
-  test("are none of those whose text is gone", () => {
-    expect(findNearest([{ content: null }], "燈", "")).toEqual([]);
+  test("is nothing while the answer is on its way", () => {
+    expect(splitSources(shaped).cited).toEqual([]);
   });
 });
 

@@ -1,13 +1,29 @@
 import { expect, test } from "vitest";
 import type { Fact } from "../../src/api";
-import { getGroupId, groupByCategory } from "../../src/memory/facts/factGroups";
+import { groupByCategory, splitIntoChunks } from "../../src/memory/facts/factGroups";
+
+function makeFacts(...facts: [string | null, string][]): Fact[] {
+  return facts.map(([category, content]) => ({ category, content }) as Fact);
+}
 
 test("facts stand below their categories, in the order of the file", () => {
-  const facts = [["家", "燈"], [null, "茶"], ["家", "窗"]].map(([category, content]) => ({ category, content }) as Fact);
-  const groups = groupByCategory(facts).map(([category, some]) => [category, some.map((fact) => fact.content)]);
-  expect(groups).toEqual([["家", ["燈", "窗"]], [null, ["茶"]]]);
+  const groups = groupByCategory(makeFacts(["家", "燈"], [null, "茶"], ["家", "窗"]));
+  expect(groups.map(({ category, facts }) => [category, facts.map((fact) => fact.content)])).toEqual([
+    ["家", ["燈", "窗"]],
+    [null, ["茶"]],
+  ]);
 });
 
-test("a category without a name and one of any name have different places", () => {
-  expect(new Set([null, "家", "a b", "a/b"].map(getGroupId)).size).toBe(4);
+test("a category that is too large for a chunk goes on in the next", () => {
+  const groups = groupByCategory(makeFacts(["a", "1"], ["b", "2"], ["b", "3"], ["b", "4"], ["c", "5"]));
+  const chunks = splitIntoChunks(groups, 2);
+  expect(
+    chunks.map(({ parts }) => parts.map(({ group, start, facts }) => [group.category, start, facts.length])),
+  ).toEqual([
+    [["a", 0, 1], ["b", 0, 1]],
+    [["b", 1, 2]],
+    [["c", 0, 1]],
+  ]);
+  expect(chunks.map((chunk) => chunk.rows)).toEqual([2, 2, 1]);
+  expect(splitIntoChunks([], 2)).toEqual([]);
 });

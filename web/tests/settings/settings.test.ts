@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Setting } from "../../src/api";
 import { en } from "../../src/settings/en";
-import { findStaleAddress } from "../../src/settings/modelAddress";
 import { formatPercent, parsePercent, parseWholeNumber } from "../../src/settings/parseValue";
 import { FIRST, groupSettings } from "../../src/settings/settingGroups";
 import { zhTW } from "../../src/settings/zh-TW";
@@ -12,15 +11,15 @@ function make(key: string, value: unknown = null, from = "file"): Setting {
 
 describe("settings", () => {
   test("stand in their groups, in the page's order whatever the server's", () => {
-    const groups = groupSettings([make("model"), make("memoryMaxItems"), make("enabled")]);
+    const groups = groupSettings([make("contextWindow"), make("memoryMaxItems"), make("enabled")]);
     expect(groups.map(([group, some]) => [group, some.map(({ key }) => key)])).toEqual([
       ["memory", ["enabled", "memoryMaxItems"]],
-      ["model", ["model"]],
+      ["model", ["contextWindow"]],
     ]);
   });
 
-  test("that the page does not know come last, and the first one has a place of its own", () => {
-    expect(groupSettings([make(FIRST), make("tomorrows")]).map(([group]) => group)).toEqual(["other"]);
+  test("that the page does not know come last; the first one and the model have places of their own", () => {
+    expect(groupSettings([make(FIRST), make("model"), make("modelUrl"), make("tomorrows")]).map(([group]) => group)).toEqual(["other"]);
   });
 
   test("are described in both languages", () => {
@@ -57,21 +56,5 @@ describe("what is typed", () => {
 
   test("is read as it was written", () => {
     for (const share of [0, 0.07, 0.333, 0.7, 1]) expect(parsePercent(formatPercent(share))).toBe(share);
-  });
-});
-
-describe("the address of a model", () => {
-  const settings = [make("model", "ollama:qwen"), make("modelUrl", "http://localhost:11434")];
-
-  test("is left behind by a model of another provider", () => {
-    expect(findStaleAddress(settings, "openai:gpt")).toEqual({ model: "ollama:qwen", modelUrl: "http://localhost:11434" });
-  });
-
-  test.each(["ollama:llama", "recall", "claude-cli"])("does no harm to %s", (model) => {
-    expect(findStaleAddress(settings, model)).toBeNull();
-  });
-
-  test("is not touched where somebody else has fixed it", () => {
-    expect(findStaleAddress([settings[0]!, make("modelUrl", "http://x", "environment")], "openai:gpt")).toBeNull();
   });
 });

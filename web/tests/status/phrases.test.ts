@@ -6,15 +6,24 @@ import { zhTW } from "../../src/status/zh-TW";
 describe("what the server says of itself", () => {
   test.each([
     [
-      "recall (no model is set up; run turnleaf config model ollama:NAME)",
-      "recall (no model is set up; choose one in Settings)",
-      "recall （還沒有設定模型，請到「設定」選擇）",
-    ],
-    ["claude-cli (TURNLEAF_MODEL names it)", "claude-cli (fixed by whoever runs this server)", "claude-cli （已由伺服器的管理者固定）"],
-    [
       "none (pip install 'turnleaf[embeddings]', or set EMBEDDINGS_URL)",
       "none (whoever runs this server can install one, or enter its address in Settings)",
       "無（可以請伺服器的管理者安裝，或到「設定」填入語意模型的網址）",
+    ],
+    [
+      "groq:llama cannot answer: GROQ_API_KEY is not set; run turnleaf setup",
+      "groq:llama cannot answer: its key is missing; set it in Settings, or choose another model",
+      "groq:llama 無法回答：缺少金鑰，請到「設定」填入，或選擇其他模型。",
+    ],
+    [
+      "claude-cli cannot answer: the program claude is not installed; run turnleaf setup",
+      "claude-cli cannot answer: the program claude is not installed; choose another model in Settings",
+      "claude-cli 無法回答：沒有安裝 claude 程式，請到「設定」選擇其他模型。",
+    ],
+    [
+      "http://localhost:11434/v1 cannot be reached; check that its server runs, and the network",
+      "http://localhost:11434/v1 cannot be reached; check that its server runs, and the network",
+      "連不上 http://localhost:11434/v1。請確認那裡的伺服器正在執行。",
     ],
     ["none (optional)", "none (optional)", "沒有，也不需要"],
     ["by words and meaning", "by words and meaning", "比對字詞與語意"],
@@ -24,7 +33,7 @@ describe("what the server says of itself", () => {
       "3 conversations, 6 messages, oldest 2026-11-17",
       "3 段對話，6 則訊息，最早的是 2026-11-17",
     ],
-    ["openai:x at http://localhost/v1 (the settings name it)", "openai:x at http://localhost/v1 (the settings name it)", "openai:x，網址 http://localhost/v1 （由設定指定）"],
+    ["bge-m3 at http://localhost/v1", "bge-m3 at http://localhost/v1", "bge-m3，網址 http://localhost/v1"],
     ["by rules; nothing yet", "by rules; nothing yet", "規則；尚未學到什麼"],
     [
       "there is a second data folder at /a/b, which is not used; --data-dir or TURNLEAF_DATA_DIR chooses between them",

@@ -1,7 +1,7 @@
 /** Notes of the day, by date. */
 
 import { type FormEvent, type KeyboardEvent, type ReactNode, useState } from "react";
-import { api, type Day } from "../../api";
+import { api, type Day, type DayLog } from "../../api";
 import { addDays, getToday, isDay } from "../../calendar";
 import { useFormat, useWords } from "../../i18n";
 import { buildAddress, useRoute } from "../../route";
@@ -11,6 +11,8 @@ import { isComposing } from "../../ui/keyboard";
 import { Markdown } from "../../ui/Markdown";
 import { useLoaded } from "../../useLoaded";
 import { Calendar } from "./Calendar";
+import { NoteRow } from "./NoteRow";
+import { hasOnlyNotes, removeTitle } from "./noteText";
 import "./daily.css";
 
 export default function DailyView() {
@@ -92,9 +94,14 @@ function DayNotes({ date, onAdded }: { date: string; onAdded: () => void }) {
       {note.problem && <ProblemNotice problem={note.problem} onRetry={note.reload} />}
       {!note.value && !note.problem && <Skeleton lines={5} />}
       {note.value?.exists && (
-        <div className="card day-notes">
-          <Markdown text={removeTitle(note.value.content, date)} />
-        </div>
+        <Notes
+          date={date}
+          note={note.value}
+          onChanged={() => {
+            note.reload();
+            onAdded();
+          }}
+        />
       )}
       {note.value && !note.value.exists && (
         <EmptyState icon="calendar" title={words.emptyTitle}>
@@ -105,9 +112,37 @@ function DayNotes({ date, onAdded }: { date: string; onAdded: () => void }) {
   );
 }
 
-/** The file begins with its date, which stands above already. */
-function removeTitle(content: string, date: string): string {
-  return content.replace(new RegExp(`^\\s*# ${date}[ \\t]*\\r?\\n`), "");
+interface NotesProps {
+  date: string;
+  note: DayLog;
+  onChanged: () => void;
+}
+
+/** The notes of a day, each of which can be changed; what else somebody wrote there stands above them. */
+function Notes({ date, note, onChanged }: NotesProps) {
+  const words = useWords().memory.daily;
+  const text = removeTitle(note.content, date);
+  const rows = (
+    <ul role="list" className="card note-list" aria-label={words.list}>
+      {note.entries.map((entry, at) => (
+        <NoteRow key={`${at} ${entry}`} date={date} entry={entry} onChanged={onChanged} />
+      ))}
+    </ul>
+  );
+  if (hasOnlyNotes(text)) return rows;
+  return (
+    <>
+      <div className="card day-notes">
+        <Markdown text={text} />
+      </div>
+      {note.entries.length > 0 && (
+        <details className="note-details">
+          <summary>{words.editAll}</summary>
+          {rows}
+        </details>
+      )}
+    </>
+  );
 }
 
 function AddNote({ onAdded }: { onAdded: () => void }) {

@@ -1,41 +1,82 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { api, type Fact, toProblem } from "../../api";
 import { useFormat, useWords } from "../../i18n";
-import { Button, Field, Icon, IconButton, ProblemText, TextArea } from "../../ui";
+import { Badge, Button, Field, Icon, IconButton, ProblemText, TextArea } from "../../ui";
 import { isComposing } from "../../ui/keyboard";
 import { describeOrigin, getOriginIcon } from "../factOrigins";
 
 interface FactRowProps {
   fact: Fact;
+  /** Its place among those below its heading, and how many these are: not all of them are drawn. */
+  place: number;
+  size: number;
   /** The Tab key leads here. */
   isCurrent: boolean;
   isEditing: boolean;
+  isSelected: boolean;
   onCurrent: () => void;
   onEdit: () => void;
   onStop: () => void;
   onSaved: () => void;
   onDelete: () => void;
+  onToggle: () => void;
+  onPin: () => void;
 }
 
 /** One fact: what it says, who brought it and when, and what can be done with it. */
-export function FactRow({ fact, isCurrent, isEditing, onCurrent, onEdit, onStop, onSaved, onDelete }: FactRowProps) {
-  const words = useWords();
-  const reach = isCurrent ? 0 : -1;
+export function FactRow(props: FactRowProps) {
+  const { fact, isEditing, isSelected, onStop, onSaved } = props;
+  const reach = props.isCurrent ? 0 : -1;
   return (
-    <li className="fact" data-id={fact.id} tabIndex={isEditing ? undefined : reach} onFocus={onCurrent}>
-      {isEditing ? (
-        <FactEditor fact={fact} onStop={onStop} onSaved={onSaved} />
-      ) : (
-        <>
-          <p className="fact-text">{fact.content}</p>
-          <FactOrigin fact={fact} />
-          <div className="fact-actions">
-            <IconButton small icon="edit" label={words.common.edit} tabIndex={reach} onClick={onEdit} />
-            <IconButton small icon="trash" label={words.common.delete} tabIndex={reach} onClick={onDelete} />
-          </div>
-        </>
-      )}
+    <li
+      className={`fact${isSelected ? " is-selected" : ""}`}
+      data-id={fact.id}
+      aria-posinset={props.place}
+      aria-setsize={props.size}
+      tabIndex={isEditing ? undefined : reach}
+      onFocus={props.onCurrent}
+    >
+      {isEditing ? <FactEditor fact={fact} onStop={onStop} onSaved={onSaved} /> : <ShownFact {...props} reach={reach} />}
     </li>
+  );
+}
+
+function ShownFact({ fact, reach, isSelected, onEdit, onDelete, onToggle, onPin }: FactRowProps & { reach: number }) {
+  const words = useWords();
+  const own = words.memory.facts;
+  return (
+    <>
+      <input
+        type="checkbox"
+        className="fact-check"
+        aria-label={own.select(fact.content)}
+        tabIndex={reach}
+        checked={isSelected}
+        onChange={onToggle}
+      />
+      <p className="fact-text">
+        {fact.content}
+        {fact.pinned && (
+          <Badge tone="accent">
+            <Icon name="pin" />
+            {own.pinned}
+          </Badge>
+        )}
+      </p>
+      <FactOrigin fact={fact} />
+      <div className="fact-actions">
+        <IconButton
+          small
+          icon="pin"
+          label={fact.pinned ? own.unpin : own.pin}
+          aria-pressed={fact.pinned}
+          tabIndex={reach}
+          onClick={onPin}
+        />
+        <IconButton small icon="edit" label={words.common.edit} tabIndex={reach} onClick={onEdit} />
+        <IconButton small icon="trash" label={words.common.delete} tabIndex={reach} onClick={onDelete} />
+      </div>
+    </>
   );
 }
 

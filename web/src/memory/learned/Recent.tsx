@@ -1,10 +1,11 @@
 import { useState } from "react";
 import { api, type Change } from "../../api";
-import { useWords } from "../../i18n";
+import { useFormat, useWords } from "../../i18n";
 import { useServerEvent } from "../../serverEvents";
 import { Badge, Button, EmptyState, ProblemNotice, Skeleton, useToasts } from "../../ui";
 import { useLoaded } from "../../useLoaded";
 import { Provenance } from "./Provenance";
+import { buildTimeline, findKind } from "./timeline";
 
 const PAGE = 30;
 const MOST = 500;
@@ -13,6 +14,7 @@ const MOST = 500;
 export function Recent() {
   const words = useWords();
   const own = words.memory.learned;
+  const format = useFormat();
   const [limit, setLimit] = useState(PAGE);
   const loaded = useLoaded((signal) => api.getChanges({ learnt: true, limit }, signal), [limit]);
   const learning = useLoaded((signal) => api.getConfig(signal), []);
@@ -20,6 +22,8 @@ export function Recent() {
   useServerEvent("settings", learning.reload);
 
   const changes = loaded.value?.changes ?? [];
+  const names = { week: own.timeline.week, lastWeek: own.timeline.lastWeek };
+  const parts = buildTimeline(changes, new Date(), words.memory.daily.weekStart);
   const isOff = learning.value?.autoExtract === false;
   return (
     <section aria-labelledby="recent">
@@ -34,13 +38,19 @@ export function Recent() {
           <p>{isOff ? own.emptyOff : own.emptyText}</p>
         </EmptyState>
       )}
-      {changes.length > 0 && (
-        <ol role="list" className="card learnings" aria-labelledby="recent">
-          {changes.map((change) => (
-            <Learning key={change.n} change={change} onUndone={loaded.reload} />
-          ))}
-        </ol>
-      )}
+      {parts.map((part) => (
+        <div key={part.period} className="timeline-part">
+          <h3>
+            {names[part.period as keyof typeof names] ?? format.month(part.period)}
+            <span>{own.timeline.counts(part.added, part.updated, part.removed)}</span>
+          </h3>
+          <ol role="list" className="card learnings" aria-label={own.recentTitle}>
+            {part.changes.map((change) => (
+              <Learning key={change.n} change={change} onUndone={loaded.reload} />
+            ))}
+          </ol>
+        </div>
+      ))}
       {loaded.value?.more && limit < MOST && (
         <Button
           className="learned-older"
@@ -71,7 +81,7 @@ function Learning({ change, onUndone }: { change: Change; onUndone: () => void }
       setUndoing(false);
     }
   };
-  const kind = change.after ? (change.before ? own.updated : own.added) : own.removed;
+  const kind = own[findKind(change)];
   return (
     <li className={`learning-row${change.undone ? " is-undone" : ""}`}>
       <div className="learning-what">

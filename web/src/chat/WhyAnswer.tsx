@@ -1,16 +1,13 @@
 import { useId, useMemo, useState } from "react";
 import { describeScore, getHitAddress, isForeign } from "../hits";
 import { useFormat, useWords, type Words } from "../i18n";
-import { buildAddress } from "../route";
 import { Button, Icon, type IconName } from "../ui";
 import { MessageLink } from "./MessageLink";
-import { findNearest } from "./nearestFacts";
 import { PromptDialog } from "./PromptDialog";
-import { getAnswer, type Shaped, type Turn, type UsedFact, type UsedHit } from "./turns";
+import { type Shaped, type Source, splitSources } from "./sources";
+import type { Turn, UsedHit } from "./turns";
+import { UsedFactView } from "./UsedFactView";
 
-const FEW = 3;
-const FEW_FOUND = 2;
-const QUERY_CHARS = 60;
 const ICONS: Record<UsedHit["source"], IconName> = {
   memory: "leaf",
   older: "leaf",
@@ -18,27 +15,22 @@ const ICONS: Record<UsedHit["source"], IconName> = {
   conversations: "chat",
 };
 
-interface ShapedByProps {
+interface WhyAnswerProps {
   turn: Turn;
   shaped: Shaped;
   isPrivate: boolean;
 }
 
-/** What shaped an answer: of all memories in the prompt those that share words with it, and what was found. */
-export function ShapedBy({ turn, shaped, isPrivate }: ShapedByProps) {
+/** Why an answer is as it is: what it rests on, and what else was in its prompt. */
+export function WhyAnswer({ turn, shaped, isPrivate }: WhyAnswerProps) {
   const words = useWords().chat;
   const id = useId();
   const [isOpen, setOpen] = useState(false);
-  const isDone = turn.state === "done";
-  const close = useMemo(
-    () => findNearest(shaped.facts, turn.question, isDone ? getAnswer(turn) : ""),
-    [shaped.facts, turn.question, isDone],
-  );
-  const count = Math.min(close.length, FEW) + shaped.hits.length;
-  const isNothing = !shaped.facts.length && !shaped.hits.length;
+  const { cited, others } = useMemo(() => splitSources(shaped), [shaped]);
+  const isMarked = turn.state !== "done" || cited.length > 0;
   const none = isPrivate ? words.privateUsed : words.nothingUsed;
   return (
-    <div role="group" className={`chat-shaped${isOpen ? " chat-shaped-open" : ""}`} aria-label={words.shapedBy}>
+    <div role="group" className={`chat-shaped${isOpen ? " chat-shaped-open" : ""}`} aria-label={words.why}>
       <button
         type="button"
         className="chat-shaped-toggle"
@@ -47,14 +39,16 @@ export function ShapedBy({ turn, shaped, isPrivate }: ShapedByProps) {
         onClick={() => setOpen(!isOpen)}
       >
         <Icon name="leaf" />
-        {count ? words.shapedCount(count) : words.shapedBy}
+        {cited.length ? words.whyCount(cited.length) : words.why}
         <Icon name="chevronDown" />
       </button>
       <div id={id} className="chat-shaped-body">
-        <h3>{words.shapedBy}</h3>
-        {isNothing && <p className="chat-none">{none}</p>}
-        <Facts facts={shaped.facts} close={close} />
-        <Hits hits={shaped.hits} />
+        <h3>{words.why}</h3>
+        {!cited.length && !others.length && <p className="chat-none">{none}</p>}
+        {cited.length > 0 && <p className="chat-shaped-head">{words.used}</p>}
+        <Sources sources={cited} />
+        {!isMarked && others.length > 0 && <p className="chat-none">{words.notMarked}</p>}
+        <Others sources={others} isAlone={!cited.length} />
         {shaped.leftOut.map((text) => (
           <p key={text} className="chat-left-out" lang="en">
             {text}
@@ -66,68 +60,29 @@ export function ShapedBy({ turn, shaped, isPrivate }: ShapedByProps) {
   );
 }
 
-function Facts({ facts, close }: { facts: UsedFact[]; close: UsedFact[] }) {
-  const words = useWords().chat;
-  const [isAll, setAll] = useState(false);
-  const few = close.slice(0, FEW);
-  const others = facts.filter((fact) => !few.includes(fact));
-  const more = few.length ? words.moreInPrompt(others.length) : words.inPrompt(others.length);
+function Sources({ sources }: { sources: Source[] }) {
+  if (!sources.length) return null;
   return (
-    <>
-      {few.length > 0 && <p className="chat-shaped-head">{words.nearest}</p>}
-      {(few.length > 0 || isAll) && (
-        <ul>
-          {(isAll ? [...few, ...others] : few).map((fact) => (
-            <li key={fact.id}>
-              <FactView fact={fact} />
-            </li>
-          ))}
-        </ul>
-      )}
-      {others.length > 0 && (
-        <button type="button" className="chat-more" aria-expanded={isAll} onClick={() => setAll(!isAll)}>
-          {isAll ? words.fewer : more}
-        </button>
-      )}
-    </>
+    <ul>
+      {sources.map((one, at) => (
+        <li key={at}>{one.kind === "fact" ? <UsedFactView fact={one.fact} /> : <HitView hit={one.hit} />}</li>
+      ))}
+    </ul>
   );
 }
 
-function FactView({ fact }: { fact: UsedFact }) {
-  const words = useWords().chat;
-  if (fact.content === null) return <p className="chat-used chat-none">{words.goneFact}</p>;
-  const query = new URLSearchParams({ q: fact.content.slice(0, QUERY_CHARS) });
-  const address = fact.line
-    ? `${buildAddress("memory", "file")}?line=${fact.line}`
-    : `${buildAddress("memory")}?${query}`;
-  return (
-    <a className="chat-used" href={address}>
-      <Icon name="leaf" />
-      <span className="chat-used-text">{fact.content}</span>
-    </a>
-  );
-}
-
-function Hits({ hits }: { hits: UsedHit[] }) {
+/** What was in the prompt without being used, as far as is known. */
+function Others({ sources, isAlone }: { sources: Source[]; isAlone: boolean }) {
   const words = useWords().chat;
   const [isAll, setAll] = useState(false);
-  const more = hits.length - FEW_FOUND;
-  if (!hits.length) return null;
+  if (!sources.length) return null;
+  const label = isAlone ? words.inPrompt(sources.length) : words.moreInPrompt(sources.length);
   return (
     <>
-      <p className="chat-shaped-head">{words.found}</p>
-      <ul>
-        {(isAll ? hits : hits.slice(0, FEW_FOUND)).map((hit, at) => (
-          <li key={at}>
-            <HitView hit={hit} />
-          </li>
-        ))}
-      </ul>
-      {more > 0 && (
-        <button type="button" className="chat-more" aria-expanded={isAll} onClick={() => setAll(!isAll)}>
-          {isAll ? words.fewer : words.moreFound(more)}
-        </button>
-      )}
+      {isAll && <Sources sources={sources} />}
+      <button type="button" className="chat-more" aria-expanded={isAll} onClick={() => setAll(!isAll)}>
+        {isAll ? words.fewer : label}
+      </button>
     </>
   );
 }

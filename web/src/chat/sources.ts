@@ -1,0 +1,31 @@
+/** What an answer rests on, and what else was in its prompt. */
+
+import type { Cited } from "../api";
+import type { UsedFact, UsedHit } from "./turns";
+
+export interface Shaped {
+  facts: UsedFact[];
+  hits: UsedHit[];
+  leftOut: string[];
+}
+
+export type Source = { kind: "fact"; fact: UsedFact } | { kind: "hit"; hit: UsedHit };
+
+/** Return what was in the prompt, with a mark at what the answer cites. */
+export function markCited(shaped: Shaped, cited: Cited): Shaped {
+  return {
+    ...shaped,
+    facts: shaped.facts.map((fact) => ({ ...fact, cited: cited.facts.includes(fact.id) })),
+    hits: shaped.hits.map((hit, at) => ({ ...hit, cited: cited.hits.includes(at) })),
+  };
+}
+
+/** Return what the answer rests on apart from the rest. */
+export function splitSources({ facts, hits }: Shaped): { cited: Source[]; others: Source[] } {
+  const all: Source[] = [
+    ...facts.map((fact) => ({ kind: "fact" as const, fact })),
+    ...hits.map((hit) => ({ kind: "hit" as const, hit })),
+  ];
+  const isCited = (one: Source) => Boolean(one.kind === "fact" ? one.fact.cited : one.hit.cited);
+  return { cited: all.filter(isCited), others: all.filter((one) => !isCited(one)) };
+}
