@@ -26,6 +26,11 @@ from turnleaf.llm.models import find_model
 from turnleaf.search import use_settings
 from turnleaf.store.ambient import local_now
 from turnleaf.store.contracts import Stores
+from turnleaf.store.conversation_models import (
+    drop_chosen_model,
+    keep_chosen_model,
+    read_chosen_model,
+)
 from turnleaf.store.erasure import erase_conversation
 from turnleaf.turn_changes import withdraw_replaced
 
@@ -68,6 +73,8 @@ else:
 
 __all__ = ["Assistant"]
 
+DEFAULT_MODEL = "default"
+"""The name that gives a conversation the model of the settings again."""
 MOST_PRIVATE = 64
 """How many private conversations are kept in memory; an end to one is not always told."""
 NOTHING_SAID = "There is no text in your message."
@@ -190,6 +197,7 @@ class Assistant:
         resume: bool = False,
         after: int | None = None,
         audience: str | None = None,
+        model: str | None = None,
     ) -> Reply:
         """Answer a message of a conversation.
 
@@ -205,6 +213,7 @@ class Assistant:
             resume=resume,
             after=after,
             audience=audience,
+            model=model,
         )
         return next(event.reply for event in answer if isinstance(event, turns.Done))
 
@@ -224,6 +233,8 @@ class Assistant:
         speaker: str | None = None,
         trust: str = "user",
         source: str | None = None,
+        keep_secrets: bool = False,
+        model: str | None = None,
     ) -> Generator[TurnEvent]:
         """Answer piece by piece, from Composed to Done. Closing the iterator stops the model.
 
@@ -234,13 +245,17 @@ class Assistant:
         With `resume` an old conversation is taken up again, whatever its age. `audience` says who
         may find what is said (`turnleaf.core.keys`), `speaker` who of several people says it.
         Whoever has another `trust`, such as "stranger", is answered, and what is learned from
-        them waits; `source` names them.
+        them waits; `source` names them. With `keep_secrets` a password that is to be remembered is
+        kept as it is; otherwise the reply asks, and "yes" confirms it. `model` is the name of the
+        model that answers from now on in this conversation, such as openai:NAME; "default" is that
+        of the settings.
         """
+        self._give_model(key, model, is_private=private)
         request = turns.TurnRequest(
             text, tuple(documents), history, instructions, again, after, resume, audience, speaker,
-            trust, source,
+            trust, source, keep_secrets,
         )  # fmt: skip
-        turn = self._make_turn(key, request, is_private=private)
+        turn = self._make_turn(key, request, is_private=private, model=model)
         if private:
             return turn.answer_in_private(self._take_private_history(key))
         return self._run_turn(key, turn)
@@ -305,19 +320,47 @@ class Assistant:
         turn = self._make_turn(key, request, is_private=private)
         return turn.compose(self._private.get(key, ()) if private else None)
 
-    def _make_turn(self, key: str, request: TurnRequest, *, is_private: bool) -> Turn:
+    def _make_turn(
+        self, key: str, request: TurnRequest, *, is_private: bool, model: str | None = None
+    ) -> Turn:
         if not checked_text(request.text, "a message").strip():
             message = "a message needs some text; this is empty"
             raise InvalidInput(message)
         settings = self.settings
-        context = turns.TurnContext(self.stores, settings, self._find_model(settings), self._now)
+        answering = self._find_model(settings, key, model)
+        context = turns.TurnContext(self.stores, settings, answering, self._now)
         return turns.Turn(context, checked_key(key), request, is_private=is_private)
 
-    def _find_model(self, settings: Settings) -> Model | SettingsError:
+    def _find_model(
+        self, settings: Settings, key: str, name: str | None = None
+    ) -> Model | SettingsError:
         try:
-            return self._given_model or find_model(settings)
+            return self._given_model or find_model(settings, self._choose_model(key, name))
         except SettingsError as error:
             return error
+
+    def _choose_model(self, key: str, name: str | None) -> str | None:
+        if name == DEFAULT_MODEL:
+            return None
+        return name or read_chosen_model(self.stores.records, key)
+
+    def _give_model(self, key: str, name: str | None, *, is_private: bool) -> None:
+        """Keep a model with its conversation; refuse what is none."""
+        if name is None or (name == DEFAULT_MODEL and is_private):
+            return
+        if name == DEFAULT_MODEL:
+            drop_chosen_model(self.stores.records, key)
+            return
+        try:
+            find_model(self.settings, name)
+        except SettingsError as error:
+            raise InvalidInput(str(error)) from error
+        if not is_private:
+            keep_chosen_model(self.stores.records, key, name)
+
+    def find_model_of(self, key: str, name: str | None = None) -> Model:
+        """Return the model that answers in a conversation."""
+        return self._given_model or find_model(self.settings, self._choose_model(key, name))
 
     def private_history(self, key: str) -> list[Message] | None:
         """Return what was said in private, if there is such a conversation."""
@@ -360,7 +403,7 @@ class Assistant:
         here = self.now()
         now = message.timestamp.astimezone(here.tzinfo) if message.timestamp else here
         done = commands.carry_out_commands(
-            message.text, self.memory, self.learning, key=key, now=now
+            message.text, self.memory, self.learning, key=key, now=now, secrets="mask"
         )
         return turns.queue_request(message, done, ())
 
@@ -435,6 +478,13 @@ class Assistant:
     def flush(self, key: str | None = None) -> None:
         """Learn now from all that waits, of one conversation or of all, and wait for it."""
         self._background.flush(key)
+
+    def hand_learning_over(self, start: Callable[[Sequence[str]], bool]) -> None:
+        """Have `start` begin another program, at the end, for what a model is to learn from.
+
+        It is given the conversations to flush, and returns whether it has started one.
+        """
+        self._background.hand_over = start
 
     def wait(self) -> None:
         """Wait until the background has done what it was asked to."""

@@ -5,16 +5,17 @@ from __future__ import annotations
 import logging
 import queue
 import threading
+from contextlib import suppress
 from datetime import timedelta
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
-from turnleaf.errors import EmbeddingError, TurnleafError
+from turnleaf.errors import EmbeddingError, SettingsError, TurnleafError
 from turnleaf.llm.models import find_extractor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
 
     from turnleaf.core.dialogue import Model
@@ -152,6 +153,13 @@ class BackgroundLearning:
         self._read_settings = read_settings
         self._has_failed = False
         self._is_closing = False
+        self._left: list[Job] = []
+        self.hand_over: Callable[[Sequence[str]], bool] | None = None
+        """Starts another program that learns with the model, so that this one need not wait.
+
+        It is called at the end with the conversations to flush, if there is anything to learn from;
+        False when it has started none.
+        """
         self.thread = JobThread(self._learn)
 
     def learn_if_due(self, key: str) -> None:
@@ -166,10 +174,10 @@ class BackgroundLearning:
             interval_seconds=settings.extract_interval_seconds,
             min_messages=settings.min_new_messages,
         ):
-            self.thread.add(Job(key))
+            self._add(Job(key))
         # One at a time: a turn must not pay for all conversations that ended since the last.
         for other in self._find_ended(key)[:1]:
-            self.thread.add(Job(other))
+            self._add(Job(other))
         if self._stores.learning.outbox():
             self.thread.add(Job(EVERYTHING))
         self.thread.add(Job(VECTORS))
@@ -198,7 +206,30 @@ class BackgroundLearning:
         """Learn from a conversation past the throttle, once in each cycle."""
         if self._read_settings().learns and self._stores.learning.begin_flush(key):
             self._has_failed = False
-            self.thread.add(Job(key, is_flush=True))
+            self._add(Job(key, is_flush=True))
+
+    def find_due(self) -> dict[str, int]:
+        """Count the messages that wait of each conversation that it is time to learn from."""
+        settings = self._read_settings()
+        if not settings.learns:
+            return {}
+        learning, ended = self._stores.learning, self._find_ended()
+        throttle = {
+            "interval_seconds": settings.extract_interval_seconds,
+            "min_messages": settings.min_new_messages,
+        }
+        return {
+            key: count
+            for key, count in learning.backlog().items()
+            if key in ended or learning.is_due(key, **throttle)
+        }
+
+    def learn_from(self, keys: Iterable[str], *, is_flush: bool = False) -> None:
+        """Learn from conversations, and wait for it."""
+        self._has_failed = False
+        for key in keys:
+            self.thread.add(Job(key, is_flush=is_flush))
+        self.thread.wait()
 
     def close(self, *, flush: bool) -> None:
         """Finish what is under way; with `flush` learn from all that waits as well."""
@@ -208,6 +239,26 @@ class BackgroundLearning:
                 self.flush()
         finally:
             self.thread.close()
+            self._hand_over_rest()
+
+    def _add(self, job: Job) -> None:
+        """Queue a job for the model, or leave that to another program and queue the rules' part."""
+        if self.hand_over and self._has_extractor():
+            self._left.append(job)
+            job = Job(job.key, is_reading=True)
+        self.thread.add(job)
+
+    def _has_extractor(self) -> bool:
+        with suppress(SettingsError):  # which the job itself reports
+            return bool(self._given_model or find_extractor(self._read_settings()))
+        return False
+
+    def _hand_over_rest(self) -> None:
+        left, self._left = self._left, []
+        flushed = [job.key for job in left if job.is_flush]
+        if self.hand_over and left and not self.hand_over(flushed):
+            for key in flushed:
+                self._stores.learning.flushed(key, succeeded=False)
 
     def _learn(self, job: Job) -> Sequence[LearnedFact]:
         if job.key == VECTORS:
@@ -255,15 +306,15 @@ class BackgroundLearning:
         """Make vectors for a moment, and go on afterwards unless the program is about to end."""
         passages = self._stores.passages
         try:
-            made = passages.embed(seconds=EMBED_SECONDS)
+            made = passages.embed(seconds=0 if self.hand_over else EMBED_SECONDS)
         except EmbeddingError as error:
             log.info("no vectors were made: %s", error)
             return
         if made and not self._is_closing and passages.missing_vectors():
             self.make_vectors_soon()
 
-    def _find_ended(self, key: str) -> list[str]:
-        """Find the other conversations that wait and that nobody has added to for long."""
+    def _find_ended(self, key: str | None = None) -> list[str]:
+        """Find the conversations other than `key` that wait and are quiet for long."""
         waiting = set(self._stores.learning.backlog()) - {key}
         quiet_since = self._now() - timedelta(hours=QUIET_HOURS)
         known = {one: self._stores.conversations.summary(one) for one in waiting}

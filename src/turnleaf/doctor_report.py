@@ -12,29 +12,34 @@ from turnleaf.core.examination import Diagnosis
 from turnleaf.core.plurals import pluralize
 from turnleaf.core.times import to_iso
 from turnleaf.errors import SettingsError, StorageError
-from turnleaf.llm import embeddings, models
+from turnleaf.llm import discovery, embeddings, models
 from turnleaf.settings import SETTINGS, Settings
 from turnleaf.store import vocabulary
-from turnleaf.store.files.config import read_settings
-from turnleaf.store.opening import examine_stores
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from turnleaf.core.examination import LearningFigures, Row
-    from turnleaf.settings import DataFolder
+    from turnleaf.store.contracts import Stores
 
 
-def make_doctor_report(folder: DataFolder) -> dict[str, Any]:
-    """Describe the folder, the parts at work and every problem; nothing is created or changed."""
-    settings, limits, unusable = _find_settings(folder)
+def make_doctor_report(stores: Stores, problems: Sequence[Diagnosis] = ()) -> dict[str, Any]:
+    """Describe the place, the parts at work and every problem; nothing is created or changed.
+
+    `problems` are those of opening the stores.
+    """
+    settings, limits, unusable = _find_settings(stores)
     searching, unsearchable = _describe_search(settings)
-    found = examine_stores(folder, settings)
-    problems = dict.fromkeys([*unusable, *unsearchable, *found.findings])
+    found = stores.examine()
+    place = found.place or stores.find_place()
+    silent = [Diagnosis("error", fault)] if (fault := discovery.find_fault(settings)) else []
+    reported = dict.fromkeys([*unusable, *problems, *unsearchable, *silent, *found.findings])
     return {
         "versions": _find_versions(),
         "dataFolder": {
-            "path": str(folder.path),
-            "why": folder.why,
-            "exists": folder.path.is_dir(),
+            "path": place.location,
+            "why": place.why,
+            "exists": place.exists,
         },
         "files": [_to_json(row) for row in found.rows],
         "limits": limits,
@@ -43,11 +48,12 @@ def make_doctor_report(folder: DataFolder) -> dict[str, Any]:
             "embeddings": embeddings.describe(settings),
             "tokens": vocabulary.describe(),
             "model": models.describe(settings),
+            "words": models.describe_destinations(settings)[1],
             "kept": found.retention.describe() if found.retention else "not possible",
             "learning": _describe_learning(settings, found.learning),
         },
         "lastError": _describe_error(found.learning),
-        "problems": [asdict(problem) for problem in problems],
+        "problems": [asdict(problem) for problem in reported],
     }
 
 
@@ -60,10 +66,10 @@ def _find_versions() -> dict[str, str]:
     }
 
 
-def _find_settings(folder: DataFolder) -> tuple[Settings, list[dict[str, Any]], list[Diagnosis]]:
+def _find_settings(stores: Stores) -> tuple[Settings, list[dict[str, Any]], list[Diagnosis]]:
     """Return the settings, what to show of them, and why they are only the defaults, if so."""
     try:
-        settings = read_settings(folder)
+        settings = stores.config.load()
     except (SettingsError, StorageError) as error:
         return Settings(), [], [Diagnosis("error", str(error))]
     limits = [

@@ -71,7 +71,11 @@ class EmbeddingError(TurnleafError):
 
 
 class ModelError(TurnleafError):
-    """The model did not answer, or not as it was asked to."""
+    """The model did not answer, or not as it was asked to; `kind` names a failure of its server."""
+
+    def __init__(self, message: str = "", kind: str | None = None) -> None:
+        super().__init__(message)
+        self.kind = kind
 
 
 class UnreadableAnswer(ModelError):

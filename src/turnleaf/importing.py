@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from turnleaf.core import jsonfacts, markdown
 from turnleaf.core.changes import Source
 from turnleaf.core.imports import others
 from turnleaf.core.imports.candidates import choose_candidates, find_stated
@@ -23,39 +24,56 @@ from turnleaf.core.imports.recognition import (
 from turnleaf.core.imports.values import FoundConversation, FoundMemory, Skipped
 from turnleaf.core.memories import Memory, content_id
 from turnleaf.core.messages import Message
+from turnleaf.core.room import Room
 from turnleaf.core.stored_messages import NewMessage, TreeNode
-from turnleaf.errors import CorruptFile, InvalidInput, MemoryFull
-from turnleaf.store.exports import open_export
+from turnleaf.errors import CorruptFile, InvalidInput, MemoryFull, NotFound
+from turnleaf.store.files import atomic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import datetime
-    from pathlib import Path
 
     from turnleaf.core.imports.candidates import ProposedFact, Stated
     from turnleaf.core.imports.recognition import Reader
     from turnleaf.core.imports.values import Found, FoundMessage
+    from turnleaf.core.pages import Format
     from turnleaf.store.contracts import Stores
-    from turnleaf.store.exports import ExportFile
+    from turnleaf.store.exports import Export, ExportFile
 
 FIRST_LINES = 50
 """So many lines of a transcript are looked at to tell whose it is."""
 MOST_READ_CHARS = 4000
 """So much of a message is looked at for facts; longer ones are pasted texts."""
 MAX_NOTE_BYTES = 2_000_000
+FORMATS: dict[str, Format] = {"json": jsonfacts, "markdown": markdown}
 NOTES = {".md", ".markdown", ".txt"}
 ORIGIN = "import"
+DOCUMENTATION = "docs/use/import.md lists what can be imported"
 
 
-def is_export(path: Path) -> bool:
-    """Whether a file or folder is something else than a list of facts that Turnleaf wrote."""
-    if path.is_dir() or path.suffix.lower() in {".zip", ".jsonl", ".txt"}:
-        return True
-    if path.suffix.lower() != ".json":
+def is_list_of_facts(export: Export) -> bool:
+    """Whether an export is a list of facts in a form that Turnleaf itself writes."""
+    file = export.files[0] if export.is_one_file else None
+    if file is None or file.suffix in {".jsonl", ".txt"}:
         return False
-    with open_export(path) as files:
-        first = files[0].first_item()
-        return not is_list_of_memories(first) and choose_json_reader(first, None) is not None
+    if file.suffix != ".json":
+        return True
+    first = file.first_item()
+    return is_list_of_memories(first) or choose_json_reader(first, None) is None
+
+
+def parse_facts(name: str, text: str, form: str | None, time: datetime) -> list[Memory]:
+    """Return the facts of a file that Turnleaf or a person wrote; raise for one without any."""
+    guess = "json" if text.lstrip().startswith(("[", "{")) else "markdown"
+    try:
+        page = FORMATS[form or guess].parse(text, time)
+    except CorruptFile as error:
+        message = f"{name} cannot be imported: {error}; it needs a JSON array or Markdown bullets"
+        raise CorruptFile(message) from error
+    if not page.facts:
+        message = f"{name} contains no facts; it needs a JSON array or Markdown bullets"
+        raise NotFound(message)
+    return [fact.memory for fact in page.facts]
 
 
 @dataclass(slots=True)
@@ -65,6 +83,9 @@ class ImportReport:
     conversations: int = 0
     """How many conversations were found; `messages` of them were new."""
     messages: int = 0
+    oldest: datetime | None = None
+    newest: datetime | None = None
+    """When the first and the last of all messages were written."""
     programs: Counter[str] = field(default_factory=Counter)
     memories: int = 0
     """How many memories were new; `older` of them had no room and are found by search alone."""
@@ -80,6 +101,11 @@ class ImportReport:
         """Whether nothing was found that could be imported."""
         return not (self.conversations or self.memories or self.known_memories)
 
+    def note_times(self, times: Sequence[datetime]) -> None:
+        """Take note of when messages were written."""
+        self.oldest = min(filter(None, (self.oldest, *times)), default=None)
+        self.newest = max(filter(None, (self.newest, *times)), default=None)
+
 
 @dataclass(slots=True)
 class Importer:
@@ -93,29 +119,43 @@ class Importer:
     _stated: list[Stated] = field(default_factory=list)
 
     def run(
-        self, path: Path, progress: Callable[[int, int], None] = lambda _done, _all: None
+        self, export: Export, progress: Callable[[int, int], None] = lambda _done, _all: None
     ) -> ImportReport:
-        """Import a file, a folder or an archive; return what became of it.
+        """Import what another program exported; return what became of it.
 
-        `progress` is told how many bytes of how many were read. Raise InvalidInput where nothing
-        in it is understood.
+        `progress` is told how many bytes of how many were read; what it raises ends the import.
+        Raise NotFound where nothing in it is understood.
         """
+        self._check_store()
+        whole, done = sum(file.size for file in export.files), 0
+        for file in export.files:
+            for _ in self._take_file(file, is_alone=len(export.files) == 1):
+                progress(done + file.count_read(), whole)
+            done += file.size
+            progress(done, whole)
+        self._add_memories()
+        self._propose_facts()
+        if self.report.is_empty:
+            message = f"nothing in {export.name} was understood; {DOCUMENTATION}"
+            raise NotFound(message)
+        return self.report
+
+    def take_facts(self, export: Export) -> ImportReport:
+        """Import a list of facts, each with its id and times."""
+        file = export.files[0]
+        text = file.read(atomic.MAX_PAGE_BYTES).decode("utf-8-sig", "replace")
+        for memory in parse_facts(export.name, text, None, file.modified):
+            self._memories.setdefault(memory.content, memory)
+        self._add_memories()
+        return self.report
+
+    def _check_store(self) -> None:
         if not self.stores.conversations.keeps_everything:
             message = (
                 f"{self.stores.conversations.location} keeps only the newest messages, so nothing "
                 "was imported; set CONVERSATION_STORE_PATH to a name ending in .db"
             )
             raise InvalidInput(message)
-        with open_export(path) as files:
-            whole, done = sum(file.size for file in files), 0
-            for file in files:
-                for _ in self._take_file(file, is_alone=len(files) == 1):
-                    progress(done + file.count_read(), whole)
-                done += file.size
-                progress(done, whole)
-        self._add_memories()
-        self._propose_facts()
-        return self.report
 
     def _take_file(self, file: ExportFile, *, is_alone: bool) -> Iterator[None]:
         """Take in what a file holds, piece by piece."""
@@ -158,6 +198,7 @@ class Importer:
     def _add_conversation(self, found: FoundConversation, time: datetime) -> None:
         nodes = list(_make_nodes(found.messages, time))
         self.report.conversations += 1
+        self.report.note_times([one.time for one in found.messages if one.time])
         self.report.programs[found.program] += 1
         self._find_stated(found, nodes)
         if self.dry_run:
@@ -194,14 +235,14 @@ class Importer:
         )
         self.report.known_memories = len(self._memories) - len(new)
         self.report.memories = len(new)
-        if self.dry_run:
+        fitting = _count_fitting(new, facts.room(ORIGIN))
+        self.report.older = len(new) - fitting
+        if self.dry_run or not new:
             return
-        for place, memory in enumerate(new):
-            try:
-                facts.import_memories([memory])
-            except MemoryFull:
-                self.report.older = facts.import_older(new[place:])
-                return
+        facts.import_memories(new[:fitting])
+        lost = self.report.older - facts.import_older(new[fitting:])
+        if lost:
+            self.report.skipped["memories, because the memory is full"] += lost
 
     def _propose_facts(self) -> None:
         """Put the facts that conversations state before the user, with the words they rest on."""
@@ -232,6 +273,15 @@ class Importer:
             self.report.skipped["facts of conversations, because too many wait already"] += 1
             return False
         return added is not None
+
+
+def _count_fitting(memories: Sequence[Memory], room: Room) -> int:
+    """Return how many of the first memories there is room for."""
+    for count, memory in enumerate(memories):
+        if not room.has_place_for(memory.content):
+            return count
+        room -= Room(1, len(memory.content))
+    return len(memories)
 
 
 def _make_nodes(messages: Iterable[FoundMessage], time: datetime) -> Iterator[TreeNode]:

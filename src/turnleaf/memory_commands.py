@@ -6,11 +6,12 @@ import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from turnleaf.core.changes import Source
 from turnleaf.core.languages.language import DEFAULT
-from turnleaf.core.languages.replies import choose_words, words_in
+from turnleaf.core.languages.replies import choose_words, openings, words_in
+from turnleaf.core.languages.words import find_pattern
 from turnleaf.core.learning.dates import make_dates_absolute
 from turnleaf.core.learning.findings import sure_facts
 from turnleaf.core.learning.reconciling import find_same, judge, read_claim
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from turnleaf.core.learning.requests import Request
     from turnleaf.core.learning.slots import Statement
     from turnleaf.core.memories import Remembered
+    from turnleaf.core.messages import Message
     from turnleaf.store.contracts import Facts, LearningQueue
 
 ORIGIN = "request"
@@ -42,6 +44,8 @@ _CLAUSE_ENDS = frozenset(",;!?\n，。；！？、")
 _SENTENCE_END = re.compile(r"(?<=\w)[.](?=\s+\S)|[。！？!?\n]")
 _MAX_REPEATED = 300
 _MAX_DATED_WISH = 300
+_MAX_YES = 60
+Secrets: TypeAlias = Literal["ask", "keep", "mask"]
 
 REPLIES = "memory"
 
@@ -54,6 +58,8 @@ class CommandResult:
     saved: tuple[Memory, ...] = ()
     removed: tuple[Memory, ...] = ()
     rest: str = ""
+    asks_to_keep: bool = False
+    """Whether nothing was kept of a secret, and the user is asked to confirm it."""
 
     @property
     def notes(self) -> list[str]:
@@ -65,11 +71,19 @@ class CommandResult:
 
 
 def carry_out_commands(
-    text: str, memory: Facts, learning: LearningQueue, *, key: str, now: datetime
+    text: str,
+    memory: Facts,
+    learning: LearningQueue,
+    *,
+    key: str,
+    now: datetime,
+    secrets: Secrets = "ask",
 ) -> CommandResult:
     """Act on a message that begins with a request, one after the other if there are several.
 
     `now` is when it was said, in the user's time zone: dates in it are counted from that day.
+    `secrets` says what becomes of passwords and the like: the user is asked whether to "keep"
+    them, or they are masked where nobody can be asked.
     """
     requests = find_requests(text)
     if not requests:
@@ -77,14 +91,25 @@ def carry_out_commands(
     facts = memory.get_all()
     words = choose_words(text, REPLIES, earlier=(fact.content for fact in facts))
     source = Source(quote=mask_secrets(text), conversation=key, message_time=now, trust="user")
-    commands = _Commands(memory, learning, source, words, now, facts)
+    commands = _Commands(memory, learning, source, words, now, facts, secrets)
     done = [commands.carry_out(request) for request in requests]
     return CommandResult(
         "\n".join(one.confirmation for one in done),
         tuple(memory for one in done for memory in one.saved),
         tuple(memory for one in done for memory in one.removed),
         " ".join(one.rest for one in done).strip(),
+        any(one.asks_to_keep for one in done),
     )
+
+
+def find_confirmed(text: str, history: Sequence[Message]) -> str:
+    """Return the request that a message confirms: to keep what was asked about as it is, or ""."""
+    if len(text) > _MAX_YES or not find_pattern("memory", "yes").search(simplify(text)):
+        return ""
+    asked = next((one.text for one in reversed(history) if one.role == "assistant"), "")
+    if not any(opening in simplify(asked) for opening in map(simplify, openings(REPLIES, "keep"))):
+        return ""
+    return next((one.text for one in reversed(history) if one.role == "user"), "")
 
 
 def find_requests(text: str) -> list[Request]:
@@ -131,6 +156,7 @@ class _Commands:
     now: datetime
     facts: list[Memory] | None
     """The memory as it was read last; None when it was changed since."""
+    secrets: Secrets
 
     def carry_out(self, request: Request) -> CommandResult:
         """Do what one request says."""
@@ -139,10 +165,11 @@ class _Commands:
         return self._forget(*_cut_first_sentence(request.content))
 
     def _remember(self, asked: str) -> CommandResult:
-        content = mask_fact(asked)
+        content = asked if self.secrets == "keep" else mask_fact(asked)
+        if content != asked and self.secrets == "ask":
+            return CommandResult(self._say("keep"), asks_to_keep=True)
         if not content:
             return CommandResult(self._say("secret"))
-        note = f" {self.words['masked']}" if content != asked else ""
         dated = make_dates_absolute(content, self.now)
         claim = read_claim(dated.text)
         fact = _NewFact(dated.text, dated.until, claim.slot if claim else None)
@@ -154,15 +181,13 @@ class _Commands:
         try:
             before = _find_replaced(claim, known)
             if before and (after := self._replace(before, fact)):
-                return CommandResult(
-                    self._say("replaced", after.content, before.content) + note, (after,)
-                )
+                return CommandResult(self._say("replaced", after.content, before.content), (after,))
             saved = self._save(fact)
         except MemoryFull as error:
             return CommandResult(self._explain_refusal(error))
         moved = "".join(self._say("moved", one.content) for one in saved.displaced)
         told = self._say("saved", saved.memory.content)
-        return CommandResult(f"{told}{moved}{note}", (saved.memory,))
+        return CommandResult(f"{told}{moved}", (saved.memory,))
 
     def _save(self, fact: _NewFact) -> Remembered:
         """Keep a fact; an older one that says the same comes back instead."""

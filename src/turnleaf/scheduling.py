@@ -16,7 +16,6 @@ from turnleaf.core.keys import schedule_key
 from turnleaf.core.schedules import LEASE, checked_deliver, find_next_moment
 from turnleaf.errors import Conflict, InvalidInput, TurnleafError
 from turnleaf.store.announcements import ProblemLog
-from turnleaf.store.files import atomic
 from turnleaf.turn import Done
 
 if TYPE_CHECKING:
@@ -261,13 +260,8 @@ class Runner:
         )
 
     def _to_file(self, schedule: Schedule, run: Run, text: str) -> None:
-        path = self._own.folder.results / schedule.deliver.partition(":")[2]
-        atomic.make_folder(path.parent)
-        with atomic.lock(path) as file:
-            before = file.read() or b""
-            if run.id.encode() not in before:
-                # What a kill leaves half of would be taken for delivered.
-                file.replace(before + f"{describe_result(schedule, run, text)}\n\n".encode())
+        name = schedule.deliver.partition(":")[2]
+        self._store.add_result(name, run, describe_result(schedule, run, text))
 
 
 def describe_result(schedule: Schedule, run: Run, text: str) -> str:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from turnleaf.core.search.ranking import Weights
-from turnleaf.installation import advise_install
+from turnleaf.installation import advise_install, find_vector_fault, has_numpy
 from turnleaf.llm.embeddings import find_embedder, find_model_fault
-from turnleaf.store.files.index.vectors import find_vector_fault, has_numpy
 
 if TYPE_CHECKING:
     from turnleaf.settings import Settings

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import platformdirs
+from platformdirs.unix import Unix
 
 from turnleaf.core.setting_kinds import (
     COUNT,
@@ -27,6 +28,7 @@ from turnleaf.core.setting_kinds import (
     SHARE,
     SPACES_OF,
     SWITCH,
+    TEXT,
 )
 from turnleaf.errors import SettingsError
 
@@ -34,26 +36,22 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from dataclasses import Field
 
+    from turnleaf.core.model_providers import ModelProvider
     from turnleaf.core.setting_kinds import SettingKind
 
 CONFIG_NAME = "memory-config.json"
 TOKEN_NAME = "http-token"  # noqa: S105 - the name of a file
+LINK_NAME = "operator-link.json"
 SPACES = "spaces"
 UNCHANGED = "nothing was changed"
 """What a refused change ends with."""
 SIGNS = frozenset(
     ("prompts", "conversations", "memories.json", "index.db", "learning.db", "records.db",
-     "schedules.json", "results", SPACES, CONFIG_NAME, TOKEN_NAME)
+     "schedules.json", "results", SPACES, CONFIG_NAME, TOKEN_NAME, LINK_NAME)
 )  # fmt: skip
 """What a data folder may have in it."""
 ENVIRONMENT: Mapping[str, str] = os.environ
 """The environment of this process; only functions of this module look into it."""
-BASE_URLS = {
-    "anthropic": "ANTHROPIC_BASE_URL",
-    "openai": "OPENAI_BASE_URL",
-    "ollama": "OLLAMA_BASE_URL",
-}
-"""The variables with the address of each provider of models."""
 _ON = True
 
 
@@ -154,6 +152,10 @@ class Settings:
         "how many tokens fit into the context of an API model, if not as many as its server says",
         variable="TURNLEAF_CONTEXT_WINDOW",
     )  # fmt: skip
+    instructions: str | None = _declare(
+        TEXT, None, "what you want every answer to follow, such as: answer in one sentence",
+        variable="TURNLEAF_INSTRUCTIONS",
+    )  # fmt: skip
     model_timeout_ms: int = _declare(
         COUNT, 180_000, "time limit for an answer of any model, in milliseconds",
         variable="CLAUDE_TIMEOUT_MS", key="claudeTimeoutMs",
@@ -192,6 +194,13 @@ class Settings:
     embeddings_api_key: str | None = _declare_secret()
     anthropic_api_key: str | None = _declare_secret()
     openai_api_key: str | None = _declare_secret()
+    gemini_api_key: str | None = _declare_secret()
+    openrouter_api_key: str | None = _declare_secret()
+    groq_api_key: str | None = _declare_secret()
+    deepseek_api_key: str | None = _declare_secret()
+    mistral_api_key: str | None = _declare_secret()
+    xai_api_key: str | None = _declare_secret()
+    compatible_api_key: str | None = _declare_secret()
     slack_bot_token: str | None = _declare_secret()
     slack_app_token: str | None = _declare_secret()
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)
@@ -333,6 +342,8 @@ class DataFolder:
     others: tuple[Path, ...] = ()
     root: Path | None = None
     space: str = "default"
+    address: str | None = field(default=None, repr=False)
+    """The database that everything else is in, perhaps with a password."""
 
     def memory(self, settings: Settings) -> Path:
         """Return where the live long-term memory is."""
@@ -362,11 +373,6 @@ class DataFolder:
         return self.path / "schedules.json"
 
     @property
-    def results(self) -> Path:
-        """The folder of what schedules write to files."""
-        return self.path / "results"
-
-    @property
     def config(self) -> Path:
         """Where the settings are."""
         return (self.root or self.path) / CONFIG_NAME
@@ -375,6 +381,11 @@ class DataFolder:
     def token(self) -> Path:
         """Where the server's token is."""
         return (self.root or self.path) / TOKEN_NAME
+
+    @property
+    def operator_link(self) -> Path:
+        """Where the traces of the operator's one-time link are."""
+        return (self.root or self.path) / LINK_NAME
 
     @property
     def records(self) -> Path:
@@ -435,6 +446,12 @@ def data_folder(
     return DataFolder(chosen, why, tuple(path for path in found if path != chosen))
 
 
+def beside_database(address: str) -> DataFolder:
+    """Return the folder on this machine for what a database does not keep: the server's token."""
+    user = Path(platformdirs.user_data_dir("turnleaf", appauthor=False))
+    return DataFolder(user, "the database has all but the server's token", address=address)
+
+
 def default_place(environ: Mapping[str, str] = ENVIRONMENT) -> str | None:
     """Return the folder or address that TURNLEAF_DATA_DIR names, if it does."""
     return environ.get("TURNLEAF_DATA_DIR") or None
@@ -461,15 +478,31 @@ def in_home_assistant(environ: Mapping[str, str] = ENVIRONMENT) -> bool:
     return bool(environ.get("SUPERVISOR_TOKEN"))
 
 
-def find_terminal_language(environ: Mapping[str, str] = ENVIRONMENT) -> str:
-    """Return the code of the language that a terminal asks for, as programs are told on Unix."""
+def find_terminal_locale(environ: Mapping[str, str] = ENVIRONMENT) -> str:
+    """Return the language and region that a terminal asks for, as programs are told on Unix."""
     names = (environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
-    return next((name for name in names if name), "")[:2]
+    return next((name for name in names if name), "")
 
 
-def find_base_url(provider: str, environ: Mapping[str, str] = ENVIRONMENT) -> str | None:
+def find_terminal_language(environ: Mapping[str, str] = ENVIRONMENT) -> str:
+    """Return the code of that language."""
+    return find_terminal_locale(environ)[:2]
+
+
+def find_base_url(provider: ModelProvider, environ: Mapping[str, str] = ENVIRONMENT) -> str | None:
     """Return where a provider of models is, if its own variable says so."""
-    return environ.get(BASE_URLS[provider]) or None
+    return environ.get(provider.address_variable or "") or None
+
+
+def find_keys_path(environ: Mapping[str, str] = ENVIRONMENT) -> Path:
+    """Return the file with the keys of model providers, outside every data folder.
+
+    It is the same place on every system: elsewhere than on Linux, the folder that is usual for
+    settings is the one for data, too.
+    """
+    if in_home_assistant(environ):
+        return Path("/data/model-keys/keys.json")  # Nothing else outlives an update of the app.
+    return Path(Unix("turnleaf", appauthor=False).user_config_dir) / "keys.json"
 
 
 def find_program_folders(environ: Mapping[str, str] = ENVIRONMENT) -> str:

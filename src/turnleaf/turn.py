@@ -14,23 +14,39 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from turnleaf.context_search import find_context
-from turnleaf.core.dialogue import Event, Text, ToolResult, Usage
+from turnleaf.core.dialogue import Event, Silence, Text, ToolResult, Usage
 from turnleaf.core.keys import Reader
 from turnleaf.core.learning.extraction import MESSAGE_CHARS
 from turnleaf.core.learning.queue import Queued
+from turnleaf.core.learning.requests import find_request
 from turnleaf.core.messages import Message
 from turnleaf.core.prompt import composer as composing
+from turnleaf.core.prompt.citations import (
+    WITH_MARKS,
+    Citations,
+    MarkRemover,
+    find_cited,
+    find_quoted,
+    name_passage,
+)
 from turnleaf.core.prompt.composer import Document, Explanation, PromptComposer
+from turnleaf.core.prompt.escaping import passage
 from turnleaf.core.prompt.fact_text import FactForm, ends_of
 from turnleaf.core.room import LEARNED, Room, room_for
-from turnleaf.core.search.hits import PROMPT_LIMIT
+from turnleaf.core.search.hits import KINDS, PROMPT_LIMIT
 from turnleaf.core.search.message_outcomes import note_newer, reason_of
 from turnleaf.core.stored_messages import NewMessage
 from turnleaf.core.times import to_millisecond
 from turnleaf.core.tokens import content_chars, has_room_for_tools, prompt_budget
 from turnleaf.core.window import before_again, within_limits
 from turnleaf.errors import ModelError, SettingsError
-from turnleaf.memory_commands import CommandResult, carry_out_commands, refuse_in_private
+from turnleaf.memory_commands import (
+    CommandResult,
+    carry_out_commands,
+    find_confirmed,
+    refuse_in_private,
+)
+from turnleaf.quoting import QuoteSearch, quote_documents, quote_statements
 from turnleaf.store.timing import checked_zone, local_zone
 from turnleaf.tools import MemoryTools, ToolContext
 from turnleaf.turn_changes import find_turn_changes, withdraw_replaced
@@ -41,7 +57,7 @@ if TYPE_CHECKING:
 
     from turnleaf.core.changes import Change
     from turnleaf.core.dialogue import Model, Prompt
-    from turnleaf.core.memories import Memory
+    from turnleaf.core.memories import Memory, MemoryView
     from turnleaf.core.search.hits import Hit
     from turnleaf.settings import Settings
     from turnleaf.store.contracts import AnswerClaim, Stores
@@ -62,8 +78,11 @@ class Reply:
     """An answer, what was saved and removed at the user's request, and what shaped it.
 
     `changes` is what the turn changed in the memory, at the user's request or by a tool, each
-    under the number that undoes it; `pending` are facts that a tool put up for review. The ids
-    are those of the stored messages; a private conversation has none.
+    under the number that undoes it; `pending` are facts that a tool put up for review. The
+    explanation says what was in the prompt, `cited` what of it the answer rests on. The ids are
+    those of the stored messages; a private conversation has none. One that `lacks_model` is the
+    first in its conversation that only quotes, because no model is set up. One that
+    `asks_to_keep` has kept nothing of a secret, and asks whether to keep it as it is.
     """
 
     text: str
@@ -72,9 +91,12 @@ class Reply:
     changes: tuple[Change, ...] = ()
     pending: tuple[Memory, ...] = ()
     explanation: Explanation = field(default_factory=Explanation)
+    cited: Citations = field(default_factory=Citations)
     usage: Usage | None = None
     question_id: int | None = None
     answer_id: int | None = None
+    lacks_model: bool = False
+    asks_to_keep: bool = False
 
     def __str__(self) -> str:
         return self.text
@@ -89,7 +111,8 @@ class TurnRequest:
     exchange. `after` is the message that it follows, 0 for a new beginning. With `is_resumed`
     somebody takes an old conversation up again. `audience` says who may find it, `speaker` who
     of several people says it. Whoever has another `trust` than "user" is answered, but changes
-    no memory; `source` names where such words come from.
+    no memory; `source` names where such words come from. With `keeps_secrets` a password that is to
+    be remembered is kept as it is; otherwise the user is asked first.
     """
 
     text: str
@@ -103,6 +126,7 @@ class TurnRequest:
     speaker: str | None = None
     trust: str = "user"
     source: str | None = None
+    keeps_secrets: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +172,12 @@ class TurnContext:
     @property
     def answers_at_once(self) -> bool:
         """Whether there is no model to wait for; storing a question by itself costs a little."""
-        return isinstance(self.model, SettingsError) or self.model.name == "recall"
+        return isinstance(self.model, SettingsError) or self.only_recalls
+
+    @property
+    def only_recalls(self) -> bool:
+        """Whether there is no model, and what is remembered is quoted."""
+        return not isinstance(self.model, SettingsError) and self.model.name == "recall"
 
     def find_model(self) -> Model:
         """Return the model; raise SettingsError when there is none."""
@@ -178,6 +207,8 @@ class Turn:
         self._saved: list[str] = []
         self._changes: list[Change] = []
         self._usage: Usage | None = None
+        self._sources: dict[str, str] = {}
+        self._marks = MarkRemover(())
         settings, window = context.settings, context.context_window
         self._max_tokens = prompt_budget(settings.prompt_max_tokens, window)
         self._has_tools = self._may_use_tools(settings, window)
@@ -186,6 +217,7 @@ class Turn:
         self._keeping = Lock()
         self._claim: AnswerClaim | None = None
         self._is_discarded = False
+        self._lacks_model = False
 
     def compose(self, private: Sequence[Message] | None = None) -> Composed:
         """Compose the prompt, and do no more; in private its history is given."""
@@ -206,9 +238,7 @@ class Turn:
             self._store_question()
             withdraw_replaced(own.stores, self._key, self._replaced)
         if self._is_trusted:
-            self._done = carry_out_commands(
-                self._text, own.stores.facts, own.stores.learning, key=self._key, now=self._started
-            )
+            self._carry_out_commands()
         composed = self.compose()
         if not own.answers_at_once:
             self._store_question()
@@ -223,6 +253,20 @@ class Turn:
             self._keep("failed")
             raise
         yield Done(self._keep_whole())
+
+    def _carry_out_commands(self) -> None:
+        """Act on requests in the message, or on one that it confirms to keep as it is."""
+        stores = self._own.stores
+        confirmed = find_confirmed(self._text, self._read_history()[0])
+        is_kept = bool(confirmed) or self._asked.keeps_secrets
+        self._done = carry_out_commands(
+            confirmed or self._text,
+            stores.facts,
+            stores.learning,
+            key=self._key,
+            now=self._started,
+            secrets="keep" if is_kept else "ask",
+        )
 
     def answer_in_private(self, history: list[Message]) -> Generator[TurnEvent]:
         """Answer without memory; the exchange is added to the history, and kept nowhere else."""
@@ -239,7 +283,15 @@ class Turn:
         finally:
             if self._said:
                 history += [Message("user", self._text), Message("assistant", self._answer)]
-        yield Done(Reply(self._answer, explanation=self._composer.explain(), usage=self._usage))
+        explanation = self._composer.explain()
+        yield Done(
+            Reply(
+                self._answer,
+                explanation=explanation,
+                usage=self._usage,
+                lacks_model=self._lacks_model,
+            )
+        )
 
     def discard(self) -> None:
         """Keep nothing of it from now on: its conversation is to be erased."""
@@ -270,33 +322,75 @@ class Turn:
         return "".join(self._said)
 
     def _make_composer(self) -> PromptComposer:
-        system = composing.SYSTEM_PROMPT
-        if self._has_tools:
-            system = f"{system}\n\n{composing.WITH_TOOLS}"
-        if self._asked.instructions:
-            system = f"{system}\n\n{self._asked.instructions}"
-        form = FactForm(self._zone, has_ids=self._has_tools)
+        standing = self._own.settings.instructions
+        has_memory = self._own.settings.enabled and not self._is_private
+        parts = (
+            composing.SYSTEM_PROMPT,
+            composing.WITH_TOOLS if self._has_tools else "",
+            WITH_MARKS if has_memory else "",
+            f"{composing.STANDING}\n{passage(standing)}" if standing else "",
+            self._asked.instructions,
+        )
+        system = "\n\n".join(filter(None, parts))
+        form = FactForm(self._zone, has_ids=has_memory)
         return PromptComposer(system, max_tokens=self._max_tokens, form=form)
 
     def _make_prompt(self) -> Prompt:
         own = self._own
         history, breaks = self._read_history()
+        self._note_lack(history)
         notes = [_describe_time(self._started, self._zone), *breaks, *self._done.notes]
         if not own.settings.enabled:
             return replace(self._compose_without_memory(history, notes), is_learnt=False)
         memory = own.stores.facts.view()
+        hits = self._find_context(history, memory)
         prompt = self._composer.compose(
             self._text,
             memories=memory.facts,
             page=memory.page,
             scores=self._score_facts(memory.facts),
-            hits=self._find_context(history, memory.ended),
+            hits=[hit for hit in hits if hit.source in KINDS],
             history=history,
             documents=self._documents,
             notes=notes,
         )
-        has_room = self._has_room_beside(memory.facts)
-        return replace(prompt, is_learnt=own.settings.learns, has_room=has_room)
+        self._note_sources(memory.facts)
+        return replace(
+            prompt,
+            found=(*self._quote_documents(), *hits),
+            facts=tuple(memory.facts),
+            is_learnt=own.settings.learns,
+            has_room=self._has_room_beside(memory.facts),
+        )
+
+    def _note_lack(self, history: Sequence[Message]) -> None:
+        """Note whether this is the first answer that only quotes; a request is not answered so."""
+        own = self._own
+        is_answered = any(one.role == "user" and not find_request(one.text) for one in history)
+        is_first = not is_answered and not find_request(self._text)
+        self._lacks_model = own.only_recalls and own.settings.model is None and is_first
+
+    def _note_sources(self, facts: Sequence[Memory]) -> None:
+        """Keep what an answer can rest on, by the ids in the prompt; parts of a message are one."""
+        shown = self._composer.explain()
+        texts = {fact.id: fact.content for fact in facts}
+        self._sources = {one: texts[one] for one in shown.memories}
+        for at, hit in enumerate(shown.hits):
+            parts = [one.text for one in shown.hits if _is_same_message(one, hit)]
+            self._sources[name_passage(at)] = "\n".join(parts)
+        self._marks = MarkRemover((*self._sources,))
+
+    def _find_cited(self) -> Citations:
+        """Return what the answer rests on; what answers without a model quotes it."""
+        is_quoting = self._own.answers_at_once
+        found = (
+            find_quoted(self._answer, self._sources)
+            if is_quoting
+            else find_cited(self._answer, self._marks.marks, self._sources)
+        )
+        shown = self._composer.explain()
+        hits = [hit for at, hit in enumerate(shown.hits) if name_passage(at) in found]
+        return Citations(tuple(one for one in shown.memories if one in found), tuple(hits))
 
     def _score_facts(self, facts: Sequence[Memory]) -> dict[str, float] | None:
         """Return how near facts are to the message, by their ids, where not all may have room."""
@@ -314,20 +408,30 @@ class Turn:
         limits = Room(settings.memory_max_items, settings.memory_max_chars)
         return (room_for(LEARNED, limits) - Room.of(facts)).items > 0
 
-    def _find_context(self, history: Sequence[Message], ended: Sequence[Memory]) -> Sequence[Hit]:
+    def _find_context(self, history: Sequence[Message], memory: MemoryView) -> Sequence[Hit]:
         """Return what fits the message, and is neither said nor replaced in this conversation."""
         own = self._own
-        hits = find_context(
-            self._text,
-            own.stores.passages,
-            self._started.date(),
-            reader=self._reader,
-            budget_tokens=own.settings.context_max_tokens,
-            history=[*history, *self._replaced, *self._find_opened()],
-        )
-        over = {fact.id for fact in ended}
-        hits = tuple(hit for hit in hits if not (hit.source == "memory" and hit.id in over))
+        said = [*history, *self._replaced, *self._find_opened()]
+        if own.only_recalls:
+            search = QuoteSearch(
+                own.stores.passages, self._reader, self._started.date(), memory.facts
+            )
+            hits = search.find(self._text, said)
+        else:
+            hits = find_context(
+                self._text,
+                own.stores.passages,
+                self._started.date(),
+                reader=self._reader,
+                budget_tokens=own.settings.context_max_tokens,
+                history=said,
+            )
         return note_newer(hits, lambda: self._record)
+
+    def _quote_documents(self) -> tuple[Hit, ...]:
+        """Return what of the attached files answers the message, where no model reads them."""
+        is_asked = self._own.only_recalls and bool(self._documents)
+        return quote_documents(self._text, self._documents) if is_asked else ()
 
     @cached_property
     def _record(self) -> Sequence[Change]:
@@ -340,8 +444,12 @@ class Turn:
         )
 
     def _make_private_prompt(self, history: Sequence[Message]) -> Prompt:
+        self._note_lack(history)
         prompt = self._compose_without_memory(history, [_describe_time(self._started, self._zone)])
-        return replace(prompt, is_learnt=False)
+        found = self._quote_documents()
+        if self._own.only_recalls:
+            found += quote_statements(self._text, history)
+        return replace(prompt, is_learnt=False, found=found)
 
     def _read_history(self) -> tuple[Sequence[Message], list[str]]:
         """Return what was said before, and when the conversation lay still for long."""
@@ -402,7 +510,7 @@ class Turn:
             tools = self._make_tools() if self._has_tools else None
             if self._done.confirmation and model.name == "recall":
                 return
-            for event in model.stream(prompt, tools):
+            for event in self._without_marks(model.stream(prompt, tools)):
                 if isinstance(event, Text) and gap:
                     event, gap = Text(gap + event.text), ""  # noqa: PLW2901
                 yield self._note(event)
@@ -413,6 +521,19 @@ class Turn:
             if not self._done.confirmation:
                 raise
             yield self._note(Text(f"\n\n({error})"))
+
+    def _without_marks(self, events: Iterator[Event]) -> Iterator[Event]:
+        """Take out the marks; whatever else happens, the text before it is said first."""
+        for event in events:
+            text = self._marks.feed(event.text) if isinstance(event, Text) else ""
+            if not isinstance(event, Text | Silence):
+                text = self._marks.finish()
+            if text:
+                yield Text(text)
+            if not isinstance(event, Text):
+                yield event
+        if rest := self._marks.finish():
+            yield Text(rest)
 
     def _note(self, event: Event) -> Event:
         """Keep what an event says for the end of the turn; return it."""
@@ -436,6 +557,8 @@ class Turn:
 
     def _keep_whole(self) -> Reply:
         self._keep("complete")
+        # A model that said nothing has no message.
+        question_id, answer_id = (*self._ids, None, None)[:2]
         return Reply(
             self._answer,
             self._done.saved,
@@ -443,8 +566,12 @@ class Turn:
             tuple(self._changes),
             self._find_pending(),
             self._composer.explain(),
+            self._find_cited(),
             self._usage,
-            *self._ids,
+            question_id,
+            answer_id,
+            self._lacks_model,
+            self._done.asks_to_keep,
         )
 
     def _find_pending(self) -> tuple[Memory, ...]:
@@ -534,10 +661,14 @@ class Turn:
 
     def _describe_prompt(self) -> dict[str, Any]:
         """Name what went into the prompt, without its text: that may be erased one day."""
-        explanation = self._composer.explain()
+        explanation, cited = self._composer.explain(), self._find_cited()
         return {
             "memories": list(explanation.memories),
-            "hits": [_describe_hit(hit) for hit in explanation.hits],
+            "hits": [
+                _describe_hit(hit) | ({"cited": True} if hit in cited.hits else {})
+                for hit in explanation.hits
+            ],
+            "cited": list(cited.memories),
         }
 
     def _make_queued(self, said: Message, answered: Message | None) -> list[Queued]:
@@ -602,6 +733,10 @@ def _find_zone(now: datetime) -> tzinfo:
     named = checked_zone(local_zone())
     is_named = now.astimezone(named).utcoffset() == now.utcoffset()
     return named if is_named else now.tzinfo or UTC
+
+
+def _is_same_message(one: Hit, other: Hit) -> bool:
+    return one is other or (one.message is not None and one.message == other.message)
 
 
 def _describe_hit(hit: Hit) -> dict[str, Any]:

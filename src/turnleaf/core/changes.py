@@ -8,10 +8,10 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from turnleaf.core import memories
-from turnleaf.core.times import to_iso
+from turnleaf.core.times import from_iso, to_iso
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from turnleaf.core.memories import Memory
@@ -109,6 +109,38 @@ def to_json(change: Change) -> dict[str, Any]:
     return {key: value for key, value in record.items() if value is not None}
 
 
+def read_fields(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the fields of a change in that form; raise ValueError, KeyError or TypeError else."""
+    time = from_iso(record["time"])
+    before, after = record.get("before"), record.get("after")
+    return {
+        "n": int(record["n"]),
+        "time": time,
+        "op": str(record["op"]),
+        "id": str(record.get("id", "")),
+        "before": None if before is None else memories.read_recorded(before, time),
+        "after": None if after is None else memories.read_recorded(after, time),
+        "origin": record.get("origin"),
+        "source": _read_source(record),
+        "undoes": record.get("undoes"),
+        "removed": tuple(memories.read_recorded(one, time) for one in record.get("removed", ())),
+        "traces": tuple(record.get("traces", ())),
+    }
+
+
+def _read_source(record: Mapping[str, Any]) -> Source | None:
+    said = record.get("messageTime")
+    source = Source(
+        quote=record.get("quote"),
+        conversation=record.get("conversation"),
+        message_time=from_iso(said) if said else None,
+        trust=record.get("trust"),
+        name=record.get("source"),
+        decision=record.get("decision"),
+    )
+    return None if source == Source() else source
+
+
 def trace(content: str) -> str:
     """Fingerprint a text just well enough to tell it from most others.
 
@@ -128,6 +160,7 @@ def undoable(history: Sequence[SomeChange]) -> list[SomeChange]:
 def made_with(change: Change, history: Sequence[SomeChange]) -> list[SomeChange]:
     """Return a change and what was made with it and still stands, newest first."""
     taken_back = find_undone(history)
+    # `remember` may add one fact and retire others in one change; an import is only imports.
     ops = TOGETHER if change.op in TOGETHER else {change.op}
     made = (one for one in reversed(history) if one.op in ops and one.n not in taken_back)
     return [one for one in made if one.step == change.step]

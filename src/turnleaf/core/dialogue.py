@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from turnleaf.core.memories import Memory
     from turnleaf.core.messages import Message
     from turnleaf.core.search.hits import Hit
 
@@ -19,8 +20,8 @@ class Prompt:
     `system` stays the same from turn to turn while the memory does; `messages` are the history
     and, last, what the user says now. `instructions` and `text` say the same for a program that
     takes one text: there the memory is a part of the text. `question` is what the user typed, and
-    `found` what the search found for it. `is_learnt` says whether facts are learned from it, and
-    `has_room` whether the memory could take one more.
+    `found` what the search found for it; `facts` are those that hold. `is_learnt` says whether
+    facts are learned from it, and `has_room` whether the memory could take one more.
     """
 
     system: str
@@ -29,6 +30,7 @@ class Prompt:
     question: str
     instructions: str = ""
     found: tuple[Hit, ...] = ()
+    facts: tuple[Memory, ...] = ()
     is_learnt: bool = True
     has_room: bool = True
 

@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
+from turnleaf.core.changes import TICK
 from turnleaf.core.markdown_blocks import LINES
+from turnleaf.core.memories import KEPT
 from turnleaf.core.pages import Splice, find
 from turnleaf.core.room import Room
 from turnleaf.errors import Conflict, CorruptFile
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from turnleaf.core.changes import Change, SomeChange
-    from turnleaf.core.memories import Memory
+    from turnleaf.core.memories import Memory, OrKept
     from turnleaf.core.pages import Format, Page, Shape
 
 NOTHING = Splice(0, (), ())
@@ -102,6 +104,8 @@ class Draft:
             for memory, fact in zip(group, whole.facts, strict=True):
                 splice = Splice(whole.start, *lines, (fact,))
                 self._take(Step(op, None, memory, splice, undoes))
+                # The lines belong to the first step; undoing any later one must not take them
+                # twice.
                 lines = (), ()
 
     def replace(self, memory: Memory, op: str, undoes: int | None = None) -> None:
@@ -113,6 +117,26 @@ class Draft:
         """Take a fact away."""
         fact = self.find(memory_id)
         self._take(Step(op, fact.memory, None, self.page.remove(fact), undoes))
+
+    def arrange(
+        self, memory: Memory, *, category: str | OrKept | None, pinned: bool | OrKept
+    ) -> Memory:
+        """Put a fact below another category, pin or unpin it; return it as it then is."""
+        after = replace(
+            memory,
+            category=memory.category if category is KEPT else category,
+            pinned=memory.pinned if pinned is KEPT else pinned,
+        )
+        if after == memory:
+            return memory
+        # Only as much later as tells the two apart: in a prompt a fact is of the day it was said.
+        after = replace(after, updated_at=memory.updated_at + TICK)
+        if after.category == memory.category:
+            self.replace(after, "update")
+        else:
+            self.remove(memory.id, "update")
+            self.insert(after, "update")
+        return after
 
     def put(self, text: str, now: datetime) -> bool:
         """Replace all by a person's text; False when it is the same.
@@ -221,6 +245,7 @@ class Draft:
             return replaced
         lines = _merge(split_lines(saved), split_lines(replaced), split_lines(self.text))
         text = None if lines is None else "".join(lines)
+        # A merge of lines may join facts or cut one in two; then facts are taken back one by one.
         return text if text is not None and self._contents(text) == self._without(made) else None
 
     def _contents(self, text: str) -> dict[str, str]:
@@ -304,6 +329,7 @@ def _merge(base: list[str], one: list[str], other: list[str]) -> list[str] | Non
     done = 0
     both = [*_hunks(base, one), *_hunks(base, other)]
     for start, end, new in sorted(both, key=lambda hunk: hunk[:2]):
+        # Two edits of the same lines, or of lines that touch, are not ours to choose between.
         if start < done:
             return None
         lines += [*base[done:start], *new]
@@ -315,8 +341,10 @@ def _hunks(old: list[str], new: list[str]) -> list[tuple[int, int, list[str]]]:
     """Find which lines were replaced by which."""
     splice = difference(old, new)
     took, put = list(splice.took), list(splice.put)
+    # SequenceMatcher takes quadratic time; one large hunk merges less, but at once.
     if len(took) * len(put) > MAX_COMPARED:
         return [(splice.start, splice.start + len(took), put)]
+    # Without autojunk, which takes lines that occur often for noise: in a list, empty lines do.
     steps = SequenceMatcher(None, took, put, autojunk=False).get_opcodes()
     return [
         (splice.start + start, splice.start + end, put[new_start:new_end])

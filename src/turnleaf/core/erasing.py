@@ -48,6 +48,7 @@ class Erasure:
 
     def mentions(self, text: str) -> bool:
         """Whether a line may hold some of it; rather too often than once too little."""
+        # JSON may have been written with escapes by another program, or by an older version.
         plain = _ESCAPES.sub(lambda escapes: str(json.loads(f'"{escapes[0]}"')), text)
         return any(scrap in text or scrap in plain for scrap in self.scraps)
 
@@ -62,6 +63,7 @@ def erasure(name: str, history: Sequence[Change], elsewhere: Sequence[Change] = 
     theirs = {text for text, change in _acts(history) if comes_from(change.source, name)}
     everybody = _acts((*history, *elsewhere))
     others = {text for text, change in everybody if not comes_from(change.source, name)}
+    # What somebody else said as well does not rest on this source alone, and stays.
     texts = frozenset(theirs - others)
     found = Erasure(name, texts, frozenset(_scraps(name, texts)))
     for text, change in _acts(history):
@@ -101,6 +103,7 @@ def take_out(draft: Draft, found: Erasure, now: datetime) -> list[Memory]:
         if older is None:
             draft.remove(memory.id, "erase")
         else:
+            # Later than the erased text in any case, as by its time an older buffer is told.
             later = max(now, memory.updated_at + TICK)
             draft.replace(replace(memory, content=older.content, updated_at=later), "erase")
     return gone
@@ -145,6 +148,7 @@ def without_source(change: SomeChange, found: Erasure) -> SomeChange | None:
     is_empty = _content(before) == _content(after) and not (removed or change.traces)
     if is_empty and not is_whole(change):
         return None
+    # The source had brought the fact; without it, the update is where the fact begins.
     op = "add" if change.op == "update" and before is None else change.op
     return replace(line, op=op, before=before, after=after, removed=removed)
 

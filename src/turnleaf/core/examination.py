@@ -3,16 +3,39 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from turnleaf.core import schedules
+from turnleaf.core.plurals import pluralize
 from turnleaf.core.retention import Retention
+from turnleaf.core.times import to_iso
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from datetime import datetime
 
-    from turnleaf.core.learning.queue import LearningProblem
+    from turnleaf.core.learning.queue import LearningProblem, Outgoing, SetAside
+    from turnleaf.core.memories import Memory
+    from turnleaf.core.schedules import Schedule
+    from turnleaf.core.stored_messages import StoredFigures
+
+    DayOf = Callable[[datetime], str]
 
 Level: TypeAlias = Literal["error", "warning"]
+
+LATE = timedelta(minutes=1)
+"""So long after its time nobody seems to run what is due."""
+_UNHAPPY = {"failed", "interrupted", "missed"}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a space is kept, why there, and whether anything is there yet."""
+
+    location: str
+    why: str
+    exists: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +67,7 @@ class LearningFigures:
     json_formats: Mapping[tuple[str, str], str] = field(hash=False)
 
 
-Part: TypeAlias = Row | Diagnosis | Retention | LearningFigures
+Part: TypeAlias = Place | Row | Diagnosis | Retention | LearningFigures
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +78,7 @@ class Examination:
     findings: tuple[Diagnosis, ...] = ()
     retention: Retention | None = None
     learning: LearningFigures | None = None
+    place: Place | None = None
 
     @classmethod
     def of(cls, parts: Iterable[Part]) -> Examination:
@@ -66,6 +90,7 @@ class Examination:
             tuple(dict.fromkeys(findings)),
             next((one for one in found if isinstance(one, Retention)), None),
             next((one for one in found if isinstance(one, LearningFigures)), None),
+            next((one for one in found if isinstance(one, Place)), None),
         )
 
     @classmethod
@@ -75,5 +100,69 @@ class Examination:
 
     def list_parts(self) -> Iterable[Part]:
         """Return what was found one by one."""
-        single = (self.retention, self.learning)
+        single = (self.retention, self.learning, self.place)
         return *self.rows, *self.findings, *(one for one in single if one is not None)
+
+
+def describe_facts(facts: Sequence[Memory]) -> str:
+    """Return in words how many facts there are, and how long."""
+    chars = sum(len(fact.content) for fact in facts)
+    return f"{pluralize(len(facts), 'fact')}, {pluralize(chars, 'character')}"
+
+
+def describe_figures(figures: StoredFigures, day_of: DayOf) -> str:
+    """Return in words how much of conversations there is, and since when."""
+    conversations = pluralize(figures.conversations, "conversation")
+    messages = pluralize(figures.messages, "message")
+    since = f", oldest {day_of(figures.oldest)}" if figures.oldest else ""
+    return f"{conversations}, {messages}{since}, {figures.bytes:,} bytes"
+
+
+def describe_schedules(known: Sequence[Schedule]) -> str:
+    """Return in words how many schedules there are."""
+    paused = sum(one.is_paused for one in known)
+    return pluralize(len(known), "schedule") + (f", {paused} of them paused" if paused else "")
+
+
+def find_schedule_problems(known: Iterable[Schedule], now: datetime) -> Iterator[Diagnosis]:
+    """Yield which schedules failed last, and which nobody runs."""
+    for one in known:
+        name = f"the schedule {one.name or one.id}"
+        last = schedules.as_of_now(one.runs[-1], now) if one.runs else None
+        if last and last.state in _UNHAPPY:
+            why = last.error or last.state
+            message = f"the last run of {name} (due {to_iso(last.due)}): {last.state}; {why}"
+            yield Diagnosis("warning", message)
+        if one.next_due and one.is_due(now - LATE) and not one.is_running(now):
+            program = "turnleaf slack" if one.kind == "slack" else "turnleaf serve"
+            since = to_iso(one.next_due)
+            message = f"{name} is due since {since}, but no program runs it; start {program}"
+            yield Diagnosis("warning", message)
+
+
+def describe_backlog(backlog: Mapping[str, int], *, has_unread: bool) -> str:
+    """Return in words how many messages wait to be learned from."""
+    messages = pluralize(sum(backlog.values()), "message")
+    if not backlog or has_unread:
+        return f"{messages} to learn from"
+    return f"{messages} kept for a model; rules have read them"
+
+
+def find_learning_problems(
+    set_aside: Iterable[SetAside], outbox: Iterable[Outgoing], error: LearningProblem | None
+) -> list[Diagnosis]:
+    """Return what could not be read or kept, and what failed last."""
+    messages = [_describe_set_aside(one) for one in set_aside]
+    problems = sorted({one.problem for one in outbox if one.problem})
+    messages += [f"something was learned and could not be kept: {one}" for one in problems]
+    if error:
+        messages.append(f"learning failed and will be tried again: {error.text}")
+    return [Diagnosis("warning", message) for message in messages]
+
+
+def _describe_set_aside(one: SetAside) -> str:
+    said = one.queued.message.timestamp
+    return (
+        f"a message of {one.key}{f' ({to_iso(said)})' if said else ''} was set aside: learning"
+        " from it was cut off twice; turnleaf forget --conversation erases it with the rest"
+    )

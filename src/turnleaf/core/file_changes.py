@@ -10,11 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from turnleaf.core import changes, drafts, erasing, memories
-from turnleaf.core.changes import TICK, Change, Source, trace
+from turnleaf.core import changes, drafts, erasing
+from turnleaf.core.changes import TICK, Change, trace
 from turnleaf.core.memories import Memory, content_id
 from turnleaf.core.pages import Shape, Splice, find
-from turnleaf.core.times import from_iso
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -45,6 +44,7 @@ class FileChange(Change):
     shape: Shape = field(default=Shape(0, 0))
 
     def __post_init__(self) -> None:
+        # Not stored: equal names of both texts and one time are what was made at once.
         object.__setattr__(self, "step", (self.old, self.new, self.time))
 
     def reversal(self) -> Splice:
@@ -69,20 +69,9 @@ def to_json(change: FileChange) -> dict[str, Any]:
 
 def from_json(record: Mapping[str, Any]) -> FileChange:
     """Read the form that `to_json` returns; raise ValueError, KeyError or TypeError else."""
-    time = from_iso(record["time"])
     return FileChange(
-        n=int(record["n"]),
-        time=time,
-        op=str(record["op"]),
+        **changes.read_fields(record),
         file=str(record["file"]),
-        id=str(record.get("id", "")),
-        before=_memory(record.get("before"), time),
-        after=_memory(record.get("after"), time),
-        origin=record.get("origin"),
-        source=_source(record),
-        undoes=record.get("undoes"),
-        removed=tuple(memories.read_recorded(one, time) for one in record.get("removed", ())),
-        traces=tuple(record.get("traces", ())),
         at=int(record.get("at", 0)),
         took=tuple(record.get("took", ())),
         put=tuple(record.get("put", ())),
@@ -171,6 +160,7 @@ def rewrite_without(
         if line
     ]
     standing = {fact.memory.id: fact.memory for fact in page.facts}
+    # An older buffer may still bring the erased texts back; by their traces they are known then.
     tombs = erasing.make_tombs(found, standing, now)
     return [*_without_empty(lines), *(replace(one, fact=_raw(page, one.id)) for one in tombs)]
 
@@ -335,6 +325,7 @@ def _horizon(found: Mapping[str, Memory], history: Sequence[FileChange]) -> int:
         before = earlier.setdefault(one.id, [])
         before.extend(filter(None, [one.before]))
         if _is_visible(one, found.get(one.id), before):
+            # Changes made at once were in the file at once: who shows one of them had seen all.
             seen.add((one.old, one.new))
         for memory in one.states():
             earlier.setdefault(memory.id, []).append(memory)
@@ -372,6 +363,7 @@ def _is_plain_deletion(
     last = history[-1].shape
     if deleted == last:
         return True
+    # Equal but for the blank lines: deleting by hand often leaves one, or takes one along.
     is_older = any(version in {change.old, change.new} for change in history)
     return deleted.total == last.total and not is_older
 
@@ -403,20 +395,3 @@ def _find_undead(facts: _Standing, found: Mapping[str, Memory], horizon: int) ->
             continue
         if now.content in facts.said.get(key, ()) or facts.is_erased(key, now.content):
             yield key
-
-
-def _source(record: Mapping[str, Any]) -> Source | None:
-    said = record.get("messageTime")
-    source = Source(
-        quote=record.get("quote"),
-        conversation=record.get("conversation"),
-        message_time=from_iso(said) if said else None,
-        trust=record.get("trust"),
-        name=record.get("source"),
-        decision=record.get("decision"),
-    )
-    return None if source == Source() else source
-
-
-def _memory(record: Mapping[str, Any] | None, time: datetime) -> Memory | None:
-    return None if record is None else memories.read_recorded(record, time)

@@ -64,6 +64,7 @@ class JsonPage:
         """Change what a fact says, in its place."""
         record = to_json(memory)
         gone = {key for key in OPTIONAL_KEYS if key not in record}
+        # Keys that another program or a later version has put there stay.
         known = json.loads(self.raw(fact)).items()
         raw = dumps({key: value for key, value in known if key not in gone} | record)
         return Splice(fact.start, (self.raw(fact),), (raw,), (raw,))
@@ -121,6 +122,7 @@ def _records_in_our_layout(text: str) -> list[str]:
     if not (text.startswith(_HEAD) and text.endswith(_FOOT)):
         message = "it has another layout"
         raise ValueError(message)
+    # No line break can stand inside of a record: JSON escapes those of texts.
     return text[len(_HEAD) : -len(_FOOT)].split(_BETWEEN)
 
 

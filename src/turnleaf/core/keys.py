@@ -61,6 +61,8 @@ def default_audience(key: str) -> str:
     if key.startswith("schedule:"):
         return own_prompts(key)
     if key.startswith("slack:"):
+        # Of which kind its channel is, nobody knows here, and a wider audience could not be taken
+        # back.
         return only(key)
     return EVERYONE
 
@@ -79,6 +81,7 @@ def can_read(audience: str, reader: Reader) -> bool:
     """Whether a reader may see what was said to this audience."""
     if audience in (EVERYONE, reader.audience):
         return True
+    # A schedule's answers are for its owner to find, but must not feed other prompts.
     return audience.startswith(_PROMPTS) and not reader.is_prompt
 
 

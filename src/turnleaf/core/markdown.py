@@ -33,6 +33,8 @@ BOM = "\ufeff"
 CATEGORY_LEVEL = 2
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
+# Possessive, and blanks only where none stand before: a run of blanks, or of what begins a comment,
+# is read once.
 _COMMENT = re.compile(
     rf"(?:(?<![ \t])[ \t]*+)?{re.escape(bullets.MARK)}(?P<fields>[^<>]*+)(?<=--)>"
 )
@@ -107,6 +109,8 @@ class MarkdownPage:
     def remove(self, fact: MarkdownFact) -> Splice:
         """Take a fact's lines away."""
         took = self.lines[fact.start : fact.end]
+        # The last line of a page without a final line break: the one above must lose its own, or
+        # the page would get one.
         if fact.start == 0 or fact.end < len(self.lines) or took[-1].endswith(("\n", "\r")):
             return Splice(fact.start, tuple(took), ())
         before = self.lines[fact.start - 1]
@@ -120,6 +124,8 @@ class MarkdownPage:
         """Return the page after a change: what parsing its text would give, with less work."""
         lines = splice.make_in(self.lines)
         seam = lines[max(0, splice.start - 1) : splice.start + len(splice.put) + 1]
+        # The first line may begin with a byte order mark; and "\r" beside "\n" would become one
+        # line end.
         if lines[:1] != self.lines[:1] or LINES.findall("".join(seam)) != seam:
             return parse(self.bom + "".join(lines), unknown_time)
         return _read_around(self, splice, lines, unknown_time) or _read_all(
@@ -311,6 +317,7 @@ def carried_over(base: Sequence[str], edited: Sequence[str], onto: Sequence[str]
     away is taken away where it still stands.
     """
     lines = list(onto)
+    # autojunk would take lines that occur often, such as empty ones, for noise.
     steps = SequenceMatcher(None, base, edited, autojunk=False).get_opcodes()
     for tag, start, end, new_start, new_end in steps:
         if tag == "equal":
@@ -393,6 +400,7 @@ def _read(text: str, width: int, category: str | None, unknown_time: datetime) -
         slot=read_slot(fields.get("slot")),
         until=read_day(fields.get("until")),
         said_count=read_count(fields.get("said")),
+        pinned=fields.get("pinned") == "yes",
     )
 
 
@@ -408,11 +416,14 @@ def _comment(memory: Memory) -> str:
         fields["until"] = memory.until.isoformat()
     if memory.said_count > 1:
         fields["said"] = str(memory.said_count)
+    if memory.pinned:
+        fields["pinned"] = "yes"
     written = (f"{name}={_encode_value(value)}" for name, value in fields.items())
     return f"{bullets.MARK}{' '.join(written)} -->"
 
 
 def _encode_value(value: str) -> str:
+    # Two dashes would end the comment, in which this stands.
     return quote(value, safe=":+.").replace("--", "-%2D")
 
 
@@ -475,6 +486,8 @@ def _separation(page: MarkdownPage, at: int, width: int) -> list[str]:
     rest = (page.lines[index] for index in range(at, len(page.lines)))
     below = next((line for line in rest if not is_blank(line)), "")
     if indent(below) >= width:
+        # Indented text below would become a part of the new bullet; only something between them
+        # that Markdown does not show keeps it apart.
         return ["\n", "<!-- -->\n", "\n"]
     if at < len(page.lines) and not is_blank(below) and not is_blank(page.lines[at]):
         return [] if _fact_at(page, at) else ["\n"]
@@ -509,6 +522,7 @@ def _splice(
 
 def _newline(page: MarkdownPage, line: int) -> str:
     """Return the line ending in use above a line, or else anywhere."""
+    # A page may mix line ends, when two systems write it; what is added follows its neighbour.
     near = [*page.lines[max(0, line - 1) : line], *page.lines[:1]]
     endings = [text[len(bare(text)) :] for text in near]
     return next(filter(None, endings), "\n")

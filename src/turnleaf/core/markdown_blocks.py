@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 CODE_INDENT = 4
 TAB = 4
 
+# Not str.splitlines, which also ends lines at characters that Markdown takes for text.
 LINES = lazy_pattern(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 _FENCE = lazy_pattern(r" {0,3}(?P<mark>`{3,}(?=[^`]*$)|~{3,})")
 _HEADING = lazy_pattern(r" {0,3}(?P<mark>#{1,6})(?P<text>[ \t].*)?$")
+# Possessive: a long row of dashes that is no rule would else be tried in every division.
 _RULE = lazy_pattern(r" {0,3}([-*_])(?:[ \t]*+\1){2,}+[ \t]*+$")
 _BULLET = lazy_pattern(r" {0,3}[-+*](?P<gap>[ \t]+|$)")
 _ORDERED = lazy_pattern(r" {0,3}(?P<number>\d{1,9})[.)](?P<gap>[ \t]+|$)")
@@ -67,6 +69,7 @@ def blocks(lines: list[str], start: int = 0) -> Iterator[Block]:
     index = start
     in_paragraph = False
     while index < len(lines):
+        # The quick way for what a memory mostly holds; it gives what the general one below would.
         if _is_one_line_fact(lines, index):
             yield Block(index, index + 1, index + 1, len(bullets.MARKER))
             index, in_paragraph = index + 1, False
@@ -161,6 +164,8 @@ class _Inside:
 
     def take(self, line: str) -> None:
         """Go on by a line."""
+        # A list or a quote in the item opens another level, in which a paragraph can go on just the
+        # same.
         text = _NESTING.sub("", line)
         fence = _FENCE.match(text)
         if self._fence:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MAX_CATEGORY_CHARS = 100
 MAX_SLOT_CHARS = 100
-OPTIONAL_KEYS = ("category", "origin", "slot", "until", "saidCount")
+OPTIONAL_KEYS = ("category", "origin", "slot", "until", "saidCount", "pinned")
 """The keys of a fact's JSON form that are there only where they say something."""
 _NOT_TEXT = re.compile("[\0\ud800-\udfff]")
 _COUNT = re.compile(r"[1-9]\d{0,8}", re.ASCII)
@@ -40,7 +40,7 @@ class Memory:
     """One fact. `origin` tells who brought it: "user", "import", a tool, a face.
 
     `slot` names what it is a value of ("home", "allergy"), `until` is the last day on which it
-    holds, and `said_count` how often it was said.
+    holds, and `said_count` how often it was said. A `pinned` one is in every prompt.
     """
 
     id: str
@@ -52,6 +52,7 @@ class Memory:
     slot: str | None = None
     until: date | None = None
     said_count: int = 1
+    pinned: bool = False
 
     def has_ended(self, today: date) -> bool:
         """Whether the last day on which it holds is over."""
@@ -76,6 +77,8 @@ def to_json(memory: Memory) -> dict[str, Any]:
         record["until"] = memory.until.isoformat()
     if memory.said_count > 1:
         record["saidCount"] = memory.said_count
+    if memory.pinned:
+        record["pinned"] = True
     return record
 
 
@@ -105,6 +108,7 @@ def read_recorded(record: Mapping[str, Any], unknown_time: datetime) -> Memory:
         slot=read_slot(record.get("slot")),
         until=read_day(record.get("until")),
         said_count=read_count(record.get("saidCount")),
+        pinned=record.get("pinned") is True,
     )
 
 

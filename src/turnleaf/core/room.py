@@ -61,6 +61,7 @@ def room_for(origin: str, limits: Room) -> Room:
 def check_capacity(taken: Room, limits: Room) -> None:
     """Refuse more facts, or more characters of facts, than the limits allow."""
     if taken.items > limits.items:
+        # Twice as many, so that the next request does not fail again.
         remedy = f"turnleaf config memoryMaxItems {max(2 * limits.items, taken.items)}"
         message = (
             f"the memory is full: it holds {limits.items} facts (MEMORY_MAX_ITEMS); "
@@ -89,12 +90,13 @@ def check_reserve(taken: Room, room: Room) -> None:
 def find_weakest(facts: Iterable[Memory], history: Iterable[Change]) -> list[Memory]:
     """Return the facts that only learning brought, the weakest first: said least, then oldest.
 
-    One that a person changed, accepted or brought back since is theirs.
+    One that a person changed, accepted, pinned or brought back since is theirs.
     """
     theirs: set[str] = set()
     learned: dict[str, str] = {}
     for change in history:
         for fact in change.ids():
+            # Repairs have no origin, and make a fact nobody's own.
             if change.origin not in {LEARNED, None} or not _is_users_word(change):
                 theirs.add(fact)
         if change.after:
@@ -102,7 +104,10 @@ def find_weakest(facts: Iterable[Memory], history: Iterable[Change]) -> list[Mem
     weak = [
         fact
         for fact in facts
-        if fact.origin == LEARNED and fact.id not in theirs and learned.get(fact.id) == fact.content
+        if fact.origin == LEARNED
+        and not fact.pinned
+        and fact.id not in theirs
+        and learned.get(fact.id) == fact.content
     ]
     return sorted(weak, key=lambda fact: (fact.said_count, fact.created_at))
 

@@ -251,6 +251,7 @@ def _end_run(
 def _newest_due(schedule: Schedule, now: datetime, next_of: Next) -> datetime:
     """Find the last time that it was due: of several that were missed, one is made up for."""
     due = schedule.next_due or now
+    # From there on, and not from the last run: a schedule for each minute may have missed months.
     recent = next_of(schedule, now - GRACE)
     if recent is None or recent > now:
         return due
@@ -265,6 +266,7 @@ def _find_held(schedule: Schedule, run: Run) -> Run | None:
     known = schedule.open_run
     if known is None or known.holder is None:
         return None
+    # The attempts as well: a holder that hung may have lost the run and got it again.
     is_same = (known.id, known.holder, known.attempts) == (run.id, run.holder, run.attempts)
     return known if is_same else None
 
@@ -350,6 +352,7 @@ def _time(text: str | None) -> datetime | None:
 def _text(value: object) -> str:
     """Refuse what could not be written again."""
     text = str(value)
+    # A lone surrogate, which JSON can hold, could not be written to a file.
     text.encode()
     return text
 

@@ -285,6 +285,7 @@ def _secrets_in(text: str) -> dict[str, str]:
 
 def _mask(text: str, secrets: dict[str, str]) -> str:
     """Mask a text, and put each secret with its mark into the dictionary."""
+    # A mark in the place of one secret may show where the next one begins.
     while (found := _mask_once(text, secrets)) != text:
         text = found
     return text
@@ -330,6 +331,7 @@ def _find_secrets(kind: _Kind, plain: str) -> Iterator[tuple[int, int, str]]:
     done = 0
     for match in _compile(kind.pattern).finditer(plain):
         start = match.start("secret")
+        # Matches of a look-ahead may overlap; a secret is taken once.
         if start >= done and (secret := kind.cut(match)):
             done = start + len(secret)
             yield start, done, kind.name or _SHAPE_NAMES[match.lastgroup or ""]
@@ -434,6 +436,7 @@ def _opaque(match: re.Match[str]) -> str:
 def _whole_run(match: re.Match[str], value: str) -> str:
     """Return a secret to its end, where only its beginning was looked at."""
     run = _RUN.match(match.string, match.start("secret"))
+    # Patterns look at a bounded length so that their time is linear; the rest is taken here.
     return run[0] if run and len(value) == _MAX_SEEN else value
 
 
@@ -481,6 +484,7 @@ def _phrase(match: re.Match[str]) -> str:
 
 def _card(match: re.Match[str]) -> str:
     digits = [int(char) for char in match["secret"] if char.isdigit()]
+    # Luhn's checksum, so that order numbers are not taken for cards.
     doubled = [sum(divmod(2 * digit, 10)) for digit in digits[-2::-2]]
     return "" if (sum(doubled) + sum(digits[::-2])) % 10 else match["secret"]
 

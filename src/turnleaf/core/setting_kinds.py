@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from turnleaf.core.model_providers import PROVIDERS
 from turnleaf.core.patterns import lazy_pattern
 
 if TYPE_CHECKING:
@@ -14,11 +15,13 @@ YES = ("on", "true", "yes", "1")
 NO = ("off", "false", "no", "0")
 LARGEST = 2**53 - 1
 """The largest number that every reader of JSON takes for what it is."""
+MAX_TEXT_CHARS = 2000
 _ID = lazy_pattern(r"[A-Z][A-Z0-9]{2,}")
 # No dot, no separator and no capital: a name is one folder on every file system.
 _SPACE = lazy_pattern(r"[^\W_][\w-]{0,63}")
-_MODEL = lazy_pattern(r"recall|claude-cli(:\S+)?|(anthropic|openai|ollama):\S+")
-_MODELS = "claude-cli, or anthropic:NAME, openai:NAME or ollama:NAME"
+_MODEL = lazy_pattern(rf"recall|claude-cli(:\S+)?|({'|'.join(PROVIDERS)}):\S+")
+MODELS = f"claude-cli, claude-cli:NAME, or PROVIDER:NAME with one of {', '.join(PROVIDERS)}"
+"""Every name of a model that asks somebody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,12 @@ def _read_share(value: object) -> float:
 
 def _read_name(value: object) -> str:
     if not isinstance(value, str) or not value.strip() or not value.isprintable():
+        raise ValueError
+    return value.strip()
+
+
+def _read_text(value: object) -> str:
+    if not isinstance(value, str) or not value.strip() or len(value) > MAX_TEXT_CHARS:
         raise ValueError
     return value.strip()
 
@@ -118,6 +127,7 @@ COUNT_OR_NONE = _number(0)
 SWITCH = SettingKind("switch", _read_switch, "on or off")
 PATH = SettingKind("path", _read_path, "a path")
 SHARE = SettingKind("share", _read_share, "a number from 0 to 1")
+TEXT = SettingKind("text", _read_text, f"a text of at most {MAX_TEXT_CHARS} characters")
 NAME = SettingKind("text", _read_name, "a name or an address")
 IDS = SettingKind(
     "text", _read_ids, "ids as Slack shows them, separated by commas, such as U012AB3CD"
@@ -125,5 +135,5 @@ IDS = SettingKind(
 SPACES_OF = SettingKind(
     "text", _read_spaces, "ids with their spaces, separated by commas, such as U012AB3CD=anna"
 )
-MODEL_NAME = SettingKind("text", _read_model, f"recall, {_MODELS}")
-EXTRACTOR = SettingKind("text", _read_extractor, f"rules, {_MODELS}")
+MODEL_NAME = SettingKind("text", _read_model, f"recall, {MODELS}")
+EXTRACTOR = SettingKind("text", _read_extractor, f"rules, {MODELS}")

@@ -108,6 +108,7 @@ class _Shares(dict[str, int]):
     def __missing__(self, character: str) -> int:
         code = ord(character)
         share = _BLOCKS[bisect_right(_STARTS, code) - 1][1]
+        # Rare characters are not remembered, or a hostile text could fill the memory with them.
         if code < _REMEMBERED:
             self[character] = share
         return share
@@ -125,6 +126,7 @@ _SHARES = _Shares(
 def estimate(text: str) -> int:
     """Estimate how many o200k tokens a text is, in linear time."""
     if text.isascii():
+        # The common case by itself: a text of ASCII alone needs no second pass.
         return len(_PIECE.findall(text))
     pieces = len(_PIECE.findall(_GAP.join(_ASCII.findall(text))))
     hundredths = sum(map(_SHARES.__getitem__, _ASCII.sub("", text)))

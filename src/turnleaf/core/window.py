@@ -47,6 +47,7 @@ def newest_within(
     cut = next(cuts, 0)
     for index in range(len(messages) - 1, -1, -1):
         budget -= cost(messages[index])
+        # What must be kept is kept even over budget, but only from a place where a cut is allowed.
         if budget < 0 and start <= kept:
             break
         if index == cut:
@@ -66,10 +67,12 @@ def newest_exchange(messages: Sequence[Spoken]) -> int:
 def _cuts(messages: Sequence[Spoken]) -> Iterator[int]:
     """Go backwards over the places where a conversation may be cut."""
     open_calls: set[str] = set()
+    # Never at the very first message: that is where a conversation begins, not where it is cut.
     for index in range(len(messages) - 1, 0, -1):
         message = messages[index]
         role = message.role
         if role == "tool":
+            # A result whose call is missing would else forbid every cut before it.
             if message.tool_call_id and _was_called(messages, index, message.tool_call_id):
                 open_calls.add(message.tool_call_id)
         elif role == "assistant":

@@ -79,6 +79,7 @@ class Markers:
 
 def find_han(text: str, *charsets: str) -> set[str]:
     """Return the Han characters of a text that one of some countries' standards has."""
+    # Only Han: the standards also have letters, and all of them share those.
     han = "".join(_HAN.findall(text))
     return {char for one in charsets for char in han.encode(one, "ignore").decode(one)}
 
@@ -453,10 +454,14 @@ def choose_language(name: str, file: str) -> Language:
 
 def _group(mark: re.Match[str]) -> str:
     name = mark[1] if mark[2] else "value"
+    # Bounded inside of a pattern, so that no message takes long to read; only the last part is
+    # open.
     return f"(?P<{name}>.+)" if mark[3] is not None else f"(?P<{name}>.{{1,{_INNER_CHARS}}}?)"
 
 
 def _join_words(words: Any) -> str:  # noqa: ANN401 - any iterable of words
+    # The longest first: an alternation takes the first that fits, and "grand" would end
+    # "grandmother".
     return "|".join(sorted(dict.fromkeys(words), key=len, reverse=True))
 
 

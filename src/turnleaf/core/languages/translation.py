@@ -1,8 +1,8 @@
 """Errors, hints and notes in the reader's language, from each language's `messages.toml`.
 
 The code makes its sentences in English. A language's table has them with `{}` for what is filled
-in, `{#}` for a number, and `{!}` for another sentence. What click writes has a table of its own.
-What both lack stays English.
+in, `{#}` for a number, and `{!}` for another sentence. Its sections are tried in their order,
+and in a section the sentence with the longest text first. What none of them has stays English.
 """
 
 from __future__ import annotations
@@ -46,7 +46,10 @@ def choose_language_of(accepted: str) -> str:
 
 def _translate(message: str, name: str) -> str:
     for sentence in _load_table(name):
-        if found := sentence.pattern.fullmatch(message):
+        # To compile all of them takes longer than a command.
+        if not all(text in message for text in sentence.texts):
+            continue
+        if found := _compile(sentence.english).fullmatch(message):
             parts = zip(sentence.marks, found.groups(), strict=True)
             return sentence.said.format(
                 *(_translate(part, name) if mark == "{!}" else part for mark, part in parts)
@@ -55,20 +58,27 @@ def _translate(message: str, name: str) -> str:
 
 
 class Translation(NamedTuple):
-    """A sentence in English, with marks for what is filled in, and what is said instead."""
+    """A sentence in English, its texts and the marks between them, and what is said instead."""
 
-    pattern: re.Pattern[str]
+    english: str
+    texts: Sequence[str]
     marks: Sequence[str]
     said: str
 
 
 @cache
 def _load_table(name: str) -> Sequence[Translation]:
-    data = load_data(f"{FOLDER}/{name}/{FILE}")
-    table = data["messages"] | data["click"]
-    return [Translation(_compile(text), MARK.findall(text), said) for text, said in table.items()]
+    tables = load_data(f"{FOLDER}/{name}/{FILE}").values()
+    # "changed back {}: {}" is also "changed {}: {}".
+    ordered = (sorted(table, key=lambda one: -len(MARK.sub("", one))) for table in tables)
+    return [
+        Translation(text, MARK.split(text), MARK.findall(text), table[text])
+        for table, texts in zip(tables, ordered, strict=True)
+        for text in texts
+    ]
 
 
+@cache
 def _compile(sentence: str) -> re.Pattern[str]:
     texts, marks = MARK.split(sentence), MARK.findall(sentence)
     places = [r"([\d,]+)" if mark == "{#}" else "(.*?)" for mark in marks]

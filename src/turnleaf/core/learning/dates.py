@@ -169,7 +169,10 @@ __all__ = ["DatedText", "make_dates_absolute"]
 
 _MAX_CHARS = 4_000
 _NEAR = 8
+# A private character, one for each that it hides, so that all places stay right.
 _HIDDEN = "\ue000"
+# Code, quotations, titles, addresses and file names: a date in them is not said by the user. Every
+# repetition is bounded, as in all patterns that read messages.
 _PROTECTED = lazy_pattern(
     r"```.{0,2000}?```|`[^`\n]{1,300}`|「[^「」]{0,300}」|『[^『』]{0,300}』|《[^《》]{0,100}》"
     r"|〈[^〈〉]{0,100}〉|“[^“”]{0,300}”|\"[^\"\n]{0,300}\"|(?<!\w)'[^'\n]{1,100}'(?!\w)"
@@ -215,6 +218,7 @@ def make_dates_absolute(text: str, now: datetime, first_weekday: int = 0) -> Dat
     read, rest = text[:_MAX_CHARS], text[_MAX_CHARS:]
     reading = _DateReading(read, now.date(), first_weekday)
     found = reading.find_dates()
+    # What was not read may say something that lasts.
     until = None if rest or not found else _find_until(reading, found)
     return DatedText(_write(read, found) + rest, until)
 
@@ -229,6 +233,7 @@ class _DateReading:
         own_words = _hide(text, _PROTECTED.finditer(text))
         self._absolute = [*_ABSOLUTE.finditer(own_words)]
         self._plain = simplify(_hide(own_words, self._absolute))
+        # In both languages, because people say 明天 and "tomorrow" in one message.
         present = find_present(own_words, FILE)
         self.context = DateContext(self._plain, [load_grammar(one.name) for one in present])
 

@@ -228,6 +228,7 @@ def requests(
     system = system_prompt(said, window)
     room = window.room(system)
     for portion in portions(said, room * 2 // 3, window, earlier):
+        # A call costs money, and from what is settled or the assistant's nothing may be learned.
         if any(one.is_source for one in portion.said):
             near = nearest(known, portion.said, room // 3, window)
             yield ExtractionRequest(portion, system, transcript(portion.said, near, zone))
@@ -301,6 +302,7 @@ def transcript(
     said: Sequence[TranscriptMessage], known: Sequence[Memory], zone: tzinfo | None = None
 ) -> str:
     """Return what the model reads: the known facts, then the messages by number."""
+    # Both are text from outside: a fact or message must not be able to end its block.
     facts = [f"- {escaping.item(f'({memory.id}) {memory.content}')}" for memory in known]
     lines = [
         f"[{_speaker(one)} {at}]: {_write_message(one, zone)}" for at, one in enumerate(said, 1)
@@ -314,6 +316,7 @@ def _shorten(said: TranscriptMessage, room: int, window: Window) -> TranscriptMe
     is_answer = said.trust == "assistant"
     most = ANSWER_CHARS if is_answer else MESSAGE_CHARS
     tokens = max(0, room // (_CONTEXT_SHARE if is_answer else 1) - _FRAME_TOKENS)
+    # Cut before it is counted: a pasted book must not be counted whole.
     beginning = said.text[:most]
     size = window.count(beginning)
     kept = beginning if size <= tokens else beginning[: len(beginning) * tokens // size]
@@ -326,6 +329,7 @@ def _speaker(said: TranscriptMessage) -> str:
 
 def _write_message(said: TranscriptMessage, zone: tzinfo | None) -> str:
     shown = escaping.passage(said.text)
+    # Dates that are said relatively can only be worked out beside the time of the message.
     time = said.time.astimezone(zone) if said.time and said.trust != "assistant" else None
     notes = (
         "(for context)" if said.is_context else "",

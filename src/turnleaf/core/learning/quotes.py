@@ -94,6 +94,7 @@ class Heard:
         folded = _squeeze(_inner(quote))
         if not is_long_enough(quote):
             return None
+        # Small models often give the wrong number; the words themselves are found all the same.
         named_first = sorted(range(len(self.said)), key=lambda number: number + 1 != wanted)
         sources = (at for at in named_first if self.said[at].is_source)
         return next((at for at in sources if folded in self._squeezed_texts[at]), None)
@@ -155,6 +156,8 @@ def judge(fact: str, quote: str, number: int, heard: Heard) -> Support:
     claimed, names = _find_claimed_words(undated), _foreign_names(undated, heard)
     foreign = {word for word in claimed if not _is_heard(word, heard)}
     for rank in _RANK:
+        # A word that the assistant used as well proves nothing against the user; a name that only
+        # it said does.
         suspicious = names if rank == "assistant" else foreign | names
         brought = _first_with(suspicious, rank, heard)
         if brought is not None:
@@ -230,6 +233,7 @@ def _is_generic(word: str) -> bool:
 
 
 def _is_supported(claimed: set[str], heard: Heard) -> bool:
+    # What is known already need not be said again to be part of the fact.
     new = claimed - heard.known
     return len(claimed & heard.own) >= max(1, SUPPORTED_SHARE * len(new))
 
@@ -237,6 +241,7 @@ def _is_supported(claimed: set[str], heard: Heard) -> bool:
 def _foreign_names(fact: str, heard: Heard) -> set[str]:
     """Return what looks like a name or a number in a fact and is none of the user's words."""
     words = _WORD.findall(_plain(fact))
+    # Not the first word, which is written with a capital whatever it is.
     named = {term for word in words[1:] if _is_name(word) for term in terms(word)}
     return {term for term in named | _han_names(fact, heard) if not _is_heard(term, heard)}
 

@@ -110,6 +110,7 @@ def correct(
         meant = _find_meant(correction.old, claims)
     else:
         meant = _find_newest(correction.new, claims, recent)
+    # A value that two slots have, or two people, is not corrected by guessing.
     if len({_attribute(claim) for _, claim in meant}) != 1:
         return None
     memory, claim = meant[-1]
@@ -160,6 +161,7 @@ def find_names(known: Iterable[Memory]) -> Names:
         if claim.slot in NAMING and claim.subject != USER:
             whose = found.setdefault(one_spelling(claim.value).lower(), set())
             whose.add(Bearer(claim.subject, claim.subject_text, claim.slot))
+    # Of two who are called the same, nobody can tell which one is meant.
     return {name: next(iter(whose)) for name, whose in found.items() if len(whose) == 1}
 
 
@@ -236,6 +238,8 @@ def _is_same(claim: Statement, statement: Statement) -> bool:
         return False
     if value_key(claim.value) == value_key(statement.value):
         return True
+    # "Taipei" said again of somebody in "Da'an, Taipei" is no news; in a slot of many values it may
+    # be another.
     return _is_single(statement) and covers(claim.value, statement.value)
 
 

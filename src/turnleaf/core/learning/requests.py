@@ -255,6 +255,7 @@ def _polite_end(text: str) -> int:
 
 def _without_stops(text: str) -> str:
     bare = text.rstrip(_STOPS)
+    # The stop of "St." or "U.S." belongs to the word.
     is_short = text[len(bare) :].startswith(".") and _ABBREVIATION.search(bare)
     return f"{bare}." if is_short else bare
 
@@ -286,6 +287,8 @@ def _list_wordings(folded: str) -> Iterator[str]:
 
 def _mark_words(folded: str) -> str:
     """Mark where words in Latin letters begin and end, so that only whole ones are found."""
+    # With signs that no text has, because \b does not tell a Latin word from a Chinese one beside
+    # it.
     return _LATIN_RUN.sub("\x01\\g<0>\x02", folded)
 
 
@@ -296,6 +299,7 @@ def _holds(folded: str, spoken: Sequence[str]) -> bool:
 
 def _is_about(folded: str, wanted: _ForgetWords) -> bool:
     """Whether a fact holds every word that says something of what is wanted."""
+    # "Forget my name" must not mean the names of everybody else.
     if wanted.words == {*terms("name")} and not wanted.runs:
         own_name = _of_facts("owner", after=r"?\s*name\b")
         return own_name.match(_of_facts("naming").sub(" name ", folded)) is not None
@@ -317,6 +321,7 @@ def _covers(folded: str, runs: Sequence[str]) -> bool:
     if not runs:
         return True
     fact = f"{folded} {_of_facts('characters').sub('', folded)}"
+    # A run longer than the fact cannot be covered, and a pasted text would make long work of it.
     if max(map(len, runs)) > len(fact):
         return False
     known = {*_pairs(fact)}

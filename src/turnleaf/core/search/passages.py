@@ -62,6 +62,8 @@ class Passage:
     trust: str = "user"
     audience: str = EVERYONE
     is_shown: bool = True
+    until: str | None = None
+    """The last day on which a fact holds."""
 
     @property
     def fingerprint(self) -> bytes:
@@ -187,7 +189,8 @@ def of_message(one: FeedMessage, day_of: DayOf) -> list[Passage]:
 
 def _of_fact(memory: Memory, line: int, day_of: DayOf) -> Passage:
     added = None if memory.created_at == _NEVER else day_of(memory.created_at)
-    return Passage(memory.content, line, memory.category, added, id=memory.id)
+    until = memory.until.isoformat() if memory.until else None
+    return Passage(memory.content, line, memory.category, added, id=memory.id, until=until)
 
 
 def _in_order(passages: Iterable[Passage]) -> list[Passage]:

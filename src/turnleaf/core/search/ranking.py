@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HeldWords",
+    "Near",
     "Ranked",
     "Unrelated",
     "Weights",
@@ -102,6 +103,15 @@ class Unrelated(NamedTuple):
         share = count / (count + _KNOWN_BEFORE)
         variance = share * found.deviation**2 + (1 - share) * self.deviation**2
         return Unrelated(share * found.mean + (1 - share) * self.mean, math.sqrt(variance))
+
+
+class Near(NamedTuple):
+    """The cosines of some passages, by which vectors, and how those of all texts are spread."""
+
+    by_passage: Mapping[int, float]
+    slots: Mapping[int, Hashable]
+    spread: Unrelated
+    vectors: int
 
 
 def weigh_word(count: int, passages: int) -> float:

@@ -52,7 +52,8 @@ def says_nothing(text: str) -> bool:
 @cache
 def _answers() -> tuple[str, ...]:
     """Return how answers begin that only quote what is known, or that found nothing."""
-    ours = openings("recall", "found", "nothing", "heard", "noted", "crowded")
+    names = ("found", "nothing", "heard", "noted", "crowded", "overview", "empty", "hello", "help")
+    ours = openings("recall", *names)
     return tuple(simplify(fold(one)) for one in (*ours, *earlier_openings("answers")))
 
 

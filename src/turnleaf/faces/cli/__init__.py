@@ -6,12 +6,13 @@ and a command's module when that command is asked for.
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 
 __all__ = ["COMMANDS", "main", "make_overview", "write_stderr"]
 
 COMPLETION_VARIABLE = "_TURNLEAF_COMPLETE"
+LOCALE = ("LC_ALL", "LC_MESSAGES", "LANG")
 FAILED = 1
 INTERRUPTED = 130
 PIPE_CLOSED = 141
@@ -32,6 +33,8 @@ COMMANDS = {
         "search": ("search", "search", "Search facts, daily notes and conversations."),
         "why": ("memories", "why", "Show where a fact came from and how it changed."),
         "edit": ("memories", "edit", "Edit a fact, here or in your editor."),
+        "pin": ("memories", "pin", "Keep a fact in every prompt."),
+        "unpin": ("memories", "unpin", "Treat a pinned fact as any other again."),
         "forget": ("forget", "forget", "Forget a fact, by ID or text."),
         "undo": ("memories", "undo", "Undo the last change."),
         "review": ("review", "review", "Accept or reject facts that are pending review."),
@@ -48,10 +51,15 @@ COMMANDS = {
         "restore": ("transfer", "restore", "Restore a backup."),
     },
     "Set up": {
+        "setup": ("models", "setup", "Choose a model that answers."),
+        "models": ("models", "models", "Show which models there are."),
+        "keys": ("keys", "keys", "Set, list or remove the keys of model providers."),
         "doctor": ("doctor", "doctor", "Check the installation and report problems."),
         "config": ("config", "config", "Show or change settings."),
+        "link": ("link", "link", "Print a link that lets a browser set models and keys."),
         "reindex": ("search", "reindex", "Rebuild the search index."),
         "eval": ("search", "evaluate", "Measure search quality on a file of questions."),
+        "db": ("db", "db", "Set up a PostgreSQL database."),
         "completion": ("program", "completion", "Print the completion script for your shell."),
     },
 }
@@ -66,7 +74,7 @@ Usage: turnleaf [--data-dir DIR] [--space NAME] COMMAND [ARGS]...
 
 CLOSING = """\
 Options:
-  --data-dir DIR  Use this data folder.
+  --data-dir DIR  Use this data folder, or this postgresql:// address.
   --space NAME    Use this space of the data folder (TURNLEAF_SPACE).
   --version       Show the version.
   -h, --help      Show this help, or the help of a command after its name.
@@ -102,8 +110,20 @@ def write_stderr(line: str) -> None:
 
 
 def make_overview() -> str:
-    """Return the help of the program as a whole."""
-    return "\n".join([OPENING, *map(_make_section, COMMANDS), CLOSING])
+    """Return the help of the program as a whole, in the terminal's language."""
+    localize = _find_localize()
+    sections = (_make_section(heading, localize) for heading in COMMANDS)
+    opening, closing = ("\n".join(map(localize, text.split("\n"))) for text in (OPENING, CLOSING))
+    return "\n".join([opening, *sections, closing])
+
+
+def _find_localize() -> Callable[[str], str]:
+    """Return what translates a text; English needs no import for it."""
+    locale = next(filter(None, map(os.environ.get, LOCALE)), "C")
+    if locale.startswith(("C", "POSIX", "en_")):
+        return str
+    localize: Callable[[str], str] = import_module("turnleaf.faces.cli.output").localize
+    return localize
 
 
 def _open_missing_streams() -> None:
@@ -126,6 +146,7 @@ def _run(arguments: list[str]) -> int:
     return code
 
 
-def _make_section(heading: str) -> str:
-    lines = (f"  {name:<12}{summary}\n" for name, (_, _, summary) in COMMANDS[heading].items())
-    return f"{heading}:\n{''.join(lines)}"
+def _make_section(heading: str, localize: Callable[[str], str]) -> str:
+    rows = ((name, localize(summary)) for name, (_, _, summary) in COMMANDS[heading].items())
+    lines = (f"  {name:<12}{summary}\n" for name, summary in rows)
+    return f"{localize(f'{heading}:')}\n{''.join(lines)}"

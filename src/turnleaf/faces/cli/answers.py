@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 import sys
 import termios
 from contextlib import ExitStack, contextmanager
@@ -33,14 +35,16 @@ from turnleaf.faces.cli.arguments import (
     read_piped,
     take_text,
 )
-from turnleaf.faces.cli.output import escape, flatten, say_json, shorten
+from turnleaf.faces.cli.output import escape, flatten, localize, say_json, shorten
 from turnleaf.faces.cli.sessions import (
+    CLI,
     list_conversations,
     mention_keeping,
     report_news,
     take_up,
     talk,
 )
+from turnleaf.faces.cli.terminal import murmur
 from turnleaf.turn import Done
 
 if TYPE_CHECKING:
@@ -56,6 +60,10 @@ GOES_ON_FOR = timedelta(hours=1)
 FRAMES_PER_SECOND = 10
 MAX_HINT_CHARS = 100
 LOCAL_FLAGS = 3
+NO_MODEL = (
+    "No model is set up, so answers only quote what is remembered. To add one:"
+    " turnleaf config model ollama:NAME"
+)
 
 # What rich would join, or leave out.
 AS_WRITTEN = {"softbreak": "hardbreak", "html_inline": "text", "html_block": "code_block"}
@@ -70,7 +78,16 @@ NEVER_LAST = frozenset("（「『《〈【〔([{“‘")
 @click.option(
     "--resume", metavar="WHICH", type=TEXT, help="Continue this conversation: number, key or title."
 )
+@click.option(
+    "--conversation", metavar="NAME", type=TEXT, help="Use the conversation of this name."
+)
+@click.option(
+    "--model", metavar="NAME", type=TEXT, help="Have this model answer in this conversation."
+)
 @click.option("--no-memory", is_flag=True, help="Store, learn and look up nothing.")
+@click.option(
+    "--system", metavar="TEXT", type=TEXT, default="", help="Instructions for this answer."
+)
 @click.option(
     "--file",
     "files",
@@ -79,32 +96,42 @@ NEVER_LAST = frozenset("（「『《〈【〔([{“‘")
     type=click.Path(exists=True, dir_okay=False, allow_dash=True),
     help="Attach this text file (repeatable); - reads standard input.",
 )
+@click.option("--keep-secrets", is_flag=True, help="Remember passwords and codes as they are.")
 @as_json
 @pass_workspace
-def ask(
+def ask(  # noqa: PLR0913 - the options of a command
     workspace: Workspace,
     words: tuple[str, ...],
     files: tuple[str, ...],
     resume: str | None,
+    conversation: str | None,
+    system: str,
+    model: str | None,
     *,
     new: bool,
     no_memory: bool,
+    keep_secrets: bool,
     as_json: bool,
 ) -> None:
     """Ask the assistant one question.
 
-    Without TEXT, or with -, the question is read from standard input. It continues the latest
-    conversation of the command line if that is less than an hour old. WHICH is a number in
-    turnleaf history, a key, or the beginning of a title.
+    Without TEXT, or with -, the question is read from standard input; with TEXT, what is piped in
+    is attached. It continues the latest conversation of the command line if that is less than an
+    hour old. WHICH is a number in turnleaf history, a key, or the beginning of a title. NAME is
+    any name: a conversation that does not exist yet is begun.
 
     \b
     turnleaf ask What is the lamp in the living room called?
     turnleaf ask --file notes.txt What did we decide?
+    cat notes.txt | turnleaf ask What is the code?
+    turnleaf ask --model ollama:qwen3 --new 你好
     """  # noqa: D301 - click reads the character, not its name
-    if resume is not None and (new or no_memory):
-        message = "--resume continues a conversation; leave out --new and --no-memory"
+    if sum((resume is not None, conversation is not None, new or no_memory)) > 1:
+        message = "use only one of --resume, --conversation, and --new or --no-memory"
         raise InvalidInput(message)
     documents = [_read_document(file) for file in files]
+    if words and list(words) != ["-"] and "-" not in files:
+        documents += _read_pipe()
     text = take_text(words)
     if not text.strip():
         message = "the question is empty; type some text"
@@ -112,9 +139,20 @@ def ask(
     if not no_memory:
         mention_keeping(workspace)
     with talk(workspace, flush=False) as assistant:
-        key = _choose_key(assistant, resume, is_new=new or no_memory)
+        key = (
+            f"{CLI}{conversation}"
+            if conversation is not None
+            else _choose_key(assistant, resume, is_new=new or no_memory)
+        )
         stream = assistant.stream(
-            key, text, private=no_memory, documents=documents, resume=resume is not None
+            key,
+            text,
+            private=no_memory,
+            documents=documents,
+            instructions=system,
+            resume=resume is not None or conversation is not None,
+            keep_secrets=keep_secrets,
+            model=model,
         )
         if as_json:
             reply = next(event.reply for event in stream if isinstance(event, Done))
@@ -135,6 +173,17 @@ def _choose_key(assistant: Assistant, resume: str | None, *, is_new: bool) -> st
     return recent[0].key if recent else cli_key(now)
 
 
+def _read_pipe() -> list[Document]:
+    """Return what is piped in beside a question; a terminal or no input at all is not read."""
+    try:
+        mode = os.fstat(sys.stdin.fileno()).st_mode
+    except (OSError, ValueError):
+        return []
+    is_piped = stat.S_ISFIFO(mode) or stat.S_ISREG(mode)
+    text = read_piped() if is_piped else ""
+    return [Document("stdin", text)] if text.strip() else []
+
+
 def _read_document(file: str) -> Document:
     if file == "-":
         return Document("stdin", read_piped())
@@ -149,6 +198,7 @@ def _make_record(key: str, reply: Reply, news: Sequence[LearnedFact]) -> dict[st
         "conversation": key,
         "question": reply.question_id,
         "answer": reply.answer_id,
+        "asksToKeep": reply.asks_to_keep,
         "saved": [to_json(memory) for memory in reply.saved],
         "removed": [to_json(memory) for memory in reply.removed],
         "learnt": [
@@ -183,9 +233,17 @@ def show_answer(stream: Generator[TurnEvent]) -> Reply:
             elif isinstance(event, ToolResult):
                 voice.hint(_describe_failure(event))
             elif isinstance(event, Done):
+                stack.close()
+                _mention_lack(event.reply)
                 return event.reply
     message = "the assistant ended without an answer; ask again"
     raise ModelError(message)
+
+
+def _mention_lack(reply: Reply) -> None:
+    """Say on a terminal that no model is set up, once in a conversation, and how to add one."""
+    if reply.lacks_model and sys.stderr.isatty():
+        murmur(NO_MODEL)
 
 
 @contextmanager
@@ -216,7 +274,7 @@ def _describe_failure(done: ToolResult) -> str:
         return ""
     if isinstance(result, dict) and result.get("success") is False:
         reason = result.get("error", "no reason given")
-        return shorten(f"{done.name} failed: {reason}", MAX_HINT_CHARS)
+        return shorten(localize(f"{done.name} failed: {reason}"), MAX_HINT_CHARS)
     return ""
 
 

@@ -45,7 +45,7 @@ from turnleaf.faces.cli.sessions import (
     take_up,
     talk,
 )
-from turnleaf.faces.cli.terminal import mention_wait, murmur
+from turnleaf.faces.cli.terminal import label, mention_wait, murmur
 from turnleaf.store.index_upkeep import IndexUpkeep
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ def _read_lines(one: Chat) -> Iterator[str]:
         report_news(one.assistant, undo="/undo")
         try:
             with patch_stdout():
-                text = session.prompt("private> " if one.is_private else "> ")
+                text = session.prompt(localize("private> ") if one.is_private else "> ")
         except EOFError:
             return
         except KeyboardInterrupt:
@@ -274,7 +274,7 @@ class _Names(Completer):
             with suppress(TurnleafError):  # The command itself reports what is wrong.
                 known = self._chat.list_memories()
         elif text.startswith("/"):
-            known = {f"/{name}": command.summary for name, command in COMMANDS.items()}
+            known = {f"/{name}": localize(command.summary) for name, command in COMMANDS.items()}
         for name, meaning in known.items():
             if name.startswith(begun):
                 yield Completion(name, -len(begun), display_meta=flatten(meaning))
@@ -348,7 +348,7 @@ def _explain(chat: Chat, memory_id: str) -> None:
     elif chat.last is None:
         note("There is no answer to explain yet.")
     else:
-        show_explanation(chat.last.explanation, chat.list_memories())
+        show_explanation(chat.last, chat.list_memories())
 
 
 def _undo(chat: Chat, _: str) -> None:
@@ -422,18 +422,18 @@ def _show_status(chat: Chat, _: str) -> None:
     spent = sum(assistant.learning.spent(datetime.now().astimezone().date()).values())
     waiting = sum(assistant.learning.backlog().values())
     status = {
-        "conversation": f"{chat.key}{' (private)' if chat.is_private else ''}",
+        "conversation": f"{chat.key}{localize(' (private)') if chat.is_private else ''}",
         "model": assistant.model.name,
-        "memory": "on" if settings.enabled and not chat.is_private else "off",
-        "remembered": pluralize(len(assistant.memory.get_all()), "fact"),
-        "to review": pluralize(len(assistant.pending.get_all()), "fact"),
-        "to learn from": pluralize(waiting, "message"),
-        "calls today": f"{spent} of {settings.extract_daily_calls} for learning",
-        "search": searching.describe(settings),
+        "memory": localize("on" if settings.enabled and not chat.is_private else "off"),
+        "remembered": localize(pluralize(len(assistant.memory.get_all()), "fact")),
+        "to review": localize(pluralize(len(assistant.pending.get_all()), "fact")),
+        "to learn from": localize(pluralize(waiting, "message")),
+        "calls today": localize(f"{spent} of {settings.extract_daily_calls} for learning"),
+        "search": localize(searching.describe(settings)),
         "data folder": assistant.stores.location,
     }
     for name, value in status.items():
-        say(f"{name:<14}{flatten(value)}")
+        say(f"{label(name, 14)}{flatten(value)}")
 
 
 def _show_help(_chat: Chat, _: str) -> None:

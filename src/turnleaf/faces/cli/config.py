@@ -9,7 +9,7 @@ import click
 from turnleaf.errors import InvalidInput
 from turnleaf.faces.cli.arguments import TEXT, Workspace, as_json, pass_workspace
 from turnleaf.faces.cli.output import format_value, localize, note, say_json, say_result
-from turnleaf.faces.cli.terminal import show_table
+from turnleaf.faces.cli.terminal import label, show_table
 from turnleaf.settings import SETTINGS, find_setting
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def config(
 
     \b
     turnleaf config model ollama:qwen3
+    turnleaf config instructions 'Answer in one sentence.'
     turnleaf config --unset model
     """  # noqa: D301 - click reads the character, not its name
     if unset is not None and key is not None:
@@ -77,15 +78,15 @@ def _show(setting: Setting, settings: Settings, *, as_json: bool) -> None:
     say_result(
         settings.describe(setting),
         f"{setting.key} = {format_value(getattr(settings, setting.field))}",
-        f"  from      {_describe_source(setting, settings)}",
-        f"  default   {format_value(setting.default)}",
-        f"  variable  {setting.variable}",
-        f"  meaning   {localize(setting.meaning)}",
+        f"  {label('from', 10)}{_describe_source(setting, settings)}",
+        f"  {label('default', 10)}{format_value(setting.default)}",
+        f"  {label('variable', 10)}{setting.variable}",
+        f"  {label('meaning', 10)}{localize(setting.meaning)}",
         as_json=as_json,
     )
 
 
 def _describe_source(setting: Setting, settings: Settings) -> str:
-    source = settings.find_source(setting)
+    source = localize(settings.find_source(setting))
     older = settings.older_names.get(setting.field)
     return f"{source} ({older})" if older else source

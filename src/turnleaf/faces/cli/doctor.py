@@ -8,7 +8,9 @@ import click
 
 from turnleaf.doctor_report import make_doctor_report
 from turnleaf.faces.cli.arguments import Workspace, as_json, pass_workspace
-from turnleaf.faces.cli.output import flatten, format_value, say, say_json
+from turnleaf.faces.cli.output import flatten, format_value, localize, say, say_json
+from turnleaf.faces.cli.terminal import label
+from turnleaf.store.opening import open_to_examine
 
 
 @click.command()
@@ -20,7 +22,7 @@ def doctor(ctx: click.Context, workspace: Workspace, *, as_json: bool) -> None:
 
     Nothing is created or changed. The exit code is 1 if something does not work.
     """
-    found = make_doctor_report(workspace.folder)
+    found = make_doctor_report(*open_to_examine(workspace.data_dir, workspace.space))
     if as_json:
         say_json(found)
     else:
@@ -30,30 +32,42 @@ def doctor(ctx: click.Context, workspace: Workspace, *, as_json: bool) -> None:
 
 def _print(found: dict[str, Any]) -> None:
     versions = found["versions"]
-    say(f"turnleaf {versions['turnleaf']} on {versions['platform']}")
+    say(localize(f"turnleaf {versions['turnleaf']} on {versions['platform']}"))
     say(f"Python {versions['python']}, SQLite {versions['sqlite']}")
     folder = found["dataFolder"]
-    say("\nData folder")
+    _say_heading("Data folder")
     say(f"  {folder['path']}")
-    say(f"  {folder['why']}{'' if folder['exists'] else '; it will be created when needed'}")
-    say("\nFiles")
+    why = folder["why"] if folder["exists"] else f"{folder['why']}; it will be created when needed"
+    say(f"  {localize(why)}")
+    _say_heading("Files")
     for row in found["files"]:
-        say(f"  {row['name']:<15}{row['holds']}")
+        say(f"  {label(row['name'], 15)}{localize(row['holds'])}")
         say(f"  {'':<15}{row['path']}")
-    say("\nSettings")
+    _say_heading("Settings")
     for limit in found["limits"]:
-        say(f"  {limit['name']:<35}{_format_limit(limit['value']):<12}{limit['from']}")
-    say("\nParts")
+        value = _format_limit(limit["value"])
+        say(f"  {limit['name']:<35}{value:<12}{localize(limit['from'])}")
+    _say_heading("Parts")
     for name, state in found["parts"].items():
-        say(f"  {name:<15}{state}")
-    say("\nLast background error")
-    error = found["lastError"]
-    say(f"  {flatten(': '.join(error.values())) if error else 'none'}")
-    say("\nProblems")
+        say(f"  {label(name, 15)}{localize(state)}")
+    _say_heading("Last background error")
+    say(f"  {_describe_error(found['lastError'])}")
+    _say_heading("Problems")
     for problem in found["problems"]:
-        say(f"  {problem['level']}: {flatten(problem['message'])}")
+        line = f"{problem['level']}: {flatten(problem['message'])}"
+        say(f"  {localize(line)}")
     if not found["problems"]:
-        say("  none")
+        say(f"  {localize('none')}")
+
+
+def _say_heading(name: str) -> None:
+    say(f"\n{localize(name)}")
+
+
+def _describe_error(error: dict[str, str] | None) -> str:
+    if error is None:
+        return localize("none")
+    return f"{error['time']}: {error['conversation']}: {localize(flatten(error['message']))}"
 
 
 def _format_limit(value: object) -> str:

@@ -152,6 +152,10 @@ def erase_conversation(
 def _erase_source(workspace: Workspace, source: str, *, yes: bool, as_json: bool) -> None:
     """Erase everything that came from a conversation, a tool or a document."""
     name = flatten(source)
+    _ = workspace.conversations
+    if not erasure.has_traces(workspace.stores, source):
+        message = f'nothing came from "{name}"; {_describe_sources(workspace)}'
+        raise NotFound(message)
     if not yes:
         confirm(f'Permanently erase everything from "{name}"?', NO_WAY_BACK)
     gone = erasure.erase(workspace.stores, source)

@@ -35,7 +35,16 @@ from turnleaf.faces.cli.arguments import (
     yes,
 )
 from turnleaf.faces.cli.forget import erase_conversation
-from turnleaf.faces.cli.output import escape, flatten, format_minute, note, say, say_json, shorten
+from turnleaf.faces.cli.output import (
+    escape,
+    flatten,
+    format_minute,
+    localize,
+    note,
+    say,
+    say_json,
+    shorten,
+)
 from turnleaf.faces.cli.terminal import show_table
 from turnleaf.store.files import atomic
 
@@ -128,7 +137,8 @@ def show(
     say(f"{flatten(summary.title)}  ({flatten(summary.key)})")
     rest = summary.turns - len(messages)
     if rest > 0:
-        say(f"… {pluralize(rest, 'other message' if around else 'earlier message')}")
+        kind = "other message" if around else "earlier message"
+        say(localize(f"… {pluralize(rest, kind)}"))
     for one in messages:
         _show_message(one, is_meant=one.id == message)
 
@@ -156,7 +166,7 @@ def rename(workspace: Workspace, which: str, words: tuple[str, ...]) -> None:
         summary = find_conversation(which, store.summaries())
         store.rename(summary.key, " ".join(words))
         renamed = store.summary(summary.key) or summary
-    say(f"renamed {flatten(summary.title)} to {flatten(renamed.title)}")
+    say(localize(f"renamed {flatten(summary.title)} to {flatten(renamed.title)}"))
 
 
 @history.command()
@@ -210,9 +220,10 @@ def erase(workspace: Workspace, words: tuple[str, ...], *, yes: bool, as_json: b
 @as_json
 @pass_workspace
 def search(workspace: Workspace, words: tuple[str, ...], *, as_json: bool) -> None:
-    """List the conversations whose title or messages contain exactly TEXT.
+    """List the conversations whose title or messages contain TEXT.
 
-    turnleaf search also finds similar words and shows the passages.
+    Only exactly these words are found; turnleaf search also finds similar ones, and shows
+    passages.
     """
     text = " ".join(words)
     with closing(workspace.conversations) as store:
@@ -228,7 +239,7 @@ def search(workspace: Workspace, words: tuple[str, ...], *, as_json: bool) -> No
 @which_argument
 @pass_workspace
 def exclude(workspace: Workspace, words: tuple[str, ...]) -> None:
-    """Exclude a conversation from search and from the prompts of others."""
+    """Exclude a conversation from search and from others' prompts."""
     outcome = "is excluded from search and from the prompts of other conversations"
     _set_searched(workspace, words, outcome, is_searched=False)
 
@@ -247,7 +258,7 @@ def _set_searched(
     with closing(workspace.conversations) as store:
         summary = find_conversation(" ".join(words), store.summaries())
         store.set_searched(summary.key, is_searched)
-    say(f"{flatten(summary.title)} {outcome}")
+    say(localize(f"{flatten(summary.title)} {outcome}"))
 
 
 def _list(
@@ -275,7 +286,7 @@ def _list(
 
 
 def _make_row(number: int, one: ConversationSummary) -> tuple[str, ...]:
-    searched = "" if one.is_searched else "off"
+    searched = "" if one.is_searched else localize("off")
     return str(number), format_minute(one.updated_at), str(one.turns), searched, one.key, one.title
 
 
@@ -303,8 +314,8 @@ def _show_message(stored: StoredMessage, *, is_meant: bool = False) -> None:
         notes.append(f"version {place} of {len(stored.versions)}")
     parts = (
         format_minute(message.timestamp) if message.timestamp else "",
-        f"{message.role} {message.name}" if message.name else message.role,
-        *(f"({one})" for one in notes if one),
+        f"{localize(message.role)} {message.name}" if message.name else localize(message.role),
+        *(f"({localize(one)})" for one in notes if one),
     )
     say()
     say("  ".join(filter(None, parts)))

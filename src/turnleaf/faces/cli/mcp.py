@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from ipaddress import ip_address
@@ -18,6 +19,7 @@ from turnleaf.faces.cli.arguments import TEXT, Workspace, pass_workspace
 from turnleaf.faces.cli.output import note, say
 from turnleaf.faces.mcp import check_installed, offer
 from turnleaf.settings import SETTINGS
+from turnleaf.store.index_upkeep import IndexUpkeep
 from turnleaf.tools import MemoryTools, ToolContext, stdio_command
 
 if TYPE_CHECKING:
@@ -181,7 +183,8 @@ def mcp(
     if ctx.invoked_subcommand is None:
         audience = workspace.conversations.audience(conversation) if conversation else EVERYONE
         turn = ToolContext(conversation, saved, document, audience=audience)
-        offer(partial(_open_tools, workspace, turn)).on_stdio()
+        with ExitStack() as parts:
+            offer(partial(open_tools, workspace, turn, parts)).on_stdio()
 
 
 @mcp.command()
@@ -227,6 +230,10 @@ def _mention_variables(workspace: Workspace) -> None:
         )
 
 
-def _open_tools(workspace: Workspace, turn: ToolContext) -> MemoryTools:
-    _ = workspace.index
-    return MemoryTools(workspace.stores, turn)
+def open_tools(workspace: Workspace, turn: ToolContext, parts: ExitStack) -> MemoryTools:
+    """Open the memory's tools, and keep the search up to date until `parts` is closed."""
+    index, stores = workspace.index, workspace.stores
+    # A server of one conversation is started for each of its turns, and ends with it.
+    if turn.conversation is None:
+        parts.enter_context(IndexUpkeep(index, stores.announcements))
+    return MemoryTools(stores, turn)

@@ -33,7 +33,7 @@ from turnleaf.faces.cli.output import (
     say_json,
     say_result,
 )
-from turnleaf.faces.cli.terminal import show_table
+from turnleaf.faces.cli.terminal import label, show_table
 from turnleaf.memory_commands import remember_fact
 from turnleaf.store.files import atomic
 
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from turnleaf.core.changes import Change
-    from turnleaf.core.prompt.composer import Explanation
     from turnleaf.core.search.hits import Hit
+    from turnleaf.turn import Reply
 
 NOTHING_YET = (
     'Nothing is remembered yet. Try: turnleaf remember "The living room lamp is called Ming"'
@@ -157,6 +157,31 @@ def edit(workspace: Workspace, memory_id: str, words: tuple[str, ...], *, as_jso
         new = _update_or_keep(workspace, old, text)
     lines = [f"changed {flatten(new.id)}: {flatten(new.content)}"] if new != old else []
     say_result(to_json(new), *lines, as_json=as_json)
+
+
+@click.command()
+@click.argument("memory_id", metavar="ID", type=TEXT)
+@as_json
+@pass_workspace
+def pin(workspace: Workspace, memory_id: str, *, as_json: bool) -> None:
+    """Keep the fact with this ID in every prompt, also where there is no room for all facts."""
+    _set_pin(workspace, memory_id, pinned=True, as_json=as_json)
+
+
+@click.command()
+@click.argument("memory_id", metavar="ID", type=TEXT)
+@as_json
+@pass_workspace
+def unpin(workspace: Workspace, memory_id: str, *, as_json: bool) -> None:
+    """Treat the pinned fact with this ID as any other again."""
+    _set_pin(workspace, memory_id, pinned=False, as_json=as_json)
+
+
+def _set_pin(workspace: Workspace, memory_id: str, *, pinned: bool, as_json: bool) -> None:
+    known = [memory.id for memory in workspace.memory.get_all()]
+    (fact,) = workspace.memory.arrange([find_id(memory_id, known)], pinned=pinned)
+    line = f"{'pinned' if pinned else 'unpinned'} {flatten(fact.id)}: {flatten(fact.content)}"
+    say_result(to_json(fact), line, as_json=as_json)
 
 
 def _open_editor(workspace: Workspace, old: Memory) -> str:
@@ -311,15 +336,19 @@ def _show_answers(
         when = f"{format_minute(from_iso(answer['time']))}  " if answer["time"] else ""
         say(f"{when}{flatten(answer['question'])}")
         for memory_id in answer["memories"]:
-            say(f"{'':18}memory {memory_id}: {flatten(known.get(memory_id, '(forgotten since)'))}")
+            use = "used" if memory_id in answer.get("cited", ()) else "in the prompt"
+            content = flatten(known.get(memory_id) or localize("(forgotten since)"))
+            say(f"{'':18}{localize(f'{use}: ')}{localize(f'memory {memory_id}: {content}')}")
         for hit in answer["hits"]:
             where, said = _find_passage(workspace, hit)
             fit = f"score {hit['score']}" if "score" in hit else "next to a hit"
-            say(f"{'':18}found in {flatten(where)}, {fit}")
+            use = "used" if hit.get("cited") else "in the prompt"
+            place = localize(f"found in {flatten(where)}, {fit}")
+            say(f"{'':18}{localize(f'{use}: ')}{place}")
             if said:
                 say(f"{'':20}{flatten(said)}")
     if any("message" in hit for answer in answers for hit in answer["hits"]):
-        say(f"{'':18}show the place with turnleaf history show KEY --message N")
+        say(f"{'':18}{localize('show the place with turnleaf history show KEY --message N')}")
 
 
 def _find_passage(workspace: Workspace, hit: dict[str, Any]) -> tuple[str, str]:
@@ -328,36 +357,44 @@ def _find_passage(workspace: Workspace, hit: dict[str, Any]) -> tuple[str, str]:
         return f"{hit['path']}:{hit['line']}", ""
     found = workspace.conversations.find_message(hit["message"])
     if found is None:
-        return "a conversation erased since", ""
+        return localize("a conversation erased since"), ""
     key, stored = found
     said = stored.message
-    words = "(forgotten since)" if stored.is_hidden else said.text[:QUESTION_CHARS]
+    words = localize("(forgotten since)") if stored.is_hidden else said.text[:QUESTION_CHARS]
     when = f"{format_minute(said.timestamp)} " if said.timestamp else ""
-    return f"{key}, message {stored.id}", f"{when}{said.name or said.role}: {words}"
+    return localize(f"{key}, message {stored.id}"), f"{when}{said.name or said.role}: {words}"
 
 
-def show_explanation(explanation: Explanation, known: Mapping[str, str]) -> None:
-    """Show what went into an answer; `known` are the facts by ID."""
-    say("The last answer is based on:")
+def show_explanation(reply: Reply, known: Mapping[str, str]) -> None:
+    """Show what an answer rests on and what else was in its prompt; `known` are facts by ID."""
+    explanation, cited = reply.explanation, reply.cited
+    _show_parts("The last answer uses:", cited.memories, cited.hits, known)
+    others = [one for one in explanation.memories if one not in cited.memories]
+    unused = [hit for hit in explanation.hits if hit not in cited.hits]
+    _show_parts("In its prompt:", others, unused, known)
     for section in explanation.sections:
-        say(f"  {section.tokens:>7,} tokens  {flatten(section.name)}")
-    if explanation.memories:
-        say("Facts in the prompt:")
-        for memory_id in explanation.memories:
-            say(f"  {flatten(memory_id)}  {flatten(known.get(memory_id, 'forgotten since'))}")
-    if explanation.hits:
-        say("Found for the question:")
-        for hit in explanation.hits:
-            say(f"  {_describe_hit(hit)}")
+        say(f"  {section.tokens:>7,} tokens  {localize(flatten(section.name))}")
     for what in explanation.left_out:
-        say(f"Left out: {flatten(what)}")
+        say(localize(f"Left out: {flatten(what)}"))
+
+
+def _show_parts(
+    title: str, memories: Sequence[str], hits: Sequence[Hit], known: Mapping[str, str]
+) -> None:
+    if memories or hits:
+        say(localize(title))
+    for memory_id in memories:
+        content = known.get(memory_id) or localize("(forgotten since)")
+        say(f"  {flatten(memory_id)}  {flatten(content)}")
+    for hit in hits:
+        say(f"  {_describe_hit(hit)}")
 
 
 def _describe_hit(hit: Hit) -> str:
     place = hit.conversation or hit.id or f"{hit.path.name}:{hit.line}"
     if hit.message is not None:
-        place = f"{hit.speaker or ''} in {place}, message {hit.message}"
-    origin = " ".join(filter(None, (hit.source, hit.date, place)))
+        place = localize(f"{hit.speaker or ''} in {place}, message {hit.message}")
+    origin = " ".join(filter(None, (localize(hit.source), hit.date, place)))
     score = f"{hit.score:.3f}" if hit.is_judged else f"{'':5}"
     return f"{score}  {flatten(hit.text)}  ({flatten(origin)})"
 
@@ -368,31 +405,32 @@ def _show_story(
     if memory:
         _show_memory(memory)
         if is_older:
-            say("older     in no prompt")
+            say(f"{label('older', 10)}{localize('in no prompt')}")
     else:
-        say(f"{flatten(memory_id)} is forgotten.")
+        say(localize(f"{flatten(memory_id)} is forgotten."))
     say()
     for change in story:
         _show_change(change)
     if not story:
-        say("It was typed into the file by hand, so it has no history.")
+        say(localize("It was typed into the file by hand, so it has no history."))
 
 
 def _show_memory(memory: Memory) -> None:
     details = {
         "id": memory.id,
-        "origin": BEGINNINGS.get(memory.origin or "", memory.origin),
+        "origin": localize(BEGINNINGS.get(memory.origin or "", memory.origin or "")),
         "category": memory.category,
         "added": format_minute(memory.created_at),
         "changed": format_minute(memory.updated_at),
         "until": memory.until and str(memory.until),
-        "said": f"{memory.said_count} times" if memory.said_count > 1 else None,
+        "said": localize(f"{memory.said_count} times") if memory.said_count > 1 else None,
+        "pinned": localize("in every prompt") if memory.pinned else None,
     }
     say(memory.content)
     say()
     for name, detail in details.items():
         if detail:
-            say(f"{name:<10}{flatten(detail)}")
+            say(f"{label(name, 10)}{flatten(detail)}")
 
 
 def _show_change(change: Change) -> None:
@@ -401,7 +439,7 @@ def _show_change(change: Change) -> None:
     what = (
         "deleted when the whole file was saved" if is_lack else HAPPENED.get(change.op, change.op)
     )
-    say(f"{format_minute(change.time)}  {what}{by}")
+    say(f"{format_minute(change.time)}  {localize(what)}{localize(by)}")
     source = change.source or Source()
     is_update = change.before and change.after
     details = {
@@ -414,7 +452,7 @@ def _show_change(change: Change) -> None:
     }
     for name, detail in details.items():
         if detail:
-            say(f"{'':18}{name}: {flatten(detail)}")
+            say(f"{'':18}{localize(f'{name}: ')}{flatten(detail)}")
 
 
 @click.command()
@@ -437,8 +475,10 @@ def today(workspace: Workspace, day: str | None, *, as_json: bool) -> None:
     """Show today's note."""
     shown = day or datetime.now().astimezone().date().isoformat()
     text = workspace.stores.daily.read(shown)
-    lines = [text.rstrip("\n")] if text else []
-    say_result({"date": shown, "text": text}, *lines, as_json=as_json)
+    if as_json:
+        say_json({"date": shown, "text": text})
+    elif text:
+        say(text.rstrip("\n"))
     if day and not text:
         message = f"there is no note for {day}; see turnleaf today for today's"
         raise NotFound(message)

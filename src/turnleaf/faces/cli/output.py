@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.languages.translation import translate
 from turnleaf.faces.cli import write_stderr
-from turnleaf.settings import find_terminal_language
+from turnleaf.settings import find_terminal_locale
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,7 +58,7 @@ def say(text: str = "") -> None:
 
 def localize(text: str) -> str:
     """Return a text of ours in the terminal's language, where that is known."""
-    return translate(text, find_terminal_language())
+    return translate(text, find_terminal_locale())
 
 
 def note(text: str) -> None:

@@ -10,17 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.formatting import wrap_text
 from click.shell_completion import CompletionItem, get_completion_class, shell_complete
 
 from turnleaf import __version__
 from turnleaf.errors import InvalidInput, NotFound, StorageError, TurnleafError
 from turnleaf.faces.cli import COMMANDS, COMPLETION_VARIABLE, FAILED, make_overview
 from turnleaf.faces.cli.arguments import Workspace
-from turnleaf.faces.cli.output import complain, flatten, note, show_warnings
-from turnleaf.store.files.conversations.takeover import describe_unimported
+from turnleaf.faces.cli.output import complain, flatten, localize, note, show_warnings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 WRONG_USAGE = 2
 NOTHING_MATCHED = 3
@@ -60,15 +60,58 @@ class Program(click.Group):
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[Any]]:
         """Complete commands without importing them, as the inherited method would."""
         names = [name for name in TABLE if name.startswith(incomplete)]
-        commands = [CompletionItem(name, help=TABLE[name][2]) for name in names]
+        commands = [CompletionItem(name, help=localize(TABLE[name][2])) for name in names]
         return commands + click.Command.shell_complete(self, ctx, incomplete)
+
+
+class LocalizedHelp(click.HelpFormatter):
+    """Writes help in the terminal's language; a text is translated paragraph by paragraph."""
+
+    def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
+        """Write how a command is called."""
+        super().write_usage(prog, args, prefix or localize("Usage: "))
+
+    def write_heading(self, heading: str) -> None:
+        """Write the heading of a section."""
+        self.write(f"{'':>{self.current_indent}}{localize(f'{heading}:')}\n")
+
+    def write_text(self, text: str) -> None:
+        """Write the description of a command."""
+        said = "\n\n".join(map(_localize_paragraph, text.split("\n\n")))
+        indent = " " * self.current_indent
+        wrapped = wrap_text(said, self.width, indent, indent, preserve_paragraphs=True)
+        self.write(f"{wrapped}\n")
+
+    def write_dl(
+        self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
+    ) -> None:
+        """Write options or commands with their descriptions."""
+        said = [(name, _localize_meaning(meaning)) for name, meaning in rows]
+        super().write_dl(said, col_max, col_spacing)
+
+
+def _localize_meaning(meaning: str) -> str:
+    """Translate a description and, apart from it, what click adds in brackets."""
+    text, gap, extra = meaning.partition("  [")
+    return f"{localize(text)}  {localize(f'[{extra}')}" if gap else localize(text)
+
+
+def _localize_paragraph(paragraph: str) -> str:
+    line = " ".join(paragraph.split())
+    said = localize(line)
+    # A translation has its own line breaks: click would count each wide character as one column.
+    return paragraph if said == line else f"\b\n{said}"
+
+
+# Set for all contexts, because the commands of a group make their own.
+click.Context.formatter_class = LocalizedHelp
 
 
 @click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
     "--data-dir",
     metavar="DIR",
-    help="Use this data folder.",
+    help="Use this data folder, or this postgresql:// address.",
     shell_complete=lambda *given: [CompletionItem(given[-1], type="dir")],
 )
 @click.option("--space", metavar="NAME", help="Use this space of the data folder (TURNLEAF_SPACE).")
@@ -92,7 +135,7 @@ def program(ctx: click.Context, data_dir: str | None, space: str | None) -> None
 def _mention_unimported(workspace: Workspace) -> None:
     # The command itself says what is wrong with them, and may change the settings that it reads.
     with suppress(TurnleafError, OSError):
-        notice = describe_unimported(workspace.folder, workspace.config.load())
+        notice = workspace.stores.find_unimported()
         if notice:
             note(f"note: {notice}")
 

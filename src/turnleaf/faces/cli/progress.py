@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.progress import Progress
 
+from turnleaf.faces.cli.output import localize
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -18,7 +20,7 @@ def show_progress(doing: str) -> Iterator[Callable[[int, int], None]]:
     """Yield a function that takes how many of all are done; the bar shows at its first call."""
     with ExitStack() as stack:
         bar = Progress(console=Console(stderr=True), transient=True)
-        task = bar.add_task(doing)
+        task = bar.add_task(localize(doing))
 
         def tell(done: int, total: int) -> None:
             if sys.stderr.isatty():

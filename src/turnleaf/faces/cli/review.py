@@ -14,7 +14,8 @@ from turnleaf.core.plurals import pluralize
 from turnleaf.core.times import to_iso
 from turnleaf.errors import NotFound
 from turnleaf.faces.cli.arguments import TEXT, Workspace, as_json, ask, find_id, pass_workspace
-from turnleaf.faces.cli.output import flatten, format_minute, note, say, say_json
+from turnleaf.faces.cli.output import flatten, format_minute, localize, note, say, say_json
+from turnleaf.faces.cli.terminal import label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,9 +94,10 @@ def _decide(
     elif not pending.reject(memory.id):
         message = f"{memory.id} is no longer pending; list what is with turnleaf review"
         raise NotFound(message)
+    done = f"{action}ed"
     if is_said:
-        say(f"{action}ed {memory.id}: {flatten(memory.content)}")
-    return f"{action}ed", memory
+        say(localize(f"{done} {memory.id}: {flatten(memory.content)}"))
+    return done, memory
 
 
 def _go_through(pending: PendingFacts, waiting: Sequence[Memory]) -> None:
@@ -125,7 +127,7 @@ def _ask_action() -> str:
 
 def _edit(memory: Memory) -> str:
     try:
-        return prompt("text: ", default=memory.content)
+        return prompt(localize("text: "), default=memory.content)
     except EOFError:
         raise KeyboardInterrupt from None
 
@@ -147,11 +149,11 @@ def _make_record(memory: Memory, source: Source) -> dict[str, Any]:
 
 
 def _show_fact(memory: Memory, source: Source) -> None:
-    said = f" at {format_minute(source.message_time)}" if source.message_time else ""
-    come = " in ".join(filter(None, (source.name, source.conversation)))
+    said = f" {format_minute(source.message_time)}" if source.message_time else ""
+    come = ", ".join(filter(None, (source.name, source.conversation)))
     say(memory.content)
-    say(f"  id     {flatten(memory.id)}")
+    say(f"  {label('id', 7)}{flatten(memory.id)}")
     if come or said:
-        say(f"  from   {flatten(come)}{said}")
+        say(f"  {label('from', 7)}{flatten(come)}{said}")
     if source.quote:
-        say(f"  quote  {flatten(source.quote)}")
+        say(f"  {label('quote', 7)}{flatten(source.quote)}")

@@ -13,9 +13,9 @@ import click
 from turnleaf.core.schedules import as_of_now, to_json
 from turnleaf.errors import InvalidInput, NotFound
 from turnleaf.faces.cli.arguments import TEXT, Workspace, as_json, pass_workspace, take_text
-from turnleaf.faces.cli.output import flatten, note, say, say_json, say_result
+from turnleaf.faces.cli.output import flatten, localize, note, say, say_json, say_result
 from turnleaf.faces.cli.sessions import talk
-from turnleaf.faces.cli.terminal import mention_wait, show_table
+from turnleaf.faces.cli.terminal import label, mention_wait, show_table
 from turnleaf.faces.outbound import deliveries
 from turnleaf.faces.processes import stop_on
 from turnleaf.scheduling import TAKES, Runner
@@ -130,7 +130,7 @@ def show(workspace: Workspace, wanted: str, *, as_json: bool) -> None:
         ("next", _describe_next(one)),
         ("results", one.deliver),
     ):
-        say(f"  {title:<9}{flatten(value)}")
+        say(f"  {label(title, 9)}{flatten(value)}")
     _show_runs(one)
 
 
@@ -251,17 +251,17 @@ def _mention_lack(workspace: Workspace, one: Schedule) -> None:
 
 
 def _describe_timing(one: Schedule) -> str:
-    return in_words(one.timing, one.zone)
+    return localize(in_words(one.timing, one.zone))
 
 
 def _describe_next(one: Schedule, *, is_zone_named: bool = False) -> str:
     if one.is_paused:
-        return "paused"
+        return localize("paused")
     if one.next_due is None:
-        return "never"
+        return localize("never")
     is_late = one.next_due < datetime.now(UTC)
     time = _format_time(one.next_due, one, is_zone_named=is_zone_named)
-    return f"{'due since ' if is_late else ''}{time}"
+    return localize(f"due since {time}") if is_late else time
 
 
 def _describe_last(one: Schedule) -> str:
@@ -269,7 +269,7 @@ def _describe_last(one: Schedule) -> str:
         return ""
     run = one.runs[-1]
     state = as_of_now(run, datetime.now(UTC)).state
-    return f"{state} {_format_time(run.finished_at or run.started_at or run.due, one)}"
+    return f"{localize(state)} {_format_time(run.finished_at or run.started_at or run.due, one)}"
 
 
 def _format_time(moment: datetime, one: Schedule, *, is_zone_named: bool = False) -> str:
@@ -287,9 +287,9 @@ def _show_runs(one: Schedule) -> None:
         (
             run.id,
             _format_time(run.due, one),
-            as_of_now(run, datetime.now(UTC)).state,
+            localize(as_of_now(run, datetime.now(UTC)).state),
             str(run.attempts),
-            run.error or run.result or "",
+            localize(run.error) if run.error else run.result or "",
         )
         for run in reversed(one.runs)
     ]

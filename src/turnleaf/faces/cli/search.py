@@ -20,7 +20,7 @@ from turnleaf.core.stored_messages import TRUSTED
 from turnleaf.errors import EmbeddingError, InvalidInput, NotFound
 from turnleaf.evaluation import QueryResult, mean, parse_scopes, percentile, run_queries
 from turnleaf.faces.cli.arguments import TEXT, Workspace, as_json, decode, pass_workspace, take_text
-from turnleaf.faces.cli.output import complain, escape, flatten, say, say_json, say_result
+from turnleaf.faces.cli.output import complain, escape, flatten, localize, say, say_json, say_result
 from turnleaf.faces.cli.progress import show_progress
 from turnleaf.llm.embeddings import find_embedder
 from turnleaf.search import weights
@@ -112,10 +112,12 @@ def reindex(workspace: Workspace, *, embed: bool, as_json: bool) -> None:
         with show_progress("embedding") as tell:
             vectors = index.embed(tell)
     seconds = time.monotonic() - started
-    embedded = f", {pluralize(vectors, 'text')} embedded" if embed else ""
+    done = f"{pluralize(passages, 'passage')} indexed"
+    if embed:
+        done = f"{done}, {pluralize(vectors, 'text')} embedded"
     say_result(
         {"passages": passages, "embedded": vectors, "seconds": round(seconds, 3)},
-        f"{pluralize(passages, 'passage')} indexed{embedded} in {seconds:.1f} s",
+        f"{done} in {seconds:.1f} s",
         as_json=as_json,
     )
 
@@ -145,9 +147,9 @@ def _show_hits(found: Sequence[Hit], query: str, explained: Weights | None) -> N
         _print(_mark_text(hit, wanted))
         _print(Text(f"  {_describe_origin(hit)}", style="dim"))
         if hit.note:
-            _print(Text(f"  {escape(hit.note)}", style="dim"))
+            _print(Text(f"  {localize(escape(hit.note))}", style="dim"))
         if explained:
-            _print(Text(f"  {_explain_score(hit, explained)}", style="dim"))
+            _print(Text(f"  {localize(_explain_score(hit, explained))}", style="dim"))
 
 
 def _print(text: Text) -> None:
@@ -166,15 +168,25 @@ def _mark_text(hit: Hit, wanted: Collection[str]) -> Text:
     for start, end in find_places(shown, wanted):
         text.stylize("bold yellow", start, end)
     if rest > 0:
-        text.append(f"\n  … {pluralize(rest, 'more line')}", "dim")
+        more = localize(f"… {pluralize(rest, 'more line')}")
+        text.append(f"\n  {more}", "dim")
     return text
 
 
 def _describe_origin(hit: Hit) -> str:
     place = hit.conversation or f"{hit.path.name}:{hit.line}"
-    foreign = "" if hit.trust in TRUSTED else f"{hit.trust}: not your own words"
-    version = "" if hit.is_shown else "in another version"
-    parts = (hit.source, hit.heading, hit.date, hit.speaker, place, hit.id, foreign, version)
+    foreign = "" if hit.trust in TRUSTED else localize(f"{hit.trust}: not your own words")
+    version = "" if hit.is_shown else localize("in another version")
+    parts = (
+        localize(hit.source),
+        hit.heading,
+        hit.date,
+        hit.speaker,
+        place,
+        hit.id,
+        foreign,
+        version,
+    )
     return "  ".join(escape(part) for part in parts if part)
 
 

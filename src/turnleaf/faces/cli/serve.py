@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import click
 
 from turnleaf.faces.cli.arguments import TEXT, Workspace, pass_workspace
-from turnleaf.faces.cli.output import note
+from turnleaf.faces.cli.output import localize, note
 from turnleaf.faces.cli.sessions import greet, mention_keeping, run_for_weeks
+from turnleaf.faces.operator_links import LIFE_SECONDS, make_link
 from turnleaf.faces.processes import require_extra
 from turnleaf.settings import in_home_assistant, list_allowed_hosts
 
@@ -28,6 +29,7 @@ with require_extra("server"):
     )
     from turnleaf.faces.http.app import make_app
     from turnleaf.faces.http.limits import RequestLimits
+    from turnleaf.faces.http.operators import OperatorSessions
     from turnleaf.faces.http.server import Server, address_of, listen
 
 if TYPE_CHECKING:
@@ -76,6 +78,9 @@ def serve(
 
     By default only this machine can reach it. With --host, clients need the token that is
     created at the first start; the output names its file. Press Ctrl-C to stop.
+
+    The link that it prints makes your browser the operator's: only there can models, addresses
+    and keys be set in the page. turnleaf link prints another one.
     """
     allowed = tuple(check_host(name) for name in (*allow_host, *list_allowed_hosts()))
     if verbose:
@@ -85,15 +90,19 @@ def serve(
         bound, its_port = listener.getsockname()[:2]
         token = None if is_local(bound) else load_token(workspace.folder.token)
         supervisor = find_supervisor()
-        access = Access(bound, its_port, token and token.value, allowed, supervisor)
+        links = workspace.folder.operator_link
+        sessions = OperatorSessions(links, its_port) if token is None else None
+        access = Access(bound, its_port, token and token.value, allowed, supervisor, sessions)
         limits = INGRESS if supervisor else RequestLimits()
         mention_keeping(workspace)
         with run_for_weeks(workspace.stores) as assistant:
 
             def ready() -> None:
-                _greet(assistant, address_of(listener), token)
+                address = address_of(listener)
+                link = make_link(links, address) if sessions else address
+                _greet(assistant, address, token, link if sessions else None)
                 if opens:
-                    _open_page(address_of(listener))
+                    _open_page(link)
 
             app = guard_app(make_app(assistant), access, limits)
             Server(app, listener, limits=limits, ready=ready).serve_forever()
@@ -107,14 +116,22 @@ def _show_requests() -> None:
     log.setLevel(logging.INFO)
 
 
-def _greet(assistant: Assistant, address: str, token: Token | None) -> None:
+def _greet(assistant: Assistant, address: str, token: Token | None, link: str | None) -> None:
     details: dict[str, str] = {}
+    if link is not None:
+        # Anywhere else than on a terminal it would be kept in a log.
+        details["set up"] = (
+            f"{link} (works once, for {LIFE_SECONDS // 60} minutes)"
+            if sys.stdout.isatty()
+            else "run turnleaf link for an address that lets you set models and keys in the page"
+        )
     if token is not None:
-        details["token"] = f"in {assistant.folder.token}"
+        details["token"] = localize(f"in {assistant.folder.token}")
         if token.is_new and sys.stdout.isatty():  # Anywhere else it would be kept in a log.
-            details["log in"] = f"{address}#token={token.value} (shown only once)"
+            link = f"{address}#token={token.value} (shown only once)"
+            details["log in"] = localize(link)
         if in_home_assistant():
-            details["open it"] = "from the sidebar of Home Assistant, without a token"
+            details["open it"] = localize("from the sidebar of Home Assistant, without a token")
         else:
             note(IN_THE_OPEN)
     greet(f"Turnleaf is running at {address}", assistant, details)

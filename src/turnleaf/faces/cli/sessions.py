@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
+from functools import partial
 from threading import Thread
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,9 @@ from turnleaf.assistant import Assistant
 from turnleaf.core.retention import Retention
 from turnleaf.errors import TurnleafError
 from turnleaf.faces.cli.history import find_conversation
-from turnleaf.faces.cli.output import flatten, format_minute, note, say
-from turnleaf.faces.cli.terminal import mention_wait, murmur
+from turnleaf.faces.cli.output import flatten, format_minute, localize, note, say
+from turnleaf.faces.cli.terminal import label, mention_wait, murmur
+from turnleaf.faces.learning_worker import start_worker
 from turnleaf.faces.processes import give_back_memory, watch_end
 from turnleaf.llm.models import describe
 from turnleaf.settings import find_terminal_language
@@ -40,25 +42,28 @@ def mention_keeping(workspace: Workspace) -> None:
 
 def greet(title: str, assistant: Assistant, details: Mapping[str, str]) -> None:
     """Print that a program runs, on which data and with which model."""
-    say(title)
-    model = describe(assistant.settings)
+    say(localize(title))
+    model = localize(describe(assistant.settings))
     for name, value in {
         "data folder": assistant.stores.location,
         "model": model,
         **details,
     }.items():
-        say(f"  {name:<13}{value}")
-    say("Press Ctrl-C to stop.")
+        say(f"  {label(name, 13)}{value}")
+    say(localize("Press Ctrl-C to stop."))
     sys.stdout.flush()
 
 
 @contextmanager
 def talk(workspace: Workspace, *, flush: bool) -> Iterator[Assistant]:
-    """Yield the assistant; afterwards it learns from what is due or, with `flush`, from all.
+    """Yield the assistant; afterwards it learns from all that waits or, without `flush`, by rules.
 
-    After an interruption the rest stays queued for the next time.
+    Without `flush` another process learns with the model from what is due. After an interruption
+    the rest stays queued for the next time.
     """
     assistant = Assistant(workspace.stores)
+    if not flush:
+        assistant.hand_learning_over(partial(start_worker, workspace.stores))
     is_whole = False
     try:
         yield assistant

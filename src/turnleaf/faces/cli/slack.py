@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from turnleaf.faces.cli.arguments import Workspace, pass_workspace
-from turnleaf.faces.cli.output import note, say_json
+from turnleaf.faces.cli.output import localize, note, say_json
 from turnleaf.faces.cli.sessions import greet, mention_keeping, run_for_weeks
 from turnleaf.faces.processes import end_soon, require_extra, stop_on
 from turnleaf.scheduling import Runner
@@ -98,8 +98,8 @@ def _greet(assistant: Assistant, me: Identity) -> None:
         assistant.settings.slack_allowed_users,
         assistant.settings.slack_allowed_channels,
     )
-    allowed = filter(None, [users, f"all members in {channels}" if channels else None])
+    allowed = filter(None, [users, localize(f"all members in {channels}") if channels else None])
     title = f"Turnleaf is running in Slack as @{me.name} ({me.team_name})"
-    greet(title, assistant, {"answers": ", ".join(allowed) or "nobody"})
+    greet(title, assistant, {"answers": ", ".join(allowed) or localize("nobody")})
     if not users and not channels:
         note(NOBODY)

@@ -98,6 +98,12 @@ def mention_wait(doing: str) -> Iterator[None]:
         timer.cancel()
 
 
+def label(name: str, width: int) -> str:
+    """Return a name of ours in the terminal's language, with spaces up to a width in columns."""
+    text = localize(name)
+    return text + " " * (width - cell_len(text))
+
+
 def murmur(line: str) -> None:
     """Write a dim line to the terminal."""
     sys.stdout.flush()

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from turnleaf.core import jsonfacts, markdown
 from turnleaf.core.drafts import Draft
 from turnleaf.core.plurals import pluralize
-from turnleaf.errors import CorruptFile, InvalidInput, MemoryFull, NotFound, SettingsError
+from turnleaf.errors import InvalidInput, MemoryFull, SettingsError
 from turnleaf.faces.cli.arguments import (
     Workspace,
     as_json,
@@ -27,8 +26,11 @@ from turnleaf.faces.cli.arguments import (
 )
 from turnleaf.faces.cli.output import note, say_result
 from turnleaf.faces.cli.progress import show_progress
-from turnleaf.importing import Importer, is_export
+from turnleaf.import_learning import ImportLearning, LearningResult
+from turnleaf.importing import FORMATS, Importer, is_list_of_facts, parse_facts
+from turnleaf.llm.models import find_extractor
 from turnleaf.store.ambient import local_now
+from turnleaf.store.exports import open_export
 from turnleaf.store.files import atomic
 from turnleaf.store.files import backup as archives
 
@@ -39,8 +41,8 @@ if TYPE_CHECKING:
     from turnleaf.core.pages import Format
     from turnleaf.importing import ImportReport
     from turnleaf.store.contracts import Facts
+    from turnleaf.store.exports import Export
 
-FORMATS: dict[str, Format] = {"json": jsonfacts, "markdown": markdown}
 SUFFIXES = {".json": "json", ".md": "markdown", ".markdown": "markdown"}
 
 format_option = click.option(
@@ -56,15 +58,25 @@ format_option = click.option(
 @format_option
 @click.option("--older", is_flag=True, help="Add them to the older facts, which are in no prompt.")
 @click.option("--dry-run", is_flag=True, help="Report what would be imported; change nothing.")
+@click.option(
+    "--learn-with-model",
+    is_flag=True,
+    help="Then have the model look for facts in imported conversations; it asks first.",
+)
+@click.option("--max-calls", type=click.IntRange(min=1), help="Ask the model so often at most.")
+@yes
 @as_json
 @pass_workspace
-def import_(
+def import_(  # noqa: PLR0913 - one for each option
     workspace: Workspace,
     file: str,
     form: str | None,
     *,
     older: bool,
     dry_run: bool,
+    learn_with_model: bool,
+    max_calls: int | None,
+    yes: bool,
     as_json: bool,
 ) -> None:
     """Import facts, or the export of another assistant, from FILE.
@@ -73,15 +85,21 @@ def import_(
     memory server, an Obsidian vault, or facts that turnleaf export wrote; - reads facts from
     standard input. Running it again imports only what is new. Facts that are found in
     conversations wait in turnleaf review.
+
+    --learn-with-model has the model read imported conversations that it has not read yet. It
+    first says how many calls and tokens that takes; Ctrl-C stops it, and what was found stays.
     """
-    if not form and not older and file != "-" and is_export(Path(file)):
-        import_past(workspace, Path(file), dry_run=dry_run, as_json=as_json)
-        return
+    path = Path(file)
+    # What can be read only once is a list of facts.
+    if not form and not older and file != "-" and (path.is_file() or path.is_dir()):
+        with open_export(path) as export:
+            if not is_list_of_facts(export):
+                import_past(workspace, export, dry_run=dry_run, as_json=as_json)
+                if learn_with_model and not dry_run:
+                    learn_from_past(workspace, max_calls, yes=yes, as_json=as_json)
+                return
     text, time = _read(file)
-    found = _parse(file, text, form or SUFFIXES.get(Path(file).suffix.lower()), time)
-    if not found:
-        message = f"{file} contains no facts; it needs a JSON array or Markdown bullets"
-        raise NotFound(message)
+    found = parse_facts(file, text, form or SUFFIXES.get(Path(file).suffix.lower()), time)
     added = len(found) if dry_run else _import_facts(workspace, found, older=older)
     present = len(found) - added
     line = f"{added} added, {present} already there"
@@ -92,17 +110,51 @@ def _import_facts(workspace: Workspace, found: Sequence[Memory], *, older: bool)
     return workspace.memory.import_older(found) if older else _add(workspace, found)
 
 
-def import_past(workspace: Workspace, path: Path, *, dry_run: bool, as_json: bool) -> None:
+def import_past(workspace: Workspace, export: Export, *, dry_run: bool, as_json: bool) -> None:
     """Import what another program exported, and report what became of it."""
     importer = Importer(workspace.stores, local_now, dry_run=dry_run)
-    with show_progress("importing") as progress:
-        report = importer.run(path, progress)
-    for problem in report.problems:
-        note(f"warning: {problem}")
-    if report.is_empty:
-        message = f"nothing in {path} was understood; docs/use/import.md lists what can be imported"
-        raise NotFound(message)
+    try:
+        with show_progress("importing") as progress:
+            report = importer.run(export, progress)
+    finally:
+        for problem in importer.report.problems:
+            note(f"warning: {problem}")
     say_result(_describe_json(report), *_describe_report(report), as_json=as_json)
+
+
+def learn_from_past(
+    workspace: Workspace, max_calls: int | None, *, yes: bool, as_json: bool
+) -> None:
+    """Have the model read imported conversations, as far as a person agrees."""
+    model = find_extractor(workspace.settings)
+    if model is None:
+        message = "no model is set up that could look for facts; see turnleaf config model"
+        raise SettingsError(message)
+    learning = ImportLearning(workspace.stores, local_now, model)
+    plan = learning.plan()
+    most = min(plan.calls, max_calls or plan.calls)
+    if plan.calls and not yes:
+        confirm(
+            f"Have {model.name} read {pluralize(plan.conversations, 'conversation')}? That takes "
+            f"{pluralize(plan.calls, 'call')} and about {plan.tokens:,} tokens; "
+            f"at most {pluralize(most, 'call')} will be made.",
+            "the model is asked only after you agreed; confirm with --yes",
+        )
+    result = LearningResult()
+
+    def note_result(made: LearningResult) -> None:
+        nonlocal result
+        result = made
+        progress(made.calls, most)
+
+    with show_progress("reading") as progress, suppress(KeyboardInterrupt):
+        learning.run(most, note_result)
+    say_result(
+        {"calls": result.calls, "found": result.found},
+        f"{pluralize(result.found, 'fact')} found in {pluralize(result.calls, 'call')}, "
+        "pending review: turnleaf review",
+        as_json=as_json,
+    )
 
 
 def _describe_report(report: ImportReport) -> Iterator[str]:
@@ -112,6 +164,8 @@ def _describe_report(report: ImportReport) -> Iterator[str]:
             f"{pluralize(report.conversations, 'conversation')} ({programs}), "
             f"{pluralize(report.messages, 'new message')}"
         )
+    if report.oldest and report.newest:
+        yield f"from {report.oldest:%Y-%m-%d} to {report.newest:%Y-%m-%d}"
     if report.memories or report.known_memories:
         yield f"{pluralize(report.memories, 'fact')} added, {report.known_memories} already there"
     if report.older:
@@ -174,16 +228,6 @@ def _read(file: str) -> tuple[str, datetime]:
     return decode(path.read_bytes(), file), atomic.modification_time(path)
 
 
-def _parse(file: str, text: str, form: str | None, time: datetime) -> list[Memory]:
-    guess = "json" if text.lstrip().startswith(("[", "{")) else "markdown"
-    try:
-        page = FORMATS[form or guess].parse(text, time)
-    except CorruptFile as error:
-        message = f"{file} cannot be imported: {error}; it needs a JSON array or Markdown bullets"
-        raise CorruptFile(message) from error
-    return [fact.memory for fact in page.facts]
-
-
 def _add(workspace: Workspace, found: Sequence[Memory]) -> int:
     try:
         return workspace.memory.import_memories(found)
@@ -221,6 +265,7 @@ def _check_target(file: str, store: Facts, *, force: bool) -> None:
 @pass_workspace
 def backup(workspace: Workspace, file: str, *, force: bool, as_json: bool) -> None:
     """Back up the data folder to FILE, a .tar.gz; other programs may keep running."""
+    _refuse_database(workspace)
     refuse_existing(file, force=force)
     saved = archives.backup(workspace.folder.path, file)
     say_result(
@@ -242,6 +287,7 @@ def restore(workspace: Workspace, file: str, *, yes: bool, as_json: bool) -> Non
     The backup is checked first, and the present data folder is backed up beside itself. Then
     the files of the backup replace it, and files of turnleaf that are not in it are removed.
     """
+    _refuse_database(workspace)
     folder = workspace.folder.path
     if not yes and not archives.is_empty(folder):
         archives.verify(file, archives.free_bytes(folder))
@@ -259,6 +305,12 @@ def restore(workspace: Workspace, file: str, *, yes: bool, as_json: bool) -> Non
         *([f"the previous contents are in {safety}"] if safety else []),
         as_json=as_json,
     )
+
+
+def _refuse_database(workspace: Workspace) -> None:
+    if workspace.folder.address:
+        message = "a database is backed up and restored with its own tools, such as pg_dump"
+        raise InvalidInput(message)
 
 
 def _take_over(workspace: Workspace) -> None:

@@ -23,6 +23,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import cookie_parser
 
 from turnleaf.core.languages.translation import choose_language_of
 from turnleaf.errors import CorruptFile, InvalidInput
@@ -36,6 +37,7 @@ from turnleaf.faces.http.limits import (
     drain,
     with_whole_body,
 )
+from turnleaf.faces.http.operators import OPERATOR, SESSIONS
 from turnleaf.faces.http.problems import Refused, log_failure, request_id, request_language
 from turnleaf.settings import ENVIRONMENT, in_home_assistant
 from turnleaf.store.files import atomic
@@ -45,6 +47,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from turnleaf.faces.http.operators import OperatorSessions
 
 log = logging.getLogger("turnleaf.http")
 
@@ -65,7 +69,9 @@ HEADERS = {
 }
 """Headers of every response that does not set them itself."""
 
-OPEN = re.compile(r"/|/healthz|/(?:early\.js|favicon\.svg)|/docs|/(?:assets|docs)/.*", re.DOTALL)
+OPEN = re.compile(
+    r"/|/healthz|/(?:early\.js|favicon\.svg)|/docs|/(?:assets|docs|operator)/.*", re.DOTALL
+)
 """Public paths: the health check and the page's own files."""
 PAGES = ("/", "/docs", "/docs/")
 """Where a link on a foreign page may lead."""
@@ -129,6 +135,8 @@ class Access:
     allowed_hosts: tuple[str, ...] = ()
     supervisor: str | None = None
     """The address that may forward requests of users logged in to Home Assistant."""
+    sessions: OperatorSessions | None = None
+    """The browsers of the operator, where no token is needed."""
 
     def __post_init__(self) -> None:
         if self.token is None and not is_local(self.host):
@@ -144,11 +152,34 @@ class Access:
             return name.host in (*LOCAL_NAMES, self.host) and name.port in (None, self.port)
         return _parse_address(name.host) is not None or name.host in ("localhost", *own_names())
 
+    def is_operator(self, scope: Scope) -> bool:
+        """Whether a request is the operator's: by the token, by a session, or by Home Assistant.
+
+        That it comes from this machine proves nothing: so does another account's, or a proxy's.
+        """
+        if self.is_ingress(scope):
+            return True
+        headers = Headers(scope=scope)
+        if self.token is not None:
+            given = headers.getlist("authorization")
+            return len(given) == 1 and _is_token(given[0], self.token)
+        if self.sessions is None or is_forwarded(headers):
+            return False
+        return self.sessions.is_known(
+            cookie_parser(headers.get("cookie", "")).get(self.sessions.cookie)
+        )
+
     def is_ingress(self, scope: Scope) -> bool:
         """Whether Home Assistant forwards the request of a user who is logged in there."""
         address = scope["client"][0] if scope["client"] else None
         is_supervisor = self.supervisor is not None and address == self.supervisor
         return is_supervisor and INGRESS_PATH in Headers(scope=scope)
+
+
+def is_forwarded(headers: Headers) -> bool:
+    """Whether a request came through a proxy, so that it is from nobody on this machine."""
+    names = headers.keys()
+    return any(name in {"forwarded", "via"} or name.startswith("x-forwarded-") for name in names)
 
 
 def find_supervisor(environ: Mapping[str, str] = ENVIRONMENT) -> str | None:
@@ -224,6 +255,7 @@ def guard_app(app: ASGIApp, access: Access, limits: RequestLimits | None = None)
             try:
                 check_head(scope, kept)
                 check(scope, access, wrong)
+                scope[OPERATOR], scope[SESSIONS] = access.is_operator(scope), access.sessions
                 whole = await with_whole_body(scope, receive, kept, take)
             except Refused as refused:
                 if refused.status != HTTPStatus.REQUEST_TIMEOUT:

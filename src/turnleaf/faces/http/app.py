@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -28,7 +28,10 @@ from turnleaf.faces.http import (
     conversations,
     facts,
     feed,
+    imports,
     memory,
+    models,
+    operators,
     page,
     problems,
     schedules,
@@ -40,6 +43,8 @@ from turnleaf.faces.http.schemas import JsonModel, SettingSource, SettingValue, 
 from turnleaf.faces.mcp import offer
 from turnleaf.faces.outbound import deliveries
 from turnleaf.faces.processes import MissingPackage
+from turnleaf.import_jobs import ImportJobs, LearningJob
+from turnleaf.llm.models import find_extractor
 from turnleaf.scheduling import Runner
 from turnleaf.store.index_upkeep import IndexUpkeep
 from turnleaf.tools import MemoryTools
@@ -140,7 +145,7 @@ def get_status(assistant: Given, request: Request) -> Status:
     """Check the data folder as `turnleaf doctor` does."""
     done, total = request.app.state.feed.progress
     return Status(
-        **make_doctor_report(assistant.folder),
+        **make_doctor_report(assistant.stores),
         index=Progress(done=done, total=total),
         conversations=_count_kept(assistant),
     )
@@ -192,14 +197,21 @@ def _offer_tools(request: Request, own: Assistant) -> McpServer:
 
 ROUTERS = (
     memory.router, facts.router, memory.daily_router, config.router, facts.pending_router,
-    facts.changes_router, chat.router, conversations.router, schedules.router, feed.router, router,
-    completions.router, page.router,
+    facts.changes_router, imports.router, chat.router, conversations.router, schedules.router,
+    feed.router, router, completions.router, models.router, operators.router, page.router,
 )  # fmt: skip
 
 
 def make_app(assistant: Assistant) -> FastAPI:
     """Serve an assistant's memory; the app watches its files for as long as it runs."""
     news = feed.EventFeed(assistant)
+    jobs = ImportJobs(assistant.stores, assistant.now, news.note_import)
+    learning = LearningJob(
+        assistant.stores,
+        assistant.now,
+        lambda: find_extractor(assistant.settings),
+        lambda: news.publish("reading", feed.Nothing()),
+    )
     runner = Runner(assistant, deliveries(assistant.settings))
 
     @asynccontextmanager
@@ -212,7 +224,7 @@ def make_app(assistant: Assistant) -> FastAPI:
             log.warning("the data folder cannot be written: %s", error)
         stores = assistant.stores
         upkeep = IndexUpkeep(stores.passages, stores.announcements, progress=news.note_progress)
-        with news, upkeep, runner:
+        with news, upkeep, runner, closing(jobs), closing(learning):
             yield
 
     app = FastAPI(
@@ -228,6 +240,8 @@ def make_app(assistant: Assistant) -> FastAPI:
     )
     app.state.assistant = assistant
     app.state.feed = news
+    app.state.imports = jobs
+    app.state.import_learning = learning
     app.state.runner = runner
     app.state.routes = [route for one in ROUTERS for route in one.routes]
     problems.add_handlers(app)

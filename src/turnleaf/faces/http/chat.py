@@ -8,16 +8,18 @@ from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
+from anyio import to_thread
 from fastapi import APIRouter
 from pydantic import Field
 
-from turnleaf.assistant import Assistant
+from turnleaf.assistant import DEFAULT_MODEL, Assistant
 from turnleaf.core.dialogue import Silence, Text, ToolCall, ToolResult
 from turnleaf.core.memories import checked_text
 from turnleaf.core.prompt.composer import Document
 from turnleaf.core.search.terms import parse_query
 from turnleaf.errors import InvalidInput, NotFound
 from turnleaf.faces.http.facts import read_facts
+from turnleaf.faces.http.operators import IsOperator, refuse_unless
 from turnleaf.faces.http.problems import Problem, document_problems
 from turnleaf.faces.http.requests import JSON_ONLY, Given
 from turnleaf.faces.http.schemas import LARGEST_ID, Body, FactView, HitView, JsonModel, Words
@@ -97,13 +99,22 @@ class ChatRequest(PromptRequest):
 
     With `again` the answer replaces the last one, if that was to the same message. `after` is the
     message that this one follows, 0 for a new beginning: what followed it so far is kept as
-    another version. With `resume` an old conversation is continued.
+    another version. With `resume` an old conversation is continued. With `keepSecrets` a password
+    that is to be remembered is kept as it is; otherwise the answer asks first (`asksToKeep`), and
+    the message "yes" confirms it.
     """
 
     explain: bool = False
     again: bool = False
     after: int | None = Field(default=None, ge=0, le=LARGEST_ID, examples=[17])
     resume: bool = False
+    keep_secrets: bool = False
+    model: str | None = Field(
+        default=None,
+        description="Which model answers from now on in this conversation; `default` is that of the"
+        " settings. Who is not the operator may name models of the provider in use only.",
+        examples=["ollama:qwen3:8b", "default"],
+    )
 
 
 # What is answered
@@ -226,13 +237,32 @@ class TurnChanges(JsonModel):
     facts: list[TurnChange]
 
 
+class Cited(JsonModel):
+    """What the answer rests on: ids of facts, and places in the `hits` of the event `memories`."""
+
+    facts: list[str]
+    hits: list[int]
+
+    @classmethod
+    def of(cls, reply: Reply) -> Self:
+        """Return what a reply cites."""
+        shown = enumerate(reply.explanation.hits)
+        hits = [at for at, hit in shown if hit in reply.cited.hits]
+        return cls(facts=list(reply.cited.memories), hits=hits)
+
+
 class ChatDone(JsonModel):
-    """The whole answer, and the numbers of both messages, which private ones do not have."""
+    """The whole answer, and the numbers of both messages, which private ones do not have.
+
+    One that `asksToKeep` has kept nothing of a secret; the message "yes" keeps it as it is.
+    """
 
     key: str
     text: str
     question: int | None
     answer: int | None
+    cited: Cited
+    asks_to_keep: bool = False
 
 
 class ChatEvents(JsonModel):
@@ -270,8 +300,12 @@ def preview_prompt(said: PromptRequest, assistant: Given) -> Preview:
     status_code=200,
     responses=document_problems(404, 502),
 )
-async def chat(asked: ChatRequest, assistant: Given, turns: UnderWay) -> EventStream:
+async def chat(
+    asked: ChatRequest, assistant: Given, turns: UnderWay, operator: IsOperator
+) -> EventStream:
     """Answer a message; a client that disconnects stops the model."""
+    if asked.model is not None and not operator:
+        await to_thread.run_sync(_refuse_other_provider, assistant, asked.model)
     key = f"web:{secrets.token_hex(8)}" if asked.key is None else asked.key
     return await turns.stream(
         lambda: report_failure(
@@ -283,7 +317,6 @@ async def chat(asked: ChatRequest, assistant: Given, turns: UnderWay) -> EventSt
 def _answer(assistant: Assistant, key: str, asked: ChatRequest) -> Generator[bytes]:
     """Return the events of a turn; an error that prevents it is raised before the first."""
     _check_after(assistant, key, asked)
-    start = ChatStart(key=key, model=assistant.model.name)
     stream = assistant.stream(
         key,
         asked.message,
@@ -292,20 +325,30 @@ def _answer(assistant: Assistant, key: str, asked: ChatRequest) -> Generator[byt
         again=asked.again,
         after=asked.after,
         resume=asked.resume,
+        keep_secrets=asked.keep_secrets,
+        model=asked.model,
     )
     with closing(stream):
+        start = ChatStart(key=key, model=assistant.find_model_of(key, asked.model).name)
         for one in stream:
             if isinstance(one, Composed):
                 shaped = make_event("memories", ShapedBy.of(one, assistant))
                 yield make_event("start", start)
                 yield shaped
                 if asked.explain:
-                    yield make_event("prompt", Preview.of(one, assistant))
+                    prompt = Preview.of(one, assistant).model_copy(update={"model": start.model})
+                    yield make_event("prompt", prompt)
             elif isinstance(one, Done):
                 yield from _tell_changes(one.reply)
                 yield make_event("done", _end(key, one.reply))
             elif not isinstance(one, Changed):
                 yield _tell(one)
+
+
+def _refuse_other_provider(assistant: Assistant, name: str) -> None:
+    """Refuse a model that sends words to somebody else than the settings do."""
+    in_use = assistant.model.name.partition(":")[0]
+    refuse_unless(name in {"recall", DEFAULT_MODEL} or name.partition(":")[0] == in_use)
 
 
 def _check_after(assistant: Assistant, key: str, asked: ChatRequest) -> None:
@@ -319,7 +362,14 @@ def _check_after(assistant: Assistant, key: str, asked: ChatRequest) -> None:
 
 
 def _end(key: str, reply: Reply) -> ChatDone:
-    return ChatDone(key=key, text=reply.text, question=reply.question_id, answer=reply.answer_id)
+    return ChatDone(
+        key=key,
+        text=reply.text,
+        question=reply.question_id,
+        answer=reply.answer_id,
+        cited=Cited.of(reply),
+        asks_to_keep=reply.asks_to_keep,
+    )
 
 
 def _tell(one: Event) -> bytes:

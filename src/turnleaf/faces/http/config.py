@@ -5,37 +5,41 @@ Whoever sets an address makes this machine send requests there, with the user's 
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from threading import Lock
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter
 from fastapi import Body as Sent
 from pydantic import Field, WithJsonSchema, create_model
 
+from turnleaf.core.model_providers import PROVIDERS, find_provider
 from turnleaf.core.setting_kinds import LARGEST
 from turnleaf.errors import SettingsError
+from turnleaf.faces.http.addresses import check_address
+from turnleaf.faces.http.operators import IsOperator, refuse_unless
 from turnleaf.faces.http.problems import Refused, document_problems
 from turnleaf.faces.http.requests import JSON_ONLY, Given
 from turnleaf.faces.http.schemas import JsonModel, SettingSource, SettingValue
-from turnleaf.settings import ENVIRONMENT, SETTINGS, check_value, find_setting, list_allowed_urls
+from turnleaf.settings import SETTINGS, check_value, find_setting
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
+    from turnleaf.core.model_providers import ModelProvider
     from turnleaf.settings import Setting, Settings
 
 router = APIRouter(prefix="/api/memory/config", tags=["settings"], dependencies=[JSON_ONLY])
 
 LOCKED = "locked"
+CONFIRM = "confirm"
 ADDRESSED = ("model", "model_url", "extract_model")
 """The fields that decide which server is shown which provider's key."""
-ELSEWHERE = (
-    "to allow another server, set TURNLEAF_ALLOWED_URLS where this one runs, "
-    "or use turnleaf config there"
-)
+WORDS_GO = (*ADDRESSED, "embeddings_url", "embeddings_model")
+"""The fields that decide who is sent the user's words; they are the operator's."""
+OPENAI = (PROVIDERS["openai"].url or "",)
+"""Where a key for embeddings may be sent without a question."""
 TYPES: dict[str, Any] = {"switch": bool, "number": int, "share": float, "path": str, "text": str}
 SCHEMAS: dict[str, dict[str, Any]] = {
     "switch": {"type": "boolean"},
@@ -44,26 +48,6 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     "path": {"type": "string"},
     "text": {"type": "string"},
 }
-
-OWN = {
-    "anthropic": ("https://api.anthropic.com",),
-    "openai": ("https://api.openai.com",),
-    "ollama": ("http://localhost:11434", "http://127.0.0.1:11434"),
-}
-"""The servers of each provider of models; its key may not be sent to others."""
-KEYLESS = "ollama"
-USUAL = tuple(address for own in OWN.values() for address in own)
-PORTS = {"http": 80, "https": 443}
-HIGHEST_PORT = 65_535
-
-# Stricter than any library's parser, so that none can take an address for another one.
-_ADDRESS = re.compile(
-    r"(?P<scheme>https?)://"
-    r"(?P<host>[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])"
-    r"(?::(?P<port>[1-9][0-9]{0,4}))?"
-    r"(?:/[a-z0-9._~/-]*)?",
-    re.ASCII | re.IGNORECASE,
-)
 
 _CHANGING = Lock()
 """Two changes that are allowed one by one may not be allowed together."""
@@ -87,7 +71,13 @@ Config: Any = create_model(
 _PROPERTIES: dict[str, Any] = {
     one.key: {"anyOf": [_describe_value(one), {"type": "null"}], "description": one.meaning}
     for one in SETTINGS
-} | {LOCKED: {"description": "Ignored, so that a response can be sent back."}}
+} | {
+    LOCKED: {"description": "Ignored, so that a response can be sent back."},
+    CONFIRM: {
+        "type": "boolean",
+        "description": "Whether an address outside this machine is meant to be sent words.",
+    },
+}
 ConfigPart = Annotated[
     dict[str, Any],
     Sent(examples=[{"autoExtract": False, "flushThreshold": 0.6}, {"model": None}]),
@@ -130,11 +120,14 @@ def get_settings(assistant: Given) -> SettingList:
     return SettingList(settings=[_view(one, settings) for one in SETTINGS])
 
 
-@router.put("", summary="Change some settings", responses=document_problems(409))
-def put_config(assistant: Given, values: ConfigPart) -> Config:
+@router.put("", summary="Change some settings", responses=document_problems(403, 409))
+def put_config(assistant: Given, values: ConfigPart, operator: IsOperator) -> Config:
     """Change all of these settings or none; they take effect at once."""
+    change = _Change(
+        assistant.settings, is_operator=operator, is_confirmed=values.get(CONFIRM) is True
+    )
     with _CHANGING:
-        new = _find_changes(values, assistant.settings)
+        new = change.find(values)
         if new:
             assistant.stores.config.change(new)
     return _list_values(assistant.settings)
@@ -150,16 +143,50 @@ def _view(setting: Setting, settings: Settings) -> SettingView:
     return SettingView.model_validate(settings.describe(setting) | more)
 
 
-def _find_changes(values: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
-    """Return the settings that differ; refuse those that may not be changed."""
-    wanted = dict(_check_value(key, value) for key, value in values.items() if key != LOCKED)
-    new = {one: value for one, value in wanted.items() if not _is_so(one, value, settings)}
-    for one, value in new.items():
-        _refuse_locked(one, settings)
-        _refuse_reaching_out(one, value, settings)
-    if any(one.field in ADDRESSED for one in new):
-        _refuse_showing_a_key(_replace(new, settings), settings)
-    return {one.key: value for one, value in new.items()}
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A change that somebody wants."""
+
+    settings: Settings
+    is_operator: bool
+    is_confirmed: bool
+
+    def find(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the settings that differ; refuse those that may not be changed."""
+        given = {key: value for key, value in values.items() if key not in {LOCKED, CONFIRM}}
+        wanted = dict(_check_value(key, value) for key, value in given.items())
+        new = {one: value for one, value in wanted.items() if not _is_so(one, value, self.settings)}
+        for one, value in new.items():
+            _refuse_locked(one, self.settings)
+            self._refuse_reaching_out(one, value)
+        if any(one.field in ADDRESSED for one in new):
+            self._refuse_showing_a_key(_replace(new, self.settings))
+        return {one.key: value for one, value in new.items()}
+
+    def _refuse_reaching_out(self, setting: Setting, value: str | None) -> None:
+        """Refuse to choose which files are used, and what only the operator may choose."""
+        if setting.kind == "path":
+            message = (
+                f"{setting.key} cannot be changed here; where the server runs, use turnleaf "
+                f"config {setting.key}, or set {setting.variable}"
+            )
+            raise Refused(HTTPStatus.FORBIDDEN, message, code="fixed-setting")
+        if setting.field in WORDS_GO:
+            refuse_unless(self.is_operator)
+        if setting.field.endswith("_url") and value is not None:
+            present = getattr(self.settings, setting.field)
+            is_keyed = setting.field == "embeddings_url" and self.settings.embeddings_api_key
+            check_address(
+                value, present, own=OPENAI if is_keyed else None, is_confirmed=self.is_confirmed
+            )
+
+    def _refuse_showing_a_key(self, new: Settings) -> None:
+        """Refuse to send a provider's key to a server that is not its own, unless confirmed."""
+        provider, address = _find_provider(new), new.model_url
+        if provider is None or provider.url is None or address is None:
+            return
+        present = self.settings.model_url if provider == _find_provider(self.settings) else None
+        check_address(address, present, own=(provider.url,), is_confirmed=self.is_confirmed)
 
 
 def _check_value(key: str, value: object) -> tuple[Setting, Any]:
@@ -194,44 +221,10 @@ def _refuse_locked(setting: Setting, settings: Settings) -> None:
         raise Refused(HTTPStatus.CONFLICT, message, code="locked-setting")
 
 
-def _refuse_reaching_out(setting: Setting, value: str | None, settings: Settings) -> None:
-    """Refuse to choose over HTTP which files are used and which servers are contacted."""
-    if setting.kind == "path":
-        message = (
-            f"{setting.key} cannot be changed here; where the server runs, use turnleaf "
-            f"config {setting.key}, or set {setting.variable}"
-        )
-        raise Refused(HTTPStatus.FORBIDDEN, message, code="fixed-setting")
-    usual = _list_usual(setting, settings)
-    is_address = setting.field.endswith("_url") and value is not None
-    if is_address and not is_allowed(str(value), getattr(settings, setting.field), usual=usual):
-        message = f"{setting.key} must be an address at {', '.join(usual)}; {ELSEWHERE}"
-        raise Refused(HTTPStatus.FORBIDDEN, message, code="foreign-address")
-
-
-def _list_usual(setting: Setting, settings: Settings) -> tuple[str, ...]:
-    is_keyed = setting.field == "embeddings_url" and settings.embeddings_api_key
-    return OWN["openai"] if is_keyed else USUAL
-
-
-def _refuse_showing_a_key(new: Settings, settings: Settings) -> None:
-    """Refuse to send a provider's key to a server that is not its own."""
-    provider, address = _find_provider(new), new.model_url
-    if provider is None or address is None:
-        return
-    was_so = provider in {_find_provider(settings), KEYLESS}
-    if not is_allowed(address, settings.model_url if was_so else None, usual=OWN[provider]):
-        message = (
-            f"with the provider {provider}, modelUrl must be an address at "
-            f"{', '.join(OWN[provider])}, or null; {ELSEWHERE}"
-        )
-        raise Refused(HTTPStatus.FORBIDDEN, message, code="foreign-address")
-
-
-def _find_provider(settings: Settings) -> str | None:
+def _find_provider(settings: Settings) -> ModelProvider | None:
     """Return the provider whose key is sent to modelUrl: that of the model, or of extraction."""
-    kinds = [(name or "").partition(":")[0] for name in (settings.model, settings.extract_model)]
-    return next((kind for kind in kinds if kind in OWN), None)
+    found = (find_provider(name) for name in (settings.model, settings.extract_model))
+    return next((one for one in found if one is not None and one.needs_key), None)
 
 
 def _replace(new: Mapping[Setting, Any], settings: Settings) -> Settings:
@@ -242,52 +235,3 @@ def _replace(new: Mapping[Setting, Any], settings: Settings) -> Settings:
         if one.field in ADDRESSED
     }
     return replace(settings, **values)
-
-
-# Addresses
-
-
-class Origin(NamedTuple):
-    """A server: the part of an address that decides who answers."""
-
-    scheme: str
-    host: str
-    port: int
-
-
-def parse_origin(address: str) -> Origin | None:
-    """Parse a plain address; return None for any other."""
-    found = _ADDRESS.fullmatch(address)
-    if found is None:
-        return None
-    scheme = found["scheme"].lower()
-    port = int(found["port"] or PORTS[scheme])
-    return Origin(scheme, found["host"].lower(), port) if port <= HIGHEST_PORT else None
-
-
-def is_allowed(
-    address: str,
-    present: str | None = None,
-    environ: Mapping[str, str] = ENVIRONMENT,
-    *,
-    usual: Sequence[str] = USUAL,
-) -> bool:
-    """Whether an address may be set: a usual one, one allowed here, or the present server."""
-    known = {
-        parse_origin(one) for one in (*usual, *list_allowed(environ), *filter(None, [present]))
-    }
-    wanted = parse_origin(address)
-    return wanted is not None and wanted in known
-
-
-def list_allowed(environ: Mapping[str, str] = ENVIRONMENT) -> list[str]:
-    """Return the addresses that the operator of the server allows."""
-    addresses = list_allowed_urls(environ)
-    for one in addresses:
-        if parse_origin(one) is None:
-            message = (
-                "TURNLEAF_ALLOWED_URLS must be addresses such as http://192.168.1.5:11434, with "
-                f"commas between them, not {one!r}; correct it or remove it"
-            )
-            raise SettingsError(message)
-    return addresses

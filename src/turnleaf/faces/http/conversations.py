@@ -29,6 +29,7 @@ from turnleaf.errors import NotFound, StorageError
 from turnleaf.faces.http.problems import document_problems
 from turnleaf.faces.http.requests import JSON_ONLY, Given
 from turnleaf.faces.http.schemas import LARGEST_ID, Body, JsonModel, NewerView, Time
+from turnleaf.store.conversation_models import read_chosen_model
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -89,12 +90,14 @@ class UsedFact(JsonModel):
 
     id: str
     content: str | None
+    cited: bool = False
 
 
 class UsedHit(JsonModel):
     """The place of a search result that was in a prompt.
 
-    `text` is the beginning of a message, unless it was erased or forgotten since.
+    `text` is the beginning of a message, unless it was erased or forgotten since. `cited` says
+    whether the answer rests on it.
     """
 
     source: str = Field(examples=["daily"])
@@ -106,6 +109,7 @@ class UsedHit(JsonModel):
     conversation: str | None = None
     message: int | None = None
     text: str | None = None
+    cited: bool = False
 
     @classmethod
     def of(cls, record: dict[str, Any], assistant: Assistant) -> UsedHit:
@@ -160,6 +164,10 @@ class ConversationPage(JsonModel):
     messages: list[MessageView]
     earlier: bool
     later: bool
+    model: str | None = Field(
+        description="The model that this conversation was given, if it was.",
+        examples=["ollama:qwen3:8b"],
+    )
 
 
 class Altered(Body):
@@ -263,6 +271,7 @@ def get_conversation(
         ],
         earlier=earlier,
         later=later,
+        model=read_chosen_model(assistant.stores.records, key),
     )
 
 
@@ -361,9 +370,11 @@ def _view_parts(
 ) -> PromptParts | None:
     if not shaped_by:
         return None
+    cited = shaped_by.get("cited", ())
     return PromptParts(
         memories=[
-            UsedFact(id=one, content=known.get(one)) for one in shaped_by.get("memories", ())
+            UsedFact(id=one, content=known.get(one), cited=one in cited)
+            for one in shaped_by.get("memories", ())
         ],
         hits=[UsedHit.of(hit, assistant) for hit in shaped_by.get("hits", ())],
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Annotated, Literal
 from urllib.parse import quote
@@ -10,9 +11,10 @@ from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field, StrictBool, StrictInt
 
 from turnleaf.core import changes, jsonfacts, markdown
+from turnleaf.core.languages.translation import translate
 from turnleaf.core.memories import to_json
-from turnleaf.errors import NotFound
-from turnleaf.faces.http.problems import document_problems
+from turnleaf.errors import MemoryFull, NotFound
+from turnleaf.faces.http.problems import document_problems, request_language
 from turnleaf.faces.http.requests import JSON_ONLY, Current, Given, make_etag
 from turnleaf.faces.http.schemas import (
     Body,
@@ -26,7 +28,7 @@ from turnleaf.faces.http.schemas import (
 from turnleaf.memory_commands import remember_fact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from turnleaf.assistant import Assistant
     from turnleaf.core.changes import Source
@@ -39,6 +41,7 @@ changes_router = APIRouter(prefix="/api/memory", tags=["changes"], dependencies=
 
 FORMATS: dict[str, Format] = {".json": jsonfacts, ".md": markdown}
 MOST_CHANGES = 500
+MOST_AT_ONCE = 10_000
 LEARNED = "learnt"
 Id = Annotated[str, Path(alias="id", examples=["k7m2q9x4vd"])]
 
@@ -84,6 +87,42 @@ class Deleted(JsonModel):
 
     deleted: FactView
     change: int
+
+
+class FactsChange(Body):
+    """What to do with several facts, in one change that can be undone."""
+
+    ids: list[str] = Field(min_length=1, max_length=MOST_AT_ONCE, examples=[["k7m2q9x4vd"]])
+    action: Literal["forget", "pin", "unpin", "categorize"]
+    category: str | None = Field(
+        default=None, description="For `categorize`; null: below none.", examples=["Home", "家"]
+    )
+
+
+class FactsChanged(JsonModel):
+    """The facts that were there, as they are now or were, and the change to undo."""
+
+    facts: list[FactView]
+    change: int | None
+
+
+@router.post("/batch", summary="Forget, pin or move several facts")
+def change_facts(assistant: Current, wanted: FactsChange) -> FactsChanged:
+    """Change several facts at once; `POST /api/memory/undo` with the change's number restores them.
+
+    IDs of facts that are gone are ignored.
+    """
+    memory = assistant.memory
+    before = memory.last_change()
+    if wanted.action == "forget":
+        facts = memory.delete_all(wanted.ids)
+    elif wanted.action == "categorize":
+        facts = memory.arrange(wanted.ids, category=wanted.category)
+    else:
+        facts = memory.arrange(wanted.ids, pinned=wanted.action == "pin")
+    made = memory.last_change()
+    number = made.n if made and (before is None or made.n > before.n) else None
+    return FactsChanged(facts=[FactView.of(one) for one in facts], change=number)
 
 
 @router.get("", summary="List the facts")
@@ -174,7 +213,9 @@ def _make_unknown() -> NotFound:
 
 
 class Waiting(FactView, Sourced):
-    """A fact that is pending review, and its source."""
+    """A fact that is pending review, its source, and what the conversation is called."""
+
+    title: str | None = Field(default=None, examples=["A trip to Hualien"])
 
 
 class Pending(JsonModel):
@@ -204,7 +245,8 @@ def get_pending(assistant: Given) -> Pending:
     found = list_waiting(assistant)
     recorded = assistant.pending.changes() if found else []
     sources = {change.id: change.source for change in recorded if change.source}
-    return Pending(pending=[_view_waiting(one, sources.get(one.id)) for one in found])
+    titles = _find_titles(assistant, {one.conversation for one in sources.values()})
+    return Pending(pending=[_view_waiting(one, sources.get(one.id), titles) for one in found])
 
 
 @pending_router.post(
@@ -221,14 +263,57 @@ def decide_pending(assistant: Current, decision: PendingDecision) -> Decided:
     return Decided(action="reject", fact=None)
 
 
+class PendingDecisions(Body):
+    """One decision about several pending facts."""
+
+    ids: list[str] = Field(min_length=1, max_length=MOST_AT_ONCE, examples=[["k7m2q9x4vd"]])
+    action: Literal["accept", "reject"]
+
+
+class DecidedAll(JsonModel):
+    """The facts that were accepted or rejected, and why the rest was not."""
+
+    decided: list[str]
+    problem: str | None
+
+
+@pending_router.post("/batch", summary="Accept or reject several pending facts")
+def decide_all_pending(assistant: Current, wanted: PendingDecisions) -> DecidedAll:
+    """Decide in the order given; where the memory becomes full, the rest stays pending.
+
+    IDs of facts that are not pending are ignored.
+    """
+    if wanted.action == "reject":
+        gone = assistant.pending.delete_all(wanted.ids)
+        return DecidedAll(decided=[one.id for one in gone], problem=None)
+    decided: list[str] = []
+    try:
+        for memory_id in wanted.ids:
+            with suppress(NotFound):
+                decided.append(assistant.pending.accept(memory_id).id)
+    except MemoryFull as error:
+        return DecidedAll(decided=decided, problem=translate(str(error), request_language.get()))
+    return DecidedAll(decided=decided, problem=None)
+
+
 def list_waiting(assistant: Assistant) -> list[Memory]:
     """Return the pending facts, without creating their file if there is none."""
     pending = assistant.pending
     return pending.get_all() if pending.exists() else []
 
 
-def _view_waiting(memory: Memory, source: Source | None) -> Waiting:
-    return Waiting.model_validate({**to_json(memory), **describe_source(source)})
+def _find_titles(assistant: Assistant, keys: Iterable[str | None]) -> dict[str | None, str]:
+    """Return what conversations are called, without creating the database if there is none."""
+    store = assistant.conversations
+    found = (store.summary(key) for key in keys if key and store.exists())
+    return {one.key: one.title for one in found if one}
+
+
+def _view_waiting(
+    memory: Memory, source: Source | None, titles: Mapping[str | None, str]
+) -> Waiting:
+    title = titles.get(source.conversation) if source else None
+    return Waiting.model_validate({**to_json(memory), **describe_source(source), "title": title})
 
 
 # Changes, and undoing them

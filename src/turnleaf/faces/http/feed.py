@@ -10,7 +10,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from fastapi import APIRouter
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from turnleaf import __version__
 from turnleaf.core.secrets import mask_secrets
@@ -20,11 +20,13 @@ from turnleaf.faces.http.requests import from_app, make_etag
 from turnleaf.faces.http.schemas import FactView, JsonModel
 from turnleaf.faces.http.streams import EventStream, log, make_event
 from turnleaf.faces.outbound import redact
+from turnleaf.import_jobs import JobState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from turnleaf.assistant import Assistant
+    from turnleaf.import_jobs import ImportJob
     from turnleaf.learning import LearnedFact
 
 MOST_SUBSCRIBERS = 64
@@ -54,6 +56,15 @@ class PendingChanged(JsonModel):
 class Progress(JsonModel):
     """How far the index is with what it takes in."""
 
+    done: int
+    total: int
+
+
+class ImportProgress(JsonModel):
+    """How far an import is, in bytes."""
+
+    id: str
+    state: JobState
     done: int
     total: int
 
@@ -108,6 +119,8 @@ class ServerEvents(JsonModel):
     pending: PendingChanged
     daily: Nothing
     index: Progress
+    import_: ImportProgress = Field(alias="import")
+    reading: Nothing
     learnt: LearnedFacts
     problem: ProblemTold
     settings: Nothing
@@ -215,6 +228,11 @@ class EventFeed:
         self._progress = done, total
         self.publish("index", Progress(done=done, total=total))
 
+    def note_import(self, job: ImportJob) -> None:
+        """Tell how far an import is."""
+        progress = ImportProgress(id=job.id, state=job.state, done=job.done, total=job.total)
+        self.publish("import", progress)
+
     # What is announced.
 
     def _look(self, kinds: frozenset[str]) -> None:
@@ -274,8 +292,9 @@ router = APIRouter(tags=["talking"])
 
 EVENTS = (
     "Events: `hello`, `memory` (its file changed, whoever changed it), `pending`, `daily` (the"
-    " notes of some day), `index` (its progress), `learnt` (in the"
-    " background), `problem`, `settings`, `schedules` (one was changed, or runs); the schema"
+    " notes of some day), `index` (its progress), `import` (the progress of one),"
+    " `reading` (a model reads an import), `learnt` (in the background), `problem`,"
+    " `settings`, `schedules` (one was changed, or runs); the schema"
     " `ServerEvents` describes the data of each."
 )
 

@@ -21,6 +21,8 @@ KB = 1024
 MB = 1024 * KB
 VERSIONS = ("1.0", "1.1")
 CLOSE = {"Connection": "close"}
+UPLOADS = {("POST", "/api/import")}
+"""What is sent to these goes to a file, and not through memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,8 @@ class RequestLimits:
     head_bytes: int = 32 * KB
     head_seconds: float = 10.0
     body_bytes: int = 4 * MB
+    upload_bytes: int = 8000 * MB
+    """How large a body may be that goes to a file as it arrives."""
     body_seconds: float = 30.0
     all_bodies_bytes: int = 64 * MB
     """How much of all requests together is held in memory."""
@@ -98,8 +102,10 @@ async def with_whole_body(
     if "content-length" in headers and "transfer-encoding" in headers:
         detail = "the request has both Content-Length and Transfer-Encoding; send only one of them"
         raise Refused(HTTPStatus.BAD_REQUEST, detail)
+    if (scope["method"], scope["path"]) in UPLOADS:
+        return with_upload(scope, receive, limits)
     if int(headers.get("content-length", "0")) > limits.body_bytes:
-        raise _make_too_large(limits)
+        raise _make_too_large(limits.body_bytes)
     body = bytearray()
 
     def keep(part: bytes) -> None:
@@ -114,6 +120,27 @@ async def with_whole_body(
         )
         raise Refused(HTTPStatus.REQUEST_TIMEOUT, detail) from None
     return _replay(bytes(body), receive)
+
+
+def with_upload(scope: Scope, receive: Receive, limits: RequestLimits) -> Receive:
+    """Return a `Receive` that passes a large body on as it arrives, within the limits."""
+    if int(Headers(scope=scope).get("content-length", "0")) > limits.upload_bytes:
+        raise _make_too_large(limits.upload_bytes)
+    size = 0
+
+    async def receive_part() -> Message:
+        nonlocal size
+        try:
+            message = await asyncio.wait_for(receive(), limits.body_seconds)
+        except TimeoutError:
+            detail = f"nothing arrived for {limits.body_seconds:g} seconds; send the file again"
+            raise Refused(HTTPStatus.REQUEST_TIMEOUT, detail, CLOSE) from None
+        size += len(message.get("body", b""))
+        if size > limits.upload_bytes:
+            raise _make_too_large(limits.upload_bytes)
+        return message
+
+    return receive_part
 
 
 async def drain(scope: Scope, receive: Receive, limits: RequestLimits) -> None:
@@ -134,7 +161,7 @@ async def _read(receive: Receive, limits: RequestLimits, keep: Callable[[bytes],
         part = message.get("body", b"")
         size += len(part)
         if size > limits.body_bytes:
-            raise _make_too_large(limits)
+            raise _make_too_large(limits.body_bytes)
         keep(part)
         is_more = message.get("more_body", False)
 
@@ -152,6 +179,6 @@ def _has_body(headers: Headers) -> bool:
     return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
 
 
-def _make_too_large(limits: RequestLimits) -> Refused:
-    detail = f"the request exceeds {limits.body_bytes} bytes; send less at once"
-    return Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail)
+def _make_too_large(most_bytes: int) -> Refused:
+    detail = f"the request exceeds {most_bytes} bytes; send less at once"
+    return Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail, CLOSE)

@@ -11,12 +11,12 @@ from fastapi import APIRouter, Header, Path, Query, Request, Response
 from pydantic import Field
 
 from turnleaf.core import markdown
+from turnleaf.core.prompt.composer import MEMORY_SECTION, PromptComposer
 from turnleaf.core.search.hits import MAX_LIMIT
 from turnleaf.core.search.message_outcomes import note_newer
 from turnleaf.core.search.terms import parse_query
 from turnleaf.core.times import to_iso
-from turnleaf.core.tokens import estimate
-from turnleaf.errors import Conflict, InvalidInput
+from turnleaf.errors import Conflict, InvalidInput, NotFound
 from turnleaf.faces.http.facts import list_waiting, measure_capacity
 from turnleaf.faces.http.problems import Refused, document_problems
 from turnleaf.faces.http.requests import (
@@ -31,12 +31,24 @@ from turnleaf.faces.http.requests import (
     is_matched,
     make_etag,
 )
-from turnleaf.faces.http.schemas import Body, Day, HitView, JsonModel, Time, Words
+from turnleaf.faces.http.schemas import (
+    Body,
+    Day,
+    FactView,
+    HitView,
+    JsonModel,
+    Sourced,
+    Time,
+    Words,
+    describe_source,
+)
 
 if TYPE_CHECKING:
     from datetime import date
 
     from turnleaf.assistant import Assistant
+    from turnleaf.core.changes import Change
+    from turnleaf.core.memories import MemoryView
 
 router = APIRouter(prefix="/api/memory", tags=["memory"])
 daily_router = APIRouter(prefix="/api/memory/daily", tags=["daily log"], dependencies=[JSON_ONLY])
@@ -57,6 +69,20 @@ class MainMemory(JsonModel):
     file: str = Field(examples=["MEMORY.md"])
 
 
+class FactWords(Sourced):
+    """What was said for a fact, and the message that says it, if that still exists."""
+
+    message: int | None = None
+    time: Time
+
+
+class FactStory(JsonModel):
+    """A fact, null if it was forgotten, and all that was said for it."""
+
+    fact: FactView | None
+    said: list[FactWords]
+
+
 class SavedMemory(JsonModel):
     """The version that was saved, the change to undo, and the number of facts."""
 
@@ -74,7 +100,10 @@ class Results(JsonModel):
 
 
 class Stats(JsonModel):
-    """Statistics of the memory; `tokens` is about what it takes in a prompt."""
+    """Statistics of the memory; `tokens` is about what it takes in a prompt.
+
+    `inPrompt` is how many facts fit into one: where not all do, the nearest to the question.
+    """
 
     facts: int
     chars: int
@@ -86,6 +115,7 @@ class Stats(JsonModel):
     pending: int
     last_change: Time | None
     tokens: int
+    in_prompt: int
 
 
 @router.get(
@@ -175,11 +205,38 @@ def search(
     )
 
 
+@router.get("/why", summary="Show what a fact rests on", responses=document_problems(404))
+def explain_fact(
+    assistant: Given, fact: Annotated[str, Query(min_length=1, examples=["k7m2q9x4vd"])]
+) -> FactStory:
+    """Return the words that a fact rests on, the newest first, each with its place."""
+    changes = assistant.memory.changes(fact)
+    now = assistant.memory.get(fact)
+    if now is None and not changes:
+        message = "there is no fact with that id; list the facts and take one of theirs"
+        raise NotFound(message)
+    said = [_view_words(assistant, one) for one in reversed(changes) if one.source]
+    return FactStory(fact=FactView.of(now) if now else None, said=said)
+
+
+def _view_words(assistant: Assistant, change: Change) -> FactWords:
+    source = change.source
+    message = None
+    if source and source.conversation and source.message_time:
+        stored = assistant.conversations.messages(source.conversation)
+        at = source.message_time
+        message = next((one.id for one in stored if one.message.timestamp == at), None)
+    return FactWords.model_validate(
+        {**describe_source(source), "message": message, "time": to_iso(change.time)}
+    )
+
+
 @router.get("/stats", summary="Get statistics of the memory")
 def get_stats(assistant: Given) -> Stats:
     """Return the numbers of facts, notes, conversations and more."""
     memory = assistant.memory
-    known = memory.get_all()
+    view = memory.view()
+    known = view.facts
     used = measure_capacity(assistant, [one.content for one in known])
     last = memory.last_change()
     return Stats(
@@ -192,8 +249,19 @@ def get_stats(assistant: Given) -> Stats:
         conversations=_count_conversations(assistant),
         pending=len(list_waiting(assistant)),
         last_change=to_iso(last.time) if last else None,
-        tokens=estimate(memory.prompt_text()),
+        **_measure_prompt(assistant, view),
     )
+
+
+def _measure_prompt(assistant: Assistant, view: MemoryView) -> dict[str, int]:
+    """Return what the memory takes of a prompt in which nothing else is said."""
+    if not assistant.settings.enabled:
+        return {"tokens": 0, "in_prompt": 0}
+    composer = PromptComposer(max_tokens=assistant.prompt_max_tokens)
+    composer.compose("", memories=view.facts, page=view.page)
+    explained = composer.explain()
+    tokens = sum(part.tokens for part in explained.sections if part.name == MEMORY_SECTION)
+    return {"tokens": tokens, "in_prompt": len(explained.memories)}
 
 
 def _count_conversations(assistant: Assistant) -> int:
@@ -256,6 +324,7 @@ class DayLog(JsonModel):
 
     date: Day
     content: str = Field(examples=["# 2026-11-15\n\n- 08:30 換了客廳的燈泡\n"])
+    entries: list[str] = Field(examples=[["08:30 換了客廳的燈泡"]])
     exists: bool
 
 
@@ -263,6 +332,13 @@ class Note(Body):
     """An entry to add."""
 
     entry: Words = Field(examples=["Changed the bulb in the living room", "換了客廳的燈泡"])
+
+
+class NoteChange(Body):
+    """An entry as it is now, and its new text; null deletes it."""
+
+    entry: str = Field(examples=["09:15 買了牛奶"])
+    content: Words | None = Field(examples=["09:15 買了豆漿"])
 
 
 @daily_router.get("", summary="List the days that have a note")
@@ -275,7 +351,19 @@ def get_days(assistant: Given) -> Days:
 def get_day(assistant: Given, day: NamedDay) -> DayLog:
     """Return a day's note, or an empty text if there is none."""
     content = assistant.daily.read(day)
-    return DayLog(date=day, content=content, exists=bool(content))
+    entries = [one.memory.content for one in markdown.parse(content, _NEVER).facts]
+    return DayLog(date=day, content=content, entries=entries, exists=bool(content))
+
+
+@daily_router.patch(
+    "/{date}", summary="Change or delete an entry", responses=document_problems(409)
+)
+def change_note(assistant: Given, day: NamedDay, change: NoteChange) -> DayLog:
+    """Change an entry in its place, if it still says what `entry` does, else answer 409."""
+    if not assistant.daily.revise(day, change.entry, change.content):
+        message = "this entry was changed or deleted meanwhile; look at the day's note again"
+        raise Conflict(message)
+    return get_day(assistant, day)
 
 
 @daily_router.post(

@@ -42,10 +42,10 @@ COMPLETIONS = "/v1/"
 
 Code = Literal[
     "invalid", "settings", "not-found", "memory-full", "conflict", "corrupt-file", "storage",
-    "embedding", "model", "locked-setting", "fixed-setting", "foreign-address", "unauthorized",
-    "too-many-tokens", "foreign-page", "foreign-name", "busy", "too-large", "too-slow",
-    "wrong-media-type", "wrong-method", "no-such-address", "unreadable-body", "invalid-request",
-    "changed-meanwhile", "unexpected",
+    "embedding", "model", "locked-setting", "fixed-setting", "unconfirmed-address",
+    "operator-only", "unauthorized", "too-many-tokens", "foreign-page", "foreign-name", "busy",
+    "too-large", "too-slow", "wrong-media-type", "wrong-method", "no-such-address",
+    "unreadable-body", "invalid-request", "changed-meanwhile", "unexpected",
 ]  # fmt: skip
 """The kind of problem, for programs; it stays the same when its sentence is reworded."""
 KINDS: dict[type[TurnleafError], tuple[HTTPStatus, Code]] = {
@@ -163,9 +163,14 @@ def make_record(
         "title": status.phrase,
         "status": status.value,
         "code": code or CODES.get(status, "invalid-request"),
-        "detail": translate(detail, request_language.get()),
+        "detail": localize(detail),
         **more,
     }
+
+
+def localize(text: str) -> str:
+    """Return a sentence of ours in the language of the client."""
+    return translate(text, request_language.get())
 
 
 def make_error_record(error: TurnleafError) -> dict[str, Any]:

@@ -84,6 +84,7 @@ class FactView(JsonModel):
     slot: str | None = Field(default=None, examples=["home"])
     until: str | None = Field(default=None, examples=["2026-11-17"])
     said_count: int = 1
+    pinned: bool = False
     line: int | None = None
 
     @classmethod

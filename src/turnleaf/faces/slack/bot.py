@@ -288,6 +288,8 @@ class Bot:
                     answer.show()
                 elif isinstance(event, Changed):
                     answer.notes += map(make_line, event.changes)
+                elif isinstance(event, Done) and event.reply.lacks_model:
+                    answer.remark(said.phrase("no_model"))
                 if self._stop.is_set() and not isinstance(event, Done):
                     answer.remark(said.phrase("stopped"))
                     return
