@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 from collections.abc import Iterator
@@ -10,16 +11,28 @@ from datetime import UTC, datetime
 import pytest
 from tzlocal import reload_localzone
 
+from tests import postgres
 from tests.effort import load_profile
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Choose how many examples are tried, and have Ctrl-C reach the programs that tests start.
 
     A job that a script starts in the background ignores it, and so would every program below it.
     """
     load_profile()
+    # No key of whoever runs the tests is found, nor sent anywhere.
+    os.environ["XDG_CONFIG_HOME"] = "/nonexistent"
+    if not hasattr(config, "workerinput"):
+        postgres.choose_folder()
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove the PostgreSQL of this run, if a test needed one."""
+    postgres.disconnect()
+    if not hasattr(config, "workerinput"):
+        postgres.remove_server()
 
 
 @pytest.fixture

@@ -17,8 +17,9 @@ import click
 import pytest
 
 import turnleaf
+from turnleaf.core.model_providers import PROVIDERS
 from turnleaf.faces.cli.program import program
-from turnleaf.settings import BASE_URLS, KEYS, SETTINGS, Setting
+from turnleaf.settings import KEYS, SETTINGS, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -121,7 +122,10 @@ def test_the_page_documents_exactly_the_variables_that_exist() -> None:
         re.findall(r"^\| `([A-Z_0-9]+)`", read(DOCS / "reference/settings.md"), re.MULTILINE)
     )
     exist = {setting.variable for setting in SETTINGS} | variables_read_by_the_code() - {"PATH"}
-    by_table = {*map(str.upper, KEYS), *BASE_URLS.values()}
+    by_table = {
+        *map(str.upper, KEYS),
+        *filter(None, (one.address_variable for one in PROVIDERS.values())),
+    }
     assert documented == exist | by_table | {"NO_COLOR"}
 
 

@@ -14,6 +14,7 @@ from tests import imports as samples
 from turnleaf import Assistant
 from turnleaf.errors import InvalidInput
 from turnleaf.importing import Importer, ImportReport
+from turnleaf.store.exports import open_export
 
 NOW = datetime(2026, 11, 17, 12, tzinfo=UTC)
 Run = Callable[..., ImportReport]
@@ -27,7 +28,8 @@ def assistant(tmp_path: Path) -> Assistant:
 @pytest.fixture
 def run(assistant: Assistant) -> Run:
     def run(path: Path, *, dry_run: bool = False) -> ImportReport:
-        return Importer(assistant.stores, lambda: NOW, dry_run=dry_run).run(path)
+        with open_export(path) as export:
+            return Importer(assistant.stores, lambda: NOW, dry_run=dry_run).run(export)
 
     return run
 
@@ -163,7 +165,8 @@ def test_memories_without_room_are_kept_for_the_search(
 ) -> None:
     monkeypatch.setenv("MEMORY_MAX_ITEMS", "3")
     assistant = Assistant(tmp_path / "small", now=lambda: NOW)
-    report = Importer(assistant.stores, lambda: NOW).run(folder)
+    with open_export(folder) as export:
+        report = Importer(assistant.stores, lambda: NOW).run(export)
     assert len(assistant.memory.get_all()) + report.older == report.memories
     assert len(assistant.memory.older()) == report.older > 0
 
@@ -207,7 +210,8 @@ def test_progress_is_told_within_a_file(assistant: Assistant, tmp_path: Path) ->
     path = write(tmp_path / "talks.json", talks)
     told: list[tuple[int, int]] = []
     importer = Importer(assistant.stores, lambda: NOW, dry_run=True)
-    importer.run(path, lambda done, whole: told.append((done, whole)))
+    with open_export(path) as export:
+        importer.run(export, lambda done, whole: told.append((done, whole)))
     assert told[-1] == (path.stat().st_size, path.stat().st_size)
     assert [done for done, _ in told] == sorted(done for done, _ in told)
     assert any(0 < done < whole for done, whole in told)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -18,34 +19,67 @@ BELOW = {
     "core": {"core", "errors"},
     "settings": {"core", "errors"},
     "installation": {"settings", "core", "errors"},
-    "store": {"store", "installation", "settings", "core", "errors"},
-    "llm": {"llm", "installation", "settings", "core", "errors"},
+    "model_keys": {"settings", "core", "errors"},
+    "store": {"store", "installation", "model_keys", "settings", "core", "errors"},
+    "llm": {"llm", "installation", "model_keys", "settings", "core", "errors"},
 }
 MIDDLE = {
     "assistant", "background_learning", "client_chats", "context_search", "doctor_report",
-    "evaluation", "importing", "learning", "memory_commands", "rule_learning", "scheduling",
-    "search", "spaces", "tools", "turn", "turn_changes",
+    "evaluation", "import_jobs", "import_learning", "importing", "learning", "memory_commands",
+    "quoting", "rule_learning", "scheduling", "search", "spaces", "tools", "turn",
+    "turn_changes",
 }  # fmt: skip
 BELOW |= {
-    name: MIDDLE | {"store", "llm", "installation", "settings", "core", "errors"} for name in MIDDLE
+    name: MIDDLE | {"store", "llm", "installation", "model_keys", "settings", "core", "errors"}
+    for name in MIDDLE
 }
 BELOW |= {name: {"faces", *BELOW} for name in ("faces", "__main__")}
 
-# What the layers above may know of the stores: how they are opened and what they promise, and what
-# is the operator's or a person's own file. `turnleaf` itself has the public names.
+# What the layers above may know of the stores: how they are opened and what they promise.
+# `turnleaf` itself has the public names.
 OF_STORES = {
-    "ambient", "announcements", "contracts", "erasure", "exports", "files.atomic",
-    "files.backup", "files.config", "files.conversations.takeover", "files.index.index",
-    "files.index.vectors", "index_upkeep", "opening", "timing", "vocabulary",
+    "ambient", "announcements", "contracts", "conversation_models", "erasure", "exports",
+    "index_upkeep", "opening",
+    "timing", "vocabulary",
 }  # fmt: skip
+MAY_KNOW_FILES = {
+    # Files that a person names on the command line, and texts that could not be saved.
+    "turnleaf.faces.cli.history": {"files.atomic"},
+    "turnleaf.faces.cli.memories": {"files.atomic"},
+    "turnleaf.faces.cli.search": {"files.atomic"},
+    # A backup is a copy of the folder; a database has tools of its own.
+    "turnleaf.faces.cli.transfer": {"files.atomic", "files.backup"},
+    # Keys of providers and links are the operator's, outside every data folder.
+    "turnleaf.faces.cli.keys": {"files.key_file"},
+    "turnleaf.faces.cli.models": {"files.key_file"},
+    "turnleaf.faces.http.models": {"files.key_file"},
+    "turnleaf.faces.operator_links": {"files.atomic"},
+    # An export that a person sends lies in the folder while it is read.
+    "turnleaf.import_jobs": {"files.atomic", "files.backup"},
+    "turnleaf.importing": {"files.atomic"},
+    # The operator's token.
+    "turnleaf.faces.http.access": {"files.atomic"},
+    # It measures the index of files itself, on documents of its own.
+    "turnleaf.evaluation": {"files.atomic", "files.index.index"},
+}
+OWN_FILES = {
+    "MEMORY.md", "OLDER.md", "changes.jsonl", "conversations.db", "conversations.json", "index.db",
+    "learning.db", "memories.json", "pending.md", "records.db", "schedules.json", "vectors.db",
+}  # fmt: skip
+MAY_NAME_FILES = {
+    # Examples in the description of the API.
+    "turnleaf.faces.http.memory",
+    "turnleaf.faces.http.schemas",
+    "turnleaf.evaluation",
+}
 
 # So many lines, comments aside, and modules a package may have; lowered when something goes.
 BUDGETS = {
-    "core": (15_370, 87),
-    "faces": (11_470, 55),
-    "llm": (2_160, 12),
-    "store": (17_030, 66),
-    "": (4_920, 21),
+    "core": (16_530, 96),
+    "faces": (13_390, 65),
+    "llm": (3_120, 18),
+    "store": (21_290, 90),
+    "": (6_090, 25),
 }
 
 # A name that is loaded by need: the public names, the commands, an optional dependency.
@@ -58,9 +92,11 @@ MAY_LOAD_BY_NAME = {
     "turnleaf.faces.outbound",
     "turnleaf.faces.mcp",
     "turnleaf.core.data",
+    "turnleaf.installation",
     "turnleaf.llm.api",
     "turnleaf.llm.embeddings",
     "turnleaf.store.contracts",
+    "turnleaf.store.opening",
     "turnleaf.llm.models",
     "turnleaf.store.files.index.vectors",
     "turnleaf.store.files.watcher",
@@ -379,7 +415,20 @@ def test_above_the_stores_nobody_knows_how_they_keep_things() -> None:
         if each.imported.startswith("turnleaf.store.")
         and not each.importer.startswith("turnleaf.store")
         and each.importer != "turnleaf"
-        and each.imported.removeprefix("turnleaf.store.") not in OF_STORES
+        and (known := each.imported.removeprefix("turnleaf.store.")) not in OF_STORES
+        and known not in MAY_KNOW_FILES.get(each.importer, ())
+    ]
+    assert found == []
+
+
+def test_above_the_stores_nobody_names_their_files_or_speaks_sql() -> None:
+    found = [
+        f"{module}:{node.lineno} {node.value!r:.60}"
+        for module, text in read_sources().items()
+        if layer(module) not in {"core", "store", "settings"} and module not in MAY_NAME_FILES
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if node.value in OWN_FILES or re.match(r"\s*(SELECT|INSERT|UPDATE|DELETE) ", node.value)
     ]
     assert found == []
 

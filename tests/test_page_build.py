@@ -20,6 +20,8 @@ PAGE = ROOT / hatch_build.PAGE
 FIRST_CHUNK_BYTES = 150_000
 ADDRESS = re.compile(r"https?://[\w.:-]+")
 NEVER_FETCHED = {
+    # What an address looks like, in an empty field.
+    "http://localhost:8000",
     "http://www.w3.org",  # the names of XML's namespaces
     "https://react.dev",  # where React's errors are explained
     "http://localhost:11434",  # a suggestion in the settings

@@ -29,7 +29,6 @@ from turnleaf.llm.claude_cli import ClaudeCli
 from turnleaf.llm.recall import RecallModel
 from turnleaf.scheduling import MOST_AT_ONCE, Runner, describe_result
 from turnleaf.settings import DataFolder
-from turnleaf.store.files import atomic
 from turnleaf.store.files.backup import backup, restore
 from turnleaf.store.files.daily import DailyLog
 from turnleaf.store.files.schedules import ScheduleStore
@@ -198,7 +197,7 @@ def test_without_a_model_what_is_remembered_is_delivered_to_a_file(
             clock.pass_time(minutes=15)
             assert runner.make_due() == 1
         ((*runs,),) = [one.runs for one in own.schedules.get_all()]
-    text = (folder.results / "燈.md").read_text("utf-8")
+    text = (folder.path / "results" / "燈.md").read_text("utf-8")
     assert text.count(LAMP) == 2
     assert [text.count(f"燈 ({run.id}): ") for run in runs] == [1, 1]
 
@@ -250,16 +249,13 @@ def test_what_was_delivered_before_the_program_ended_is_not_delivered_again(
     own.schedules.add(PROMPT, "every 15m", deliver=place)
     clock.pass_time(minutes=15)
     ((schedule, run),) = own.schedules.claim()
-    atomic.make_folder(folder.results)
-    atomic.write(
-        folder.results / "燈.md", f"{describe_result(schedule, run, '小明。')}\n\n".encode()
-    )
+    own.schedules.add_result("燈.md", run, describe_result(schedule, run, "小明。"))
     own.daily.append(describe_result(schedule, run, "小明。"))
     own.schedules.give_back(schedule.id, run)
     assert Runner(own).make_due() == 1
     assert only_run(own).state == "done"
     assert day_of(own).count(run.id) == 1
-    assert (folder.results / "燈.md").read_text("utf-8").count(run.id) == 1
+    assert (folder.path / "results" / "燈.md").read_text("utf-8").count(run.id) == 1
 
 
 def test_a_run_that_never_answered_leaves_the_answer_of_the_run_before(
@@ -568,7 +564,7 @@ def test_a_backup_brings_schedules_and_results_back(
     own.schedules.add(PROMPT, "every 15m", name="早安", deliver="file:早安.md")
     clock.pass_time(minutes=15)
     Runner(own).make_due()
-    kept = folder.schedules, folder.results / "早安.md"
+    kept = folder.schedules, folder.path / "results" / "早安.md"
     before = [path.read_bytes() for path in kept]
     backup(folder.path, tmp_path / "backup.tar.gz")
     for one in own.schedules.get_all():

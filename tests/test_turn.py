@@ -122,3 +122,57 @@ def test_what_another_conversation_or_a_person_changed_is_not_the_turns(
     assistant.reply("cli:session-2", "記住我喜歡茶")
     assistant.memory.add("我住在台北")
     assert changed(assistant.reply(KEY, f"記住{LAMP}")) == [("add", None, LAMP)]
+
+
+def test_an_answer_cites_what_it_marks_and_shares_something_with(
+    assistant: Assistant, model: ScriptedModel
+) -> None:
+    lamp = assistant.memory.add(LAMP)
+    tea = assistant.memory.add("I like oolong tea")
+    assistant.conversations.add_exchange("cli:older", "My vet says Pepper weighs 6.2 kg", "Noted.")
+    model.turns = [
+        [
+            f"你的燈叫做小明。[#{lamp.id[:4]}", f"{lamp.id[4:]}] ",
+            f"It is late [#{tea.id}]. Pepper weighs 6.2 kg [", "#p1, #nothing99]",
+        ]
+    ]  # fmt: skip
+    reply = assistant.reply(KEY, "Pepper 和我的燈？")
+    assert "[#p1] user: My vet" in model.prompts[-1].messages[-1].text
+    assert reply.text == "你的燈叫做小明。 It is late. Pepper weighs 6.2 kg [#p1, #nothing99]"
+    assert reply.cited.memories == (lamp.id,)
+    kept = assistant.conversations.messages(KEY)[-1]
+    assert kept.message.text == reply.text
+    assert kept.shaped_by is not None
+    assert kept.shaped_by["cited"] == [lamp.id]
+
+
+def test_no_mark_is_shown_or_kept_and_a_cited_passage_leads_to_its_message(
+    assistant: Assistant, model: ScriptedModel
+) -> None:
+    assistant.conversations.add_exchange("cli:older", "My vet says Pepper weighs 6.2 kg", "Noted.")
+    model.turns = [["Pepper weighs 6.2 kg", " [#", "p1", "]", "."]]
+    reply = assistant.reply(KEY, "How much does Pepper weigh?")
+    assert reply.text == "Pepper weighs 6.2 kg."
+    (hit,) = reply.cited.hits
+    assert (hit.conversation, hit.text) == ("cli:older", "My vet says Pepper weighs 6.2 kg")
+    assert reply.cited.memories == ()
+    shaped = assistant.conversations.messages(KEY)[-1].shaped_by
+    assert shaped is not None
+    assert [one["message"] for one in shaped["hits"] if one.get("cited")] == [hit.message]
+
+
+def test_what_comes_after_a_cut_mark_is_said_before_a_tool_is_used(
+    assistant: Assistant, model: ScriptedModel
+) -> None:
+    model.turns = [["See [#", ("append_memory", {"fact": LAMP}), "p1] above"]]
+    assert assistant.reply(KEY, "Hi").text == "See [#p1] above"
+
+
+def test_without_a_model_what_is_quoted_is_cited(tmp_path: Path) -> None:
+    ConfigFile(tmp_path / CONFIG_NAME).update({"embeddings": "off"})
+    with Assistant(tmp_path) as quoting:
+        lamp = quoting.memory.add(LAMP)
+        quoting.memory.add("I like oolong tea")
+        reply = quoting.reply(KEY, "客廳的燈叫什麼？")
+    assert LAMP in reply.text
+    assert reply.cited.memories == (lamp.id,)

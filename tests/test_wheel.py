@@ -58,13 +58,13 @@ def needed_by(distribution: metadata.Distribution, seen: set[str]) -> set[str]:
     return seen
 
 
-def run(program: Path, *arguments: str, cwd: Path) -> str:
+def attempt(program: Path, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     environ = {
         "PATH": os.defpath,
         "HOME": str(cwd),
         "TURNLEAF_DATA_DIR": str(cwd / "memory"),
     }
-    result = subprocess.run(
+    return subprocess.run(
         [str(program), *arguments],
         cwd=cwd,
         env=environ,
@@ -73,6 +73,10 @@ def run(program: Path, *arguments: str, cwd: Path) -> str:
         timeout=60,
         check=False,
     )
+
+
+def run(program: Path, *arguments: str, cwd: Path) -> str:
+    result = attempt(program, *arguments, cwd=cwd)
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout
 
@@ -129,3 +133,16 @@ def test_the_installed_program_remembers_and_finds_chinese(clean_bin: Path, tmp_
     run(clean_bin / "turnleaf", "remember", FACT, cwd=tmp_path)
     assert FACT in run(clean_bin / "turnleaf", "search", "小明", cwd=tmp_path)
     assert FACT in run(clean_bin / "python", "-m", "turnleaf", "memories", cwd=tmp_path)
+
+
+def test_without_extras_the_readme_works_or_is_told_the_command_that_adds_them(
+    wheel: Path, clean_bin: Path, tmp_path: Path
+) -> None:
+    program = clean_bin / "turnleaf"
+    lamp = "the living room lamp is called Ming"
+    assert lamp in run(program, "ask", "Remember", "that", lamp, cwd=tmp_path)
+    assert lamp in run(program, "ask", "What is the lamp called?", cwd=tmp_path)
+    for extra, arguments in {"mcp": "mcp config --client claude", "server": "serve"}.items():
+        refused = attempt(program, *arguments.split(), cwd=tmp_path)
+        assert (refused.returncode, refused.stdout) == (1, "")
+        assert refused.stderr.endswith(f" is missing; run pip install '{wheel}[{extra}]'\n")

@@ -29,7 +29,7 @@ READ = {
     "comments that do not end": "markdown.without_comments(MARK * (N // 10))",
     "a source of a note that does not end": "daily._without((MARK + 'source=a' * N).encode(), 'b')",
     "comments of notes": "daily._without((MARK * (N // 10)).encode(), 'b')",
-    "white space after a question": 'recall._asks("嗎" + " " * N + "b")',
+    "white space after a question": 'recall.asks("嗎" + " " * N + "b")',
     "white space before a mention": 'texts.make_readable(" " * N + "x", own="U1", name_of=str)',
     "a name that does not end": 'texts.cut_unfinished("<" * N)',
     "secrets": 'secrets.mask_secrets("password is " * (N // 500) + " " * (N // 5))',

@@ -4,25 +4,55 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from turnleaf import errors
 from turnleaf.core.data import find_folders, load_data
 from turnleaf.core.languages.translation import FILE, FOLDER, MARK, choose_language_of, translate
 
 SOURCE = Path(__file__).parents[2] / "src/turnleaf"
 LANGUAGES = find_folders(FOLDER, FILE)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 NO_FACT = 'no fact has the ID "{}"; list them with turnleaf memories'
 
 
-def read_templates() -> set[str]:
-    """Return every text of the code, with `{}` for what is filled in."""
-    trees = [ast.parse(path.read_text("utf-8")) for path in SOURCE.rglob("*.py")]
-    return {text for tree in trees for node in ast.walk(tree) if (text := write_template(node))}
+TABLES = {language: load_data(f"{FOLDER}/{language}/{FILE}") for language in LANGUAGES}
+OTHERS = {"libraries"}
+"""Sections with sentences that libraries write."""
+CLAUSE = re.compile(rf"{MARK.pattern}|[,;:()]")
+"""What parts of a sentence that the code may put together are separated by."""
+ENGLISH = re.compile(r"[a-z]{2,}(?: [a-z]{2,}){3}")
+"""More words in a row than a command has."""
+HAN = re.compile(r"[\u4e00-\u9fff]")
+PLACE = re.compile(r"\{\}|%[sd]")
+NOT_READ = {"tools.py", "mcp", "imports"}
+"""Where errors are read by models, which know English, or functions only have the same names."""
+UNTRANSLATED = re.compile(r"(?:error|warning|id|turnleaf config .*)$")
+"""What is no sentence: levels, a name that is the same, commands."""
+PRINTED = {"note", "murmur", "complain", "ask", "ask_yes", "confirm", "mention_wait", "say_result"}
+PRINTED |= {"localize", "label", "show_progress", "Diagnosis", "Row", "warning", "greet"}
+"""Functions and classes whose texts people read."""
 
 
-def write_template(node: ast.AST) -> str | None:
+def list_sentences(language: str, leaving: set[str] = OTHERS) -> dict[str, str]:
+    sections = TABLES[language].items()
+    return {
+        one: said for name, table in sections if name not in leaving for one, said in table.items()
+    }
+
+
+def read_texts() -> str:
+    """Return every text of the code and of English replies, with `{}` for what is filled in."""
+    texts = [*load_data(f"{FOLDER}/en/replies.toml")["keeping"].values()]
+    for path in SOURCE.rglob("*.py"):
+        texts += filter(None, map(write_template, ast.walk(ast.parse(path.read_text("utf-8")))))
+    return "\n".join(PLACE.sub("{}", " ".join(text.split())) for text in texts)
+
+
+def write_template(node: ast.AST | None) -> str | None:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if not isinstance(node, ast.JoinedStr):
@@ -33,26 +63,70 @@ def write_template(node: ast.AST) -> str | None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_sentence_of_a_table_is_one_that_the_code_writes(language: str) -> None:
-    written = read_templates()
-    table = load_data(f"{FOLDER}/{language}/{FILE}")["messages"]
-    sentences = [MARK.sub("{}", one) for one in table if "{#}" not in one]
-    assert [one for one in sentences if one not in written] == []
+    written = read_texts()
+    sentences = [one for one in list_sentences(language) if "{#}" not in one]
+    parts = {one: {" ".join(part.split()) for part in CLAUSE.split(one)} for one in sentences}
+    assert {one for one in sentences if any(part not in written for part in parts[one])} == set()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_translation_fills_in_the_same_parts(language: str) -> None:
-    table = load_data(f"{FOLDER}/{language}/{FILE}")["messages"]
+    table = list_sentences(language, set())
     assert {said for one, said in table.items() if len(MARK.findall(one)) != count(said)} == set()
 
 
 def count(said: str) -> int:
-    return len(re.findall(r"\{\d?\}", said))
+    return len(set(re.findall(r"\{\d\}", said))) or said.count("{}")
 
 
 def test_no_translation_has_narrow_punctuation_beside_a_chinese_character() -> None:
-    texts = load_data(f"{FOLDER}/zh/{FILE}")["messages"].values()
+    texts = list_sentences("zh", set()).values()
     narrow = r"[\u4e00-\u9fff][,;:?!()]|[,;?!()][\u4e00-\u9fff]"
     assert [text for text in texts if re.search(narrow, text)] == []
+
+
+def is_translated(template: str) -> bool:
+    if UNTRANSLATED.match(template) or not re.search(r"[a-z]{2}", template):
+        return True
+    said = translate(PLACE.sub("7", template), "zh")
+    return HAN.search(said) is not None and not ENGLISH.search(said)
+
+
+def list_arguments(names: set[str]) -> Iterator[tuple[Path, ast.expr, ast.AST]]:
+    """Yield the arguments of every call of a function by one of these names."""
+    for path in SOURCE.rglob("*.py"):
+        for place in ast.walk(ast.parse(path.read_text("utf-8"))):
+            for call in ast.walk(place) if isinstance(place, FUNCTIONS) else ():
+                if isinstance(call, ast.Call) and get_name(call.func) in names:
+                    yield from ((path.relative_to(SOURCE), one, place) for one in call.args)
+
+
+def get_name(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
+
+
+def list_templates(node: ast.expr, place: ast.AST) -> Iterator[str]:
+    """Yield the texts that an expression may be, by the assignments of its function."""
+    if isinstance(node, ast.IfExp):
+        yield from list_templates(node.body, place)
+        yield from list_templates(node.orelse, place)
+    elif isinstance(node, ast.Name):
+        for one in ast.walk(place):
+            if isinstance(one, ast.Assign) and node.id in map(get_name, one.targets):
+                yield from list_templates(one.value, ast.Pass())
+    else:
+        yield from filter(None, [write_template(node)])
+
+
+def test_every_error_and_remark_is_translated() -> None:
+    texts = {
+        f"{path}: {text}"
+        for path, argument, place in list_arguments({*errors.__all__} | PRINTED)
+        if not NOT_READ & {*path.parts}
+        for text in list_templates(argument, place)
+        if not is_translated(text)
+    }
+    assert texts == set()
 
 
 def test_a_sentence_is_translated_with_the_sentence_in_it() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import fcntl
 import io
 import json
 import os
@@ -73,6 +74,11 @@ class Cli:
         )
         return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
 
+    def wait_for_worker(self) -> None:
+        """Wait until nothing more is learned in the background."""
+        with (self.data / ".learning.db.worker").open() as claim:
+            fcntl.flock(claim, fcntl.LOCK_EX)
+
     @property
     def memory(self) -> MemoryStore:
         return MemoryStore(self.folder.memory(Settings()))
@@ -105,5 +111,6 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     monkeypatch.setenv("TURNLEAF_MODEL", "recall")
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.chdir(tmp_path)
     return Cli(tmp_path, monkeypatch, capsys)

@@ -16,7 +16,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from tests.faces.conftest import Cli
+from tests.faces.conftest import Cli, Result
 from tests.faces.screen import Screen
 from tests.faces.terminal import SECONDS, terminal
 from tests.standins.chat_api import ChatApi
@@ -213,7 +213,8 @@ def test_json_tells_all_of_it(cli: Cli, api: ChatApi) -> None:
     assert told.pop("usage")["inputTokens"] == 120
     kept = cli.conversations.messages(key)
     assert [told.pop("question"), told.pop("answer")] == [one.id for one in kept]
-    assert told == {"conversation": key, "saved": [memory], "removed": [], "learnt": []}
+    rest = {"asksToKeep": False, "removed": [], "learnt": []}
+    assert told == {"conversation": key, "saved": [memory], **rest}
     api.answer("Done.")
     assert cli("ask", "--json", f"忘掉{MING}").json["removed"] == [memory]
 
@@ -224,6 +225,23 @@ def test_json_tells_what_was_learned(cli: Cli, monkeypatch: pytest.MonkeyPatch) 
     assert learnt["action"] == "added"
     assert "Alice" in learnt["memory"]["content"]
     assert "Alice" in learnt["quote"]
+
+
+def test_instructions_for_every_answer_and_for_this_one_reach_the_model(
+    cli: Cli, api: ChatApi
+) -> None:
+    cli("config", "instructions", "用一句話回答")
+    api.answer("Arr.")
+    assert cli("ask", "--system", "Be a pirate.", "Hello").out == "Arr.\n"
+    system, *_ = api.requests[0].body["messages"]
+    assert system["role"] == "system"
+    ours, standing, added = system["content"].partition("\n用一句話回答\n")
+    assert ours.endswith("The user's own instructions for every answer:")
+    assert standing
+    assert "Be a pirate." in added
+    api.answer("Hello.")
+    cli("ask", "--new", "Hello")
+    assert "Be a pirate." not in str(api.requests[1].body)
 
 
 # Learning
@@ -254,9 +272,8 @@ def test_what_a_file_says_waits_for_a_person(
     fact = {"fact": MING, "category": None, "quote": MING, "message": 1}
     api.answer("A name.")
     api.answer(json.dumps({"facts": [{**fact, "relation": "new", "target": None}]}))
-    with terminal("ask", "--file", "筆記.md", "What does it say?") as seen:
-        assert seen.end() == 0
-    assert f"pending review: {MING} (turnleaf review)" in seen.seen
+    assert cli("ask", "--file", "筆記.md", "What does it say?").out == "A name.\n"
+    cli.wait_for_worker()
     assert cli.contents() == []
     (waiting,) = cli("review", "--json").json
     assert (waiting["content"], waiting["source"]) == (MING, "document:筆記.md")
@@ -265,17 +282,17 @@ def test_what_a_file_says_waits_for_a_person(
 # What goes wrong
 
 
-def test_what_goes_wrong_in_the_background_is_one_line(
+def test_what_goes_wrong_in_the_background_is_shown_by_doctor(
     cli: Cli, api: ChatApi, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEMORY_MIN_NEW_MESSAGES", "1")
     monkeypatch.delenv("TURNLEAF_EXTRACT_MODEL")
     api.answer("Hello Alice.")
     api.fail(401)
-    result = cli("ask", "My name is Alice")
-    assert (result.code, result.out) == (0, "Hello Alice.\n")
-    assert result.err.startswith("warning: ")
-    assert len(result.err.splitlines()) == 1
+    assert cli("ask", "My name is Alice") == Result(0, "Hello Alice.\n", "")
+    cli.wait_for_worker()
+    assert "a-key" not in (error := cli("doctor", "--json").json["lastError"])["message"]
+    assert error["conversation"] == keys(cli)[0]
 
 
 def test_a_model_that_fails_is_one_sentence_and_the_question_is_kept(
@@ -502,3 +519,58 @@ def test_a_text_is_cut_where_its_blocks_begin() -> None:
     for whole in ("one\ntwo", "- a\n- b\n\n  more", "```\na\n\nb", "| a |\n|---|\n| b |"):
         assert cut_blocks(whole) == [whole]
     assert cut_blocks("") == []
+
+
+# What is piped in, named conversations, instructions
+
+
+@pytest.mark.parametrize(
+    ("notes", "asked", "quoted"),
+    [
+        ("Buy milk\nThe door code is 7.\n", "what is the code?", "- The door code is 7."),
+        ("買牛奶\n會議在三樓\n", "會議在哪裡？", "- 會議在三樓"),
+    ],
+)
+def test_what_is_piped_in_beside_a_question_is_searched(
+    cli: Cli, notes: str, asked: str, quoted: str
+) -> None:
+    told = cli.fork("ask", asked, stdin=notes.encode(), environ={"TURNLEAF_MODEL": "recall"})
+    assert quoted in told.out
+    assert "stdin:2" in told.out
+
+
+def test_a_conversation_can_be_named(cli: Cli) -> None:
+    cli("ask", "--conversation", "家", "I moved to Porto")
+    told = cli("ask", "--conversation", "家", "--json", "Where do I live?").json
+    assert told["conversation"] == "cli:家"
+    assert "Porto" in told["text"]
+    assert cli("ask", "--conversation", "a", "--new", "Hi").code == 2
+
+
+@pytest.mark.parametrize(
+    ("said", "lang", "hint"),
+    [
+        ("Where do I live?", "en_US.UTF-8", "No model is set up"),
+        ("我住在哪裡？", "zh_TW.UTF-8", "還沒有設定模型"),
+    ],
+)
+def test_a_terminal_shows_once_that_no_model_is_set_up(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, said: str, lang: str, hint: str
+) -> None:
+    monkeypatch.delenv("TURNLEAF_MODEL", raising=False)
+    monkeypatch.setenv("LANG", lang)
+    for times in (1, 0):
+        with terminal("ask", said) as seen:
+            assert seen.end() == 0
+            assert seen.seen.count(hint) == times
+    assert hint not in cli("ask", "--new", "--json", said).json["text"]
+
+
+def test_a_secret_is_kept_by_a_flag_or_a_yes(cli: Cli) -> None:
+    asked = cli("ask", "--json", "remember my door code is 4711").json
+    assert asked["asksToKeep"]
+    assert cli.memory.get_all() == []
+    assert "4711" in cli("ask", "yes").out
+    cli("ask", "--keep-secrets", "記住我的密碼是 tr0ub4dor&3")
+    kept = [fact.content for fact in cli.memory.get_all()]
+    assert kept == ["my door code is 4711", "我的密碼是 tr0ub4dor&3"]

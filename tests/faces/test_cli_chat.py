@@ -192,6 +192,16 @@ def test_status_tells_how_things_stand(cli: Cli) -> None:
         assert part in out
 
 
+def test_status_and_why_are_in_the_language_of_the_terminal(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli.remember(MING)
+    monkeypatch.setenv("LC_ALL", "zh_TW.UTF-8")
+    told = talk(cli, "客廳的燈叫什麼？", "/why", "/status").out
+    assert f"\n上一個回答用到：\n  {cli.memory.get_all()[0].id}  {MING}\n" in told
+    assert "\n記住          1 則記憶\n" in told
+
+
 def test_help_names_every_command(cli: Cli) -> None:
     out = talk(cli, "/help").out
     names = [

@@ -43,6 +43,7 @@ def test_one_setting_is_shown_by_its_key_or_its_variable(cli: Cli) -> None:
         ("flushThreshold", "0.5", 0.5),
         ("extractModel", "ollama:qwen3", "ollama:qwen3"),
         ("memoryLocation", "記憶/MEMORY.md", "記憶/MEMORY.md"),
+        ("instructions", "Always: 用一句話回答。", "Always: 用一句話回答。"),
     ],
 )
 def test_a_change_is_written_with_its_type_and_holds_at_once(
@@ -54,6 +55,13 @@ def test_a_change_is_written_with_its_type_and_holds_at_once(
     assert written(cli) == {key: kept}
     (setting,) = [setting for setting in SETTINGS if setting.key == key]
     assert getattr(Settings.load(cli.data), setting.field) == kept
+
+
+def test_instructions_that_are_too_long_change_nothing(cli: Cli) -> None:
+    result = cli("config", "instructions", "a" * 2001)
+    assert result.code == 1
+    assert "instructions must be a text of at most 2000 characters, not 'aaa" in result.err
+    assert not cli.data.exists()
 
 
 def test_a_change_leaves_the_rest_of_the_file_alone(cli: Cli) -> None:

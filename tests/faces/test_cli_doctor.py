@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 import os
 import platform
+import socket
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -35,6 +37,18 @@ def everything(folder: Path) -> dict[str, tuple[int, bytes | None]]:
 
 def messages(report: dict[str, Any], level: str) -> list[str]:
     return [one["message"] for one in report["problems"] if one["level"] == level]
+
+
+def test_the_report_is_in_the_language_of_the_terminal(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli.remember(MING)
+    monkeypatch.setenv("LC_ALL", "zh_TW.UTF-8")
+    told = cli("doctor").out
+    assert "\n資料夾\n" in told
+    assert "\n  記憶           1 則記憶，共 8 個字元\n" in told
+    assert "\n  模型           recall（由 TURNLEAF_MODEL 指定）\n" in told
+    assert cli("doctor", "--json").json["dataFolder"]["why"] == "set by TURNLEAF_DATA_DIR"
 
 
 def test_a_new_user_sees_where_everything_will_be(cli: Cli) -> None:
@@ -476,3 +490,32 @@ def test_it_says_how_search_works_and_what_is_wrong_with_that(
 def test_the_key_of_an_endpoint_is_not_shown(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMBEDDINGS_API_KEY", "very-secret")
     assert "very-secret" not in cli("doctor").out + cli("doctor", "--json").out
+
+
+def test_a_model_that_cannot_answer_is_a_problem_and_where_words_go_is_told(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert cli("doctor", "--json").json["parts"]["words"] == "your words stay on this machine"
+    monkeypatch.setenv("TURNLEAF_MODEL", "groq:llama")
+    found = cli("doctor", "--json")
+    assert found.code == 1
+    assert found.json["parts"]["words"] == "your words go to Groq"
+    assert found.json["problems"] == [
+        {
+            "level": "error",
+            "message": "groq:llama cannot answer: GROQ_API_KEY is not set; run turnleaf setup",
+        }
+    ]
+    monkeypatch.setenv("GROQ_API_KEY", "k")
+    assert cli("doctor", "--json").json["problems"] == []
+
+
+def test_a_server_on_this_machine_that_does_not_run_is_a_problem(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TURNLEAF_MODEL", "ollama:m")
+    with closing(socket.socket()) as taken:
+        taken.bind(("127.0.0.1", 0))
+        monkeypatch.setenv("OLLAMA_BASE_URL", f"http://127.0.0.1:{taken.getsockname()[1]}/v1")
+        problems = cli("doctor", "--json").json["problems"]
+    assert "cannot be reached; check that its server runs" in problems[0]["message"]

@@ -230,3 +230,31 @@ def test_why_of_a_learned_fact_tells_the_words_and_the_conversation(
     assert "learned from a conversation" in told
     assert "quote: 客廳的燈叫做小明" in told
     assert f"conversation: {KEY}" in told
+
+
+@pytest.mark.parametrize("source", ["cli:session-2", "document:other.txt", "tool:別的工具"])
+def test_nobody_is_asked_to_confirm_erasing_what_never_was(
+    cli: Cli, assistant: Assistant, source: str
+) -> None:
+    fill(assistant)
+    result = cli("forget", "--source", source)
+    assert result.code != 0
+    assert f'nothing came from "{source}"' in result.err
+    assert "Permanently" not in result.err
+    assert holding(cli.data, SECRET)
+
+
+@pytest.mark.parametrize("source", [KEY, "document:paper.txt"])
+def test_erasing_what_is_there_is_still_asked_about(
+    cli: Cli, assistant: Assistant, source: str
+) -> None:
+    fill(assistant)
+    result = cli("forget", "--source", source)
+    assert "nothing came from" not in result.err
+    assert holding(cli.data, SECRET)
+
+
+def test_a_source_that_left_only_a_daily_note_is_known(cli: Cli, assistant: Assistant) -> None:
+    assistant.daily.append("met somebody", source="tool:日曆")
+    assert cli("forget", "--source", "tool:日曆", "--yes").code == 0
+    assert "met somebody" not in "".join(map(assistant.daily.read, assistant.daily.dates()))

@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+import threading
 import tomllib
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.faces.conftest import Cli
-from turnleaf.faces.cli.mcp import CLIENTS, Address
+from turnleaf.faces.cli.arguments import Workspace
+from turnleaf.faces.cli.mcp import CLIENTS, Address, open_tools
+from turnleaf.tools import ToolContext
 
 DOCS = Path(__file__).parents[2] / "docs/integrate/mcp.md"
 VARIABLE = "TURNLEAF_HTTP_TOKEN"
@@ -137,3 +141,16 @@ def test_the_documentation_shows_what_is_printed(client: str) -> None:
     if by_address is not None:
         address = Address("http://192.168.1.5:8793/mcp", needs_token=True)
         assert f"\n{by_address(address)}\n" in page
+
+
+@pytest.mark.parametrize(("conversation", "is_kept"), [(None, True), ("slack:1.5", False)])
+def test_a_server_of_no_single_turn_keeps_the_search_up_to_date_until_it_ends(
+    tmp_path: Path, conversation: str | None, *, is_kept: bool
+) -> None:
+    def is_running() -> bool:
+        return any(thread.name == "turnleaf-index" for thread in threading.enumerate())
+
+    with ExitStack() as parts:
+        open_tools(Workspace(str(tmp_path)), ToolContext(conversation), parts)
+        assert is_running() is is_kept
+    assert not is_running()

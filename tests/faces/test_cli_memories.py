@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import time
 from datetime import datetime
@@ -229,8 +228,8 @@ def test_text_typed_while_somebody_else_changed_it_is_kept(
 ) -> None:
     (lamp,) = cli.remember(LAMP)
     code = (
-        "import subprocess\n"
-        f"subprocess.run([sys.executable, '-m', 'turnleaf', 'edit', '{lamp}', 'theirs'])\n"
+        f"page = pathlib.Path({str(cli.memory.location)!r})\n"
+        f"page.write_text(page.read_text('utf-8').replace({LAMP!r}, 'theirs'), 'utf-8')\n"
         "file.write_text('我的', 'utf-8')"
     )
     monkeypatch.setenv("VISUAL", editor(tmp_path, code))
@@ -289,6 +288,16 @@ def test_an_editor_that_fails_changes_nothing(
     assert result.code == 1
     assert result.err.startswith("error: ")
     assert cli.contents() == [LAMP]
+
+
+def test_a_fact_is_pinned_and_unpinned(cli: Cli) -> None:
+    (lamp,) = cli.remember(LAMP)
+    assert cli("pin", lamp).out == f"pinned {lamp}: {LAMP}\n"
+    assert cli("memories", "--json").json[0]["pinned"] is True
+    assert "pinned    in every prompt" in cli("why", lamp).out
+    assert cli("unpin", lamp).out == f"unpinned {lamp}: {LAMP}\n"
+    assert "pinned" not in cli("memories", "--json").json[0]
+    assert cli("pin", "nobody").code == 3
 
 
 # undo and why
@@ -429,16 +438,6 @@ def test_a_full_memory_says_what_to_do(cli: Cli, monkeypatch: pytest.MonkeyPatch
     assert cli.contents() == [LAMP]
 
 
-def test_two_programs_at_once_lose_nothing(cli: Cli) -> None:
-    code = (
-        "import sys; from turnleaf.faces.cli import main\n"
-        "for n in range(10): main(['remember', f'{sys.argv[1]}-{n}'])"
-    )
-    running = [subprocess.Popen([sys.executable, "-c", code, name]) for name in "ab"]
-    assert [one.wait(60) for one in running] == [0, 0]
-    assert sorted(cli.contents()) == sorted(f"{name}-{n}" for name in "ab" for n in range(10))
-
-
 # older facts
 
 
@@ -542,6 +541,13 @@ def test_a_note_is_confirmed_in_the_language_of_the_terminal(
 ) -> None:
     monkeypatch.setenv("LC_ALL", "zh_TW.UTF-8")
     assert cli("log", "澆了花").out == "已記錄；請看 turnleaf today\n"
+
+
+def test_a_terminal_with_simplified_characters_gets_those(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    assert cli("log", "浇了花").out == "已记录；请看 turnleaf today\n"
 
 
 def test_a_missing_argument_is_named_in_the_language_of_the_terminal(

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ctypes
+import inspect
 import json
 import os
 import shutil
@@ -14,12 +15,15 @@ from pathlib import Path
 
 import click
 import pytest
+from rich.cells import cell_len
 
 from tests.faces.conftest import Cli
 from tests.faces.terminal import terminal
 from turnleaf import __version__
+from turnleaf.core.languages.translation import translate
 from turnleaf.faces.cli import COMMANDS, make_overview
 from turnleaf.faces.cli.program import program
+from turnleaf.settings import SETTINGS
 
 LAMP = "The living room lamp is called Ming"
 MING = "客廳的燈叫做小明"
@@ -70,6 +74,44 @@ def test_each_command_explains_itself(cli: Cli, name: str) -> None:
     command = program.get_command(click.Context(program), name)
     assert command is not None
     assert command.help
+
+
+def list_commands(command: click.Command) -> Iterator[click.Command]:
+    yield command
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            yield from list_commands(command.get_command(context, name) or command)
+
+
+def list_help(command: click.Command) -> Iterator[str]:
+    """Yield the texts of a command's help, without its examples."""
+    paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
+    yield from (" ".join(one.split()) for one in paragraphs if not one.startswith("\b"))
+    if isinstance(command, click.Group):
+        yield from (one.get_short_help_str(65) for one in command.commands.values())
+    yield from (one.help or "" for one in command.params if isinstance(one, click.Option))
+
+
+def test_every_help_text_is_translated() -> None:
+    commands = [one for one in list_commands(program) if one is not program]
+    texts = {text for one in commands for text in list_help(one)}
+    texts |= {text for one in SETTINGS for text in (one.meaning, one.takes.expected)}
+    texts |= {row[2] for section in COMMANDS.values() for row in section.values()}
+    assert {text for text in texts if text and translate(text, "zh") == text} == set()
+
+
+def test_the_help_is_in_the_language_of_the_terminal(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LC_ALL", "zh_TW.UTF-8")
+    overview = cli("--help").out
+    assert overview == cli("--data-dir", "x", "--help").out
+    assert "\n對話：\n  chat        和助理聊天。\n" in overview
+    told = cli("schedule", "add", "--help").out
+    assert told.startswith("用法：turnleaf schedule add [OPTIONS] PROMPT...\n\n  加入定時執行 ")
+    assert "  --when TIMING  執行的時間。  [必填]\n" in told
+    assert max(cell_len(line) for line in cli("import", "--help").out.splitlines()) <= 80
 
 
 def test_the_version_is_shown(cli: Cli) -> None:
@@ -129,11 +171,11 @@ def test_an_address_is_not_taken_for_a_folder(
     *,
     is_option: bool,
 ) -> None:
-    address = "postgresql://me:secret@host/memory"
+    address = "redis://me:secret@host/memory"
     monkeypatch.setenv("TURNLEAF_DATA_DIR", "" if is_option else address)
     result = cli(*(("--data-dir", address) if is_option else ()), *command)
     assert result.code == 2
-    assert "cannot keep anything at a postgresql:// address; pass a folder" in result.err
+    assert "cannot keep anything at a redis:// address; pass a folder" in result.err
     assert "secret" not in result.err
     assert list(tmp_path.iterdir()) == []
 

@@ -202,7 +202,7 @@ def test_a_run_in_front_prints_the_answer_and_delivers_it(cli: Cli) -> None:
 def test_a_run_that_fails_says_why_and_keeps_the_answer(cli: Cli) -> None:
     cli.remember(LAMP)
     add(cli, *DAILY, "--name", "燈", "--to", "file:x.md")
-    cli.folder.results.write_text("no folder")
+    (cli.data / "results").write_text("no folder")
     result = cli("schedule", "run", "燈")
     assert (result.code, result.out) == (1, "")
     assert len(result.err.splitlines()) == 1

@@ -17,11 +17,13 @@ from hypothesis import strategies as st
 from tests import imports as samples
 from tests.faces.conftest import Cli
 from tests.faces.terminal import terminal
+from tests.standins.chat_api import ChatApi
 from tests.store.older import archive, said, write_conversations
 from tests.strategies import MOMENT, facts, texts, thorough
 from turnleaf.core import markdown
 from turnleaf.core.memories import Memory, from_json, to_json
-from turnleaf.faces.cli.transfer import FORMATS, render
+from turnleaf.faces.cli.transfer import render
+from turnleaf.importing import FORMATS
 from turnleaf.settings import Settings
 from turnleaf.store.files.facts.memories import MemoryStore
 
@@ -494,6 +496,32 @@ def test_the_past_of_another_assistant_comes_in_once(cli: Cli, tmp_path: Path) -
     assert "Lamps" in cli("history").out
     again = json.loads(cli("import", str(export), "--json").out)
     assert (again["messages"], again["added"], again["alreadyThere"]) == (0, 0, 3)
+
+
+def test_a_model_reads_an_import_after_a_person_agreed(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    export = tmp_path / "conversations.json"
+    export.write_text(json.dumps(samples.chatgpt()), "utf-8")
+    refused = cli("import", str(export), "--learn-with-model")
+    assert "no model is set up that could look for facts" in refused.err
+    found = {
+        "fact": "Lives in Tainan", "quote": "I live in Tainan", "message": 3, "slot": "other",
+        "until": None, "relation": "new", "target": None,
+    }  # fmt: skip
+    with ChatApi() as api:
+        api.answer(json.dumps({"facts": [found]}))
+        monkeypatch.setenv("TURNLEAF_MODEL", "openai:stand-in")
+        monkeypatch.setenv("TURNLEAF_MODEL_URL", api.url)
+        asked = cli("import", str(export), "--learn-with-model")
+        assert asked.code != 0
+        assert "confirm with --yes" in asked.err
+        assert api.requests == []
+        done = cli("import", str(export), "--learn-with-model", "--max-calls", "3", "--yes")
+        assert "found in 1 call, pending review: turnleaf review" in done.out
+        again = cli("import", str(export), "--learn-with-model", "--yes")
+        assert "0 facts found in 0 calls" in again.out
+        assert len(api.requests) == 1
 
 
 def test_what_nothing_understands_says_where_to_look(cli: Cli, tmp_path: Path) -> None:

@@ -183,7 +183,7 @@ def versions(page: Page) -> Locator:
 
 def shaping(page: Page) -> Locator:
     """What stands beside the last answer."""
-    return conversation(page).get_by_role("group", name="What shaped this answer").last
+    return conversation(page).get_by_role("group", name="Why this answer").last
 
 
 # Doing

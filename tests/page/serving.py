@@ -18,6 +18,7 @@ from typing import Any
 
 import httpx2
 
+from turnleaf.faces.operator_links import make_link
 from turnleaf.settings import CONFIG_NAME, KEYS, SETTINGS, DataFolder, Settings
 from turnleaf.store.files.conversations.store import ConversationStore
 from turnleaf.store.files.daily import DailyLog
@@ -115,6 +116,10 @@ class Served:
             next(told)
             yield told
 
+    def make_link(self) -> str:
+        """Make the link that lets a browser set models and keys."""
+        return make_link(self.folder.operator_link)
+
     def begin_again(self) -> None:
         """Leave nothing of what a test before has said and written."""
         self.configure()
@@ -170,7 +175,13 @@ def _silent(home: Path) -> dict[str, str]:
         for name, value in os.environ.items()
         if name not in ours and not name.startswith("TURNLEAF_")
     }
-    return {**kept, "HOME": str(home), "XDG_DATA_HOME": str(home), "OPENAI_API_KEY": "none"}
+    return {
+        **kept,
+        "HOME": str(home),
+        "XDG_DATA_HOME": str(home),
+        "XDG_CONFIG_HOME": str(home),
+        "OPENAI_API_KEY": "none",
+    }
 
 
 def _address(process: subprocess.Popen[str]) -> str:

@@ -25,6 +25,7 @@ from tests.page.serving import Served
 from turnleaf.core.changes import Source
 from turnleaf.core.messages import Message
 from turnleaf.core.stored_messages import NewMessage
+from turnleaf.settings import CONFIG_NAME
 from turnleaf.store.files.conversations.store import ConversationStore
 
 NOW = datetime.now(UTC)
@@ -141,7 +142,7 @@ def answered(page: Page) -> None:
     page.get_by_role("textbox", name="Message", exact=True).fill("記住我的貓叫做米米")
     page.keyboard.press("Enter")
     expect(answers(page)).to_contain_text("Learned:")
-    for toggle in page.get_by_role("button", name="shaped this answer").all():
+    for toggle in page.get_by_role("button", name="Why this answer").all():
         if toggle.is_visible():
             toggle.click()
 
@@ -207,15 +208,34 @@ def settings(page: Page) -> None:
     expect(page.get_by_role("textbox", name="Number of facts")).to_be_visible()
 
 
+def choosing_a_model(page: Page) -> None:
+    page.get_by_role("combobox", name="Provider").select_option("Groq")
+    expect(page.get_by_label("Key of Groq")).to_be_visible()
+    page.get_by_role("combobox", name="Provider").select_option("Any OpenAI-compatible address")
+    page.get_by_role("textbox", name="Address", exact=True).fill("http://192.0.2.7/v1")
+
+
+def confirming_an_address(page: Page) -> None:
+    page.get_by_role("button", name="Show its models").last.click()
+    expect(page.get_by_role("dialog", name="Send your words to this address?")).to_be_visible()
+
+
+def picking_a_model(page: Page) -> None:
+    page.get_by_role("button", name="Model of this conversation").click()
+    expect(page.get_by_role("menuitemradio", name="No model")).to_be_focused()
+
+
 def status(page: Page) -> None:
+    all_closed(page)
     go(page, "#/status")
     expect(page.get_by_role("table", name="Files")).to_be_visible()
 
 
 VIEWS: list[Callable[[Page], None]] = [
-    chat, past_conversation, drawer, menu, erasing, mixed_conversation, changing_a_message,
-    private_conversation, answered, prompt, facts,
-    editing, deleted, results, file, days, learnt, schedules, scheduling, settings, status,
+    chat, picking_a_model, past_conversation, drawer, menu, erasing, mixed_conversation,
+    changing_a_message, private_conversation, answered, prompt, facts,
+    editing, deleted, results, file, days, learnt, schedules, scheduling, settings,
+    choosing_a_model, confirming_an_address, status,
 ]  # fmt: skip
 
 
@@ -223,7 +243,10 @@ VIEWS: list[Callable[[Page], None]] = [
 def test_axe_has_nothing_to_complain_of_and_nothing_is_cut_off(
     full: Served, visits: Visiting, size: tuple[int, int], others: list[Colours]
 ) -> None:
-    page = connected(visits(size=size).open("#/status"))
+    visit = visits(size=size)
+    visit.expected |= {409}
+    visit.context.request.get(full.make_link())
+    page = connected(visit.open("#/status"))
     found = {}
     for view in VIEWS:
         view(page)
@@ -233,6 +256,23 @@ def test_axe_has_nothing_to_complain_of_and_nothing_is_cut_off(
             found[f"{view.__name__}, {colours}"] = complaints(page, only_of_colours=True)
         page.emulate_media(color_scheme="light")
     assert {name: told for name, told in found.items() if told} == {}
+
+
+@pytest.mark.parametrize(("colours", "size"), [("light", WIDE), ("dark", PHONE)])
+def test_a_model_is_chosen_on_the_first_visit_by_everybody(
+    server: Served, visits: Visiting, colours: Colours, size: tuple[int, int]
+) -> None:
+    (server.data / CONFIG_NAME).write_text('{"embeddings": false}', "utf-8")
+    visit = visits(colours=colours, size=size)
+    page = connected(visit.open())
+    expect(page.get_by_role("button", name="Not now")).to_be_visible()
+    assert complaints(page) == []
+    visit.context.request.get(server.make_link())
+    page.reload()
+    expect(page.get_by_role("button", name="Stay without a model")).to_be_visible()
+    page.get_by_role("combobox", name="Provider").select_option("Groq")
+    expect(page.get_by_label("Key of Groq")).to_be_visible()
+    assert complaints(page) == []
 
 
 @pytest.mark.parametrize(("colours", "size"), [("light", WIDE), ("dark", PHONE)])

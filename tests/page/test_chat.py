@@ -30,18 +30,42 @@ def everything_in(server: Served) -> bytes:
     return b"".join(path.read_bytes() for path in paths)
 
 
-def test_an_answer_stands_beside_the_memories_that_shaped_it(visit: Visit, server: Served) -> None:
+def test_an_answer_stands_beside_what_it_rests_on(visit: Visit, server: Served) -> None:
     server.memory.add(LAMP, "家")
     server.daily.append("小明換了燈泡")
     page = visit.open()
     expect(page.get_by_text("No model is set")).to_be_visible()
     answer = say(page, "小明怎麼了？")
     expect(answer).to_contain_text("小明換了燈泡")
-    expect(shaping(page).get_by_role("link").filter(has_text=LAMP)).to_have_attribute(
-        "href", re.compile(r"memory/file\?line=5")
-    )
+    expect(shaping(page).get_by_role("button", name=LAMP)).to_be_visible()
     expect(shaping(page)).to_contain_text("小明換了燈泡")
     expect(page).to_have_url(re.compile("#/chat/web%3A"))
+
+
+def test_from_an_answer_a_fact_leads_to_its_words_and_can_be_corrected_and_forgotten(
+    visit: Visit, server: Served
+) -> None:
+    page = visit.open()
+    wait_for_answer(say(page, f"記住{LAMP}"))
+    begin_conversation(page)
+    wait_for_answer(say(page, "客廳的燈叫什麼？"))
+    shaping(page).get_by_role("button", name=LAMP).click()
+    expect(shaping(page).get_by_role("blockquote")).to_contain_text(LAMP)
+    place = shaping(page).get_by_role("link", name="Show in the conversation")
+    expect(place).to_have_attribute("href", re.compile(r"#/chat/web%3A\w+\?message=\d+$"))
+    shaping(page).get_by_role("button", name="Correct").click()
+    shaping(page).get_by_role("textbox", name="Correct").fill("客廳的燈叫做小美")
+    shaping(page).get_by_role("button", name="Save").click()
+    expect(shaping(page).get_by_role("button", name="客廳的燈叫做小美")).to_be_visible()
+    assert server.contents() == ["客廳的燈叫做小美"]
+    shaping(page).get_by_role("button", name="Forget").click()
+    expect(shaping(page)).to_contain_text("has been deleted since")
+    assert server.contents() == []
+    page.get_by_role("button", name="Undo").last.click()
+    expect(shaping(page).get_by_role("button", name="客廳的燈叫做小美")).to_be_visible()
+    assert server.contents() == ["客廳的燈叫做小美"]
+    place.click()
+    expect(conversation(page).get_by_text(f"記住{LAMP}")).to_be_visible()
 
 
 def test_the_whole_prompt_is_shown_with_its_tokens(visit: Visit, server: Served) -> None:
@@ -156,3 +180,24 @@ def test_a_private_conversation_leaves_nothing(visit: Visit, server: Served) -> 
     go(page, "#/chat")
     say(page, "I live in Quuxville, remember that")
     assert b"Quuxville" in everything_in(server)
+
+
+def test_a_quote_is_a_link_to_its_place(visit: Visit, server: Served) -> None:
+    fact = server.memory.add(LAMP, "家")
+    page = visit.open()
+    answer = say(page, "小明是什麼？")
+    link = answer.get_by_role("link", name=f"#{fact.id}")
+    expect(link).to_have_attribute("href", re.compile(r"#/memory/file\?line=5"))
+    link.click()
+    expect(page).to_have_url(re.compile(r"#/memory/file\?line=5"))
+
+
+def test_a_secret_is_kept_by_a_button(visit: Visit, server: Served) -> None:
+    page = visit.open()
+    answer = say(page, "remember that my door code is 4711")
+    assert server.memory.get_all() == []
+    answer.get_by_role("button", name="Keep it as it is").click()
+    wait_for_answer(answers(page).last)
+    expect(answers(page).last).to_contain_text("Remembered: my door code is 4711")
+    assert [fact.content for fact in server.memory.get_all()] == ["my door code is 4711"]
+    expect(page.get_by_role("button", name="Keep it as it is")).to_have_count(0)

@@ -66,6 +66,7 @@ def test_a_conversation_cannot_run(visit: Visit, server: Served, api: ChatApi) -
     expect(answer).to_contain_text(IMAGE)
     expect(answer.get_by_text("press")).to_be_visible()
     answer.get_by_text("press").click()
+    shaping(page).get_by_role("button", name="in the prompt").click()
     expect(shaping(page)).to_contain_text(HOSTILE)
     assert_is_text(page)
     shaping(page).get_by_role("button", name="Show the prompt").click()

@@ -6,10 +6,12 @@ import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.page.browsing import Visit, begin_conversation, connected, let_learn, say
+from tests.page.judging import complaints
 from tests.page.serving import SECONDS, Served
 from turnleaf.core.changes import Source
 
@@ -62,6 +64,7 @@ def test_what_was_learnt_stands_with_its_words_and_is_taken_back(
     expect(row.get_by_role("link", name="Conversation")).to_have_attribute(
         "href", re.compile("web%3Alearning")
     )
+    expect(page.get_by_role("heading", name=re.compile(r"This week \d+ new"))).to_be_visible()
     assert "澎湖" in server.file
     row.get_by_role("button", name="Undo").click()
     expect(row.get_by_text("Undone", exact=True)).to_be_visible()
@@ -104,7 +107,7 @@ def test_notes_are_read_and_added_by_day(visit: Visit, server: Served) -> None:
     days = page.get_by_role("navigation", name="Days with notes")
     days.get_by_role("link", name="March 8, 2026").click()
     day = page.get_by_role("region", name="March 8, 2026")
-    expect(day.get_by_role("listitem")).to_have_text("09:00 和 小美 去爬山")
+    expect(day.get_by_role("listitem")).to_have_text("09:00和 小美 去爬山")
     expect(day.get_by_role("strong")).to_have_text("小美")
     expect(page.get_by_role("textbox", name="Note for today")).to_have_count(0)
     page.get_by_role("link", name=re.compile("^Today")).first.click()
@@ -115,6 +118,66 @@ def test_notes_are_read_and_added_by_day(visit: Visit, server: Served) -> None:
     expect(note).to_have_value("")
     [today] = [path for path in server.folder.daily.glob("*.md") if path != old]
     assert "買了一盞新燈" in today.read_text("utf-8")
+
+
+def test_a_note_is_changed_in_its_place_and_deleted(visit: Visit, server: Served) -> None:
+    server.daily.append("買牛奶", source="tool:shopping")
+    server.daily.append("買麵包")
+    page = connected(visit.open("#/memory/daily"))
+    milk = page.get_by_role("list", name="Notes").get_by_role("listitem").filter(has_text="牛奶")
+    milk.get_by_role("button", name="Edit").click()
+    text = page.get_by_role("textbox", name="Text of the note")
+    expect(text).to_have_value("買牛奶")
+    assert complaints(page) == []
+    text.fill("買豆漿")
+    text.press("Enter")
+    expect(text).to_have_count(0)
+    rows = page.get_by_role("list", name="Notes").get_by_role("listitem")
+    expect(rows.first).to_contain_text("豆漿")
+    (today,) = server.folder.daily.glob("*.md")
+    assert re.search(r"\d\d:\d\d 買豆漿 <!-- turnleaf source=tool:shopping -->", today.read_text())
+    rows.filter(has_text="麵包").get_by_role("button", name="Delete").click()
+    dialog = page.get_by_role("dialog", name="Delete this note?")
+    dialog.get_by_role("button", name="Delete").click()
+    expect(rows).to_have_count(1)
+    assert "麵包" not in today.read_text()
+
+
+def test_an_edit_of_a_note_does_not_replace_what_somebody_else_wrote(
+    visit: Visit, server: Served
+) -> None:
+    visit.expected.add(409)
+    server.daily.append("買牛奶")
+    page = connected(visit.open("#/memory/daily"))
+    rows = page.get_by_role("list", name="Notes").get_by_role("listitem")
+    rows.get_by_role("button", name="Edit").click()
+    (today,) = server.folder.daily.glob("*.md")
+    page.get_by_role("textbox", name="Text of the note").fill("買豆漿")
+    page.route("**/api/memory/daily/*", lambda route: change_first(route, today))
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("This note was changed in the meantime")).to_be_visible()
+    assert "買茶" in today.read_text()
+
+
+def change_first(route: Route, today: Path) -> None:
+    """Have somebody else save the note before the page does."""
+    if route.request.method == "PATCH":
+        today.write_text(today.read_text().replace("買牛奶", "買茶"))
+    route.continue_()
+
+
+def test_prose_of_a_day_is_shown_and_its_notes_can_be_changed(visit: Visit, server: Served) -> None:
+    (server.folder.daily / "2026-03-08.md").write_text("# 2026-03-08\n\nIt rained.\n\n- tea\n")
+    page = connected(visit.open("#/memory/daily/2026-03-08"))
+    expect(page.get_by_text("It rained.")).to_be_visible()
+    page.get_by_text("Edit the notes of this day").click()
+    page.get_by_role("list", name="Notes").get_by_role("button", name="Edit").click()
+    page.get_by_role("textbox", name="Text of the note").fill("coffee")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("textbox", name="Text of the note")).to_have_count(0)
+    expect(page.get_by_role("list", name="Notes")).to_contain_text("coffee")
+    file = server.folder.daily / "2026-03-08.md"
+    assert file.read_text() == "# 2026-03-08\n\nIt rained.\n\n- coffee\n"
 
 
 def test_a_day_without_notes_says_so_and_one_that_is_none_is_today(

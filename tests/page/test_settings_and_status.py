@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.page.browsing import Visit, connected, toast
+from tests.page.browsing import Visit, connected
 from tests.page.serving import Served
 
 
@@ -47,9 +47,8 @@ def test_a_refused_value_is_told_beside_it_and_changes_nothing(
     page = visit.open("#/settings")
     for name, value, told in (
         ("Number of facts", "0", "a whole number of at least 1"),
-        ("Model that answers", "不存在", "must be recall"),
         ("Channels where it answers every member", "客廳", "ids as Slack shows them"),
-        ("Address of the model", "http://192.0.2.7/v1", "whoever runs this server allows it"),
+        ("Address of an embeddings model", "http://192.0.2.7/v1", "Only whoever runs Turnleaf"),
     ):
         row = setting(page, name)
         row.get_by_role("combobox").or_(row.get_by_role("textbox")).fill(value)
@@ -58,26 +57,20 @@ def test_a_refused_value_is_told_beside_it_and_changes_nothing(
     assert server.configured() == before
 
 
-def test_another_provider_is_not_asked_at_the_address_of_the_one_before(
-    visit: Visit, server: Served
-) -> None:
-    address = "http://127.0.0.1:11434/v1"
-    server.configure(model="ollama:qwen3", modelUrl=address)
+def test_an_address_elsewhere_is_set_once_it_is_confirmed(visit: Visit, server: Served) -> None:
+    visit.expected |= {409}
+    visit.context.request.get(server.make_link())
     page = connected(visit.open("#/settings"))
-    model = page.get_by_role("combobox", name="Model that answers")
-    url = page.get_by_role("textbox", name="Address of the model")
-    for name, left in (("recall", address), ("openai:gpt-5", "")):
-        page.reload()
-        expect(url).to_have_value(address)
-        with page.expect_response(lambda answer: answer.request.method == "PUT"):
-            model.fill(name)
-            model.press("Enter")
-        expect(url).to_have_value(left)
-        assert server.configured().get("modelUrl") == (left or None)
-    undo = toast(page, f"{address} was cleared").get_by_role("button", name="Undo")
-    undo.click()
-    expect(url).to_have_value(address)
-    assert server.configured()["model"] == "recall"
+    row = setting(page, "Address of an embeddings model")
+    address = "http://192.0.2.7/v1"
+    row.get_by_role("combobox").fill(address)
+    page.keyboard.press("Enter")
+    asked = page.get_by_role("dialog", name="Send your words to this address?")
+    expect(asked).to_contain_text(address)
+    assert "embeddingsUrl" not in server.configured()
+    asked.get_by_role("button", name="Yes, send them there").click()
+    expect(row.get_by_role("status")).to_have_text("Saved")
+    assert server.configured()["embeddingsUrl"] == address
 
 
 def test_the_status_tells_the_model_and_what_needs_a_look(visit: Visit, server: Served) -> None:
@@ -87,7 +80,7 @@ def test_the_status_tells_the_model_and_what_needs_a_look(visit: Visit, server: 
     page = connected(visit.open("#/status"))
     expect(page.get_by_text("Running. One thing needs your attention.")).to_be_visible()
     expect(page.get_by_text(lost.name)).to_be_visible()
-    expect(page.get_by_role("main")).to_contain_text(re.compile("Model.*recall", re.DOTALL))
+    expect(page.get_by_role("main")).to_contain_text(re.compile("Model.*No model", re.DOTALL))
     files = page.get_by_role("table", name="Files")
     expect(files.get_by_role("row").filter(has_text="MEMORY.md")).to_contain_text("1 fact")
     expect(page.get_by_role("progressbar", name="Search index")).to_have_attribute(
@@ -96,5 +89,6 @@ def test_the_status_tells_the_model_and_what_needs_a_look(visit: Visit, server: 
     lost.unlink()
     page.get_by_role("button", name="Check again").click()
     expect(page.get_by_text("Everything works.")).to_be_visible()
-    server.configure(model="ollama:qwen3")
-    expect(page.get_by_text("ollama:qwen3 at")).to_be_visible()
+    server.configure(model="openai:gpt-5")
+    expect(page.get_by_text("openai:gpt-5", exact=True)).to_be_visible()
+    expect(page.get_by_text("Your words go to OpenAI.")).to_be_visible()

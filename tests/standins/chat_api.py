@@ -60,6 +60,16 @@ class Raw:
 
 
 @dataclass(frozen=True)
+class Held:
+    """An answer that is not sent until the test wants it to be."""
+
+    answer: Answer
+    asked: Event = field(default_factory=Event)
+    """Set once somebody waits for it."""
+    released: Event = field(default_factory=Event)
+
+
+@dataclass(frozen=True)
 class Received:
     """A request for a completion; the names of its headers are in lower case."""
 
@@ -81,7 +91,7 @@ class ChatApi(ThreadingHTTPServer):
         self.left = Event()
         """Set once whoever waited for it has gone."""
         self.closing = Event()
-        self.replies = deque[Answer | Raw]()
+        self.replies = deque[Answer | Raw | Held]()
         self.numbers = count(1)
 
     @property
@@ -127,6 +137,12 @@ class ChatApi(ThreadingHTTPServer):
         """Begin to answer, and say nothing more for as long as the server runs."""
         self.replies.append(Answer(pieces, end="stalled"))
 
+    def hold(self, *pieces: str | Tool) -> Held:
+        """Answer only when the test releases it."""
+        held = Held(Answer(pieces))
+        self.replies.append(held)
+        return held
+
     def garbage(self, body: bytes = b"<html>Nothing to see</html>") -> None:
         self.replies.append(Raw(200, body, {"Content-Type": "text/event-stream"}))
 
@@ -153,6 +169,10 @@ class _Answering(BaseHTTPRequestHandler):
         self.server.requests.append(Received(headers, body))
         nothing_left = Raw(400, _error("The test has no more answers."))
         reply = self.server.replies.popleft() if self.server.replies else nothing_left
+        if isinstance(reply, Held):
+            reply.asked.set()
+            reply.released.wait()
+            reply = reply.answer
         if isinstance(reply, Raw):
             self.send(reply)
         elif body.get("stream"):

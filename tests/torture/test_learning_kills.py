@@ -23,7 +23,7 @@ from turnleaf import Assistant
 from turnleaf.core.learning.queue import LEASE_SECONDS, Queued
 from turnleaf.core.messages import Message
 from turnleaf.doctor_report import make_doctor_report
-from turnleaf.settings import data_folder
+from turnleaf.store.contracts import Stores
 from turnleaf.store.files.learning_queue import LearningStore
 
 START = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)
@@ -133,7 +133,7 @@ def test_a_message_that_kills_whoever_learns_from_it_is_set_aside(ground: Path) 
     facts = [one.content for one in Assistant(ground).memory.get_all()]
     assert any("台北" in fact for fact in facts)
     assert any("小安" in fact for fact in facts)
-    problems = [one["message"] for one in make_doctor_report(data_folder(ground))["problems"]]
+    problems = [one["message"] for one in make_doctor_report(Stores.open(ground))["problems"]]
     assert [one for one in problems if "cli:1 (2026-03-01T08:30:00.000Z) was set aside" in one]
 
 

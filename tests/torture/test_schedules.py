@@ -89,7 +89,7 @@ def check_in_the_end(folder: DataFolder, begun: set[str]) -> None:
     assert [run.state for run in (*log, *file)] == ["done", "done"]
     assert begun <= {log[0].id, file[0].id}
     assert DailyLog(folder.daily).read(DUE.date()).count(log[0].id) == 1
-    assert (folder.results / "燈.md").read_text("utf-8").count(file[0].id) == 1
+    assert (folder.path / "results" / "燈.md").read_text("utf-8").count(file[0].id) == 1
     kept = ConversationStore(folder.path / "conversations" / "conversations.db")
     for one in ScheduleStore(folder.schedules).get_all():
         history = kept.get_history(schedule_key(one.id))

@@ -19,7 +19,9 @@ from turnleaf.core.dialogue import Model
 from turnleaf.faces.http.access import Access, guard_app
 from turnleaf.faces.http.app import make_app
 from turnleaf.faces.http.limits import RequestLimits
+from turnleaf.faces.http.operators import OperatorSessions
 from turnleaf.faces.http.server import Server, listen
+from turnleaf.faces.operator_links import make_link
 from turnleaf.settings import CONFIG_NAME, KEYS, SETTINGS, DataFolder
 
 LOOPBACK = "127.0.0.1"
@@ -51,7 +53,9 @@ def serving(
     ready = threading.Event()
     with closing(listen(LOOPBACK, 0)) as listener:
         port = listener.getsockname()[1]
-        app = guard_app(make_app(assistant), Access(LOOPBACK, port, token), limits)
+        sessions = OperatorSessions(assistant.folder.operator_link, port)
+        access = Access(LOOPBACK, port, token, sessions=sessions)
+        app = guard_app(make_app(assistant), access, limits)
         server = Server(app, listener, limits=limits, ready=ready.set)
         thread = threading.Thread(target=server.serve_forever, name="served")
         thread.start()
@@ -73,6 +77,7 @@ def settled(home: Path) -> Iterator[Path]:
             patch.delenv(name)
         patch.setenv("HOME", str(home))
         patch.setenv("XDG_DATA_HOME", str(home / "share"))
+        patch.setenv("XDG_CONFIG_HOME", str(home / "config"))
         folder = home / "data"
         folder.mkdir()
         chosen = {"model": "recall", "embeddings": False}
@@ -119,6 +124,13 @@ def client(server: Served) -> Iterator[httpx2.Client]:
         yield client
 
 
+@pytest.fixture
+def operator(server: Served) -> Iterator[httpx2.Client]:
+    """A client of that server that may set models and keys."""
+    with operating(server) as client:
+        yield client
+
+
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """One server for all tests of a module that leave it as it is."""
@@ -143,3 +155,12 @@ def calling(server: Served) -> httpx2.Client:
     return httpx2.Client(
         base_url=server.url, timeout=DEADLINE_SECONDS, trust_env=False, verify=context
     )
+
+
+@contextmanager
+def operating(server: Served) -> Iterator[httpx2.Client]:
+    """Give a client whose user came by the one-time link."""
+    link = make_link(server.assistant.folder.operator_link, server.url)
+    with calling(server) as client:
+        assert client.get(link).status_code == 303
+        yield client

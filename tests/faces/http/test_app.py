@@ -57,7 +57,7 @@ def test_an_unknown_address_leads_to_the_list_of_known_ones(visitor: httpx2.Clie
         ("DELETE", "/api/memory/main", "GET, PUT"),
         ("PUT", "/api/memory/facts/abc", "DELETE, GET, PATCH"),
         ("POST", "/healthz", "GET"),
-        ("DELETE", "/api/memory/daily/2026-11-15", "GET, POST"),
+        ("DELETE", "/api/memory/daily/2026-11-15", "GET, PATCH, POST"),
         ("POST", "/", "GET, HEAD"),
     ],
 )
@@ -190,7 +190,7 @@ def test_the_status_is_what_doctor_finds(server: Served, client: httpx2.Client) 
     found = client.get("/api/status").json()
     assert found.pop("index").keys() == {"done", "total"}
     assert found.pop("conversations")["kept"] == "forever"
-    assert without_sizes(found) == without_sizes(make_doctor_report(server.assistant.folder))
+    assert without_sizes(found) == without_sizes(make_doctor_report(server.assistant.stores))
     assert "MEMORY.md.conflict-1" in found["problems"][0]["message"]
 
 
@@ -214,7 +214,7 @@ def test_of_a_long_record_the_newest_lines_are_looked_at(server: Served) -> None
     record = server.memory.with_name("changes.jsonl")
     good = record.read_bytes()
     record.write_bytes(b"garbage\n" + good * (MOST_EXAMINED - 1) + b"garbage\n" + good[:20])
-    (problem,) = make_doctor_report(server.assistant.folder)["problems"]
+    (problem,) = make_doctor_report(server.assistant.stores)["problems"]
     said = f"1 line of {record} cannot be read, line {MOST_EXAMINED + 1} first"
     assert problem["message"].startswith(said)
 

@@ -95,8 +95,8 @@ def test_a_conversation_is_read_with_what_shaped_its_answers(
     assert (answered["status"], answered["trust"]) == ("complete", "assistant")
     assert (answered["versions"], answered["hidden"]) == ([], False)
     assert answered["shapedBy"]["memories"] == [
-        {"id": lamp.id, "content": "客廳的燈叫做小明"},
-        {"id": cat.id, "content": None},
+        {"id": lamp.id, "content": "客廳的燈叫做小明", "cited": True},
+        {"id": cat.id, "content": None, "cited": False},
     ]
     hits = answered["shapedBy"]["hits"]
     [note] = [each for each in hits if each["source"] == "daily"]

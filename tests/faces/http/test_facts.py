@@ -265,6 +265,30 @@ def test_a_json_memory_has_facts_and_lines_as_well(
     assert [one["content"] in lines[one["line"] - 1] for one in facts] == [True, True]
 
 
+def test_several_facts_are_pinned_moved_and_forgotten_with_one_undo_each(
+    server: Served, client: httpx2.Client
+) -> None:
+    ids = [client.post(FACTS, json={"content": one}).json()["id"] for one in (LAMP, TEA)]
+
+    def change(action: str, **more: str) -> dict[str, object]:
+        sent = {"ids": [*ids, "gone"], "action": action, **more}
+        answer = client.post(f"{FACTS}/batch", json=sent)
+        changed: dict[str, object] = answer.json()
+        return changed
+
+    assert [one["pinned"] for one in change("pin")["facts"]] == [True, True]  # type: ignore[attr-defined]
+    assert change("pin")["change"] is None
+    assert "pinned=yes" in server.memory.read_text("utf-8")
+    change("categorize", category="家")
+    assert {one["category"] for one in client.get(FACTS).json()["facts"]} == {"家"}
+    forgotten = change("forget")
+    assert contents(server) == []
+    client.post("/api/memory/undo", json={"change": forgotten["change"]})
+    assert {(one["pinned"], one["category"]) for one in client.get(FACTS).json()["facts"]} == {
+        (True, "家")
+    }
+
+
 def test_many_clients_at_once_lose_nothing(server: Served, client: httpx2.Client) -> None:
     wanted = {f"房間{number}的燈叫做小明{number}" for number in range(24)}
 
@@ -354,6 +378,27 @@ def test_a_full_memory_accepts_nothing_and_it_goes_on_waiting(
     full = client.post(PENDING, json={"id": memory.id, "action": "accept"})
     assert full.status_code == 409
     assert [one["id"] for one in client.get(PENDING).json()["pending"]] == [memory.id]
+
+
+def test_several_pending_facts_are_accepted_until_the_memory_is_full_and_rejected(
+    server: Served, client: httpx2.Client
+) -> None:
+    ConfigFile(server.folder / "memory-config.json").update({"memoryMaxItems": 2})
+    pending = server.assistant.pending
+    ids = [pending.add(f"fact {number}").id for number in range(4)]
+
+    def decide(action: str) -> dict[str, object]:
+        sent = {"ids": ["gone", *ids], "action": action}
+        answer = client.post("/api/memory/pending/batch", json=sent)
+        decided: dict[str, object] = answer.json()
+        return decided
+
+    accepted = decide("accept")
+    assert accepted["decided"] == ids[:2]
+    assert "the memory is full" in str(accepted["problem"])
+    assert contents(server) == ["fact 0", "fact 1"]
+    assert decide("reject") == {"decided": ids[2:], "problem": None}
+    assert pending.get_all() == []
 
 
 @pytest.mark.parametrize("action", ["accept", "reject"])
@@ -552,3 +597,18 @@ def test_the_command_line_takes_back_what_was_done_over_http(
     client.post(FACTS, json={"content": LAMP})
     assert cli.fork("undo").code == 0
     assert client.get(FACTS).json()["facts"] == []
+
+
+def test_a_fact_leads_to_the_words_it_rests_on(serve: Serve) -> None:
+    server = serve()
+    said = server.assistant.reply("web:1", f"記住{LAMP}")
+    (fact,) = server.assistant.memory.get_all()
+    with calling(server) as client:
+        story = client.get("/api/memory/why", params={"fact": fact.id}).json()
+        assert story["fact"]["content"] == LAMP
+        (words,) = story["said"]
+        assert LAMP in words["quote"]
+        assert (words["conversation"], words["message"]) == ("web:1", said.question_id)
+        assert server.assistant.memory.delete(fact.id)
+        assert client.get("/api/memory/why", params={"fact": fact.id}).json()["fact"] is None
+        assert client.get("/api/memory/why", params={"fact": "nothing"}).status_code == 404

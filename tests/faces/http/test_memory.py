@@ -432,6 +432,7 @@ def test_the_memory_is_counted(server: Served, client: httpx2.Client) -> None:
     assert 10 < stats.pop("tokens") < 200
     assert stats == {
         "facts": 4,
+        "inPrompt": 4,
         "chars": chars,
         "maxItems": 100,
         "maxChars": 10000,
@@ -530,8 +531,26 @@ def test_a_note_is_added_to_today_with_its_time(server: Served, client: httpx2.C
 
 
 @pytest.mark.usefixtures("at_noon")
+def test_a_note_is_changed_and_deleted_if_it_still_says_the_same(
+    server: Served, client: httpx2.Client
+) -> None:
+    day = server.assistant.now().date()
+    server.assistant.daily.append("買牛奶")
+    (entry,) = client.get(f"/api/memory/daily/{day}").json()["entries"]
+
+    def change(entry: str, content: str | None) -> httpx2.Response:
+        return client.patch(f"/api/memory/daily/{day}", json={"entry": entry, "content": content})
+
+    assert change(entry, f"{entry}與麵包").json()["entries"] == [f"{entry}與麵包"]
+    late = change(entry, "x")
+    assert (late.status_code, late.json()["code"]) == (409, "conflict")
+    gone = change(f"{entry}與麵包", None).json()
+    assert gone["entries"] == []
+    assert client.get("/api/memory/daily").json()["days"] == []
+
+
 def test_a_day_without_notes_is_empty(visitor: httpx2.Client) -> None:
-    empty = {"date": "2020-02-29", "content": "", "exists": False}
+    empty = {"date": "2020-02-29", "content": "", "entries": [], "exists": False}
     assert visitor.get(f"{DAILY}/2020-02-29").json() == empty
 
 

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx2
 import pytest
 
 from tests.faces.http.conftest import serving, settled
+from tests.postgres import empty_database
 from turnleaf.assistant import Assistant
 from turnleaf.core.messages import Message
 from turnleaf.store.ambient import local_now
+from turnleaf.store.contracts import Stores
 from turnleaf.store.memory.place import MemoryPlace
 from turnleaf.store.memory.stores import MemoryStores
 
 LAMP = "客廳的燈叫做小明"
 
 
-@pytest.fixture
-def assistant(tmp_path: Path) -> Iterator[Assistant]:
+BACKENDS: dict[str, Callable[[], Stores]] = {
+    "memory": lambda: MemoryStores(MemoryPlace(), now=local_now),
+    "postgres": lambda: Stores.open(empty_database()),
+}
+
+
+@pytest.fixture(params=BACKENDS)
+def assistant(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Assistant]:
     with settled(tmp_path):
-        stores = MemoryStores(MemoryPlace(), now=local_now)
+        stores = BACKENDS[request.param]()
         stores.config.change({"model": "recall", "embeddings": False})
         with Assistant(stores) as opened:
             yield opened
@@ -35,9 +43,15 @@ def client(assistant: Assistant) -> Iterator[httpx2.Client]:
 
 def test_the_memory_is_read_and_saved(assistant: Assistant, client: httpx2.Client) -> None:
     assistant.memory.add(LAMP)
-    main = client.get("/api/memory/main").json()
+    read = client.get("/api/memory/main")
+    main = read.json()
     assert LAMP in main["content"]
-    assert main["file"] == assistant.memory.location
+    assert main["file"] == assistant.stores.redact(str(assistant.memory.location))
+    changed = main["content"].replace("小明", "小華")
+    headers = {"If-Match": read.headers["ETag"]}
+    saved = client.put("/api/memory/main", json={"content": changed}, headers=headers)
+    assert saved.status_code == 200, saved.text
+    assert "小華" in assistant.memory.get_all()[0].content
 
 
 def test_what_was_said_is_found_and_an_answer_names_it(

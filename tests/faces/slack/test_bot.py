@@ -23,6 +23,7 @@ from turnleaf.errors import ModelError, TurnleafError
 from turnleaf.faces.slack.bot import MOST_AT_ONCE, MOST_OF_ONE, MOST_WAITING, Lanes
 from turnleaf.faces.slack.client import attempt
 from turnleaf.faces.slack.directory import Recent
+from turnleaf.llm.recall import RecallModel
 from turnleaf.store.contracts import Stores
 from turnleaf.store.files.facts.memories import MemoryStore
 
@@ -272,6 +273,37 @@ def test_what_it_is_asked_to_remember_and_to_forget_is_done_and_can_be_taken_bac
     world.settle()
     assert world.remembered() == [LAMP]
     assert forgotten.lines == [f"已復原：{LAMP}"]
+
+
+def test_a_secret_is_kept_when_its_user_says_yes_in_the_thread(world: World) -> None:
+    ts = world.slack.mention("記住我家的 wifi 密碼是 hunter2")
+    (question,) = world.said(ts)
+    assert "要照原樣記住嗎？" in question
+    assert (world.remembered(), world.slack.notes(ts)) == ([], [])
+    world.slack.say("要", thread_ts=ts)
+    world.settle()
+    assert world.remembered() == ["我家的 wifi 密碼是 hunter2"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "remark"),
+    [
+        ("Where is the piano?", "And the cello?", "(No model is set up, so I can only quote"),
+        ("鋼琴在哪裡？", "大提琴呢？", "（還沒有設定模型，所以我只能引用"),
+    ],
+)
+def test_that_no_model_is_set_up_is_remarked_once_in_each_thread_and_not_stored(
+    world: World, first: str, second: str, remark: str
+) -> None:
+    world.assistant.close(flush=False)
+    world.start(RecallModel())
+    ts = world.slack.mention(first)
+    assert [remark in one for one in world.said(ts)] == [True]
+    world.slack.say(second, thread_ts=ts)
+    assert [remark in one for one in world.said(ts)] == [True, False]
+    assert remark not in str(world.history(ts))
+    other = world.slack.mention(first)
+    assert remark in world.said(other)[0]
 
 
 def test_it_speaks_simplified_chinese_with_those_who_write_it(world: World) -> None:
@@ -679,8 +711,8 @@ def test_a_model_that_keeps_silent_is_stopped_and_what_it_said_is_kept(world: Wo
     assert model.begun.wait(SECONDS)
     world.bot.hush()
     gate.set()
-    assert world.said(ts) == ["One \n\n(I was stopped here.)"]
-    assert world.history(ts) == ["first", "One "]
+    assert world.said(ts) == ["One\n\n(I was stopped here.)"]
+    assert world.history(ts) == ["first", "One"]
 
 
 # What goes wrong

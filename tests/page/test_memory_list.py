@@ -1,0 +1,185 @@
+"""A large memory: only what may be seen is drawn, and the rest is filtered, chosen and reached."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.page.browsing import PHONE, Visit, connected, fact, toast
+from tests.page.conftest import Visiting
+from tests.page.judging import complaints
+from tests.page.serving import Served
+from turnleaf.core import markdown
+from turnleaf.core.drafts import Draft
+from turnleaf.core.memories import Memory
+
+NOW = datetime.now(UTC)
+MANY = 2000
+MOST_NODES = 4000
+
+
+def write_facts(server: Served, memories: Sequence[Memory]) -> None:
+    server.configure(memoryMaxItems=10_000, memoryMaxChars=1_000_000)
+    draft = Draft(markdown, "# Memory\n", NOW)
+    draft.insert_all(memories, "import")
+    server.ask("PUT", "api/memory/main", {"content": draft.text})
+
+
+def make_fact(number: int, text: str, category: str, **more: object) -> Memory:
+    time = NOW - timedelta(days=number)
+    return Memory(f"id{number}", text, time, time, category, **more)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def large(server: Served) -> Served:
+    """A memory of many facts, in ten categories."""
+    write_facts(
+        server,
+        [make_fact(n, f"Fact {n} of room {n % 7}", f"Category {n % 10}") for n in range(MANY)],
+    )
+    return server
+
+
+@pytest.fixture
+def small(server: Served) -> Served:
+    """A memory of ten facts of different kinds."""
+    write_facts(
+        server,
+        [
+            make_fact(0, "客廳的燈叫做小明", "家", origin="user"),
+            make_fact(1, "Drinks oolong tea", "Food", origin="learnt"),
+            *(make_fact(n, f"Imported {n}", "Old", origin="import") for n in range(40, 48)),
+        ],
+    )
+    return server
+
+
+def rows(page: Page) -> Locator:
+    return page.locator(".fact")
+
+
+def choose(page: Page, name: str, value: str) -> None:
+    page.get_by_role("combobox", name=name).select_option(value)
+
+
+def test_of_many_facts_only_those_are_drawn_that_may_be_seen(visit: Visit, large: Served) -> None:
+    page = connected(visit.open("#/memory"))
+    expect(fact(page, "Fact 0 of room 0")).to_be_visible()
+    assert page.evaluate("document.querySelectorAll('*').length") < MOST_NODES
+    expect(rows(page).first).to_have_attribute("aria-setsize", str(MANY // 10))
+    assert complaints(page) == []
+
+
+def test_the_keys_lead_to_what_is_not_drawn_yet(visit: Visit, large: Served) -> None:
+    page = connected(visit.open("#/memory"))
+    rows(page).first.focus()
+    page.keyboard.press("End")
+    last = fact(page, f"Fact {MANY - 1} of")
+    expect(last).to_be_focused()
+    expect(last).to_be_in_viewport()
+    expect(last).to_have_attribute("aria-posinset", str(MANY // 10))
+    page.keyboard.press("Home")
+    expect(rows(page).first).to_be_focused()
+    categories = page.get_by_role("navigation", name="Categories")
+    categories.get_by_role("button", name="Category 6").click()
+    expect(fact(page, "Fact 6 of room 6")).to_be_focused()
+
+
+def test_the_filter_takes_the_place_of_the_browsers_search(visit: Visit, large: Served) -> None:
+    page = connected(visit.open("#/memory"))
+    expect(rows(page).first).to_be_visible()
+    page.keyboard.press("Control+f")
+    filter_text = page.get_by_role("textbox", name="Filter facts by text")
+    expect(filter_text).to_be_focused()
+    filter_text.fill("room 3 1999")
+    expect(page.get_by_text("No fact matches")).to_be_visible()
+    filter_text.fill("ROOM 4 fact 1999")
+    expect(rows(page)).to_have_count(1)
+    expect(page.get_by_text("1 of 2,000")).to_be_visible()
+    filter_text.press("Escape")
+    expect(rows(page).nth(5)).to_be_visible()
+
+
+def test_facts_are_narrowed_by_category_origin_and_age_and_put_in_order(
+    visit: Visit, small: Served
+) -> None:
+    page = connected(visit.open("#/memory"))
+    choose(page, "Origin", "learnt")
+    expect(rows(page)).to_have_count(1)
+    expect(rows(page)).to_contain_text("oolong")
+    page.get_by_role("button", name="Show all").click()
+    choose(page, "Changed", "week")
+    expect(rows(page)).to_have_count(2)
+    choose(page, "Category", "家")
+    expect(rows(page)).to_have_count(1)
+    page.get_by_role("button", name="Show all").click()
+    choose(page, "Order", "oldest")
+    expect(rows(page).first).to_contain_text("Imported 47")
+    choose(page, "Order", "newest")
+    expect(rows(page).first).to_contain_text("小明")
+
+
+def test_a_fact_is_pinned_by_key_and_by_button(visit: Visit, small: Served) -> None:
+    page = connected(visit.open("#/memory"))
+    lamp = fact(page, "小明")
+    lamp.focus()
+    page.keyboard.press("p")
+    expect(lamp.get_by_text("Pinned", exact=True)).to_be_visible()
+    assert "pinned=yes" in small.file
+    page.get_by_role("checkbox", name="Pinned only").check()
+    expect(rows(page)).to_have_count(1)
+    lamp.hover()
+    lamp.get_by_role("button", name="Unpin").click()
+    expect(page.get_by_text("No fact matches")).to_be_visible()
+    assert "pinned=yes" not in small.file
+
+
+def test_several_facts_are_moved_pinned_and_deleted_with_one_undo(
+    visit: Visit, small: Served
+) -> None:
+    page = connected(visit.open("#/memory"))
+    fact(page, "Imported 40").focus()
+    page.keyboard.press("x")
+    page.get_by_role("checkbox", name="Select: Imported 41").check()
+    selection = page.get_by_role("group", name="Selected facts")
+    expect(selection).to_contain_text("2 selected")
+    assert complaints(page) == []
+    selection.get_by_role("button", name="Pin", exact=True).click()
+    expect(page.get_by_text("Pinned", exact=True)).to_have_count(2)
+    selection.get_by_role("textbox", name="Other category").fill("家")
+    selection.get_by_role("button", name="Move").click()
+    home = page.get_by_role("list", name="Facts: 家")
+    expect(home.get_by_role("listitem")).to_have_count(3)
+    selection.get_by_role("button", name="Delete").click()
+    expect(rows(page)).to_have_count(8)
+    expect(selection).to_have_count(0)
+    toast(page, "2 facts deleted").get_by_role("button", name="Undo").click()
+    expect(rows(page)).to_have_count(10)
+    assert len(small.contents()) == 10
+
+
+def test_all_that_a_filter_leaves_can_be_chosen(visit: Visit, small: Served) -> None:
+    page = connected(visit.open("#/memory"))
+    choose(page, "Origin", "import")
+    page.get_by_role("button", name="Select all 8").click()
+    page.get_by_role("group", name="Selected facts").get_by_role("button", name="Delete").click()
+    expect(page.get_by_text("No fact matches")).to_be_visible()
+    assert small.contents() == ["客廳的燈叫做小明", "Drinks oolong tea"]
+
+
+def test_the_room_tells_how_many_facts_fit_into_a_prompt(visit: Visit, large: Served) -> None:
+    large.configure(promptMaxTokens=2000)
+    page = connected(visit.open("#/memory"))
+    expect(page.get_by_text(re.compile(r"About \d+ of 2,000 facts fit into one"))).to_be_visible()
+
+
+def test_the_list_and_its_filters_fit_a_phone(small: Served, visits: Visiting) -> None:
+    page = visits(language="zh-TW", colours="dark", size=PHONE).open("#/memory")
+    expect(page.get_by_role("textbox", name="用文字篩選記憶")).to_be_visible()
+    page.get_by_role("checkbox", name="勾選：Imported 40").check()
+    expect(page.get_by_role("group", name="勾選的記憶")).to_be_visible()
+    assert complaints(page) == []
