@@ -8,7 +8,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Programs that the crash and fault tests run, and a browser with Chinese characters for the page.
 DEBIAN_PACKAGES := strace curl jq util-linux mount chromium fonts-noto-cjk iproute2 systemd
 
-EXTRAS := embeddings,mcp,models,server,slack,tokens
+EXTRAS := embeddings,mcp,server,slack,tokens
 # What an installation is made of: the page is built with the package.
 SOURCES := pyproject.toml hatch_build.py $(shell find web -type f -not -path '*/node_modules/*' -not -path 'web/tests/*' 2>/dev/null)
 
@@ -67,5 +67,5 @@ clean: ## remove what the other commands made (never your data)
 	@touch $@
 
 .venv/dev.stamp: $(SOURCES)
-	@scripts/install '[$(EXTRAS),dev,docs]'
+	@scripts/install '[$(EXTRAS),postgres,dev,docs]'
 	@touch .venv/run.stamp $@
