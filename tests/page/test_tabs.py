@@ -67,9 +67,11 @@ class Held:
     """An answer that begins when it is let."""
 
     def __init__(self) -> None:
+        self.is_asked = threading.Event()
         self.go = threading.Event()
 
     def __iter__(self) -> Iterator[str]:
+        self.is_asked.set()
         assert self.go.wait(SECONDS)
         yield "It is 小明."
 
@@ -84,6 +86,7 @@ def test_a_question_that_waits_for_its_answer_is_no_stopped_one_in_another_tab(
     first.get_by_role("button", name="Send").click()
     expect(first.get_by_text("Thinking…")).to_be_visible()
     expect(first).to_have_url(re.compile("#/chat/.+"))
+    assert held.is_asked.wait(SECONDS)  # What is asked of a model is stored by then.
     second = visit.open(f"#{urlsplit(first.url).fragment}")
     expect(conversation(second).get_by_text("Answering…")).to_be_visible()
     expect(conversation(second).get_by_text("Stopped")).to_have_count(0)
