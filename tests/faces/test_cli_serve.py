@@ -116,8 +116,8 @@ def test_a_memory_that_is_too_large_is_a_clear_problem_and_the_server_lives(cli:
     with served() as server:
         os.truncate(page, 200_000_000)
         for path, body in (("api/memory/main", None), ("api/chat", {"message": "hello"})):
-            status, text = server.be_refused(path, body)
-            problem = json.loads(text)
+            status, refusal = server.be_refused(path, body)
+            problem = json.loads(refusal)
             assert (status, problem["status"], problem["code"]) == (503, 503, "storage")
             assert "200,000,000 bytes; the limit is 8,000,000" in problem["detail"]
         assert json.loads(server.ask("healthz")) == {"status": "ok"}
