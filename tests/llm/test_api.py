@@ -10,8 +10,9 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from tests.standins import chat_api, messages_api
 from tests.standins.chat_api import ChatApi
 from tests.standins.messages_api import MessagesApi
 from tests.standins.scripted import all_said, said_next
+from tests.torture.editors import until
 from turnleaf.core.dialogue import (
     Event,
     Model,
@@ -847,6 +849,23 @@ def test_an_error_in_the_middle_of_an_answer_is_explained(
         message = error_of(lambda model=model: list(model.stream(asking())))  # type: ignore[misc]
         assert "is in trouble of its own (Overloaded.)" in message
     assert len(chat.requests) == len(messages.requests) == 1
+
+
+def test_an_error_in_the_middle_of_an_answer_leaves_no_connection_open(chat: ChatApi) -> None:
+    before = count_sockets()
+    chat.garbage(b'data: {"error": {"message": "Overloaded."}}\n\n')
+    with pytest.raises(ModelError) as caught:
+        list(openai_at(chat).stream(asking()))
+    assert until(lambda: count_sockets() <= before, DEADLINE_SECONDS) is not None, caught
+
+
+def count_sockets() -> int:
+    """Return how many sockets this process has open."""
+    count = 0
+    for each in Path("/proc/self/fd").iterdir():
+        with suppress(FileNotFoundError):  # It may have been closed meanwhile.
+            count += str(each.readlink()).startswith("socket:")
+    return count
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.dialogue import Event, Text, ToolCall, ToolResult, Usage
@@ -14,7 +14,7 @@ from turnleaf.llm.failures import CallFailure, brief, explain
 from turnleaf.llm.wire import Called, Request, Response, Said, drop_surrogates, list_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Generator, Iterator, Mapping, Sequence
 
     from turnleaf.core.dialogue import Prompt, Toolbox
     from turnleaf.llm.http_calls import Line
@@ -143,7 +143,9 @@ class _Asking:
         """Yield the answer's text as it comes, and last the response as a whole."""
         for pause in (*pauses, None):
             try:
-                yield from self.wire.read(self._post(request))
+                # The error of an answer that fails half-way would keep its connection open.
+                with closing(self._post(request)) as events:
+                    yield from self.wire.read(events)
             except CallFailure as failure:
                 wait = _find_pause(failure, pause)
                 if wait is None:
@@ -152,7 +154,7 @@ class _Asking:
             else:
                 return
 
-    def _post(self, request: Request) -> Iterator[dict[str, Any]]:
+    def _post(self, request: Request) -> Generator[dict[str, Any]]:
         endpoint = self._endpoint
         url = f"{endpoint.url}{self.wire.path()}"
         body = self.wire.body(endpoint.model, request)

@@ -19,7 +19,7 @@ from turnleaf.llm.addresses import is_on_loopback
 from turnleaf.llm.failures import CallFailure, classify_refusal, find_reason
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Generator, Iterator, Mapping, Sequence
     from urllib.request import BaseHandler
 
 _CONNECT_SECONDS = 10.0
@@ -40,7 +40,7 @@ class Line:
 
     def post(
         self, url: str, headers: Mapping[str, str], body: Mapping[str, Any]
-    ) -> Iterator[dict[str, Any]]:
+    ) -> Generator[dict[str, Any]]:
         """Send JSON, and yield the events that come back one by one."""
         data = json.dumps(body).encode()
         usual = {"Content-Type": "application/json", "User-Agent": "turnleaf"}
