@@ -75,7 +75,7 @@ MAY_NAME_FILES = {
 
 # So many lines, comments aside, and modules a package may have; lowered when something goes.
 BUDGETS = {
-    "core": (16_530, 96),
+    "core": (16_410, 70),
     "faces": (13_390, 65),
     "llm": (3_120, 18),
     "store": (21_290, 90),

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from turnleaf.core.model_keys import StoredKey
-from turnleaf.core.model_providers import PROVIDERS, ModelProvider
+from turnleaf.core.model_providers import PROVIDERS, ModelProvider, StoredKey
 from turnleaf.errors import InvalidInput, NotFound
 from turnleaf.faces.cli.arguments import TEXT, Workspace, as_json, pass_workspace
 from turnleaf.faces.cli.output import localize, note, say_json, say_result

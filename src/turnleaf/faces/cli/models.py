@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from turnleaf.core.model_keys import StoredKey
-from turnleaf.core.model_providers import PROVIDERS
+from turnleaf.core.model_providers import PROVIDERS, StoredKey
 from turnleaf.errors import InvalidInput, ModelError
 from turnleaf.faces.cli.arguments import TEXT, Workspace, as_json, ask, is_attended, pass_workspace
 from turnleaf.faces.cli.keys import get_provider, read_key

@@ -8,8 +8,7 @@ from typing import Literal
 from fastapi import APIRouter, Response
 from pydantic import Field
 
-from turnleaf.core.model_keys import StoredKey
-from turnleaf.core.model_providers import PROVIDERS, ModelProvider
+from turnleaf.core.model_providers import PROVIDERS, ModelProvider, StoredKey
 from turnleaf.errors import NotFound, SettingsError
 from turnleaf.faces.http.addresses import check_address
 from turnleaf.faces.http.operators import OPERATOR_ONLY, IsOperator, refuse_unless

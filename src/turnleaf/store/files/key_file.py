@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from turnleaf.core.model_keys import serialize_keys
+from turnleaf.core.model_providers import serialize_keys
 from turnleaf.model_keys import read_stored_keys
 from turnleaf.settings import find_keys_path
 from turnleaf.store.files import atomic
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from turnleaf.core.model_keys import StoredKey
+    from turnleaf.core.model_providers import StoredKey
 
     Keys = dict[str, StoredKey]
 

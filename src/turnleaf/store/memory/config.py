@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from turnleaf.core.plurals import pluralize
+from turnleaf.core.languages import pluralize
 from turnleaf.settings import UNCHANGED, Settings, check_value, find_setting
 from turnleaf.store.memory.place import Keeper, MemoryPlace, Now, in_one_step
 

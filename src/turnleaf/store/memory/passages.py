@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 from turnleaf.core.keys import Reader, can_read
 from turnleaf.core.memories import checked_date
+from turnleaf.core.messages import TRUSTED, Cursor
 from turnleaf.core.search.hits import KINDS, MAX_LIMIT, MODES, PROMPT_LIMIT, Hit
 from turnleaf.core.search.passages import Passage, are_close, of_day, of_memory, of_message
 from turnleaf.core.search.ranking import HeldWords, Ranked, Weights, meaning, rank
 from turnleaf.core.search.terms import parse_query
-from turnleaf.core.stored_messages import TRUSTED, Cursor
 from turnleaf.core.times import to_iso
 from turnleaf.errors import EmbeddingError, InvalidInput
 from turnleaf.store.ambient import local_day

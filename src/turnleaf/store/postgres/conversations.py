@@ -8,18 +8,17 @@ from heapq import merge
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from turnleaf.core.examination import describe_figures
+from turnleaf.core.examination import Retention, describe_figures
 from turnleaf.core.keys import Reader, can_read, checked_key, default_audience, is_narrower
-from turnleaf.core.messages import Content, Message
-from turnleaf.core.retention import Retention
-from turnleaf.core.search.message_outcomes import FactTraces, reason_of
-from turnleaf.core.stored_messages import (
+from turnleaf.core.messages import (
     ANSWERING,
     TRUSTED,
+    Content,
     ConversationSummary,
     Cursor,
     Feed,
     FeedMessage,
+    Message,
     NewMessage,
     StoredFigures,
     StoredMessage,
@@ -27,6 +26,7 @@ from turnleaf.core.stored_messages import (
     make_title,
     trust_by_role,
 )
+from turnleaf.core.search.message_outcomes import FactTraces, reason_of
 from turnleaf.core.times import to_millisecond
 from turnleaf.errors import NotFound
 from turnleaf.settings import Settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from turnleaf.core.jsontext import to_text
-from turnleaf.core.stored_messages import Cursor, StoredFigures
+from turnleaf.core.messages import Cursor, StoredFigures
 from turnleaf.core.times import to_iso
 from turnleaf.store.files import databases
 from turnleaf.store.files.conversations import marking, reading, writing
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from turnleaf.core.messages import Message
-    from turnleaf.core.search.message_outcomes import MessageOutcomes
-    from turnleaf.core.stored_messages import (
+    from turnleaf.core.messages import (
         ConversationSummary,
         Feed,
+        Message,
         NewMessage,
         StoredMessage,
         TreeNode,
     )
+    from turnleaf.core.search.message_outcomes import MessageOutcomes
     from turnleaf.store.files.conversations.limits import Addition, Limits
     from turnleaf.store.files.databases import Connection
 

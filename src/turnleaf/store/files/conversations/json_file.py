@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from turnleaf.core import conversations_json
 from turnleaf.core.conversations_json import StoredConversation
-from turnleaf.core.messages import Message
-from turnleaf.core.stored_messages import (
+from turnleaf.core.messages import (
     ConversationSummary,
+    Message,
     StoredMessage,
     make_title,
     trust_by_role,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from turnleaf.core.stored_messages import NewMessage
+    from turnleaf.core.messages import NewMessage
     from turnleaf.store.files.conversations.limits import Addition, Limits
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from turnleaf.core.messages import TRUSTED, trust_by_role
 from turnleaf.core.search.message_outcomes import reason_of
-from turnleaf.core.stored_messages import TRUSTED, trust_by_role
 from turnleaf.core.times import to_iso
 from turnleaf.store.files.conversations import schema as conversations_schema
 from turnleaf.store.files.conversations.limits import days_before

@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.keys import Reader, can_read
-from turnleaf.core.messages import many_as_stored
-from turnleaf.core.stored_messages import (
+from turnleaf.core.messages import (
     ConversationSummary,
     Cursor,
     Feed,
     FeedMessage,
     StoredMessage,
+    many_as_stored,
     trust_by_role,
 )
 from turnleaf.core.times import from_iso

@@ -7,14 +7,13 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from turnleaf.core import conversations_json
-from turnleaf.core.examination import Diagnosis, Examination, describe_figures
+from turnleaf.core.examination import Diagnosis, Examination, Retention, describe_figures
 from turnleaf.core.keys import checked_key, default_audience
-from turnleaf.core.messages import Message
-from turnleaf.core.plurals import pluralize
-from turnleaf.core.retention import Retention
-from turnleaf.core.stored_messages import (
+from turnleaf.core.languages import pluralize
+from turnleaf.core.messages import (
     ANSWERING,
     ConversationSummary,
+    Message,
     NewMessage,
     StoredFigures,
     make_title,
@@ -38,9 +37,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from turnleaf.core.examination import Part
-    from turnleaf.core.messages import Content
+    from turnleaf.core.messages import Content, Cursor, Feed, StoredMessage, TreeNode
     from turnleaf.core.search.message_outcomes import MessageOutcomes
-    from turnleaf.core.stored_messages import Cursor, Feed, StoredMessage, TreeNode
     from turnleaf.store.files.conversations.takeover import TakenOver
 
 __all__ = ["ConversationStore", "ConversationSummary"]

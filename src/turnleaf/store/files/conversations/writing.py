@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.jsontext import to_text
 from turnleaf.core.keys import default_audience, is_narrower
-from turnleaf.core.messages import Message
-from turnleaf.core.stored_messages import make_title
+from turnleaf.core.messages import Message, make_title
 from turnleaf.core.times import to_iso
 from turnleaf.store.files.conversations.limits import PLAIN_ADDITION, Addition
 from turnleaf.store.files.conversations.schema import (
@@ -33,7 +32,7 @@ from turnleaf.store.files.conversations.schema import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from turnleaf.core.stored_messages import NewMessage, TreeNode
+    from turnleaf.core.messages import NewMessage, TreeNode
     from turnleaf.store.files.databases import Connection
 
 FIND = "SELECT id, leaf, title = '' AND NOT is_renamed FROM conversations WHERE key = ?"

@@ -10,8 +10,8 @@ import json
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from turnleaf.core.messages import TRUSTED, Cursor
 from turnleaf.core.search.passages import Passage, Placed, are_close, of_message
-from turnleaf.core.stored_messages import TRUSTED, Cursor
 from turnleaf.store.ambient import local_day
 from turnleaf.store.files.index import file as index_file
 from turnleaf.store.files.index import vectors as index_vectors
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from turnleaf.core.stored_messages import Feed
+    from turnleaf.core.messages import Feed
 
 KIND = "conversations"
 _SELECT = f"""

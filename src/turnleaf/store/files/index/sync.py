@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from turnleaf.core.stored_messages import Feed
+    from turnleaf.core.messages import Feed
     from turnleaf.store.files.index.file import IndexFile
     from turnleaf.store.files.index.messages import FeedPosition
     from turnleaf.store.files.sources import Followed
