@@ -24,13 +24,9 @@ if TYPE_CHECKING:
 
 
 VERSION = 1
-
 HEAD = f'{{"version": {VERSION}, "conversations": {{'
-
 FOOT = "}}"
-
 EMPTY = f"{HEAD}\n{FOOT}\n"
-
 _PROBLEMS = (AttributeError, KeyError, TypeError, ValueError, RecursionError)
 
 

@@ -78,7 +78,6 @@ class Silence:
 Event: TypeAlias = Text | ToolCall | ToolResult | Usage | Silence
 
 SILENCE_SECONDS = 0.5
-
 """How long a moment is."""
 
 

@@ -61,9 +61,7 @@ if TYPE_CHECKING:
 Level: TypeAlias = Literal["error", "warning"]
 
 LATE = timedelta(minutes=1)
-
 """So long after its time nobody seems to run what is due."""
-
 _UNHAPPY = {"failed", "interrupted", "missed"}
 
 

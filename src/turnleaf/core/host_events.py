@@ -20,13 +20,9 @@ if TYPE_CHECKING:
 
 
 IDLE = frozenset({"stream:idle", "session.idle", "Stop"})
-
 USAGE = frozenset({"session.usage_info"})
-
 COMPACTION_START = frozenset({"session.compaction_start", "PreCompact"})
-
 COMPACTION_COMPLETE = frozenset({"session.compaction_complete", "compact_boundary"})
-
 KNOWN = IDLE | USAGE | COMPACTION_START | COMPACTION_COMPLETE
 
 
@@ -59,7 +55,6 @@ def usage_in(payload: Mapping[str, Any]) -> tuple[int, int]:
 
 
 INSTRUCTING = ("system", "developer")
-
 BEGINNING_CHARS = 400
 
 # Each row: how the text begins, and what else is in it. In lower case, with single spaces.
@@ -87,7 +82,6 @@ _LAST = (
     # Zed
     ("generate a concise 3-7 word title for this conversation, omitting punctuation",),
 )
-
 _INSTRUCTIONS = (
     # Open WebUI, choosing tools
     ("available tools:", "your task is to choose and return the correct tool(s)"),
@@ -101,9 +95,7 @@ _INSTRUCTIONS = (
 
 # A chat that a client quotes, with what is to be made of it before or after.
 _CHAT = ("<chat_history>", "</chat_history>")
-
 _AROUND_CHARS = 10_000
-
 _WANTED = lazy_pattern(
     r"\b(?:generat|creat|suggest|writ|provid|giv|produc|propos|return|output|com(?:e|ing) up"
     r"|summari[sz]|analy[sz]|determin|predict)[a-z]{0,5}\b.{0,100}?"

@@ -25,11 +25,8 @@ BULLET = "- "
 
 # Exactly these are read back: what else looks like an entity is the user's own text.
 _CODES = "9|10|13|32|38|42|45|60|95"
-
 _ENTITY = lazy_pattern(rf"&#({_CODES});")
-
 _EDGES = " \t\n"
-
 _RULE_LIKE = lazy_pattern(r"\A[-*_](?:[ \t]*+[-*_])*+[ \t]*+(?:\n|\Z)")
 
 
@@ -74,38 +71,26 @@ def _outdent_text(line: str, width: int) -> str:
 
 
 CODE_INDENT = 4
-
 TAB = 4
 
 # Not str.splitlines, which also ends lines at characters that Markdown takes for text.
 LINES = lazy_pattern(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
-
 _FENCE = lazy_pattern(r" {0,3}(?P<mark>`{3,}(?=[^`]*$)|~{3,})")
-
 _HEADING = lazy_pattern(r" {0,3}(?P<mark>#{1,6})(?P<text>[ \t].*)?$")
-
 # Possessive: a long row of dashes that is no rule would else be tried in every division.
 _RULE = lazy_pattern(r" {0,3}([-*_])(?:[ \t]*+\1){2,}+[ \t]*+$")
-
 _BULLET = lazy_pattern(r" {0,3}[-+*](?P<gap>[ \t]+|$)")
-
 _ORDERED = lazy_pattern(r" {0,3}(?P<number>\d{1,9})[.)](?P<gap>[ \t]+|$)")
-
 _BEGINS_MORE = frozenset(["", " ", "\t", "\r", "\n", "-", "*", "_"])
-
 _QUOTE = lazy_pattern(r" {0,3}>")
-
 _NESTING = lazy_pattern(r"^(?:[ ]{0,3}(?:[-+*]|\d{1,9}[.)]|>)(?:[ \t]+|$))+")
-
 _BLOCK_TAGS = (
     "address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|"
     "dialog|dir|div|dl|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|"
     "header|hr|html|iframe|legend|li|link|main|menu|menuitem|nav|noframes|ol|optgroup|option|p|"
     "param|search|section|summary|table|tbody|td|tfoot|th|thead|title|tr|track|ul"
 )
-
 _BLANK_LINE = lazy_pattern(r"^[ \t]*$")
-
 # How CommonMark's HTML blocks begin, and what ends each.
 _HTML = (
     (lazy_pattern(r" {0,3}<(?:script|pre|style|textarea)(?:[\s>]|$)", re.IGNORECASE),
@@ -116,9 +101,7 @@ _HTML = (
     (lazy_pattern(r" {0,3}<!\[CDATA\["), lazy_pattern(r"\]\]>")),
     (lazy_pattern(rf" {{0,3}}</?(?:{_BLOCK_TAGS})(?:\s|/?>|$)", re.IGNORECASE), _BLANK_LINE),
 )  # fmt: skip
-
 _ATTRIBUTE = r"""\s+[a-z_:][\w.:-]*(?:\s*=\s*(?:[^\s"'=<>`]+|'[^']*'|"[^"]*"))?"""
-
 _LONE_TAG = lazy_pattern(
     rf" {{0,3}}<(?:[a-z][a-z0-9-]*(?:{_ATTRIBUTE})*\s*/?|/[a-z][a-z0-9-]*\s*)>[ \t]*$",
     re.IGNORECASE,

@@ -16,11 +16,9 @@ if TYPE_CHECKING:
 
 
 ROLES = ("system", "developer", "user", "assistant", "tool")
-
 _SPEAKERS = frozenset(ROLES) - {"tool"}
 
 Part: TypeAlias = dict[str, Any]
-
 Content: TypeAlias = str | list[Part] | None
 
 
@@ -185,19 +183,12 @@ def _calls_problem(calls: object) -> str | None:
 
 
 STATUSES = ("complete", "stopped", "failed")
-
 ANSWERING = "answering"
-
 """What is stored as stopped while a process that lives is at the answer."""
-
 TRUSTED = ("user", "assistant")
-
 TRUSTS = (*TRUSTED, "tool", "document", "stranger")
-
 TITLE_CHARS = 80
-
 BEGINNING_CHARS = 1000
-
 """How much of a question is read to make a title."""
 
 

@@ -72,7 +72,6 @@ PROVIDERS = {
         ),
     )
 }  # fmt: skip
-
 """By name, in the order in which they are shown."""
 
 

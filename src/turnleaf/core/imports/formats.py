@@ -46,13 +46,9 @@ if TYPE_CHECKING:
 CHATGPT = "chatgpt"
 
 CONTEXT = "model_editable_context"
-
 """What a conversation began with: the saved memories."""
-
 SPOKEN = {"text", "multimodal_text", "code"}
-
 """The kinds of content that a person reads as a message."""
-
 _NUMBERED = re.compile(
     r"^[ \t]{0,20}\d{1,6}\.[ \t]{0,20}"
     r"(?:\[(?P<day>\d{4}-\d\d-\d\d)\]\.?[ \t]{0,20})?(?P<text>\S.*)$",
@@ -129,11 +125,8 @@ def _find_memories(message: dict[str, Json]) -> Iterator[FoundMemory]:
 CLAUDE_AI = "claude"
 
 ROLES = {"human": "user", "assistant": "assistant"}
-
 _BULLET = re.compile(r"^\s*[-*•]\s+")
-
 _HEADING = re.compile(r"#.*|\*\*[^*]*\*\*[:：]?")
-
 NO_PARENT = "00000000-0000-4000-8000-000000000000"
 
 
@@ -223,9 +216,7 @@ def _count_left_out(one: dict[str, Json]) -> Iterator[Skipped]:
 GEMINI = "gemini"
 
 _BREAK = re.compile(r"<(?:br\s*/?|/p|/li|/h\d|/tr|/pre)>", re.IGNORECASE)
-
 _ITEM = re.compile(r"<li[^<>]{0,200}>", re.IGNORECASE)
-
 _TAG = re.compile(r"<[^<>]{0,2000}>")
 
 
@@ -286,17 +277,13 @@ def _to_text(markup: str) -> str:
 
 
 CLAUDE_CODE = "claude-code"
-
 CODEX = "codex"
-
 TOOLS = "tool calls and tool results"
-
 _WRITTEN_BY_A_PROGRAM = re.compile(
     r"\s*(?:<(?:environment_context|user_instructions|permissions|command-(?:name|message)|"
     r"local-command-|system-reminder|INSTRUCTIONS)|# AGENTS\.md instructions|"
     r"Caveat: The messages below|\[Request interrupted)"
 )
-
 """How texts begin that these programs add in the user's name."""
 
 

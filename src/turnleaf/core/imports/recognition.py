@@ -31,12 +31,10 @@ if TYPE_CHECKING:
 
 
 _FRONT_MATTER = re.compile(r"\A---\r?\n(?P<head>.{0,20000}?)\r?\n---\s*(?:\n|\Z)", re.DOTALL)
-
 _DATED = re.compile(
     r"^(?:created(?:_at)?|date)\s*:\s*[\"']?(?P<day>\d{4}-\d\d-\d\d(?:[T ][\d:.+Z-]{1,30})?)",
     re.MULTILINE | re.IGNORECASE,
 )
-
 _BULLET = re.compile(r"^\s*(?:(?:[-*•]|\d{1,3}[.)])\s+|\d{1,3}、\s*)")
 
 
@@ -110,7 +108,6 @@ def read_own_form(record: Json) -> Iterator[Found]:
 
 
 Reader: TypeAlias = "Callable[[Iterable[Json]], Iterator[Found]]"
-
 NOT_UNDERSTOOD = "records that were not understood"
 
 

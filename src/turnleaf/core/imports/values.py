@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 
 Json: TypeAlias = Any
-
 """What a JSON file of somebody else holds: it may be anything."""
 
 

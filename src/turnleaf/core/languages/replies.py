@@ -73,13 +73,9 @@ def write_simplified(said: str, name: str) -> str:
 MESSAGES_FILE = "messages.toml"
 
 FOLDER = "languages"
-
 MAX_CHARS = 2000
-
 MARK = re.compile(r"\{[!#]?\}")
-
 SIMPLIFIED = {"cn", "sg", "my", "hans"}
-
 """The regions and scripts of a language code that mean Simplified characters."""
 
 

@@ -16,16 +16,12 @@ from turnleaf.core.patterns import lazy_pattern
 from turnleaf.core.search.terms import simplify
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-
-if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     Numerals = tuple[Mapping[str, int], str]
 
-FILE = "words.toml"
 
+FILE = "words.toml"
 _NOTHING = "(?!)"
 
 
@@ -96,7 +92,6 @@ def _all_data() -> Iterator[Mapping[str, Any]]:
 
 
 _PART = lazy_pattern(r"(?<!P)<(\w+)>")
-
 _LINE_END = lazy_pattern(r"\n\s*")
 
 
@@ -167,7 +162,6 @@ def _simplify_keys(table: Mapping[str, Any]) -> dict[str, Any]:
 Action: TypeAlias = Literal["remember", "forget"]
 
 HEAD_CHARS = 150
-
 """Within so many characters a wish says what it is."""
 
 

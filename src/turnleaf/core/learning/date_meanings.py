@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
 
 FILE = "dates.toml"
-
 _PLACE = lazy_pattern(r"%(?:(?P<bare>:)|(?P<alias>\w+)=)?(?P<name>[a-z_]+\d?)%")
-
 _GROUP = lazy_pattern(r"\(\?P<(\w+)>")
 
 
@@ -141,17 +139,11 @@ def _alternatives(name: str, table: Mapping[str, Any]) -> str:
 
 
 _SATURDAY = 5
-
 _MONTHS = 12
-
 _MAX_YEARS = 8
-
 _MAX_COUNT = 400
-
 _SEASON_MONTHS = 3
-
 _WINTER = 12
-
 _EARLY = 10
 
 

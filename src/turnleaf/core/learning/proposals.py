@@ -40,19 +40,12 @@ if TYPE_CHECKING:
 
 
 MOST_FACTS = 20
-
 """How many facts are taken from an answer, unless there are more messages than that."""
-
 MOST_FACT_CHARS = 300
-
 _MOST_QUOTE_CHARS = 2_000
-
 _MOST_ANSWER_CHARS = 200_000
-
 _MOST_BROKEN = 50
-
 """How many records that are no JSON are passed over before the rest is given up."""
-
 _DECODER = json.JSONDecoder()
 
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 
 Action: TypeAlias = Literal["add", "wait", "replace", "again", "end", "withdraw"]
-
 ACTIONS: tuple[str, ...] = get_args(Action)
 
 
@@ -93,7 +92,6 @@ def decision_from_json(record: Mapping[str, Any]) -> Decision:
 
 
 TRUSTS = ("user", "tool", "document", "stranger", "assistant")
-
 READ_BY_RULES = "isReadByRules"
 
 
@@ -216,11 +214,9 @@ def sighting_from_json(record: Mapping[str, Any]) -> Sighting:
 
 
 LEASE_SECONDS = 600
-
 """How long somebody may be at work before it is taken to have died."""
 
 State: TypeAlias = Literal["idle", "flushing", "flushed"]
-
 STATES: tuple[State, ...] = get_args(State)
 
 

@@ -27,15 +27,10 @@ if TYPE_CHECKING:
 
 
 USER = ""
-
 """The subject of what the user says about themselves."""
-
 SOME_TIME = "~"
-
 """When something happened of which it is only said that it did."""
-
 NAMING = frozenset({"name", "thing_name"})
-
 """The slots whose values are names."""
 
 
@@ -127,9 +122,7 @@ def _compile(words: str) -> re.Pattern[str]:
 
 
 Utterance: TypeAlias = Statement | Correction | Withdrawal
-
 Names: TypeAlias = "Mapping[str, Bearer]"
-
 """The known names, in one spelling and lower case, and whose they are."""
 
 
@@ -165,9 +158,7 @@ def _series(fields: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
 
 
 _SIGNS = lazy_pattern(r"[\"'`「」『』()!?。.,~*]|(?<=[\u3400-\u9fff]) | (?=[\u3400-\u9fff])")
-
 _MIXED = lazy_pattern(r"([\u3400-\u9fff]{2,4})([a-z0-9][a-z0-9 +.-]{0,30})")
-
 """A maker in Chinese before a model in letters, which people also write in letters."""
 
 
@@ -219,7 +210,6 @@ def _stem(word: str) -> str:
 
 
 _ENDING = lazy_pattern(r"(?<=[a-z]{3})(?:ing|ers?|es|ed|e|s)\Z")
-
 _MIN_HAN = 2
 
 
@@ -232,7 +222,6 @@ def _concepts() -> dict[str, str]:
 
 
 _FILE = "statements.toml"
-
 _NO_TIME = lazy_pattern(r" ?(?:\(\)|（）)")
 
 

@@ -35,11 +35,8 @@ if TYPE_CHECKING:
 
 
 HISTORY_TAG = "conversation_history"
-
 MEMORY_TAG = "long_term_memory"
-
 _NEVER = datetime.min.replace(tzinfo=UTC)
-
 SPEAKERS = {"user": "User", "assistant": "Assistant", "tool": "Tool"}
 
 
@@ -114,16 +111,11 @@ def _speech_of(message: Message) -> str:
 
 
 MANNER = "manner"
-
 """The slot of what the user says about how to be answered."""
-
 MANNER_HEADING = "## How the user wants to be answered"
-
 # An id that somebody wrote into the file by hand may hold anything.
 _PLAIN_ID = lazy_pattern(r"[A-Za-z0-9_-]{1,40}+")
-
 _STAMP = lazy_pattern(rf"\s*+\[\d{{4}}-\d\d-\d\d (?P<id>{_PLAIN_ID.pattern})\]\s*+\Z")
-
 _STAMP_CHARS = 100
 
 
@@ -213,16 +205,11 @@ def _day(moment: datetime, zone: tzinfo) -> str:
 
 
 MOST_TERMS = 32
-
 END_CHARS = 500
-
 _COMMON_SHARE = 10
-
 """A word that more than one in so many facts hold says too little to be looked for."""
-
 # What is longer than any ending of a word: what begins like it is another one.
 _LONGER = lazy_pattern("[a-z0-9]{5}")
-
 _BETWEEN = "\0"
 
 # To fold ten thousand facts takes most of the time, and from turn to turn they stay the same.

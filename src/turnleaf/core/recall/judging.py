@@ -40,43 +40,24 @@ if TYPE_CHECKING:
 
 
 NEAR = 0.6
-
 """What it counts that a passage speaks of something near to what is asked."""
-
 HALF_SOUGHT = 0.3
-
 """What it counts that a passage names what is sought without saying which one it is."""
-
 UNKNOWN_WEIGHT = 0.5
-
 """What a word weighs that is in no passage, or that people say in many other ways."""
-
 ENOUGH_WORDS = 0.5
-
 """The share of a question that a passage must hold to answer it by its words."""
-
 MORE_WORDS = 0.55
-
 """The share where some of the question is unknown, and the rest could be about anything."""
-
 ENOUGH_MEANING = 0.08
-
 """The nearness from which a passage answers by its meaning."""
-
 SURE_MEANING = 0.27
-
 MANY_WORDS = 0.4
-
 """From this nearness and share on it answers although something that is asked for is not in it."""
-
 LEAST_MEANING = -0.02
-
 STANDS_OUT = 0.07
-
 """A passage that is this much nearer than all others answers from a lower nearness on."""
-
 _MOST_ALIKE = 2
-
 """A fact and the message that it rests on are about as near."""
 
 
@@ -232,7 +213,6 @@ def _weigh(question: Question, held: Sequence[Sequence[float]]) -> list[float]:
 
 
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
-
 _SOME_DAY = datetime(2000, 1, 1, tzinfo=UTC)
 
 

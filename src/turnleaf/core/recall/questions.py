@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 
 MAX_WORDS = 4
-
 PARTS = ("words", "kinds", "near", "unless")
 
 MAX_WORD_CHARS = 8
@@ -162,13 +161,9 @@ def _named_things() -> Iterator[tuple[str, Meaning]]:
 _HAN = lazy_pattern("[\u3400-\u9fff]")
 
 FILE = "statements.toml"
-
 STRANGER = "?"
-
 """Who owns a statement about somebody that nothing is known of."""
-
 _LEAD_CHARS = 40
-
 _PAIR = 2
 
 
@@ -295,13 +290,9 @@ def _name_pattern(name: str) -> re.Pattern[str]:
 
 
 KINDS = ("time", "place", "person", "number", "often", "age")
-
 MAX_CHARS = 400
-
 """Of a longer text the end asks."""
-
 _LAST_WORD = lazy_pattern(r"([a-z0-9][a-z0-9-]*) \Z")
-
 _NAME = lazy_pattern(r"(?<=[a-z,'’0-9] )(?-i:[A-Z])[a-zA-Z]{2,20}")
 
 

@@ -21,39 +21,31 @@ from turnleaf.core.patterns import lazy_pattern
 from turnleaf.errors import CorruptFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from datetime import date
+
+    from turnleaf.core.markdown import MarkdownPage
+    from turnleaf.core.memories import Memory
+
+    DayOf = Callable[[datetime], str]
 
 
 PIECE_COLUMNS = 400
-
 WHOLE_COLUMNS = 600
-
 MOST_PIECES = 64
-
 CONTEXT_COLUMNS = 200
-
 LEAST_CONTEXT_COLUMNS = 80
-
 """What stands on each side of a text may be as long as the text, or at least so long."""
-
 PART_COLUMNS = 560  # with a name before it no more than is embedded whole
-
 SMALL_PART_COLUMNS = 280
-
 """What the parts of a paragraph have that is longer than a large one."""
-
 FEW_COLUMNS = 80
-
 """Paragraphs with fewer are joined, up to twice as many."""
 
 _WIDE = lazy_pattern("[\u2e80-\U000323af]")
-
 _LINE = lazy_pattern(r"[^\n]*+(?:\n\s*+|$)")
-
 _PARAGRAPH = lazy_pattern(r"(?:[^\n]++|\n(?![^\S\n]*+\n))*+(?:\n\s*+|$)")
-
 _HEADING = lazy_pattern(r"^\s*+#|[:：][\s*_]*+$")
-
 _SENTENCE = lazy_pattern(r"[^\n。！？.!?]*+(?:[\n。！？]++|[.!?]++|$)\s*+")
 
 
@@ -183,25 +175,12 @@ def _columns(text: str) -> int:
     return len(text) if text.isascii() else len(text) + len(_WIDE.findall(text))
 
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from datetime import date
-
-    from turnleaf.core.markdown import MarkdownPage
-    from turnleaf.core.memories import Memory
-
-    DayOf = Callable[[datetime], str]
-
 PROSE_CHARS = 1200
-
 LONGEST = 8000
-
 CLOSE = timedelta(minutes=30)
-
 """How long after a message the next one is still said beside it."""
 
 _SEARCHED_ROLES = ("user", "assistant", "tool")
-
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
 

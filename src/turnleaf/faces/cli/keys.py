@@ -16,7 +16,7 @@ from turnleaf.faces.cli.terminal import show_table
 from turnleaf.llm.addresses import checked_key, checked_url
 from turnleaf.llm.models import find_url
 from turnleaf.model_keys import find_key, read_stored_keys
-from turnleaf.store.files.key_file import remove_key, store_key
+from turnleaf.store.files.config import remove_key, store_key
 
 if TYPE_CHECKING:
     from turnleaf.settings import Settings

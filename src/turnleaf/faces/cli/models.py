@@ -17,7 +17,7 @@ from turnleaf.llm.models import describe, describe_destinations, find_model, fin
 from turnleaf.llm.trials import try_model
 from turnleaf.model_keys import find_key
 from turnleaf.settings import find_setting
-from turnleaf.store.files.key_file import remove_key, store_key
+from turnleaf.store.files.config import remove_key, store_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -21,7 +21,7 @@ from turnleaf.llm.models import choose_model, describe_destinations, find_model,
 from turnleaf.llm.trials import try_model
 from turnleaf.model_keys import KeySource, find_key
 from turnleaf.settings import Settings
-from turnleaf.store.files.key_file import remove_key, store_key
+from turnleaf.store.files.config import remove_key, store_key
 
 router = APIRouter(prefix="/api", tags=["models"], dependencies=[JSON_ONLY])
 

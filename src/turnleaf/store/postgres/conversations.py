@@ -31,13 +31,12 @@ from turnleaf.core.times import to_millisecond
 from turnleaf.errors import NotFound
 from turnleaf.settings import Settings
 from turnleaf.store.ambient import local_day
-from turnleaf.store.files.conversations.limits import Limits, days_before
 from turnleaf.store.memory.place import in_one_step
 from turnleaf.store.memory.trees import SEARCHED_ROLES
 from turnleaf.store.postgres import trees
 from turnleaf.store.postgres.claims import AnswerClaims
 from turnleaf.store.postgres.place import SqlStore, changing
-from turnleaf.store.windows import collect_window, stop_at_silence
+from turnleaf.store.windows import Limits, collect_window, days_before, stop_at_silence
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

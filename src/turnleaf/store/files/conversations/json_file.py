@@ -17,7 +17,7 @@ from turnleaf.core.tokens import content_chars
 from turnleaf.core.window import before_again, within_limits
 from turnleaf.errors import CorruptFile
 from turnleaf.store.files import atomic
-from turnleaf.store.files.conversations.limits import days_before
+from turnleaf.store.windows import days_before
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from turnleaf.core.messages import NewMessage
-    from turnleaf.store.files.conversations.limits import Addition, Limits
+    from turnleaf.store.windows import Addition, Limits
 
 
 class JsonShelf:

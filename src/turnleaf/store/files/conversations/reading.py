@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from turnleaf.core.messages import Message
-    from turnleaf.store.files.conversations.limits import Limits
     from turnleaf.store.files.databases import Connection
-    from turnleaf.store.windows import Said
+    from turnleaf.store.windows import Limits, Said
 
 OF_KEY = "conversation = (SELECT id FROM conversations WHERE key = ?)"
 WINDOW = f"""

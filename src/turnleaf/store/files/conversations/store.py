@@ -27,10 +27,10 @@ from turnleaf.store.files.conversations import database as conversations_db
 from turnleaf.store.files.conversations import takeover
 from turnleaf.store.files.conversations.database import DatabaseShelf
 from turnleaf.store.files.conversations.json_file import JsonShelf
-from turnleaf.store.files.conversations.limits import PLAIN_ADDITION, Addition, Limits
 from turnleaf.store.files.conversations.takeover import OlderFiles, erase_from_backups, older_paths
 from turnleaf.store.files.databases import measure
 from turnleaf.store.files.examining import collect, examine_file
+from turnleaf.store.windows import PLAIN_ADDITION, Addition, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
