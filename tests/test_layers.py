@@ -50,7 +50,6 @@ MAY_KNOW_FILES = {
     # A backup is a copy of the folder; a database has tools of its own.
     "turnleaf.faces.cli.transfer": {"files.atomic", "files.backup"},
     # Keys of providers and links are the operator's, outside every data folder.
-    "turnleaf.faces.cli.keys": {"files.config"},
     "turnleaf.faces.cli.models": {"files.config"},
     "turnleaf.faces.http.models": {"files.config"},
     "turnleaf.faces.operator_links": {"files.atomic"},
@@ -75,10 +74,10 @@ MAY_NAME_FILES = {
 
 # So many lines, comments aside, and modules a package may have; lowered when something goes.
 BUDGETS = {
-    "core": (16_230, 70),
-    "faces": (13_390, 65),
-    "llm": (3_120, 18),
-    "store": (21_190, 82),
+    "core": (16_290, 70),
+    "faces": (13_360, 62),
+    "llm": (2_930, 14),
+    "store": (21_150, 82),
     "": (6_090, 25),
 }
 
@@ -105,9 +104,9 @@ MAY_LOAD_BY_NAME = {
 
 PURE = {
     "__future__", "abc", "array", "base64", "bisect", "collections", "copy", "dataclasses",
-    "datetime", "difflib", "enum", "functools", "hashlib", "heapq", "html", "itertools", "json",
-    "math", "operator", "re", "statistics", "string", "struct", "textwrap", "types", "typing",
-    "unicodedata", "urllib.parse",
+    "datetime", "difflib", "enum", "functools", "hashlib", "heapq", "html", "ipaddress",
+    "itertools", "json", "math", "operator", "re", "statistics", "string", "struct", "textwrap",
+    "types", "typing", "unicodedata", "urllib.parse",
 }  # fmt: skip
 # The package's own data files are read as its modules are.
 LOADS_DATA = "turnleaf.core.data"
