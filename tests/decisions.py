@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from turnleaf.core.learning.decisions import Decision
+from turnleaf.core.learning.queue import Decision
 
 
 def decide(content: str, key: str = "cli:session-1", **more: Any) -> Decision:  # noqa: ANN401

@@ -20,8 +20,7 @@ from tests.standins.scripted import ScriptedModel, learnt
 from turnleaf import Assistant, Message
 from turnleaf.assistant import MOST_PRIVATE
 from turnleaf.core.dialogue import Text, Usage
-from turnleaf.core.learning.decisions import Decision
-from turnleaf.core.learning.queue import Queued
+from turnleaf.core.learning.queue import Decision, Queued
 from turnleaf.core.prompt.composer import Document
 from turnleaf.errors import InvalidInput, ModelError, SettingsError, StorageError
 from turnleaf.llm.recall import RecallModel

@@ -13,8 +13,8 @@ import pytest
 from turnleaf import Assistant, ConversationStore, DailyLog, Index, MemoryStore, Message
 from turnleaf.context_search import MOST_SURROUNDED, find_context
 from turnleaf.core.keys import Reader
+from turnleaf.core.messages import NewMessage
 from turnleaf.core.search.hits import Hit
-from turnleaf.core.stored_messages import NewMessage
 from turnleaf.llm.recall import RecallModel
 
 MONDAY = date(2026, 11, 16)

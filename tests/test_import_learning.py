@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from turnleaf import Assistant, Message
-from turnleaf.core.stored_messages import NewMessage, TreeNode
+from turnleaf.core.messages import NewMessage, TreeNode
 from turnleaf.errors import ModelError
 from turnleaf.import_learning import ImportLearning
 

@@ -9,9 +9,12 @@ if TYPE_CHECKING:
     from turnleaf.core.keys import cli_key, schedule_key, slack_key
     from turnleaf.core.memories import Memory
     from turnleaf.core.messages import ConversationTurn, Message
-    from turnleaf.core.prompt.builders import build_prompt_with_history, build_prompt_with_memory
+    from turnleaf.core.prompt.builders import (
+        FactForm,
+        build_prompt_with_history,
+        build_prompt_with_memory,
+    )
     from turnleaf.core.prompt.composer import Document, Explanation, PromptComposer
-    from turnleaf.core.prompt.fact_text import FactForm
     from turnleaf.core.records import Record
     from turnleaf.core.search.hits import Hit
     from turnleaf.errors import (
@@ -103,7 +106,7 @@ _HOMES = {
     "Done": "turn",
     "EmbeddingError": "errors",
     "Explanation": "core.prompt.composer",
-    "FactForm": "core.prompt.fact_text",
+    "FactForm": "core.prompt.builders",
     "Hit": "core.search.hits",
     "Index": "store.files.index.index",
     "InvalidInput": "errors",

@@ -18,7 +18,7 @@ from turnleaf.core import host_events
 from turnleaf.core.keys import checked_key
 from turnleaf.core.learning.queue import Queued
 from turnleaf.core.memories import checked_text
-from turnleaf.core.stored_messages import NewMessage
+from turnleaf.core.messages import NewMessage
 from turnleaf.core.times import to_millisecond
 from turnleaf.core.tokens import prompt_budget
 from turnleaf.errors import InvalidInput, SettingsError
@@ -42,9 +42,8 @@ if TYPE_CHECKING:
     from turnleaf import memory_commands as commands
     from turnleaf import turn as turns
     from turnleaf.core.dialogue import Model
-    from turnleaf.core.messages import Message
+    from turnleaf.core.messages import Message, StoredMessage
     from turnleaf.core.prompt.composer import Document
-    from turnleaf.core.stored_messages import StoredMessage
     from turnleaf.learning import LearnedFact
     from turnleaf.settings import DataFolder, Settings
     from turnleaf.store.contracts import (

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from turnleaf.core.messages import Message
-    from turnleaf.core.stored_messages import StoredMessage
+    from turnleaf.core.messages import Message, StoredMessage
     from turnleaf.store.contracts import Conversations
 
 MOST_ALIKE = 50

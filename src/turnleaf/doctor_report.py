@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from turnleaf import __version__, search
 from turnleaf.core.examination import Diagnosis
-from turnleaf.core.plurals import pluralize
+from turnleaf.core.languages import pluralize
 from turnleaf.core.times import to_iso
 from turnleaf.errors import SettingsError, StorageError
 from turnleaf.llm import discovery, embeddings, models

@@ -17,7 +17,7 @@ from turnleaf.core.learning.extraction import (
     answer_schema,
     requests,
 )
-from turnleaf.core.learning.extraction_answers import read_answer
+from turnleaf.core.learning.proposals import read_answer
 from turnleaf.core.learning.reconciling import find_same
 from turnleaf.core.masked_facts import mask_fact
 from turnleaf.core.memories import content_id
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from turnleaf.core.dialogue import Model
     from turnleaf.core.learning.extraction import ExtractionRequest, Proposal
     from turnleaf.core.memories import Memory
-    from turnleaf.core.stored_messages import ConversationSummary
+    from turnleaf.core.messages import ConversationSummary
     from turnleaf.store.contracts import Stores
 
 IMPORTED = "import:"

@@ -14,18 +14,17 @@ from typing import TYPE_CHECKING
 
 from turnleaf.core import jsonfacts, markdown
 from turnleaf.core.changes import Source
-from turnleaf.core.imports import others
-from turnleaf.core.imports.candidates import choose_candidates, find_stated
+from turnleaf.core.imports import recognition
 from turnleaf.core.imports.recognition import (
     choose_json_reader,
     choose_lines_reader,
     is_list_of_memories,
 )
 from turnleaf.core.imports.values import FoundConversation, FoundMemory, Skipped
+from turnleaf.core.learning.findings import choose_candidates, find_stated
 from turnleaf.core.memories import Memory, content_id
-from turnleaf.core.messages import Message
+from turnleaf.core.messages import Message, NewMessage, TreeNode
 from turnleaf.core.room import Room
-from turnleaf.core.stored_messages import NewMessage, TreeNode
 from turnleaf.errors import CorruptFile, InvalidInput, MemoryFull, NotFound
 from turnleaf.store.files import atomic
 
@@ -33,9 +32,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import datetime
 
-    from turnleaf.core.imports.candidates import ProposedFact, Stated
     from turnleaf.core.imports.recognition import Reader
     from turnleaf.core.imports.values import Found, FoundMessage
+    from turnleaf.core.learning.findings import ProposedFact, Stated
     from turnleaf.core.pages import Format
     from turnleaf.store.contracts import Stores
     from turnleaf.store.exports import Export, ExportFile
@@ -170,8 +169,8 @@ class Importer:
         if file.suffix in NOTES:
             text = file.read(MAX_NOTE_BYTES).decode("utf-8-sig", "replace")
             if is_alone and file.suffix == ".txt":
-                return others.read_list_of_memories(text)
-            return iter([others.read_note(file.name, text, file.modified)])
+                return recognition.read_list_of_memories(text)
+            return iter([recognition.read_note(file.name, text, file.modified)])
         reader = self._choose_reader(file)
         if reader is None:
             kind = f"{file.suffix} files" if file.suffix else "files without an ending"

@@ -20,8 +20,7 @@ from turnleaf.core.learning.extraction import (
     answer_schema,
     requests,
 )
-from turnleaf.core.learning.extraction_answers import Reading, read_answer
-from turnleaf.core.learning.proposals import ProposalDesk
+from turnleaf.core.learning.proposals import ProposalDesk, Reading, read_answer
 from turnleaf.core.learning.queue import Unread
 from turnleaf.core.learning.reconciling import find_same, repeats, says_same
 from turnleaf.core.room import LEARNED
@@ -36,9 +35,8 @@ if TYPE_CHECKING:
 
     from turnleaf.core.changes import Change
     from turnleaf.core.dialogue import Model
-    from turnleaf.core.learning.decisions import Decision
     from turnleaf.core.learning.extraction import ExtractionRequest
-    from turnleaf.core.learning.queue import Batch, Outgoing, Queued
+    from turnleaf.core.learning.queue import Batch, Decision, Outgoing, Queued
     from turnleaf.core.memories import Memory
     from turnleaf.core.room import Room
     from turnleaf.settings import Settings

@@ -13,15 +13,14 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from turnleaf.core.model_keys import parse_keys
+from turnleaf.core.model_providers import parse_keys
 from turnleaf.errors import SettingsError
 from turnleaf.settings import find_keys_path
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from turnleaf.core.model_keys import StoredKey
-    from turnleaf.core.model_providers import ModelProvider
+    from turnleaf.core.model_providers import ModelProvider, StoredKey
     from turnleaf.settings import Settings
 
 KeySource: TypeAlias = Literal["environment", "file", "command"]

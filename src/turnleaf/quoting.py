@@ -12,17 +12,21 @@ from turnleaf.core.languages.words import find_pattern
 from turnleaf.core.learning.reconciling import find_names, holds_words
 from turnleaf.core.learning.requests import find_request
 from turnleaf.core.masked_facts import mask_fact
+from turnleaf.core.messages import TRUSTED
 from turnleaf.core.prompt.context import is_answer, place_of, shorten
-from turnleaf.core.recall.judging import Reading, judge
-from turnleaf.core.recall.meanings import meanings
-from turnleaf.core.recall.people import find_aliases, who_is, words_for
-from turnleaf.core.recall.questions import asks, read_question
-from turnleaf.core.recall.statements import find_statements
+from turnleaf.core.recall.judging import Reading, find_statements, judge
+from turnleaf.core.recall.questions import (
+    asks,
+    find_aliases,
+    meanings,
+    read_question,
+    who_is,
+    words_for,
+)
 from turnleaf.core.search.date_ranges import find_date_range
 from turnleaf.core.search.hits import PROMPT_LIMIT, Hit
 from turnleaf.core.search.small_talk import is_question, is_small_talk, says_nothing
 from turnleaf.core.search.terms import parse_query, simplify, terms
-from turnleaf.core.stored_messages import TRUSTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

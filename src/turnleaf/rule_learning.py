@@ -10,14 +10,11 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from turnleaf.core.learning.decisions import Decision
 from turnleaf.core.learning.findings import Finding, find_facts, make_finding
-from turnleaf.core.learning.queue import Sighting
+from turnleaf.core.learning.queue import Decision, Sighting
 from turnleaf.core.learning.reconciling import correct, find_names, judge, says_same
-from turnleaf.core.learning.rendering import category_of
 from turnleaf.core.learning.requests import find_meant, find_request
-from turnleaf.core.learning.slots import Correction
-from turnleaf.core.learning.values import value_key
+from turnleaf.core.learning.slots import Correction, category_of, value_key
 from turnleaf.core.masked_facts import mask_fact
 from turnleaf.core.memories import Memory
 from turnleaf.core.secrets import mask_secrets
@@ -26,9 +23,8 @@ from turnleaf.store.ambient import random_id
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
-    from turnleaf.core.learning.decisions import Action
     from turnleaf.core.learning.findings import Found
-    from turnleaf.core.learning.queue import Batch, Queued
+    from turnleaf.core.learning.queue import Action, Batch, Queued
     from turnleaf.core.learning.reconciling import Verdict
     from turnleaf.store.contracts import Facts, LearningQueue
 

@@ -19,12 +19,12 @@ from turnleaf.core.jsontext import dumps
 from turnleaf.core.keys import EVERYONE, Reader, schedule_key
 from turnleaf.core.learning.reconciling import find_same, repeats
 from turnleaf.core.masked_facts import mask_fact
+from turnleaf.core.messages import TRUSTED
 from turnleaf.core.prompt import escaping
-from turnleaf.core.prompt.fact_text import FactForm, stamped_page, without_stamp
+from turnleaf.core.prompt.builders import FactForm, stamped_page, without_stamp
 from turnleaf.core.schedules import checked_deliver
 from turnleaf.core.search.message_outcomes import note_newer
 from turnleaf.core.secrets import mask_secrets
-from turnleaf.core.stored_messages import TRUSTED
 from turnleaf.errors import InvalidInput, NotFound, TurnleafError
 from turnleaf.store.timing import checked_zone, local_zone
 

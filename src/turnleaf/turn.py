@@ -19,8 +19,9 @@ from turnleaf.core.keys import Reader
 from turnleaf.core.learning.extraction import MESSAGE_CHARS
 from turnleaf.core.learning.queue import Queued
 from turnleaf.core.learning.requests import find_request
-from turnleaf.core.messages import Message
+from turnleaf.core.messages import Message, NewMessage
 from turnleaf.core.prompt import composer as composing
+from turnleaf.core.prompt.builders import FactForm, ends_of
 from turnleaf.core.prompt.citations import (
     WITH_MARKS,
     Citations,
@@ -31,11 +32,9 @@ from turnleaf.core.prompt.citations import (
 )
 from turnleaf.core.prompt.composer import Document, Explanation, PromptComposer
 from turnleaf.core.prompt.escaping import passage
-from turnleaf.core.prompt.fact_text import FactForm, ends_of
 from turnleaf.core.room import LEARNED, Room, room_for
 from turnleaf.core.search.hits import KINDS, PROMPT_LIMIT
 from turnleaf.core.search.message_outcomes import note_newer, reason_of
-from turnleaf.core.stored_messages import NewMessage
 from turnleaf.core.times import to_millisecond
 from turnleaf.core.tokens import content_chars, has_room_for_tools, prompt_budget
 from turnleaf.core.window import before_again, within_limits

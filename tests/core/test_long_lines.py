@@ -12,16 +12,16 @@ SECONDS = 60
 IMPORTS = """
 import re
 from datetime import UTC, date, datetime
-from turnleaf.core import bullets, markdown, secrets, tokens
-from turnleaf.core.search import date_ranges, splitting, terms
+from turnleaf.core import markdown, markdown_blocks, secrets, tokens
+from turnleaf.core.search import date_ranges, passages, terms
 from turnleaf.faces.slack import texts
 from turnleaf.llm import recall
 from turnleaf.store.files import daily
 N = 1_000_000
-MARK = bullets.MARK
+MARK = markdown_blocks.COMMENT
 """
 READ = {
-    "white space at the end of a fact": 'bullets.encode("a" + " " * N + "b")',
+    "white space at the end of a fact": 'markdown_blocks.encode_bullet("a" + " " * N + "b")',
     "white space in a heading": 'markdown.parse("# a" + " " * N + "b", datetime.now(UTC))',
     "signs in a heading": 'markdown.parse("# " + " #" * N + "b", datetime.now(UTC))',
     "a line of dashes": 'markdown.parse("-" * N + "b", datetime.now(UTC))',
@@ -35,7 +35,7 @@ READ = {
     "secrets": 'secrets.mask_secrets("password is " * (N // 500) + " " * (N // 5))',
     "invisible characters": 'secrets.mask_secrets("\\u200b" * (N // 5) + "password is hunter2")',
     "accents": 'terms.find_places("a" + "\\u0301" * N + "!", {"b"})',
-    "sentences": 'splitting.pieces("a" * N + "\\n" * N)',
+    "sentences": 'passages.pieces("a" * N + "\\n" * N)',
     "times": 'date_ranges.find_date_range("since Monday " * 100 + " " * N, date(2026, 11, 16))',
     "tokens": 'tokens.estimate("哈 " * (N // 5))',
     "terms": 'terms.terms("a-" * N)',

@@ -33,7 +33,7 @@ CHILD = """
 import json, resource, sys
 from datetime import UTC, datetime
 from turnleaf.core.learning.extraction import TranscriptMessage
-from turnleaf.core.learning.extraction_answers import read_answer
+from turnleaf.core.learning.proposals import read_answer
 from turnleaf.core.learning.recogniser import read_fact, read_message
 from turnleaf.core.learning.requests import find_meant
 from turnleaf.core.memories import Memory

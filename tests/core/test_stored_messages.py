@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from turnleaf.core.messages import ROLES, Message
-from turnleaf.core.stored_messages import STATUSES, TRUSTS, NewMessage, trust_by_role
+from turnleaf.core.messages import ROLES, STATUSES, TRUSTS, Message, NewMessage, trust_by_role
 from turnleaf.errors import InvalidInput
 
 SAID = Message("user", "你好")

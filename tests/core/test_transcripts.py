@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from turnleaf.core.messages import Message
-from turnleaf.core.stored_messages import StoredMessage
+from turnleaf.core.messages import Message, StoredMessage
 from turnleaf.core.transcripts import Transcript, file_name, from_json, to_json, to_markdown
 
 BEGAN = datetime(2026, 11, 15, 8, 30, tzinfo=UTC)

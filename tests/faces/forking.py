@@ -35,7 +35,7 @@ HANG_SECONDS = 300.0
 LEFT_OUT = ("mcp", "serve", "slack")
 USED_LATER = (
     "turnleaf.assistant",
-    "turnleaf.llm.answering",
+    "turnleaf.llm.api",
     "prompt_toolkit.application",
     "rich.markdown",
 )

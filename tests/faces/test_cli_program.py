@@ -20,7 +20,7 @@ from rich.cells import cell_len
 from tests.faces.conftest import Cli
 from tests.faces.terminal import terminal
 from turnleaf import __version__
-from turnleaf.core.languages.translation import translate
+from turnleaf.core.languages.replies import translate
 from turnleaf.faces.cli import COMMANDS, make_overview
 from turnleaf.faces.cli.program import program
 from turnleaf.settings import SETTINGS

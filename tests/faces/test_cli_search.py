@@ -13,7 +13,7 @@ from tests.faces.conftest import Cli
 from tests.faces.terminal import terminal
 from tests.store.older import said, write_conversations
 from turnleaf import Message
-from turnleaf.core.stored_messages import NewMessage
+from turnleaf.core.messages import NewMessage
 from turnleaf.llm.embeddings import LocalEmbedder
 from turnleaf.settings import Settings
 

@@ -22,16 +22,7 @@ from tests.standins.chat_api import ChatApi
 from tests.standins.messages_api import MessagesApi
 from tests.standins.scripted import all_said, said_next
 from tests.torture.editors import until
-from turnleaf.core.dialogue import (
-    Event,
-    Model,
-    Prompt,
-    Text,
-    ToolCall,
-    ToolResult,
-    ToolSpec,
-    Usage,
-)
+from turnleaf.core.dialogue import Event, Model, Prompt, Text, ToolCall, ToolResult, ToolSpec, Usage
 from turnleaf.core.messages import Message
 from turnleaf.errors import ModelError, SettingsError
 from turnleaf.llm.api import ApiModel

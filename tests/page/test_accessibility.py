@@ -23,8 +23,7 @@ from tests.page.conftest import Visiting
 from tests.page.judging import complaints, is_too_wide
 from tests.page.serving import Served
 from turnleaf.core.changes import Source
-from turnleaf.core.messages import Message
-from turnleaf.core.stored_messages import NewMessage
+from turnleaf.core.messages import Message, NewMessage
 from turnleaf.settings import CONFIG_NAME
 from turnleaf.store.files.conversations.store import ConversationStore
 

@@ -25,8 +25,7 @@ from tests.page.browsing import (
 )
 from tests.page.conftest import Visiting
 from tests.page.serving import Served, lasting_port, served
-from turnleaf.core.messages import Message
-from turnleaf.core.stored_messages import NewMessage
+from turnleaf.core.messages import Message, NewMessage
 
 EXCHANGES = 200
 SHOWN_AT_FIRST = 25

@@ -16,12 +16,12 @@ from turnleaf.core.examination import (
     Diagnosis,
     Examination,
     LearningFigures,
+    Retention,
     Row,
     describe_figures,
 )
 from turnleaf.core.learning.queue import Queued
-from turnleaf.core.retention import Retention
-from turnleaf.core.stored_messages import StoredFigures
+from turnleaf.core.messages import StoredFigures
 from turnleaf.settings import DataFolder, Settings
 from turnleaf.store.ambient import local_day
 from turnleaf.store.files.config import ConfigFile

@@ -19,10 +19,9 @@ from hypothesis import strategies as st
 from tests.meanings import Meanings
 from tests.strategies import brief
 from turnleaf.core.keys import Reader
-from turnleaf.core.messages import Message
+from turnleaf.core.messages import Cursor, Feed, FeedMessage, Message
 from turnleaf.core.search.hits import PROMPT_LIMIT, Hit
 from turnleaf.core.search.ranking import Weights
-from turnleaf.core.stored_messages import Cursor, Feed, FeedMessage
 from turnleaf.store.files.conversations.store import ConversationStore
 from turnleaf.store.files.index.index import Index
 from turnleaf.store.passage_search import CANDIDATES

@@ -9,8 +9,7 @@ import pytest
 from tests.scores import known
 from turnleaf.core.search.hits import Hit
 from turnleaf.store.files.index.database import connect
-from turnleaf.store.files.index.index import Index
-from turnleaf.store.files.index.reading import typical_length
+from turnleaf.store.files.index.index import Index, typical_length
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,8 +16,7 @@ import pytest
 
 from tests.decisions import decide
 from tests.store import others
-from turnleaf.core.learning.decisions import Decision
-from turnleaf.core.learning.queue import LEASE_SECONDS, Batch, Queued
+from turnleaf.core.learning.queue import LEASE_SECONDS, Batch, Decision, Queued
 from turnleaf.core.messages import Message
 from turnleaf.errors import StorageError
 from turnleaf.store.files.backup import backup, restore

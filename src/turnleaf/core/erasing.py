@@ -11,9 +11,9 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from turnleaf.core import bullets
 from turnleaf.core.changes import TICK, trace
 from turnleaf.core.jsontext import dumps
+from turnleaf.core.markdown_blocks import encode_bullet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -77,7 +77,7 @@ def _scraps(name: str, texts: Iterable[tuple[str, str]]) -> Iterator[str]:
     yield dumps(name)
     for _, content in texts:
         yield dumps(content)[1:-1]
-        for line in filter(None, map(str.strip, bullets.encode(content, ""))):
+        for line in filter(None, map(str.strip, encode_bullet(content, ""))):
             yield line
             yield dumps(line)[1:-1]
 

@@ -1,4 +1,4 @@
-"""What an examination of the stores finds: what each of them holds, and what is wrong with it."""
+"""What stores say of themselves: for how long they keep messages, what they hold, what is wrong."""
 
 from __future__ import annotations
 
@@ -7,9 +7,45 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from turnleaf.core import schedules
-from turnleaf.core.plurals import pluralize
-from turnleaf.core.retention import Retention
+from turnleaf.core.languages import pluralize
+from turnleaf.core.languages.language import DEFAULT, choose_language
+from turnleaf.core.languages.replies import FILE, words_in
 from turnleaf.core.times import to_iso
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """For how many days a store keeps its messages; None: forever, 0: only what a window shows.
+
+    A store that cannot keep everything has only the window, whatever the days.
+    """
+
+    keeps_everything: bool
+    days: int | None = None
+
+    @property
+    def span(self) -> str:
+        """The span in a word for programs: "forever", "N days" or "window"."""
+        if not self.keeps_everything or self.days == 0:
+            return "window"
+        return "forever" if self.days is None else pluralize(self.days, "day")
+
+    def describe(self, language: str = DEFAULT) -> str:
+        """Return the span in words for people."""
+        words = words_in(language, "keeping")
+        if self.span in words:
+            return words[self.span]
+        return words["one_day"] if self.days == 1 else words["days"].format(self.days)
+
+    def announce(self, location: object, wanted: str = DEFAULT) -> str:
+        """Return in one line what is kept from now on, where, and how to change that.
+
+        That is in the language that is `wanted`, if we have it.
+        """
+        language = choose_language(wanted, FILE).name
+        said = words_in(language, "keeping")["announced"].format(self.describe(language), location)
+        return said[:1].upper() + said[1:]
+
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,8 +53,8 @@ if TYPE_CHECKING:
 
     from turnleaf.core.learning.queue import LearningProblem, Outgoing, SetAside
     from turnleaf.core.memories import Memory
+    from turnleaf.core.messages import StoredFigures
     from turnleaf.core.schedules import Schedule
-    from turnleaf.core.stored_messages import StoredFigures
 
     DayOf = Callable[[datetime], str]
 

@@ -17,8 +17,19 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, unquote
 
-from turnleaf.core import bullets
-from turnleaf.core.markdown_blocks import LINES, TAB, bare, blocks, indent, interrupts, is_blank
+from turnleaf.core.markdown_blocks import (
+    BULLET,
+    COMMENT,
+    LINES,
+    TAB,
+    bare,
+    blocks,
+    decode_bullet,
+    encode_bullet,
+    indent,
+    interrupts,
+    is_blank,
+)
 from turnleaf.core.memories import Ids, Memory, content_id, read_count, read_day, read_slot
 from turnleaf.core.pages import Shape, Splice, Tally
 from turnleaf.core.times import from_iso, to_iso
@@ -35,9 +46,7 @@ _NEVER = datetime.min.replace(tzinfo=UTC)
 
 # Possessive, and blanks only where none stand before: a run of blanks, or of what begins a comment,
 # is read once.
-_COMMENT = re.compile(
-    rf"(?:(?<![ \t])[ \t]*+)?{re.escape(bullets.MARK)}(?P<fields>[^<>]*+)(?<=--)>"
-)
+_COMMENT = re.compile(rf"(?:(?<![ \t])[ \t]*+)?{re.escape(COMMENT)}(?P<fields>[^<>]*+)(?<=--)>")
 
 
 class MarkdownFact(NamedTuple):
@@ -92,7 +101,7 @@ class MarkdownPage:
         category = memories[0].category
         at, heading_is_missing = _place(self, category)
         above = None if heading_is_missing else _fact_above(self, at)
-        marker = above.marker if above else bullets.MARKER
+        marker = above.marker if above else BULLET
         lead = [f"## {category}\n", "\n"] if heading_is_missing else []
         if at > 0 and not above and not is_blank(self.lines[at - 1]):
             lead.insert(0, "\n")
@@ -266,9 +275,9 @@ def _put_together(
     )
 
 
-def render(memory: Memory, marker: str = bullets.MARKER) -> str:
+def render(memory: Memory, marker: str = BULLET) -> str:
     """Write a fact as we do, ending in our comment."""
-    lines = bullets.encode(memory.content, marker)
+    lines = encode_bullet(memory.content, marker)
     if len(lines) == 1:
         return f"{lines[0]} {_comment(memory)}\n"
     return "\n".join([*lines, f"{' ' * len(marker)}{_comment(memory)}\n"])
@@ -276,7 +285,7 @@ def render(memory: Memory, marker: str = bullets.MARKER) -> str:
 
 def without_comments(text: str) -> str:
     """Return the page as a person reads it, for a prompt: our comments are gone."""
-    if bullets.MARK not in text:
+    if COMMENT not in text:
         return text.removeprefix(BOM)
     kept = []
     for line in LINES.findall(text.removeprefix(BOM)):
@@ -301,8 +310,8 @@ def join_edits(base: str, edited: str, onto: str, unknown_time: datetime) -> str
     """Carry a person's edit over to another version; our own facts there stay as they are."""
     before, after, there = (parse(text, unknown_time) for text in (base, edited, onto))
     units = carried_over(
-        [unit for unit in _units(before) if bullets.MARK not in unit],
-        [unit for unit in _units(after) if bullets.MARK not in unit],
+        [unit for unit in _units(before) if COMMENT not in unit],
+        [unit for unit in _units(after) if COMMENT not in unit],
         list(_units(there)),
     )
     newline = _newline(there, len(there.lines))
@@ -349,7 +358,7 @@ def _fact(
     ids: Ids,
 ) -> MarkdownFact | None:
     text = "".join(lines[block.start : block.end])
-    memory = _read_ours(text, block.width, category) if bullets.MARK in text else None
+    memory = _read_ours(text, block.width, category) if COMMENT in text else None
     is_typed = memory is None
     memory = memory or _read(text, block.width, category, unknown_time)
     if memory is None:
@@ -369,8 +378,8 @@ def _at_time(fact: MarkdownFact, time: datetime) -> MarkdownFact:
 
 
 def _marker(text: str, width: int) -> str:
-    if text.startswith(bullets.MARKER) and width == len(bullets.MARKER):
-        return bullets.MARKER
+    if text.startswith(BULLET) and width == len(BULLET):
+        return BULLET
     first = bare(LINES.findall(text)[0])
     return first.expandtabs(TAB)[:width].ljust(width)
 
@@ -383,10 +392,10 @@ def _read_ours(text: str, width: int, category: str | None) -> Memory | None:
 
 
 def _read(text: str, width: int, category: str | None, unknown_time: datetime) -> Memory | None:
-    comments = list(_COMMENT.finditer(text)) if bullets.MARK in text else []
+    comments = list(_COMMENT.finditer(text)) if COMMENT in text else []
     fields = _fields(comments[-1]["fields"].removesuffix("--")) if comments else {}
     shown = [bare(line) for line in LINES.findall(without_comments(text))]
-    content = bullets.decode(shown, width) if shown else ""
+    content = decode_bullet(shown, width) if shown else ""
     if not content.strip():
         return None
     created = _time(fields.get("created"), unknown_time)
@@ -419,7 +428,7 @@ def _comment(memory: Memory) -> str:
     if memory.pinned:
         fields["pinned"] = "yes"
     written = (f"{name}={_encode_value(value)}" for name, value in fields.items())
-    return f"{bullets.MARK}{' '.join(written)} -->"
+    return f"{COMMENT}{' '.join(written)} -->"
 
 
 def _encode_value(value: str) -> str:

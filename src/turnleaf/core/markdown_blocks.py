@@ -1,7 +1,11 @@
-"""Where the blocks of a Markdown page begin and end, as CommonMark sees them.
+"""Where the blocks of a Markdown page begin and end, as CommonMark sees them; texts as bullets.
 
 Only what decides which lines are top-level bullets and headings: list items with what belongs to
 them, code fences, HTML blocks.
+
+Any text can be a bullet that a person can read, and is read back exactly. Its lines stand below
+each other, indented. The few characters that Markdown or an editor would take for something else
+are written as numeric entities, which Markdown shows as the characters they stand for.
 """
 
 from __future__ import annotations
@@ -9,11 +13,62 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from turnleaf.core import bullets
 from turnleaf.core.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+COMMENT = "<!-- turnleaf "
+
+BULLET = "- "
+
+# Exactly these are read back: what else looks like an entity is the user's own text.
+_CODES = "9|10|13|32|38|42|45|60|95"
+_ENTITY = lazy_pattern(rf"&#({_CODES});")
+_EDGES = " \t\n"
+_RULE_LIKE = lazy_pattern(r"\A[-*_](?:[ \t]*+[-*_])*+[ \t]*+(?:\n|\Z)")
+
+
+def encode_bullet(text: str, marker: str = BULLET) -> list[str]:
+    """Return the lines of a bullet, without line endings, indented as its marker is wide."""
+    safe = _ENTITY.sub(r"&#38;#\1;", text).replace("\r", "&#13;")
+    safe = safe.replace(COMMENT, f"&#60;{COMMENT[1:]}")
+    safe = _escape_edges(safe)
+    if _RULE_LIKE.match(safe):
+        safe = _entity(safe[0]) + safe[1:]
+    first, *others = safe.split("\n")
+    indent = " " * len(marker)
+    return [marker + first, *(indent + line if line else "" for line in others)]
+
+
+def decode_bullet(lines: list[str], width: int) -> str:
+    """Read a bullet's lines; `width` is how far its text is indented."""
+    first = lines[0].lstrip(" \t")[1:].lstrip(" \t")
+    others = [_outdent_text(line, width) for line in lines[1:]]
+    text = "\n".join([first, *others]).strip(" \t\n")
+    return _ENTITY.sub(lambda entity: chr(int(entity[1])), text)
+
+
+def _escape_edges(text: str) -> str:
+    """Write the white space that a text begins and ends with as entities."""
+    body = text.lstrip(_EDGES)
+    start = text[: len(text) - len(body)]
+    end = body[len(body.rstrip(_EDGES)) :]
+    inner = body[: len(body) - len(end)]
+    return "".join((*map(_entity, start), inner, *map(_entity, end)))
+
+
+def _entity(char: str) -> str:
+    return f"&#{ord(char)};"
+
+
+def _outdent_text(line: str, width: int) -> str:
+    if line.startswith("\t"):
+        return line[1:]
+    spaces = len(line) - len(line.lstrip(" "))
+    return line[min(spaces, width) :]
+
 
 CODE_INDENT = 4
 TAB = 4
@@ -71,7 +126,7 @@ def blocks(lines: list[str], start: int = 0) -> Iterator[Block]:
     while index < len(lines):
         # The quick way for what a memory mostly holds; it gives what the general one below would.
         if _is_one_line_fact(lines, index):
-            yield Block(index, index + 1, index + 1, len(bullets.MARKER))
+            yield Block(index, index + 1, index + 1, len(BULLET))
             index, in_paragraph = index + 1, False
             continue
         line = bare(lines[index])
@@ -109,10 +164,10 @@ def _is_one_line_fact(lines: list[str], index: int) -> bool:
     """Whether a line is a bullet with another one below it, as most lines of a memory are."""
     line = lines[index]
     return (
-        line.startswith(bullets.MARKER)
+        line.startswith(BULLET)
         and line[2:3] not in _BEGINS_MORE
         and index + 1 < len(lines)
-        and lines[index + 1].startswith(bullets.MARKER)
+        and lines[index + 1].startswith(BULLET)
     )
 
 

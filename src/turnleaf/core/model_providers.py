@@ -1,9 +1,21 @@
-"""Who serves models: names, addresses and the variables of their keys, in one table."""
+"""Who serves models: names, addresses and keys, in one table, and the keys that a file has.
+
+Addresses and keys are checked before they are used or shown.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+import ipaddress
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from urllib.parse import urlsplit
+
+from turnleaf.errors import SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 
 WireFormat: TypeAlias = Literal["anthropic", "openai"]
 
@@ -73,3 +85,88 @@ def find_provider(model: str | None) -> ModelProvider | None:
     """Return the provider of a model by its name; None for one that no server is asked for."""
     kind, _, name = (model or "").partition(":")
     return PROVIDERS.get(kind) if name else None
+
+
+_PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True, slots=True)
+class StoredKey:
+    """A key, or the command that prints it, and the address that it may be sent to."""
+
+    address: str
+    key: str | None = field(default=None, repr=False)
+    command: str | None = None
+
+    def is_for(self, url: str) -> bool:
+        """Whether a server may be sent it: the one that it was set for, and no other."""
+        return find_server(self.address) == find_server(url)
+
+
+def find_server(url: str) -> tuple[str, str, int | None]:
+    """Return what of an address decides who answers: scheme, host and port."""
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname or "", parts.port or _PORTS.get(parts.scheme)
+
+
+def parse_keys(data: bytes) -> dict[str, StoredKey]:
+    """Return the keys of a file by provider; raise ValueError for what is no such file."""
+    found = json.loads(data.decode("utf-8-sig"))
+    if not isinstance(found, dict):
+        raise ValueError
+    return {name: _parse_key(entry) for name, entry in found.items()}
+
+
+def _parse_key(entry: object) -> StoredKey:
+    if not isinstance(entry, dict) or set(entry) - {"address", "key", "command"}:
+        raise ValueError
+    address, key, command = (entry.get(name) for name in ("address", "key", "command"))
+    has_one = isinstance(key, str) != isinstance(command, str)
+    if not isinstance(address, str) or not has_one:
+        raise ValueError
+    return StoredKey(address, key, command)
+
+
+def serialize_keys(keys: Mapping[str, StoredKey]) -> bytes:
+    """Return the content of a file of keys."""
+    return f"{json.dumps({name: _to_json(key) for name, key in keys.items()}, indent=2)}\n".encode()
+
+
+def _to_json(stored: StoredKey) -> dict[str, Any]:
+    record = {"address": stored.address, "key": stored.key, "command": stored.command}
+    return {name: value for name, value in record.items() if value is not None}
+
+
+def checked_url(url: str, variable: str) -> str:
+    """Check an address; what may hold a secret is refused, as it would be shown."""
+    try:
+        parts = urlsplit(url)
+        is_good = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_good = False
+    else:
+        is_good &= parts.scheme in {"http", "https"} and not {"@", "?", "#"} & set(url)
+    if not is_good or not url.isascii() or not url.isprintable() or " " in url:
+        raise SettingsError(
+            f"{variable} must be an address such as http://localhost:11434/v1, without a name,"
+            " a password or a question mark in it; correct it or remove it"
+        )
+    return url.rstrip("/")
+
+
+def checked_key(key: str | None, variable: str) -> str | None:
+    """Refuse a key that no header can hold, before an error of a library shows it."""
+    if key and not (key.isascii() and key.isprintable()):
+        raise SettingsError(
+            f"{variable} has a character that no key has, such as a line break; copy it anew"
+        )
+    return key
+
+
+def is_on_loopback(url: str) -> bool:
+    """Whether an address is on this machine."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
+from turnleaf.core.languages import pluralize
 from turnleaf.core.memories import checked_text
 from turnleaf.core.patterns import lazy_pattern
-from turnleaf.core.plurals import pluralize
 from turnleaf.core.times import from_iso, to_iso
 from turnleaf.errors import InvalidInput
 

@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING, Any
 from turnleaf.core import messages
 from turnleaf.core.languages.language import DEFAULT
 from turnleaf.core.languages.replies import choose_words, words_in
+from turnleaf.core.messages import StoredMessage
 from turnleaf.core.patterns import lazy_pattern
-from turnleaf.core.stored_messages import StoredMessage
 from turnleaf.core.times import from_iso, to_iso
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from turnleaf.core.messages import Message
-    from turnleaf.core.stored_messages import ConversationSummary
+    from turnleaf.core.messages import ConversationSummary, Message
 
 FORMATS = {"markdown": "md", "json": "json"}
 """The formats of an export, and how the names of such files end."""

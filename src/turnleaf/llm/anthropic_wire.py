@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from turnleaf.core.json_forms import request_form
-from turnleaf.llm.failures import classify_refusal
+from turnleaf.core.dialogue import request_form
+from turnleaf.llm.http_calls import classify_refusal
 from turnleaf.llm.wire import Called, Response, Returned, Said
 
 if TYPE_CHECKING:

@@ -11,14 +11,7 @@ import os
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from turnleaf.core.dialogue import (
-    SILENCE_SECONDS,
-    Silence,
-    Text,
-    ToolCall,
-    ToolResult,
-    Usage,
-)
+from turnleaf.core.dialogue import SILENCE_SECONDS, Silence, Text, ToolCall, ToolResult, Usage
 from turnleaf.errors import InvalidInput, ModelError
 from turnleaf.installation import advise_install
 from turnleaf.llm.processes import nameless_file, running

@@ -11,9 +11,9 @@ from http.client import HTTPException
 from typing import TYPE_CHECKING, Any
 from urllib.request import Request
 
+from turnleaf.core.model_providers import checked_key, checked_url
 from turnleaf.core.search.vectors import pack, prepare_text
 from turnleaf.errors import EmbeddingError
-from turnleaf.llm.addresses import checked_key, checked_url
 from turnleaf.llm.http_calls import make_opener
 
 if TYPE_CHECKING:

@@ -1,26 +1,191 @@
-"""HTTP requests to a server of models, one at a time, that can be stopped from outside.
+"""HTTP requests to a server of models, that can be stopped from outside, and why one failed.
 
-Nothing is sent to where a server redirects, and no proxy stands before loopback.
+Nothing is sent to where a server redirects, and no proxy stands before loopback. Failures are of a
+few kinds, each with what to do about it. What a server answers may hold the key that it was sent,
+so a detail is shown without it.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import re
 import socket
+import ssl
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from urllib.request import HTTPHandler, HTTPSHandler, OpenerDirector, ProxyHandler, Request
 
-from turnleaf.llm.addresses import is_on_loopback
-from turnleaf.llm.failures import CallFailure, classify_refusal, find_reason
+from turnleaf.core.model_providers import is_on_loopback
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping, Sequence
     from urllib.request import BaseHandler
+
+    from turnleaf.llm.wire import Endpoint
+
+
+FailureKind: TypeAlias = Literal[
+    "no-key", "key-refused", "unreachable", "model-unknown", "rate-limit", "no-credit",
+    "context-too-small", "too-slow", "broken-off", "server-fault", "unexpected",
+]  # fmt: skip
+
+_MAX_DETAIL_CHARS = 200
+_FORMAT_STATUSES = frozenset({400, 404, 422, 500, 501})
+"""How servers refuse a request for JSON: some call the unknown field a fault of their own."""
+_NOT_ABOUT_FORMAT = frozenset({"key-refused", "context-too-small", "no-credit"})
+_TOO_LONG = re.compile(
+    r"context_length_exceeded|maximum context length|prompt is too long"
+    r"|exceeds? the (?:available |model'?s? )?context|context (?:size|window|length) exceeded"
+    r"|input is too long",
+    re.IGNORECASE,
+)
+_NO_CREDIT = re.compile(
+    r"insufficient_quota|billing_error|credit balance is too low", re.IGNORECASE
+)
+_BAD_KEY = re.compile(
+    r"invalid_api_key|authentication_error|permission_error"
+    r"|(?:invalid|incorrect) api key|api key (?:not valid|is invalid|not found)",
+    re.IGNORECASE,
+)
+_NO_MODEL = re.compile(r"model_not_found|not_found_error", re.IGNORECASE)
+_BY_WORDS: tuple[tuple[re.Pattern[str], FailureKind], ...] = (
+    (_TOO_LONG, "context-too-small"),
+    (_NO_CREDIT, "no-credit"),
+    (_BAD_KEY, "key-refused"),
+    (_NO_MODEL, "model-unknown"),
+)
+_BY_STATUS: dict[int, FailureKind] = {
+    HTTPStatus.UNAUTHORIZED: "key-refused",
+    HTTPStatus.PAYMENT_REQUIRED: "no-credit",
+    HTTPStatus.FORBIDDEN: "key-refused",
+    HTTPStatus.NOT_FOUND: "model-unknown",
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "context-too-small",
+    HTTPStatus.TOO_MANY_REQUESTS: "rate-limit",
+}
+_EXPLANATIONS: dict[FailureKind, tuple[str, str]] = {
+    "no-key": ("needs a key", "set {variable}"),
+    "key-refused": ("does not let us in ({detail})", "check {variable}"),
+    "unreachable": ("cannot be reached ({detail})", "{reach}"),
+    "model-unknown": ("has no model {model!r} ({detail})", "{other_model}"),
+    "no-credit": ("says that the account is used up ({detail})", "look at your account there"),
+    "rate-limit": ("takes no more requests for now (429){wait}", "try again later"),
+    "context-too-small": (
+        "cannot read that much at once ({detail})",
+        "begin a new conversation, or set PROMPT_MAX_TOKENS lower",
+    ),
+    "too-slow": ("said nothing for {seconds}", "try again, or set CLAUDE_TIMEOUT_MS higher"),
+    "broken-off": ("broke off its answer ({detail})", "try again"),
+    "server-fault": ("is in trouble of its own ({detail})", "try again in a few minutes"),
+    "unexpected": (
+        "did not answer as it should ({detail})",
+        "try again, and if it stays so check TURNLEAF_MODEL and TURNLEAF_MODEL_URL",
+    ),
+}
+
+
+@dataclass(eq=False)
+class CallFailure(Exception):
+    """A call did not succeed; what is caught here becomes a ModelError."""
+
+    kind: FailureKind
+    detail: str = ""
+    status: int | None = None
+    retry_after: float | None = None
+
+    @property
+    def may_refuse_format(self) -> bool:
+        """Whether it may be due to the format that JSON was asked for in.
+
+        Only a request without it can tell whether it is.
+        """
+        return self.status in _FORMAT_STATUSES and self.kind not in _NOT_ABOUT_FORMAT
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether asking again in a moment may help: nothing of an answer had come."""
+        return self.status is not None and self.kind in {"rate-limit", "server-fault"}
+
+
+def classify_refusal(status: int, body: object, retry_after: float | None = None) -> CallFailure:
+    """Return the failure that a status and what came with it stand for."""
+    said = _find_error(body)
+    codes = [str(said[name]) for name in ("type", "code", "status") if said.get(name)]
+    text = str(said.get("message") or "")
+    words = " ".join([*codes, text])
+    return CallFailure(_classify(status, words), text or "it says nothing", status, retry_after)
+
+
+def _classify(status: int, words: str) -> FailureKind:
+    if status < HTTPStatus.INTERNAL_SERVER_ERROR or _TOO_LONG.search(words):
+        for pattern, kind in _BY_WORDS:
+            if pattern.search(words):
+                return kind
+    is_fault = status >= HTTPStatus.INTERNAL_SERVER_ERROR
+    return "server-fault" if is_fault else _BY_STATUS.get(status, "unexpected")
+
+
+def _find_error(body: object) -> dict[str, Any]:
+    """Return what a server says of an error, in whichever of the usual forms it does."""
+    # Gemini wraps its error in a list.
+    found = body[0] if isinstance(body, list) and body else body
+    inner = found.get("error", found) if isinstance(found, dict) else found
+    return inner if isinstance(inner, dict) else {"message": inner or ""}
+
+
+def explain(failure: CallFailure, endpoint: Endpoint) -> str:
+    """Return what happened, and what to do."""
+    asked, key = failure.retry_after, endpoint.api_key
+    said = failure.detail.replace(key, "…") if key else failure.detail
+    status = f"{failure.status}: " if failure.status else ""
+    happened = "; ".join(_EXPLANATIONS[failure.kind]).format(
+        detail=status + brief(said),
+        model=endpoint.model,
+        variable=endpoint.variable,
+        seconds=f"{endpoint.timeout_seconds:g} s",
+        wait=f", and asks to wait {asked:.0f} s" if asked else "",
+        other_model=_other_model(endpoint),
+        reach=_how_to_reach(endpoint),
+    )
+    return f"{endpoint.url} {happened}"
+
+
+def _other_model(endpoint: Endpoint) -> str:
+    if endpoint.provider.name == "ollama":
+        return f"run `ollama pull {endpoint.model}`, or set TURNLEAF_MODEL to a model that is there"
+    return (
+        "set TURNLEAF_MODEL to a model that is there, and TURNLEAF_MODEL_URL, if you use it, to an"
+        " address such as http://localhost:11434/v1"
+    )
+
+
+def _how_to_reach(endpoint: Endpoint) -> str:
+    if endpoint.provider.name == "ollama":
+        return "start Ollama with `ollama serve`, or set TURNLEAF_MODEL to another model"
+    return "check the network, and TURNLEAF_MODEL_URL if you use it"
+
+
+def find_reason(error: BaseException) -> str:
+    """Return why nothing came back, in the words of the system where it has some."""
+    cause = getattr(error, "reason", None)
+    seen = cause if isinstance(cause, BaseException) else error
+    if isinstance(seen, ssl.SSLError):
+        return str(getattr(seen, "verify_message", "") or seen.reason or seen)
+    if isinstance(seen, OSError) and seen.errno:
+        return os.strerror(seen.errno) if seen.errno > 0 else str(seen.strerror)
+    return brief(str(seen)) or type(seen).__name__
+
+
+def brief(text: str) -> str:
+    """Return the beginning of a text on one line."""
+    printable = "".join(char if char.isprintable() else " " for char in text)
+    return " ".join(printable.split())[:_MAX_DETAIL_CHARS]
+
 
 _CONNECT_SECONDS = 10.0
 _MAX_ERROR_BYTES = 64 * 1024

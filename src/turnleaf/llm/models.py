@@ -8,10 +8,9 @@ from shutil import which
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from turnleaf.core.model_providers import PROVIDERS, find_provider
+from turnleaf.core.model_providers import PROVIDERS, find_provider, is_on_loopback
 from turnleaf.core.setting_kinds import MODELS
 from turnleaf.errors import SettingsError
-from turnleaf.llm.addresses import is_on_loopback
 from turnleaf.model_keys import find_key
 from turnleaf.settings import ENVIRONMENT, find_base_url, find_program_folders
 

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from turnleaf.core.changes import Change, Source
     from turnleaf.core.examination import Examination, Place
     from turnleaf.core.keys import Reader
-    from turnleaf.core.learning.decisions import Decision
     from turnleaf.core.learning.queue import (
         Batch,
+        Decision,
         LearningProblem,
         Outgoing,
         Queued,
@@ -43,22 +43,23 @@ if TYPE_CHECKING:
         Unread,
     )
     from turnleaf.core.memories import Memory, MemoryView, OrKept, Remembered, Written
-    from turnleaf.core.messages import Content, Message
+    from turnleaf.core.messages import (
+        Content,
+        ConversationSummary,
+        Cursor,
+        Feed,
+        Message,
+        NewMessage,
+        StoredFigures,
+        StoredMessage,
+        TreeNode,
+    )
     from turnleaf.core.records import Record
     from turnleaf.core.room import Room
     from turnleaf.core.schedules import Run, Schedule
     from turnleaf.core.search.hits import Hit
     from turnleaf.core.search.ranking import Weights
     from turnleaf.core.search.vectors import Embedder
-    from turnleaf.core.stored_messages import (
-        ConversationSummary,
-        Cursor,
-        Feed,
-        NewMessage,
-        StoredFigures,
-        StoredMessage,
-        TreeNode,
-    )
     from turnleaf.settings import DataFolder, Settings
 
     Claimed = list[tuple[Schedule, Run]]
@@ -136,7 +137,7 @@ class Conversations(Examined, Protocol):
         """Add messages in one step, in their order; return their ids, which last and grow.
 
         A message without a time gets the present one. A bare `Message` has the status "complete",
-        and the trust of its role (`core.stored_messages.trust_by_role`), as has a `NewMessage`
+        and the trust of its role (`core.messages.trust_by_role`), as has a `NewMessage`
         without one. No messages are no conversation: [] is returned and nothing is made. Raise
         InvalidInput for what JSON cannot hold.
 
@@ -601,7 +602,7 @@ class DailyNotes(Examined, Protocol):
     """What was noted on each day, in the zone of the clock: the day of the person.
 
     A day reads "# 2026-11-15", an empty line, and for each note, in the order in which they were
-    made, what `core.bullets.encode` makes of the time and the note: "- 23:59 met Ann".
+    made, what `encode_bullet` makes of the time and the note: "- 23:59 met Ann".
     """
 
     @property

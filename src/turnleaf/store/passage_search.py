@@ -12,13 +12,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from turnleaf.core.keys import can_read
+from turnleaf.core.messages import TRUSTED
 from turnleaf.core.search import ranking
 from turnleaf.core.search.hits import PROMPT_LIMIT, Hit
 from turnleaf.core.search.passages import Passage
 from turnleaf.core.search.ranking import HeldWords, Near
 from turnleaf.core.search.small_talk import says_nothing
 from turnleaf.core.search.terms import affordable, date_terms, named_dates, terms
-from turnleaf.core.stored_messages import TRUSTED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

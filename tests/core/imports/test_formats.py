@@ -10,7 +10,7 @@ import pytest
 
 from tests import imports as samples
 from tests.growth import grows_with_its_text
-from turnleaf.core.imports import chatgpt, claude_ai, coding, gemini, others
+from turnleaf.core.imports import formats, recognition
 from turnleaf.core.imports.recognition import choose_json_reader, choose_lines_reader
 from turnleaf.core.imports.values import (
     Found,
@@ -46,7 +46,7 @@ def skipped_in(found: Iterable[Found]) -> dict[str, int]:
 
 
 def test_chatgpt_shows_the_path_to_the_current_node_and_keeps_the_other_branch() -> None:
-    talk = talk_in(chatgpt.read_conversation(samples.chatgpt()[0]))
+    talk = talk_in(formats.read_chatgpt_conversation(samples.chatgpt()[0]))
     assert talk.key == "import:chatgpt:c1"
     assert talk.title == "Lamps"
     assert shown(talk) == [
@@ -59,7 +59,7 @@ def test_chatgpt_shows_the_path_to_the_current_node_and_keeps_the_other_branch()
 
 
 def test_chatgpt_s_bio_and_its_list_of_memories_are_saved_memories() -> None:
-    found = list(chatgpt.read_conversation(samples.chatgpt()[0]))
+    found = list(formats.read_chatgpt_conversation(samples.chatgpt()[0]))
     assert memories_in(found) == [
         "The user's lamp is called 小明.",
         "Is allergic to peanuts.",
@@ -70,13 +70,13 @@ def test_chatgpt_s_bio_and_its_list_of_memories_are_saved_memories() -> None:
 
 
 def test_chatgpt_counts_what_it_leaves_out() -> None:
-    assert skipped_in(chatgpt.read_conversation(samples.chatgpt()[0])) == {
+    assert skipped_in(formats.read_chatgpt_conversation(samples.chatgpt()[0])) == {
         "tool calls and tool results": 1,
     }
 
 
 def test_claude_messages_follow_each_other_and_attachments_are_counted() -> None:
-    found = list(claude_ai.read_conversation(samples.claude()[0]))
+    found = list(formats.read_claude_conversation(samples.claude()[0]))
     assert shown(talk_in(found)) == [
         ("user", "My dog is called Max."),
         ("assistant", "A good name."),
@@ -86,28 +86,28 @@ def test_claude_messages_follow_each_other_and_attachments_are_counted() -> None
 
 
 def test_claude_branches_follow_the_parents_that_newer_exports_name() -> None:
-    top = claude_ai.NO_PARENT
+    top = formats.NO_PARENT
     messages = [
         samples.claude_message("m1", "human", "one", parent_message_uuid=top),
         samples.claude_message("m2", "assistant", "two", parent_message_uuid="m1"),
         samples.claude_message("m3", "assistant", "other two", parent_message_uuid="m1"),
     ]
-    talk = talk_in(claude_ai.read_conversation({"uuid": "u", "chat_messages": messages}))
+    talk = talk_in(formats.read_claude_conversation({"uuid": "u", "chat_messages": messages}))
     assert shown(talk) == [("user", "one"), ("assistant", "other two")]
     assert [one.parent for one in talk.messages] == [None, 0, 0]
 
 
 def test_claude_remembers_lines_and_projects_are_notes() -> None:
-    found = list(claude_ai.read_memory(samples.CLAUDE_MEMORY[0]))
+    found = list(formats.read_claude_memory(samples.CLAUDE_MEMORY[0]))
     assert memories_in(found) == ["Works as a nurse in Kaohsiung.", "喜歡爬山"]
     assert "tomatoes" in talk_in(found).messages[0].text
-    notes = list(claude_ai.read_project(samples.CLAUDE_PROJECT))
+    notes = list(formats.read_claude_project(samples.CLAUDE_PROJECT))
     trusts = [one.messages[0].trust for one in notes if isinstance(one, FoundConversation)]
     assert trusts == ["user", "document"]
 
 
 def test_gemini_s_prompts_of_a_day_are_a_conversation_in_the_order_of_time() -> None:
-    found = list(gemini.read_activity(samples.GEMINI, UTC))
+    found = list(formats.read_gemini_activity(samples.GEMINI, UTC))
     assert shown(talk_in(found)) == [
         ("user", "玉山在哪裡？"),
         ("user", "How tall is Jade Mountain?"),
@@ -118,12 +118,12 @@ def test_gemini_s_prompts_of_a_day_are_a_conversation_in_the_order_of_time() -> 
 
 def test_a_day_of_gemini_is_the_day_where_its_user_is() -> None:
     late = {**samples.GEMINI[0], "time": "2025-06-02T17:00:00Z"}
-    talk = talk_in(gemini.read_activity([late], ZoneInfo("Asia/Taipei")))
+    talk = talk_in(formats.read_gemini_activity([late], ZoneInfo("Asia/Taipei")))
     assert talk.id == "2025-06-03"
 
 
 def test_claude_code_leaves_out_commands_tools_and_side_chains() -> None:
-    found = list(coding.read_claude_code(samples.CLAUDE_CODE, "file"))
+    found = list(formats.read_claude_code(samples.CLAUDE_CODE, "file"))
     talk = talk_in(found)
     assert talk.key == "import:claude-code:s1"
     assert talk.title == "Fix the lamp"
@@ -132,18 +132,21 @@ def test_claude_code_leaves_out_commands_tools_and_side_chains() -> None:
 
 
 def test_codex_leaves_out_what_the_program_put_in() -> None:
-    talk = talk_in(coding.read_codex(samples.CODEX, "file"))
+    talk = talk_in(formats.read_codex(samples.CODEX, "file"))
     assert talk.key == "import:codex:x1"
     assert shown(talk) == [("user", "寫一個測試"), ("assistant", "Done.")]
 
 
 def test_the_memory_server_s_observations_are_understood_alone() -> None:
-    assert memories_in(others.read_graph(samples.GRAPH)) == ["Ann: likes tea", "Ann works_at Acme"]
+    assert memories_in(recognition.read_graph(samples.GRAPH)) == [
+        "Ann: likes tea",
+        "Ann works_at Acme",
+    ]
 
 
 def test_each_line_of_a_text_is_a_memory() -> None:
     text = "- Likes tea\n\n2. 住在台南\n3、養了一隻貓\n"
-    assert memories_in(others.read_list_of_memories(text)) == [
+    assert memories_in(recognition.read_list_of_memories(text)) == [
         "Likes tea",
         "住在台南",
         "養了一隻貓",
@@ -152,17 +155,20 @@ def test_each_line_of_a_text_is_a_memory() -> None:
 
 def test_a_note_is_dated_by_its_front_matter() -> None:
     text = "---\ntitle: Trip\ncreated: 2024-02-03\n---\n# Trip\n\nWe went to Hualien.\n"
-    found = others.read_note("Trip.md", text, datetime(2026, 1, 1, tzinfo=UTC))
+    found = recognition.read_note("Trip.md", text, datetime(2026, 1, 1, tzinfo=UTC))
     assert isinstance(found, FoundConversation)
     assert found.messages[0].time == datetime(2024, 2, 3, tzinfo=UTC)
     assert found.messages[0].text.startswith("# Trip")
 
 
 def test_our_own_form_needs_an_id_and_messages() -> None:
-    assert shown(talk_in(others.read_own_form(samples.OWN_FORM)))[0] == ("user", "我喜歡烏龍茶")
+    assert shown(talk_in(recognition.read_own_form(samples.OWN_FORM)))[0] == (
+        "user",
+        "我喜歡烏龍茶",
+    )
     assert not [
         one
-        for one in others.read_own_form({"messages": samples.OWN_FORM["messages"]})
+        for one in recognition.read_own_form({"messages": samples.OWN_FORM["messages"]})
         if isinstance(one, FoundConversation)
     ]
 
@@ -188,7 +194,9 @@ def test_a_circle_of_parents_ends() -> None:
         "a": samples.node("n1", "b", "user", "one"),
         "b": samples.node("n2", "a", "user", "two"),
     }
-    talk = talk_in(chatgpt.read_conversation({"id": "c", "mapping": nodes, "current_node": "b"}))
+    talk = talk_in(
+        formats.read_chatgpt_conversation({"id": "c", "mapping": nodes, "current_node": "b"})
+    )
     assert len(talk.messages) == 2
 
 
@@ -198,18 +206,20 @@ def test_a_file_of_lines_is_told_by_the_first_that_says_something() -> None:
 
 
 def read_saved(text: str) -> list[Found]:
-    content = {"content_type": chatgpt.CONTEXT, "model_set_context": text}
+    content = {"content_type": formats.CONTEXT, "model_set_context": text}
     message = {"author": {"role": "user"}, "content": content}
-    return list(chatgpt.read_conversation({"id": "c", "mapping": {"n": {"message": message}}}))
+    return list(
+        formats.read_chatgpt_conversation({"id": "c", "mapping": {"n": {"message": message}}})
+    )
 
 
 def read_answer(text: str) -> list[Found]:
     entry = {**samples.GEMINI[0], "safeHtmlItem": [{"html": text}]}
-    return list(gemini.read_activity([entry], UTC))
+    return list(formats.read_gemini_activity([entry], UTC))
 
 
 def read_remembered(text: str) -> list[Found]:
-    return list(claude_ai.read_memory({"conversations_memory": text}))
+    return list(formats.read_claude_memory({"conversations_memory": text}))
 
 
 @pytest.mark.parametrize("unit", ["\n", " ", "1", "1.", "[", "<", "<li", "*", "-", "哈", "# "])

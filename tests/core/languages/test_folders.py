@@ -29,7 +29,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 WORDS_OF_ASIA = re.compile("[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 RANGE = re.compile("\u3400-\u9fff")
 MAY_HOLD_WORDS = {
-    "core/client_tasks.py": "how the prompts of chat clients begin, whatever their user speaks",
+    "core/host_events.py": "how the prompts of chat clients begin, whatever their user speaks",
     "core/prompt/escaping.py": "names of roles and signs that a text must not imitate",
     "core/search/vectors.py": "sentences by which an embedding model is tried out",
     "core/secrets.py": "what a secret looks like: names beside formats, and all of it guards",
@@ -141,9 +141,9 @@ from turnleaf.core.learning.extraction import TranscriptMessage, Window, system_
 from turnleaf.core.languages.replies import choose_words
 from turnleaf.core.learning.dates import make_dates_absolute
 from turnleaf.core.learning.recogniser import read_message
-from turnleaf.core.learning.rendering import category_of, write_fact
+from turnleaf.core.learning.slots import category_of, write_fact
 from turnleaf.core.learning.requests import find_request
-from turnleaf.core.learning.values import value_key
+from turnleaf.core.learning.slots import value_key
 from turnleaf.core.search.small_talk import is_small_talk
 from turnleaf.core.search.date_ranges import find_date_range
 

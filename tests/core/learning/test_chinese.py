@@ -10,9 +10,14 @@ import pytest
 from turnleaf.core.languages.language import get_language
 from turnleaf.core.learning.findings import sure_facts
 from turnleaf.core.learning.recogniser import read_fact, read_message
-from turnleaf.core.learning.rendering import write_fact
-from turnleaf.core.learning.slots import Correction, Statement, Withdrawal, slots
-from turnleaf.core.learning.values import value_key
+from turnleaf.core.learning.slots import (
+    Correction,
+    Statement,
+    Withdrawal,
+    slots,
+    value_key,
+    write_fact,
+)
 from turnleaf.core.search.terms import simplify
 
 TODAY = date(2026, 11, 17)

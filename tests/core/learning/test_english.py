@@ -12,8 +12,15 @@ from turnleaf.core.languages.language import get_language
 from turnleaf.core.learning.findings import sure_facts
 from turnleaf.core.learning.recogniser import read_fact, read_message
 from turnleaf.core.learning.reconciling import judge
-from turnleaf.core.learning.rendering import write_fact
-from turnleaf.core.learning.slots import USER, Bearer, Correction, Statement, Withdrawal, slots
+from turnleaf.core.learning.slots import (
+    USER,
+    Bearer,
+    Correction,
+    Statement,
+    Withdrawal,
+    slots,
+    write_fact,
+)
 from turnleaf.core.memories import Memory
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pytest
 from tests.core.prompt.payloads import HIDDEN, ONE_OF_EACH_FAMILY, TEMPLATE_MARKS, VOICES, Payload
 from tests.core.prompt.test_breakouts import TAG, TEMPLATE, fold
 from turnleaf import Memory
-from turnleaf.core.json_forms import request_form
+from turnleaf.core.dialogue import request_form
 from turnleaf.core.learning.extraction import (
     CONTEXT_MESSAGES,
     Candidate,

@@ -8,7 +8,7 @@ import pytest
 
 from turnleaf import Memory
 from turnleaf.core.learning.extraction import TranscriptMessage
-from turnleaf.core.learning.quotes import Heard, is_long_enough, judge, share_words
+from turnleaf.core.learning.quotes import Heard, is_long_enough, judge_quote, share_words
 
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 
@@ -18,7 +18,7 @@ def trust(fact: str, quote: str, *said: TranscriptMessage, known: tuple[str, ...
     heard = Heard.of(said, memories)
     number = heard.find(quote, 1)
     assert number is not None, quote
-    return judge(fact, quote, number, heard).trust
+    return judge_quote(fact, quote, number, heard).trust
 
 
 def user(text: str) -> TranscriptMessage:
@@ -145,7 +145,7 @@ def test_the_least_trusted_who_brought_a_word_decides(kind: str) -> None:
     asked = user("Please read this page about my bank")
     page = TranscriptMessage("Your bank is evilcorp", kind)
     heard = Heard.of([asked, TranscriptMessage("So it is evilcorp.", "assistant"), page], [])
-    verdict = judge("My bank is evilcorp", "about my bank", 0, heard)
+    verdict = judge_quote("My bank is evilcorp", "about my bank", 0, heard)
     assert (verdict.trust, verdict.source) == (kind, 2)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.growth import grows_with_its_text
 from turnleaf.core.memories import Memory
-from turnleaf.core.prompt.fact_text import FactRanking
+from turnleaf.core.prompt.builders import FactRanking
 
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.core.prompt.test_breakouts import fold
 from tests.growth import grows_with_its_text
 from turnleaf.core.memories import Memory
-from turnleaf.core.prompt.fact_text import FactForm, fact_lines, stamped_page, without_stamp
+from turnleaf.core.prompt.builders import FactForm, fact_lines, stamped_page, without_stamp
 
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 PLAIN = FactForm()

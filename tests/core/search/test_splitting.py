@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import texts, thorough
-from turnleaf.core.search.splitting import (
+from turnleaf.core.search.passages import (
     CONTEXT_COLUMNS,
     FEW_COLUMNS,
     LEAST_CONTEXT_COLUMNS,

@@ -15,8 +15,7 @@ from tests.store.contracts.conftest import START, WITH_JSON, Backend
 from tests.store.contracts.together import at_once
 from tests.strategies import brief, conversations
 from turnleaf.core.keys import EVERYONE, only, own_prompts
-from turnleaf.core.messages import Message
-from turnleaf.core.stored_messages import Cursor, FeedMessage, NewMessage
+from turnleaf.core.messages import Cursor, FeedMessage, Message, NewMessage
 from turnleaf.core.tokens import content_chars
 from turnleaf.core.window import within_limits
 from turnleaf.errors import InvalidInput, NotFound

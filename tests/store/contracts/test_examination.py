@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from tests.store.contracts.conftest import Backend, Clock
-from turnleaf.core.examination import Examination
+from turnleaf.core.examination import Examination, Retention
 from turnleaf.core.learning.queue import Queued
 from turnleaf.core.messages import Message
-from turnleaf.core.retention import Retention
 from turnleaf.store.contracts import Stores
 
 NAMES = [

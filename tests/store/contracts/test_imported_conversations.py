@@ -7,8 +7,7 @@ from datetime import timedelta
 import pytest
 
 from tests.store.contracts.conftest import START, Backend
-from turnleaf.core.messages import Message
-from turnleaf.core.stored_messages import NewMessage, TreeNode
+from turnleaf.core.messages import Message, NewMessage, TreeNode
 from turnleaf.store.contracts import Conversations
 
 KEY = "import:chatgpt:1"

@@ -10,10 +10,10 @@ import pytest
 from tests.decisions import decide
 from tests.store.contracts.conftest import START, Backend
 from tests.store.contracts.together import at_once
-from turnleaf.core.learning.decisions import Decision
 from turnleaf.core.learning.queue import (
     LEASE_SECONDS,
     Batch,
+    Decision,
     LearningProblem,
     Outgoing,
     Queued,

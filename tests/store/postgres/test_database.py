@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from tests.postgres import OWNER, SAFE, Server, empty_database, make_admin, share_server
-from turnleaf.core.retention import Retention
+from turnleaf.core.examination import Retention
 from turnleaf.errors import InvalidInput, StorageError
 from turnleaf.store.contracts import Stores
 from turnleaf.store.opening import open_to_examine

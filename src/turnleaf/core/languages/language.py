@@ -12,8 +12,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.data import find_folders, load_data
-from turnleaf.core.languages.request_words import RequestWords
-from turnleaf.core.languages.words import Words, expand, join_lines
+from turnleaf.core.languages.words import RequestWords, Words, expand, join_lines
 from turnleaf.core.patterns import lazy_pattern
 from turnleaf.core.search.terms import simplify
 

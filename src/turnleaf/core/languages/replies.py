@@ -1,18 +1,30 @@
-"""What Turnleaf says by itself, in the language of whom it answers: each language's `replies.toml`.
+"""What Turnleaf says, in the reader's language: answers, and errors, hints and notes.
+
+Answers are in each language's `replies.toml`, the others in its `messages.toml`.
 
 Traditional Chinese is written down; Simplified is made from it.
+
+The code makes its errors, hints and notes in English. A language's table has them with `{}` for
+what is filled in, `{#}` for a number, and `{!}` for another sentence. Its sections are tried in
+their order, and in a section the sentence with the longest text first. What none of them has stays
+English.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from functools import cache
+from itertools import chain, zip_longest
+from typing import TYPE_CHECKING, NamedTuple
 
+from turnleaf.core.data import find_folders, load_data
 from turnleaf.core.languages.detection import detect_language
-from turnleaf.core.languages.language import choose_language, find_languages, get_language
+from turnleaf.core.languages.language import DEFAULT, choose_language, find_languages, get_language
 from turnleaf.core.search.terms import simplify
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
+
 
 FILE = "replies.toml"
 
@@ -56,3 +68,71 @@ def write_simplified(said: str, name: str) -> str:
     for taiwanese, mainland in get_language(name).simplified_replies.items():
         said = said.replace(taiwanese, mainland)
     return said
+
+
+MESSAGES_FILE = "messages.toml"
+
+FOLDER = "languages"
+MAX_CHARS = 2000
+MARK = re.compile(r"\{[!#]?\}")
+SIMPLIFIED = {"cn", "sg", "my", "hans"}
+"""The regions and scripts of a language code that mean Simplified characters."""
+
+
+def translate(message: str, language: str, *, is_simplified: bool = False) -> str:
+    """Return a sentence of ours in a language such as `zh-TW`, or as it is."""
+    name, *regions = re.split(r"[-_.]", language.lower())
+    if name not in find_folders(FOLDER, MESSAGES_FILE) or len(message) > MAX_CHARS:
+        return message
+    said = _translate(message, name)
+    is_simplified |= bool(SIMPLIFIED & {*regions})
+    return write_simplified(said, name) if is_simplified else said
+
+
+def choose_language_of(accepted: str) -> str:
+    """Return the first language of an Accept-Language header that has a table, or English."""
+    wanted = [part.partition(";")[0].strip() for part in accepted.split(",")]
+    known = (DEFAULT, *find_folders(FOLDER, MESSAGES_FILE))
+    return next((one for one in wanted if one[:2].lower() in known), DEFAULT)
+
+
+def _translate(message: str, name: str) -> str:
+    for sentence in _load_table(name):
+        # To compile all of them takes longer than a command.
+        if not all(text in message for text in sentence.texts):
+            continue
+        if found := _compile(sentence.english).fullmatch(message):
+            parts = zip(sentence.marks, found.groups(), strict=True)
+            return sentence.said.format(
+                *(_translate(part, name) if mark == "{!}" else part for mark, part in parts)
+            )
+    return message
+
+
+class Translation(NamedTuple):
+    """A sentence in English, its texts and the marks between them, and what is said instead."""
+
+    english: str
+    texts: Sequence[str]
+    marks: Sequence[str]
+    said: str
+
+
+@cache
+def _load_table(name: str) -> Sequence[Translation]:
+    tables = load_data(f"{FOLDER}/{name}/{MESSAGES_FILE}").values()
+    # "changed back {}: {}" is also "changed {}: {}".
+    ordered = (sorted(table, key=lambda one: -len(MARK.sub("", one))) for table in tables)
+    return [
+        Translation(text, MARK.split(text), MARK.findall(text), table[text])
+        for table, texts in zip(tables, ordered, strict=True)
+        for text in texts
+    ]
+
+
+@cache
+def _compile(sentence: str) -> re.Pattern[str]:
+    texts, marks = MARK.split(sentence), MARK.findall(sentence)
+    places = [r"([\d,]+)" if mark == "{#}" else "(.*?)" for mark in marks]
+    parts = zip_longest(map(re.escape, texts), places, fillvalue="")
+    return re.compile("".join(chain.from_iterable(parts)), re.DOTALL)

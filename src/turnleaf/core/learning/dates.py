@@ -15,8 +15,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from turnleaf.core.languages.detection import find_present
 from turnleaf.core.languages.language import DEFAULT
-from turnleaf.core.learning.date_grammar import FILE, DateGrammar, DateRule, load_grammar
-from turnleaf.core.learning.date_meanings import DateMatch, Meaning, find_meaning
+from turnleaf.core.learning.date_meanings import (
+    FILE,
+    DateGrammar,
+    DateMatch,
+    DateRule,
+    Meaning,
+    find_meaning,
+    load_grammar,
+)
 from turnleaf.core.patterns import lazy_pattern
 from turnleaf.core.search.terms import simplify
 
@@ -24,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import date, datetime
 
-    from turnleaf.core.learning.date_grammar import DateGrammar
+    from turnleaf.core.learning.date_meanings import DateGrammar
 
 _NEAR_ROLE = 16
 _SENTENCE_END = lazy_pattern(r"(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bMrs)[.!?](?=\s|\Z)|[。！？；;\n]")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from turnleaf.core.json_forms import request_form
+from turnleaf.core.dialogue import request_form
 from turnleaf.core.languages.detection import find_spoken
 from turnleaf.core.languages.words import FILE, join_texts
 from turnleaf.core.learning.slots import slots

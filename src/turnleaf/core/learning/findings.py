@@ -1,4 +1,8 @@
-"""What a message gives to the memory: facts as they would be written, corrections, withdrawals."""
+"""What messages give to the memory: facts as they would be written, corrections, withdrawals.
+
+Imported conversations are read in the order of time, whatever order they were imported in: the
+newest value holds, and what ended since is no candidate.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +11,14 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from turnleaf.core.learning.dates import make_dates_absolute
 from turnleaf.core.learning.recogniser import read_message
-from turnleaf.core.learning.reconciling import is_implied, tells_of_kin
-from turnleaf.core.learning.rendering import write_fact
-from turnleaf.core.learning.slots import Correction, Statement, Withdrawal
+from turnleaf.core.learning.reconciling import is_implied, judge, tells_of_kin
+from turnleaf.core.learning.slots import Correction, Statement, Withdrawal, category_of, write_fact
+from turnleaf.core.masked_facts import mask_fact
+from turnleaf.core.memories import Memory, content_id
+from turnleaf.core.secrets import mask_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from datetime import date, datetime
 
     from turnleaf.core.learning.slots import Names
@@ -62,3 +68,67 @@ def sure_facts(text: str, said_at: datetime) -> list[Finding]:
     """Return the facts that are learned from a message as soon as it is said."""
     found = (one for one in find_facts(text, said_at) if isinstance(one, Finding))
     return [one for one in found if not (one.statement.is_weak or one.statement.is_over)]
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A fact that a message states, with where and when."""
+
+    conversation: str
+    time: datetime
+    message: str
+    finding: Finding
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedFact:
+    """A fact to be reviewed, and the words that it rests on."""
+
+    memory: Memory
+    stated: Stated
+
+    @property
+    def quote(self) -> str:
+        """The words, with secrets masked."""
+        return mask_secrets(self.stated.finding.quote, self.stated.message)
+
+
+def find_stated(conversation: str, text: str, time: datetime, names: Names) -> list[Stated]:
+    """Return the facts that a message states, those alone that are sure."""
+    found = (one for one in find_facts(text, time, names) if isinstance(one, Finding))
+    return [Stated(conversation, time, text, one) for one in found if not one.statement.is_weak]
+
+
+def choose_candidates(stated: Iterable[Stated], known: Sequence[Memory]) -> list[ProposedFact]:
+    """Return the facts that hold by all that was said and that are not known yet."""
+    chosen: dict[str, ProposedFact] = {}
+    for one in sorted(stated, key=lambda one: one.time):
+        candidates = [each.memory for each in chosen.values()]
+        verdict = judge(one.finding.statement, [*known, *candidates])
+        if verdict.effect == "same":
+            continue
+        touched = {memory.id for memory in (*verdict.targets, *verdict.ended)}
+        for memory_id in touched & chosen.keys():
+            del chosen[memory_id]
+        is_outdated = any(memory.id in touched and memory.updated_at > one.time for memory in known)
+        if verdict.effect != "ends" and not is_outdated:
+            _add(chosen, one, known)
+    return list(chosen.values())
+
+
+def _add(chosen: dict[str, ProposedFact], one: Stated, known: Sequence[Memory]) -> None:
+    content = mask_fact(one.finding.content, one.message)
+    if not content or any(memory.content == content for memory in known):
+        return
+    used = {memory.category for memory in known if memory.category}
+    memory = Memory(
+        content_id(content),
+        content,
+        one.time,
+        one.time,
+        category_of(one.finding.statement, used),
+        "import",
+        one.finding.statement.slot,
+        one.finding.until,
+    )
+    chosen[memory.id] = ProposedFact(memory, one)

@@ -146,7 +146,7 @@ def share_words(one: str, other: str, text: str) -> bool:
     return is_found and start < begin + len(second) and begin < start + len(first)
 
 
-def judge(fact: str, quote: str, number: int, heard: Heard) -> Support:
+def judge_quote(fact: str, quote: str, number: int, heard: Heard) -> Support:
     """Return how far a fact may be trusted that rests on a quote from a message."""
     if heard.said[number].trust != "user":
         return Support(heard.said[number].trust)

@@ -31,9 +31,9 @@ from turnleaf.core.learning.slots import (
     Withdrawal,
     slots,
     subject_group,
+    value_key,
 )
 from turnleaf.core.learning.speech import HIDDEN, one_spelling, plain_text, sentences
-from turnleaf.core.learning.values import value_key
 from turnleaf.core.patterns import lazy_pattern
 
 if TYPE_CHECKING:

@@ -15,19 +15,21 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from turnleaf.core.languages.language import get_language
 from turnleaf.core.languages.words import find_words, join_texts
 from turnleaf.core.learning.recogniser import describe_kin, read_fact, states_only
-from turnleaf.core.learning.rendering import write_fact
 from turnleaf.core.learning.slots import (
     NAMING,
     USER,
     Bearer,
     Statement,
     avoided_by,
+    covers,
+    mentions,
     slots,
     subject_group,
+    value_key,
     words_of_kind,
+    write_fact,
 )
 from turnleaf.core.learning.speech import one_spelling
-from turnleaf.core.learning.values import covers, mentions, value_key
 from turnleaf.core.patterns import lazy_pattern
 from turnleaf.core.search.terms import fold, parse_query
 

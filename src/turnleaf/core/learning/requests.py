@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 
 from turnleaf.core.languages.detection import detect_language
 from turnleaf.core.languages.language import find_languages, get_language
-from turnleaf.core.languages.request_words import HEAD_CHARS
-from turnleaf.core.languages.words import compile_pattern
+from turnleaf.core.languages.words import HEAD_CHARS, compile_pattern
 from turnleaf.core.patterns import lazy_pattern
 from turnleaf.core.search.terms import fold, simplify, terms
 
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from turnleaf.core.languages.language import Language
-    from turnleaf.core.languages.request_words import Action, RequestWords
+    from turnleaf.core.languages.words import Action, RequestWords
     from turnleaf.core.memories import Memory
 
 

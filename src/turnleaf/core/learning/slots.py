@@ -1,4 +1,4 @@
-"""Slots: what can be known about a person, and what a message states about one of them.
+"""Slots: what can be known about a person, when two values say the same, and how a fact is written.
 
 A fact is no piece of text that somebody happened to say. It is a subject, a slot and a value, and
 the sentence in the memory is made of them, so that ten ways to say something meet in one fact.
@@ -8,14 +8,23 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import cache
+from datetime import timedelta
+from functools import cache, lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from turnleaf.core.data import load_data
+from turnleaf.core.languages.detection import detect_language
+from turnleaf.core.languages.language import choose_language, find_languages, get_language
+from turnleaf.core.languages.words import find_pattern, find_tables, respell
+from turnleaf.core.learning.speech import one_spelling
+from turnleaf.core.patterns import lazy_pattern
 from turnleaf.core.search.terms import fold, simplify
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
+    from datetime import date
+
 
 USER = ""
 """The subject of what the user says about themselves."""
@@ -146,3 +155,125 @@ def slots() -> dict[str, Slot]:
 
 def _series(fields: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     return {name: tuple(fields.get(name, ())) for name in ("ends", "implied_by")}
+
+
+_SIGNS = lazy_pattern(r"[\"'`「」『』()!?。.,~*]|(?<=[\u3400-\u9fff]) | (?=[\u3400-\u9fff])")
+_MIXED = lazy_pattern(r"([\u3400-\u9fff]{2,4})([a-z0-9][a-z0-9 +.-]{0,30})")
+"""A maker in Chinese before a model in letters, which people also write in letters."""
+
+
+@lru_cache(maxsize=8192)
+def value_key(value: str) -> str:
+    """Return one key for what is called or written in several ways, in either language."""
+    words = " ".join(respell("facts", "spellings", _SIGNS.sub("", fold(value))).split())
+    articles = find_pattern("facts", "articles", "^")
+    while (bare := articles.sub("", words)) != words:
+        words = bare
+    concepts = _concepts()
+    singular = find_pattern("facts", "plural", after=r"\Z").sub("", words)
+    if known := concepts.get(words) or concepts.get(singular):
+        return known
+    bare = find_pattern("facts", "to_consume", "^").sub("", singular)
+    mixed = _MIXED.fullmatch(bare)
+    if mixed and mixed[1] in concepts:
+        return f"{concepts[mixed[1]]} {mixed[2]}"
+    return concepts.get(bare, bare)
+
+
+def covers(value: str, other: str) -> bool:
+    """Whether a value says what the other one says, or the same with more detail."""
+    first, second = value_key(value), value_key(other)
+    if first == second:
+        return True
+    if not first or not second:
+        return False
+    if first.isascii() and second.isascii():
+        return {*second.split()} <= {*first.split()}
+    return len(second) >= _MIN_HAN and second in first
+
+
+def mentions(value: str, named: str) -> bool:
+    """Whether a value holds what is named, in whatever form its words are: run, running."""
+    if not (value.isascii() and named.isascii()):
+        return covers(value, named)
+    pairs = ((value_key(value), value_key(named)), (fold(value), fold(named)))
+    return any(
+        bool(second) and {*map(_stem, second.split())} <= {*map(_stem, first.split())}
+        for first, second in pairs
+    )
+
+
+def _stem(word: str) -> str:
+    """Return a word without its ending: running, runs and runner meet."""
+    bare = _ENDING.sub("", word)
+    return bare[:-1] if bare != word and bare[-2:-1] == bare[-1:] else bare
+
+
+_ENDING = lazy_pattern(r"(?<=[a-z]{3})(?:ing|ers?|es|ed|e|s)\Z")
+_MIN_HAN = 2
+
+
+@cache
+def _concepts() -> dict[str, str]:
+    """Return the key of each spelling: 花生 and groundnuts are peanuts."""
+    shared = load_data("learning/concepts.toml")["concepts"]
+    pairs = chain.from_iterable(table.items() for table in (shared, *find_tables("concepts")))
+    return {fold(one): key for key, spellings in pairs for one in (key, *spellings)}
+
+
+_FILE = "statements.toml"
+_NO_TIME = lazy_pattern(r" ?(?:\(\)|（）)")
+
+
+def write_fact(statement: Statement, said_on: date, message: str = "") -> str:
+    """Return the fact that a statement makes, in its language and the script of the message."""
+    language = get_language(statement.language)
+    words = language.slots[statement.slot]
+    template = words.say if statement.subject == USER else words.say_other or words.say
+    fact = template.format(
+        value=statement.value,
+        kind=statement.kind_text or statement.kind,
+        subject=statement.subject_text,
+        month=_month_of(statement, said_on),
+        year=f"{said_on:%Y}",
+        **language.agreement(statement.subject),
+    )
+    fact = _NO_TIME.sub("", fact)
+    if not statement.value.isascii():
+        # Chinese sets a number in digits apart, and not one in characters.
+        fact = fact.replace(f" {statement.value} ", statement.value)
+    detected = detect_language(message or statement.value)
+    return simplify(fact) if detected.is_simplified else fact
+
+
+def category_of(statement: Statement, used: Collection[str] = ()) -> str:
+    """Return the heading under which a fact stands: one that is `used` already, in any language."""
+    return _choose_heading(statement.slot, statement.language, used)
+
+
+def heading_of(slot: str, language: str, used: Collection[str] = ()) -> str:
+    """Return the heading for facts of a slot, for text in a language."""
+    return _choose_heading(slot, choose_language(language, _FILE).name, used)
+
+
+def _choose_heading(slot: str, folder: str, used: Collection[str]) -> str:
+    category = slots()[slot].category
+    folders = (folder, *find_languages(_FILE))
+    known = [get_language(name).categories for name in folders]
+    headings = [categories[category] for categories in known if category in categories]
+    return next((one for one in headings if one in used), headings[0])
+
+
+def _month_of(statement: Statement, said_on: date) -> str:
+    """Return the month in which something happened, or what was said of when that was."""
+    ago = get_language(statement.language).ago
+    when = one_spelling(statement.when).lower()
+    if when and when not in ago:
+        return "" if when == SOME_TIME else statement.when
+    unit, count = ago.get(when, ("month", 0))
+    if unit == "year":
+        return f"{said_on.year - count}"
+    if unit == "day":
+        return f"{said_on - timedelta(days=count):%Y-%m}"
+    months = said_on.year * 12 + said_on.month - 1 - count
+    return f"{months // 12}-{months % 12 + 1:02}"

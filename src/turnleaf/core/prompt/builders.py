@@ -1,23 +1,38 @@
-"""Putting history and memories into a prompt, so that nothing in them can pose as the prompt.
+"""Putting history and facts into a prompt, so that nothing in them can pose as the prompt.
 
 Only what could be read as our own tags and marks is altered (see `escaping`).
+
+A fact stands there with the day it is of, and with its id where a tool can take it. This stamp
+comes last, in square brackets, and no text of a fact can look like one. The functions that build a
+prompt from memories or history alone write no stamps: their format is fixed.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from bisect import bisect_right
+from collections import defaultdict, deque
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cache, cached_property, lru_cache
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING
 
 from turnleaf.core import markdown
+from turnleaf.core.languages.language import find_languages, get_language
+from turnleaf.core.learning.recogniser import read_fact
+from turnleaf.core.learning.speech import one_spelling
+from turnleaf.core.patterns import lazy_pattern
 from turnleaf.core.prompt import escaping
+from turnleaf.core.search.ranking import FEW, weigh_word
+from turnleaf.core.search.terms import fold, is_unspaced, parse_query
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from datetime import tzinfo
 
     from turnleaf.core.memories import Memory
     from turnleaf.core.messages import Message, Part
+
 
 HISTORY_TAG = "conversation_history"
 MEMORY_TAG = "long_term_memory"
@@ -93,3 +108,176 @@ def _speech_of(message: Message) -> str:
         names = (str(call.get("function", {}).get("name", "")) for call in message.tool_calls)
         text = f"(called {', '.join(filter(None, names)) or 'a tool'})"
     return escaping.speech(text)
+
+
+MANNER = "manner"
+"""The slot of what the user says about how to be answered."""
+MANNER_HEADING = "## How the user wants to be answered"
+# An id that somebody wrote into the file by hand may hold anything.
+_PLAIN_ID = lazy_pattern(r"[A-Za-z0-9_-]{1,40}+")
+_STAMP = lazy_pattern(rf"\s*+\[\d{{4}}-\d\d-\d\d (?P<id>{_PLAIN_ID.pattern})\]\s*+\Z")
+_STAMP_CHARS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class FactForm:
+    """In whose zone the days are, and whether ids are shown."""
+
+    zone: tzinfo = UTC
+    has_ids: bool = False
+
+
+PLAIN_FORM = FactForm()
+
+
+@lru_cache(maxsize=16_384)
+def fact_text(memory: Memory, form: FactForm) -> str:
+    """Return a fact with its stamp; from one prompt to the next most stay the same."""
+    return f"{escaping.stamped_item(memory.content)} {_stamp(memory, form)}"
+
+
+def fact_lines(memories: Iterable[Memory], form: FactForm) -> list[str]:
+    """Return facts as the items of a list, those on how to answer last, under a heading."""
+    told = [memory for memory in memories if memory.content.strip()]
+    others = [f"- {fact_text(one, form)}" for one in told if not is_manner(one)]
+    return [*others, *manner_lines(told, form)]
+
+
+def manner_lines(memories: Iterable[Memory], form: FactForm) -> list[str]:
+    """Return the facts on how to answer under their heading, if there are any."""
+    wishes = [f"- {fact_text(one, form)}" for one in memories if is_manner(one)]
+    return [MANNER_HEADING, *wishes] if wishes else []
+
+
+def is_manner(memory: Memory) -> bool:
+    """Whether a fact says how the user wants to be answered; one typed by hand is read for it."""
+    return memory.slot == MANNER if memory.slot is not None else _states_manner(memory.content)
+
+
+@lru_cache(maxsize=16_384)
+def _states_manner(content: str) -> bool:
+    plain = one_spelling(content).lower()
+    # Reading is slow beside looking for a word, and a page may have thousands of facts.
+    is_likely = any(cue in plain for cue in _manner_cues())
+    return is_likely and any(one.slot == MANNER for one in read_fact(content))
+
+
+@cache
+def _manner_cues() -> tuple[str, ...]:
+    languages = map(get_language, find_languages("statements.toml"))
+    return tuple(cue for one in languages for cue in one.slots[MANNER].cues)
+
+
+@lru_cache(maxsize=8)
+def stamped_page(page: str, memories: Sequence[Memory], form: FactForm) -> str:
+    """Return the page of some facts, each with its stamp, and all else as it stands.
+
+    The page has no ids, so a fact is known by what it says, and equal ones by their order. One
+    that is not known has no stamp, and can look like none either.
+    """
+    known: defaultdict[str, deque[Memory]] = defaultdict(deque)
+    for memory in memories:
+        known[memory.content].append(memory)
+
+    def rewrite(content: str) -> str:
+        same = known[content]
+        return fact_text(same.popleft(), form) if same else escaping.stamped_item(content)
+
+    return rewrite_facts(page, rewrite)
+
+
+def without_stamp(text: str, ids: Collection[str]) -> str:
+    """Return a fact that a model copied from a prompt without the stamp that stood after it."""
+    stamp = _STAMP.search(text, max(0, len(text) - _STAMP_CHARS))
+    return text[: stamp.start()] if stamp and stamp["id"] in ids else text
+
+
+def _stamp(memory: Memory, form: FactForm) -> str:
+    shown = form.has_ids and _PLAIN_ID.fullmatch(memory.id)
+    return f"[{_day(memory.updated_at, form.zone)}{f' {memory.id}' if shown else ''}]"
+
+
+def _day(moment: datetime, zone: tzinfo) -> str:
+    try:
+        return moment.astimezone(zone).date().isoformat()
+    except OverflowError:
+        return moment.date().isoformat()
+
+
+MOST_TERMS = 32
+END_CHARS = 500
+_COMMON_SHARE = 10
+"""A word that more than one in so many facts hold says too little to be looked for."""
+# What is longer than any ending of a word: what begins like it is another one.
+_LONGER = lazy_pattern("[a-z0-9]{5}")
+_BETWEEN = "\0"
+
+# To fold ten thousand facts takes most of the time, and from turn to turn they stay the same.
+_fold = lru_cache(maxsize=2)(fold)
+
+
+class FactRanking:
+    """The order of some facts for one question, worked out when it is needed."""
+
+    def __init__(
+        self, facts: Sequence[Memory], question: str, scores: Mapping[str, float] | None = None
+    ) -> None:
+        self._facts = facts
+        self._question = question
+        self._scores = scores
+
+    @cached_property
+    def order(self) -> list[Memory]:
+        """The facts: the pinned ones, how to answer, then the nearest, then the newest."""
+        newest = sorted(self._facts, key=lambda fact: fact.updated_at, reverse=True)
+        near = self._scores or share_words(self._question, self._facts)
+
+        def rank(fact: Memory) -> tuple[bool, bool, float]:
+            return not fact.pinned, not is_manner(fact), -near.get(fact.id, 0.0)
+
+        return sorted(newest, key=rank)
+
+
+def share_words(question: str, facts: Sequence[Memory]) -> dict[str, float]:
+    """Return how much of the question each fact holds that holds any of it."""
+    folded = _fold(_BETWEEN.join(fact.content.replace(_BETWEEN, " ") for fact in facts))
+    starts = [0, *accumulate(len(line) + 1 for line in folded.split(_BETWEEN))]
+    shares: dict[str, float] = {}
+    for term in parse_query(ends_of(question)).terms[:MOST_TERMS]:
+        spelt = _spell(term)
+        if sum(map(folded.count, spelt)) > max(FEW, len(facts) // _COMMON_SHARE):
+            continue
+        places = chain.from_iterable(_find(word, folded) for word in spelt)
+        holding = {bisect_right(starts, place) - 1 for place in places}
+        for number in holding:
+            fact_id = facts[number].id
+            shares[fact_id] = shares.get(fact_id, 0.0) + weigh_word(len(holding), len(facts))
+    return shares
+
+
+def _spell(term: str) -> tuple[str, ...]:
+    """Return how words begin that have a stem: the one of "key" and "keys" is "kei"."""
+    is_altered = term.isascii() and term.endswith("i") and len(term) > 1
+    return (term, f"{term[:-1]}y") if is_altered else (term,)
+
+
+def _find(start: str, text: str) -> Iterator[int]:
+    """Go over the places where a word begins so, or where a script without spaces has it."""
+    place = text.find(start)
+    while place >= 0:
+        end = place + len(start)
+        is_inside = _is_letter(text[max(place - 1, 0) : place]) or _LONGER.match(text, end)
+        if is_unspaced(start[0]) or not is_inside:
+            yield place
+        place = text.find(start, end)
+
+
+def _is_letter(char: str) -> bool:
+    return char.isalnum() and not is_unspaced(char)
+
+
+def ends_of(question: str) -> str:
+    """Return a question, or of a pasted text the end, which mostly asks, and the beginning."""
+    if len(question) <= 2 * END_CHARS:
+        return question
+    return f"{question[-END_CHARS:]}\n{question[:END_CHARS]}"

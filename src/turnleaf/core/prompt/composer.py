@@ -20,24 +20,22 @@ from turnleaf.core.dialogue import Prompt
 from turnleaf.core.messages import Message
 from turnleaf.core.prompt import escaping
 from turnleaf.core.prompt.builders import (
-    MEMORY_TAG,
-    block,
-    build_prompt_with_history,
-    history_message,
-    page_text,
-)
-from turnleaf.core.prompt.context import NAME_CHARS, ContextRoom, context_lines, is_said, shorten
-from turnleaf.core.prompt.fact_text import (
     MANNER,
     MANNER_HEADING,
+    MEMORY_TAG,
     PLAIN_FORM,
     FactForm,
     FactRanking,
+    block,
+    build_prompt_with_history,
     fact_lines,
     fact_text,
+    history_message,
     manner_lines,
+    page_text,
     stamped_page,
 )
+from turnleaf.core.prompt.context import NAME_CHARS, ContextRoom, context_lines, is_said, shorten
 from turnleaf.core.tokens import MESSAGE_TOKENS, ROLE_TOKENS, estimate, message_tokens
 from turnleaf.core.window import newest_within
 

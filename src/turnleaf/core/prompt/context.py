@@ -12,13 +12,13 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from turnleaf.core.masked_facts import mask_fact
+from turnleaf.core.messages import TRUSTED
 from turnleaf.core.patterns import lazy_pattern
 from turnleaf.core.prompt import escaping
 from turnleaf.core.prompt.citations import name_passage
+from turnleaf.core.search.passages import pieces
 from turnleaf.core.search.small_talk import asks_again, says_nothing
-from turnleaf.core.search.splitting import pieces
 from turnleaf.core.search.terms import parse_query, terms
-from turnleaf.core.stored_messages import TRUSTED
 
 if TYPE_CHECKING:
     from collections.abc import (

@@ -1,27 +1,43 @@
 """Which passages answer a question: the same subject, the right kind of thing, enough of its words.
 
 A passage about somebody else answers nothing, however many words it shares with the question. Nor
-does one that lacks what is asked for. Silence is better than an answer about something else.
+does one that lacks what is asked for, or that the user has taken back or replaced since. Silence is
+better than an answer about something else.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
+from datetime import UTC, datetime
+from itertools import chain, pairwise
 from operator import mul
 from typing import TYPE_CHECKING
 
 from turnleaf.core.languages.words import find_pattern
-from turnleaf.core.recall.meanings import find_keys, find_words, meanings
-from turnleaf.core.recall.people import find_owner, find_people, has_user_within, means
+from turnleaf.core.learning.findings import sure_facts
+from turnleaf.core.learning.requests import find_meant, find_request
+from turnleaf.core.learning.slots import slots
+from turnleaf.core.memories import Memory
+from turnleaf.core.recall.questions import (
+    asks,
+    find_keys,
+    find_owner,
+    find_people,
+    find_words,
+    has_user_within,
+    meanings,
+    means,
+)
 from turnleaf.core.search.ranking import weigh_word
 from turnleaf.core.search.terms import WORD, fold, is_stop_word, simplify, terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from turnleaf.core.recall.meanings import Meaning
-    from turnleaf.core.recall.questions import Question, Thing
+    from turnleaf.core.learning.requests import Request
+    from turnleaf.core.messages import Message
+    from turnleaf.core.recall.questions import Meaning, Question, Thing
+
 
 NEAR = 0.6
 """What it counts that a passage speaks of something near to what is asked."""
@@ -194,3 +210,37 @@ def _weigh(question: Question, held: Sequence[Sequence[float]]) -> list[float]:
         rarity = weigh_word(count, len(held)) / weigh_word(1, len(held)) if count else 1.0
         weights.append(UNKNOWN_WEIGHT if is_vague else rarity)
     return weights
+
+
+LONG_AGO = datetime.min.replace(tzinfo=UTC)
+_SOME_DAY = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+def find_statements(history: Sequence[Message]) -> list[Message]:
+    """Return what the user stated and has not taken back or replaced since, each text once.
+
+    A request is done, not stated.
+    """
+    spoken = [message for message in history if message.role == "user"]
+    wishes = [find_request(message.text) for message in spoken]
+    settled = [_single_slots(message.text) for message in spoken]
+    found = {
+        message.text: message
+        for number, message in enumerate(spoken)
+        if wishes[number] is None
+        and not asks(message.text)
+        and not any(_takes_back(wish, message.text) for wish in wishes[number + 1 :])
+        and settled[number].isdisjoint(chain.from_iterable(settled[number + 1 :]))
+    }
+    return [*found.values()]
+
+
+def _single_slots(text: str) -> set[tuple[str, str, str]]:
+    """Return what a message settles that has one value at a time, such as where the user lives."""
+    stated = (fact.statement for fact in sure_facts(text, _SOME_DAY))
+    return {(one.slot, one.subject, one.kind) for one in stated if slots()[one.slot].single}
+
+
+def _takes_back(wish: Request | None, text: str) -> bool:
+    said = Memory("", text, LONG_AGO, LONG_AGO)
+    return wish is not None and wish.action == "forget" and bool(find_meant(wish.content, [said]))

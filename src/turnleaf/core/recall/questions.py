@@ -1,15 +1,28 @@
-"""What a question asks for: what kind of thing, about whom, and what an answer must speak of."""
+"""What a question asks for: what kind of thing, about whom, and what an answer must speak of.
+
+Search by words knows no word but the one that was typed. Who asks for a herb is answered by
+cilantro, and who asks for a birthday is not answered by a wedding.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING
+from functools import cache, lru_cache
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from turnleaf.core.languages.words import find_pattern, join_texts
+from turnleaf.core.data import load_data
+from turnleaf.core.languages.language import find_languages, get_language
+from turnleaf.core.languages.words import (
+    compile_pattern,
+    find_characters,
+    find_pattern,
+    find_tables,
+    join_texts,
+)
+from turnleaf.core.learning.speech import one_spelling
 from turnleaf.core.patterns import lazy_pattern
-from turnleaf.core.recall.meanings import find_meanings, find_words, meanings
-from turnleaf.core.recall.people import find_people
 from turnleaf.core.search.terms import (
     WORD,
     fold,
@@ -21,9 +34,260 @@ from turnleaf.core.search.terms import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from turnleaf.core.recall.meanings import Word
+
+MAX_WORDS = 4
+PARTS = ("words", "kinds", "near", "unless")
+
+MAX_WORD_CHARS = 8
+
+_NAMED_THINGS = "~"
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """One thing: the words for it, kinds of it, and what an answer may or must not speak of."""
+
+    words: frozenset[str]
+    kinds: frozenset[str] = frozenset()
+    near: frozenset[str] = frozenset()
+    unless: frozenset[str] = frozenset()
+    is_loose: bool = False
+    shape: str = ""
+
+    def has_shape(self, text: str) -> bool:
+        """Whether a text in Simplified characters says it in a way that no list could hold."""
+        return bool(self.shape) and compile_pattern(self.shape).search(text) is not None
+
+
+class Word(NamedTuple):
+    """A known word, and where it stands in the folded text."""
+
+    key: str
+    start: int
+    end: int
+
+
+@cache
+def meanings() -> dict[str, Meaning]:
+    """Return all that words can mean, by name."""
+    told = {name: _read(entry) for name, entry in load_data("recall/meanings.toml").items()}
+    return told | dict(_named_things())
+
+
+@cache
+def find_meanings(key: str) -> frozenset[str]:
+    """Return the names of what a word means."""
+    return frozenset(name for name, one in meanings().items() if key in one.words)
+
+
+@lru_cache(maxsize=4096)
+def find_words(text: str) -> tuple[Word, ...]:
+    """Return the known words of a folded text, in order, the longest at each place."""
+    return tuple(_find_spaced(text)) + tuple(_find_unspaced(text))
+
+
+@lru_cache(maxsize=4096)
+def find_keys(text: str) -> frozenset[str]:
+    """Return the keys of all known words of a folded text, also those within longer ones."""
+    spaced = (key for key, *_ in _list_phrases(text))
+    return frozenset(spaced) & _all_keys() | {word.key for word in _find_unspaced(text)}
+
+
+def _list_phrases(text: str) -> Iterator[Word]:
+    """Return the phrases of spaced words, at each place the longest first."""
+    found = [*WORD.finditer(text)]
+    for first in range(len(found)):
+        for last in range(min(first + MAX_WORDS, len(found)), first, -1):
+            part = found[first:last]
+            yield Word(_key(one[0] for one in part), part[0].start(), part[-1].end())
+
+
+def _find_spaced(text: str) -> Iterator[Word]:
+    end = 0
+    for word in _list_phrases(text):
+        if word.start >= end and word.key in _all_keys():
+            end = word.end
+            yield word
+
+
+def _find_unspaced(text: str) -> Iterator[Word]:
+    start = 0
+    while start < len(text):
+        if not is_unspaced(text[start]):
+            start += 1
+            continue
+        ends = range(min(start + MAX_WORD_CHARS, len(text)), start, -1)
+        end = next((end for end in ends if text[start:end] in _all_keys()), None)
+        if end:
+            yield Word(text[start:end], start, end)
+        start = end or start + 1
+
+
+@cache
+def _all_keys() -> frozenset[str]:
+    parts = ((one.words, one.kinds, one.near, one.unless) for one in meanings().values())
+    return frozenset().union(*chain.from_iterable(parts))
+
+
+def _read(entry: Mapping[str, Any]) -> Meaning:
+    words, kinds, near, unless = (_read_list(entry.get(part, "")) for part in PARTS)
+    is_loose, shape = entry.get("loose", False), simplify(entry.get("shape", ""))
+    return Meaning(words, kinds, near, unless, is_loose, shape)
+
+
+def _read_list(given: str) -> frozenset[str]:
+    return frozenset(map(_read_entry, filter(None, map(str.strip, given.split(",")))))
+
+
+def _read_entry(entry: str) -> str:
+    folded = fold(entry)
+    return folded if _HAN.search(folded) else _key(WORD.findall(folded))
+
+
+def _key(words: Iterable[str]) -> str:
+    return " ".join(terms(word)[-1] for word in words)
+
+
+def _named_things() -> Iterator[tuple[str, Meaning]]:
+    """Return the things that have names in several languages, such as foods and places."""
+    shared = load_data("learning/concepts.toml")["concepts"]
+    tables = (shared, *find_tables("concepts"))
+    for key, spellings in chain.from_iterable(table.items() for table in tables):
+        yield f"{_NAMED_THINGS}{key}", Meaning(frozenset(map(_read_entry, (key, *spellings))))
+
+
+_HAN = lazy_pattern("[\u3400-\u9fff]")
+
+FILE = "statements.toml"
+STRANGER = "?"
+"""Who owns a statement about somebody that nothing is known of."""
+_LEAD_CHARS = 40
+_PAIR = 2
+
+
+@lru_cache(maxsize=4096)
+def find_people(text: str, names: frozenset[tuple[str, str]] = frozenset()) -> frozenset[str]:
+    """Return who is spoken of; `names` are those known, in lower case, each with whose it is."""
+    plain = one_spelling(text)
+    found = [(one.start(), one.end(), _who(one)) for one in _kin_pattern().finditer(plain)]
+    for name, key in names:
+        found += [
+            (one.start(), one.end(), key) for one in _name_pattern(name).finditer(plain.lower())
+        ]
+    found.sort()
+    people = {key for *_, key in found} - {"", STRANGER}
+    for (_, end, whose), (start, _, who) in pairwise(found):
+        if find_pattern("recall", "owning").fullmatch(plain[end:start]):
+            people |= _composed().get(f"{_group(whose)} {_group(who)}", frozenset())
+    return frozenset(people)
+
+
+def find_owner(text: str, names: frozenset[tuple[str, str]] = frozenset()) -> str:
+    """Return whom a statement is about if it begins with somebody else than the user, or ""."""
+    plain = one_spelling(text).strip()
+    plain = find_pattern("recall", "lead", "^").sub("", plain)
+    lead = find_pattern("recall", "possessive").match(plain)
+    start = lead.end() if lead else 0
+    begun = plain[start : start + _LEAD_CHARS]
+    for name, key in names:
+        if _name_pattern(name).match(begun.lower()):
+            return key or STRANGER
+    kin = _kin_pattern().match(plain, start)
+    if kin:
+        return _who(kin)
+    if find_pattern("recall", "first_person").match(begun):
+        return ""
+    is_somebody = find_pattern("recall", "somebody").match(begun) and not lead
+    return STRANGER if is_somebody and begun[:1].upper() == begun[:1] else ""
+
+
+def has_user_within(text: str) -> bool:
+    """Whether a statement that begins with somebody else speaks of the user as well."""
+    plain = one_spelling(text)
+    rest = _kin_pattern().sub("", plain, count=1)
+    return len(find_pattern("recall", "first_person").findall(rest)) > 1
+
+
+def find_aliases(text: str) -> list[tuple[str, str]]:
+    """Return the names in a text, each with what is called so: Tilly, beagle."""
+    found = find_pattern("recall", "alias").finditer(simplify(text))
+    pairs = ([part for part in one.groupdict().items() if part[1]] for one in found)
+    named = [{key.rstrip("0123456789"): value for key, value in pair} for pair in pairs]
+    return [(one["name"], one["what"]) for one in named if len(one) == _PAIR]
+
+
+def means(asked: str, spoken_of: str) -> bool:
+    """Whether somebody who is asked about may be somebody who is spoken of."""
+    return asked == spoken_of or _group(spoken_of) == asked or _group(asked) == spoken_of
+
+
+def words_for(who: str) -> list[str]:
+    """Return the words for somebody, in every language, and for those who may be meant too."""
+    return [word for word, one in _kin_words().items() if means(who, one)]
+
+
+def who_is(key: str) -> str:
+    """Return who is meant by a key of the learned facts; "" for pets and others."""
+    return _same().get(key, "")
+
+
+@cache
+def _group(who: str) -> str:
+    """Return what somebody is one of, where a word for that is no person of its own: a brother."""
+    members: Mapping[str, list[str]] = load_data("recall/people.toml")["members"]
+    return next((group for group, those in members.items() if who in those), who)
+
+
+def _who(match: re.Match[str]) -> str:
+    return _kin_words()[match["kin"].lower()]
+
+
+@cache
+def _same() -> dict[str, str]:
+    table = load_data("recall/people.toml")["same"]
+    return {key: name for name, keys in table.items() for key in keys}
+
+
+@cache
+def _composed() -> dict[str, frozenset[str]]:
+    """Return who two are together: the brother's child is a nephew or a niece."""
+    found: dict[str, set[str]] = {}
+    for name, pairs in load_data("recall/people.toml")["composed"].items():
+        for pair in pairs:
+            found.setdefault(pair, set()).add(name)
+    return {pair: frozenset(names) for pair, names in found.items()}
+
+
+@cache
+def _kin_words() -> dict[str, str]:
+    return {
+        word: _same()[key]
+        for language in find_languages(FILE)
+        for word, key in get_language(language).relations.items()
+        if key in _same()
+    }
+
+
+@cache
+def _kin_pattern() -> re.Pattern[str]:
+    """Return the pattern of all words for people; one Chinese character needs "my" before it."""
+    longest = sorted(_kin_words(), key=len, reverse=True)
+    spaced = "|".join(re.escape(word) for word in longest if word.isascii())
+    joined = "|".join(word for word in longest if not word.isascii() and len(word) > 1)
+    single = "".join(word for word in longest if not word.isascii() and len(word) == 1)
+    before = "".join(find_characters("recall", "before_kin"))
+    return re.compile(
+        rf"(?P<kin>\b(?:{spaced})(?=s?\b)|{joined}|(?:(?<=[{before}])|^)[{single}])", re.IGNORECASE
+    )
+
+
+@cache
+def _name_pattern(name: str) -> re.Pattern[str]:
+    edge = r"\b" if name.isascii() else ""
+    return re.compile(f"{edge}{re.escape(name)}{edge}")
+
 
 KINDS = ("time", "place", "person", "number", "often", "age")
 MAX_CHARS = 400

@@ -53,13 +53,13 @@ COMMANDS = {
     "Set up": {
         "setup": ("models", "setup", "Choose a model that answers."),
         "models": ("models", "models", "Show which models there are."),
-        "keys": ("keys", "keys", "Set, list or remove the keys of model providers."),
-        "doctor": ("doctor", "doctor", "Check the installation and report problems."),
+        "keys": ("models", "keys", "Set, list or remove the keys of model providers."),
+        "doctor": ("installation", "doctor", "Check the installation and report problems."),
         "config": ("config", "config", "Show or change settings."),
-        "link": ("link", "link", "Print a link that lets a browser set models and keys."),
+        "link": ("models", "link", "Print a link that lets a browser set models and keys."),
         "reindex": ("search", "reindex", "Rebuild the search index."),
         "eval": ("search", "evaluate", "Measure search quality on a file of questions."),
-        "db": ("db", "db", "Set up a PostgreSQL database."),
+        "db": ("installation", "db", "Set up a PostgreSQL database."),
         "completion": ("program", "completion", "Print the completion script for your shell."),
     },
 }

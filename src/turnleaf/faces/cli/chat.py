@@ -20,7 +20,7 @@ from rich.console import Console
 
 from turnleaf import search as searching
 from turnleaf.core.keys import cli_key
-from turnleaf.core.plurals import pluralize
+from turnleaf.core.languages import pluralize
 from turnleaf.errors import InvalidInput, NotFound, TurnleafError
 from turnleaf.faces.cli.answers import Shown, show_answer
 from turnleaf.faces.cli.arguments import (

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from turnleaf.core.languages import pluralize
 from turnleaf.core.memories import contains, to_json
-from turnleaf.core.plurals import pluralize
 from turnleaf.errors import InvalidInput, NotFound
 from turnleaf.faces.cli.arguments import (
     TEXT,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from turnleaf.core.keys import checked_key, cli_key
-from turnleaf.core.plurals import pluralize
+from turnleaf.core.languages import pluralize
 from turnleaf.core.times import to_iso
 from turnleaf.core.transcripts import (
     FORMATS,
@@ -51,7 +51,7 @@ from turnleaf.store.files import atomic
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from turnleaf.core.stored_messages import ConversationSummary, StoredMessage
+    from turnleaf.core.messages import ConversationSummary, StoredMessage
     from turnleaf.store.contracts import Conversations
 
 LISTED = 50

@@ -8,7 +8,7 @@ import sys
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from turnleaf.core.languages.translation import translate
+from turnleaf.core.languages.replies import translate
 from turnleaf.faces.cli import write_stderr
 from turnleaf.settings import find_terminal_locale
 

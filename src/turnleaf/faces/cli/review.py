@@ -9,8 +9,8 @@ import click
 from prompt_toolkit import prompt
 
 from turnleaf.core.changes import Source
+from turnleaf.core.languages import pluralize
 from turnleaf.core.memories import to_json
-from turnleaf.core.plurals import pluralize
 from turnleaf.core.times import to_iso
 from turnleaf.errors import NotFound
 from turnleaf.faces.cli.arguments import TEXT, Workspace, as_json, ask, find_id, pass_workspace

@@ -12,11 +12,11 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from turnleaf.core.plurals import pluralize
+from turnleaf.core.languages import pluralize
+from turnleaf.core.messages import TRUSTED
 from turnleaf.core.search.hits import KINDS, MAX_LIMIT, MODES
 from turnleaf.core.search.message_outcomes import note_newer
 from turnleaf.core.search.terms import find_places, parse_query
-from turnleaf.core.stored_messages import TRUSTED
 from turnleaf.errors import EmbeddingError, InvalidInput, NotFound
 from turnleaf.evaluation import QueryResult, mean, parse_scopes, percentile, run_queries
 from turnleaf.faces.cli.arguments import TEXT, Workspace, as_json, decode, pass_workspace, take_text

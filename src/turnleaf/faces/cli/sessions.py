@@ -9,7 +9,7 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from turnleaf.assistant import Assistant
-from turnleaf.core.retention import Retention
+from turnleaf.core.examination import Retention
 from turnleaf.errors import TurnleafError
 from turnleaf.faces.cli.history import find_conversation
 from turnleaf.faces.cli.output import flatten, format_minute, localize, note, say
@@ -22,7 +22,7 @@ from turnleaf.settings import find_terminal_language
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from turnleaf.core.stored_messages import ConversationSummary
+    from turnleaf.core.messages import ConversationSummary
     from turnleaf.faces.cli.arguments import Workspace
     from turnleaf.learning import LearnedFact
     from turnleaf.store.contracts import Stores

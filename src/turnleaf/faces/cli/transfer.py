@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from turnleaf.core.drafts import Draft
-from turnleaf.core.plurals import pluralize
+from turnleaf.core.languages import pluralize
 from turnleaf.errors import InvalidInput, MemoryFull, SettingsError
 from turnleaf.faces.cli.arguments import (
     Workspace,

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
 
-from turnleaf.core.languages.translation import choose_language_of
+from turnleaf.core.languages.replies import choose_language_of
 from turnleaf.errors import CorruptFile, InvalidInput
 from turnleaf.faces.http import problems
 from turnleaf.faces.http.limits import (

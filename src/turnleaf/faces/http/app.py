@@ -16,8 +16,8 @@ from pydantic.json_schema import models_json_schema
 
 from turnleaf import __version__
 from turnleaf.assistant import Assistant
-from turnleaf.core.retention import Retention
-from turnleaf.core.stored_messages import StoredFigures
+from turnleaf.core.examination import Retention
+from turnleaf.core.messages import StoredFigures
 from turnleaf.core.times import to_iso
 from turnleaf.doctor_report import make_doctor_report
 from turnleaf.errors import TurnleafError

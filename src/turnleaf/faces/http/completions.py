@@ -19,8 +19,8 @@ from fastapi import APIRouter, Header, Request
 from pydantic import BaseModel, Field
 
 from turnleaf.client_chats import find_place
-from turnleaf.core.client_tasks import INSTRUCTING, is_client_task
 from turnleaf.core.dialogue import Silence, Text, Usage
+from turnleaf.core.host_events import INSTRUCTING, is_client_task
 from turnleaf.core.jsontext import dumps
 from turnleaf.core.memories import checked_text
 from turnleaf.core.messages import Message

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from turnleaf.assistant import Assistant
+    from turnleaf.core.messages import ConversationSummary, StoredMessage
     from turnleaf.core.search.hits import Newer
-    from turnleaf.core.stored_messages import ConversationSummary, StoredMessage
 
 router = APIRouter(prefix="/api/conversations", tags=["talking"])
 

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field, StrictBool, StrictInt
 
 from turnleaf.core import changes, jsonfacts, markdown
-from turnleaf.core.languages.translation import translate
+from turnleaf.core.languages.replies import translate
 from turnleaf.core.memories import to_json
 from turnleaf.errors import MemoryFull, NotFound
 from turnleaf.faces.http.problems import document_problems, request_language

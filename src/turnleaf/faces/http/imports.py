@@ -10,7 +10,7 @@ from fastapi import APIRouter, Path, Query, Request
 from pydantic import Field
 from starlette.requests import ClientDisconnect
 
-from turnleaf.core.languages.translation import translate
+from turnleaf.core.languages.replies import translate
 from turnleaf.core.times import to_iso
 from turnleaf.faces.http.problems import Refused, document_problems, request_language
 from turnleaf.faces.http.requests import JSON_ONLY, from_app

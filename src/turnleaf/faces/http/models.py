@@ -8,21 +8,24 @@ from typing import Literal
 from fastapi import APIRouter, Response
 from pydantic import Field
 
-from turnleaf.core.model_keys import StoredKey
-from turnleaf.core.model_providers import PROVIDERS, ModelProvider
+from turnleaf.core.model_providers import (
+    PROVIDERS,
+    ModelProvider,
+    StoredKey,
+    checked_key,
+    checked_url,
+)
 from turnleaf.errors import NotFound, SettingsError
 from turnleaf.faces.http.addresses import check_address
 from turnleaf.faces.http.operators import OPERATOR_ONLY, IsOperator, refuse_unless
 from turnleaf.faces.http.problems import Refused, document_problems, localize
 from turnleaf.faces.http.requests import JSON_ONLY, Given
 from turnleaf.faces.http.schemas import Body, JsonModel
-from turnleaf.llm.addresses import checked_key, checked_url
-from turnleaf.llm.discovery import FoundModels, find_local, list_models
+from turnleaf.llm.discovery import FoundModels, find_local, list_models, try_model
 from turnleaf.llm.models import choose_model, describe_destinations, find_model, find_url
-from turnleaf.llm.trials import try_model
 from turnleaf.model_keys import KeySource, find_key
 from turnleaf.settings import Settings
-from turnleaf.store.files.key_file import remove_key, store_key
+from turnleaf.store.files.config import remove_key, store_key
 
 router = APIRouter(prefix="/api", tags=["models"], dependencies=[JSON_ONLY])
 

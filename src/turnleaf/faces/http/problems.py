@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from turnleaf.core.languages.translation import translate
+from turnleaf.core.languages.replies import translate
 from turnleaf.errors import (
     Conflict,
     CorruptFile,

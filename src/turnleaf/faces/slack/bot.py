@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 from turnleaf.core.dialogue import Text, ToolCall
 from turnleaf.core.keys import slack_key
 from turnleaf.core.languages.detection import detect_language
-from turnleaf.core.languages.replies import choose_words
-from turnleaf.core.languages.translation import translate
+from turnleaf.core.languages.replies import choose_words, translate
 from turnleaf.core.secrets import mask_secrets
 from turnleaf.core.setting_kinds import read_pairs
 from turnleaf.errors import TurnleafError

@@ -1,4 +1,7 @@
-"""`ConfigFile`: the settings that a person changed, in memory-config.json."""
+"""What a person set: `ConfigFile` for memory-config.json, and the keys of model providers.
+
+The keys are the operator's, outside every data folder, and for their owner's eyes only.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,17 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.examination import Row
+from turnleaf.core.model_providers import serialize_keys
 from turnleaf.errors import SettingsError
-from turnleaf.settings import REPLACED, UNCHANGED, Settings, check_value, find_setting
+from turnleaf.model_keys import read_stored_keys
+from turnleaf.settings import (
+    REPLACED,
+    UNCHANGED,
+    Settings,
+    check_value,
+    find_keys_path,
+    find_setting,
+)
 from turnleaf.store.files import atomic
 from turnleaf.store.files.examining import collect, refuse_odd
 
@@ -16,6 +28,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from turnleaf.core.examination import Examination, Part
+    from turnleaf.core.model_providers import StoredKey
+
+    Keys = dict[str, StoredKey]
 
 
 class ConfigFile:
@@ -85,3 +100,24 @@ def _serialize(config: Mapping[str, Any]) -> bytes:
 def _examine(path: Path) -> Iterator[Part]:
     holds = "found" if path.exists() else "none (optional)"
     yield Row("settings", str(path), None, holds)
+
+
+def store_key(provider: str, key: StoredKey) -> Path:
+    """Store a provider's key in the place of any other; return the file."""
+    return _change(lambda keys: keys | {provider: key})
+
+
+def remove_key(provider: str) -> bool:
+    """Remove a provider's key; False where there is none."""
+    if provider not in read_stored_keys():
+        return False
+    _change(lambda keys: {name: key for name, key in keys.items() if name != provider})
+    return True
+
+
+def _change(edit: Callable[[Keys], Keys]) -> Path:
+    path = find_keys_path()
+    atomic.make_folder(path.parent)
+    with atomic.lock(path) as file:
+        file.replace(serialize_keys(edit(read_stored_keys(path))))
+    return path

@@ -9,13 +9,13 @@ from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
-from turnleaf.core import bullets, markdown
+from turnleaf.core import markdown
 from turnleaf.core.examination import Row
 from turnleaf.core.jsontext import to_text
-from turnleaf.core.markdown_blocks import LINES, is_blank
+from turnleaf.core.languages import pluralize
+from turnleaf.core.markdown_blocks import BULLET, COMMENT, LINES, encode_bullet, is_blank
 from turnleaf.core.memories import checked_date, checked_text, read_day
 from turnleaf.core.pages import Splice
-from turnleaf.core.plurals import pluralize
 from turnleaf.errors import InvalidInput
 from turnleaf.settings import default_data_dir
 from turnleaf.store.ambient import local_now
@@ -32,7 +32,7 @@ TRIES = 100
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
 _SOURCE = re.compile(
-    rf"{re.escape(bullets.MARK)}(?:(?!\bsource=)[^<>])*+source=([^ <>]++)[^<>]*+(?<=--)>"
+    rf"{re.escape(COMMENT)}(?:(?!\bsource=)[^<>])*+source=([^ <>]++)[^<>]*+(?<=--)>"
 )
 
 MOST_BLANK_BYTES = 8
@@ -75,7 +75,7 @@ class DailyLog:
         with atomic.lock(self._path(now.date())) as file:
             before = file.read(atomic.MAX_PAGE_BYTES) or b""
             title = "" if before else f"# {now.date()}\n\n"
-            lines = _with_source(bullets.encode(f"{now:%H:%M} {text}"), source)
+            lines = _with_source(encode_bullet(f"{now:%H:%M} {text}"), source)
             note = (title + "".join(f"{line}\n" for line in lines)).encode()
             atomic.check_size(file.path, len(before) + len(note))
             file.append(note)
@@ -152,7 +152,7 @@ def _revise(data: bytes, entry: str, new: str | None) -> bytes | None:
     splice = page.remove(fact)
     if new is not None:
         source = _SOURCE.search(page.raw(fact))
-        lines = _with_source(bullets.encode(new), source and unquote(source[1]))
+        lines = _with_source(encode_bullet(new), source and unquote(source[1]))
         took = tuple(page.lines[fact.start : fact.end])
         splice = Splice(fact.start, took, tuple(f"{line}\n" for line in lines))
     return page.apply(splice).encode("utf-8", "surrogateescape")
@@ -171,10 +171,10 @@ def _with_source(lines: list[str], source: str | None) -> list[str]:
     """End a note in an invisible comment, on a line of its own where the note has several."""
     if source is None:
         return lines
-    comment = f"{bullets.MARK}source={quote(to_text(source), safe=':+.').replace('--', '-%2D')} -->"
+    comment = f"{COMMENT}source={quote(to_text(source), safe=':+.').replace('--', '-%2D')} -->"
     if len(lines) == 1:
         return [f"{lines[0]} {comment}"]
-    return [*lines, f"{' ' * len(bullets.MARKER)}{comment}"]
+    return [*lines, f"{' ' * len(BULLET)}{comment}"]
 
 
 def _erase(path: Path, source: str) -> int:

@@ -12,17 +12,10 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from turnleaf.core.examination import (
-    LearningFigures,
-    Row,
-    describe_backlog,
-    find_learning_problems,
-)
+from turnleaf.core.examination import LearningFigures, Row, describe_backlog, find_learning_problems
 from turnleaf.core.jsontext import dumps
 from turnleaf.core.keys import checked_key
 from turnleaf.core.learning import queue
-from turnleaf.core.learning.decisions import from_json as decision_from_json
-from turnleaf.core.learning.decisions import to_json as decision_to_json
 from turnleaf.core.learning.queue import (
     READ_BY_RULES,
     STATES,
@@ -34,6 +27,8 @@ from turnleaf.core.learning.queue import (
     SetAside,
     Sighting,
     Unread,
+    decision_from_json,
+    decision_to_json,
     is_held,
     queued_from_json,
     queued_to_json,
@@ -52,7 +47,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from turnleaf.core.examination import Examination, Part
-    from turnleaf.core.learning.decisions import Decision
+    from turnleaf.core.learning.queue import Decision
     from turnleaf.store.files.databases import Connection
 
 T = TypeVar("T")

@@ -20,8 +20,8 @@ from turnleaf.store.files.facts.older import NAMES, older_path
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from turnleaf.core.messages import Cursor, Feed
     from turnleaf.core.search.passages import Passage
-    from turnleaf.core.stored_messages import Cursor, Feed
 
 
 MAX_NOTES_BYTES = 64_000_000

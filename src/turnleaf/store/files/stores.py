@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from turnleaf.core.examination import Part
-    from turnleaf.core.stored_messages import Cursor, Feed
+    from turnleaf.core.messages import Cursor, Feed
     from turnleaf.settings import DataFolder
     from turnleaf.store.contracts import (
         Announcements,

@@ -7,25 +7,27 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from turnleaf.core.examination import describe_figures
+from turnleaf.core.examination import Retention, describe_figures
 from turnleaf.core.jsontext import dumps, to_text
 from turnleaf.core.keys import Reader, can_read, checked_key, default_audience, is_narrower
-from turnleaf.core.messages import Content, Message, from_json, to_json
-from turnleaf.core.retention import Retention
-from turnleaf.core.search.message_outcomes import FactTraces, reason_of
-from turnleaf.core.stored_messages import (
+from turnleaf.core.messages import (
     ANSWERING,
     TRUSTED,
+    Content,
     ConversationSummary,
     Cursor,
     Feed,
+    Message,
     NewMessage,
     StoredFigures,
     StoredMessage,
     TreeNode,
+    from_json,
     make_title,
+    to_json,
     trust_by_role,
 )
+from turnleaf.core.search.message_outcomes import FactTraces, reason_of
 from turnleaf.core.times import to_millisecond
 from turnleaf.core.tokens import content_chars
 from turnleaf.core.window import within_limits

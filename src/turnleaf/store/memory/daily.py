@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from turnleaf.core import bullets
 from turnleaf.core.jsontext import to_text
+from turnleaf.core.languages import pluralize
+from turnleaf.core.markdown_blocks import encode_bullet
 from turnleaf.core.memories import checked_date, checked_text
-from turnleaf.core.plurals import pluralize
 from turnleaf.errors import InvalidInput
 from turnleaf.store.memory.place import Keeper, MemoryPlace, Now, in_one_step
 
@@ -50,7 +50,7 @@ class MemoryDaily(Keeper):
         if once is not None and any(once in self.read(day) for day in self.dates()[-2:]):
             return
         moment = self._clock()
-        lines = bullets.encode(f"{moment:%H:%M} {entry}")
+        lines = encode_bullet(f"{moment:%H:%M} {entry}")
         note = KeptNote(
             "".join(f"{line}\n" for line in lines), None if source is None else to_text(source)
         )
@@ -77,7 +77,7 @@ class MemoryDaily(Keeper):
         if content is not None and not checked_text(content, "a note").strip():
             message = "a note needs some text; type it"
             raise InvalidInput(message)
-        lines = "".join(f"{line}\n" for line in bullets.encode(entry))
+        lines = "".join(f"{line}\n" for line in encode_bullet(entry))
         at = next((at for at, note in enumerate(notes) if note.text == lines), None)
         if at is None:
             return False
@@ -109,4 +109,4 @@ class MemoryDaily(Keeper):
 
 
 def _revise(note: KeptNote, content: str) -> KeptNote:
-    return note._replace(text="".join(f"{line}\n" for line in bullets.encode(content)))
+    return note._replace(text="".join(f"{line}\n" for line in encode_bullet(content)))

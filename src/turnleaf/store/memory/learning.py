@@ -11,7 +11,7 @@ from uuid import uuid4
 from turnleaf.core.examination import LearningFigures, describe_backlog, find_learning_problems
 from turnleaf.core.jsontext import dumps
 from turnleaf.core.keys import checked_key
-from turnleaf.core.learning import decisions as decided
+from turnleaf.core.learning import queue as decided
 from turnleaf.core.learning.queue import (
     Batch,
     Cycle,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from datetime import date, datetime
 
     from turnleaf.core.examination import Examination
-    from turnleaf.core.learning.decisions import Decision
+    from turnleaf.core.learning.queue import Decision
 
 MOST_SIGHTINGS = 500
 MOST_ATTEMPTS = 2
@@ -451,7 +451,7 @@ def _names(one: Outgoing, names: set[str]) -> bool:
 
 def _check(decisions: Iterable[Decision]) -> None:
     for decision in decisions:
-        dumps(decided.to_json(decision))
+        dumps(decided.decision_to_json(decision))
 
 
 def _copy(queued: Queued) -> Queued:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from turnleaf.core.jsontext import dumps
-from turnleaf.core.messages import to_json
-from turnleaf.core.stored_messages import (
+from turnleaf.core.messages import (
     ConversationSummary,
     Cursor,
     Feed,
     FeedMessage,
     make_title,
+    to_json,
 )
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.jsontext import dumps
-from turnleaf.core.plurals import pluralize
+from turnleaf.core.languages import pluralize
 from turnleaf.settings import UNCHANGED, Settings, check_value, find_setting
 from turnleaf.store.memory.place import FOR_ALL_SPACES, in_one_step
 from turnleaf.store.postgres.place import SqlStore, changing

@@ -8,18 +8,17 @@ from heapq import merge
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from turnleaf.core.examination import describe_figures
+from turnleaf.core.examination import Retention, describe_figures
 from turnleaf.core.keys import Reader, can_read, checked_key, default_audience, is_narrower
-from turnleaf.core.messages import Content, Message
-from turnleaf.core.retention import Retention
-from turnleaf.core.search.message_outcomes import FactTraces, reason_of
-from turnleaf.core.stored_messages import (
+from turnleaf.core.messages import (
     ANSWERING,
     TRUSTED,
+    Content,
     ConversationSummary,
     Cursor,
     Feed,
     FeedMessage,
+    Message,
     NewMessage,
     StoredFigures,
     StoredMessage,
@@ -27,17 +26,17 @@ from turnleaf.core.stored_messages import (
     make_title,
     trust_by_role,
 )
+from turnleaf.core.search.message_outcomes import FactTraces, reason_of
 from turnleaf.core.times import to_millisecond
 from turnleaf.errors import NotFound
 from turnleaf.settings import Settings
 from turnleaf.store.ambient import local_day
-from turnleaf.store.files.conversations.limits import Limits, days_before
 from turnleaf.store.memory.place import in_one_step
 from turnleaf.store.memory.trees import SEARCHED_ROLES
 from turnleaf.store.postgres import trees
 from turnleaf.store.postgres.claims import AnswerClaims
 from turnleaf.store.postgres.place import SqlStore, changing
-from turnleaf.store.windows import collect_window, stop_at_silence
+from turnleaf.store.windows import Limits, collect_window, days_before, stop_at_silence
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

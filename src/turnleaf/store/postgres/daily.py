@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from turnleaf.core import bullets
 from turnleaf.core.jsontext import to_text
+from turnleaf.core.languages import pluralize
+from turnleaf.core.markdown_blocks import encode_bullet
 from turnleaf.core.memories import checked_date, checked_text
-from turnleaf.core.plurals import pluralize
 from turnleaf.errors import InvalidInput
 from turnleaf.store.memory.place import in_one_step
 from turnleaf.store.postgres.place import SqlStore, changing
@@ -94,4 +94,4 @@ def _check_note(entry: str) -> None:
 
 
 def _write_note(content: str) -> str:
-    return "".join(f"{line}\n" for line in bullets.encode(content))
+    return "".join(f"{line}\n" for line in encode_bullet(content))

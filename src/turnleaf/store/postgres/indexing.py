@@ -7,8 +7,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from turnleaf.core.jsontext import dumps
+from turnleaf.core.messages import TRUSTED
 from turnleaf.core.search.passages import Passage, Placed, are_close, of_message, place
-from turnleaf.core.stored_messages import TRUSTED
 from turnleaf.store.files.index.writing import make_columns, meaning_of, shape_of
 from turnleaf.store.postgres.trees import to_column
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from datetime import datetime
 
-    from turnleaf.core.stored_messages import Feed
+    from turnleaf.core.messages import Feed
     from turnleaf.store.postgres.place import Transaction
 
 CONVERSATIONS = "conversations"

@@ -6,7 +6,7 @@ from collections import Counter
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from turnleaf.core.learning import decisions
+from turnleaf.core.learning import queue
 from turnleaf.core.learning.queue import (
     Cycle,
     LearningProblem,
@@ -75,7 +75,7 @@ def _write_waiting(rows: Iterable[WaitingMessage]) -> Iterable[tuple[int, object
 
 def _read_outbox(bodies: Mapping[str, Any]) -> list[Outgoing]:
     return [
-        Outgoing(number, body["key"], decisions.from_json(body["decision"]), body["problem"])
+        Outgoing(number, body["key"], queue.decision_from_json(body["decision"]), body["problem"])
         for number, body in bodies.items()
     ]
 
@@ -83,7 +83,7 @@ def _read_outbox(bodies: Mapping[str, Any]) -> list[Outgoing]:
 def _write_outbox(outbox: Iterable[Outgoing]) -> Iterable[tuple[str, object]]:
     for one in outbox:
         body = {"key": one.key, "problem": one.problem}
-        yield one.id, {**body, "decision": decisions.to_json(one.decision)}
+        yield one.id, {**body, "decision": queue.decision_to_json(one.decision)}
 
 
 def _read_sightings(bodies: Mapping[str, Any]) -> list[tuple[str, Any]]:

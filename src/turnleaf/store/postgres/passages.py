@@ -11,14 +11,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.keys import Reader
+from turnleaf.core.languages import pluralize
 from turnleaf.core.memories import checked_date
-from turnleaf.core.plurals import pluralize
+from turnleaf.core.messages import Cursor
 from turnleaf.core.search.hits import KINDS, MAX_LIMIT, MODES, PROMPT_LIMIT, Hit
 from turnleaf.core.search.passages import Placed, of_day, of_memory
 from turnleaf.core.search.ranking import Unrelated, Weights
 from turnleaf.core.search.terms import parse_query
 from turnleaf.core.search.vectors import SENTENCES, Profile, profile
-from turnleaf.core.stored_messages import Cursor
 from turnleaf.errors import EmbeddingError, InvalidInput
 from turnleaf.store.ambient import local_day
 from turnleaf.store.files.index.writing import choose_texts_to_embed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from turnleaf.core.plurals import pluralize
+from turnleaf.core.languages import pluralize
 from turnleaf.core.records import Record, checked_name, checked_value, ordinal_key
 from turnleaf.errors import Conflict
 from turnleaf.store.memory.place import in_one_step

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from turnleaf.core import messages
 from turnleaf.core.jsontext import dumps, to_text
-from turnleaf.core.stored_messages import StoredMessage, make_title
+from turnleaf.core.messages import StoredMessage, make_title
 from turnleaf.store.windows import PathRow
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from datetime import datetime
 
-    from turnleaf.core.messages import Message
-    from turnleaf.core.stored_messages import NewMessage
+    from turnleaf.core.messages import Message, NewMessage
     from turnleaf.store.postgres.place import Row, Transaction
 
 FIRST_PART = 24

@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from turnleaf.core.jsontext import to_text
-from turnleaf.core.stored_messages import Cursor, StoredFigures
+from turnleaf.core.messages import Cursor, StoredFigures
 from turnleaf.core.times import to_iso
 from turnleaf.store.files import databases
-from turnleaf.store.files.conversations import marking, reading, writing
-from turnleaf.store.files.conversations import marking as conversations_marking
+from turnleaf.store.files.conversations import reading, writing
 from turnleaf.store.files.conversations import schema as conversations_schema
-from turnleaf.store.files.conversations.marking import read_state, settle
 from turnleaf.store.files.conversations.schema import FORM, get_conversation
-from turnleaf.store.files.conversations.writing import Prepared
+from turnleaf.store.files.conversations.writing import Prepared, read_state, settle
 from turnleaf.store.files.databases import Database
 
 if TYPE_CHECKING:
@@ -21,17 +19,17 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from turnleaf.core.messages import Message
-    from turnleaf.core.search.message_outcomes import MessageOutcomes
-    from turnleaf.core.stored_messages import (
+    from turnleaf.core.messages import (
         ConversationSummary,
         Feed,
+        Message,
         NewMessage,
         StoredMessage,
         TreeNode,
     )
-    from turnleaf.store.files.conversations.limits import Addition, Limits
+    from turnleaf.core.search.message_outcomes import MessageOutcomes
     from turnleaf.store.files.databases import Connection
+    from turnleaf.store.windows import Addition, Limits
 
 
 VERSION = "PRAGMA data_version"
@@ -67,7 +65,7 @@ class DatabaseShelf:
         def add(database: Connection) -> list[int]:
             numbers = writing.append(database, key, rows, now, addition)
             if limits.keep_days == 0:
-                conversations_marking.trim(database, key, limits, now)
+                writing.trim(database, key, limits, now)
             return numbers
 
         return self._database.write(add)
@@ -125,17 +123,13 @@ class DatabaseShelf:
 
     def clear(self, key: str) -> bool:
         """Erase a conversation, so that no byte of it stays; False when there is none."""
-        return self._database.erase(lambda database: conversations_marking.clear(database, key))
+        return self._database.erase(lambda database: writing.clear(database, key))
 
     def expire(self, limits: Limits, now: datetime) -> int:
         """Erase messages that are too old; return how many conversations went with them."""
-        if not self._database.read(
-            lambda database: conversations_marking.is_expired(database, limits, now)
-        ):
+        if not self._database.read(lambda database: writing.is_expired(database, limits, now)):
             return 0
-        return self._database.erase(
-            lambda database: conversations_marking.expire(database, limits, now)
-        )
+        return self._database.erase(lambda database: writing.expire(database, limits, now))
 
     def show_version(self, key: str, number: int) -> None:
         """Show the path through a message to the newest of all that follow it."""
@@ -147,19 +141,19 @@ class DatabaseShelf:
 
     def rename(self, key: str, title: str) -> None:
         """Set a title; an empty one brings back the title made of the first question."""
-        self._database.write(lambda database: marking.rename(database, key, title))
+        self._database.write(lambda database: writing.rename(database, key, title))
 
     def set_searched(self, key: str, *, is_searched: bool) -> None:
         """Keep a conversation out of searches, or let it in."""
         self._database.write(
-            lambda database: marking.set_searched(database, key, is_searched=is_searched)
+            lambda database: writing.set_searched(database, key, is_searched=is_searched)
         )
 
     def hide(self, key: str, times: Collection[datetime], reason: str) -> list[int]:
         """Hide what the user said at some times and what was answered; return the numbers."""
         stamps = set(map(to_iso, times))
         return self._database.write(
-            lambda database: marking.hide(database, key, stamps, to_text(reason))
+            lambda database: writing.hide(database, key, stamps, to_text(reason))
         )
 
     def settle(self, outcomes: MessageOutcomes, state: str) -> None:
@@ -168,12 +162,12 @@ class DatabaseShelf:
 
     def show_again(self, reason: str) -> int:
         """Show what was hidden for a reason and for no other; return how many messages."""
-        return self._database.write(lambda database: marking.show_again(database, to_text(reason)))
+        return self._database.write(lambda database: writing.show_again(database, to_text(reason)))
 
     def accept(self, key: str, times: Collection[datetime]) -> int:
         """Trust what others said at some times as the user's own words; return how many."""
         stamps = set(map(to_iso, times))
-        return self._database.write(lambda database: marking.accept(database, key, stamps))
+        return self._database.write(lambda database: writing.accept(database, key, stamps))
 
     def settled_state(self) -> str:
         """Return how the record of facts looked when that was last done."""

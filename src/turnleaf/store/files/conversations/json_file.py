@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from turnleaf.core import conversations_json
 from turnleaf.core.conversations_json import StoredConversation
-from turnleaf.core.messages import Message
-from turnleaf.core.stored_messages import (
+from turnleaf.core.messages import (
     ConversationSummary,
+    Message,
     StoredMessage,
     make_title,
     trust_by_role,
@@ -17,15 +17,15 @@ from turnleaf.core.tokens import content_chars
 from turnleaf.core.window import before_again, within_limits
 from turnleaf.errors import CorruptFile
 from turnleaf.store.files import atomic
-from turnleaf.store.files.conversations.limits import days_before
+from turnleaf.store.windows import days_before
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
     from pathlib import Path
 
-    from turnleaf.core.stored_messages import NewMessage
-    from turnleaf.store.files.conversations.limits import Addition, Limits
+    from turnleaf.core.messages import NewMessage
+    from turnleaf.store.windows import Addition, Limits
 
 
 class JsonShelf:

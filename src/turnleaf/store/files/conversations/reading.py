@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.keys import Reader, can_read
-from turnleaf.core.messages import many_as_stored
-from turnleaf.core.stored_messages import (
+from turnleaf.core.messages import (
     ConversationSummary,
     Cursor,
     Feed,
     FeedMessage,
     StoredMessage,
+    many_as_stored,
     trust_by_role,
 )
 from turnleaf.core.times import from_iso
@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from turnleaf.core.messages import Message
-    from turnleaf.store.files.conversations.limits import Limits
     from turnleaf.store.files.databases import Connection
-    from turnleaf.store.windows import Said
+    from turnleaf.store.windows import Limits, Said
 
 OF_KEY = "conversation = (SELECT id FROM conversations WHERE key = ?)"
 WINDOW = f"""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from turnleaf.core import messages
 from turnleaf.core.jsontext import dumps, is_text, to_text
 from turnleaf.core.keys import default_audience
-from turnleaf.core.stored_messages import NewMessage, make_title, trust_by_role
+from turnleaf.core.messages import NewMessage, make_title, trust_by_role
 from turnleaf.core.times import from_iso, to_iso
 from turnleaf.errors import NotFound
 from turnleaf.store.files import atomic

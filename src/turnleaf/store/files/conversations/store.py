@@ -7,14 +7,13 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from turnleaf.core import conversations_json
-from turnleaf.core.examination import Diagnosis, Examination, describe_figures
+from turnleaf.core.examination import Diagnosis, Examination, Retention, describe_figures
 from turnleaf.core.keys import checked_key, default_audience
-from turnleaf.core.messages import Message
-from turnleaf.core.plurals import pluralize
-from turnleaf.core.retention import Retention
-from turnleaf.core.stored_messages import (
+from turnleaf.core.languages import pluralize
+from turnleaf.core.messages import (
     ANSWERING,
     ConversationSummary,
+    Message,
     NewMessage,
     StoredFigures,
     make_title,
@@ -28,19 +27,18 @@ from turnleaf.store.files.conversations import database as conversations_db
 from turnleaf.store.files.conversations import takeover
 from turnleaf.store.files.conversations.database import DatabaseShelf
 from turnleaf.store.files.conversations.json_file import JsonShelf
-from turnleaf.store.files.conversations.limits import PLAIN_ADDITION, Addition, Limits
 from turnleaf.store.files.conversations.takeover import OlderFiles, erase_from_backups, older_paths
 from turnleaf.store.files.databases import measure
 from turnleaf.store.files.examining import collect, examine_file
+from turnleaf.store.windows import PLAIN_ADDITION, Addition, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
     from pathlib import Path
 
     from turnleaf.core.examination import Part
-    from turnleaf.core.messages import Content
+    from turnleaf.core.messages import Content, Cursor, Feed, StoredMessage, TreeNode
     from turnleaf.core.search.message_outcomes import MessageOutcomes
-    from turnleaf.core.stored_messages import Cursor, Feed, StoredMessage, TreeNode
     from turnleaf.store.files.conversations.takeover import TakenOver
 
 __all__ = ["ConversationStore", "ConversationSummary"]

@@ -18,14 +18,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from turnleaf.core import conversations_json, jsonfacts
-from turnleaf.core.examination import Diagnosis, Row
-from turnleaf.core.older_conversations import (
+from turnleaf.core.conversations_json import (
     read_conversations,
     read_month,
     without_conversation,
     without_lines,
 )
-from turnleaf.core.plurals import pluralize
+from turnleaf.core.examination import Diagnosis, Row
+from turnleaf.core.languages import pluralize
 from turnleaf.errors import InvalidInput, StorageError, TurnleafError
 from turnleaf.store.ambient import utc_now
 from turnleaf.store.files import atomic
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import TypeVar
 
+    from turnleaf.core.conversations_json import Older
     from turnleaf.core.examination import Part
     from turnleaf.core.messages import Message
-    from turnleaf.core.older_conversations import Older
     from turnleaf.settings import DataFolder
 
     T = TypeVar("T")

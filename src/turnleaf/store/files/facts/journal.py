@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from turnleaf.core import file_changes
 from turnleaf.core.examination import Diagnosis
 from turnleaf.core.jsontext import dumps
-from turnleaf.core.plurals import pluralize
+from turnleaf.core.languages import pluralize
 from turnleaf.store.files import atomic
 from turnleaf.store.files.examining import collect, refuse_odd
 

@@ -7,8 +7,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar, overload
 
-from turnleaf.core import bullets, changes, markdown
+from turnleaf.core import changes, markdown
 from turnleaf.core.examination import Examination, describe_facts
+from turnleaf.core.markdown_blocks import encode_bullet
 from turnleaf.core.memories import (
     KEPT,
     Memory,
@@ -210,7 +211,7 @@ class MemoryStore:
         if self._file.format is markdown:
             page = markdown.without_comments(markdown.without_facts(text, ended))
         else:
-            page = "".join(f"{line}\n" for one in facts for line in bullets.encode(one.content))
+            page = "".join(f"{line}\n" for one in facts for line in encode_bullet(one.content))
         return MemoryView(facts, [*ended.values()], page)
 
     def older(self) -> list[Memory]:

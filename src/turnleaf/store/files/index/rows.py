@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from turnleaf.core.keys import EVERYONE, Reader
+from turnleaf.core.messages import TRUSTED
 from turnleaf.core.search.hits import Hit
-from turnleaf.core.stored_messages import TRUSTED
 from turnleaf.core.times import to_iso
 from turnleaf.store.passage_search import is_open
 

@@ -10,9 +10,8 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from turnleaf.core.search.passages import Passage, Placed, place
+from turnleaf.core.search.passages import WHOLE_COLUMNS, Passage, Placed, list_texts_to_embed, place
 from turnleaf.core.search.small_talk import says_nothing
-from turnleaf.core.search.splitting import WHOLE_COLUMNS, list_texts_to_embed
 from turnleaf.core.search.terms import date_terms, terms
 from turnleaf.store.files import atomic
 from turnleaf.store.files.index import vectors as index_vectors

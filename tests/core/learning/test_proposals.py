@@ -9,7 +9,7 @@ import pytest
 
 from turnleaf import Memory
 from turnleaf.core.learning.extraction import Candidate, Proposal, TranscriptMessage
-from turnleaf.core.learning.extraction_answers import MOST_FACTS, read_answer
+from turnleaf.core.learning.proposals import MOST_FACTS, read_answer
 from turnleaf.errors import UnreadableAnswer
 
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)

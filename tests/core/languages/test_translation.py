@@ -11,15 +11,21 @@ import pytest
 
 from turnleaf import errors
 from turnleaf.core.data import find_folders, load_data
-from turnleaf.core.languages.translation import FILE, FOLDER, MARK, choose_language_of, translate
+from turnleaf.core.languages.replies import (
+    FOLDER,
+    MARK,
+    MESSAGES_FILE,
+    choose_language_of,
+    translate,
+)
 
-SOURCE = Path(__file__).parents[2] / "src/turnleaf"
-LANGUAGES = find_folders(FOLDER, FILE)
+SOURCE = Path(__file__).parents[3] / "src/turnleaf"
+LANGUAGES = find_folders(FOLDER, MESSAGES_FILE)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 NO_FACT = 'no fact has the ID "{}"; list them with turnleaf memories'
 
 
-TABLES = {language: load_data(f"{FOLDER}/{language}/{FILE}") for language in LANGUAGES}
+TABLES = {language: load_data(f"{FOLDER}/{language}/{MESSAGES_FILE}") for language in LANGUAGES}
 OTHERS = {"libraries"}
 """Sections with sentences that libraries write."""
 CLAUSE = re.compile(rf"{MARK.pattern}|[,;:()]")

@@ -1,4 +1,7 @@
-"""`doctor`: check the installation and report problems. It changes nothing."""
+"""`doctor` and `db`: checking an installation, and the tables of its PostgreSQL database.
+
+`doctor` changes nothing.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,12 @@ from typing import Any
 import click
 
 from turnleaf.doctor_report import make_doctor_report
-from turnleaf.faces.cli.arguments import Workspace, as_json, pass_workspace
+from turnleaf.errors import InvalidInput
+from turnleaf.faces.cli.arguments import TEXT, Workspace, as_json, confirm, pass_workspace, yes
 from turnleaf.faces.cli.output import flatten, format_value, localize, say, say_json
 from turnleaf.faces.cli.terminal import label
-from turnleaf.store.opening import open_to_examine
+from turnleaf.store.ambient import local_now
+from turnleaf.store.opening import find_folder, load_database, open_to_examine
 
 
 @click.command()
@@ -26,11 +31,11 @@ def doctor(ctx: click.Context, workspace: Workspace, *, as_json: bool) -> None:
     if as_json:
         say_json(found)
     else:
-        _print(found)
+        _print_report(found)
     ctx.exit(int(any(problem["level"] == "error" for problem in found["problems"])))
 
 
-def _print(found: dict[str, Any]) -> None:
+def _print_report(found: dict[str, Any]) -> None:
     versions = found["versions"]
     say(localize(f"turnleaf {versions['turnleaf']} on {versions['platform']}"))
     say(f"Python {versions['python']}, SQLite {versions['sqlite']}")
@@ -73,3 +78,57 @@ def _describe_error(error: dict[str, str] | None) -> str:
 def _format_limit(value: object) -> str:
     is_number = isinstance(value, int) and not isinstance(value, bool)
     return f"{value:,}" if is_number else format_value(value)
+
+
+SERVING_ROLE = "turnleaf_server"
+
+
+@click.group()
+def db() -> None:
+    """Set up a PostgreSQL database."""
+
+
+@db.command()
+@click.argument("address", required=False, type=TEXT)
+@click.option(
+    "--role",
+    metavar="NAME",
+    default=SERVING_ROLE,
+    show_default=True,
+    type=TEXT,
+    help="The role that the programs connect as.",
+)
+@click.option("--dry-run", is_flag=True, help="Print the statements and change nothing.")
+@pass_workspace
+def migrate(workspace: Workspace, address: str | None, role: str, *, dry_run: bool) -> None:
+    """Make or change the tables that this version needs.
+
+    ADDRESS is that of the database for the role that owns the tables, such as
+    postgresql://turnleaf_owner@localhost/turnleaf; by default it is that of --data-dir.
+    """
+    where = find_folder(address).address if address else workspace.folder.address
+    if where is None:
+        message = "this needs the address of a database: turnleaf db migrate ADDRESS"
+        raise InvalidInput(message)
+    made = load_database("migrating").migrate(where, role=role, dry_run=dry_run)
+    for one in made:
+        say(one.statements if dry_run else f"made version {one.version} of the tables")
+    if not made:
+        say("the tables are those of this version")
+
+
+@db.command("erase")
+@click.argument("name", type=TEXT)
+@yes
+@pass_workspace
+def erase_space(workspace: Workspace, name: str, *, yes: bool) -> None:
+    """Erase the space NAME with all that is in it; it cannot be undone."""
+    folder = find_folder(workspace.data_dir, name)
+    if folder.address is None:
+        message = "this erases a space of a database; delete the folder of a space yourself"
+        raise InvalidInput(message)
+    if not yes:
+        confirm(f"Erase all of {name}? This cannot be undone.", "use --yes to erase the space")
+    with load_database("stores").PostgresStores(folder, now=local_now) as stores:
+        stores.erase_space()
+    say(f"erased {name}")

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.growth import grows_with_its_text
-from turnleaf.core.client_tasks import is_client_task
+from turnleaf.core.host_events import is_client_task
 from turnleaf.core.messages import Message
 
 

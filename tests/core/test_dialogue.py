@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from turnleaf.core.json_forms import describe_form, request_form
+from turnleaf.core.dialogue import describe_form, request_form
 
 SCHEMA = {
     "type": "object",
