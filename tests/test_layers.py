@@ -16,12 +16,13 @@ SOURCE = Path(__file__).parents[1] / "src"
 
 BELOW = {
     "errors": set[str](),
+    "metrics": set[str](),
     "core": {"core", "errors"},
     "settings": {"core", "errors"},
     "installation": {"settings", "core", "errors"},
     "model_keys": {"settings", "core", "errors"},
     "store": {"store", "installation", "model_keys", "settings", "core", "errors"},
-    "llm": {"llm", "installation", "model_keys", "settings", "core", "errors"},
+    "llm": {"llm", "installation", "metrics", "model_keys", "settings", "core", "errors"},
 }
 MIDDLE = {
     "assistant", "background_learning", "client_chats", "context_search", "doctor_report",
@@ -30,7 +31,8 @@ MIDDLE = {
     "turn_changes",
 }  # fmt: skip
 BELOW |= {
-    name: MIDDLE | {"store", "llm", "installation", "model_keys", "settings", "core", "errors"}
+    name: MIDDLE
+    | {"store", "llm", "installation", "metrics", "model_keys", "settings", "core", "errors"}
     for name in MIDDLE
 }
 BELOW |= {name: {"faces", *BELOW} for name in ("faces", "__main__")}
@@ -76,10 +78,10 @@ MAY_NAME_FILES = {
 # So many lines, comments aside, and modules a package may have; lowered when something goes.
 BUDGETS = {
     "core": (16_530, 96),
-    "faces": (13_390, 65),
+    "faces": (13_650, 66),
     "llm": (3_120, 18),
-    "store": (21_290, 90),
-    "": (6_090, 25),
+    "store": (21_350, 90),
+    "": (6_280, 26),
 }
 
 # A name that is loaded by need: the public names, the commands, an optional dependency.

@@ -6,6 +6,7 @@ import json
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from turnleaf import metrics
 from turnleaf.core.dialogue import Event, Text, ToolCall, ToolResult, Usage
 from turnleaf.errors import ModelError
 from turnleaf.llm import anthropic_wire, openai_wire
@@ -143,7 +144,7 @@ class _Asking:
         """Yield the answer's text as it comes, and last the response as a whole."""
         for pause in (*pauses, None):
             try:
-                yield from self.wire.read(self._post(request))
+                yield from self._read(request)
             except CallFailure as failure:
                 wait = _find_pause(failure, pause)
                 if wait is None:
@@ -151,6 +152,16 @@ class _Asking:
                 self._line.wait(wait)
             else:
                 return
+
+    def _read(self, request: Request) -> Iterator[str | Response]:
+        """Send one request, and count it."""
+        counted = self._endpoint.provider.name, "answer" if request.schema is None else "json"
+        with metrics.count_call(*counted):
+            for piece in self.wire.read(self._post(request)):
+                if isinstance(piece, Response):
+                    taken, given = piece.input_tokens, piece.output_tokens
+                    metrics.count_tokens(*counted, taken=taken, given=given)
+                yield piece
 
     def _post(self, request: Request) -> Iterator[dict[str, Any]]:
         endpoint = self._endpoint
