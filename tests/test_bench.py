@@ -8,6 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from bench import postgres
+from bench.postgres import run as run_on_postgres
+
 ROOT = Path(__file__).parents[1]
 
 ROWS = [
@@ -162,3 +165,17 @@ def test_an_unknown_subject_is_refused() -> None:
     result = bench("nonsense")
     assert result.returncode == 2
     assert "nonsense: not one of exchange, reading" in result.stderr
+
+
+def test_a_database_is_measured_against_bare_psycopg() -> None:
+    head, _, *rows, empty, weight = run_on_postgres([(20, 2)], rounds=4)
+    columns = [cell.strip() for cell in head.strip("|").split("|")]
+    cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+    assert [(one[0], *one[1:3]) for one in cells] == [
+        (name, "20", "2") for name in postgres.OPERATIONS
+    ]
+    assert all(len(one) == len(columns) for one in cells)
+    assert all(float(one[columns.index("trips")]) >= 1 for one in cells)
+    assert all(int(one[columns.index("bytes")].replace(",", "")) > 0 for one in cells)
+    assert empty == ""
+    assert weight.startswith("20 messages in 2 spaces: ")

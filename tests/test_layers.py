@@ -16,12 +16,13 @@ SOURCE = Path(__file__).parents[1] / "src"
 
 BELOW = {
     "errors": set[str](),
+    "metrics": set[str](),
     "core": {"core", "errors"},
     "settings": {"core", "errors"},
     "installation": {"settings", "core", "errors"},
     "model_keys": {"settings", "core", "errors"},
     "store": {"store", "installation", "model_keys", "settings", "core", "errors"},
-    "llm": {"llm", "installation", "model_keys", "settings", "core", "errors"},
+    "llm": {"llm", "installation", "metrics", "model_keys", "settings", "core", "errors"},
 }
 MIDDLE = {
     "assistant", "background_learning", "client_chats", "context_search", "doctor_report",
@@ -30,7 +31,8 @@ MIDDLE = {
     "turn_changes",
 }  # fmt: skip
 BELOW |= {
-    name: MIDDLE | {"store", "llm", "installation", "model_keys", "settings", "core", "errors"}
+    name: MIDDLE
+    | {"store", "llm", "installation", "metrics", "model_keys", "settings", "core", "errors"}
     for name in MIDDLE
 }
 BELOW |= {name: {"faces", *BELOW} for name in ("faces", "__main__")}

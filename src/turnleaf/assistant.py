@@ -13,6 +13,7 @@ from importlib import import_module
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Self
 
+from turnleaf import metrics
 from turnleaf.background_learning import BackgroundLearning
 from turnleaf.core import host_events
 from turnleaf.core.keys import checked_key
@@ -256,8 +257,9 @@ class Assistant:
         )  # fmt: skip
         turn = self._make_turn(key, request, is_private=private, model=model)
         if private:
-            return turn.answer_in_private(self._take_private_history(key))
-        return self._run_turn(key, turn)
+            answer = turn.answer_in_private(self._take_private_history(key))
+            return metrics.count_turn(answer)
+        return metrics.count_turn(self._run_turn(key, turn))
 
     def _run_turn(self, key: str, turn: Turn) -> Generator[TurnEvent]:
         """Answer, and know of the turn as long as it takes."""

@@ -352,3 +352,41 @@ def test_an_address_for_all_is_shown_as_one_that_others_can_open() -> None:
         shown = address_of(listener)
     assert re.fullmatch(r"http://[\w.-]+:\d+/", shown)
     assert "0.0.0.0" not in shown  # noqa: S104
+
+
+def test_the_log_for_machines_has_a_line_of_json_for_each_request_and_warning(
+    cli: Cli, tmp_path: Path
+) -> None:
+    token = "swordfish" * 4
+    place = tmp_path / "secret"
+    place.write_text(f"{token}\n", "utf-8")
+    options = ("--host", "0.0.0.0", "--token-file", str(place), "--log-format", "json")  # noqa: S104
+    with served(*options) as server:
+        assert f"token        in {place}" in server.said
+        asked = {"Authorization": f"Bearer {token}", "X-Request-ID": "trace-1"}
+        assert "# TYPE" in server.ask("metrics", **asked)
+        assert json.loads(server.ask("readyz")) == {"status": "ready"}
+        assert server.be_refused("api/memory/main")[0] == 401
+        code, _, err = server.end()
+    assert code == 0
+    warning, *lines = [json.loads(line) for line in err.splitlines()]
+    assert "every machine on your network" in warning["message"]
+    assert [(one["method"], one["route"], one["status"]) for one in lines] == [
+        ("GET", "/metrics", 200),
+        ("GET", "/readyz", 200),
+        ("GET", "-", 401),
+    ]
+    assert lines[0]["requestId"] == "trace-1"
+    assert len({one["requestId"] for one in lines}) == 3
+    assert token not in err
+    assert not (cli.data / "http-token").exists()
+
+
+def test_a_token_file_without_a_token_is_refused(cli: Cli, tmp_path: Path) -> None:
+    place = tmp_path / "secret"
+    for text in (None, "", "short", "swordfish " * 9):
+        if text is not None:
+            place.write_text(text, "utf-8")
+        refused = cli("serve", "--token-file", str(place))
+        assert refused.code == 2
+        assert "write one there" in refused.err

@@ -652,6 +652,10 @@ export interface ProviderView {
   variable: string | null;
 }
 
+export interface Ready {
+  status: "ready";
+}
+
 export interface Removed {
   deleted: ScheduleView;
 }

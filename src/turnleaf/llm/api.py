@@ -14,6 +14,7 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from turnleaf import metrics
 from turnleaf.core.dialogue import (
     SILENCE_SECONDS,
     Event,
@@ -171,9 +172,7 @@ class _Asking:
         """Yield the answer's text as it comes, and last the response as a whole."""
         for pause in (*pauses, None):
             try:
-                # The error of an answer that fails half-way would keep its connection open.
-                with closing(self._post(request)) as events:
-                    yield from self.wire.read(events)
+                yield from self._read(request)
             except CallFailure as failure:
                 wait = _find_pause(failure, pause)
                 if wait is None:
@@ -181,6 +180,17 @@ class _Asking:
                 self._line.wait(wait)
             else:
                 return
+
+    def _read(self, request: Request) -> Iterator[str | Response]:
+        """Send one request, and count it."""
+        counted = self._endpoint.provider.name, "answer" if request.schema is None else "json"
+        # The error of an answer that fails half-way would keep its connection open.
+        with metrics.count_call(*counted), closing(self._post(request)) as events:
+            for piece in self.wire.read(events):
+                if isinstance(piece, Response):
+                    taken, given = piece.input_tokens, piece.output_tokens
+                    metrics.count_tokens(*counted, taken=taken, given=given)
+                yield piece
 
     def _post(self, request: Request) -> Generator[dict[str, Any]]:
         endpoint = self._endpoint

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
+from turnleaf import metrics
 from turnleaf.core.dialogue import SILENCE_SECONDS, Silence, Text, ToolCall, ToolResult, Usage
 from turnleaf.errors import InvalidInput, ModelError
 from turnleaf.installation import advise_install
@@ -78,19 +79,21 @@ class ClaudeCli:
     def stream(self, prompt: Prompt, tools: Toolbox | None = None) -> Iterator[Event]:
         """Answer, piece by piece; closing the iterator ends the program and its tools."""
         turn = _Turn()
-        yield from self._run(turn, prompt.instructions, prompt.text, _tool_arguments(tools))
-        if not turn.has_text:
-            raise ModelError(f"claude answered with nothing; ask again, or {_RECALL}")
+        with _count(turn, "answer"):
+            yield from self._run(turn, prompt.instructions, prompt.text, _tool_arguments(tools))
+            if not turn.has_text:
+                raise ModelError(f"claude answered with nothing; ask again, or {_RECALL}")
         yield turn.usage()
 
     def generate_json(self, system: str, text: str, schema: Mapping[str, Any]) -> str:
         """Answer with JSON that should follow a schema; whoever asked checks it."""
         turn = _Turn()
-        for _ in self._run(turn, system, text, ["--json-schema", json.dumps(schema)]):
-            pass
-        answer = turn.answer_json()
-        if not answer:
-            raise ModelError("claude answered with nothing where JSON was asked for; ask again")
+        with _count(turn, "json"):
+            for _ in self._run(turn, system, text, ["--json-schema", json.dumps(schema)]):
+                pass
+            answer = turn.answer_json()
+            if not answer:
+                raise ModelError("claude answered with nothing where JSON was asked for; ask again")
         return answer
 
     def _run(
@@ -134,6 +137,17 @@ class ClaudeCli:
         return (
             f"claude did not answer within {self._timeout_seconds:g} s{waiting}; try again, or give"
             " it longer with CLAUDE_TIMEOUT_MS"
+        )
+
+
+@contextmanager
+def _count(turn: _Turn, purpose: str) -> Iterator[None]:
+    """Count a run of the program, and the tokens that it speaks of."""
+    with metrics.count_call("claude-cli", purpose):
+        yield
+        used = turn.usage()
+        metrics.count_tokens(
+            "claude-cli", purpose, taken=used.input_tokens, given=used.output_tokens
         )
 
 

@@ -1195,6 +1195,21 @@ class Stores(ABC):
         """Make what is missing, and remove what has expired."""
 
     @abstractmethod
+    def check_ready(self) -> None:
+        """Raise a TurnleafError where something cannot be read or written now.
+
+        It costs a small write at most, of which nothing is left, and announces nothing.
+        """
+
+    def measure_pool(self) -> Mapping[str, float]:
+        """Return figures about the connections to a database; {} where there is none.
+
+        These are `connections`, `idle_connections`, `max_connections`, `waiting_requests`,
+        `requests_total`, `failed_requests_total` and `lost_connections_total`, of this process.
+        """
+        return {}
+
+    @abstractmethod
     def settle_messages(self) -> None:
         """Bring messages in line with what became of the facts that they gave.
 

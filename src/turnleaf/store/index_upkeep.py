@@ -50,6 +50,7 @@ class IndexUpkeep:
         self._files = Debounce(QUIET_SECONDS, LONGEST_SECONDS)
         self._messages = Debounce(MESSAGE_QUIET_SECONDS, MESSAGE_LONGEST_SECONDS)
         self._embeds_at = math.inf
+        self._behind_since = math.inf
         self._announced: set[str] = set()
         self._is_stopped = False
         self._unsubscribe: Callable[[], None] = lambda: None
@@ -101,6 +102,7 @@ class IndexUpkeep:
             self._messages.note_change(now)
         if now >= min(self._files.due_at, self._messages.due_at):
             # Both are taken in at once; a file that is being written is looked at again.
+            self._behind_since = min(self._behind_since, self._files.first, self._messages.first)
             self._messages.reset()
             if now >= self._files.due_at:
                 self._files.reset()
@@ -110,9 +112,15 @@ class IndexUpkeep:
             self._embed(now)
         return min(self._files.due_at, self._messages.due_at, self._embeds_at)
 
+    def measure_lag(self, now: float) -> float:
+        """Return for how many seconds the oldest change waits to be taken in; 0.0 if none does."""
+        since = min(self._behind_since, self._files.first, self._messages.first)
+        return max(0.0, now - since)
+
     def _sync(self) -> None:
         problem = "the index could not be brought up to date"
         if self._problems.attempt(problem, lambda: self._passages.sync(self._progress)) is not None:
+            self._behind_since = math.inf
             self._problems.attempt("expired messages are still in the index", self._passages.scrub)
 
     def _embed(self, now: float) -> None:
@@ -146,6 +154,11 @@ class Debounce:
     def due_at(self) -> float:
         """When it is time to act; never where nothing changed."""
         return min(self._last + self._quiet_seconds, self._first + self._longest_seconds)
+
+    @property
+    def first(self) -> float:
+        """When the first change was that nothing was done about; never where nothing changed."""
+        return self._first
 
     def note_change(self, now: float) -> None:
         """Take note of a change."""

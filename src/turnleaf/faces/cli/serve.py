@@ -6,13 +6,14 @@ import logging
 import sys
 import threading
 import webbrowser
-from contextlib import closing
+from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from turnleaf.faces.cli.arguments import TEXT, Workspace, pass_workspace
-from turnleaf.faces.cli.output import localize, note
+from turnleaf.faces.cli.output import localize
 from turnleaf.faces.cli.sessions import greet, mention_keeping, run_for_weeks
 from turnleaf.faces.operator_links import LIFE_SECONDS, make_link
 from turnleaf.faces.processes import require_extra
@@ -26,13 +27,17 @@ with require_extra("server"):
         guard_app,
         is_local,
         load_token,
+        read_token,
     )
     from turnleaf.faces.http.app import make_app
     from turnleaf.faces.http.limits import RequestLimits
+    from turnleaf.faces.http.operating import log_as_json
     from turnleaf.faces.http.operators import OperatorSessions
     from turnleaf.faces.http.server import Server, address_of, listen
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from turnleaf.assistant import Assistant
     from turnleaf.faces.http.access import Token
 
@@ -63,7 +68,19 @@ IN_THE_OPEN = (
     help="Also accept this hostname (repeatable).",
 )
 @click.option("--open", "opens", is_flag=True, help="Open the page in your browser.")
+@click.option(
+    "--token-file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Require the token in this file, also from this machine.",
+)
 @click.option("--verbose", is_flag=True, help="Log each request to stderr.")
+@click.option(
+    "--log-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    help="How to log; json logs each request and warning as a line of JSON.",
+)
 @pass_workspace
 def serve(
     workspace: Workspace,
@@ -72,7 +89,9 @@ def serve(
     allow_host: tuple[str, ...],
     *,
     opens: bool,
+    token_file: Path | None,
     verbose: bool,
+    log_format: str,
 ) -> None:
     """Serve the web page, the HTTP API and an OpenAI-compatible API.
 
@@ -83,12 +102,12 @@ def serve(
     and keys be set in the page. turnleaf link prints another one.
     """
     allowed = tuple(check_host(name) for name in (*allow_host, *list_allowed_hosts()))
-    if verbose:
-        _show_requests()
+    given = read_token(token_file) if token_file else None
     listening = listen(host, PORT, or_any=True) if port is None else listen(host, port)
-    with closing(listening) as listener:
+    with closing(listening) as listener, _log_requests(log_format, verbose=verbose):
         bound, its_port = listener.getsockname()[:2]
-        token = None if is_local(bound) else load_token(workspace.folder.token)
+        own = None if given or is_local(bound) else load_token(workspace.folder.token)
+        token = given or own
         supervisor = find_supervisor()
         links = workspace.folder.operator_link
         sessions = OperatorSessions(links, its_port) if token is None else None
@@ -100,12 +119,24 @@ def serve(
             def ready() -> None:
                 address = address_of(listener)
                 link = make_link(links, address) if sessions else address
-                _greet(assistant, address, token, link if sessions else None)
+                place = token_file or workspace.folder.token
+                _greet(assistant, address, token, place, link if sessions else None)
                 if opens:
                     _open_page(link)
 
             app = guard_app(make_app(assistant), access, limits)
             Server(app, listener, limits=limits, ready=ready).serve_forever()
+
+
+@contextmanager
+def _log_requests(log_format: str, *, verbose: bool) -> Iterator[None]:
+    if log_format == "json":
+        with log_as_json():
+            yield
+        return
+    if verbose:
+        _show_requests()
+    yield
 
 
 def _show_requests() -> None:
@@ -116,7 +147,9 @@ def _show_requests() -> None:
     log.setLevel(logging.INFO)
 
 
-def _greet(assistant: Assistant, address: str, token: Token | None, link: str | None) -> None:
+def _greet(
+    assistant: Assistant, address: str, token: Token | None, place: Path, link: str | None
+) -> None:
     details: dict[str, str] = {}
     if link is not None:
         # Anywhere else than on a terminal it would be kept in a log.
@@ -126,15 +159,20 @@ def _greet(assistant: Assistant, address: str, token: Token | None, link: str | 
             else "run turnleaf link for an address that lets you set models and keys in the page"
         )
     if token is not None:
-        details["token"] = localize(f"in {assistant.folder.token}")
+        details["token"] = localize(f"in {place}")
         if token.is_new and sys.stdout.isatty():  # Anywhere else it would be kept in a log.
             link = f"{address}#token={token.value} (shown only once)"
             details["log in"] = localize(link)
         if in_home_assistant():
             details["open it"] = localize("from the sidebar of Home Assistant, without a token")
         else:
-            note(IN_THE_OPEN)
+            _warn_of_network()
     greet(f"Turnleaf is running at {address}", assistant, details)
+
+
+def _warn_of_network() -> None:
+    """Log the warning, so that it has the form of the log."""
+    logging.getLogger("turnleaf").warning(IN_THE_OPEN.removeprefix("warning: "))
 
 
 def _open_page(address: str) -> None:

@@ -37,6 +37,7 @@ from turnleaf.faces.http.limits import (
     drain,
     with_whole_body,
 )
+from turnleaf.faces.http.operating import note_request
 from turnleaf.faces.http.operators import OPERATOR, SESSIONS
 from turnleaf.faces.http.problems import Refused, log_failure, request_id, request_language
 from turnleaf.settings import ENVIRONMENT, in_home_assistant
@@ -70,9 +71,9 @@ HEADERS = {
 """Headers of every response that does not set them itself."""
 
 OPEN = re.compile(
-    r"/|/healthz|/(?:early\.js|favicon\.svg)|/docs|/(?:assets|docs|operator)/.*", re.DOTALL
+    r"/|/healthz|/readyz|/(?:early\.js|favicon\.svg)|/docs|/(?:assets|docs|operator)/.*", re.DOTALL
 )
-"""Public paths: the health check and the page's own files."""
+"""Public paths: the probes and the page's own files."""
 PAGES = ("/", "/docs", "/docs/")
 """Where a link on a foreign page may lead."""
 FOREIGN = (
@@ -90,6 +91,7 @@ _PORTS = {"http": 80, "https": 443}
 _TOKEN = re.compile(r"[!-~]{32,}")
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 TOKEN_BYTES = 32
+MOST_TOKEN_BYTES = 4096
 WRONG_TOKENS = 10
 """After so many different ones in `WRONG_SECONDS` an address has to wait."""
 WRONG_SECONDS = 60
@@ -396,6 +398,7 @@ class _LogLine:
         self._scope = scope
         self._status = 0
         self._began = time.perf_counter()
+        self._streams_since: float | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -405,18 +408,32 @@ class _LogLine:
         if isinstance(error, Exception) and self._status != HTTPStatus.INTERNAL_SERVER_ERROR:
             log_failure(error)
         route = getattr(self._scope.get("route"), "path", "-")
-        took = (time.perf_counter() - self._began) * 1000
+        ended = time.perf_counter()
+        took = (ended - self._began) * 1000
         method = self._scope["method"]
-        log.info("%s %s %d %.0f ms %s", method, route, self._status, took, request_id.get())
+        # An event stream lasts as long as somebody listens, which says nothing of the server.
+        seconds = (self._streams_since or ended) - self._began
+        note_request(method, route, self._status, seconds)
+        fields = {"method": method, "route": route, "status": self._status, "ms": round(took)}
+        shown = method, route, self._status, took, request_id.get()
+        log.info("%s %s %d %.0f ms %s", *shown, extra={"request": fields})
 
     def note_status(self, send: Send) -> Send:
         """Note the status that is sent."""
 
         async def send_noted(message: Message) -> None:
             self._status = message.get("status", self._status)
+            if _begins_stream(message):
+                self._streams_since = time.perf_counter()
             await send(message)
 
         return send_noted
+
+
+def _begins_stream(message: Message) -> bool:
+    is_start = message["type"] == "http.response.start"
+    kind = Headers(raw=message["headers"]).get("content-type", "") if is_start else ""
+    return kind.startswith("text/event-stream")
 
 
 # The token
@@ -447,6 +464,16 @@ def load_token(path: Path) -> Token:
             " and the next start creates one"
         )
         raise CorruptFile(message)
+    return Token(value, is_new=False)
+
+
+def read_token(path: Path) -> Token:
+    """Return the token in a file that somebody else keeps, such as a container's secret."""
+    data = atomic.read_raw(path, MOST_TOKEN_BYTES)
+    value = (data or b"").decode("utf-8", "replace").strip()
+    if not _TOKEN.fullmatch(value):
+        message = f"{path} contains no token of at least 32 letters and digits; write one there"
+        raise InvalidInput(message)
     return Token(value, is_new=False)
 
 

@@ -31,6 +31,7 @@ from turnleaf.faces.http import (
     imports,
     memory,
     models,
+    operating,
     operators,
     page,
     problems,
@@ -198,7 +199,8 @@ def _offer_tools(request: Request, own: Assistant) -> McpServer:
 ROUTERS = (
     memory.router, facts.router, memory.daily_router, config.router, facts.pending_router,
     facts.changes_router, imports.router, chat.router, conversations.router, schedules.router,
-    feed.router, router, completions.router, models.router, operators.router, page.router,
+    feed.router, router, operating.router, completions.router, models.router, operators.router,
+    page.router,
 )  # fmt: skip
 
 
@@ -224,6 +226,7 @@ def make_app(assistant: Assistant) -> FastAPI:
             log.warning("the data folder cannot be written: %s", error)
         stores = assistant.stores
         upkeep = IndexUpkeep(stores.passages, stores.announcements, progress=news.note_progress)
+        app.state.upkeep = upkeep
         with news, upkeep, runner, closing(jobs), closing(learning):
             yield
 
@@ -244,6 +247,7 @@ def make_app(assistant: Assistant) -> FastAPI:
     app.state.import_learning = learning
     app.state.runner = runner
     app.state.routes = [route for one in ROUTERS for route in one.routes]
+    operating.add_probes(app)
     problems.add_handlers(app)
     for one in ROUTERS:
         app.include_router(one)

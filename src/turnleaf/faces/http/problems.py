@@ -112,7 +112,7 @@ class Problem(BaseModel):
     request_id: str | None = Field(
         None,
         alias="requestId",
-        description="Find the details of an unexpected error in the server log by this ID.",
+        description="Find the request, and details of an unexpected error, in the server log.",
         examples=["5f0c1d9a7be24c36"],
     )
     etag: str | None = Field(
@@ -194,6 +194,8 @@ def make_answer(
     **more: object,
 ) -> JSONResponse:
     """Return the response to a request for a path with a problem."""
+    if request_id.get():
+        more = {"requestId": request_id.get(), **more}
     record = make_record(status, detail, code=code, **more)
     if path.startswith(COMPLETIONS):
         record["error"] = _describe_for_openai(status, record["detail"])

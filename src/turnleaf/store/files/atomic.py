@@ -629,6 +629,14 @@ def sync_folder(path: Path) -> None:
         _sync_folder(path)
 
 
+def try_writing(folder: Path) -> None:
+    """Write a few bytes into a folder and remove them; raise StorageError where that fails."""
+    # Other processes may try at the same moment.
+    name = folder / f"ready-{os.getpid()}-{threading.get_ident()}"
+    with _explain_errors("write", folder):
+        _write_beside(name, b"ready\n", "tmp").unlink()
+
+
 def is_writable(path: Path) -> bool:
     """Whether we may change a file, or make it where there is none."""
     return os.access(path if path.exists() else path.parent, os.W_OK)

@@ -57,6 +57,8 @@ if TYPE_CHECKING:
 
 _UNFINISHED = re.compile(r"\.(?!.*\.\d+-\d+\.tmp$)(.+)\.tmp")
 _SET_ASIDE = ("*.corrupt-*", "*.conflict-*")
+_NOBODY = "web:nobody"
+"""The key of no conversation: to look for it reads the database."""
 _SIGNS = ("prompts/memory/MEMORY.md", "memories.json", "conversations", CONFIG_NAME)
 _COPY = re.compile(r".+\.(?:corrupt|conflict)-\d{8}T\d{6}Z(?:-\d+)?")
 
@@ -198,6 +200,18 @@ class FileStores(Stores):
         self.facts.init()
         self.daily.init()
         self.conversations.init()
+
+    def check_ready(self) -> None:
+        """Raise a TurnleafError where the folder cannot be written, or a database not be read."""
+        _ = self.settings
+        for folder in {self._folder.path, *(Path(str(one.location)).parent for one in self._kept)}:
+            atomic.try_writing(folder)
+        if self.conversations.exists():
+            self.conversations.summary(_NOBODY)
+
+    @property
+    def _kept(self) -> tuple[Facts, Conversations]:
+        return self.facts, self.conversations
 
     def settle_messages(self) -> None:
         """Hide the messages that forgotten facts rest on, and show those of facts that are back."""

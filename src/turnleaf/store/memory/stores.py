@@ -235,6 +235,9 @@ class MemoryStores(contracts.Stores):
         """Remove what has expired."""
         self.conversations.init()
 
+    def check_ready(self) -> None:
+        """Do nothing: memory is always ready."""
+
     @in_one_step
     def settle_messages(self) -> None:
         """Bring messages in line with what became of the facts that they gave."""

@@ -128,6 +128,20 @@ class SharedDatabase:
         pool.open()
         return pool
 
+    def measure(self) -> dict[str, float]:
+        """Return figures about the pool, as `Stores.measure_pool` names them."""
+        pool = self._pool
+        found = pool.get_stats() if pool else {}
+        return {
+            "connections": found.get("pool_size", 0),
+            "idle_connections": found.get("pool_available", 0),
+            "max_connections": MOST_CONNECTIONS,
+            "waiting_requests": found.get("requests_waiting", 0),
+            "requests_total": found.get("requests_num", 0),
+            "failed_requests_total": found.get("requests_errors", 0),
+            "lost_connections_total": found.get("connections_lost", 0),
+        }
+
     def is_used_by(self, user: object) -> bool:
         """Whether somebody has used it and not released it."""
         return id(user) in self._users

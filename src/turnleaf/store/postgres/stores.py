@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from turnleaf.core.examination import Diagnosis, Examination, Place
 from turnleaf.core.search.message_outcomes import find_accepted, find_forgotten
@@ -22,6 +23,7 @@ from turnleaf.store.postgres.conversations import PostgresConversations
 from turnleaf.store.postgres.daily import PostgresDaily
 from turnleaf.store.postgres.database import share_database
 from turnleaf.store.postgres.lessons import LoadedLessons
+from turnleaf.store.postgres.migrating import check_database
 from turnleaf.store.postgres.passages import PostgresPassages
 from turnleaf.store.postgres.place import PostgresPlace
 from turnleaf.store.postgres.records import PostgresRecords
@@ -54,6 +56,14 @@ SELECT coalesce(string_agg(kind || ' ' || n, ' ' ORDER BY kind), ''),
     (SELECT settled FROM turnleaf.feeds)
 FROM turnleaf.counters WHERE kind IN ('facts', 'pending') AND space <> ''
 """
+
+_PROBE = """
+INSERT INTO turnleaf.records (collection, key, value, version) VALUES ('', %s, '', 0)
+"""
+
+
+class _NothingToKeepError(Exception):
+    """Ends a transaction of which nothing shall stay."""
 
 
 class PostgresStores(contracts.Stores):
@@ -116,6 +126,23 @@ class PostgresStores(contracts.Stores):
     def init(self) -> None:
         """Remove what has expired."""
         self.conversations.init()
+
+    def check_ready(self) -> None:
+        """Raise a TurnleafError where the database is not reachable, writable or of this version.
+
+        What it writes is taken back: a row that is not there afterwards proves as much.
+        """
+        with suppress(_NothingToKeepError):
+            self.place.in_step(self._try_writing, writes=True)
+
+    def _try_writing(self) -> None:
+        check_database(self.place.step.connection)
+        self.place.step.run(_PROBE, uuid4().hex)
+        raise _NothingToKeepError
+
+    def measure_pool(self) -> Mapping[str, float]:
+        """Return figures about the connections to the database."""
+        return self.place.database.measure()
 
     @in_one_step
     def settle_messages(self) -> None:
