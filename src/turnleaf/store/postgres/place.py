@@ -141,7 +141,7 @@ class PostgresPlace:
         return done
 
     def _transact(self, work: Callable[[], T], *, writes: bool) -> T:
-        with self.database.begin(self, self._space, writes=writes) as connection:
+        def run(connection: Connection) -> T:
             step = self._local.step = Transaction(connection, self._space, writes)
             try:
                 done = work()
@@ -149,6 +149,8 @@ class PostgresPlace:
             finally:
                 self._local.step = None
             return done
+
+        return self.database.transact(self, self._space, run, writes=writes)
 
     def find(self, space: str, kind: str, make: Callable[[], T]) -> T:  # noqa: ARG002 - as a place in memory
         """Return a value that stands in rows; what is changed of it is written with the step."""
