@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from turnleaf.core.examination import Examination, Place
@@ -20,11 +21,13 @@ from turnleaf.store.memory.pending import MemoryPending
 from turnleaf.store.memory.place import MemoryAnnouncements, MemoryPlace, Now, in_one_step
 from turnleaf.store.memory.records import MemoryRecords
 from turnleaf.store.memory.schedules import MemorySchedules
+from turnleaf.store.work import ScannedWork, look_at_queue, look_at_schedules
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from turnleaf.settings import Settings
+    from turnleaf.store.work import SeenWork
 
 _NAME = re.compile(r"[^\W_][\w-]{0,63}")
 
@@ -51,6 +54,9 @@ class MemoryStores(contracts.Stores):
             *where, self.settle_messages, self._notes
         )
         self.announcements: contracts.Announcements = MemoryAnnouncements(*where)
+        self.work: contracts.Work = ScannedWork(
+            now, partial(_look, place, now), partial(_hold, place)
+        )
         self._use(self.config.load())
 
     @property
@@ -125,6 +131,7 @@ class MemoryStores(contracts.Stores):
     def close(self) -> None:
         """Release what is held here."""
         self.learning.close()
+        self.work.close()
         self.announcements.close()
 
 
@@ -133,3 +140,22 @@ def _check_name(space: str) -> str:
         message = f"{space!r:.80} cannot be the name of a space; use small letters and digits"
         raise InvalidInput(message)
     return space
+
+
+def _look(place: MemoryPlace, now: Now) -> Iterator[SeenWork]:
+    """Yield what there is to do in all spaces of a place."""
+    with place.lock:
+        for space in place.list_spaces():
+            yield from look_at_schedules(space, MemorySchedules(place, space, now).get_all())
+            queue = MemoryLearning(place, space, now)
+            yield from look_at_queue(space, queue.backlog(), queue.outbox(), now())
+
+
+def _hold(place: MemoryPlace, space: str, kind: str) -> Callable[[], None] | None:
+    """Keep others from some work; return what ends that, or None where somebody has it."""
+    with place.lock:
+        held = place.find("", "work", set[tuple[str, str]])
+        if (space, kind) in held:
+            return None
+        held.add((space, kind))
+    return lambda: held.discard((space, kind))

@@ -17,6 +17,7 @@ from turnleaf.store.memory.place import FOR_ALL_SPACES, Keeper
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from turnleaf.store.memory.place import Now
     from turnleaf.store.postgres.database import SharedDatabase
     from turnleaf.store.postgres.errors import Connection
 
@@ -54,6 +55,7 @@ class Transaction:
     connection: Connection
     space: str
     writes: bool
+    now: Now
     loaded: dict[str, LoadedValue] = field(default_factory=dict)
     locked: dict[str, tuple[int, int]] = field(default_factory=dict)
     changed: set[str] = field(default_factory=set)
@@ -113,10 +115,12 @@ class PostgresPlace:
         self,
         database: SharedDatabase,
         space: str,
+        now: Now,
         loaders: Mapping[str, Callable[[Transaction], LoadedValue]],
     ) -> None:
         self.database = database
         self._space = space
+        self._now = now
         self._loaders = loaders
         self._local = local()
 
@@ -142,7 +146,7 @@ class PostgresPlace:
 
     def _transact(self, work: Callable[[], T], *, writes: bool) -> T:
         def run(connection: Connection) -> T:
-            step = self._local.step = Transaction(connection, self._space, writes)
+            step = self._local.step = Transaction(connection, self._space, writes, self._now)
             try:
                 done = work()
                 step.save()

@@ -8,3 +8,23 @@ CREATE TABLE turnleaf.writes (
 ALTER TABLE turnleaf.writes ENABLE ROW LEVEL SECURITY;
 ALTER TABLE turnleaf.writes FORCE ROW LEVEL SECURITY;
 CREATE POLICY own_space ON turnleaf.writes USING (space = current_setting('turnleaf.space', true));
+
+-- Which spaces have something to do, and who is at it. This table alone is read over all spaces, so
+-- it holds nothing else of them; a space can add to no other.
+CREATE TABLE turnleaf.work (
+    space text COLLATE "C" NOT NULL DEFAULT current_setting('turnleaf.space'),
+    kind text COLLATE "C" NOT NULL,
+    due timestamptz NOT NULL,
+    n bigint NOT NULL DEFAULT 0,
+    holder text,
+    held_until timestamptz,
+    PRIMARY KEY (space, kind)
+);
+CREATE INDEX work_by_due ON turnleaf.work (due);
+ALTER TABLE turnleaf.work ENABLE ROW LEVEL SECURITY;
+ALTER TABLE turnleaf.work FORCE ROW LEVEL SECURITY;
+CREATE POLICY own_space ON turnleaf.work FOR INSERT
+    WITH CHECK (space = current_setting('turnleaf.space', true));
+CREATE POLICY reading ON turnleaf.work FOR SELECT USING (true);
+CREATE POLICY taking ON turnleaf.work FOR UPDATE USING (true);
+CREATE POLICY finishing ON turnleaf.work FOR DELETE USING (true);
