@@ -138,10 +138,13 @@ class Worker:
         assistant: Assistant,
         spaces: Spaces,
         deliver: Mapping[str, Deliver] | None = None,
+        *,
+        look_seconds: float = LOOK_SECONDS,
     ) -> None:
         self._own = assistant
         self._spaces = spaces
         self._deliver = deliver
+        self._look_seconds = look_seconds
         self._stop = Event()
         self._thread = Thread(target=self._run, name="turnleaf-worker", daemon=True)
 
@@ -186,4 +189,4 @@ class Worker:
         problems = ProblemLog()
         while not self._stop.is_set():
             if not problems.attempt("what is due in the spaces could not be done", self.work_once):
-                self._stop.wait(LOOK_SECONDS)
+                self._stop.wait(self._look_seconds)
