@@ -42,7 +42,7 @@ BELOW |= {name: {"faces", *BELOW} for name in ("faces", "__main__")}
 OF_STORES = {
     "ambient", "announcements", "contracts", "conversation_models", "erasure", "exports",
     "index_upkeep", "opening",
-    "timing", "vocabulary",
+    "timing", "vocabulary", "work",
 }  # fmt: skip
 MAY_KNOW_FILES = {
     # Files that a person names on the command line, and texts that could not be saved.

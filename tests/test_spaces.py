@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Event
 
+import pytest
+
+from tests.postgres import empty_database
+from turnleaf.assistant import Assistant
+from turnleaf.core.messages import Message
 from turnleaf.settings import DataFolder
-from turnleaf.spaces import Spaces
+from turnleaf.spaces import Spaces, Worker
+from turnleaf.store.contracts import Stores
 
 
 def count_open(folder: Path) -> int:
@@ -67,4 +74,36 @@ def test_what_is_not_learned_yet_when_a_space_rests_is_learned_later(tmp_path: P
     with spaces.use("anna") as anna:
         anna.flush()
         assert ["Rex" in one.content for one in anna.memory.get_all()] == [True]
+    spaces.close()
+
+
+@pytest.mark.parametrize("kind", ["files", "database"])
+def test_what_is_due_in_any_space_is_done_once_by_one_of_several_servers(
+    tmp_path: Path, kind: str
+) -> None:
+    folder = DataFolder(tmp_path, "a test") if kind == "files" else empty_database()
+    moments = [datetime(2026, 3, 1, 12, 0, tzinfo=UTC)]
+    spaces = Spaces(folder, now=lambda: moments[-1])
+    for name in ("anna", "小美"):
+        with spaces.use(name) as assistant:
+            assistant.schedules.add("早安", "every 15m", zone="UTC", deliver="log")
+            assistant.record("cli:1", [Message("user", "I live in Taipei", moments[-1])])
+    moments.append(moments[-1] + timedelta(minutes=16))
+    opened = [Stores.open(folder, now=lambda: moments[-1]) for _ in range(2)]
+    servers = [Assistant(stores, now=lambda: moments[-1]) for stores in opened]
+    workers = [Worker(server, spaces) for server in servers]
+    for server in servers:  # files find what is queued when they first look
+        server.stores.work.claim(0)
+    moments.append(moments[-1] + timedelta(minutes=61))
+    done = 0
+    while any(done_now := [worker.work_once() for worker in workers]):
+        done += sum(done_now)
+        assert done <= 12, "in files each server looks for itself"
+    for name in ("anna", "小美"):
+        with spaces.use(name) as assistant:
+            (schedule,) = assistant.schedules.get_all()
+            assert [run.state for run in schedule.runs] == ["done"]
+            assert [one.content for one in assistant.memory.get_all()] == ["I live in Taipei"]
+    for server in servers:
+        server.close(flush=False)
     spaces.close()

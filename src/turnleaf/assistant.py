@@ -480,6 +480,10 @@ class Assistant:
         """Learn now from all that waits, of one conversation or of all, and wait for it."""
         self._background.flush(key)
 
+    def learn_due(self) -> bool:
+        """Learn from all that it is time for, and wait for it; whether something is left."""
+        return self._background.learn_due()
+
     def hand_learning_over(self, start: Callable[[Sequence[str]], bool]) -> None:
         """Have `start` begin another program, at the end, for what a model is to learn from.
 

@@ -224,6 +224,11 @@ class BackgroundLearning:
             if key in ended or learning.is_due(key, **throttle)
         }
 
+    def learn_due(self) -> bool:
+        """Learn from all that it is time for, and wait for it; whether something is left."""
+        self.learn_from([*self.find_due(), EVERYTHING])
+        return bool(self._stores.learning.backlog() or self._stores.learning.outbox())
+
     def learn_from(self, keys: Iterable[str], *, is_flush: bool = False) -> None:
         """Learn from conversations, and wait for it."""
         self._has_failed = False

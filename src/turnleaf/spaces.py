@@ -1,27 +1,42 @@
-"""`Spaces`: the assistants of many spaces in one process, few of them open at a time."""
+"""`Spaces`: the assistants of many spaces in one process, few of them open at a time.
+
+`Worker` does what is due in any of them, which the servers over one place share out.
+"""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from contextlib import contextmanager
 from dataclasses import dataclass
-from threading import Condition
-from typing import TYPE_CHECKING
+from datetime import timedelta
+from threading import Condition, Event, Thread
+from typing import TYPE_CHECKING, Self
 
 from turnleaf.assistant import Assistant
+from turnleaf.scheduling import Runner
 from turnleaf.store.ambient import local_now
+from turnleaf.store.announcements import ProblemLog
 from turnleaf.store.contracts import Stores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from datetime import datetime
     from pathlib import Path
 
     from turnleaf.core.dialogue import Model
+    from turnleaf.scheduling import Deliver
     from turnleaf.settings import DataFolder
+    from turnleaf.store.work import DueWork
 
 MOST_OPEN = 16
 """An open assistant has about a dozen files; a process may usually have 1,024."""
+LOOK_SECONDS = 10.0
+"""How often is looked for something to do in any space."""
+RUN_AGAIN = timedelta(seconds=30)
+"""When a space is looked into again whose schedule could not be run here."""
+LEARN_AGAIN = timedelta(minutes=5)
+"""When a space is looked into again in which messages wait for their time."""
+STOP_SECONDS = 5.0
 
 
 @dataclass(slots=True)
@@ -109,3 +124,69 @@ class Spaces:
             many = len(self._opened) - self._most_open
             resting = [name for name, one in self._opened.items() if not one.users]
             return [self._opened.pop(name) for name in resting[: max(0, many)]]
+
+
+class Worker:
+    """A thread that does what is due in any space of a place, one thing after the other.
+
+    Several servers may have one: each piece of work is given to one of them, and what a server had
+    that died is given to another.
+    """
+
+    def __init__(
+        self,
+        assistant: Assistant,
+        spaces: Spaces,
+        deliver: Mapping[str, Deliver] | None = None,
+        *,
+        look_seconds: float = LOOK_SECONDS,
+    ) -> None:
+        self._own = assistant
+        self._spaces = spaces
+        self._deliver = deliver
+        self._look_seconds = look_seconds
+        self._stop = Event()
+        self._thread = Thread(target=self._run, name="turnleaf-worker", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join(STOP_SECONDS)
+
+    def work_once(self) -> bool:
+        """Do one thing that is due; False when there is none."""
+        work = self._own.stores.work
+        for one in work.claim():
+            # Should it fail, it is tried again, here or elsewhere, but not at once.
+            again: datetime | None = self._own.now() + LEARN_AGAIN
+            try:
+                again = self._do(one)
+            finally:
+                work.finish(one, again)
+            return True
+        return False
+
+    def _do(self, work: DueWork) -> datetime | None:
+        """Do what is due in a space; return when there may be more of it."""
+        with self._use(work.space) as assistant:
+            if work.kind == "schedules":
+                Runner(assistant, self._deliver).make_due()
+                return self._own.now() + RUN_AGAIN
+            return self._own.now() + LEARN_AGAIN if assistant.learn_due() else None
+
+    @contextmanager
+    def _use(self, space: str) -> Iterator[Assistant]:
+        if space == self._own.stores.space:
+            yield self._own
+        else:
+            with self._spaces.use(space) as assistant:
+                yield assistant
+
+    def _run(self) -> None:
+        problems = ProblemLog()
+        while not self._stop.is_set():
+            if not problems.attempt("what is due in the spaces could not be done", self.work_once):
+                self._stop.wait(self._look_seconds)

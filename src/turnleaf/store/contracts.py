@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from turnleaf.core.search.ranking import Weights
     from turnleaf.core.search.vectors import Embedder
     from turnleaf.settings import DataFolder, Settings
+    from turnleaf.store.work import DueWork
 
     Claimed = list[tuple[Schedule, Run]]
     Progress = Callable[[int, int], None]
@@ -1067,6 +1068,34 @@ class Records(Examined, Protocol):
         """Release what is open; the next call opens it again."""
 
 
+class Work(Protocol):
+    """Which spaces of a place have something to do, shared out among all who ask for it.
+
+    It is the one thing that is seen of all spaces, from any of them, and tells nothing but that.
+    The kind "schedules" is due when `core.schedules.find_next_moment` says so of any schedule of a
+    space. The kind "learning" is due a minute (`store.work.LEARNING_DELAY`) after messages were
+    queued, or were first looked for here: whoever talks to a space learns from it at once. To
+    enter the space and do it is left to whoever gets it; each run and each batch is claimed there.
+    """
+
+    def claim(self, most: int = 1) -> list[DueWork]:
+        """Take what is due until so much is held, longest due first; of several, one gets it.
+
+        It is held until `finish` or `close`, until the process ends, or where that cannot be known
+        for `store.work.WORK_LEASE`.
+        """
+
+    def finish(self, work: DueWork, again: datetime | None = None) -> None:
+        """Let go of work; it is due again at a time, or as soon as there is more.
+
+        Without a time nothing is left of it. Files remember the time for this opener alone. Nothing
+        happens where it is held no longer.
+        """
+
+    def close(self) -> None:
+        """Let go of all that is held; the next call opens it again."""
+
+
 class Announcements(Protocol):
     """What may have changed in a space, announced to whoever subscribed, whoever changed it.
 
@@ -1132,6 +1161,7 @@ class Stores(ABC):
     records: Records
     passages: Passages
     announcements: Announcements
+    work: Work
 
     @staticmethod
     def open(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import psycopg
 import pytest
 
@@ -24,10 +26,14 @@ from turnleaf.settings import beside_database
 from turnleaf.store.ambient import local_now
 from turnleaf.store.contracts import Stores
 from turnleaf.store.postgres.stores import PostgresStores
+from turnleaf.store.work import WORK_LEASE
 
 KEY = "cli:1"
 LAMP = "客廳的燈叫做小明"
-SEARCHED = ("passages", "terms", "vectors", "messages", "conversations", "counters")
+SEARCHED = (
+    "books", "changes", "conversations", "counters", "messages", "notes", "passages", "records",
+    "schedules", "terms", "vectors", "work", "writes",
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -101,14 +107,19 @@ def test_without_a_space_the_serving_role_sees_no_row_and_can_add_none(address: 
         fill(anna)
     with psycopg.connect(address, autocommit=True) as connection:
         for table in list_tables(address):
-            if table != "settings":
+            if table not in {"settings", "work"}:
                 rows = connection.execute(f"SELECT * FROM turnleaf.{table}".encode()).fetchall()  # noqa: S608
                 assert [row for row in rows if row[0] != ""] == [], table
-        with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            connection.execute(
-                "INSERT INTO turnleaf.notes (space, day, id, text) "
-                "VALUES ('anna', '2026-01-01', 1, 'x')"
-            )
+        for added in (
+            "notes (space, day, id, text) VALUES ('anna', '2026-01-01', 1, 'x')",
+            "work (space, kind, due) VALUES ('anna', 'x', now())",
+        ):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connection.execute(f"INSERT INTO turnleaf.{added}".encode())
+        # What is seen of all spaces tells that there is something to do, and nothing else.
+        shown = connection.execute("SELECT * FROM turnleaf.work ORDER BY kind").fetchall()
+        assert [row[:2] for row in shown] == [("anna", "learning"), ("anna", "schedules")]
+        assert LAMP not in str(shown)
 
 
 def test_no_row_can_be_moved_to_another_space(address: str) -> None:
@@ -147,7 +158,7 @@ def test_a_superuser_or_owner_does_not_serve(address: str, role: str) -> None:
         stores.facts.get_all()
 
 
-def test_a_search_in_a_small_space_among_many_reads_no_table_whole(address: str) -> None:
+def test_what_a_small_space_among_many_reads_and_writes_reads_no_table_whole(address: str) -> None:
     admin = make_admin(share_database())
     admin(
         "INSERT INTO turnleaf.passages (space, id, place, kind, shape, fingerprint, meaning, body, "
@@ -166,7 +177,21 @@ def test_a_search_in_a_small_space_among_many_reads_no_table_whole(address: str)
         "INSERT INTO turnleaf.conversations (space, key, created_at, updated_at, audience) "
         "SELECT 'other' || n, 'cli:1', now(), now(), '' FROM generate_series(1, 20000) n; "
         "INSERT INTO turnleaf.counters (space, kind, n) "
-        "SELECT 'other' || n, 'facts', 1 FROM generate_series(1, 20000) n; ANALYZE"
+        "SELECT 'other' || n, 'facts', 1 FROM generate_series(1, 20000) n; "
+        "INSERT INTO turnleaf.books (space, kind, text, older, written_at, last_number) "
+        "SELECT 'other' || n, 'facts', '', '', now(), 1 FROM generate_series(1, 20000) n; "
+        "INSERT INTO turnleaf.changes (space, kind, n, body) "
+        "SELECT 'other' || n % 200, 'facts', n, '{}' FROM generate_series(1, 20000) n; "
+        "INSERT INTO turnleaf.notes (space, day, id, text, change) "
+        "SELECT 'other' || n % 200, '2026-01-01', n, '', n FROM generate_series(1, 20000) n; "
+        "INSERT INTO turnleaf.records (space, collection, key, value, version) "
+        "SELECT 'other' || n % 200, 'a', n, '', n FROM generate_series(1, 20000) n; "
+        "INSERT INTO turnleaf.schedules (space, id, place, body) "
+        "SELECT 'other' || n, 'a', 1, '{}' FROM generate_series(1, 20000) n; "
+        "INSERT INTO turnleaf.writes (space, id) "
+        "SELECT 'other' || n, n FROM generate_series(1, 20000) n; "
+        "INSERT INTO turnleaf.work (space, kind, due) "
+        "SELECT 'other' || n, 'schedules', '2999-01-01' FROM generate_series(1, 20000) n; ANALYZE"
     )
     with open_space(address, "small") as small:
         small.passages.use_embedder(Meanings(), Weights())
@@ -181,5 +206,33 @@ def test_a_search_in_a_small_space_among_many_reads_no_table_whole(address: str)
         small.passages.use_embedder(Meanings(), Weights())
         assert len(small.passages.search("green tea", limit=30, floor=False)) == 22
         assert small.conversations.get_history(KEY)
+        assert small.conversations.messages(KEY)
+        assert len(small.facts.get_all()) == len(small.facts.changes()) == 20
+        small.facts.add("one more")
+        small.conversations.add_exchange(KEY, "thanks", "welcome")
+        small.daily.append("tea")
+        assert small.daily.dates()
+        small.records.append("a", "b", b"1")
+        assert small.records.list_records("a", "b")
+        small.schedules.add("tea?", "@daily", zone="UTC")
+        assert small.work.claim() == []
     # A session reports what it has read when it ends.
     assert [row for row in admin(query) if row[0] in SEARCHED] == before
+
+
+def test_what_a_server_had_that_died_is_done_by_another(address: str) -> None:
+    moments = [local_now()]
+
+    def open_server() -> PostgresStores:
+        return PostgresStores(beside_database(address), now=lambda: moments[-1])
+
+    with open_server() as dead, open_server() as alive, open_server() as third:
+        dead.schedules.add("小明好嗎？", "every 1m", zone="UTC")
+        moments.append(moments[-1] + timedelta(minutes=1))
+        (work,) = dead.work.claim()
+        assert alive.work.claim() == []
+        moments.append(moments[-1] + WORK_LEASE)
+        assert [one.space for one in alive.work.claim()] == ["default"]
+        assert third.work.claim() == []
+        dead.work.finish(work)
+        assert third.work.claim() == []

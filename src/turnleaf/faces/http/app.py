@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager, closing, nullcontext
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -47,6 +47,7 @@ from turnleaf.faces.processes import MissingPackage
 from turnleaf.import_jobs import ImportJobs, LearningJob
 from turnleaf.llm.models import find_extractor
 from turnleaf.scheduling import Runner
+from turnleaf.spaces import Spaces, Worker
 from turnleaf.store.index_upkeep import IndexUpkeep
 from turnleaf.tools import MemoryTools
 
@@ -215,6 +216,12 @@ def make_app(assistant: Assistant) -> FastAPI:
         lambda: news.publish("reading", feed.Nothing()),
     )
     runner = Runner(assistant, deliveries(assistant.settings))
+    spaces = Spaces(assistant.stores.folder, now=assistant.now)
+    # Whoever serves one space alone does nothing in others.
+    is_whole = assistant.stores.folder.root is None
+    worker = (
+        Worker(assistant, spaces, deliveries(assistant.settings)) if is_whole else nullcontext()
+    )
 
     @asynccontextmanager
     async def run(_app: FastAPI) -> AsyncIterator[None]:
@@ -227,7 +234,7 @@ def make_app(assistant: Assistant) -> FastAPI:
         stores = assistant.stores
         upkeep = IndexUpkeep(stores.passages, stores.announcements, progress=news.note_progress)
         app.state.upkeep = upkeep
-        with news, upkeep, runner, closing(jobs), closing(learning):
+        with news, upkeep, runner, closing(spaces), worker, closing(jobs), closing(learning):
             yield
 
     app = FastAPI(

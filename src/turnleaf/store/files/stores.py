@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import os
 import re
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from turnleaf.core.examination import Diagnosis, Examination, Place
 from turnleaf.core.search.message_outcomes import MessageOutcomes, find_accepted, find_forgotten
+from turnleaf.core.setting_kinds import is_space_name
 from turnleaf.errors import InvalidInput, SettingsError, StorageError, TurnleafError
-from turnleaf.settings import CONFIG_NAME, Settings
+from turnleaf.settings import CONFIG_NAME, SPACES, Settings
 from turnleaf.store.ambient import local_now
 from turnleaf.store.contracts import Stores
 from turnleaf.store.files import atomic
@@ -34,6 +36,7 @@ from turnleaf.store.files.records import RecordStore
 from turnleaf.store.files.schedules import ScheduleStore
 from turnleaf.store.files.sources import Files, MemoryPages
 from turnleaf.store.files.watcher import FileAnnouncements
+from turnleaf.store.work import SCHEDULES, ScannedWork, look_at_queue, look_at_schedules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -53,7 +56,9 @@ if TYPE_CHECKING:
         PendingFacts,
         Records,
         Schedules,
+        Work,
     )
+    from turnleaf.store.work import SeenWork
 
 _UNFINISHED = re.compile(r"\.(?!.*\.\d+-\d+\.tmp$)(.+)\.tmp")
 _SET_ASIDE = ("*.corrupt-*", "*.conflict-*")
@@ -112,6 +117,7 @@ class FileStores(Stores):
                 "schedules": [Files(folder.schedules)],
             }
         )
+        self.work: Work = ScannedWork(now, partial(_look, folder, now), partial(_hold, folder))
 
     @classmethod
     def open_to_examine(
@@ -243,10 +249,10 @@ class FileStores(Stores):
 
     def close(self) -> None:
         """Release what is open; the next call opens it again."""
-        with ExitStack() as closing:
+        with ExitStack() as parts_closing:
             parts = (self.learning, self.conversations, self.passages, self.records)
-            for part in (*parts, self.announcements):
-                closing.callback(part.close)
+            for part in (*parts, self.announcements, self.work):
+                parts_closing.callback(part.close)
 
 
 def _tidy(folder: Path) -> list[Path]:
@@ -349,3 +355,34 @@ class SettledConversations:
             find_forgotten(self._memory.read_record()), find_accepted(pending)
         )
         self._conversations.settle(outcomes, state)
+
+
+def _list_spaces(folder: DataFolder) -> Iterator[DataFolder]:
+    """Yield all spaces of the folder that a space is in."""
+    path = folder.root or folder.path
+    whole = replace(folder, path=path, root=None, space="default")
+    yield whole
+    if (path / SPACES).is_dir():
+        for one in atomic.list_folder(path / SPACES):
+            if is_space_name(one.name):
+                yield whole.of_space(one.name)
+
+
+def _look(folder: DataFolder, now: Callable[[], datetime]) -> Iterator[SeenWork]:
+    """Yield what there is to do in all spaces; what cannot be read is told by who opens it."""
+    for one in _list_spaces(folder):
+        with suppress(TurnleafError, OSError):
+            if one.schedules.exists():
+                known = ScheduleStore(one.schedules, now=now).get_all()
+                yield from look_at_schedules(one.space, known)
+            if one.learning.exists():
+                with closing(LearningStore(one.learning, now=now)) as queue:
+                    yield from look_at_queue(one.space, queue.backlog(), queue.outbox(), now())
+
+
+def _hold(folder: DataFolder, space: str, kind: str) -> Callable[[], None] | None:
+    """Keep other programs from some work; return what ends that, or None where one has it."""
+    chosen = next(one for one in _list_spaces(folder) if one.space == space)
+    path = chosen.schedules if kind == SCHEDULES else chosen.learning
+    descriptor = atomic.claim_for_child(path, "work")
+    return None if descriptor is None else partial(os.close, descriptor)

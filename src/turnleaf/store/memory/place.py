@@ -37,6 +37,10 @@ class MemoryPlace:
         with self.lock:
             return self._kept.setdefault((space, kind), make())  # type: ignore[return-value]
 
+    def list_spaces(self) -> list[str]:
+        """Return the spaces of which there is anything."""
+        return sorted({space for space, _ in self._kept if space})
+
     def in_step(self, work: Callable[[], T]) -> T:
         """Do some work while nobody else changes the place."""
         with self.lock:

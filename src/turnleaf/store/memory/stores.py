@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.examination import Examination, Place
@@ -28,10 +29,13 @@ from turnleaf.store.memory.passages import MemoryPassages
 from turnleaf.store.memory.pending import MemoryPending
 from turnleaf.store.memory.place import Keeper, MemoryAnnouncements, MemoryPlace, Now, in_one_step
 from turnleaf.store.memory.schedules import MemorySchedules
+from turnleaf.store.work import ScannedWork, look_at_queue, look_at_schedules
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import timedelta
+
+    from turnleaf.store.work import SeenWork
 
 
 ALL_SPACES = ""
@@ -194,6 +198,9 @@ class MemoryStores(contracts.Stores):
             *where, self.settle_messages, self._notes
         )
         self.announcements: contracts.Announcements = MemoryAnnouncements(*where)
+        self.work: contracts.Work = ScannedWork(
+            now, partial(_look, place, now), partial(_hold, place)
+        )
         self._use(self.config.load())
 
     @property
@@ -271,6 +278,7 @@ class MemoryStores(contracts.Stores):
     def close(self) -> None:
         """Release what is held here."""
         self.learning.close()
+        self.work.close()
         self.announcements.close()
 
 
@@ -279,3 +287,22 @@ def _check_name(space: str) -> str:
         message = f"{space!r:.80} cannot be the name of a space; use small letters and digits"
         raise InvalidInput(message)
     return space
+
+
+def _look(place: MemoryPlace, now: Now) -> Iterator[SeenWork]:
+    """Yield what there is to do in all spaces of a place."""
+    with place.lock:
+        for space in place.list_spaces():
+            yield from look_at_schedules(space, MemorySchedules(place, space, now).get_all())
+            queue = MemoryLearning(place, space, now)
+            yield from look_at_queue(space, queue.backlog(), queue.outbox(), now())
+
+
+def _hold(place: MemoryPlace, space: str, kind: str) -> Callable[[], None] | None:
+    """Keep others from some work; return what ends that, or None where somebody has it."""
+    with place.lock:
+        held = place.find("", "work", set[tuple[str, str]])
+        if (space, kind) in held:
+            return None
+        held.add((space, kind))
+    return lambda: held.discard((space, kind))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager, suppress
+import time
+from contextlib import suppress
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
+from uuid import uuid4
 
 import psycopg
 from psycopg import sql
-from psycopg_pool import ConnectionPool
+from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from turnleaf.errors import StorageError
 from turnleaf.store.postgres.address import DatabaseAddress, read_address
@@ -16,11 +18,13 @@ from turnleaf.store.postgres.errors import Connection, describe, translate_error
 from turnleaf.store.postgres.migrating import CONNECT_SECONDS, check_database
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Sequence
 
+T = TypeVar("T")
 MOST_CONNECTIONS = 10
 WAIT_SECONDS = 30.0
 IDLE_SECONDS = 60.0
+MOST_ATTEMPTS = 5
 # One message to the server. The space is set for this transaction alone: a pool between here and
 # the server may give the next one to somebody else.
 _BEGIN = """
@@ -30,8 +34,17 @@ SET LOCAL statement_timeout = '60s';
 SET LOCAL idle_in_transaction_session_timeout = '60s';
 SELECT set_config('turnleaf.space', {space}, true)
 """
-READS = sql.SQL("ISOLATION LEVEL REPEATABLE READ READ ONLY")
-WRITES = sql.SQL("ISOLATION LEVEL READ COMMITTED")
+_READS = "ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_WRITES = "ISOLATION LEVEL READ COMMITTED"
+# It waits for an earlier attempt whose connection was lost and that is not over yet.
+_NOTE_WRITE = ";INSERT INTO turnleaf.writes (id) VALUES ({id}) ON CONFLICT DO NOTHING"
+_FORGET_WRITES = ";DELETE FROM turnleaf.writes WHERE id < {oldest}"
+_FORGET_EVERY = 64
+_WRITE_SECONDS = 3600
+"""For how long the id of a transaction is kept: longer than anybody tries it again."""
+_PASSING = ("08", "40", "57P01", "57P02", "57P03")
+"""How codes of errors begin after which the same may succeed: a connection that was lost, a
+deadlock, a server that shuts down or starts."""
 
 _opened: dict[str, SharedDatabase] = {}
 _opening = Lock()
@@ -55,51 +68,56 @@ class SharedDatabase:
         self._users: set[int] = set()
         self._pool: ConnectionPool[Connection] | None = None
 
-    @contextmanager
-    def begin(self, user: object, space: str, *, writes: bool) -> Iterator[Connection]:
-        """Run a transaction in a space; it is rolled back when something raises."""
+    def transact(
+        self, user: object, space: str, work: Callable[[Connection], T], *, writes: bool
+    ) -> T:
+        """Do some work in one transaction in a space; it is rolled back when something raises.
+
+        Where the connection is lost it is done again. Whoever loses it at COMMIT cannot know
+        whether it was stored: so a transaction that writes has an id, which an attempt that finds
+        it stored already takes for its own.
+        """
         with translate_errors():
-            pool = self._open(user)
-            connection = self._begin(pool, space, writes=writes)
-            try:
-                yield connection
-                self._commit(connection)
-            except BaseException:
-                with suppress(psycopg.Error):
-                    connection.execute("ROLLBACK")
-                raise
-            finally:
-                pool.putconn(connection)
+            pool, beginning = self._open(user), _make_beginning(space, writes=writes)
+            sent: list[T] = []
+            for left in reversed(range(MOST_ATTEMPTS)):
+                try:
+                    return self._attempt(pool, beginning, work, sent)
+                except psycopg.OperationalError as error:
+                    if not (left and _is_passing(error)):
+                        _raise_if_uncertain(sent, error)
+                        raise
+                    pool.check()
+        raise AssertionError  # pragma: no cover - the last attempt returns or raises
 
-    def _begin(self, pool: ConnectionPool[Connection], space: str, *, writes: bool) -> Connection:
-        """Begin a transaction; a connection that was cut meanwhile is replaced."""
-        mode = WRITES if writes else READS
-        statement = sql.SQL(_BEGIN).format(mode=mode, space=sql.Literal(space))
-        while True:
-            connection = pool.getconn()
-            try:
-                connection.execute(statement)
-            except psycopg.OperationalError:
-                is_cut = connection.closed
-                pool.putconn(connection)
-                if not is_cut:
-                    raise
-                pool.check()
-                continue
-            except BaseException:
-                pool.putconn(connection)
-                raise
-            return connection
-
-    def _commit(self, connection: Connection) -> None:
+    def _attempt(
+        self,
+        pool: ConnectionPool[Connection],
+        beginning: sql.Composed,
+        work: Callable[[Connection], T],
+        sent: list[T],
+    ) -> T:
+        """Try once; `sent` has what an attempt brought of which nobody knows whether it stands."""
+        connection = pool.getconn()
         try:
+            begun = connection.execute(beginning)
+            while begun.nextset():
+                pass
+            if sent and not begun.rowcount:
+                connection.execute("ROLLBACK")
+                return sent[0]
+            sent.clear()
+            done = work(connection)
+            sent.append(done)
             connection.execute("COMMIT")
-        except psycopg.OperationalError as error:
-            message = (
-                f"the connection to the database failed at the end ({describe(error)}), so the "
-                "change may or may not be stored; look before you repeat it"
-            )
-            raise StorageError(message) from None
+        except BaseException:
+            with suppress(psycopg.Error):
+                connection.execute("ROLLBACK")
+            raise
+        else:
+            return done
+        finally:
+            pool.putconn(connection)
 
     def _open(self, user: object) -> ConnectionPool[Connection]:
         with self._lock:
@@ -159,3 +177,33 @@ class SharedDatabase:
         """Have everybody in this process look for changes now."""
         for listener in [*self.listeners]:
             listener()
+
+
+def _make_beginning(space: str, *, writes: bool) -> sql.Composed:
+    """Return the statements that begin a transaction; of one that writes, the last adds its id."""
+    text, values = _BEGIN, {"mode": sql.SQL(_READS), "space": sql.Literal(space)}
+    if writes:
+        chance = uuid4()
+        now = time.time_ns()
+        values["mode"] = sql.SQL(_WRITES)
+        values["id"] = sql.Literal(f"{now:016x}{chance.hex}")
+        values["oldest"] = sql.Literal(f"{now - _WRITE_SECONDS * 10**9:016x}")
+        text += _NOTE_WRITE if chance.int % _FORGET_EVERY else _FORGET_WRITES + _NOTE_WRITE
+    return sql.SQL(text).format(**values)
+
+
+def _is_passing(error: psycopg.OperationalError) -> bool:
+    """Whether the same may succeed when it is tried again."""
+    if isinstance(error, PoolTimeout | PoolClosed):
+        return False
+    return error.sqlstate is None or error.sqlstate.startswith(_PASSING)
+
+
+def _raise_if_uncertain(sent: Sequence[object], error: psycopg.OperationalError) -> None:
+    """Raise StorageError where nobody knows whether a change is stored."""
+    if sent:
+        message = (
+            f"the connection to the database failed at the end ({describe(error)}), so the "
+            "change may or may not be stored; look before you repeat it"
+        )
+        raise StorageError(message) from None

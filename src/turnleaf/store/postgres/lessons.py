@@ -19,6 +19,8 @@ from turnleaf.core.learning.queue import (
 from turnleaf.core.times import from_iso, to_iso
 from turnleaf.store.memory.learning import Lessons, ReportedProblem, WaitingMessage
 from turnleaf.store.postgres.values import LoadedTable
+from turnleaf.store.postgres.work import note_work
+from turnleaf.store.work import LEARNING, LEARNING_DELAY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -220,10 +222,11 @@ class LoadedLessons:
         return is_new or any(one.has_changed() for one in lessons.list_looked_at())
 
     def save(self, step: Transaction) -> None:
-        """Write what changed."""
+        """Write what changed, and that there is something to do."""
         for one in self.value.list_looked_at():
             one.save(step)
         if self.value.last_row != self._last_row:
+            note_work(step, LEARNING, step.now() + LEARNING_DELAY)
             query = (
                 "UPDATE turnleaf.counters SET last_id = %s WHERE kind = 'learning' AND space <> ''"
             )

@@ -17,6 +17,7 @@ from turnleaf.store.memory.place import FOR_ALL_SPACES, Keeper
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from turnleaf.store.memory.place import Now
     from turnleaf.store.postgres.database import SharedDatabase
     from turnleaf.store.postgres.errors import Connection
 
@@ -54,6 +55,7 @@ class Transaction:
     connection: Connection
     space: str
     writes: bool
+    now: Now
     loaded: dict[str, LoadedValue] = field(default_factory=dict)
     locked: dict[str, tuple[int, int]] = field(default_factory=dict)
     changed: set[str] = field(default_factory=set)
@@ -113,10 +115,12 @@ class PostgresPlace:
         self,
         database: SharedDatabase,
         space: str,
+        now: Now,
         loaders: Mapping[str, Callable[[Transaction], LoadedValue]],
     ) -> None:
         self.database = database
         self._space = space
+        self._now = now
         self._loaders = loaders
         self._local = local()
 
@@ -141,14 +145,16 @@ class PostgresPlace:
         return done
 
     def _transact(self, work: Callable[[], T], *, writes: bool) -> T:
-        with self.database.begin(self, self._space, writes=writes) as connection:
-            step = self._local.step = Transaction(connection, self._space, writes)
+        def run(connection: Connection) -> T:
+            step = self._local.step = Transaction(connection, self._space, writes, self._now)
             try:
                 done = work()
                 step.save()
             finally:
                 self._local.step = None
             return done
+
+        return self.database.transact(self, self._space, run, writes=writes)
 
     def find(self, space: str, kind: str, make: Callable[[], T]) -> T:  # noqa: ARG002 - as a place in memory
         """Return a value that stands in rows; what is changed of it is written with the step."""

@@ -27,7 +27,8 @@ from turnleaf.store.postgres.migrating import check_database
 from turnleaf.store.postgres.passages import PostgresPassages
 from turnleaf.store.postgres.place import PostgresPlace
 from turnleaf.store.postgres.records import PostgresRecords
-from turnleaf.store.postgres.values import load_results, load_schedules
+from turnleaf.store.postgres.values import LoadedSchedules, load_results
+from turnleaf.store.postgres.work import PostgresWork
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 LOADERS: Mapping[str, Callable[[Transaction], LoadedValue]] = {
     "facts": load_facts,
     "pending": load_pending,
-    "schedules": load_schedules,
+    "schedules": LoadedSchedules,
     "results": load_results,
     "learning": LoadedLessons,
 }
@@ -74,7 +75,7 @@ class PostgresStores(contracts.Stores):
 
     def __init__(self, folder: DataFolder, *, now: Now) -> None:
         self._folder = folder
-        self.place = PostgresPlace(share_database(folder.address or ""), folder.space, LOADERS)
+        self.place = PostgresPlace(share_database(folder.address or ""), folder.space, now, LOADERS)
         where = self.place, folder.space, now
         self.config: contracts.Config = PostgresConfig(*where)
         memory = MemoryFacts(*where)
@@ -90,6 +91,7 @@ class PostgresStores(contracts.Stores):
             *where, self._messages, self.settle_messages
         )
         self.announcements: contracts.Announcements = PostgresAnnouncements(*where)
+        self.work: contracts.Work = PostgresWork(*where)
         self._settings: Settings | None = None
 
     @property
@@ -211,5 +213,5 @@ class PostgresStores(contracts.Stores):
             closing.callback(self.announcements.close)
             if self.place.is_open:
                 # What cannot be released now waits again when its lease is over.
-                for part in (self.conversations, self.learning):
+                for part in (self.conversations, self.learning, self.work):
                     ProblemLog().attempt("what was held was not released", part.close)

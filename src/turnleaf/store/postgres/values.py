@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from turnleaf.core import schedules
 from turnleaf.core.jsontext import dumps
+from turnleaf.core.schedules import Schedule
+from turnleaf.store.postgres.work import set_work
+from turnleaf.store.work import SCHEDULES, find_first
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from turnleaf.core.schedules import Schedule
     from turnleaf.store.postgres.place import Transaction
 
 T = TypeVar("T")
@@ -88,12 +90,19 @@ def load_results(step: Transaction) -> LoadedTable[dict[str, str]]:
     return LoadedTable(step, "schedule_results", dict, dict.items)
 
 
-def load_schedules(step: Transaction) -> LoadedTable[dict[str, Schedule]]:
-    """Read the schedules of a space, in the order in which they were made."""
-    return LoadedTable(
-        step,
-        "schedules",
-        lambda bodies: {name: schedules.from_json(body) for name, body in bodies.items()},
-        lambda kept: ((name, schedules.to_json(one)) for name, one in kept.items()),
-        is_ordered=True,
-    )
+class LoadedSchedules(LoadedTable[dict[str, Schedule]]):
+    """The schedules of a space, in the order in which they were made."""
+
+    def __init__(self, step: Transaction) -> None:
+        super().__init__(
+            step,
+            "schedules",
+            lambda bodies: {name: schedules.from_json(body) for name, body in bodies.items()},
+            lambda kept: ((name, schedules.to_json(one)) for name, one in kept.items()),
+            is_ordered=True,
+        )
+
+    def save(self, step: Transaction) -> None:
+        """Write the rows that differ, and when somebody is to look at them."""
+        super().save(step)
+        set_work(step, SCHEDULES, find_first(self.value.values()))
