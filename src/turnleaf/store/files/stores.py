@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 
 from turnleaf.core.examination import Diagnosis, Examination, Place
 from turnleaf.core.search.message_outcomes import MessageOutcomes, find_accepted, find_forgotten
+from turnleaf.core.setting_kinds import is_space_name
 from turnleaf.errors import InvalidInput, SettingsError, StorageError, TurnleafError
-from turnleaf.settings import CONFIG_NAME, Settings
+from turnleaf.settings import CONFIG_NAME, SPACES, Settings
 from turnleaf.store.ambient import local_now
 from turnleaf.store.contracts import Stores
 from turnleaf.store.files import atomic
@@ -30,6 +31,7 @@ from turnleaf.store.files.facts.memories import MemoryStore
 from turnleaf.store.files.facts.pending import PendingStore
 from turnleaf.store.files.index.index import Index
 from turnleaf.store.files.learning_queue import LearningStore
+from turnleaf.store.files.portable import FilePortableSpace
 from turnleaf.store.files.records import RecordStore
 from turnleaf.store.files.schedules import ScheduleStore
 from turnleaf.store.files.sources import Files, MemoryPages
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
         LearningQueue,
         Passages,
         PendingFacts,
+        PortableSpace,
         Records,
         Schedules,
     )
@@ -80,6 +83,7 @@ class FileStores(Stores):
             folder.conversations(settings), settings=settings, now=now, takes_over=True
         )
         pending = PendingStore(memory, now=now)
+        self._memory, self._now = memory, now
         self.facts: Facts = memory
         self.pending: PendingFacts = pending
         self.conversations: Conversations = conversations
@@ -110,6 +114,13 @@ class FileStores(Stores):
                 "schedules": [Files(folder.schedules)],
             }
         )
+
+    @staticmethod
+    def list_spaces(folder: DataFolder) -> list[str]:
+        """Return the names of the spaces of a folder."""
+        inside = folder.path / SPACES
+        names = (one.name for one in inside.iterdir() if one.is_dir()) if inside.is_dir() else ()
+        return [folder.space, *sorted(filter(is_space_name, names))]
 
     @classmethod
     def open_to_examine(
@@ -219,6 +230,13 @@ class FileStores(Stores):
         places = [Path(str(one.location)).parent for one in stores]
         places += [self._folder.daily.parent, self._folder.path]
         return without_folders(text, [path for one in places for path in (one, one.resolve())])
+
+    def open_portable(self) -> PortableSpace:
+        """Return the space as it is copied."""
+        conversations = Path(self.conversations.location)
+        return FilePortableSpace(
+            self._folder, ConfigFile(self._folder.config), self._memory, conversations, self._now
+        )
 
     def tidy(self) -> list[str]:
         """Remove what kills left of unfinished writes; return the copies that were set aside."""

@@ -23,7 +23,8 @@ from turnleaf.store.postgres.daily import PostgresDaily
 from turnleaf.store.postgres.database import share_database
 from turnleaf.store.postgres.lessons import LoadedLessons
 from turnleaf.store.postgres.passages import PostgresPassages
-from turnleaf.store.postgres.place import PostgresPlace
+from turnleaf.store.postgres.place import PostgresPlace, name_registration
+from turnleaf.store.postgres.portable import PostgresPortableSpace
 from turnleaf.store.postgres.records import PostgresRecords
 from turnleaf.store.postgres.values import load_results, load_schedules
 
@@ -65,6 +66,7 @@ class PostgresStores(contracts.Stores):
     def __init__(self, folder: DataFolder, *, now: Now) -> None:
         self._folder = folder
         self.place = PostgresPlace(share_database(folder.address or ""), folder.space, LOADERS)
+        self._now = now
         where = self.place, folder.space, now
         self.config: contracts.Config = PostgresConfig(*where)
         memory = MemoryFacts(*where)
@@ -162,6 +164,10 @@ class PostgresStores(contracts.Stores):
             self.conversations.use(self.settings)
         return [one.examine() for one in self.list_examined()]
 
+    def open_portable(self) -> contracts.PortableSpace:
+        """Return the space as it is copied."""
+        return PostgresPortableSpace(self.place, self.space, self._now)
+
     def tidy(self) -> list[str]:
         """Return []: nothing is left of unfinished writes."""
         return []
@@ -176,6 +182,8 @@ class PostgresStores(contracts.Stores):
         step.run(f"SELECT 1 FROM turnleaf.counters {of_space} ORDER BY kind FOR UPDATE")  # noqa: S608
         for (table,) in step.rows(_TABLES):
             step.run(f"DELETE FROM turnleaf.{table} {of_space}")  # noqa: S608 - of the catalogue
+        query = "DELETE FROM turnleaf.counters WHERE space = '' AND kind = %s"
+        step.run(query, name_registration(self.space))
 
     def close(self) -> None:
         """Release what is open; the next call opens it again."""
