@@ -24,7 +24,8 @@ BELOW = {
     "llm": {"llm", "installation", "model_keys", "settings", "core", "errors"},
 }
 MIDDLE = {
-    "assistant", "background_learning", "client_chats", "context_search", "doctor_report",
+    "assistant", "background_learning", "client_chats", "context_search", "copying",
+    "doctor_report",
     "evaluation", "import_jobs", "import_learning", "importing", "learning", "memory_commands",
     "quoting", "rule_learning", "scheduling", "search", "spaces", "tools", "turn",
     "turn_changes",
@@ -75,11 +76,11 @@ MAY_NAME_FILES = {
 
 # So many lines, comments aside, and modules a package may have; lowered when something goes.
 BUDGETS = {
-    "core": (16_530, 96),
-    "faces": (13_390, 65),
+    "core": (16_970, 97),
+    "faces": (13_540, 66),
     "llm": (3_120, 18),
-    "store": (21_290, 90),
-    "": (6_090, 25),
+    "store": (22_760, 93),
+    "": (6_370, 26),
 }
 
 # A name that is loaded by need: the public names, the commands, an optional dependency.

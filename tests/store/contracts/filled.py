@@ -28,7 +28,7 @@ def fill(space: Stores, clock: Clock) -> None:
     space.daily.append("換了燈泡")
     _plan(space, clock)
     _learn(space, clock)
-    space.records.put("threads", "a", b"\x00\xff", ttl=timedelta(days=30))
+    space.records.put("threads", "a", b"\x00\xff", ttl=timedelta(days=3650))
     space.records.put("threads", "b", "貓".encode())
     space.records.append("log", "", b"one")
     space.records.pop("log", space.records.append("log", "", b"two").key)
