@@ -45,6 +45,7 @@ OF_STORES = {
 }  # fmt: skip
 MAY_KNOW_FILES = {
     # Files that a person names on the command line, and texts that could not be saved.
+    "turnleaf.faces.cli.copies": {"files.atomic"},
     "turnleaf.faces.cli.history": {"files.atomic"},
     "turnleaf.faces.cli.memories": {"files.atomic"},
     "turnleaf.faces.cli.search": {"files.atomic"},
@@ -72,15 +73,17 @@ MAY_NAME_FILES = {
     "turnleaf.faces.http.memory",
     "turnleaf.faces.http.schemas",
     "turnleaf.evaluation",
+    # Copies for people to read, in a folder that is no data folder.
+    "turnleaf.faces.cli.copies",
 }
 
 # So many lines, comments aside, and modules a package may have; lowered when something goes.
 BUDGETS = {
     "core": (16_970, 97),
-    "faces": (13_540, 66),
+    "faces": (13_700, 66),
     "llm": (3_120, 18),
     "store": (22_760, 93),
-    "": (6_370, 26),
+    "": (6_380, 26),
 }
 
 # A name that is loaded by need: the public names, the commands, an optional dependency.

@@ -10,13 +10,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from watchfiles import watch
 
 from tests.faces.conftest import Cli
 from tests.postgres import empty_database, make_admin
 from tests.store.contracts.conftest import Clock
 from tests.store.contracts.filled import KEY, LAMP, fill, read_all, undo_all
+from turnleaf.errors import InvalidInput
+from turnleaf.faces.cli.copies import FollowingFolder
 from turnleaf.store.contracts import Stores
 
+ALL = ("facts", "daily", "conversations")
+SAYS_COPY = "<!-- A copy by Turnleaf: it is written anew; edits here are not read -->"
 TOKEN = "a-secret-token"  # noqa: S105 - what must not be copied
 
 
@@ -194,3 +199,98 @@ def test_a_conversation_goes_on_in_the_copy(cli: Cli, address: str) -> None:
         assert any("還在嗎" in one.text for one in stores.passages.search("還在嗎"))
     refused = cli("copy", str(cli.data), address)
     assert (refused.code, "was used since" in refused.err) == (1, True)
+
+
+# export --watch
+
+
+@pytest.fixture(params=["folder", "database"])
+def place(request: pytest.FixtureRequest, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Have the program use a folder, then a database."""
+    named = str(cli.data) if request.param == "folder" else empty_database()
+    monkeypatch.setenv("TURNLEAF_DATA_DIR", named)
+    return named
+
+
+def read_files(folder: Path) -> dict[str, str]:
+    """Return the files of a folder, which all begin by saying what they are."""
+    paths = [one for one in folder.rglob("*") if one.is_file()]
+    texts = {one.relative_to(folder).as_posix(): one.read_text("utf-8") for one in paths}
+    assert all(text.splitlines()[0].startswith(SAYS_COPY) for text in texts.values())
+    return texts
+
+
+def test_a_watched_folder_has_memory_notes_and_conversations_and_follows_them(
+    place: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "watched"
+    with Stores.open(place, now=(clock := Clock())) as stores:
+        fill(stores, clock)
+        following = FollowingFolder(stores, folder)
+        following.update(ALL)
+        first = read_files(folder)
+        assert "手寫的一行" in first["MEMORY.md"]
+        assert "Used to row" in first["OLDER.md"]
+        assert "換了燈泡" in first["daily/2026-03-02.md"]
+        (lamp,) = [name for name in first if name.startswith("transcripts/2026-03-01-燈-")]
+        assert "好，我記住了。" not in first["MEMORY.md"]
+        stores.facts.add("new fact")
+        stores.conversations.rename(KEY, "新標題")
+        stores.conversations.add_exchange("cli:new", "後來說的", "好。")
+        following.update(ALL)
+        then = read_files(folder)
+        assert "new fact" in then["MEMORY.md"]
+        assert lamp not in then
+        assert any("後來說的" in text for text in then.values())
+        stores.conversations.clear("cli:new")
+        (folder / "transcripts/mine.md").write_text("my own", "utf-8")
+        following.update({"conversations"})
+        assert (folder / "transcripts/mine.md").read_text("utf-8") == "my own"
+        assert not any("後來說的" in one.read_text("utf-8") for one in folder.rglob("*.md"))
+
+
+def test_watching_takes_in_changes_and_ends_with_ctrl_c(
+    cli: Cli, place: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "watched"
+    cli("remember", "tea")
+    program = [sys.executable, "-m", "turnleaf", "export", "--watch", str(folder)]
+    with subprocess.Popen(program, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stderr
+        assert "up to date" in running.stderr.readline()
+        with Stores.open(place) as stores:
+            stores.facts.add(LAMP)
+        page = folder / "MEMORY.md"
+        for _ in watch(folder, rust_timeout=200, yield_on_timeout=True):
+            if LAMP in page.read_text("utf-8"):
+                break
+        running.send_signal(signal.SIGINT)
+        assert "Stopped." in running.stderr.read()
+        assert running.wait(60) == 0
+    assert {one.name for one in folder.iterdir()} == {"MEMORY.md", "OLDER.md"}
+
+
+def test_a_folder_with_anything_else_in_it_is_not_watched_into(cli: Cli, tmp_path: Path) -> None:
+    cli("remember", LAMP)
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "mine.txt").write_text("mine", "utf-8")
+    (tmp_path / "file").write_text("mine", "utf-8")
+    for folder in (cli.data, cli.data / "inner", tmp_path, other, tmp_path / "file"):
+        refused = cli("export", "--watch", str(folder))
+        assert (refused.code, refused.out) == (2, "")
+    assert cli("export", "x.md", "--watch", str(tmp_path / "new")).code == 2
+    assert [one.name for one in other.iterdir()] == ["mine.txt"]
+
+
+def test_nothing_is_written_through_a_link_that_leads_elsewhere(cli: Cli, tmp_path: Path) -> None:
+    cli("log", "met Ann")
+    folder, elsewhere = tmp_path / "watched", tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    with Stores.open(cli.data) as stores:
+        following = FollowingFolder(stores, folder)
+        following.update({"facts"})
+        (folder / "daily").symlink_to(elsewhere)
+        with pytest.raises(InvalidInput, match="leads out"):
+            following.update({"daily"})
+    assert list(elsewhere.iterdir()) == []

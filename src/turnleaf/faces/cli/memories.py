@@ -21,6 +21,7 @@ from turnleaf.faces.cli.arguments import (
     Workspace,
     as_json,
     find_id,
+    is_attended,
     pass_workspace,
     take_text,
 )
@@ -36,6 +37,7 @@ from turnleaf.faces.cli.output import (
 )
 from turnleaf.faces.cli.terminal import label, show_table
 from turnleaf.memory_commands import remember_fact, save_merged
+from turnleaf.settings import has_editor
 from turnleaf.store.files import atomic
 
 if TYPE_CHECKING:
@@ -195,6 +197,9 @@ def _set_pin(workspace: Workspace, memory_id: str, *, pinned: bool, as_json: boo
 
 
 def _edit_all(workspace: Workspace, *, as_json: bool) -> None:
+    if not (has_editor() or is_attended()):
+        message = "nobody is there to edit the memory; name a fact and its text, or set EDITOR"
+        raise InvalidInput(message)
     facts = workspace.memory
     base, version = facts.snapshot()
     suffix = ".md" if facts.format == "markdown" else ".json"
