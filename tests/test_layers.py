@@ -25,7 +25,8 @@ BELOW = {
     "llm": {"llm", "installation", "metrics", "model_keys", "settings", "core", "errors"},
 }
 MIDDLE = {
-    "assistant", "background_learning", "client_chats", "context_search", "doctor_report",
+    "assistant", "background_learning", "client_chats", "context_search", "copying",
+    "doctor_report",
     "evaluation", "import_jobs", "import_learning", "importing", "learning", "memory_commands",
     "quoting", "rule_learning", "scheduling", "search", "spaces", "tools", "turn",
     "turn_changes",
@@ -46,6 +47,7 @@ OF_STORES = {
 }  # fmt: skip
 MAY_KNOW_FILES = {
     # Files that a person names on the command line, and texts that could not be saved.
+    "turnleaf.faces.cli.copies": {"files.atomic"},
     "turnleaf.faces.cli.history": {"files.atomic"},
     "turnleaf.faces.cli.memories": {"files.atomic"},
     "turnleaf.faces.cli.search": {"files.atomic"},
@@ -72,6 +74,8 @@ MAY_NAME_FILES = {
     "turnleaf.faces.http.memory",
     "turnleaf.faces.http.schemas",
     "turnleaf.evaluation",
+    # Copies for people to read, in a folder that is no data folder.
+    "turnleaf.faces.cli.copies",
 }
 
 # So many lines, comments aside, and modules a package may have; lowered when something goes.

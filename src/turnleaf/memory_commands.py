@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from turnleaf.core import markdown
 from turnleaf.core.changes import Source
+from turnleaf.core.drafts import merge_saves
 from turnleaf.core.languages.language import DEFAULT
 from turnleaf.core.languages.replies import choose_words, openings, words_in
 from turnleaf.core.languages.words import find_pattern
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
 ORIGIN = "request"
 MOST_NAMED = 10
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
+MERGE_TRIES = 100
 MAX_REQUESTS = 20
 """What one message may ask for; what it asks for beyond that stays in the words of the last."""
 _MAX_TRIED = 60
@@ -321,3 +325,27 @@ def remember_fact(memory: Facts, content: str, category: str | None = None) -> R
         if error.remedy is None or words == words_in(DEFAULT, REPLIES):
             raise
         raise MemoryFull(words["filled"].format(error.remedy), error.remedy) from error
+
+
+def save_merged(facts: Facts, base: str, version: str, edited: str, now: datetime) -> int | None:
+    """Save a person's edit of a text, with what others changed meanwhile.
+
+    Return the number of the change; None where the person changed nothing. Raise Conflict where
+    both changed the same, and nobody can tell what is meant.
+    """
+    if edited == base:
+        return None
+    text = edited
+    for _ in range(MERGE_TRIES):
+        with suppress(Conflict):
+            return facts.write(text, expected=version).change
+        onto, version = facts.snapshot()
+        merged = None
+        if facts.format == "markdown":
+            merged = merge_saves(markdown, base, edited, onto, now)
+        if merged is None:
+            message = "somebody else changed the same lines, so nothing was saved; edit again"
+            raise Conflict(message)
+        text = merged
+    message = "somebody else saves all the time, so nothing was saved; try again later"
+    raise Conflict(message)

@@ -505,6 +505,11 @@ def find_keys_path(environ: Mapping[str, str] = ENVIRONMENT) -> Path:
     return Path(Unix("turnleaf", appauthor=False).user_config_dir) / "keys.json"
 
 
+def has_editor(environ: Mapping[str, str] = ENVIRONMENT) -> bool:
+    """Whether somebody has chosen an editor."""
+    return bool(environ.get("VISUAL") or environ.get("EDITOR"))
+
+
 def find_program_folders(environ: Mapping[str, str] = ENVIRONMENT) -> str:
     """Return the folders that are searched for programs."""
     return environ.get("PATH", "")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.faces.conftest import Cli
+from tests.postgres import empty_database
 from turnleaf.core.memories import content_id
 
 LAMP = "The living room lamp is called Ming"
@@ -277,6 +278,83 @@ def test_text_in_another_encoding_is_kept(
     kept = result.err.partition("which is in ")[2].strip()
     assert Path(kept).read_bytes().decode("big5") == "小明"
     assert cli.contents() == [LAMP]
+
+
+MEANWHILE = """
+from turnleaf.store.contracts import Stores
+with Stores.open({place!r}) as stores:
+    {change}
+"""
+
+
+@pytest.fixture(params=["folder", "database"])
+def place(request: pytest.FixtureRequest, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Have the program use a folder, then a database."""
+    named = str(cli.data) if request.param == "folder" else empty_database()
+    monkeypatch.setenv("TURNLEAF_DATA_DIR", named)
+    return named
+
+
+def edit_while(change: str, place: str, edit: str) -> str:
+    """Return what an editor does whose user saves after somebody else has changed something."""
+    said = MEANWHILE.format(place=place, change=change)
+    return f"text = file.read_text('utf-8')\n{said}\nfile.write_text({edit}, 'utf-8')"
+
+
+def test_the_whole_memory_opens_in_the_editor_and_is_saved(
+    cli: Cli, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert place
+    cli("remember", LAMP)
+    code = "file.write_text(file.read_text('utf-8') + '\\n## 家\\n\\n- 手寫的\\n', 'utf-8')"
+    monkeypatch.setenv("VISUAL", editor(tmp_path, code))
+    saved = cli("edit")
+    assert (saved.code, saved.out) == (0, "saved; there are 2 facts now\n")
+    assert {one["content"] for one in cli("memories", "--json").json} == {LAMP, "手寫的"}
+    assert cli("undo").code == 0
+    assert [one["content"] for one in cli("memories", "--json").json] == [LAMP]
+    monkeypatch.setenv("VISUAL", editor(tmp_path, "pass"))
+    unchanged = cli("edit", "--json")
+    assert unchanged.json == {"change": None, "facts": 1}
+    assert "Nothing was changed" in unchanged.err
+
+
+def test_what_others_change_while_the_editor_is_open_is_merged(
+    cli: Cli, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for fact in ("One", "Two", "Three", "Four"):
+        cli("remember", fact)
+    known = {one["content"]: one["id"] for one in cli("memories", "--json").json}
+    change = (
+        f"stores.facts.update({known['Two']!r}, 'Two, by another')\n"
+        f"    stores.facts.delete({known['Four']!r})\n"
+        "    stores.facts.add('小明，別人加的')\n"
+        f"    stores.facts.update({known['Three']!r}, 'Three, by another')"
+    )
+    edit = (
+        "text.replace('- One', '- One, by me').replace('- Three', '- Three, by me') + '- Mine\\n'"
+    )
+    monkeypatch.setenv("VISUAL", editor(tmp_path, edit_while(change, place, edit)))
+    assert cli("edit").code == 0
+    assert {one["content"] for one in cli("memories", "--json").json} == {
+        "One, by me", "Two, by another", "Three, by me", "小明，別人加的", "Mine",
+    }  # fmt: skip
+    assert "Three, by another" in cli("why", known["Three"]).out
+
+
+def test_a_text_that_cannot_be_merged_is_kept_in_a_file(
+    cli: Cli, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli("remember", LAMP)
+    change = "stores.facts.write(stores.facts.text().replace('# Memory', '# Their title'))"
+    edit = "text.replace('# Memory', '# My title')"
+    monkeypatch.setenv("VISUAL", editor(tmp_path, edit_while(change, place, edit)))
+    refused = cli("edit")
+    assert refused.code == 1
+    assert "changed the same lines" in refused.err
+    kept = refused.err.partition("Your text was saved to ")[2].splitlines()[0]
+    assert "# My title" in Path(kept).read_text("utf-8")
+    assert "# Their title" in cli("export", "--format", "markdown").out
 
 
 def test_an_editor_that_fails_changes_nothing(

@@ -14,7 +14,7 @@ from turnleaf.core.room import Room
 from turnleaf.errors import Conflict, CorruptFile
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from turnleaf.core.changes import Change, SomeChange
@@ -321,6 +321,65 @@ def take_back(text: str, reversal: Splice) -> str | None:
     if tuple(lines[reversal.start : end]) != reversal.took:
         return None
     return "".join(reversal.make_in(lines))
+
+
+def merge_saves(kind: Format, base: str, edited: str, onto: str, now: datetime) -> str | None:
+    """Return a person's edit of a text that others changed meanwhile; None where nobody can tell.
+
+    Line by line, where both changed other lines. Else fact by fact: what the person did to a fact
+    counts, and what others did to those that the person left alone; None where others also changed
+    what is no fact.
+    """
+    before, mine, theirs = (kind.parse(text, now) for text in (base, edited, onto))
+    wanted = _join_facts(before, mine, theirs)
+    lines = _merge(split_lines(base), split_lines(edited), split_lines(onto))
+    if lines is not None:
+        text = "".join(lines)
+        joined = kind.parse(text, now)
+        # A merge of lines may join facts or cut one in two.
+        if {one.memory.id: one.memory.content for one in joined.facts} == {
+            key: one.content for key, one in wanted.items()
+        }:
+            return text
+    if _shape_prose(before) != _shape_prose(theirs):
+        return None
+    return _make_say(Draft(kind, edited, now, page=mine), wanted)
+
+
+def _join_facts(before: Page, mine: Page, theirs: Page) -> dict[str, Memory]:
+    """Return the facts that both leave: a person's where the person changed something."""
+    was, my, their = (
+        {one.memory.id: one.memory for one in page.facts} for page in (before, mine, theirs)
+    )
+    wanted = {}
+    for key in dict.fromkeys((*my, *their)):
+        is_mine = _tell(my.get(key)) != _tell(was.get(key))
+        fact = my.get(key) if is_mine else their.get(key)
+        if fact is not None:
+            wanted[key] = fact
+    return wanted
+
+
+def _tell(memory: Memory | None) -> tuple[str, str | None] | None:
+    return (memory.content, memory.category) if memory else None
+
+
+def _shape_prose(page: Page) -> int:
+    """Fingerprint what of a text is neither a fact nor blank."""
+    return (page.shape() - page.shape_of(map(page.raw, page.facts))).total
+
+
+def _make_say(draft: Draft, wanted: Mapping[str, Memory]) -> str:
+    """Return a draft's text, with these facts and no others."""
+    for memory in draft.memories:
+        if memory.id not in wanted:
+            draft.remove(memory.id, "put")
+        elif _tell(wanted[memory.id]) != _tell(memory):
+            draft.remove(memory.id, "put")
+            draft.insert(wanted[memory.id], "put")
+    known = {one.id for one in draft.memories}
+    draft.insert_all([one for key, one in wanted.items() if key not in known], "put")
+    return draft.text
 
 
 def _merge(base: list[str], one: list[str], other: list[str]) -> list[str] | None:

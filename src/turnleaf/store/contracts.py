@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         StoredMessage,
         TreeNode,
     )
+    from turnleaf.core.portable import Part
     from turnleaf.core.records import Record
     from turnleaf.core.room import Room
     from turnleaf.core.schedules import Run, Schedule
@@ -1141,6 +1142,44 @@ class Config(Examined, Protocol):
         """
 
 
+class Portable(Protocol):
+    """A store as it is copied: parts that belong to no backend, by name.
+
+    Parts of two spaces are the same where their digests are. What nobody holds in a copy (leases,
+    claims) and what is derived (the index, feeds) is in none of them.
+    """
+
+    name: str
+
+    def read_parts(self, after: str | None = None, limit: int = 500) -> list[Part]:
+        """Return about `limit` parts whose name comes after one, by the order of code points."""
+
+    def write_parts(self, parts: Sequence[Part], gone: Collection[str] = ()) -> None:
+        """Store parts in the place of those of their names, and remove those of other names.
+
+        Both in one step, but for files of which each is one.
+        """
+
+
+class PortableSpace(Protocol):
+    """A space as it is copied, store by store."""
+
+    def list_stores(self) -> Sequence[Portable]:
+        """Return settings, facts, pending, conversations, messages, daily, schedules and so on.
+
+        A conversation comes before its messages. The settings are those of all spaces.
+        """
+
+    def read_numbers(self) -> Mapping[str, int]:
+        """Return the last numbers that were given to "messages" and "records"."""
+
+    def finish(self, numbers: Mapping[str, int]) -> None:
+        """Make right what follows from the parts, when all are there.
+
+        No number up to these is given again, and forgotten facts hide no more messages.
+        """
+
+
 class Stores(ABC):
     """Everything of one space: a memory of its own, of which no other space sees anything.
 
@@ -1282,6 +1321,10 @@ class Stores(ABC):
             self.facts, self.daily, self.conversations, self.schedules, self.passages, self.config,
             self.learning, self.pending, self.records,
         )  # fmt: skip
+
+    @abstractmethod
+    def open_portable(self) -> PortableSpace:
+        """Return the space as it is copied; raise InvalidInput where it keeps only a window."""
 
     @abstractmethod
     def tidy(self) -> list[str]:

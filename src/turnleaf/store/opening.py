@@ -43,6 +43,15 @@ def open_stores(
     return cast("Stores", load_database("stores").PostgresStores(folder, now=clock))
 
 
+def list_spaces(where: str) -> list[str]:
+    """Return the names of the spaces of a place; a folder always has the default one."""
+    folder = find_folder(where, "default")
+    if folder.address is None:
+        return FileStores.list_spaces(folder)
+    with load_database("stores").PostgresStores(folder, now=local_now) as stores:
+        return cast("list[str]", stores.open_portable().list_spaces())
+
+
 def open_config(where: str | None = None) -> Config:
     """Open the settings of a place, which all its spaces share; nothing else need be readable."""
     folder = find_folder(where)

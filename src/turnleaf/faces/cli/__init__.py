@@ -49,6 +49,7 @@ COMMANDS = {
         "export": ("transfer", "export", "Export all facts as JSON or Markdown."),
         "backup": ("transfer", "backup", "Back up the data folder to one file."),
         "restore": ("transfer", "restore", "Restore a backup."),
+        "copy": ("copies", "copy", "Copy everything to another folder or database."),
     },
     "Set up": {
         "setup": ("models", "setup", "Choose a model that answers."),

@@ -12,6 +12,7 @@ import click
 
 from turnleaf.core import changes
 from turnleaf.core.changes import Source
+from turnleaf.core.languages import pluralize
 from turnleaf.core.memories import Memory, to_json
 from turnleaf.core.times import from_iso, to_iso
 from turnleaf.errors import Conflict, InvalidInput, NotFound, StorageError, TurnleafError
@@ -20,6 +21,7 @@ from turnleaf.faces.cli.arguments import (
     Workspace,
     as_json,
     find_id,
+    is_attended,
     pass_workspace,
     take_text,
 )
@@ -34,7 +36,8 @@ from turnleaf.faces.cli.output import (
     say_result,
 )
 from turnleaf.faces.cli.terminal import label, show_table
-from turnleaf.memory_commands import remember_fact
+from turnleaf.memory_commands import remember_fact, save_merged
+from turnleaf.settings import has_editor
 from turnleaf.store.files import atomic
 
 if TYPE_CHECKING:
@@ -49,6 +52,7 @@ NOTHING_YET = (
 )
 NO_OLDER = "There are no older facts: none has expired or made room for another."
 MAX_NAME_CHARS = 40
+MEMORY_NAME = "memory"
 QUESTION_CHARS = 80
 
 HAPPENED = {
@@ -136,16 +140,24 @@ def memories(workspace: Workspace, category: str | None, *, older: bool, as_json
 
 
 @click.command()
-@click.argument("memory_id", metavar="ID", type=TEXT)
+@click.argument("memory_id", metavar="[ID]", required=False, type=TEXT)
 @click.argument("words", metavar="[TEXT]...", nargs=-1, type=TEXT)
 @as_json
 @pass_workspace
-def edit(workspace: Workspace, memory_id: str, words: tuple[str, ...], *, as_json: bool) -> None:
+def edit(
+    workspace: Workspace, memory_id: str | None, words: tuple[str, ...], *, as_json: bool
+) -> None:
     """Change the fact with this ID to TEXT; - reads standard input.
 
     Without TEXT it opens in your editor ($VISUAL or $EDITOR). If somebody else changes the fact
     meanwhile, nothing is overwritten and your text is saved to a file.
+
+    Without ID the whole memory opens, also that of a database. What others change meanwhile is
+    merged with what you save.
     """
+    if memory_id is None:
+        _edit_all(workspace, as_json=as_json)
+        return
     known = {memory.id: memory for memory in workspace.memory.get_all()}
     old = new = known[find_id(memory_id, known)]
     text = take_text(words) if words else _open_editor(workspace, old)
@@ -184,18 +196,44 @@ def _set_pin(workspace: Workspace, memory_id: str, *, pinned: bool, as_json: boo
     say_result(to_json(fact), line, as_json=as_json)
 
 
+def _edit_all(workspace: Workspace, *, as_json: bool) -> None:
+    if not (has_editor() or is_attended()):
+        message = "nobody is there to edit the memory; name a fact and its text, or set EDITOR"
+        raise InvalidInput(message)
+    facts = workspace.memory
+    base, version = facts.snapshot()
+    suffix = ".md" if facts.format == "markdown" else ".json"
+    edited = _edit_text(workspace, base, MEMORY_NAME, suffix)
+    try:
+        written = save_merged(facts, base, version, edited, datetime.now(UTC))
+    except TurnleafError:
+        note(f"Your text was saved to {_keep_text(workspace, MEMORY_NAME, edited.encode())}")
+        raise
+    if written is None:
+        note("Nothing was changed.")
+    count = len(facts.get_all())
+    lines = [] if written is None else [f"saved; there are {pluralize(count, 'fact')} now"]
+    say_result({"change": written, "facts": count}, *lines, as_json=as_json)
+
+
 def _open_editor(workspace: Workspace, old: Memory) -> str:
     ends_line = old.content.endswith("\n")
-    typed = click.edit((old.content if ends_line else f"{old.content}\n").encode(), extension=".md")
+    text = old.content if ends_line else f"{old.content}\n"
+    edited = _edit_text(workspace, text, old.id)
+    return edited if ends_line else edited.removesuffix("\n")
+
+
+def _edit_text(workspace: Workspace, text: str, name: str, suffix: str = ".md") -> str:
+    """Return what a person makes of a text in their editor."""
+    typed = click.edit(text.encode(), extension=suffix)
     if typed is None:
-        return old.content
+        return text
     try:
-        text = typed.decode()
+        return typed.decode()
     except UnicodeDecodeError:
-        path = _keep_text(workspace, old.id, typed)
+        path = _keep_text(workspace, name, typed)
         message = f"your editor did not save UTF-8; convert your text, which is in {path}"
         raise InvalidInput(message) from None
-    return text if ends_line else text.removesuffix("\n")
 
 
 def _update(workspace: Workspace, old: Memory, text: str) -> Memory:

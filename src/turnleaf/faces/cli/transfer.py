@@ -24,6 +24,7 @@ from turnleaf.faces.cli.arguments import (
     refuse_existing,
     yes,
 )
+from turnleaf.faces.cli.copies import FollowingFolder
 from turnleaf.faces.cli.output import note, say_result
 from turnleaf.faces.cli.progress import show_progress
 from turnleaf.import_learning import ImportLearning, LearningResult
@@ -196,14 +197,38 @@ def _describe_json(report: ImportReport) -> dict[str, object]:
 @format_option
 @force
 @click.option("--older", is_flag=True, help="Export the older facts instead.")
+@click.option(
+    "--watch",
+    metavar="FOLDER",
+    type=click.Path(),
+    help="Keep a copy of memory, daily notes and conversations in FOLDER up to date.",
+)
 @pass_workspace
 def export(
-    workspace: Workspace, file: str | None, form: str | None, *, force: bool, older: bool
+    workspace: Workspace,
+    file: str | None,
+    form: str | None,
+    *,
+    force: bool,
+    older: bool,
+    watch: str | None,
 ) -> None:
     """Export all facts to FILE, or to stdout, as JSON or Markdown.
 
     turnleaf import reads both, with all IDs, times, categories and origins.
+
+    With --watch it runs until Ctrl-C and writes every change to FOLDER, one way: edits there are
+    not read.
     """
+    if watch is not None:
+        if file or form or older:
+            message = (
+                "--watch takes a folder and nothing else; leave out FILE and the other options"
+            )
+            raise InvalidInput(message)
+        with workspace.stores as stores:
+            FollowingFolder(stores, Path(watch)).follow()
+        return
     if file is not None:
         _check_target(file, workspace.memory, force=force)
     wanted = form or SUFFIXES.get(Path(file or "").suffix.lower(), "json")

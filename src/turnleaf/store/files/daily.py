@@ -75,7 +75,7 @@ class DailyLog:
         with atomic.lock(self._path(now.date())) as file:
             before = file.read(atomic.MAX_PAGE_BYTES) or b""
             title = "" if before else f"# {now.date()}\n\n"
-            lines = _with_source(encode_bullet(f"{now:%H:%M} {text}"), source)
+            lines = with_source(encode_bullet(f"{now:%H:%M} {text}"), source)
             note = (title + "".join(f"{line}\n" for line in lines)).encode()
             atomic.check_size(file.path, len(before) + len(note))
             file.append(note)
@@ -152,7 +152,7 @@ def _revise(data: bytes, entry: str, new: str | None) -> bytes | None:
     splice = page.remove(fact)
     if new is not None:
         source = _SOURCE.search(page.raw(fact))
-        lines = _with_source(encode_bullet(new), source and unquote(source[1]))
+        lines = with_source(encode_bullet(new), source and unquote(source[1]))
         took = tuple(page.lines[fact.start : fact.end])
         splice = Splice(fact.start, took, tuple(f"{line}\n" for line in lines))
     return page.apply(splice).encode("utf-8", "surrogateescape")
@@ -167,7 +167,13 @@ def _has_notes(path: Path) -> bool:
     return True
 
 
-def _with_source(lines: list[str], source: str | None) -> list[str]:
+def read_source(note: str) -> str | None:
+    """Return where a note came from, by its invisible comment."""
+    found = _SOURCE.search(note)
+    return unquote(found[1]) if found else None
+
+
+def with_source(lines: list[str], source: str | None) -> list[str]:
     """End a note in an invisible comment, on a line of its own where the note has several."""
     if source is None:
         return lines

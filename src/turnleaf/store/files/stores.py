@@ -32,6 +32,7 @@ from turnleaf.store.files.facts.memories import MemoryStore
 from turnleaf.store.files.facts.pending import PendingStore
 from turnleaf.store.files.index.index import Index
 from turnleaf.store.files.learning_queue import LearningStore
+from turnleaf.store.files.portable import FilePortableSpace
 from turnleaf.store.files.records import RecordStore
 from turnleaf.store.files.schedules import ScheduleStore
 from turnleaf.store.files.sources import Files, MemoryPages
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
         LearningQueue,
         Passages,
         PendingFacts,
+        PortableSpace,
         Records,
         Schedules,
         Work,
@@ -87,6 +89,7 @@ class FileStores(Stores):
             folder.conversations(settings), settings=settings, now=now, takes_over=True
         )
         pending = PendingStore(memory, now=now)
+        self._memory, self._now = memory, now
         self.facts: Facts = memory
         self.pending: PendingFacts = pending
         self.conversations: Conversations = conversations
@@ -118,6 +121,13 @@ class FileStores(Stores):
             }
         )
         self.work: Work = ScannedWork(now, partial(_look, folder, now), partial(_hold, folder))
+
+    @staticmethod
+    def list_spaces(folder: DataFolder) -> list[str]:
+        """Return the names of the spaces of a folder."""
+        inside = folder.path / SPACES
+        names = (one.name for one in inside.iterdir() if one.is_dir()) if inside.is_dir() else ()
+        return [folder.space, *sorted(filter(is_space_name, names))]
 
     @classmethod
     def open_to_examine(
@@ -239,6 +249,13 @@ class FileStores(Stores):
         places = [Path(str(one.location)).parent for one in stores]
         places += [self._folder.daily.parent, self._folder.path]
         return without_folders(text, [path for one in places for path in (one, one.resolve())])
+
+    def open_portable(self) -> PortableSpace:
+        """Return the space as it is copied."""
+        conversations = Path(self.conversations.location)
+        return FilePortableSpace(
+            self._folder, ConfigFile(self._folder.config), self._memory, conversations, self._now
+        )
 
     def tidy(self) -> list[str]:
         """Remove what kills left of unfinished writes; return the copies that were set aside."""

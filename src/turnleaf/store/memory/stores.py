@@ -28,6 +28,7 @@ from turnleaf.store.memory.learning import MemoryLearning
 from turnleaf.store.memory.passages import MemoryPassages
 from turnleaf.store.memory.pending import MemoryPending
 from turnleaf.store.memory.place import Keeper, MemoryAnnouncements, MemoryPlace, Now, in_one_step
+from turnleaf.store.memory.portable import MemoryPortableSpace
 from turnleaf.store.memory.schedules import MemorySchedules
 from turnleaf.store.work import ScannedWork, look_at_queue, look_at_schedules
 
@@ -183,6 +184,7 @@ class MemoryStores(contracts.Stores):
         where = place, _check_name(space), now
         self.place = place
         self._space = space
+        self._now = now
         self.config: contracts.Config = MemoryConfig(*where)
         self._facts = MemoryFacts(*where)
         self.facts: contracts.Facts = self._facts
@@ -270,6 +272,10 @@ class MemoryStores(contracts.Stores):
 
     def find_unimported(self) -> None:
         """Return None: there is nothing older."""
+
+    def open_portable(self) -> contracts.PortableSpace:
+        """Return the space as it is copied."""
+        return MemoryPortableSpace(self.place, self._space, self._now)
 
     def tidy(self) -> list[str]:
         """Return []: nothing is left of unfinished writes."""

@@ -30,6 +30,14 @@ _LOCK = """
 INSERT INTO turnleaf.counters AS known (space, kind, n) VALUES (%(space)s, %(kind)s, %(more)s)
 ON CONFLICT (space, kind) DO UPDATE SET n = known.n + %(more)s RETURNING n, last_id
 """
+_REGISTER = (
+    "INSERT INTO turnleaf.counters (space, kind, n) VALUES ('', %s, 0) ON CONFLICT DO NOTHING"
+)
+
+
+def name_registration(space: str) -> str:
+    """Return the kind of the counter, for all spaces, that tells that there is a space."""
+    return f"space {space}"
 
 
 class NeedsWritingError(Exception):
@@ -59,6 +67,8 @@ class Transaction:
     loaded: dict[str, LoadedValue] = field(default_factory=dict)
     locked: dict[str, tuple[int, int]] = field(default_factory=dict)
     changed: set[str] = field(default_factory=set)
+    is_first: bool = False
+    """Whether it is the first change of a kind in the space."""
 
     def rows(self, query: str, *values: object) -> list[Row]:
         """Return the rows that a query finds."""
@@ -95,6 +105,7 @@ class Transaction:
             more = {"space": space, "kind": kind, "more": int(changes)}
             ((n, last_id),) = self.connection.execute(_LOCK, more).fetchall()
             self.locked[kind] = n, last_id
+            self.is_first |= changes and n == 1 and bool(space)
         if changes:
             self.changed.add(kind)
         return self.locked[kind]
@@ -145,16 +156,27 @@ class PostgresPlace:
         return done
 
     def _transact(self, work: Callable[[], T], *, writes: bool) -> T:
-        def run(connection: Connection) -> T:
+        def run(connection: Connection) -> tuple[T, bool]:
             step = self._local.step = Transaction(connection, self._space, writes, self._now)
             try:
                 done = work()
                 step.save()
             finally:
                 self._local.step = None
-            return done
+            return done, step.is_first
 
-        return self.database.transact(self, self._space, run, writes=writes)
+        done, is_first = self.database.transact(self, self._space, run, writes=writes)
+        if is_first:
+            self._register()
+        return done
+
+    def _register(self) -> None:
+        """Make the name of the space known; by itself, so that nobody waits for it with a lock."""
+
+        def run(connection: Connection) -> None:
+            connection.execute(_REGISTER, (name_registration(self._space),))
+
+        self.database.transact(self, self._space, run, writes=True)
 
     def find(self, space: str, kind: str, make: Callable[[], T]) -> T:  # noqa: ARG002 - as a place in memory
         """Return a value that stands in rows; what is changed of it is written with the step."""

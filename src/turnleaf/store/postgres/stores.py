@@ -25,7 +25,8 @@ from turnleaf.store.postgres.database import share_database
 from turnleaf.store.postgres.lessons import LoadedLessons
 from turnleaf.store.postgres.migrating import check_database
 from turnleaf.store.postgres.passages import PostgresPassages
-from turnleaf.store.postgres.place import PostgresPlace
+from turnleaf.store.postgres.place import PostgresPlace, name_registration
+from turnleaf.store.postgres.portable import PostgresPortableSpace
 from turnleaf.store.postgres.records import PostgresRecords
 from turnleaf.store.postgres.values import LoadedSchedules, load_results
 from turnleaf.store.postgres.work import PostgresWork
@@ -76,6 +77,7 @@ class PostgresStores(contracts.Stores):
     def __init__(self, folder: DataFolder, *, now: Now) -> None:
         self._folder = folder
         self.place = PostgresPlace(share_database(folder.address or ""), folder.space, now, LOADERS)
+        self._now = now
         where = self.place, folder.space, now
         self.config: contracts.Config = PostgresConfig(*where)
         memory = MemoryFacts(*where)
@@ -191,6 +193,10 @@ class PostgresStores(contracts.Stores):
             self.conversations.use(self.settings)
         return [one.examine() for one in self.list_examined()]
 
+    def open_portable(self) -> contracts.PortableSpace:
+        """Return the space as it is copied."""
+        return PostgresPortableSpace(self.place, self.space, self._now)
+
     def tidy(self) -> list[str]:
         """Return []: nothing is left of unfinished writes."""
         return []
@@ -205,6 +211,8 @@ class PostgresStores(contracts.Stores):
         step.run(f"SELECT 1 FROM turnleaf.counters {of_space} ORDER BY kind FOR UPDATE")  # noqa: S608
         for (table,) in step.rows(_TABLES):
             step.run(f"DELETE FROM turnleaf.{table} {of_space}")  # noqa: S608 - of the catalogue
+        query = "DELETE FROM turnleaf.counters WHERE space = '' AND kind = %s"
+        step.run(query, name_registration(self.space))
 
     def close(self) -> None:
         """Release what is open; the next call opens it again."""
