@@ -26,8 +26,8 @@ BELOW = {
 MIDDLE = {
     "assistant", "background_learning", "client_chats", "context_search", "doctor_report",
     "evaluation", "import_jobs", "import_learning", "importing", "learning", "memory_commands",
-    "quoting", "rule_learning", "scheduling", "search", "spaces", "tools", "turn",
-    "turn_changes",
+    "quoting", "rule_learning", "scheduling", "search", "space_limits", "spaces", "tokens", "tools",
+    "turn", "turn_changes",
 }  # fmt: skip
 BELOW |= {
     name: MIDDLE | {"store", "llm", "installation", "model_keys", "settings", "core", "errors"}
@@ -76,10 +76,10 @@ MAY_NAME_FILES = {
 # So many lines, comments aside, and modules a package may have; lowered when something goes.
 BUDGETS = {
     "core": (16_530, 96),
-    "faces": (13_390, 65),
+    "faces": (14_140, 68),
     "llm": (3_120, 18),
     "store": (21_290, 90),
-    "": (6_090, 25),
+    "": (6_740, 27),
 }
 
 # A name that is loaded by need: the public names, the commands, an optional dependency.

@@ -362,6 +362,7 @@ def _answer_task(
     assistant: Assistant, text: str, *, history: Sequence[Message], instructions: str
 ) -> Generator[TurnEvent]:
     """Answer without memory, search or tools; nothing is stored or learned."""
+    assistant.meter.check_calls()
     composer = PromptComposer(instructions or SYSTEM_PROMPT, max_tokens=assistant.prompt_max_tokens)
     prompt = replace(composer.compose(text, history=history), is_learnt=False)
     yield Composed(prompt, composer.explain())

@@ -36,6 +36,7 @@ class MemoryStores(contracts.Stores):
         where = place, _check_name(space), now
         self.place = place
         self._space = space
+        self._now = now
         self.config: contracts.Config = MemoryConfig(*where)
         self._facts = MemoryFacts(*where)
         self.facts: contracts.Facts = self._facts
@@ -47,11 +48,16 @@ class MemoryStores(contracts.Stores):
         self.schedules: contracts.Schedules = MemorySchedules(*where)
         self.learning: contracts.LearningQueue = MemoryLearning(*where)
         self.records: contracts.Records = MemoryRecords(*where)
+        self.operator_records: contracts.Records = MemoryRecords(place, contracts.OPERATOR, now)
         self.passages: contracts.Passages = MemoryPassages(
             *where, self.settle_messages, self._notes
         )
         self.announcements: contracts.Announcements = MemoryAnnouncements(*where)
         self._use(self.config.load())
+
+    def open_space(self, space: str) -> MemoryStores:
+        """Open another space of the same place."""
+        return MemoryStores(self.place, now=self._now, space=space)
 
     @property
     def folder(self) -> DataFolder:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from turnleaf.core.examination import Diagnosis, Examination, Place
 from turnleaf.core.search.message_outcomes import find_accepted, find_forgotten
 from turnleaf.errors import SettingsError, TurnleafError
+from turnleaf.settings import in_space
 from turnleaf.store import contracts
 from turnleaf.store.announcements import ProblemLog
 from turnleaf.store.memory.facts import MemoryFacts
@@ -64,7 +65,9 @@ class PostgresStores(contracts.Stores):
 
     def __init__(self, folder: DataFolder, *, now: Now) -> None:
         self._folder = folder
-        self.place = PostgresPlace(share_database(folder.address or ""), folder.space, LOADERS)
+        self._now = now
+        database = share_database(folder.address or "")
+        self.place = PostgresPlace(database, folder.space, LOADERS)
         where = self.place, folder.space, now
         self.config: contracts.Config = PostgresConfig(*where)
         memory = MemoryFacts(*where)
@@ -76,11 +79,19 @@ class PostgresStores(contracts.Stores):
         self.schedules: contracts.Schedules = MemorySchedules(*where)
         self.learning: contracts.LearningQueue = MemoryLearning(*where)
         self.records: contracts.Records = PostgresRecords(*where)
+        self._operator = PostgresPlace(database, contracts.OPERATOR, LOADERS)
+        self.operator_records: contracts.Records = PostgresRecords(
+            self._operator, contracts.OPERATOR, now
+        )
         self.passages: contracts.Passages = PostgresPassages(
             *where, self._messages, self.settle_messages
         )
         self.announcements: contracts.Announcements = PostgresAnnouncements(*where)
         self._settings: Settings | None = None
+
+    def open_space(self, space: str) -> PostgresStores:
+        """Open another space of the same database."""
+        return PostgresStores(in_space(self._folder.leave_space(), space), now=self._now)
 
     @property
     def folder(self) -> DataFolder:
@@ -181,6 +192,7 @@ class PostgresStores(contracts.Stores):
         """Release what is open; the next call opens it again."""
         with ExitStack() as closing:
             closing.callback(self.place.close)
+            closing.callback(self._operator.close)
             closing.callback(self.announcements.close)
             if self.place.is_open:
                 # What cannot be released now waits again when its lease is over.
