@@ -256,7 +256,12 @@ def _run_turn(
     else:
         key = name or _make_key(wanted)
         found = find_place(
-            assistant.conversations, key, history, last.text, is_named=name is not None
+            assistant.conversations,
+            key,
+            history,
+            last.text,
+            is_named=name is not None,
+            now=assistant.now(),
         )
         stream = assistant.stream(
             found.key,
