@@ -23,6 +23,7 @@ MOST_ALIKE = 50
 LOOKED_AT = 100
 """In how many of a conversation's newest messages the client's last answer is looked for."""
 EXCHANGE = 2
+NEAR = 8
 AGAIN = timedelta(minutes=2)
 """Who asks the same first question so soon asks again; later, or elsewhere, it is another chat."""
 
@@ -66,9 +67,14 @@ def find_place(
 
 def _was_replaced(store: Conversations, key: str, answer: str) -> bool:
     """Whether a conversation began with this answer, and another one stands there now."""
-    first = store.messages(key, limit=LOOKED_AT)[1:EXCHANGE]
-    versions = [store.find_message(one) for shown in first for one in shown.versions]
-    return any(found[1].message.text == answer for found in versions if found)
+    for asked in store.messages(key, limit=LOOKED_AT)[:1]:
+        for version in asked.versions:
+            # An answer is stored soon after its question, so its number is near.
+            near = map(store.find_message, range(version + 1, version + 1 + NEAR))
+            said = [found[1] for found in near if found and found[1].parent == version]
+            if any(one.message.text == answer for one in said):
+                return True
+    return False
 
 
 def _list_keys_alike(store: Conversations, key: str) -> Iterator[str]:
