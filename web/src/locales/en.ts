@@ -81,7 +81,7 @@ export const en = {
   login: {
     title: "This memory is locked",
     explanation:
-      "It asks for a token, because others can reach it. Use the one you were given. Whoever runs the server finds theirs in the file http-token in the data folder, or runs turnleaf link.",
+      "It asks for a token, because others can reach it. Use the one you were given. Whoever runs the server finds theirs in the file http-token in the data folder, or opens the page by a one-time link.",
     token: "Token",
     open: "Open",
     refused: "That token was not accepted. Copy the whole token again, without spaces.",

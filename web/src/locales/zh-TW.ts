@@ -81,7 +81,7 @@ export const zhTW: typeof en = {
   login: {
     title: "這份記憶上了鎖",
     explanation:
-      "別人也連得到它，所以需要權杖才能開啟。請用別人給你的權杖。伺服器的管理者可以在資料夾裡的 http-token 檔案找到權杖，或執行 turnleaf link。",
+      "別人也連得到它，所以需要權杖才能開啟。請用別人給你的權杖。伺服器的管理者可以在資料夾裡的 http-token 檔案找到權杖，或用一次性連結開啟這個頁面。",
     token: "權杖",
     open: "開啟",
     refused: "這個權杖不對。請重新複製完整的權杖，前後不要有空白。",

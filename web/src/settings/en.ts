@@ -158,7 +158,7 @@ export const en = {
   tokens: {
     title: "People",
     text: "Tokens for others. A space's token opens that memory alone; an operator's opens everything.",
-    none: "There are no tokens. From the first one on, this server answers nobody without a token; you stay in by the link of turnleaf link.",
+    none: "There are no tokens. From the first one on, this server answers nobody without a token; you yourself get in by a one-time link.",
     once: "This is the new token. It is shown only now.",
     copy: "Copy the token",
     operator: "Operator",
