@@ -28,8 +28,8 @@ MIDDLE = {
     "assistant", "background_learning", "client_chats", "context_search", "copying",
     "doctor_report",
     "evaluation", "import_jobs", "import_learning", "importing", "learning", "memory_commands",
-    "quoting", "rule_learning", "scheduling", "search", "spaces", "tools", "turn",
-    "turn_changes",
+    "quoting", "rule_learning", "scheduling", "search", "space_limits", "spaces", "tokens", "tools",
+    "turn", "turn_changes",
 }  # fmt: skip
 BELOW |= {
     name: MIDDLE

@@ -25,6 +25,7 @@ from turnleaf.core.tokens import prompt_budget
 from turnleaf.errors import InvalidInput, SettingsError
 from turnleaf.llm.models import find_model
 from turnleaf.search import use_settings
+from turnleaf.space_limits import MeteredModel, SpaceMeter
 from turnleaf.store.ambient import local_now
 from turnleaf.store.contracts import Stores
 from turnleaf.store.conversation_models import (
@@ -101,9 +102,15 @@ class Assistant:
         self._private: dict[str, list[Message]] = {}
         self._under_way: dict[str, list[Turn]] = {}
         self._guard = Lock()
+        self.meter = SpaceMeter(self.stores, now)
+        """What the space may use, and has."""
         self._background = BackgroundLearning(
-            self.stores, now, model=model, read_settings=lambda: self.settings
+            self.stores, now, model=model, read_settings=lambda: self.settings, meter=self.meter
         )
+
+    def open_space(self, space: str) -> Assistant:
+        """Return the assistant of another space of the same place, with the same model."""
+        return Assistant(self.stores.open_space(space), model=self._given_model, now=self._now)
 
     @property
     def memory(self) -> Facts:
@@ -160,6 +167,11 @@ class Assistant:
             self._searches_by = settings
         return settings
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether a turn is under way."""
+        return bool(self._under_way)
+
     def follow_settings(self) -> None:
         """Apply the settings that hold now."""
         _ = self.settings
@@ -167,7 +179,7 @@ class Assistant:
     @property
     def model(self) -> Model:
         """The model that answers."""
-        return self._given_model or find_model(self.settings)
+        return self.meter.meter(self._given_model or find_model(self.settings))
 
     @property
     def prompt_max_tokens(self) -> int:
@@ -256,10 +268,18 @@ class Assistant:
             trust, source, keep_secrets,
         )  # fmt: skip
         turn = self._make_turn(key, request, is_private=private, model=model)
+        self._check_limits(self._find_model(self.settings, key, model), is_private=private)
         if private:
             answer = turn.answer_in_private(self._take_private_history(key))
             return metrics.count_turn(answer)
         return metrics.count_turn(self._run_turn(key, turn))
+
+    def _check_limits(self, model: Model | SettingsError, *, is_private: bool) -> None:
+        """Raise LimitReached before anything is done that the space may not do now."""
+        if not is_private:
+            self.meter.check_room()
+        if isinstance(model, MeteredModel):
+            self.meter.check_calls()
 
     def _run_turn(self, key: str, turn: Turn) -> Generator[TurnEvent]:
         """Answer, and know of the turn as long as it takes."""
@@ -336,7 +356,8 @@ class Assistant:
         self, settings: Settings, key: str, name: str | None = None
     ) -> Model | SettingsError:
         try:
-            return self._given_model or find_model(settings, self._choose_model(key, name))
+            found = self._given_model or find_model(settings, self._choose_model(key, name))
+            return self.meter.meter(found)
         except SettingsError as error:
             return error
 
@@ -387,6 +408,7 @@ class Assistant:
         With another `trust`, such as "stranger", what is learned from them waits, and none of them
         enters a prompt of another conversation.
         """
+        self.meter.check_room()
         now = to_millisecond(self.now())
         stamped = [one if one.timestamp else replace(one, timestamp=now) for one in messages]
         self._enqueue(key, [queued for one in stamped for queued in self._act_on(key, one, trust)])

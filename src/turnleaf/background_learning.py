@@ -11,8 +11,9 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
-from turnleaf.errors import EmbeddingError, SettingsError, TurnleafError
+from turnleaf.errors import EmbeddingError, LimitReached, SettingsError, TurnleafError
 from turnleaf.llm.models import find_extractor
+from turnleaf.space_limits import SpaceMeter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -146,8 +147,10 @@ class BackgroundLearning:
         *,
         model: Model | None,
         read_settings: Callable[[], Settings],
+        meter: SpaceMeter | None = None,
     ) -> None:
         self._stores = stores
+        self._meter = meter or SpaceMeter(stores, now)
         self._now = now
         self._given_model = model
         self._read_settings = read_settings
@@ -305,7 +308,15 @@ class BackgroundLearning:
             return None
         settings = self._read_settings()
         model = self._given_model or find_extractor(settings, formats=self._stores.learning)
-        return self._extraction.run(key, settings, model)
+        return self._extraction.run(key, settings, self._meter_model(model))
+
+    def _meter_model(self, model: Model | None) -> Model | None:
+        """Return a model that counts for the space; None, as without one, over its limits."""
+        try:
+            self._meter.check_calls()
+        except LimitReached:
+            return None
+        return self._meter.meter(model) if model else None
 
     def _make_vectors(self) -> None:
         """Make vectors for a moment, and go on afterwards unless the program is about to end."""

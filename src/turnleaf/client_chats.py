@@ -7,10 +7,12 @@ by the message that it follows.
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from datetime import datetime
 
     from turnleaf.core.messages import Message, StoredMessage
     from turnleaf.store.contracts import Conversations
@@ -20,6 +22,9 @@ MOST_ALIKE = 50
 LOOKED_AT = 100
 """In how many of a conversation's newest messages the client's last answer is looked for."""
 EXCHANGE = 2
+NEAR = 8
+AGAIN = timedelta(minutes=2)
+"""Who asks the same first question so soon asks again; later, or elsewhere, it is another chat."""
 
 
 class ChatPlace(NamedTuple):
@@ -36,6 +41,7 @@ def find_place(
     question: str,
     *,
     is_named: bool,
+    now: datetime,
 ) -> ChatPlace:
     """Return the conversation that a chat continues, among those that begin like it.
 
@@ -46,13 +52,28 @@ def find_place(
     if answer is None and is_named:
         return ChatPlace(key)
     if answer is None:
-        return ChatPlace(_find_begun(store, known) or _number_key(key, len(known)))
+        return ChatPlace(_find_begun(store, known, now) or _number_key(key, len(known)))
     for one in reversed(known):
         shown = store.messages(one, limit=LOOKED_AT)
         places = [place for place, stored in enumerate(shown) if stored.message.text == answer]
         if places:
             return ChatPlace(one, _find_followed(shown, places[-1], question))
+    if any(_was_replaced(store, one, answer) for one in known) and len(known) < MOST_ALIKE:
+        # What was taken for the same question again was another chat, so this one goes on alone.
+        return ChatPlace(_number_key(key, len(known)))
     return ChatPlace(known[-1] if known else key)
+
+
+def _was_replaced(store: Conversations, key: str, answer: str) -> bool:
+    """Whether a conversation began with this answer, and another one stands there now."""
+    for asked in store.messages(key, limit=LOOKED_AT)[:1]:
+        for version in asked.versions:
+            # An answer is stored soon after its question, so its number is near.
+            near = map(store.find_message, range(version + 1, version + 1 + NEAR))
+            said = [found[1] for found in near if found and found[1].parent == version]
+            if any(one.message.text == answer for one in said):
+                return True
+    return False
 
 
 def _list_keys_alike(store: Conversations, key: str) -> Iterator[str]:
@@ -67,11 +88,14 @@ def _number_key(key: str, number: int) -> str:
     return f"{key}-{number + 1}" if number else key
 
 
-def _find_begun(store: Conversations, known: Sequence[str]) -> str | None:
-    """Return the chat that is started again: only its first question was asked."""
+def _find_begun(store: Conversations, known: Sequence[str], now: datetime) -> str | None:
+    """Return the chat that is started again: its first question was asked just now, and no more."""
     summary = store.summary(known[-1]) if known else None
+    if summary is None:
+        return None
+    is_again = summary.turns < EXCHANGE or now - summary.updated_at <= AGAIN
     is_full = len(known) == MOST_ALIKE
-    return summary.key if summary and (summary.turns <= EXCHANGE or is_full) else None
+    return summary.key if is_full or (summary.turns <= EXCHANGE and is_again) else None
 
 
 def _find_followed(shown: Sequence[StoredMessage], place: int, question: str) -> int | None:

@@ -5,6 +5,8 @@ TurnleafError
 ├── SettingsError   an environment variable or a key of the config file has a bad value
 ├── NotFound        there is nothing by that name
 ├── MemoryFull      MEMORY_MAX_ITEMS or MEMORY_MAX_CHARS would be exceeded
+├── LimitReached    a space has used what it may for now
+│   └── SpaceFull   a space keeps as much as it may
 ├── Conflict        somebody else changed it since it was read
 ├── CorruptFile     a file does not hold what it should
 ├── StorageError    the disk, the folder or the file did not let us
@@ -20,10 +22,12 @@ __all__ = [
     "CorruptFile",
     "EmbeddingError",
     "InvalidInput",
+    "LimitReached",
     "MemoryFull",
     "ModelError",
     "NotFound",
     "SettingsError",
+    "SpaceFull",
     "StorageError",
     "TurnleafError",
     "UnreadableAnswer",
@@ -52,6 +56,18 @@ class MemoryFull(TurnleafError):
     def __init__(self, message: str, remedy: str | None = None) -> None:
         super().__init__(message)
         self.remedy = remedy
+
+
+class LimitReached(TurnleafError):
+    """A space has used what it may; `seconds` later it may again."""
+
+    def __init__(self, message: str, seconds: int | None = None) -> None:
+        super().__init__(message)
+        self.seconds = seconds
+
+
+class SpaceFull(LimitReached):
+    """A space keeps as much as it may."""
 
 
 class Conflict(TurnleafError):

@@ -84,15 +84,22 @@ class ImportJobs:
         tell: Callable[[ImportJob], None] = lambda _job: None,
         *,
         count_free: Callable[[], int] | None = None,
+        check_room: Callable[[], None] = lambda: None,
     ) -> None:
         self._stores = stores
         self._now = now
         self._tell = tell
+        self._check_room = check_room
         self._count_free = count_free or (lambda: free_bytes(stores.folder.path))
         self._guard = Lock()
         self._job: ImportJob | None = None
         self._thread: Thread | None = None
         self._timer: Timer | None = None
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether one runs, or the file of a dry run is still there to be imported."""
+        return self._job is not None and (self._job.is_active or not self._job.file.closed)
 
     @property
     def latest(self) -> ImportJob | None:
@@ -110,8 +117,10 @@ class ImportJobs:
     def receive(self, name: str, *, dry_run: bool, expected_bytes: int = 0) -> ImportJob:
         """Make room for a file that is being sent.
 
-        Raise Conflict while another import runs, and StorageError where the disk is too full.
+        Raise Conflict while another import runs, StorageError where the disk is too full, and
+        SpaceFull where the space is.
         """
+        self._check_room()
         self._check_disk(expected_bytes)
         folder = self._stores.folder.path
         with self._guard:
@@ -217,6 +226,8 @@ class ImportJobs:
         def note(done: int, total: int) -> None:
             if job.is_stopping:
                 raise ImportStopped
+            if not job.dry_run:
+                self._check_room()
             is_step = done * STEPS // max(total, 1) > job.done * STEPS // max(total, 1)
             job.done, job.total = done, total
             if is_step:

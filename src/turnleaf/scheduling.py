@@ -85,6 +85,11 @@ class Runner:
         """Where results can go from here."""
         return frozenset(self._deliver)
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether a run is being made."""
+        return bool(self._running)
+
     def start(self) -> None:
         """Start the thread."""
         self._unsubscribe = self._own.stores.announcements.subscribe(self._hear)

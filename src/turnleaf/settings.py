@@ -29,8 +29,9 @@ from turnleaf.core.setting_kinds import (
     SPACES_OF,
     SWITCH,
     TEXT,
+    is_space_name,
 )
-from turnleaf.errors import SettingsError
+from turnleaf.errors import InvalidInput, SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,12 +43,13 @@ if TYPE_CHECKING:
 CONFIG_NAME = "memory-config.json"
 TOKEN_NAME = "http-token"  # noqa: S105 - the name of a file
 LINK_NAME = "operator-link.json"
+OPERATOR_NAME = "operator.db"
 SPACES = "spaces"
 UNCHANGED = "nothing was changed"
 """What a refused change ends with."""
 SIGNS = frozenset(
     ("prompts", "conversations", "memories.json", "index.db", "learning.db", "records.db",
-     "schedules.json", "results", SPACES, CONFIG_NAME, TOKEN_NAME, LINK_NAME)
+     "schedules.json", "results", SPACES, CONFIG_NAME, TOKEN_NAME, LINK_NAME, OPERATOR_NAME)
 )  # fmt: skip
 """What a data folder may have in it."""
 ENVIRONMENT: Mapping[str, str] = os.environ
@@ -388,6 +390,11 @@ class DataFolder:
         return (self.root or self.path) / LINK_NAME
 
     @property
+    def operator_records(self) -> Path:
+        """Where the tokens of spaces and their limits are."""
+        return (self.root or self.path) / OPERATOR_NAME
+
+    @property
     def records(self) -> Path:
         """Where the records are that other frameworks keep."""
         return self.path / "records.db"
@@ -400,6 +407,10 @@ class DataFolder:
     def of_space(self, space: str) -> DataFolder:
         """Return the part that a space other than the default has."""
         return replace(self, path=self.path / SPACES / space, root=self.path, space=space)
+
+    def leave_space(self) -> DataFolder:
+        """Return the whole folder that a space is a part of."""
+        return replace(self, path=self.root or self.path, root=None, space="default")
 
     def _configured_path(self, settings: Settings, field: str) -> Path | None:
         """Return a location that was set; one in the config file is relative to its folder."""
@@ -471,6 +482,26 @@ def _is_ours(folder: Path) -> bool:
 def default_space(environ: Mapping[str, str] = ENVIRONMENT) -> str | None:
     """Return the space that TURNLEAF_SPACE names, if it does."""
     return environ.get("TURNLEAF_SPACE") or None
+
+
+def in_space(folder: DataFolder, space: str | None) -> DataFolder:
+    """Return the part of a data folder that a space has, by default that of TURNLEAF_SPACE.
+
+    Raise InvalidInput for a name that cannot be a space's.
+    """
+    space = (folder.space if folder.root else default_space()) if space is None else space
+    if space is None or space == folder.space:
+        return folder
+    if folder.root is not None:
+        message = f"a space has no spaces of its own; open {space!r} in {folder.root}"
+        raise InvalidInput(message)
+    if not is_space_name(space):
+        message = (
+            f"{space!r} cannot be the name of a space: use small letters, digits, - and _, "
+            "64 characters at most, the first a letter or digit"
+        )
+        raise InvalidInput(message)
+    return folder.of_space(space)
 
 
 def in_home_assistant(environ: Mapping[str, str] = ENVIRONMENT) -> bool:

@@ -1,6 +1,7 @@
 """`Spaces`: the assistants of many spaces in one process, few of them open at a time.
 
-`Worker` does what is due in any of them, which the servers over one place share out.
+`Pool` does that for whatever a program has of each space. `Worker` does what is due in any of them,
+which the servers over one place share out.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from threading import Condition, Event, Thread
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
 from turnleaf.assistant import Assistant
+from turnleaf.errors import LimitReached
 from turnleaf.scheduling import Runner
 from turnleaf.store.ambient import local_now
 from turnleaf.store.announcements import ProblemLog
@@ -20,6 +22,7 @@ from turnleaf.store.contracts import Stores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from contextlib import AbstractContextManager
     from datetime import datetime
     from pathlib import Path
 
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
 
 MOST_OPEN = 16
 """An open assistant has about a dozen files; a process may usually have 1,024."""
+MOST_USED = 200
+"""How many may be in use at once, where a program may have more files open."""
 LOOK_SECONDS = 10.0
 """How often is looked for something to do in any space."""
 RUN_AGAIN = timedelta(seconds=30)
@@ -38,40 +43,41 @@ LEARN_AGAIN = timedelta(minutes=5)
 """When a space is looked into again in which messages wait for their time."""
 STOP_SECONDS = 5.0
 
+T = TypeVar("T")
+
 
 @dataclass(slots=True)
-class _OpenSpace:
-    assistant: Assistant
+class _OpenSpace(Generic[T]):
+    served: T
     users: int = 0
 
 
-class Spaces:
-    """Opens the assistant of a space when it is needed, and closes those that were idle longest.
-
-    What was queued to be learned from when one is closed stays queued on disk.
-    """
+class Pool(Generic[T]):
+    """Opens a space when it is needed, and closes those that were idle longest."""
 
     def __init__(
         self,
-        where: DataFolder | str | Path | None = None,
+        open_space: Callable[[str], T],
+        close: Callable[[T], None],
         *,
-        model: Model | None = None,
-        now: Callable[[], datetime] = local_now,
+        is_busy: Callable[[T], bool] = lambda _: False,
         most_open: int = MOST_OPEN,
+        most_used: int = MOST_USED,
     ) -> None:
-        self._where = where
-        self._model = model
-        self._now = now
+        self._open = open_space
+        self._close = close
+        self._is_busy = is_busy
         self._most_open = most_open
-        self._opened: OrderedDict[str, _OpenSpace] = OrderedDict()
+        self._most_used = most_used
+        self._opened: OrderedDict[str, _OpenSpace[T]] = OrderedDict()
         self._changed = Condition()
 
     @contextmanager
-    def use(self, space: str) -> Iterator[Assistant]:
-        """Return the assistant of a space, which stays open at least that long."""
+    def use(self, space: str) -> Iterator[T]:
+        """Return what there is of a space, which stays open at least that long."""
         one = self._take(space)
         try:
-            yield one.assistant
+            yield one.served
         finally:
             with self._changed:
                 one.users -= 1
@@ -79,14 +85,14 @@ class Spaces:
             self._close_resting()
 
     @contextmanager
-    def use_open(self) -> Iterator[list[Assistant]]:
-        """Return the assistants that are open now, which stay open at least that long."""
+    def use_open(self) -> Iterator[list[T]]:
+        """Return those that are open now, which stay open at least that long."""
         with self._changed:
             opened = [*self._opened.values()]
             for one in opened:
                 one.users += 1
         try:
-            yield [one.assistant for one in opened]
+            yield [one.served for one in opened]
         finally:
             with self._changed:
                 for one in opened:
@@ -101,29 +107,54 @@ class Spaces:
             opened = [*self._opened.values()]
             self._opened.clear()
         for one in opened:
-            one.assistant.close(flush=False)
+            self._close(one.served)
 
-    def _take(self, space: str) -> _OpenSpace:
+    def _take(self, space: str) -> _OpenSpace[T]:
         with self._changed:
             one = self._opened.get(space)
             if one is None:
-                stores = Stores.open(self._where, space=space, now=self._now)
-                one = _OpenSpace(Assistant(stores, model=self._model, now=self._now))
-                self._opened[space] = one
+                if len(self._opened) >= self._most_used:
+                    message = "too many spaces are in use at once; try again in a moment"
+                    raise LimitReached(message, 5)
+                one = self._opened[space] = _OpenSpace(self._open(space))
             self._opened.move_to_end(space)
             one.users += 1
             return one
 
     def _close_resting(self) -> None:
-        # Closing waits for what an assistant is doing, so nobody else must wait for that.
+        # Closing waits for what is being done, so nobody else must wait for that.
         for one in self._remove_resting():
-            one.assistant.close(flush=False)
+            self._close(one.served)
 
-    def _remove_resting(self) -> list[_OpenSpace]:
+    def _remove_resting(self) -> list[_OpenSpace[T]]:
         with self._changed:
             many = len(self._opened) - self._most_open
-            resting = [name for name, one in self._opened.items() if not one.users]
+            resting = [
+                name
+                for name, one in self._opened.items()
+                if not one.users and not self._is_busy(one.served)
+            ]
             return [self._opened.pop(name) for name in resting[: max(0, many)]]
+
+
+class Spaces(Pool[Assistant]):
+    """The assistants of spaces.
+
+    What was queued to be learned from when one is closed stays queued on disk.
+    """
+
+    def __init__(
+        self,
+        where: DataFolder | str | Path | None = None,
+        *,
+        model: Model | None = None,
+        now: Callable[[], datetime] = local_now,
+        most_open: int = MOST_OPEN,
+    ) -> None:
+        def open_space(space: str) -> Assistant:
+            return Assistant(Stores.open(where, space=space, now=now), model=model, now=now)
+
+        super().__init__(open_space, lambda one: one.close(flush=False), most_open=most_open)
 
 
 class Worker:
@@ -136,13 +167,13 @@ class Worker:
     def __init__(
         self,
         assistant: Assistant,
-        spaces: Spaces,
+        use_other: Callable[[str], AbstractContextManager[Assistant]],
         deliver: Mapping[str, Deliver] | None = None,
         *,
         look_seconds: float = LOOK_SECONDS,
     ) -> None:
         self._own = assistant
-        self._spaces = spaces
+        self._use_other = use_other
         self._deliver = deliver
         self._look_seconds = look_seconds
         self._stop = Event()
@@ -173,7 +204,8 @@ class Worker:
         """Do what is due in a space; return when there may be more of it."""
         with self._use(work.space) as assistant:
             if work.kind == "schedules":
-                Runner(assistant, self._deliver).make_due()
+                # Where the server delivers to is the operator's, and no other space's.
+                Runner(assistant, self._deliver if assistant is self._own else {}).make_due()
                 return self._own.now() + RUN_AGAIN
             return self._own.now() + LEARN_AGAIN if assistant.learn_due() else None
 
@@ -182,7 +214,7 @@ class Worker:
         if space == self._own.stores.space:
             yield self._own
         else:
-            with self._spaces.use(space) as assistant:
+            with self._use_other(space) as assistant:
                 yield assistant
 
     def _run(self) -> None:

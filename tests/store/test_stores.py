@@ -8,8 +8,7 @@ import pytest
 
 from turnleaf import Assistant, Message, Stores
 from turnleaf.errors import InvalidInput
-from turnleaf.settings import DataFolder
-from turnleaf.store.opening import in_space
+from turnleaf.settings import DataFolder, in_space
 
 LAMP = "客廳的燈叫做小明"
 KEY = "cli:session-1"

@@ -73,7 +73,7 @@ def main() -> None:
     address, path = sys.argv[1:]
     spaces = Spaces(address)
     own = Assistant(Stores.open(address), now=local_now)
-    with Worker(own, spaces, look_seconds=0.2), SpaceServer(path, spaces) as server:
+    with Worker(own, spaces.use, look_seconds=0.2), SpaceServer(path, spaces) as server:
         server.serve_forever()
 
 

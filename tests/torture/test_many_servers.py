@@ -147,7 +147,7 @@ def make_left_runs(address: str) -> None:
 
     spaces = Spaces(address, now=later)
     own = Assistant(Stores.open(address, now=later), now=later)
-    worker = Worker(own, spaces)
+    worker = Worker(own, spaces.use)
     while worker.work_once():
         pass
     own.close(flush=False)

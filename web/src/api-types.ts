@@ -445,11 +445,30 @@ export interface LeftOut {
   count: number;
 }
 
+export interface LimitChanges {
+  requestsPerMinute?: number | null;
+  modelCallsPerDay?: number | null;
+  modelTokensPerDay?: number | null;
+  messages?: number | null;
+  bytes?: number | null;
+  turnsAtOnce?: number | null;
+}
+
 export interface LimitFound {
   name: string;
   value: boolean | number | string | null;
   from: "default" | "file" | "environment";
   meaning: string;
+}
+
+export interface MadeToken {
+  id: string;
+  space: string | null;
+  name: string;
+  createdAt: string;
+  endsAt: string | null;
+  lastUsedAt: string | null;
+  token: string;
 }
 
 export interface MainMemory {
@@ -537,6 +556,12 @@ export interface NewSchedule {
   deliver?: string;
 }
 
+export interface NewToken {
+  space: string | null;
+  name?: string;
+  ends?: string | null;
+}
+
 export interface NewerView {
   since: string;
   content: string;
@@ -599,7 +624,7 @@ export interface Problem {
   type?: string;
   title: string;
   status: number;
-  code: "invalid" | "settings" | "not-found" | "memory-full" | "conflict" | "corrupt-file" | "storage" | "embedding" | "model" | "locked-setting" | "fixed-setting" | "unconfirmed-address" | "operator-only" | "unauthorized" | "too-many-tokens" | "foreign-page" | "foreign-name" | "busy" | "too-large" | "too-slow" | "wrong-media-type" | "wrong-method" | "no-such-address" | "unreadable-body" | "invalid-request" | "changed-meanwhile" | "unexpected";
+  code: "invalid" | "settings" | "not-found" | "memory-full" | "conflict" | "corrupt-file" | "storage" | "embedding" | "model" | "locked-setting" | "fixed-setting" | "unconfirmed-address" | "operator-only" | "unauthorized" | "too-many-tokens" | "foreign-page" | "foreign-name" | "busy" | "too-large" | "too-slow" | "wrong-media-type" | "wrong-method" | "no-such-address" | "unreadable-body" | "invalid-request" | "changed-meanwhile" | "unexpected" | "limit-reached" | "space-full" | "other-space";
   detail: string;
   requestId?: string | null;
   etag?: string | null;
@@ -767,6 +792,18 @@ export interface ShapedBy {
   sections: Array<PromptSection>;
 }
 
+export interface SpaceView {
+  name: string;
+  requestsPerMinute: number;
+  modelCallsPerDay: number;
+  modelTokensPerDay: number;
+  messages: number;
+  bytes: number;
+  turnsAtOnce: number;
+  callsToday: number;
+  tokensToday: number;
+}
+
 export interface Stats {
   facts: number;
   chars: number;
@@ -833,6 +870,19 @@ export interface Times {
 export interface TimingRequest {
   timing: string;
   timezone?: string | null;
+}
+
+export interface TokenList {
+  tokens: Array<TokenView>;
+}
+
+export interface TokenView {
+  id: string;
+  space: string | null;
+  name: string;
+  createdAt: string;
+  endsAt: string | null;
+  lastUsedAt: string | null;
 }
 
 export interface TurnChange {

@@ -23,6 +23,7 @@ export type {
   ImportView as Import,
   KeptConversations,
   LearnedLater,
+  MadeToken,
   MainMemory,
   MessageView as Message,
   ModelReading,
@@ -36,6 +37,7 @@ export type {
   SettingView as Setting,
   Status,
   Summary as ConversationSummary,
+  TokenView as Token,
   UsedHit as StoredHit,
   Waiting as PendingFact,
 } from "./api-types";
@@ -404,6 +406,11 @@ export const api = {
   setKey: (provider: string, key: Schema.KeyRequest) =>
     ask<Schema.KeyView>(`api/keys/${encodeURIComponent(provider)}`, { method: "PUT", body: key }),
   removeKey: (provider: string) => ask<void>(`api/keys/${encodeURIComponent(provider)}`, { method: "DELETE" }),
+
+  getOperator: (signal?: AbortSignal) => ask<Schema.OperatorState>("api/operator", { signal }),
+  getTokens: (signal?: AbortSignal) => ask<Schema.TokenList>("api/tokens", { signal }),
+  addToken: (token: Schema.NewToken) => ask<Schema.MadeToken>("api/tokens", { method: "POST", body: token }),
+  revokeToken: (id: string) => ask<void>(`api/tokens/${encodeURIComponent(id)}`, { method: "DELETE" }),
 
   getStatus: (signal?: AbortSignal) => ask<Schema.Status>("api/status", { signal }),
 

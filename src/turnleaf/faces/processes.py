@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import ctypes
 import os
+import resource
 import signal
 import sys
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from turnleaf.errors import TurnleafError
@@ -42,6 +43,18 @@ if signals:
     os.kill(int(sys.argv[1]), signal.SIGKILL)
 """
 _is_ending = threading.Event()
+
+
+MOST_FILES = 8192
+
+
+def allow_more_files() -> None:
+    """Let this process have more files open, as far as it may: each space that is used has some."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_FILES if most == resource.RLIM_INFINITY else min(MOST_FILES, most)
+    if wanted > resource.getrlimit(resource.RLIMIT_NOFILE)[0]:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
 
 
 class MissingPackage(TurnleafError):

@@ -68,6 +68,10 @@ if TYPE_CHECKING:
     Progress = Callable[[int, int], None]
 
 
+OPERATOR = "_operator"
+"""Stands for a space where the operator's records are kept; none can have the name."""
+
+
 class Examined(Protocol):
     """What `doctor` asks of every store."""
 
@@ -1201,6 +1205,18 @@ class Stores(ABC):
     passages: Passages
     announcements: Announcements
     work: Work
+    operator_records: Records
+    """What the operator keeps of all spaces of the place: tokens and limits.
+
+    They are the same from every space, and in the `records` of none.
+    """
+
+    @abstractmethod
+    def open_space(self, space: str) -> Stores:
+        """Open another space of the same place; raise InvalidInput for a name that none can have.
+
+        Whoever opens it closes it.
+        """
 
     @staticmethod
     def open(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
-from turnleaf.core.setting_kinds import is_space_name
 from turnleaf.errors import InvalidInput
 from turnleaf.installation import advise_install
 from turnleaf.settings import (
@@ -13,7 +12,7 @@ from turnleaf.settings import (
     beside_database,
     data_folder,
     default_place,
-    default_space,
+    in_space,
 )
 from turnleaf.store.ambient import local_now
 from turnleaf.store.files.config import ConfigFile
@@ -106,23 +105,3 @@ def open_to_examine(
     if folder.address is None:
         return FileStores.open_to_examine(folder)
     return open_stores(folder), []
-
-
-def in_space(folder: DataFolder, space: str | None) -> DataFolder:
-    """Return the part of a data folder that a space has, by default that of TURNLEAF_SPACE.
-
-    Raise InvalidInput for a name that cannot be a space's.
-    """
-    space = (folder.space if folder.root else default_space()) if space is None else space
-    if space is None or space == folder.space:
-        return folder
-    if folder.root is not None:
-        message = f"a space has no spaces of its own; open {space!r} in {folder.root}"
-        raise InvalidInput(message)
-    if not is_space_name(space):
-        message = (
-            f"{space!r} cannot be the name of a space: use small letters, digits, - and _, "
-            "64 characters at most, the first a letter or digit"
-        )
-        raise InvalidInput(message)
-    return folder.of_space(space)

@@ -8,7 +8,9 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
+from datetime import timedelta
 from http.client import HTTPConnection
+from pathlib import Path
 from typing import Any
 
 import openai
@@ -27,8 +29,12 @@ from tests.faces.http.listening import (
 )
 from tests.standins.chat_api import ChatApi
 from tests.standins.scripted import ScriptedModel
+from turnleaf.client_chats import find_place
 from turnleaf.core.dialogue import Event, Prompt, Text, Toolbox, Usage
 from turnleaf.errors import ModelError
+from turnleaf.settings import DataFolder
+from turnleaf.store.ambient import local_now
+from turnleaf.store.contracts import Stores
 
 Client = Callable[[Served], OpenAI]
 
@@ -311,6 +317,34 @@ def test_chats_that_begin_alike_stay_apart(serve: Serve, openai_client: Client) 
     assert other == f"{newest}-2"
     assert [text for _, text in kept(server, newest)] == ["哈囉", "一", "早安", "二", "再見", "五"]
     assert [text for _, text in kept(server, other)] == ["哈囉", "三", "晚安", "四"]
+
+
+def test_two_chats_that_begin_alike_at_once_become_two_conversations(
+    serve: Serve, openai_client: Client
+) -> None:
+    server = serve(ScriptedModel(turns=[["一"], ["二"], ["三"], ["四"]]))
+    create = openai_client(server).chat.completions.create
+    hello = user("哈囉")
+    for chat in (
+        [hello],
+        [hello],
+        [hello, assistant("一"), user("我叫小明")],
+        [hello, assistant("二"), user("我叫小華")],
+    ):
+        create(model="turnleaf", messages=chat, user="anna")
+    said = sorted([text for _, text in kept(server, key)][-2:] for key in keys(server))
+    assert said == [["我叫小明", "三"], ["我叫小華", "四"]]
+
+
+def test_the_same_first_question_is_another_chat_after_a_while(data: Path) -> None:
+    start = local_now()
+    stores = Stores.open(DataFolder(data, "a test"), now=lambda: start)
+    store = stores.conversations
+    store.add_exchange("api:1", "哈囉", "一")
+    for minute, key in ((1, "api:1"), (3, "api:1-2")):
+        now = start + timedelta(minutes=minute)
+        assert find_place(store, "api:1", [], "哈囉", is_named=False, now=now).key == key
+    stores.close()
 
 
 def test_an_edited_question_leaves_what_it_replaces_as_another_version(

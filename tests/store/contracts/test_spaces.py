@@ -12,7 +12,7 @@ from turnleaf.core.learning.queue import Queued
 from turnleaf.core.messages import Message
 from turnleaf.core.search.message_outcomes import reason_of
 from turnleaf.errors import InvalidInput, NotFound
-from turnleaf.store.contracts import Stores
+from turnleaf.store.contracts import OPERATOR, Stores
 from turnleaf.store.erasure import erase, erase_conversation
 
 KEY = "cli:session-1"
@@ -212,3 +212,29 @@ def test_an_erased_conversation_takes_nothing_along_that_was_learned_from_it(
     assert space.facts.get(fact) is not None
     assert space.learning.waiting(KEY) == 0
     assert {one.source for one in space.passages.search("小明")} == {"memory", "daily"}
+
+
+def test_the_operators_records_are_the_same_from_every_space_and_in_none(
+    backend: Backend,
+) -> None:
+    anna, bob = backend.open("anna"), backend.open("bob")
+    anna.operator_records.put("tokens", "k1", b"1")
+    found = bob.operator_records.get("tokens", "k1")
+    assert found is not None
+    assert found.value == b"1"
+    assert anna.records.list_records("tokens") == bob.records.list_records("tokens") == []
+    with pytest.raises(InvalidInput):
+        backend.open(OPERATOR)
+
+
+def test_another_space_of_the_same_place_is_opened_from_any_space(backend: Backend) -> None:
+    anna = backend.open("anna")
+    fill(anna)
+    with anna.open_space("bob") as bob, bob.open_space("anna") as again:
+        assert (bob.space, bob.facts.get_all()) == ("bob", [])
+        assert [one.content for one in again.facts.get_all()] == [LAMP]
+        with again.open_space("default") as whole:
+            assert (whole.space, whole.facts.get_all()) == ("default", [])
+        for name in ("", "../anna", "Anna", OPERATOR):
+            with pytest.raises(InvalidInput):
+                bob.open_space(name)

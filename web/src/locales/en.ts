@@ -23,6 +23,9 @@ const PROBLEMS: Record<ProblemCode, string> = {
     "Only whoever runs Turnleaf may do this. If that is you, open the page by the link that Turnleaf printed when it started.",
   unauthorized: "A token is needed. Please log in again.",
   "too-many-tokens": "Too many wrong tokens. Wait a minute, then try again.",
+  "limit-reached": "This memory has used what it may for now. Wait, or ask whoever runs the server for more.",
+  "space-full": "This memory is full. Erase conversations, or ask whoever runs the server for more room.",
+  "other-space": "Your token is for another memory.",
   "foreign-page": "The server does not accept requests from other pages. Open its own page.",
   "foreign-name": "The server does not know this host name. Whoever runs it can allow the name.",
   busy: "The server is busy. Wait a moment, then try again.",
@@ -78,7 +81,7 @@ export const en = {
   login: {
     title: "This memory is locked",
     explanation:
-      "It can be reached from other computers, so it asks for a token. Whoever runs the server has it: it was shown when the server first started, and it is in the file http-token in the data folder.",
+      "It asks for a token, because others can reach it. Use the one you were given. Whoever runs the server finds theirs in the file http-token in the data folder, or opens the page by a one-time link.",
     token: "Token",
     open: "Open",
     refused: "That token was not accepted. Copy the whole token again, without spaces.",

@@ -23,6 +23,9 @@ const PROBLEMS: Record<ProblemCode, string> = {
   "operator-only": "只有執行 Turnleaf 的人可以這麼做。如果就是你，請從 Turnleaf 啟動時印出的連結開啟這個頁面。",
   unauthorized: "需要權杖，請重新登入。",
   "too-many-tokens": "輸入錯誤的權杖太多次了，請等一分鐘再試。",
+  "limit-reached": "這份記憶目前的用量已經到上限。請稍後再試，或請伺服器的管理者提高上限。",
+  "space-full": "這份記憶已經滿了。請刪除一些對話，或請伺服器的管理者提高上限。",
+  "other-space": "你的權杖是另一份記憶的。",
   "foreign-page": "伺服器不接受其他網頁送來的要求，請開啟它自己的頁面。",
   "foreign-name": "伺服器不認得這個主機名稱，請伺服器的管理者允許它。",
   busy: "伺服器正在忙，請稍等一下再試。",
@@ -78,7 +81,7 @@ export const zhTW: typeof en = {
   login: {
     title: "這份記憶上了鎖",
     explanation:
-      "其他電腦也連得到它，所以需要權杖才能開啟。請向伺服器的管理者索取：權杖在伺服器第一次啟動時顯示過，也存在資料夾裡的 http-token 檔案。",
+      "別人也連得到它，所以需要權杖才能開啟。請用別人給你的權杖。伺服器的管理者可以在資料夾裡的 http-token 檔案找到權杖，或用一次性連結開啟這個頁面。",
     token: "權杖",
     open: "開啟",
     refused: "這個權杖不對。請重新複製完整的權杖，前後不要有空白。",

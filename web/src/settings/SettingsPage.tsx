@@ -12,6 +12,7 @@ import { Icon, PageHead, ProblemNotice, Skeleton } from "../ui";
 import { useLoaded } from "../useLoaded";
 import { type Save, SettingRow } from "./SettingRow";
 import { FIRST, groupSettings } from "./settingGroups";
+import { Tokens } from "./Tokens";
 import "./settings.css";
 
 /** Everything that can be set, each with its meaning; what is changed holds at once. */
@@ -43,6 +44,7 @@ export default function SettingsPage() {
 function All({ settings, save }: { settings: Setting[]; save: Save }) {
   const { words } = useI18n();
   const wanted = useRoute().query.get("group");
+  const { value: state } = useLoaded((signal) => api.getOperator(signal), []);
   return (
     <>
       <Learning settings={settings} save={save} />
@@ -55,6 +57,11 @@ function All({ settings, save }: { settings: Setting[]; save: Save }) {
           ))}
         </Section>
       ))}
+      {state?.operator && (
+        <Section {...words.settings.tokens} isWanted={wanted === "tokens"}>
+          <Tokens />
+        </Section>
+      )}
     </>
   );
 }

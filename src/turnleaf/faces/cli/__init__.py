@@ -58,6 +58,8 @@ COMMANDS = {
         "doctor": ("installation", "doctor", "Check the installation and report problems."),
         "config": ("config", "config", "Show or change settings."),
         "link": ("models", "link", "Print a link that lets a browser set models and keys."),
+        "token": ("tokens", "token", "Make, list or revoke tokens of a server."),
+        "space": ("tokens", "space", "Show or set how much a space may use."),
         "reindex": ("search", "reindex", "Rebuild the search index."),
         "eval": ("search", "evaluate", "Measure search quality on a file of questions."),
         "db": ("installation", "db", "Set up a PostgreSQL database."),

@@ -16,7 +16,7 @@ from turnleaf.faces.cli.arguments import TEXT, Workspace, pass_workspace
 from turnleaf.faces.cli.output import localize
 from turnleaf.faces.cli.sessions import greet, mention_keeping, run_for_weeks
 from turnleaf.faces.operator_links import LIFE_SECONDS, make_link
-from turnleaf.faces.processes import require_extra
+from turnleaf.faces.processes import allow_more_files, require_extra
 from turnleaf.settings import in_home_assistant, list_allowed_hosts
 
 with require_extra("server"):
@@ -114,6 +114,7 @@ def serve(
         access = Access(bound, its_port, token and token.value, allowed, supervisor, sessions)
         limits = INGRESS if supervisor else RequestLimits()
         mention_keeping(workspace)
+        allow_more_files()
         with run_for_weeks(workspace.stores) as assistant:
 
             def ready() -> None:

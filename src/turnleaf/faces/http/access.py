@@ -2,8 +2,9 @@
 
 A foreign page in the user's browser must not read or change the memory. It can make the browser
 send requests here under a name of its own (then `Host` is foreign) or under ours (then `Origin` or
-`Sec-Fetch-Site` is). Other machines need the token, except users of Home Assistant: its supervisor
-forwards their requests ("ingress").
+`Sec-Fetch-Site` is). Other machines need a token, except users of Home Assistant: its supervisor
+forwards their requests ("ingress"). As soon as there are tokens of spaces, everybody needs one: a
+request without would be nobody's. The token says whose memory a request is about.
 """
 
 from __future__ import annotations
@@ -17,16 +18,18 @@ import socket
 import stat
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, NoReturn, Self
 
+from anyio import to_thread
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
 
 from turnleaf.core.languages.replies import choose_language_of
-from turnleaf.errors import CorruptFile, InvalidInput
+from turnleaf.core.setting_kinds import is_space_name
+from turnleaf.errors import CorruptFile, InvalidInput, TurnleafError
 from turnleaf.faces.http import problems
 from turnleaf.faces.http.limits import (
     CLOSE,
@@ -38,8 +41,9 @@ from turnleaf.faces.http.limits import (
     with_whole_body,
 )
 from turnleaf.faces.http.operating import note_request
-from turnleaf.faces.http.operators import OPERATOR, SESSIONS
+from turnleaf.faces.http.operators import HAS_SPACE_TOKEN, ONLY_OPERATOR, OPERATOR, SESSIONS
 from turnleaf.faces.http.problems import Refused, log_failure, request_id, request_language
+from turnleaf.faces.http.requests import SPACE
 from turnleaf.settings import ENVIRONMENT, in_home_assistant
 from turnleaf.store.files import atomic
 
@@ -50,6 +54,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from turnleaf.faces.http.operators import OperatorSessions
+    from turnleaf.tokens import AccessToken, Tokens
 
 log = logging.getLogger("turnleaf.http")
 
@@ -96,6 +101,29 @@ WRONG_TOKENS = 10
 """After so many different ones in `WRONG_SECONDS` an address has to wait."""
 WRONG_SECONDS = 60
 WRONG_ADDRESSES = 1024
+SPACE_HEADER = "Turnleaf-Space"
+"""Names the space that a request of the operator is about."""
+OF_SPACES = re.compile(
+    r"/api/(?:memory|conversations|schedules|import|events|status|models|operator|chat|prompt)"
+    r"(?:/.*)?|/v1/.*|/mcp|/openapi\.json",
+    re.DOTALL,
+)
+"""What a space's token is good for; all else is the operator's."""
+CHECK_SECONDS = 2.0
+"""How often it is checked during a long response that its token was not revoked."""
+
+
+class Caller(NamedTuple):
+    """Who makes a request, about which space (None: the server's own), and by which token."""
+
+    is_operator: bool
+    space: str | None = None
+    token: AccessToken | None = None
+
+    @property
+    def has_space_token(self) -> bool:
+        """Whether it is somebody with a token of a space."""
+        return self.token is not None and self.token.space is not None
 
 
 class ServerName(NamedTuple):
@@ -139,6 +167,10 @@ class Access:
     """The address that may forward requests of users logged in to Home Assistant."""
     sessions: OperatorSessions | None = None
     """The browsers of the operator, where no token is needed."""
+    tokens: Tokens | None = None
+    """The tokens that were made, of the operator and of spaces."""
+    space: str = "default"
+    """The server's own space."""
 
     def __post_init__(self) -> None:
         if self.token is None and not is_local(self.host):
@@ -163,13 +195,16 @@ class Access:
             return True
         headers = Headers(scope=scope)
         if self.token is not None:
-            given = headers.getlist("authorization")
-            return len(given) == 1 and _is_token(given[0], self.token)
+            return _is_token(_find_bearer(headers), self.token)
         if self.sessions is None or is_forwarded(headers):
             return False
         return self.sessions.is_known(
             cookie_parser(headers.get("cookie", "")).get(self.sessions.cookie)
         )
+
+    def find_token(self, headers: Headers) -> AccessToken | None:
+        """Return the token that a request came with, if it was made and is good."""
+        return self.tokens.find(_find_bearer(headers)) if self.tokens else None
 
     def is_ingress(self, scope: Scope) -> bool:
         """Whether Home Assistant forwards the request of a user who is logged in there."""
@@ -241,6 +276,12 @@ class WrongTokens:
 def guard_app(app: ASGIApp, access: Access, limits: RequestLimits | None = None) -> ASGIApp:
     """Return an app that accepts only allowed requests within the limits."""
     kept = limits or RequestLimits()
+    state = getattr(app, "state", None)
+    access = replace(
+        access,
+        tokens=getattr(state, "tokens", access.tokens),
+        space=getattr(state, "space", access.space),
+    )
     wrong, room = WrongTokens(), BodyRoom(kept.all_bodies_bytes)
 
     async def call(scope: Scope, receive: Receive, send: Send) -> None:
@@ -256,8 +297,10 @@ def guard_app(app: ASGIApp, access: Access, limits: RequestLimits | None = None)
             answer = line.note_status(_protect(send, frames))
             try:
                 check_head(scope, kept)
-                check(scope, access, wrong)
-                scope[OPERATOR], scope[SESSIONS] = access.is_operator(scope), access.sessions
+                caller = await _find_caller(scope, access, wrong)
+                scope[OPERATOR], scope[SESSIONS] = caller.is_operator, access.sessions
+                scope[SPACE], scope[HAS_SPACE_TOKEN] = caller.space, caller.has_space_token
+                answer = _end_when_revoked(answer, access, headers) if caller.token else answer
                 whole = await with_whole_body(scope, receive, kept, take)
             except Refused as refused:
                 if refused.status != HTTPStatus.REQUEST_TIMEOUT:
@@ -278,8 +321,24 @@ def _choose_request_id(headers: Headers) -> str:
     return given[0] if is_plain else secrets.token_hex(8)
 
 
-def check(scope: Scope, access: Access, wrong: WrongTokens) -> None:
-    """Raise `Refused` for a request that is not allowed."""
+async def _find_caller(scope: Scope, access: Access, wrong: WrongTokens) -> Caller:
+    """Check a request; on a thread where tokens may have to be read."""
+    tokens = access.tokens
+    if tokens is None or tokens.is_fresh(_find_bearer(Headers(scope=scope))):
+        return check(scope, access, wrong)
+    try:
+        return await to_thread.run_sync(check, scope, access, wrong)
+    except TurnleafError as error:
+        # Nobody is let in where it cannot be known who it is.
+        log_failure(error)
+        detail = "the tokens of this server cannot be read now; try again in a moment"
+        raise Refused(
+            HTTPStatus.SERVICE_UNAVAILABLE, detail, {"Retry-After": "5"}, code="storage"
+        ) from None
+
+
+def check(scope: Scope, access: Access, wrong: WrongTokens) -> Caller:
+    """Return who makes a request; raise `Refused` where it is not allowed."""
     headers = Headers(scope=scope)
     is_ingress = access.is_ingress(scope)
     name = _find_host_before(headers) if is_ingress else _find_host(headers)
@@ -291,9 +350,49 @@ def check(scope: Scope, access: Access, wrong: WrongTokens) -> None:
         raise Refused(HTTPStatus.MISDIRECTED_REQUEST, detail)
     _check_origin(headers, name)
     _check_site(scope, headers)
-    if access.token is not None and not is_ingress and not OPEN.fullmatch(scope["path"]):
-        address = scope["client"][0] if scope["client"] else ""
-        _check_token(headers, access.token, address, wrong)
+    if OPEN.fullmatch(scope["path"]):
+        return Caller(access.is_operator(scope))
+    caller = _identify(scope, headers, access, wrong)
+    if caller.has_space_token and not OF_SPACES.fullmatch(scope["path"]):
+        raise Refused(HTTPStatus.FORBIDDEN, ONLY_OPERATOR, code="operator-only")
+    return caller._replace(space=_find_space(headers, caller, access))
+
+
+def _identify(scope: Scope, headers: Headers, access: Access, wrong: WrongTokens) -> Caller:
+    address = scope["client"][0] if scope["client"] else ""
+    is_needed = access.token is not None or (access.tokens is not None and access.tokens.exist())
+    if is_needed and not access.is_ingress(scope):
+        _check_pace(headers, address, wrong)
+    token, is_operator = access.find_token(headers), access.is_operator(scope)
+    if token is not None and access.tokens is not None:
+        access.tokens.note_use(token)
+        return Caller(token.space is None, token.space, token)
+    if is_needed and not is_operator:
+        _refuse_token(headers, access, address, wrong)
+    return Caller(is_operator)
+
+
+def _find_space(headers: Headers, caller: Caller, access: Access) -> str | None:
+    """Return the space that a request is about; only the operator may choose one."""
+    named = headers.getlist(SPACE_HEADER)
+    if not named:
+        return caller.space
+    name = _decode(named[0])
+    if len(named) > 1 or not is_space_name(name):
+        detail = "the header Turnleaf-Space must hold the name of one space; correct it"
+        raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, detail, code="invalid")
+    if name != (caller.space or access.space) and not caller.is_operator:
+        detail = "your token is not for that space; leave out the header Turnleaf-Space"
+        raise Refused(HTTPStatus.FORBIDDEN, detail, code="other-space")
+    return None if name == access.space and not caller.has_space_token else name
+
+
+def _decode(header: str) -> str:
+    """Decode a header as UTF-8, which HTTP itself decodes as Latin-1; "" where it is not."""
+    try:
+        return header.encode("latin-1").decode()
+    except UnicodeError:
+        return ""
 
 
 def _find_host(headers: Headers) -> ServerName:
@@ -337,27 +436,59 @@ def _check_site(scope: Scope, headers: Headers) -> None:
         raise Refused(HTTPStatus.FORBIDDEN, FOREIGN)
 
 
-def _check_token(headers: Headers, token: str, address: str, wrong: WrongTokens) -> None:
+def _refuse_token(headers: Headers, access: Access, address: str, wrong: WrongTokens) -> NoReturn:
+    """Refuse a request without a good token; count a wrong one."""
     given = headers.getlist("authorization")
-    seconds = wrong.wait_seconds(address) if given else 0
-    if seconds:
-        detail = f"too many wrong tokens from your address; try again in {seconds} seconds"
-        raise Refused(HTTPStatus.TOO_MANY_REQUESTS, detail, {"Retry-After": str(seconds)})
-    if len(given) == 1 and _is_token(given[0], token):
-        return
     if given:
         wrong.add(address, "\n".join(given))
     detail = (
         "this server needs a token; send the header Authorization: Bearer TOKEN with the token"
         " from the file http-token in the data folder"
     )
+    if access.token is None:
+        detail = (
+            "this server needs a token; send the header Authorization: Bearer TOKEN with the one"
+            " that its operator gave you; as the operator, run turnleaf link"
+        )
     raise Refused(HTTPStatus.UNAUTHORIZED, detail, {"WWW-Authenticate": "Bearer"})
 
 
+def _check_pace(headers: Headers, address: str, wrong: WrongTokens) -> None:
+    """Refuse whoever has tried too many wrong tokens."""
+    seconds = wrong.wait_seconds(address) if "authorization" in headers else 0
+    if seconds:
+        detail = f"too many wrong tokens from your address; try again in {seconds} seconds"
+        raise Refused(HTTPStatus.TOO_MANY_REQUESTS, detail, {"Retry-After": str(seconds)})
+
+
+def _find_bearer(headers: Headers) -> str:
+    """Return the one token that a request came with, or ""."""
+    given = headers.getlist("authorization")
+    scheme, _, value = given[0].partition(" ") if len(given) == 1 else ("", "", "")
+    return value.strip() if scheme.lower() == "bearer" else ""
+
+
 def _is_token(given: str, token: str) -> bool:
-    scheme, _, value = given.partition(" ")
-    is_equal = hmac.compare_digest(value.strip().encode(), token.encode())
-    return scheme.lower() == "bearer" and is_equal
+    return hmac.compare_digest(given.encode(), token.encode())
+
+
+def _end_when_revoked(send: Send, access: Access, headers: Headers) -> Send:
+    """End a response that goes on and on, such as a stream of events, when its token is revoked."""
+    next_check = time.monotonic() + CHECK_SECONDS
+    is_over = False
+
+    async def send_while_good(message: Message) -> None:
+        nonlocal next_check, is_over
+        if is_over:
+            return
+        if message.get("more_body") and time.monotonic() >= next_check:
+            next_check = time.monotonic() + CHECK_SECONDS
+            is_over = await to_thread.run_sync(access.find_token, headers) is None
+            if is_over:
+                message = {"type": "http.response.body", "body": b"", "more_body": False}
+        await send(message)
+
+    return send_while_good
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send, refused: Refused) -> None:

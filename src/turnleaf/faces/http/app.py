@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import logging
-from contextlib import asynccontextmanager, closing, nullcontext
+from contextlib import asynccontextmanager, closing, contextmanager, nullcontext
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,7 +19,6 @@ from turnleaf.core.examination import Retention
 from turnleaf.core.messages import StoredFigures
 from turnleaf.core.times import to_iso
 from turnleaf.doctor_report import make_doctor_report
-from turnleaf.errors import TurnleafError
 from turnleaf.faces.http import (
     chat,
     completions,
@@ -36,23 +34,24 @@ from turnleaf.faces.http import (
     page,
     problems,
     schedules,
+    tokens,
 )
 from turnleaf.faces.http.feed import Progress
+from turnleaf.faces.http.operators import HasSpaceToken
 from turnleaf.faces.http.problems import Refused
-from turnleaf.faces.http.requests import Current, Given
+from turnleaf.faces.http.requests import SERVED, Current, Given
 from turnleaf.faces.http.schemas import JsonModel, SettingSource, SettingValue, Time
+from turnleaf.faces.http.spaces import ServedSpace, SpaceGate, open_others
 from turnleaf.faces.mcp import offer
 from turnleaf.faces.outbound import deliveries
 from turnleaf.faces.processes import MissingPackage
-from turnleaf.import_jobs import ImportJobs, LearningJob
-from turnleaf.llm.models import find_extractor
-from turnleaf.scheduling import Runner
-from turnleaf.spaces import Spaces, Worker
-from turnleaf.store.index_upkeep import IndexUpkeep
+from turnleaf.settings import SETTINGS
+from turnleaf.spaces import Worker
+from turnleaf.tokens import Tokens
 from turnleaf.tools import MemoryTools
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterator
 
     from starlette.types import Receive, Scope, Send
 
@@ -64,8 +63,6 @@ DESCRIPTION = (
 )
 THREADS = 12
 """How many requests run at once: more would not be faster, and each takes memory."""
-
-log = logging.getLogger("turnleaf")
 
 router = APIRouter(tags=["status"])
 
@@ -143,14 +140,32 @@ async def get_health() -> Health:
 
 
 @router.get("/api/status", operation_id="status", summary="Get the status")
-def get_status(assistant: Given, request: Request) -> Status:
+def get_status(assistant: Given, request: Request, has_space_token: HasSpaceToken) -> Status:
     """Check the data folder as `turnleaf doctor` does."""
-    done, total = request.app.state.feed.progress
+    served: ServedSpace = request.scope[SERVED]
+    done, total = served.feed.progress
+    report = make_doctor_report(assistant.stores)
     return Status(
-        **make_doctor_report(assistant.stores),
+        **(_hide_operator(report, assistant) if has_space_token else report),
         index=Progress(done=done, total=total),
         conversations=_count_kept(assistant),
     )
+
+
+def _hide_operator(report: dict[str, Any], assistant: Assistant) -> dict[str, Any]:
+    """Return a report without what concerns the operator alone: places and addresses."""
+    variables = {one.variable for one in SETTINGS if one.field in config.OF_OPERATOR}
+    redact = assistant.stores.redact
+    folder = report["dataFolder"] | {"path": assistant.stores.space, "why": ""}
+    parts = {name: said for name, said in report["parts"].items() if name != "words"}
+    return report | {
+        "versions": {"turnleaf": __version__},
+        "dataFolder": folder,
+        "files": [one | {"path": redact(one["path"])} for one in report["files"]],
+        "limits": [one for one in report["limits"] if one["name"] not in variables],
+        "parts": {name: redact(said) for name, said in parts.items()},
+        "problems": [one | {"message": redact(one["message"])} for one in report["problems"]],
+    }
 
 
 def _count_kept(assistant: Assistant) -> KeptConversations:
@@ -188,53 +203,48 @@ def talk(request: Request, assistant: Current) -> Exchange:
 
 
 def _offer_tools(request: Request, own: Assistant) -> McpServer:
-    """Return the MCP server, created at the first request."""
-    state = request.app.state
-    if not hasattr(state, "mcp"):
+    """Return the MCP server of the space, created at the first request."""
+    served: ServedSpace = request.scope[SERVED]
+    if served.mcp is None:
         tools = MemoryTools(own.stores)
-        state.mcp = offer(lambda: tools)
-    served: McpServer = state.mcp
-    return served
+        served.mcp = offer(lambda: tools)
+    offered: McpServer = served.mcp
+    return offered
 
 
 ROUTERS = (
     memory.router, facts.router, memory.daily_router, config.router, facts.pending_router,
     facts.changes_router, imports.router, chat.router, conversations.router, schedules.router,
     feed.router, router, operating.router, completions.router, models.router, operators.router,
+    tokens.router,
     page.router,
 )  # fmt: skip
 
 
 def make_app(assistant: Assistant) -> FastAPI:
-    """Serve an assistant's memory; the app watches its files for as long as it runs."""
-    news = feed.EventFeed(assistant)
-    jobs = ImportJobs(assistant.stores, assistant.now, news.note_import)
-    learning = LearningJob(
-        assistant.stores,
-        assistant.now,
-        lambda: find_extractor(assistant.settings),
-        lambda: news.publish("reading", feed.Nothing()),
-    )
-    runner = Runner(assistant, deliveries(assistant.settings))
-    spaces = Spaces(assistant.stores.folder, now=assistant.now)
+    """Serve an assistant's memory, and the other spaces of its place to whoever has their token.
+
+    The app watches the files for as long as it runs.
+    """
+    own = ServedSpace(assistant)
+    others = open_others(own)
+    known = Tokens(assistant.stores.operator_records, now=assistant.now)
+
+    @contextmanager
+    def use_other(space: str) -> Iterator[Assistant]:
+        with others.use(space) as served:
+            yield served.assistant
+
     # Whoever serves one space alone does nothing in others.
     is_whole = assistant.stores.folder.root is None
     worker = (
-        Worker(assistant, spaces, deliveries(assistant.settings)) if is_whole else nullcontext()
+        Worker(assistant, use_other, deliveries(assistant.settings)) if is_whole else nullcontext()
     )
 
     @asynccontextmanager
     async def run(_app: FastAPI) -> AsyncIterator[None]:
         to_thread.current_default_thread_limiter().total_tokens = THREADS
-        try:
-            assistant.init()
-        except TurnleafError as error:
-            # What can be read can still be served.
-            log.warning("the data folder cannot be written: %s", error)
-        stores = assistant.stores
-        upkeep = IndexUpkeep(stores.passages, stores.announcements, progress=news.note_progress)
-        app.state.upkeep = upkeep
-        with news, upkeep, runner, closing(spaces), worker, closing(jobs), closing(learning):
+        with closing(known), own, closing(others), worker:
             yield
 
     app = FastAPI(
@@ -248,11 +258,11 @@ def make_app(assistant: Assistant) -> FastAPI:
         responses=problems.EVERYWHERE,
         generate_unique_id_function=lambda route: to_camel(route.name),
     )
-    app.state.assistant = assistant
-    app.state.feed = news
-    app.state.imports = jobs
-    app.state.import_learning = learning
-    app.state.runner = runner
+    app.state.own = own
+    app.state.tokens = known
+    app.state.space = assistant.stores.space
+    app.state.others = others
+    app.add_middleware(SpaceGate, own=own, others=others)
     app.state.routes = [route for one in ROUTERS for route in one.routes]
     operating.add_probes(app)
     problems.add_handlers(app)

@@ -256,7 +256,12 @@ def _run_turn(
     else:
         key = name or _make_key(wanted)
         found = find_place(
-            assistant.conversations, key, history, last.text, is_named=name is not None
+            assistant.conversations,
+            key,
+            history,
+            last.text,
+            is_named=name is not None,
+            now=assistant.now(),
         )
         stream = assistant.stream(
             found.key,
@@ -362,6 +367,7 @@ def _answer_task(
     assistant: Assistant, text: str, *, history: Sequence[Message], instructions: str
 ) -> Generator[TurnEvent]:
     """Answer without memory, search or tools; nothing is stored or learned."""
+    assistant.meter.check_calls()
     composer = PromptComposer(instructions or SYSTEM_PROMPT, max_tokens=assistant.prompt_max_tokens)
     prompt = replace(composer.compose(text, history=history), is_learnt=False)
     yield Composed(prompt, composer.explain())

@@ -10,7 +10,7 @@ from http import HTTPStatus
 from threading import Lock
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
 from fastapi import Body as Sent
 from pydantic import Field, WithJsonSchema, create_model
 
@@ -18,17 +18,17 @@ from turnleaf.core.model_providers import PROVIDERS, find_provider
 from turnleaf.core.setting_kinds import LARGEST
 from turnleaf.errors import SettingsError
 from turnleaf.faces.http.addresses import check_address
-from turnleaf.faces.http.operators import IsOperator, refuse_unless
+from turnleaf.faces.http.operators import HasSpaceToken, IsOperator, refuse_unless
 from turnleaf.faces.http.problems import Refused, document_problems
 from turnleaf.faces.http.requests import JSON_ONLY, Given
 from turnleaf.faces.http.schemas import JsonModel, SettingSource, SettingValue
-from turnleaf.settings import SETTINGS, check_value, find_setting
+from turnleaf.settings import SETTINGS, Settings, check_value, find_setting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from turnleaf.core.model_providers import ModelProvider
-    from turnleaf.settings import Setting, Settings
+    from turnleaf.settings import Setting
 
 router = APIRouter(prefix="/api/memory/config", tags=["settings"], dependencies=[JSON_ONLY])
 
@@ -107,22 +107,47 @@ class SettingList(JsonModel):
     settings: list[SettingView]
 
 
+OF_OPERATOR = (
+    "memory_location", "conversations_location", "model_url", "embeddings_url",
+    "slack_allowed_users", "slack_allowed_channels", "slack_spaces",
+)  # fmt: skip
+"""The fields whose values whoever has a space's token is not shown: addresses and people."""
+
+
+def hide_settings(settings: Settings) -> Settings:
+    """Return the settings as somebody with a space's token sees them."""
+    hidden = {one.field: one.default for one in SETTINGS if one.field in OF_OPERATOR}
+    return replace(settings, **hidden)
+
+
+def _find_shown(assistant: Given, has_space_token: HasSpaceToken) -> Settings:
+    return hide_settings(assistant.settings) if has_space_token else assistant.settings
+
+
+Shown = Annotated[Settings, Depends(_find_shown)]
+
+
 @router.get("", summary="Get all settings by key")
-def get_config(assistant: Given) -> Config:
+def get_config(settings: Shown) -> Config:
     """Return the values in effect; `locked` are those that the environment fixes."""
-    return _list_values(assistant.settings)
+    return _list_values(settings)
 
 
 @router.get("/settings", summary="Describe all settings")
-def get_settings(assistant: Given) -> SettingList:
+def get_settings(settings: Shown) -> SettingList:
     """Return the values in effect, their sources and their meanings."""
-    settings = assistant.settings
     return SettingList(settings=[_view(one, settings) for one in SETTINGS])
 
 
 @router.put("", summary="Change some settings", responses=document_problems(403, 409))
-def put_config(assistant: Given, values: ConfigPart, operator: IsOperator) -> Config:
-    """Change all of these settings or none; they take effect at once."""
+def put_config(
+    assistant: Given, values: ConfigPart, operator: IsOperator, has_space_token: HasSpaceToken
+) -> Config:
+    """Change all of these settings or none; they take effect at once.
+
+    All spaces have the same, so they are not for somebody with a space's token.
+    """
+    refuse_unless(operator or not has_space_token)
     change = _Change(
         assistant.settings, is_operator=operator, is_confirmed=values.get(CONFIRM) is True
     )

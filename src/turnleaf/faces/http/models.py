@@ -17,7 +17,7 @@ from turnleaf.core.model_providers import (
 )
 from turnleaf.errors import NotFound, SettingsError
 from turnleaf.faces.http.addresses import check_address
-from turnleaf.faces.http.operators import OPERATOR_ONLY, IsOperator, refuse_unless
+from turnleaf.faces.http.operators import OPERATOR_ONLY, HasSpaceToken, IsOperator, refuse_unless
 from turnleaf.faces.http.problems import Refused, document_problems, localize
 from turnleaf.faces.http.requests import JSON_ONLY, Given
 from turnleaf.faces.http.schemas import Body, JsonModel
@@ -129,9 +129,18 @@ class KeyView(JsonModel):
 
 
 @router.get("/models", summary="Get models, providers and where words go")
-def get_models(assistant: Given, operator: IsOperator) -> ModelsView:
-    """Look for servers on this machine (for up to a second); nobody else is asked."""
+def get_models(
+    assistant: Given, operator: IsOperator, has_space_token: HasSpaceToken
+) -> ModelsView:
+    """Look for servers on this machine (for up to a second); nobody else is asked.
+
+    Somebody with a space's token is told which model answers, and nothing of the operator's.
+    """
     settings = assistant.settings
+    if has_space_token:
+        current = _describe_current(settings).model_copy(update={"url": None})
+        words = _describe_words(settings)
+        return ModelsView(current=current, words_go=words, found=[], providers=[], operator=False)
     return ModelsView(
         current=_describe_current(settings),
         words_go=_describe_words(settings),
@@ -193,11 +202,13 @@ def get_provider_models(
     provider: str,
     assistant: Given,
     operator: IsOperator,
+    has_space_token: HasSpaceToken,
     url: str | None = None,
     *,
     confirm: bool = False,
 ) -> ModelList:
     """Ask the provider, with its key; only the operator may ask at another address."""
+    refuse_unless(operator or not has_space_token)
     known = _find_provider(provider)
     settings = assistant.settings
     if url is not None and url != find_url(known, settings):

@@ -97,7 +97,7 @@ class Ready(JsonModel):
 
 def add_probes(app: FastAPI) -> None:
     """Give an app what its probes ask; it has its other parts already."""
-    app.state.ready = Shared(app.state.assistant.stores.check_ready)
+    app.state.ready = Shared(app.state.own.assistant.stores.check_ready)
     app.state.gauges = Shared(lambda: _measure(app))
 
 
@@ -139,8 +139,9 @@ async def get_metrics(request: Request) -> PlainTextResponse:
 
 
 def _measure(app: FastAPI) -> Mapping[str, float]:
-    stores, upkeep = app.state.assistant.stores, getattr(app.state, "upkeep", None)
-    done, total = app.state.feed.progress
+    own = app.state.own
+    stores, upkeep = own.assistant.stores, own.upkeep
+    done, total = own.feed.progress
     found = {
         "index_pending_passages": float(max(0, total - done)),
         "index_lag_seconds": upkeep.measure_lag(time.monotonic()) if upkeep else 0.0,

@@ -21,6 +21,8 @@ router = APIRouter(tags=["models"])
 
 OPERATOR = "turnleaf.operator"
 """Where a request's scope says whether it is the operator's."""
+HAS_SPACE_TOKEN = "turnleaf.has-space-token"  # noqa: S105 - the name of an entry
+"""Where a request's scope says whether it came with the token of a space."""
 SESSIONS = "turnleaf.sessions"
 """Where a request's scope has the sessions."""
 MOST_SESSIONS = 16
@@ -70,6 +72,11 @@ def is_operator(request: Request) -> bool:
     return bool(request.scope.get(OPERATOR))
 
 
+def has_space_token(request: Request) -> bool:
+    """Whether a request came with the token of a space, and so from somebody who runs nothing."""
+    return bool(request.scope.get(HAS_SPACE_TOKEN))
+
+
 def refuse_others(request: Request) -> None:
     """Refuse a request that is not the operator's."""
     refuse_unless(is_operator(request))
@@ -83,6 +90,7 @@ def refuse_unless(is_operator: bool) -> None:  # noqa: FBT001 - it is all that t
 
 OPERATOR_ONLY = Depends(refuse_others)
 IsOperator = Annotated[bool, Depends(is_operator)]
+HasSpaceToken = Annotated[bool, Depends(has_space_token)]
 
 
 class OperatorState(JsonModel):

@@ -19,10 +19,12 @@ from turnleaf.errors import (
     CorruptFile,
     EmbeddingError,
     InvalidInput,
+    LimitReached,
     MemoryFull,
     ModelError,
     NotFound,
     SettingsError,
+    SpaceFull,
     StorageError,
     TurnleafError,
 )
@@ -46,6 +48,7 @@ Code = Literal[
     "operator-only", "unauthorized", "too-many-tokens", "foreign-page", "foreign-name", "busy",
     "too-large", "too-slow", "wrong-media-type", "wrong-method", "no-such-address",
     "unreadable-body", "invalid-request", "changed-meanwhile", "unexpected",
+    "limit-reached", "space-full", "other-space",
 ]  # fmt: skip
 """The kind of problem, for programs; it stays the same when its sentence is reworded."""
 KINDS: dict[type[TurnleafError], tuple[HTTPStatus, Code]] = {
@@ -53,6 +56,8 @@ KINDS: dict[type[TurnleafError], tuple[HTTPStatus, Code]] = {
     SettingsError: (HTTPStatus.SERVICE_UNAVAILABLE, "settings"),
     NotFound: (HTTPStatus.NOT_FOUND, "not-found"),
     MemoryFull: (HTTPStatus.CONFLICT, "memory-full"),
+    LimitReached: (HTTPStatus.TOO_MANY_REQUESTS, "limit-reached"),
+    SpaceFull: (HTTPStatus.INSUFFICIENT_STORAGE, "space-full"),
     Conflict: (HTTPStatus.CONFLICT, "conflict"),
     CorruptFile: (HTTPStatus.SERVICE_UNAVAILABLE, "corrupt-file"),
     StorageError: (HTTPStatus.SERVICE_UNAVAILABLE, "storage"),
@@ -150,7 +155,7 @@ def document_problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     }
 
 
-EVERYWHERE = document_problems(400, 401, 403, 408, 413, 415, 421, 422, 429, 500, 503)
+EVERYWHERE = document_problems(400, 401, 403, 408, 413, 415, 421, 422, 429, 500, 503, 507)
 """Problems that any request may be answered with."""
 
 
@@ -222,8 +227,7 @@ def _handle(request: Request, error: Exception) -> JSONResponse:
     path = request.url.path
     match error:
         case TurnleafError():
-            status, code = _classify(error)
-            return make_answer(path, status, str(error), code=code)
+            return answer_error(path, error)
         case Refused():
             return answer_refused(path, error)
         case RequestValidationError():
@@ -231,6 +235,18 @@ def _handle(request: Request, error: Exception) -> JSONResponse:
         case HTTPException():
             return _answer_http(request, error)
     return make_answer(path, HTTPStatus.INTERNAL_SERVER_ERROR, UNEXPECTED, **log_failure(error))
+
+
+def _find_wait(error: TurnleafError) -> dict[str, str]:
+    """Return the header that says how long to wait, where that is known."""
+    seconds = error.seconds if isinstance(error, LimitReached) else None
+    return {"Retry-After": str(seconds)} if seconds else {}
+
+
+def answer_error(path: str, error: TurnleafError) -> JSONResponse:
+    """Return the response to a request that one of our errors prevents."""
+    status, code = _classify(error)
+    return make_answer(path, status, str(error), _find_wait(error), code=code)
 
 
 def log_failure(error: Exception) -> dict[str, Any]:

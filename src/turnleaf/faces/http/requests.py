@@ -23,20 +23,25 @@ UTF8 = (None, "utf-8", "us-ascii")
 ANY = "*"
 """What stands for any version."""
 
+SPACE = "turnleaf.space"
+"""Where a request's scope names the space that it is about; None is the server's own."""
+SERVED = "turnleaf.served"
+"""Where a request's scope has the parts that serve its space."""
+
 _TAG = re.compile(r'(W/)?"([^"]*)"')
 
 
 def from_app(name: str) -> Any:  # noqa: ANN401 - FastAPI's own
-    """Return the dependency on a part of the app."""
+    """Return the dependency on a part of what serves the request's space."""
 
     def get(request: Request) -> Any:  # noqa: ANN401 - whatever it is
-        return getattr(request.app.state, name)
+        return getattr(request.scope[SERVED], name)
 
     return Depends(get)
 
 
 def _get_current(request: Request) -> Assistant:
-    assistant: Assistant = request.app.state.assistant
+    assistant: Assistant = request.scope[SERVED].assistant
     assistant.follow_settings()
     return assistant
 

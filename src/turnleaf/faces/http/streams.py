@@ -15,14 +15,15 @@ from http import HTTPStatus
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Protocol, TypeVar
 
+from fastapi import Depends, Request
 from pydantic import BaseModel
 from starlette.responses import StreamingResponse
 
 from turnleaf.core.jsontext import dumps
-from turnleaf.errors import TurnleafError
+from turnleaf.errors import LimitReached, TurnleafError
 from turnleaf.faces.http import problems
 from turnleaf.faces.http.problems import Refused
-from turnleaf.faces.http.requests import from_app
+from turnleaf.faces.http.requests import SERVED
 from turnleaf.faces.outbound import redact
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MOST_TURNS = 8
+"""How many of one space run at once."""
+MOST_OF_ALL = 64
 LINGERING = 4
 """How many times as many threads there may be, including those of abandoned turns."""
 SILENCE_SECONDS = 15.0
@@ -141,34 +144,34 @@ class RunningTurn(Generic[T]):
 
 
 class Turns:
-    """The running turns, at most so many at once."""
+    """The running turns, at most so many of one space and of all at once."""
 
-    def __init__(self, most: int = MOST_TURNS) -> None:
+    def __init__(self, most: int = MOST_TURNS, most_of_all: int = MOST_OF_ALL) -> None:
         self._most = most
+        self._most_of_all = most_of_all
         self._guard = Lock()
-        self._running: set[RunningTurn[Any]] = set()
+        self._running: dict[RunningTurn[Any], str] = {}
 
-    def begin(self, make: Callable[[], Generator[T]]) -> RunningTurn[T]:
-        """Run a turn; refuse when there are too many."""
+    def begin(
+        self, make: Callable[[], Generator[T]], space: str = "default", limit: int = 0
+    ) -> RunningTurn[T]:
+        """Run a turn of a space; refuse when there are too many. 0 is no limit of its own."""
         running = RunningTurn(make, self._discard)
         with self._guard:
-            heard = [one for one in self._running if not one.is_left]
+            alike = [one for one, its_space in self._running.items() if its_space == space]
+            heard = [one for one in alike if not one.is_left]
+            if limit and len(heard) >= limit:
+                message = f"this space may have {limit} answers at once; wait until one is done"
+                raise LimitReached(message, 1)
             # Abandoned turns end at their next piece, so some may linger.
-            if len(heard) >= self._most or len(self._running) >= LINGERING * self._most:
-                detail = f"{self._most} answers are already in progress; try again in a moment"
+            is_full = len(heard) >= self._most or len(alike) >= LINGERING * self._most
+            if is_full or len(self._running) >= self._most_of_all:
+                many = len(heard) if is_full else len(self._running)
+                detail = f"{many} answers are already in progress; try again in a moment"
                 raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, detail, {"Retry-After": "1"})
-            self._running.add(running)
+            self._running[running] = space
         running.start()
         return running
-
-    async def stream(self, make: Callable[[], Generator[bytes]]) -> EventStream:
-        """Run a turn whose pieces go to the client; raise an error that comes before the first."""
-        running = self.begin(make)
-        try:
-            return EventStream(running, await running.next())
-        except BaseException:
-            running.leave()
-            raise
 
     def close(self) -> None:
         """End every turn, without waiting for a silent model."""
@@ -181,7 +184,7 @@ class Turns:
 
     def _discard(self, running: RunningTurn[Any]) -> None:
         with self._guard:
-            self._running.discard(running)
+            self._running.pop(running, None)
 
 
 @asynccontextmanager
@@ -194,8 +197,36 @@ async def keep_turns(app: FastAPI) -> AsyncIterator[None]:
         turns.close()
 
 
-UnderWay = Annotated[Turns, from_app("turns")]
-"""The turns of the app."""
+class SpaceTurns:
+    """The turns of one space, of which so many run at once; 0 is no limit."""
+
+    def __init__(self, turns: Turns, space: str, most: int) -> None:
+        self._turns = turns
+        self._space = space
+        self._most = most
+
+    def begin(self, make: Callable[[], Generator[T]]) -> RunningTurn[T]:
+        """Run a turn; refuse when there are too many."""
+        return self._turns.begin(make, self._space, self._most)
+
+    async def stream(self, make: Callable[[], Generator[bytes]]) -> EventStream:
+        """Run a turn whose pieces go to the client; raise an error that comes before the first."""
+        running = self.begin(make)
+        try:
+            return EventStream(running, await running.next())
+        except BaseException:
+            running.leave()
+            raise
+
+
+def _find_turns(request: Request) -> SpaceTurns:
+    assistant: Assistant = request.scope[SERVED].assistant
+    most = assistant.meter.limits.turns_at_once
+    return SpaceTurns(request.app.state.turns, assistant.stores.space, most)
+
+
+UnderWay = Annotated[SpaceTurns, Depends(_find_turns)]
+"""The turns of the request's space."""
 
 
 class Pieces(Protocol):

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from turnleaf.errors import CorruptFile, InvalidInput, NotFound, StorageError, TurnleafError
-from turnleaf.settings import SPACES, TOKEN_NAME
+from turnleaf.settings import OPERATOR_NAME, SPACES, TOKEN_NAME
 from turnleaf.store.ambient import utc_now
 from turnleaf.store.files import atomic, databases
 from turnleaf.store.files.bundles import iterate_files, pack_files, parents_of
@@ -33,7 +33,7 @@ NEWEST_LOCKED = 40
 _DATABASE = re.compile(r".+\.(db|sqlite|sqlite3)")
 _SPACE = rf"({SPACES}/[^/]+/)?"
 _LEFT_OUT = re.compile(
-    rf"{_SPACE}(index|vectors)\.db(-.+)?|{TOKEN_NAME}"
+    rf"{_SPACE}(index|vectors)\.db(-.+)?|{TOKEN_NAME}|{re.escape(OPERATOR_NAME)}"
     r"|(.*/)?\.[^/]+\.(lock|tmp|previous|redo|in-place)"
     r"|.+\.(db|sqlite|sqlite3)-(wal|shm|journal)"
 )

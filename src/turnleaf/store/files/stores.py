@@ -18,7 +18,7 @@ from turnleaf.core.examination import Diagnosis, Examination, Place
 from turnleaf.core.search.message_outcomes import MessageOutcomes, find_accepted, find_forgotten
 from turnleaf.core.setting_kinds import is_space_name
 from turnleaf.errors import InvalidInput, SettingsError, StorageError, TurnleafError
-from turnleaf.settings import CONFIG_NAME, SPACES, Settings
+from turnleaf.settings import CONFIG_NAME, SPACES, Settings, in_space
 from turnleaf.store.ambient import local_now
 from turnleaf.store.contracts import Stores
 from turnleaf.store.files import atomic
@@ -81,6 +81,7 @@ class FileStores(Stores):
         settings: Settings | None = None,
     ) -> None:
         self._folder = folder
+        self._now = now
         self.config: Config = ConfigFile(folder.config)
         self._configured = (_state_of(folder.config), settings) if settings else None
         settings = self.settings
@@ -98,6 +99,7 @@ class FileStores(Stores):
         self.schedules: Schedules = ScheduleStore(folder.schedules, now=now)
         self.learning: LearningQueue = LearningStore(folder.learning, now=now)
         self.records: Records = RecordStore(folder.records, now=now)
+        self.operator_records: Records = RecordStore(folder.operator_records, now=now)
         self._settled = (
             SettledConversations(conversations, memory, pending)
             if conversations.keeps_everything
@@ -150,6 +152,10 @@ class FileStores(Stores):
             problems.append(Diagnosis("error", message))
             settings = replace(settings, conversations_location=None)
         return cls(folder, now=now, settings=settings), problems
+
+    def open_space(self, space: str) -> FileStores:
+        """Open another space of the same folder."""
+        return FileStores(in_space(self._folder.leave_space(), space), now=self._now)
 
     def examine(self) -> Examination:
         """Return what each store finds, and what is wrong with the folders that they are in."""
@@ -268,7 +274,7 @@ class FileStores(Stores):
         """Release what is open; the next call opens it again."""
         with ExitStack() as parts_closing:
             parts = (self.learning, self.conversations, self.passages, self.records)
-            for part in (*parts, self.announcements, self.work):
+            for part in (*parts, self.operator_records, self.announcements, self.work):
                 parts_closing.callback(part.close)
 
 

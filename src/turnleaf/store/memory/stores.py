@@ -196,6 +196,7 @@ class MemoryStores(contracts.Stores):
         self.schedules: contracts.Schedules = MemorySchedules(*where)
         self.learning: contracts.LearningQueue = MemoryLearning(*where)
         self.records: contracts.Records = MemoryRecords(*where)
+        self.operator_records: contracts.Records = MemoryRecords(place, contracts.OPERATOR, now)
         self.passages: contracts.Passages = MemoryPassages(
             *where, self.settle_messages, self._notes
         )
@@ -204,6 +205,10 @@ class MemoryStores(contracts.Stores):
             now, partial(_look, place, now), partial(_hold, place)
         )
         self._use(self.config.load())
+
+    def open_space(self, space: str) -> MemoryStores:
+        """Open another space of the same place."""
+        return MemoryStores(self.place, now=self._now, space=space)
 
     @property
     def folder(self) -> DataFolder:

@@ -12,6 +12,7 @@ from functools import wraps
 from threading import local
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
 
+from turnleaf.store.contracts import OPERATOR
 from turnleaf.store.memory.place import FOR_ALL_SPACES, Keeper
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class Transaction:
             more = {"space": space, "kind": kind, "more": int(changes)}
             ((n, last_id),) = self.connection.execute(_LOCK, more).fetchall()
             self.locked[kind] = n, last_id
-            self.is_first |= changes and n == 1 and bool(space)
+            self.is_first |= changes and n == 1 and space not in {"", OPERATOR}
         if changes:
             self.changed.add(kind)
         return self.locked[kind]

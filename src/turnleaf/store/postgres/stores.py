@@ -9,6 +9,7 @@ from uuid import uuid4
 from turnleaf.core.examination import Diagnosis, Examination, Place
 from turnleaf.core.search.message_outcomes import find_accepted, find_forgotten
 from turnleaf.errors import SettingsError, TurnleafError
+from turnleaf.settings import in_space
 from turnleaf.store import contracts
 from turnleaf.store.announcements import ProblemLog
 from turnleaf.store.memory.facts import MemoryFacts
@@ -76,8 +77,9 @@ class PostgresStores(contracts.Stores):
 
     def __init__(self, folder: DataFolder, *, now: Now) -> None:
         self._folder = folder
-        self.place = PostgresPlace(share_database(folder.address or ""), folder.space, now, LOADERS)
         self._now = now
+        database = share_database(folder.address or "")
+        self.place = PostgresPlace(database, folder.space, now, LOADERS)
         where = self.place, folder.space, now
         self.config: contracts.Config = PostgresConfig(*where)
         memory = MemoryFacts(*where)
@@ -89,12 +91,20 @@ class PostgresStores(contracts.Stores):
         self.schedules: contracts.Schedules = MemorySchedules(*where)
         self.learning: contracts.LearningQueue = MemoryLearning(*where)
         self.records: contracts.Records = PostgresRecords(*where)
+        self._operator = PostgresPlace(database, contracts.OPERATOR, now, LOADERS)
+        self.operator_records: contracts.Records = PostgresRecords(
+            self._operator, contracts.OPERATOR, now
+        )
         self.passages: contracts.Passages = PostgresPassages(
             *where, self._messages, self.settle_messages
         )
         self.announcements: contracts.Announcements = PostgresAnnouncements(*where)
         self.work: contracts.Work = PostgresWork(*where)
         self._settings: Settings | None = None
+
+    def open_space(self, space: str) -> PostgresStores:
+        """Open another space of the same database."""
+        return PostgresStores(in_space(self._folder.leave_space(), space), now=self._now)
 
     @property
     def folder(self) -> DataFolder:
@@ -218,6 +228,7 @@ class PostgresStores(contracts.Stores):
         """Release what is open; the next call opens it again."""
         with ExitStack() as closing:
             closing.callback(self.place.close)
+            closing.callback(self._operator.close)
             closing.callback(self.announcements.close)
             if self.place.is_open:
                 # What cannot be released now waits again when its lease is over.

@@ -1,0 +1,187 @@
+"""`token` and `space`: who else may use a server, and how much of it."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import asdict
+from datetime import date
+from typing import TYPE_CHECKING
+
+import click
+
+from turnleaf.core.setting_kinds import LARGEST, is_space_name
+from turnleaf.core.times import to_iso
+from turnleaf.errors import InvalidInput
+from turnleaf.faces.cli.arguments import TEXT, Workspace, as_json, pass_workspace
+from turnleaf.faces.cli.output import (
+    flatten,
+    format_day,
+    format_minute,
+    localize,
+    note,
+    say,
+    say_json,
+    say_result,
+)
+from turnleaf.faces.cli.terminal import show_table
+from turnleaf.space_limits import SpaceMeter, limit_new_space, read_limits, set_limits
+from turnleaf.store.ambient import local_now
+from turnleaf.tokens import Tokens
+
+if TYPE_CHECKING:
+    from turnleaf.tokens import AccessToken
+
+HEADINGS = ("ID", "Space", "Name", "Ends", "Last used")
+COUNT = click.IntRange(0, LARGEST)
+
+
+@click.group()
+def token() -> None:
+    """Make, list and revoke tokens of a server.
+
+    A space's token is good for that space alone. An operator's token may do everything, and name
+    a space in the header Turnleaf-Space. Only the hash of a token is kept.
+
+    \b
+    turnleaf token add --space bob --name "Bob's phone"
+    turnleaf token list
+    turnleaf token revoke k7m2q9x4vd
+    """  # noqa: D301 - click reads the character, not its name
+
+
+@token.command()
+@click.option("--space", metavar="NAME", type=TEXT, help="The space that it is for.")
+@click.option("--operator", is_flag=True, help="Make an operator's token.")
+@click.option("--name", metavar="TEXT", type=TEXT, default="", help="A name to know it by.")
+@click.option("--ends", metavar="DATE", type=TEXT, help="The last day it works: 2027-01-31.")
+@as_json
+@pass_workspace
+def add(
+    workspace: Workspace,
+    space: str | None,
+    name: str,
+    ends: str | None,
+    *,
+    operator: bool,
+    as_json: bool,
+) -> None:
+    """Make a token and print it, this once.
+
+    A space that has no limits yet gets the usual ones; turnleaf space limit shows them. From the
+    first token on, a server answers nobody without one, also on this machine.
+    """
+    if operator == bool(space):
+        message = "say whom the token is for: --space NAME, or --operator"
+        raise InvalidInput(message)
+    records = workspace.stores.operator_records
+    made, text = Tokens(records).add(space, name=name, ends=_read_day(ends))
+    if space:
+        limit_new_space(records, space)
+    if as_json:
+        say_json(_describe(made) | {"token": text})
+        return
+    note(f"This token is shown only once; {made.id} revokes it:")
+    say(text)
+
+
+@token.command("list")
+@as_json
+@pass_workspace
+def list_(workspace: Workspace, *, as_json: bool) -> None:
+    """List the tokens that were not revoked; never their text."""
+    found = Tokens(workspace.stores.operator_records).list_all()
+    if as_json:
+        say_json([_describe(one) for one in found])
+    elif found:
+        show_table(HEADINGS, [_make_row(one) for one in found])
+    else:
+        note("There are no tokens. Try: turnleaf token add --space NAME")
+
+
+@token.command()
+@click.argument("token_id", metavar="ID", type=TEXT)
+@as_json
+@pass_workspace
+def revoke(workspace: Workspace, token_id: str, *, as_json: bool) -> None:
+    """Revoke the token ID; a server that runs stops taking it within seconds."""
+    gone = Tokens(workspace.stores.operator_records).revoke(token_id)
+    say_result({"revoked": gone.id}, f"revoked {gone.id}", as_json=as_json)
+
+
+def _read_day(text: str | None) -> date | None:
+    try:
+        return date.fromisoformat(text) if text else None
+    except ValueError:
+        message = f"{text!r:.80} is no date; write one as 2027-01-31"
+        raise InvalidInput(message) from None
+
+
+def _describe(one: AccessToken) -> dict[str, str | None]:
+    return {
+        "id": one.id,
+        "space": one.space,
+        "name": one.name,
+        "createdAt": to_iso(one.created_at),
+        "endsAt": to_iso(one.ends_at) if one.ends_at else None,
+        "lastUsedAt": to_iso(one.last_used_at) if one.last_used_at else None,
+    }
+
+
+def _make_row(one: AccessToken) -> tuple[str, ...]:
+    is_over = one.is_over(local_now())
+    ends = format_day(one.ends_at) if one.ends_at else localize("no end")
+    return (
+        one.id,
+        one.space or localize("(operator)"),
+        flatten(one.name),
+        localize("over") if is_over else ends,
+        format_minute(one.last_used_at) if one.last_used_at else localize("not yet"),
+    )
+
+
+@click.group()
+def space() -> None:
+    """Show and set how much a space may use.
+
+    \b
+    turnleaf space limit bob
+    turnleaf space limit bob --requests-per-minute 60 --messages 50000
+    """  # noqa: D301 - click reads the character, not its name
+
+
+@space.command()
+@click.argument("name", type=TEXT)
+@click.option("--requests-per-minute", metavar="N", type=COUNT, help="Requests a minute.")
+@click.option("--model-calls-per-day", metavar="N", type=COUNT, help="Calls of models a day.")
+@click.option("--model-tokens-per-day", metavar="N", type=COUNT, help="Tokens of models a day.")
+@click.option("--messages", metavar="N", type=COUNT, help="Messages that are kept.")
+@click.option("--bytes", metavar="N", type=COUNT, help="Bytes that conversations take up.")
+@click.option("--turns-at-once", metavar="N", type=COUNT, help="Answers at the same time.")
+@as_json
+@pass_workspace
+def limit(workspace: Workspace, /, name: str, *, as_json: bool, **changes: int | None) -> None:
+    """Show the limits of the space NAME, or change some; 0 is no limit.
+
+    Days begin at 00:00 UTC. A server that runs follows within seconds.
+    """
+    if not is_space_name(name):
+        message = f"{name!r:.80} cannot be the name of a space; turnleaf token list shows spaces"
+        raise InvalidInput(message)
+    records = workspace.stores.operator_records
+    is_change = any(value is not None for value in changes.values())
+    limits = set_limits(records, name, **changes) if is_change else read_limits(records, name)
+    with closing(workspace.stores.open_space(name)) as stores:
+        used = SpaceMeter(stores, local_now).read_used()
+    if as_json:
+        say_json(asdict(limits) | {"used_today": used._asdict()})
+        return
+    today = {"model_calls_per_day": used.calls, "model_tokens_per_day": used.tokens}
+    rows = [
+        (
+            f"--{field.replace('_', '-')}",
+            f"{value:,}" if value else localize("no limit"),
+            f"{today[field]:,}" if field in today else "",
+        )
+        for field, value in asdict(limits).items()
+    ]
+    show_table(("Limit", "At most", "Today"), rows)
