@@ -8,7 +8,7 @@ from shutil import which
 from typing import TYPE_CHECKING
 
 from turnleaf.core.model_providers import PROVIDERS, find_provider
-from turnleaf.errors import ModelError, SettingsError
+from turnleaf.errors import InvalidInput, ModelError, SettingsError
 from turnleaf.llm import anthropic_wire, openai_wire
 from turnleaf.llm.addresses import checked_url, is_on_loopback
 from turnleaf.llm.failures import CallFailure
@@ -112,7 +112,7 @@ def list_models(
     """Return the names of a provider's models that chat; raise ModelError if it does not say."""
     place = url or find_url(provider, settings, environ)
     if place is None:
-        raise SettingsError(f"{provider.name} needs an address; give one")
+        raise InvalidInput(f"{provider.name} needs an address; give one")
     address = checked_url(place, "the address")
     key = find_key(provider, address, settings)
     if key is None and provider.needs_key and address == provider.url:
