@@ -56,6 +56,7 @@ torture: .venv/dev.stamp ## the crash and fault tests and every property, long
 bench: .venv/dev.stamp ## measure, and print the figures
 	$(BIN)/python -m bench
 	$(BIN)/python -m bench.learning
+	$(BIN)/python -m bench.postgres
 
 clean: ## remove what the other commands made (never your data)
 	rm -rf .venv build dist .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis

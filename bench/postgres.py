@@ -172,6 +172,12 @@ class Ours:
         pair = self.texts[number], self.texts[-number - 1]
         self.place.stores.conversations.add_exchange(self.key(number), *pair)
 
+    def index(self, number: int) -> None:
+        """Store a question and its answer, and take them into the search, as a server does."""
+        Ours.append(self, 1_000 + number)
+        self.place.stores.passages.sync()
+        self.place.stores.passages.embed()
+
     def read(self, number: int) -> None:
         """Read the window of a conversation."""
         self.place.stores.conversations.get_history(self.key(number))
@@ -195,6 +201,10 @@ class Yardstick(Ours):
         answer = (first + 1, self.texts[-number - 1], space)
         _run_bare(self.place, (BARE_INSERT, question), (BARE_INSERT, answer), is_change=True)
 
+    def index(self, number: int) -> None:
+        """Insert two rows."""
+        self.append(1_000 + number)
+
     def read(self, number: int) -> None:
         """Select the newest rows."""
         _run_bare(self.place, (BARE_WINDOW, (self.place.space, self.key(number), WINDOW)))
@@ -213,6 +223,7 @@ class Yardstick(Ours):
 
 OPERATIONS = {
     "append an exchange": "append",
+    "append and index it": "index",
     "read a window": "read",
     "search": "search",
     "remember a fact": "remember",
@@ -338,12 +349,12 @@ def run(sizes: Sequence[tuple[int, int]], rounds: int) -> Iterator[str]:
             yield f"|---|{'---:|' * (len(HEAD) - 1)}"
             for messages, spaces in sizes:
                 place = Place(server, messages, spaces)
+                weights += _describe_weight(place)
                 both = Ours(place), Yardstick(place)
                 for name, method in OPERATIONS.items():
                     numbers = range(rounds + 4)
                     spent = [measure(place, getattr(one, method), numbers) for one in both]
                     yield f"| {' | '.join(_row(name, place, *spent))} |"
-                weights += _describe_weight(place)
                 place.close()
         finally:
             server.remove()

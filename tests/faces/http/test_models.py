@@ -160,6 +160,12 @@ def test_the_models_of_a_provider_are_listed_by_the_names_that_the_setting_takes
     assert far.json()["code"] == "unconfirmed-address"
 
 
+def test_the_models_of_a_provider_without_an_address_need_one(client: httpx2.Client) -> None:
+    answer = client.get("/api/models/compatible")
+    assert (answer.status_code, answer.json()["code"]) == (422, "invalid")
+    assert "needs an address" in answer.json()["detail"]
+
+
 @pytest.mark.parametrize(
     ("status", "kind", "english", "chinese"),
     [

@@ -33,6 +33,23 @@ def test_examining_makes_nothing(space: Stores) -> None:
     assert [store.exists() for store in stores] == [False] * 4
 
 
+def test_a_space_that_can_be_read_and_written_is_ready_and_nothing_is_left_of_the_look(
+    space: Stores,
+) -> None:
+    space.init()
+    before = holds(space.examine())
+    space.check_ready()
+    assert holds(space.examine()) == before
+    assert space.tidy() == []
+    assert set(space.measure_pool()) in (
+        set(),
+        {
+            "connections", "idle_connections", "max_connections", "waiting_requests",
+            "requests_total", "failed_requests_total", "lost_connections_total",
+        },
+    )  # fmt: skip
+
+
 def test_what_is_there_is_counted_also_by_another_program(backend: Backend, space: Stores) -> None:
     space.facts.add("客廳的燈叫做小明")
     space.pending.add("lamp")
