@@ -8,7 +8,7 @@ from turnleaf.errors import InvalidInput
 from turnleaf.faces.cli.arguments import TEXT, Workspace, confirm, pass_workspace, yes
 from turnleaf.faces.cli.output import say
 from turnleaf.store.ambient import local_now
-from turnleaf.store.opening import find_folder, load_database
+from turnleaf.store.opening import check_argument, find_folder, load_database
 
 SERVING_ROLE = "turnleaf_server"
 
@@ -36,6 +36,7 @@ def migrate(workspace: Workspace, address: str | None, role: str, *, dry_run: bo
     ADDRESS is that of the database for the role that owns the tables, such as
     postgresql://turnleaf_owner@localhost/turnleaf; by default it is that of --data-dir.
     """
+    check_argument(address)
     where = find_folder(address).address if address else workspace.folder.address
     if where is None:
         message = "this needs the address of a database: turnleaf db migrate ADDRESS"
