@@ -19,7 +19,13 @@ from turnleaf.store.memory.stores import MemoryStores
 
 LAMP = "客廳的燈叫做小明"
 SECRET = "hunter2"  # noqa: S105 - what must not be shown
-SAYING = ("/api/status", "/api/config", "/api/memory/main", "/api/memory/facts", "/api/schedules")
+SAYING = (
+    "/api/status",
+    "/api/memory/config",
+    "/api/memory/main",
+    "/api/memory/facts",
+    "/api/schedules",
+)
 """Addresses whose answers say where things are, and how they are set."""
 
 
