@@ -11,6 +11,7 @@ from turnleaf.llm.recall import RecallModel
 
 KEY = "cli:session-1"
 LAMP = "客廳的燈叫做小明"
+SECRET = "hunter2"  # noqa: S105 - what must not be shown
 
 
 @pytest.fixture
@@ -51,14 +52,11 @@ def test_commands_take_an_address(cli: Cli, address: str, monkeypatch: pytest.Mo
 def test_doctor_says_what_is_in_a_database_and_what_is_wrong_with_it(
     cli: Cli, address: str
 ) -> None:
-    secret = "hunter2"  # noqa: S105 - what must not be shown
-    known = address.replace("@/", f":{secret}@/")
     cli("--data-dir", address, "remember", LAMP)
-    found = cli("--data-dir", known, "doctor")
+    found = cli("--data-dir", address, "doctor")
     assert (found.code, found.err) == (0, "")
     assert address in found.out
     assert "1 fact" in found.out
-    assert secret not in found.out
     wrong = cli("--data-dir", address.replace("turnleaf_server@", f"{OWNER}@"), "doctor")
     assert wrong.code == 1
     assert "connect as another role" in wrong.out
@@ -80,3 +78,33 @@ def test_migrate_says_what_it_makes(cli: Cli, address: str) -> None:
     assert (done.code, done.err) == (0, "")
     assert "those of this version" in done.out
     assert cli("db", "migrate").code == 2
+
+
+@pytest.mark.parametrize(
+    "given",
+    [f"postgresql://a:{SECRET}@localhost/t", f"postgres://a@/t?host=/x&password={SECRET}"],
+)
+def test_a_password_is_not_taken_from_where_everybody_on_the_machine_sees_it(
+    cli: Cli, given: str
+) -> None:
+    for command in (("--data-dir", given, "memories"), ("db", "migrate", given)):
+        refused = cli(*command)
+        assert refused.code == 2
+        assert "~/.pgpass" in refused.err
+        assert SECRET not in refused.err + refused.out
+
+
+def test_no_command_says_a_password_also_where_the_database_refuses(
+    cli: Cli, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = address.replace("turnleaf_server@", f"nobody:{SECRET}@")
+    for known in (address.replace("@/", f":{SECRET}@/"), refused):
+        monkeypatch.setenv("TURNLEAF_DATA_DIR", known)
+        for command in (("doctor",), ("doctor", "--json"), ("memories",), ("config",)):
+            done = cli(*command)
+            assert done.out + done.err
+            assert SECRET not in done.out + done.err
+            assert (done.code != 0) == (known == refused)
+    monkeypatch.setenv("TURNLEAF_DATA_DIR", address)
+    monkeypatch.setenv("PGPASSWORD", SECRET)
+    assert SECRET not in cli("doctor").out

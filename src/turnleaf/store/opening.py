@@ -72,6 +72,20 @@ def _find_address(named: object) -> str | None:
     return named
 
 
+def check_argument(given: str | None) -> None:
+    """Raise InvalidInput for an address with a password that was given on the command line."""
+    if not given or not given.startswith(tuple(f"{one}://" for one in SCHEMES)):
+        return
+    name, _, _ = given.partition("://")[2].partition("/")[0].rpartition("@")
+    if ":" in name or "password=" in given.partition("?")[2]:
+        message = (
+            "everybody on this machine sees the options of a program, so an address there holds no "
+            "password; put the password into ~/.pgpass or PGPASSWORD, or the address into "
+            "TURNLEAF_DATA_DIR"
+        )
+        raise InvalidInput(message)
+
+
 def load_database(module: str) -> Any:  # noqa: ANN401 - a module
     """Load a part of the backend for PostgreSQL, whose driver not everybody has."""
     try:

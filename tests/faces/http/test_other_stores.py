@@ -18,6 +18,15 @@ from turnleaf.store.memory.place import MemoryPlace
 from turnleaf.store.memory.stores import MemoryStores
 
 LAMP = "客廳的燈叫做小明"
+SECRET = "hunter2"  # noqa: S105 - what must not be shown
+SAYING = (
+    "/api/status",
+    "/api/memory/config",
+    "/api/memory/main",
+    "/api/memory/facts",
+    "/api/schedules",
+)
+"""Addresses whose answers say where things are, and how they are set."""
 
 
 BACKENDS: dict[str, Callable[[], Stores]] = {
@@ -64,3 +73,17 @@ def test_what_was_said_is_found_and_an_answer_names_it(
     assistant.reply("web:2", "客廳的燈叫什麼名字？")
     shown = client.get("/api/conversations/web:2").json()["messages"]
     assert LAMP in shown[1]["content"]
+
+
+def test_no_answer_of_the_server_has_the_password_of_the_database(tmp_path: Path) -> None:
+    address = empty_database().replace("@/", f":{SECRET}@/")
+    with (
+        settled(tmp_path),
+        Assistant(Stores.open(address)) as assistant,
+        serving(assistant) as url,
+        httpx2.Client(base_url=url) as client,
+    ):
+        assistant.stores.config.change({"model": "recall", "embeddings": False})
+        told = {one: client.get(one, timeout=120) for one in SAYING}
+    assert {one.status_code for one in told.values()} == {200}
+    assert [one for one in told if SECRET in told[one].text + str(told[one].headers)] == []

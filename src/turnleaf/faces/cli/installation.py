@@ -15,7 +15,7 @@ from turnleaf.faces.cli.arguments import TEXT, Workspace, as_json, confirm, pass
 from turnleaf.faces.cli.output import flatten, format_value, localize, say, say_json
 from turnleaf.faces.cli.terminal import label
 from turnleaf.store.ambient import local_now
-from turnleaf.store.opening import find_folder, load_database, open_to_examine
+from turnleaf.store.opening import check_argument, find_folder, load_database, open_to_examine
 
 
 @click.command()
@@ -106,6 +106,7 @@ def migrate(workspace: Workspace, address: str | None, role: str, *, dry_run: bo
     ADDRESS is that of the database for the role that owns the tables, such as
     postgresql://turnleaf_owner@localhost/turnleaf; by default it is that of --data-dir.
     """
+    check_argument(address)
     where = find_folder(address).address if address else workspace.folder.address
     if where is None:
         message = "this needs the address of a database: turnleaf db migrate ADDRESS"

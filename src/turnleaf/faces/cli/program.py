@@ -18,6 +18,7 @@ from turnleaf.errors import InvalidInput, NotFound, StorageError, TurnleafError
 from turnleaf.faces.cli import COMMANDS, COMPLETION_VARIABLE, FAILED, make_overview
 from turnleaf.faces.cli.arguments import Workspace
 from turnleaf.faces.cli.output import complain, flatten, localize, note, show_warnings
+from turnleaf.store.opening import check_argument
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -122,6 +123,7 @@ def program(ctx: click.Context, data_dir: str | None, space: str | None) -> None
     if data_dir == "":
         message = "--data-dir is empty; name a folder, or leave the option out"
         raise InvalidInput(message)
+    check_argument(data_dir)
     try:
         Path.cwd()
     except FileNotFoundError:
