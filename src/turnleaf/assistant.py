@@ -21,9 +21,9 @@ from turnleaf.core.memories import checked_text
 from turnleaf.core.stored_messages import NewMessage
 from turnleaf.core.times import to_millisecond
 from turnleaf.core.tokens import prompt_budget
-from turnleaf.errors import InvalidInput, SettingsError
+from turnleaf.errors import InvalidInput, SettingsError, TurnleafError
 from turnleaf.llm.models import find_model
-from turnleaf.search import use_settings
+from turnleaf.search import load_embedder, use_settings
 from turnleaf.store.ambient import local_now
 from turnleaf.store.contracts import Stores
 from turnleaf.store.conversation_models import (
@@ -77,6 +77,7 @@ DEFAULT_MODEL = "default"
 """The name that gives a conversation the model of the settings again."""
 MOST_PRIVATE = 64
 """How many private conversations are kept in memory; an end to one is not always told."""
+WARM_UP_KEY = "web:warm-up"
 NOTHING_SAID = "There is no text in your message."
 
 
@@ -184,6 +185,19 @@ class Assistant:
     def now(self) -> datetime:
         """Read the clock."""
         return self._now()
+
+    def warm_up(self) -> None:
+        """Load what the first answer needs, so that nobody waits for it; nothing is stored or said.
+
+        What cannot be loaded is reported by the answer that needs it.
+        """
+        settings = self.settings
+        with suppress(TurnleafError):
+            load_embedder(settings)
+        # A search would ask an embedder elsewhere.
+        if not settings.embeddings_url:
+            with suppress(TurnleafError):
+                self.preview(WARM_UP_KEY, "Hello")
 
     # A turn.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from turnleaf.core import messages
 from turnleaf.core.jsontext import dumps, to_text
-from turnleaf.core.stored_messages import StoredMessage, make_title
+from turnleaf.core.stored_messages import StoredMessage, list_cited, make_title
 from turnleaf.store.windows import PathRow
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ QUESTIONS = 20
 _COLUMNS = {
     "id": "bigint", "key": "text", "parent": "bigint", "is_resumed": "boolean", "role": "text",
     "said_at": "timestamptz", "body": "text", "status": "text", "trust": "text", "source": "text",
-    "shaped_by": "text", "change": "bigint",
+    "shaped_by": "text", "cited": "text", "change": "bigint",
 }  # fmt: skip
 _STORED = "id, body, status, trust, source, parent, is_hidden, shaped_by"
 _PATH = """
@@ -79,6 +79,7 @@ class MessageRow(NamedTuple):
     trust: str
     source: str | None
     shaped_by: str | None
+    cited: str | None
 
     @property
     def identity(self) -> tuple[str, str, datetime]:
@@ -95,7 +96,9 @@ def make_row(new: NewMessage, message: Message, trust: str) -> MessageRow:
     said_at = stored.timestamp or message.timestamp
     if said_at is None:  # pragma: no cover - whoever calls this has set it
         raise ValueError(new)
-    return MessageRow(stored, said_at, body, new.status, trust, source, shaped_by)
+    cited = list_cited(new.shaped_by)
+    listed = dumps(cited) if cited else None
+    return MessageRow(stored, said_at, body, new.status, trust, source, shaped_by, listed)
 
 
 def to_column(text: str) -> str:

@@ -53,12 +53,14 @@ CREATE TABLE turnleaf.messages (
     trust text NOT NULL,
     source text,
     shaped_by text,
+    cited text,
     change bigint NOT NULL,
     PRIMARY KEY (space, id)
 );
 CREATE INDEX messages_by_conversation ON turnleaf.messages (space, key, is_shown, id);
 CREATE INDEX messages_by_parent ON turnleaf.messages (space, key, parent);
 CREATE INDEX messages_by_change ON turnleaf.messages (space, change, id);
+CREATE INDEX messages_that_cite ON turnleaf.messages (space, id) WHERE cited IS NOT NULL;
 
 CREATE TABLE turnleaf.removed_messages (
     space text COLLATE "C" NOT NULL DEFAULT current_setting('turnleaf.space'),
