@@ -55,7 +55,7 @@ LISTEN = """
         for (const { target, addedNodes } of changes) {
             const place = target.nodeType === Node.TEXT_NODE ? target.parentElement : target;
             const added = addedNodes.length ? [...addedNodes] : [target];
-            const isHeard = place?.closest(live);
+            const isHeard = place?.closest?.(live);
             for (const one of added) if (isHeard && one.textContent) heard.push(one.textContent);
         }
     };
