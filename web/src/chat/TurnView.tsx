@@ -179,8 +179,9 @@ function SmallPrint({ turn, conversation, isPrivate, isBusy, isLast }: TurnViewP
         />
       )}
       <Time turn={turn} conversation={conversation} />
-      {parts.map((part) => (
-        <span key={part}>{`· ${part}`}</span>
+      {parts.length > 0 && <span>·</span>}
+      {parts.map((part, at) => (
+        <span key={part}>{at < parts.length - 1 ? `${part} ·` : part}</span>
       ))}
     </p>
   );
