@@ -1608,7 +1608,9 @@ def test_warming_up_loads_what_an_answer_needs_and_keeps_nothing(tmp_path: Path)
 
 
 def test_what_cannot_be_loaded_is_left_to_the_answer(tmp_path: Path) -> None:
-    settings = {"model": "openai:x", "embeddingsUrl": "http://127.0.0.1:9/v1"}
+    settings = {"model": "compatible:x", "embeddings": False}
     (tmp_path / CONFIG_NAME).write_text(json.dumps(settings), "utf-8")
     with Assistant(tmp_path) as assistant:
         assistant.warm_up()
+        with pytest.raises(SettingsError, match="needs an address"):
+            assistant.reply("web:lamp", "Hello")

@@ -191,12 +191,11 @@ class Assistant:
 
         What cannot be loaded is reported by the answer that needs it.
         """
-        settings = self.settings
         with suppress(TurnleafError):
-            load_embedder(settings)
-        # A search would ask an embedder elsewhere.
-        if not settings.embeddings_url:
-            with suppress(TurnleafError):
+            load_embedder(self.settings)
+        with suppress(TurnleafError):
+            # A search would ask an embedder elsewhere.
+            if not self.settings.embeddings_url:
                 self.preview(WARM_UP_KEY, "Hello")
 
     # A turn.
