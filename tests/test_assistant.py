@@ -1579,3 +1579,37 @@ def test_an_answer_leads_to_the_memories_that_went_into_its_prompt(opened: Opene
     assert answer.shaped_by is not None
     assert answer.shaped_by["memories"] == [fact.id]
     assert answer.shaped_by["hits"][0]["date"] == "2026-11-16"
+
+
+# Warming up
+
+WARM = """
+import sys
+from turnleaf import Assistant
+assistant = Assistant(sys.argv[1])
+assistant.init()
+wanted = {"turnleaf.turn", "turnleaf.memory_commands", "turnleaf.llm.api"}
+assert not wanted <= {*sys.modules}, "nothing is left to be loaded"
+assistant.warm_up()
+assert wanted <= {*sys.modules}, wanted - {*sys.modules}
+assert not assistant.conversations.summaries()
+assert not assistant.memory.get_all()
+"""
+
+
+def test_warming_up_loads_what_an_answer_needs_and_keeps_nothing(tmp_path: Path) -> None:
+    settings = {"model": "openai:x", "modelUrl": "http://127.0.0.1:9/v1", "embeddings": False}
+    (tmp_path / CONFIG_NAME).write_text(json.dumps(settings), "utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", WARM, tmp_path], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_cannot_be_loaded_is_left_to_the_answer(tmp_path: Path) -> None:
+    settings = {"model": "compatible:x", "embeddings": False}
+    (tmp_path / CONFIG_NAME).write_text(json.dumps(settings), "utf-8")
+    with Assistant(tmp_path) as assistant:
+        assistant.warm_up()
+        with pytest.raises(SettingsError, match="needs an address"):
+            assistant.reply("web:lamp", "Hello")

@@ -17,6 +17,7 @@ import yaml
 
 from tests.standins.home_assistant import SECONDS
 from turnleaf import __version__
+from turnleaf.core.model_providers import PROVIDERS, ModelProvider
 from turnleaf.errors import SettingsError
 from turnleaf.faces.home_assistant import (
     PORT,
@@ -109,6 +110,20 @@ def test_an_option_has_a_documented_kind_can_be_left_out_and_is_read(option: str
     assert CONFIG["options"] == {}
 
 
+@pytest.mark.parametrize("provider", PROVIDERS.values(), ids=PROVIDERS)
+def test_every_provider_can_be_chosen_with_its_key(provider: ModelProvider) -> None:
+    for option, none in (("model", "recall"), ("extract_model", "rules")):
+        pattern = kind_of(option).removeprefix("match(").removesuffix(")?")
+        assert re.match(pattern, f"{provider.name}:some-model")
+        assert re.match(pattern, none)
+        assert not re.match(pattern, f"{provider.name}:")
+    if provider.variable:
+        assert kind_of(provider.variable.lower()) == "password?"
+    for language in LANGUAGES:
+        words = loaded(FOLDER / f"translations/{language}.yaml")["configuration"]
+        assert provider.name in words["model"]["description"]
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_option_and_port_is_explained(language: str) -> None:
     words = loaded(FOLDER / f"translations/{language}.yaml")
@@ -158,6 +173,10 @@ GOOD: dict[str, Any] = {
     "model_url": "http://192.168.1.5:11434/v1",
     "anthropic_api_key": "sk-ant-1",
     "openai_api_key": "sk-1",
+    **{
+        f"{name}_api_key": f"sk-{name}"
+        for name in ("gemini", "openrouter", "groq", "deepseek", "mistral", "xai", "compatible")
+    },
     "auto_extract": False,
     "extract_model": "rules",
     "embeddings": True,

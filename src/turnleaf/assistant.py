@@ -22,9 +22,9 @@ from turnleaf.core.memories import checked_text
 from turnleaf.core.messages import NewMessage
 from turnleaf.core.times import to_millisecond
 from turnleaf.core.tokens import prompt_budget
-from turnleaf.errors import InvalidInput, SettingsError
+from turnleaf.errors import InvalidInput, SettingsError, TurnleafError
 from turnleaf.llm.models import find_model
-from turnleaf.search import use_settings
+from turnleaf.search import load_embedder, use_settings
 from turnleaf.space_limits import MeteredModel, SpaceMeter
 from turnleaf.store.ambient import local_now
 from turnleaf.store.contracts import Stores
@@ -78,6 +78,7 @@ DEFAULT_MODEL = "default"
 """The name that gives a conversation the model of the settings again."""
 MOST_PRIVATE = 64
 """How many private conversations are kept in memory; an end to one is not always told."""
+WARM_UP_KEY = "web:warm-up"
 NOTHING_SAID = "There is no text in your message."
 
 
@@ -196,6 +197,18 @@ class Assistant:
     def now(self) -> datetime:
         """Read the clock."""
         return self._now()
+
+    def warm_up(self) -> None:
+        """Load what the first answer needs, so that nobody waits for it; nothing is stored or said.
+
+        What cannot be loaded is reported by the answer that needs it.
+        """
+        with suppress(TurnleafError):
+            load_embedder(self.settings)
+        with suppress(TurnleafError):
+            # A search would ask an embedder elsewhere.
+            if not self.settings.embeddings_url:
+                self.preview(WARM_UP_KEY, "Hello")
 
     # A turn.
 

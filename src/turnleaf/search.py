@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from turnleaf.core.search.ranking import Weights
 from turnleaf.installation import advise_install, find_vector_fault, has_numpy
-from turnleaf.llm.embeddings import find_embedder, find_model_fault
+from turnleaf.llm.embeddings import LocalEmbedder, find_embedder, find_model_fault
 
 if TYPE_CHECKING:
     from turnleaf.settings import Settings
@@ -32,6 +32,13 @@ def find_fault(settings: Settings) -> str | None:
 def use_settings(passages: Passages, settings: Settings) -> None:
     """Search with the model and the weights that the settings name."""
     passages.use_embedder(find_embedder(settings), weights(settings))
+
+
+def load_embedder(settings: Settings) -> None:
+    """Load the embedder of this machine, if it is the one in use."""
+    embedder = find_embedder(settings)
+    if isinstance(embedder, LocalEmbedder):
+        embedder.embed([""])
 
 
 def weights(settings: Settings) -> Weights:

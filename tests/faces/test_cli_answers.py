@@ -20,6 +20,7 @@ from tests.faces.conftest import Cli, Result
 from tests.faces.screen import Screen
 from tests.faces.terminal import SECONDS, terminal
 from tests.standins.chat_api import ChatApi
+from tests.standins.scripted import MARKED, WITHOUT_MARKS
 from turnleaf.faces.cli.answers import MarkdownVoice, cut_blocks, find_breaks
 from turnleaf.settings import Settings
 from turnleaf.store.files.conversations.store import ConversationStore
@@ -97,6 +98,12 @@ def test_an_answer_is_markdown_on_a_terminal_and_as_it_came_in_a_pipe(
         assert seen.end() == 0
     assert "\x1b[1m燈\x1b[0m" in seen.seen
     assert "**" not in seen.seen
+
+
+def test_no_mark_of_what_an_answer_uses_is_printed(cli: Cli, api: ChatApi) -> None:
+    api.answer(*MARKED)
+    assert cli("ask", "燈？").out == f"{WITHOUT_MARKS}\n"
+    assert said(cli)[-1] == WITHOUT_MARKS
 
 
 def test_an_escape_code_in_an_answer_does_not_act(cli: Cli, api: ChatApi) -> None:

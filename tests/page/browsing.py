@@ -43,6 +43,12 @@ _PATIENCE = """
     const soon = window.setTimeout;
     window.setTimeout = (act, ms, ...rest) => soon(act, ms >= 5000 ? ms * 100 : ms, ...rest);
 """
+MOST_STEPS = 60
+NAME = """() => {
+    const one = document.activeElement;
+    const label = one.labels?.[0]?.innerText;
+    return (one.getAttribute("aria-label") ?? label ?? one.innerText ?? "").trim();
+}"""
 
 expect.set_options(timeout=SECONDS * 1000)
 
@@ -235,3 +241,18 @@ def let_learn(page: Page, *, is_on: bool) -> None:
 def go(page: Page, view: str) -> None:
     """Go to another view of the page that is open."""
     page.evaluate("view => { location.hash = view; }", view)
+
+
+def focused(page: Page) -> str:
+    """Give the name of what has the focus."""
+    return str(page.evaluate(NAME))
+
+
+def tab_to(page: Page, name: str, *, back: bool = False) -> None:
+    """Press Tab until something of that name has the focus."""
+    for _ in range(MOST_STEPS):
+        page.keyboard.press("Shift+Tab" if back else "Tab")
+        if focused(page) == name:
+            return
+    message = f"Tab never leads to {name!r}"
+    raise AssertionError(message)

@@ -52,6 +52,7 @@ def test_from_an_answer_a_fact_leads_to_its_words_and_can_be_corrected_and_forgo
     shaping(page).get_by_role("button", name=LAMP).click()
     expect(shaping(page).get_by_role("blockquote")).to_contain_text(LAMP)
     place = shaping(page).get_by_role("link", name="Show in the conversation")
+    expect(place).to_be_in_viewport(ratio=1)
     expect(place).to_have_attribute("href", re.compile(r"#/chat/web%3A\w+\?message=\d+$"))
     shaping(page).get_by_role("button", name="Correct").click()
     shaping(page).get_by_role("textbox", name="Correct").fill("客廳的燈叫做小美")

@@ -47,6 +47,46 @@ class Endless:
             self.left.set()
 
 
+LISTEN = """
+    // What a screen reader hears that takes no notice of aria-busy.
+    window.heard = [];
+    const live = "[aria-live=polite], [aria-live=assertive], [role=status], [role=alert]";
+    const listen = (changes) => {
+        for (const { target, addedNodes } of changes) {
+            const place = target.nodeType === Node.TEXT_NODE ? target.parentElement : target;
+            const added = addedNodes.length ? [...addedNodes] : [target];
+            const isHeard = place?.closest?.(live);
+            for (const one of added) if (isHeard && one.textContent) heard.push(one.textContent);
+        }
+    };
+    new MutationObserver(listen)
+        .observe(document, { childList: true, characterData: true, subtree: true });
+"""
+
+
+def test_a_screen_reader_hears_an_answer_once_and_only_when_it_is_whole(
+    visit: Visit, api: ChatApi
+) -> None:
+    visit.context.add_init_script(LISTEN)
+    endless = Endless()
+    api.replies.append(Answer(cast("tuple[str, ...]", endless)))
+    page = visit.open()
+    page.get_by_role("textbox", name="Message", exact=True).fill("客廳的燈叫什麼？")
+    page.keyboard.press("Enter")
+    expect(answers(page)).to_contain_text("The lamp is called 小明, and and")
+    assert not [one for one in page.evaluate("heard") if "lamp" in one]
+    page.get_by_role("button", name="Stop").click()
+    expect(answers(page)).to_have_attribute("aria-busy", "false")
+    page.wait_for_function("() => heard.some((one) => one.includes('The lamp is called 小明'))")
+    api.answer("**Mi", "mi** is ", "the cat.")
+    say(page, "Who is the cat?")
+    page.wait_for_function("() => heard.some((one) => one.includes('cat.'))")
+    expect(page.locator(".chat-thread > [role=status]")).to_be_empty()
+    heard = page.evaluate("heard")
+    assert sum("The lamp" in one for one in heard) == 1
+    assert [one.strip() for one in heard if "cat." in one or "Mi" in one] == ["Mimi is the cat."]
+
+
 def test_an_answer_is_shown_while_it_comes_and_is_stopped(
     visit: Visit, server: Served, api: ChatApi
 ) -> None:

@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 from playwright.sync_api import Page, expect
 
-from tests.page.browsing import Visit, answers, editor, fact, wait_for_answer
+from tests import imports as samples
+from tests.page.browsing import (
+    Visit,
+    answers,
+    conversation,
+    editor,
+    fact,
+    focused,
+    say,
+    shaping,
+    tab_to,
+    wait_for_answer,
+)
 from tests.page.serving import Served
 
 LAMP = "客廳的燈叫做小明"
 TEA = "我早上喝烏龍茶"
-MOST_STEPS = 60
-NAME = """() => {
-    const one = document.activeElement;
-    const label = one.labels?.[0]?.innerText;
-    return (one.getAttribute("aria-label") ?? label ?? one.innerText ?? "").trim();
-}"""
-
-
-def focused(page: Page) -> str:
-    """Give the name of what has the focus."""
-    return str(page.evaluate(NAME))
-
-
-def tab_to(page: Page, name: str) -> None:
-    """Press Tab until something of that name has the focus."""
-    for _ in range(MOST_STEPS):
-        page.keyboard.press("Tab")
-        if focused(page) == name:
-            return
-    message = f"Tab never leads to {name!r}"
-    raise AssertionError(message)
 
 
 def outline(page: Page) -> bool:
@@ -138,3 +132,76 @@ def test_a_fact_is_deleted_and_brought_back(visit: Visit, server: Served) -> Non
     page.keyboard.press("Enter")
     expect(fact(page, TEA)).to_be_visible()
     assert server.contents() == [LAMP, TEA, "The third"]
+
+
+def test_facts_are_filtered_chosen_and_pinned(visit: Visit, server: Served) -> None:
+    for number in range(8):
+        server.memory.add(f"Fact {number}")
+    server.memory.add(LAMP)
+    page = visit.open("#/chat")
+    say(page, "客廳的燈叫什麼？")
+    page = visit.open("#/memory")
+    expect(fact(page, LAMP)).to_be_visible()
+    tab_to(page, "Filter facts by text")
+    tab_to(page, "Never used")
+    page.keyboard.press("Space")
+    expect(page.get_by_text("8 of 9")).to_be_visible()
+    expect(fact(page, LAMP)).to_have_count(0)
+    tab_to(page, "Show all")
+    page.keyboard.press("Enter")
+    expect(fact(page, LAMP)).to_be_visible()
+    tab_to(page, "Select all 9")
+    page.keyboard.press("Tab")
+    expect(page.locator(".fact").first).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("x")
+    page.keyboard.press("p")
+    expect(fact(page, "Fact 1").get_by_text("Pinned", exact=True)).to_be_visible()
+    expect(page.get_by_text("1 selected")).to_be_visible()
+    assert [one.content for one in server.memory.get_all() if one.pinned] == ["Fact 1"]
+
+
+def test_a_fact_leads_from_an_answer_to_its_words_and_is_corrected(
+    visit: Visit, server: Served
+) -> None:
+    page = visit.open("#/chat")
+    say(page, f"記住{LAMP}")
+    say(page, "客廳的燈叫什麼？")
+    tab_to(page, LAMP, back=True)
+    page.keyboard.press("Enter")
+    tab_to(page, "Correct")
+    page.keyboard.press("Enter")
+    expect(shaping(page).get_by_role("textbox", name="Correct")).to_be_focused()
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text("客廳的燈叫做小美")
+    tab_to(page, "Save")
+    page.keyboard.press("Enter")
+    expect(shaping(page).get_by_role("button", name="客廳的燈叫做小美")).to_be_visible()
+    assert server.contents() == ["客廳的燈叫做小美"]
+    tab_to(page, "Show in the conversation", back=True)
+    page.keyboard.press("Enter")
+    expect(conversation(page).locator("[data-marked]")).to_contain_text(f"記住{LAMP}")
+    assert server.contents() == ["客廳的燈叫做小美"]
+
+
+def test_a_past_is_imported(visit: Visit, server: Served, tmp_path: Path) -> None:
+    export = tmp_path / "conversations.json"
+    export.write_text(json.dumps(samples.claude()), "utf-8")
+    page = visit.open("#/memory/import")
+    choose = page.get_by_role("button", name="Choose a file")
+    another = page.get_by_role("button", name="Import another file")
+    expect(choose.or_(another)).to_be_visible()
+    if another.is_visible():
+        tab_to(page, "Import another file")
+        page.keyboard.press("Enter")
+    tab_to(page, "Choose a file")
+    with page.expect_file_chooser() as chosen:
+        page.keyboard.press("Enter")
+    chosen.value.set_files(export)
+    expect(page.get_by_role("heading", name="In conversations.json")).to_be_focused()
+    tab_to(page, "Import")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Imported: conversations.json")).to_be_focused()
+    tab_to(page, "Review the facts")
+    page.keyboard.press("Enter")
+    expect(page.locator(".pending-fact").first).to_be_visible()

@@ -123,6 +123,20 @@ def test_facts_are_narrowed_by_category_origin_and_age_and_put_in_order(
     expect(rows(page).first).to_contain_text("小明")
 
 
+def test_facts_that_no_answer_rests_on_are_found(visit: Visit, small: Served) -> None:
+    page = connected(visit.open("#/memory"))
+    unused = page.get_by_role("checkbox", name="Never used")
+    expect(unused).to_have_accessible_description(re.compile("no stored answer rests on"))
+    unused.check()
+    expect(rows(page)).to_have_count(10)
+    small.ask("POST", "api/chat", {"message": "客廳的燈叫什麼？", "key": "web:lamp"})
+    page.reload()
+    unused.check()
+    expect(page.get_by_text("9 of 10")).to_be_visible()
+    expect(fact(page, "小明")).to_have_count(0)
+    assert complaints(page) == []
+
+
 def test_a_fact_is_pinned_by_key_and_by_button(visit: Visit, small: Served) -> None:
     page = connected(visit.open("#/memory"))
     lamp = fact(page, "小明")

@@ -10,8 +10,17 @@ from dataclasses import dataclass
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.page.browsing import Visit, answers, begin_conversation, connected, say, toast
+from tests.page.browsing import (
+    Visit,
+    answers,
+    begin_conversation,
+    connected,
+    say,
+    tab_to,
+    toast,
+)
 from tests.page.conftest import Visiting
+from tests.page.judging import complaints
 from tests.page.serving import Served, served
 from tests.standins.chat_api import ChatApi
 from turnleaf.settings import CONFIG_NAME
@@ -197,6 +206,55 @@ def test_a_conversation_has_a_model_of_its_own(visit: Visit, town: Town) -> None
     town.ollama.answer("小明。")
     say(page, "它叫什麼？")
     assert town.ollama.requests[-1].body["model"] == "qwen3:8b"
+
+
+def test_a_conversation_is_given_any_model_of_a_provider_with_a_key(
+    visit: Visit, town: Town
+) -> None:
+    town.configure(model="ollama:qwen3:8b", extractModel="rules")
+    stored = visit.context.request.put(f"{visit.address}api/keys/openai", data={"key": KEY})
+    assert stored.ok
+    page = connected(visit.open())
+    picker = page.get_by_role("button", name="Model of this conversation")
+    expect(picker).to_have_text("qwen3:8b")
+    picker.press("Enter")
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    more = page.get_by_role("dialog", name="A model for this conversation")
+    expect(more.get_by_role("combobox", name="Provider")).to_be_visible()
+    expect(more.get_by_role("combobox", name="Model")).to_be_visible()
+    assert complaints(page) == []
+    tab_to(page, "Model")
+    page.keyboard.type("gpt-5.4-mini")
+    tab_to(page, "Use this model")
+    page.keyboard.press("Enter")
+    expect(picker).to_have_text("gpt-5.4-mini")
+    town.openai.answer("燈。")
+    say(page, "這是什麼？")
+    assert town.openai.requests[-1].body["model"] == "gpt-5.4-mini"
+    assert town.configured("model") == "ollama:qwen3:8b"
+
+
+def test_a_model_is_chosen_and_tested_by_keyboard_alone(visit: Visit, town: Town) -> None:
+    page = connected(visit.open())
+    expect(page.get_by_role("button", name="Use Ollama qwen3:8b")).to_be_visible()
+    tab_to(page, "Provider", back=True)
+    page.keyboard.type("OpenAI")
+    tab_to(page, "Key of OpenAI")
+    page.keyboard.insert_text(KEY)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("combobox", name="Model", exact=True)).to_be_visible()
+    tab_to(page, "Model")
+    page.keyboard.type("gpt-5.4-mini")
+    town.openai.answer("ready")
+    tab_to(page, "Test")
+    page.keyboard.press("Enter")
+    told = page.get_by_role("status").filter(has_text="It answers (after")
+    expect(told).to_have_count(1)
+    tab_to(page, "Use this model")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("textbox", name="Message", exact=True)).to_be_focused()
+    assert town.configured("model") == "openai:gpt-5.4-mini"
 
 
 def test_an_address_outside_this_machine_is_confirmed_once(visit: Visit, town: Town) -> None:

@@ -21,6 +21,10 @@ from turnleaf.core.dialogue import (
 Step = str | Usage | Exception | tuple[str, dict[str, Any]]
 """A piece of text, the use of the context, a failure, or a tool with its arguments."""
 
+MARKED = ("It is late [#p", "1]. ", "小明 [#bcdfg2hjk3", "] glows [#", "p2, #p3].")
+"""Right, wrong and cut marks of what an answer uses."""
+WITHOUT_MARKS = "It is late. 小明 glows."
+
 
 def said_next(events: Iterator[Event]) -> Event:
     """Give the next thing that a model says, however long it took."""

@@ -273,6 +273,7 @@ export interface Deleted {
 
 export interface FactList {
   facts: Array<FactView>;
+  used: Array<string>;
   capacity: Capacity;
 }
 

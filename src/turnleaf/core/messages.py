@@ -214,6 +214,13 @@ class NewMessage:
             raise InvalidInput(message)
 
 
+def list_cited(shaped_by: Mapping[str, Any] | None) -> list[str]:
+    """Return the ids of the facts that an answer rests on, by what shaped it."""
+    cited = shaped_by.get("cited") if shaped_by else None
+    found = cited if isinstance(cited, list | tuple) else ()
+    return [one for one in found if isinstance(one, str)]
+
+
 @dataclass(frozen=True, slots=True)
 class TreeNode:
     """A message of a whole conversation that is imported.

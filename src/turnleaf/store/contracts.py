@@ -295,6 +295,13 @@ class Conversations(Examined, Protocol):
     def figures(self) -> StoredFigures:
         """Count bytes, conversations and messages of all paths; find the time of the oldest."""
 
+    def find_cited_facts(self) -> frozenset[str]:
+        """Return the ids of all facts that a stored answer rests on.
+
+        These are `core.stored_messages.list_cited` of all messages, on every path, hidden or not;
+        where only a window is kept, none. It takes no longer for the messages that cite nothing.
+        """
+
     def changes_since(self, cursor: Cursor | None, limit: int = 1000) -> Feed:
         """Return what a reader that has come to `cursor` must take in and remove.
 

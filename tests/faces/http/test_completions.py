@@ -28,7 +28,7 @@ from tests.faces.http.listening import (
     wait_for_turns,
 )
 from tests.standins.chat_api import ChatApi
-from tests.standins.scripted import ScriptedModel
+from tests.standins.scripted import MARKED, WITHOUT_MARKS, ScriptedModel
 from turnleaf.client_chats import find_place
 from turnleaf.core.dialogue import Event, Prompt, Text, Toolbox, Usage
 from turnleaf.errors import ModelError
@@ -133,6 +133,21 @@ def test_an_answer_comes_in_openais_chunks(
     assert last.choices == []
     assert last.usage is not None
     assert last.usage.total_tokens == 127
+
+
+def test_no_mark_of_what_an_answer_uses_is_sent_or_kept(
+    serve: Serve, openai_client: Client
+) -> None:
+    server = serve(ScriptedModel(turns=[MARKED, MARKED]))
+    completions = openai_client(server).chat.completions
+    whole = completions.create(model="turnleaf", messages=[user("燈？")])
+    assert whole.choices[0].message.content == WITHOUT_MARKS
+    stream = completions.create(model="turnleaf", messages=[user("燈？")], stream=True)
+    pieces = [chunk.choices[0].delta.content or "" for chunk in stream]
+    assert "".join(pieces) == WITHOUT_MARKS
+    assert {text for key in keys(server) for _, text in kept(server, key)} == {
+        "燈？", WITHOUT_MARKS,
+    }  # fmt: skip
 
 
 def test_without_being_asked_a_stream_holds_no_usage_and_it_ends_with_done(serve: Serve) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.faces.slack.conftest import World
-from tests.standins.scripted import learnt
+from tests.standins.scripted import MARKED, WITHOUT_MARKS, learnt
 from tests.standins.slack_api import BOT, SECONDS
 from turnleaf.core.dialogue import Prompt, Silence, Text, Toolbox
 from turnleaf.core.keys import EVERYONE, only
@@ -73,6 +73,13 @@ class BrokenModel(GatedModel):
 
 
 # Being called
+
+
+def test_no_mark_of_what_an_answer_uses_is_seen(world: World) -> None:
+    world.model.turns = [MARKED]
+    ts = world.slack.mention("燈？")
+    assert world.said(ts) == [WITHOUT_MARKS]
+    assert world.history(ts)[-1] == WITHOUT_MARKS
 
 
 def test_a_mention_is_answered_once_in_its_thread_though_slack_tells_of_it_twice(

@@ -579,6 +579,37 @@ def test_what_is_said_of_a_message_comes_back(place: Place) -> None:
     assert store.find_message(ids[-1] + 1) is None
 
 
+def cite(text: str, *facts: object, **more: object) -> NewMessage:
+    shape = {"memories": ["f1", "f2", "f3"], "cited": list(facts), **more}
+    return NewMessage(Message("assistant", text), shaped_by=shape)
+
+
+def test_the_facts_that_answers_rest_on_are_found_on_every_path(place: Place) -> None:
+    store = place.open()
+    assert store.find_cited_facts() == frozenset()
+    first, *_ = store.add_messages(KEY, [Message("user", "Q"), cite("A", "f1"), cite("B")])
+    store.add_messages(KEY, [cite("C", "f2", "f1", NUL="\0\ud800")], after=first)
+    store.add_messages("cli:other", [cite("D", 5, "小明"), cite("E", cited="f3")])
+    assert place.open().find_cited_facts() == {"f1", "f2", "小明"}
+    assert place.open("another").find_cited_facts() == frozenset()
+
+
+def test_an_erased_answer_rests_on_nothing_any_more(place: Place) -> None:
+    store = place.open()
+    store.add_messages(KEY, [Message("user", "Q"), cite("A", *(f"f{n}" for n in range(900)))])
+    store.add_messages("cli:other", [cite("B", "f1")])
+    assert len(store.find_cited_facts()) == 900
+    store.clear(KEY)
+    assert store.find_cited_facts() == {"f1"}
+
+
+@in_a_file_too
+def test_where_nothing_is_kept_of_what_shaped_an_answer_no_fact_is_cited(place: Place) -> None:
+    store = place.open()
+    store.add_exchange(KEY, "Q", "A")
+    assert store.find_cited_facts() == frozenset()
+
+
 def test_what_json_cannot_hold_shapes_nothing(place: Place) -> None:
     store = place.open()
     with pytest.raises(InvalidInput, match="use plain values"):

@@ -1,10 +1,13 @@
+import { useState } from "react";
+import { api, type ModelProvider } from "../api";
 import { useWords, type Words } from "../i18n";
 import { describeModel } from "../models/ModelState";
-import { findLack, listDestinations, listPicks, NO_MODEL, type Pick, shortenName } from "../models/modelChoices";
+import { findLack, getProviderName, listDestinations, listPickable, listPicks, NO_MODEL, type Pick, shortenName } from "../models/modelChoices";
 import { addRecent, getRecent } from "../models/recentModels";
 import type { Models } from "../models/useModels";
 import { buildAddress, go } from "../route";
-import { Icon, Menu, type MenuItem } from "../ui";
+import { Button, Dialog, FieldError, Icon, LinkButton, Menu, type MenuItem, ProblemText, Select, Skeleton } from "../ui";
+import { useLoaded } from "../useLoaded";
 import { putThread, type Thread } from "./threads";
 
 const SETTINGS = `${buildAddress("settings")}?group=model`;
@@ -63,14 +66,96 @@ function ModelMenu({ thread, models, model }: { thread: Thread; models: Models; 
     }),
   );
   const name = nameModel(model, words);
+  const [isListing, setListing] = useState(false);
+  const providers = listPickable(view);
+  const showMore = () => (providers.length ? setListing(true) : go(SETTINGS));
   return (
-    <Menu
-      small
-      label={words.picker(name)}
-      items={[...items, { icon: "settings", label: words.more, onPick: () => go(SETTINGS) }]}
-    >
-      <span className="chat-model-name">{name}</span>
-      <Icon name="chevronDown" />
-    </Menu>
+    <>
+      <Menu
+        small
+        label={words.picker(name)}
+        items={[...items, { icon: "settings", label: words.more, onPick: showMore }]}
+      >
+        <span className="chat-model-name">{name}</span>
+        <Icon name="chevronDown" />
+      </Menu>
+      {isListing && (
+        <MoreModels providers={providers} model={model} onPick={choose} onClose={() => setListing(false)} />
+      )}
+    </>
+  );
+}
+
+interface MoreModelsProps {
+  providers: ModelProvider[];
+  /** The one that answers now. */
+  model: string;
+  onPick: (model: string) => void;
+  onClose: () => void;
+}
+
+/** All models of the providers that have a key: they are asked only when somebody wants to see them. */
+function MoreModels({ providers, model, onPick, onClose }: MoreModelsProps) {
+  const words = useWords();
+  const own = words.models;
+  const current = providers.find(({ name }) => name === getProviderName(model)) ?? providers[0]!;
+  const [provider, setProvider] = useState(current.name);
+  const [wanted, setWanted] = useState("");
+  const { value, problem, isLoading } = useLoaded(
+    (signal) => api.listModels(provider, { url: null, confirm: false }, signal),
+    [provider],
+  );
+  const { label } = providers.find(({ name }) => name === provider)!;
+  const models = value?.models ?? [];
+  const change = (name: string) => {
+    setProvider(name);
+    setWanted("");
+  };
+  const use = () => {
+    onPick(wanted);
+    onClose();
+  };
+  const actions = (
+    <>
+      <Button onClick={onClose}>{words.common.cancel}</Button>
+      <Button tone="primary" disabled={!wanted} onClick={use}>
+        {own.useModel}
+      </Button>
+    </>
+  );
+  return (
+    <Dialog title={own.pickTitle} actions={actions} onClose={onClose}>
+      <div className="chat-more-models">
+        <Select
+          label={own.provider}
+          value={provider}
+          choices={providers.map((one) => ({ value: one.name, label: one.label }))}
+          onChange={change}
+        />
+        {isLoading ? (
+          <>
+            <p role="status">{own.listing(label)}</p>
+            <Skeleton lines={1} />
+          </>
+        ) : problem ? (
+          <FieldError>
+            <ProblemText problem={problem} />
+          </FieldError>
+        ) : (
+          <Select
+            label={own.model}
+            value={wanted}
+            choices={[
+              { value: "", label: own.chooseModel(models.length) },
+              ...models.map((one) => ({ value: one, label: shortenName(one) })),
+            ]}
+            onChange={setWanted}
+          />
+        )}
+        <LinkButton small tone="quiet" icon="settings" href={SETTINGS}>
+          {own.pickSettings}
+        </LinkButton>
+      </div>
+    </Dialog>
   );
 }

@@ -1,4 +1,4 @@
-import { Fragment, type ReactNode, type RefObject, useEffect, useRef } from "react";
+import { Fragment, type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
 import { countDays } from "../calendar";
 import { useFormat, useWords } from "../i18n";
 import { buildAddress, go } from "../route";
@@ -12,11 +12,19 @@ import { useScroll } from "./useScroll";
 
 /** How far from what is seen more is loaded. */
 const NEAR = "900px";
+/** How long an answer stays where screen readers take it from; they have heard of it by then. */
+const ANNOUNCED_MS = 1000;
 
 /** What was said, the newest at the bottom, where one stays unless one scrolls away. */
 export function ThreadView({ thread, welcome }: { thread: Thread; welcome: ReactNode }) {
   const words = useWords().chat;
   const { region, inner, isAway, toBottom } = useScroll(thread);
+  const [announced, setAnnounced] = useState("");
+  useEffect(() => {
+    if (!announced) return;
+    const timer = setTimeout(() => setAnnounced(""), ANNOUNCED_MS);
+    return () => clearTimeout(timer);
+  }, [announced]);
   const toNewest = () => {
     if (thread.hasLater) void openConversation(thread.key, null, true);
     else toBottom();
@@ -30,9 +38,13 @@ export function ThreadView({ thread, welcome }: { thread: Thread; welcome: React
               <p>{words.privateNotice}</p>
             </Notice>
           )}
-          <Inside thread={thread} region={region} welcome={welcome} />
+          <Inside thread={thread} region={region} welcome={welcome} onWhole={setAnnounced} />
         </div>
       </section>
+      {/* Not the answer itself: some screen readers read text that grows again with each piece. */}
+      <p className="visually-hidden" role="status">
+        {announced}
+      </p>
       {(isAway || thread.hasLater) && (
         <IconButton className="chat-newest" tone="plain" icon="chevronDown" label={words.newest} onClick={toNewest} />
       )}
@@ -45,9 +57,10 @@ interface InsideProps {
   region: RefObject<HTMLElement | null>;
   /** What is shown where nothing was said yet. */
   welcome: ReactNode;
+  onWhole: (text: string) => void;
 }
 
-function Inside({ thread, region, welcome }: InsideProps) {
+function Inside({ thread, region, welcome, onWhole }: InsideProps) {
   if (thread.state === "loading") return <Skeleton lines={6} />;
   if (thread.state === "failed")
     return <ProblemNotice problem={thread.problem} onRetry={() => void openConversation(thread.key, null, true)} />;
@@ -67,6 +80,7 @@ function Inside({ thread, region, welcome }: InsideProps) {
             isPrivate={isPrivate}
             isBusy={isBusy}
             isLast={at === turns.length - 1 && !thread.hasLater}
+            onWhole={onWhole}
           />
         </Fragment>
       ))}

@@ -1,4 +1,4 @@
-import { memo, useMemo } from "react";
+import { memo, useEffect, useMemo, useRef } from "react";
 import { isForeign } from "../hits";
 import { useFormat, useWords } from "../i18n";
 import { Button, IconButton, Notice, ProblemText } from "../ui";
@@ -26,6 +26,8 @@ interface TurnViewProps {
   isBusy: boolean;
   /** Nothing was said after it. */
   isLast: boolean;
+  /** An answer that was on its way is whole: this is what it says. */
+  onWhole: (text: string) => void;
 }
 
 /** A message, its answer, and beside it why it is as it is. */
@@ -50,13 +52,19 @@ function hasAnswer({ state, pieces, notes }: Turn): boolean {
 }
 
 function AnswerView(props: TurnViewProps) {
-  const { turn, conversation, isBusy, isLast } = props;
+  const { turn, conversation, isBusy, isLast, onWhole } = props;
   const words = useWords().chat;
+  const text = useRef<HTMLDivElement>(null);
   const said = turn.replied.filter(({ role }) => role === "assistant");
   const foreign = said.find(isForeign);
   const other = said.find(({ versions }) => versions.length > 1);
   const ids = turn.replied.flatMap(({ id }) => id ?? []).join(" ");
   const isGoing = isUnderWay(turn);
+  const wasGoing = useRef(isGoing);
+  useEffect(() => {
+    if (wasGoing.current && !isGoing) onWhole(text.current!.innerText);
+    wasGoing.current = isGoing;
+  }, [isGoing, onWhole]);
   const last = turn.pieces.at(-1);
   const links = useMemo(() => findReferences(turn.shaped), [turn.shaped]);
   const undo = async (change: number) => {
@@ -67,36 +75,37 @@ function AnswerView(props: TurnViewProps) {
   return (
     <div
       className={`chat-answer${isForgotten ? " chat-forgotten" : ""}`}
-      aria-live={turn.model ? "polite" : undefined}
       aria-busy={isGoing}
       data-message={ids || undefined}
       tabIndex={-1}
     >
       <h2 className="visually-hidden">{words.answer}</h2>
       {foreign && <Origin of={foreign} />}
-      {turn.pieces.map((piece, at) =>
-        piece.kind === "tool" ? (
-          <ToolLine key={piece.id} tool={piece} isGoing={isGoing} />
-        ) : (
-          <Markdown key={at} text={piece.text} isGrowing={isGoing && piece === last} links={links} />
-        ),
-      )}
-      {isGoing && last?.kind !== "text" && (
-        <p className="chat-thinking">
-          <span aria-hidden="true" />
-          {words.thinking}
-        </p>
-      )}
-      {turn.notes.map((note) => (
-        <LearnedNote key={`${note.action} ${note.change} ${note.fact.id}`} note={note} onUndo={undo} />
-      ))}
+      <div ref={text} className="chat-answer-text">
+        {turn.pieces.map((piece, at) =>
+          piece.kind === "tool" ? (
+            <ToolLine key={piece.id} tool={piece} isGoing={isGoing} />
+          ) : (
+            <Markdown key={at} text={piece.text} isGrowing={isGoing && piece === last} links={links} />
+          ),
+        )}
+        {isGoing && last?.kind !== "text" && (
+          <p className="chat-thinking">
+            <span aria-hidden="true" />
+            {words.thinking}
+          </p>
+        )}
+        {turn.notes.map((note) => (
+          <LearnedNote key={`${note.action} ${note.change} ${note.fact.id}`} note={note} onUndo={undo} />
+        ))}
+        <Ending {...props} />
+      </div>
       {turn.asksToKeep && isLast && (
         <Button small disabled={isBusy} onClick={() => void say(conversation, false, words.keepSaid, [])}>
           {words.keep}
         </Button>
       )}
       {isForgotten && !turn.asked?.hidden && <Forgotten />}
-      <Ending {...props} />
       {other && <Versions conversation={conversation} of={other} isBusy={isBusy} />}
       {isGoing ? <p className="chat-small" /> : <SmallPrint {...props} />}
     </div>
@@ -170,7 +179,10 @@ function SmallPrint({ turn, conversation, isPrivate, isBusy, isLast }: TurnViewP
         />
       )}
       <Time turn={turn} conversation={conversation} />
-      {parts.length > 0 && <span>{parts.map((part) => ` · ${part}`).join("")}</span>}
+      {parts.length > 0 && <span>·</span>}
+      {parts.map((part, at) => (
+        <span key={part}>{at < parts.length - 1 ? `${part} ·` : part}</span>
+      ))}
     </p>
   );
 }

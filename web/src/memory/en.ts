@@ -65,6 +65,9 @@ export const en = {
     sorting: "Order",
     sortings: { category: "By category", newest: "Newest first", oldest: "Oldest first", text: "A to Z" },
     pinned: "Pinned only",
+    unused: "Never used",
+    unusedMeans:
+      "Facts that no stored answer rests on. Being in a prompt does not count; an answer counts if it says something of the fact, and the model named it or the answer quotes it.",
     shown: (some: string, all: string) => `${some} of ${all}`,
     clear: "Show all",
     nothing: "No fact matches",
@@ -212,6 +215,7 @@ export const en = {
     another: "Import another file",
     review: "Review the facts",
     toChats: "See the conversations",
+    toFacts: "See the memories",
     searchable: "Every word of it can be searched now.",
     byModel: {
       title: "Let a model look for more facts",
@@ -259,7 +263,7 @@ export const en = {
     accepted: (content: string) => `Accepted: ${content}`,
     rejected: (content: string) => `Rejected: ${content}`,
     recentTitle: "Learned recently",
-    recentText: "What was saved without being asked for, and the words it is based on.",
+    recentText: "What was saved from your conversations, and the words it is based on.",
     timeline: {
       week: "This week",
       lastWeek: "Last week",

@@ -65,6 +65,8 @@ export const zhTW: typeof en = {
     sorting: "排序",
     sortings: { category: "依分類", newest: "由新到舊", oldest: "由舊到新", text: "依文字" },
     pinned: "只看釘選的",
+    unused: "從未用過",
+    unusedMeans: "沒有任何保存下來的回答用到的記憶。只是放進提示詞不算；回答裡說到它，而且模型標明用了它，或回答直接引用它，才算用過。",
     shown: (some, all) => `${some} / ${all}`,
     clear: "顯示全部",
     nothing: "沒有符合的記憶",
@@ -224,6 +226,7 @@ export const zhTW: typeof en = {
     another: "匯入另一個檔案",
     review: "確認這些記憶",
     toChats: "查看對話",
+    toFacts: "查看這些記憶",
     searchable: "現在就能搜尋其中的每個字。",
     byModel: {
       title: "讓模型找出更多記憶",
@@ -270,7 +273,7 @@ export const zhTW: typeof en = {
     accepted: (content) => `已接受：${content}`,
     rejected: (content) => `已拒絕：${content}`,
     recentTitle: "最近學到的",
-    recentText: "沒有特別要求就記下的事，以及所根據的原話。",
+    recentText: "從對話裡記下的事，以及所根據的原話。",
     timeline: {
       week: "這週",
       lastWeek: "上週",

@@ -2,7 +2,7 @@ import { type ReactNode, useId, useState } from "react";
 import type { FoundModels as Found, ModelProvider } from "../api";
 import { useWords } from "../i18n";
 import { Badge, Button, Icon, type IconName, Skeleton } from "../ui";
-import { type Choice, listKeyed, shortenName } from "./modelChoices";
+import { type Choice, getProviderName, listKeyed, shortenName } from "./modelChoices";
 import { OutcomeText } from "./OutcomeText";
 import type { Models } from "./useModels";
 import { isSame, type Trial } from "./useTrial";
@@ -45,6 +45,7 @@ function Rows({ models, trial, canChange, onProvider }: FoundModelsProps) {
   const view = models.view!;
   const keyed = listKeyed(view);
   const inUse = models.config?.model ?? null;
+  const current = getProviderName(view.current.name);
   if (!view.found.length && !keyed.length) return <p className="models-none">{words.nothingFound}</p>;
   return (
     <ul className="models-rows">
@@ -57,7 +58,7 @@ function Rows({ models, trial, canChange, onProvider }: FoundModelsProps) {
         />
       ))}
       {keyed.map((provider) => (
-        <KeyedRow key={provider.name} provider={provider} onChoose={canChange ? onProvider : null} />
+        <KeyedRow key={provider.name} provider={provider} isInUse={provider.name === current} onChoose={canChange ? onProvider : null} />
       ))}
     </ul>
   );
@@ -110,11 +111,19 @@ function UseButton({ label, choice, trial }: { label: string; choice: Choice; tr
   );
 }
 
-function KeyedRow({ provider, onChoose }: { provider: ModelProvider; onChoose: ((name: string) => void) | null }) {
+interface KeyedRowProps {
+  provider: ModelProvider;
+  /** One of its models answers now, chosen or not. */
+  isInUse: boolean;
+  onChoose: ((name: string) => void) | null;
+}
+
+function KeyedRow({ provider, isInUse, onChoose }: KeyedRowProps) {
   const words = useWords().models;
   const { name, label, key } = provider;
   return (
     <Row icon="key" label={label} note={words.keys[key!]}>
+      {isInUse && <Badge tone="accent">{words.inUse}</Badge>}
       {onChoose && (
         <Button aria-label={words.showModelsOf(label)} onClick={() => onChoose(name)}>
           {words.showModels}

@@ -80,4 +80,6 @@ export const en = {
   asSet: "as in the settings",
   local: (label: string) => `${label}, this machine`,
   more: "More models…",
+  pickTitle: "A model for this conversation",
+  pickSettings: "Keys and other providers",
 };

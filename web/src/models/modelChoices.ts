@@ -92,6 +92,11 @@ export function listPicks(view: ModelsView, recent: string[]): Pick[] {
   return [...names].filter((model) => mayPick(model, view)).map((model) => describe(model, view));
 }
 
+/** Return the providers whose models a conversation may be answered by, once they were asked for a list of them. */
+export function listPickable(view: ModelsView): ModelProvider[] {
+  return listKeyed(view).filter(({ name }) => mayPick(name, view));
+}
+
 /** Whether words go to nobody else by it, or whoever decides about that picks it. */
 function mayPick(model: string, { operator, current }: ModelsView): boolean {
   return operator || model === NO_MODEL || getProviderName(model) === getProviderName(current.name);

@@ -79,4 +79,6 @@ export const zhTW: typeof en = {
   asSet: "依照設定",
   local: (label) => `${label}，這台電腦`,
   more: "更多模型…",
+  pickTitle: "這段對話的模型",
+  pickSettings: "金鑰與其他供應商",
 };

@@ -29,10 +29,12 @@ describe("a filter leaves", () => {
     [{ age: "today" }, ["lamp", "tea"]],
     [{ age: "week" }, ["lamp", "tea", "week"]],
     [{ isPinned: true }, ["tea"]],
+    [{ isUnused: true }, ["lamp", "old", "week"]],
+    [{ isUnused: true, isPinned: true }, []],
     [{ text: "lamp", origin: "user" }, ["lamp"]],
   ])("%o", (part, left) => {
     const filter = { ...EVERYTHING, ...part };
-    expect(filterFacts(FACTS, filter, NOW).map((fact) => fact.id)).toEqual(left);
+    expect(filterFacts(FACTS, filter, NOW, new Set(["tea", "gone"])).map((fact) => fact.id)).toEqual(left);
     expect(isFiltering(filter)).toBe(Object.keys(part).length > 0);
   });
 });

@@ -124,6 +124,7 @@ def serve(
                 _greet(assistant, address, token, place, link if sessions else None)
                 if opens:
                     _open_page(link)
+                threading.Thread(target=assistant.warm_up, daemon=True).start()
 
             app = guard_app(make_app(assistant), access, limits)
             Server(app, listener, limits=limits, ready=ready).serve_forever()

@@ -42,7 +42,7 @@ changes_router = APIRouter(prefix="/api/memory", tags=["changes"], dependencies=
 FORMATS: dict[str, Format] = {".json": jsonfacts, ".md": markdown}
 MOST_CHANGES = 500
 MOST_AT_ONCE = 10_000
-LEARNED = "learnt"
+FROM_CONVERSATIONS = ("learnt", "request")
 Id = Annotated[str, Path(alias="id", examples=["k7m2q9x4vd"])]
 
 
@@ -56,9 +56,12 @@ class Capacity(JsonModel):
 
 
 class FactList(JsonModel):
-    """FactList, and how much of the memory is used by all of them."""
+    """The facts, which of them answers rest on, and how much of the memory is used by all."""
 
     facts: list[FactView]
+    used: list[str] = Field(
+        description="The IDs of those that a stored answer rests on.", examples=[["k7m2q9x4vd"]]
+    )
     capacity: Capacity
 
 
@@ -134,8 +137,12 @@ def get_facts(
 ) -> FactList:
     """Return the facts in the file's order, and how much room is left."""
     known = read_facts(assistant)
+    listed = [one for one in known if category is None or (one.category or "") == category]
+    conversations = assistant.conversations
+    cited = conversations.find_cited_facts() if conversations.exists() else frozenset[str]()
     return FactList(
-        facts=[one for one in known if category is None or (one.category or "") == category],
+        facts=listed,
+        used=[one.id for one in listed if one.id in cited],
         capacity=measure_capacity(assistant, [one.content for one in known]),
     )
 
@@ -349,7 +356,8 @@ def get_changes(
         int | None, Query(ge=1, description="Only changes before this number.")
     ] = None,
     learnt: Annotated[
-        bool, Query(description="Only facts learned from conversations, with their quotes.")
+        bool,
+        Query(description="Only what was learned from conversations, asked for or not."),
     ] = False,
 ) -> ChangeList:
     """Return changes, newest first; the next page is `before` the last number."""
@@ -357,7 +365,8 @@ def get_changes(
     wanted = [
         change
         for change in reversed(history)
-        if (before is None or change.n < before) and (not learnt or change.origin == LEARNED)
+        if (before is None or change.n < before)
+        and (not learnt or change.origin in FROM_CONVERSATIONS)
     ]
     return ChangeList(changes=_list_changes(wanted[:limit], history), more=len(wanted) > limit)
 

@@ -23,6 +23,7 @@ from turnleaf.core.messages import (
     StoredMessage,
     TreeNode,
     from_json,
+    list_cited,
     make_title,
     to_json,
     trust_by_role,
@@ -411,6 +412,13 @@ class MemoryConversations(Keeper):
         kept = [one for tree in trees for one in tree.messages.values()]
         oldest = min((one.said_at for one in kept), default=None)
         return StoredFigures(sum(one.size for one in kept), len(trees), len(kept), oldest)
+
+    @in_one_step
+    def find_cited_facts(self) -> frozenset[str]:
+        """Return the ids of all facts that a stored answer rests on."""
+        trees = self._forest.trees.values()
+        kept = (one for tree in trees for one in tree.messages.values())
+        return frozenset(cited for one in kept for cited in list_cited(one.shaped_by))
 
     @in_one_step
     def changes_since(self, cursor: Cursor | None, limit: int = 1000) -> Feed:

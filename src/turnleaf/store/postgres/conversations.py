@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from heapq import merge
@@ -541,6 +542,12 @@ class PostgresConversations(SqlStore):
         )
         ((conversations,),) = self.rows("SELECT count(*) FROM turnleaf.conversations")
         return StoredFigures(size, conversations, count, oldest)
+
+    @in_one_step
+    def find_cited_facts(self) -> frozenset[str]:
+        """Return the ids of all facts that a stored answer rests on."""
+        rows = self.rows("SELECT DISTINCT cited FROM turnleaf.messages WHERE cited IS NOT NULL")
+        return frozenset(one for (cited,) in rows for one in json.loads(cited))
 
     @in_one_step
     def changes_since(self, cursor: Cursor | None, limit: int = 1000) -> Feed:

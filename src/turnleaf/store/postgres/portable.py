@@ -60,7 +60,7 @@ FROM turnleaf.messages WHERE id > %s ORDER BY id LIMIT %s
 """
 _COLUMNS = {
     "id": "bigint", "key": "text", "parent": "bigint", "body": "text", "said_at": "timestamptz",
-    "status": "text", "trust": "text", "source": "text", "shaped_by": "text",
+    "status": "text", "trust": "text", "source": "text", "shaped_by": "text", "cited": "text",
     "is_shown": "boolean", "is_resumed": "boolean", "is_hidden": "boolean", "role": "text",
     "change": "bigint",
 }  # fmt: skip
@@ -172,9 +172,10 @@ def _write_message(one: MessageImage, change: int) -> tuple[object, ...]:
     source = None if one.source is None else trees.to_column(one.source)
     shaped_by = None if one.shaped_by is None else dumps(dict(one.shaped_by))
     body = dumps(messages.to_json(one.message))
+    cited = trees.list_citations(one.shaped_by)
     return (
         one.id, one.key, one.parent, body, one.said_at, one.status, one.trust, source, shaped_by,
-        one.is_shown, one.is_resumed, bool(one.reasons), one.message.role, change,
+        cited, one.is_shown, one.is_resumed, bool(one.reasons), one.message.role, change,
     )  # fmt: skip
 
 

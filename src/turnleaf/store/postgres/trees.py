@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from turnleaf.core import messages
 from turnleaf.core.jsontext import dumps, to_text
-from turnleaf.core.messages import StoredMessage, make_title
+from turnleaf.core.messages import StoredMessage, list_cited, make_title
 from turnleaf.store.windows import PathRow
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from turnleaf.core.messages import Message, NewMessage
@@ -23,7 +23,7 @@ QUESTIONS = 20
 _COLUMNS = {
     "id": "bigint", "key": "text", "parent": "bigint", "is_resumed": "boolean", "role": "text",
     "said_at": "timestamptz", "body": "text", "status": "text", "trust": "text", "source": "text",
-    "shaped_by": "text", "change": "bigint",
+    "shaped_by": "text", "cited": "text", "change": "bigint",
 }  # fmt: skip
 _STORED = "id, body, status, trust, source, parent, is_hidden, shaped_by"
 _PATH = """
@@ -78,6 +78,7 @@ class MessageRow(NamedTuple):
     trust: str
     source: str | None
     shaped_by: str | None
+    cited: str | None
 
     @property
     def identity(self) -> tuple[str, str, datetime]:
@@ -94,7 +95,14 @@ def make_row(new: NewMessage, message: Message, trust: str) -> MessageRow:
     said_at = stored.timestamp or message.timestamp
     if said_at is None:  # pragma: no cover - whoever calls this has set it
         raise ValueError(new)
-    return MessageRow(stored, said_at, body, new.status, trust, source, shaped_by)
+    cited = list_citations(new.shaped_by)
+    return MessageRow(stored, said_at, body, new.status, trust, source, shaped_by, cited)
+
+
+def list_citations(shaped_by: Mapping[str, Any] | None) -> str | None:
+    """Return the column of the facts that an answer rests on; None where there are none."""
+    cited = list_cited(shaped_by)
+    return dumps(cited) if cited else None
 
 
 def to_column(text: str) -> str:

@@ -23,7 +23,6 @@ export function FactFilters({ facts, shown, filter, onChange, text }: FactFilter
   const words = useWords();
   const own = words.memory.filters;
   const format = useFormat();
-  const id = useId();
   const change = (part: Partial<FactFilter>) => onChange({ ...filter, ...part });
   const categories = [...new Set(facts.map((fact) => fact.category ?? ""))];
   const origins = [...new Set(facts.map((fact) => fact.origin || "hand"))];
@@ -84,15 +83,13 @@ export function FactFilters({ facts, shown, filter, onChange, text }: FactFilter
           choices={SORTINGS.map((value) => ({ value, label: own.sortings[value] }))}
           onChange={(sorting) => change({ sorting })}
         />
-        <label className="fact-pinned-only" htmlFor={id}>
-          <input
-            id={id}
-            type="checkbox"
-            checked={filter.isPinned}
-            onChange={(event) => change({ isPinned: event.target.checked })}
-          />
-          {own.pinned}
-        </label>
+        <Check label={own.pinned} checked={filter.isPinned} onChange={(isPinned) => change({ isPinned })} />
+        <Check
+          label={own.unused}
+          title={own.unusedMeans}
+          checked={filter.isUnused}
+          onChange={(isUnused) => change({ isUnused })}
+        />
       </div>
       <p role="status" className="fact-filters-shown">
         {isOn && own.shown(format.number(shown), format.number(facts.length))}
@@ -103,5 +100,35 @@ export function FactFilters({ facts, shown, filter, onChange, text }: FactFilter
         </Button>
       )}
     </div>
+  );
+}
+
+interface CheckProps {
+  label: string;
+  /** What it means, more exactly. */
+  title?: string;
+  checked: boolean;
+  onChange: (isChecked: boolean) => void;
+}
+
+function Check({ label, title, checked, onChange }: CheckProps) {
+  const id = useId();
+  const hint = useId();
+  return (
+    <span className="fact-check" title={title}>
+      <input
+        id={id}
+        type="checkbox"
+        aria-describedby={title && hint}
+        checked={checked}
+        onChange={(event) => onChange(event.target.checked)}
+      />
+      <label htmlFor={id}>{label}</label>
+      {title && (
+        <span id={hint} className="visually-hidden">
+          {title}
+        </span>
+      )}
+    </span>
   );
 }

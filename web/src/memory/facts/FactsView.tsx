@@ -15,6 +15,8 @@ import { SearchResults } from "./SearchResults";
 
 interface Facts {
   facts: Fact[];
+  /** The ids of those that an answer rests on. */
+  used: string[];
   capacity: Capacity;
 }
 
@@ -68,6 +70,7 @@ function FactsOrNothing({ loaded, list }: { loaded: Loaded<Facts>; list: RefObje
         <FilteredFacts
           list={list}
           facts={value.facts}
+          used={value.used}
           onChanged={reload}
           onRemoved={(id) => set({ ...value, facts: value.facts.filter((fact) => fact.id !== id) })}
         />
@@ -81,6 +84,7 @@ function FactsOrNothing({ loaded, list }: { loaded: Loaded<Facts>; list: RefObje
 interface FilteredFactsProps {
   list: RefObject<FactListHandle | null>;
   facts: Fact[];
+  used: string[];
   onChanged: () => void;
   onRemoved: (id: string) => void;
 }
@@ -90,12 +94,13 @@ const NONE: ReadonlySet<string> = new Set();
 const MANY = 8;
 
 /** The list, what narrows it, and what can be done with several facts of it. */
-function FilteredFacts({ list, facts, onChanged, onRemoved }: FilteredFactsProps) {
+function FilteredFacts({ list, facts, used, onChanged, onRemoved }: FilteredFactsProps) {
   const words = useWords().memory.filters;
   const text = useRef<HTMLInputElement>(null);
   const [filter, setFilter] = useState(EVERYTHING);
   const [selected, setSelected] = useState(NONE);
-  const shown = useMemo(() => filterFacts(facts, filter, new Date()), [facts, filter]);
+  const usedIds = useMemo(() => new Set(used), [used]);
+  const shown = useMemo(() => filterFacts(facts, filter, new Date(), usedIds), [facts, filter, usedIds]);
   useFindKey(text);
   return (
     <>

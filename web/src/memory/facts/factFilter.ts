@@ -14,6 +14,8 @@ export interface FactFilter {
   origin: string | null;
   age: Age;
   isPinned: boolean;
+  /** Only facts that no answer rests on. */
+  isUnused: boolean;
   sorting: Sorting;
 }
 
@@ -23,6 +25,7 @@ export const EVERYTHING: FactFilter = {
   origin: null,
   age: "any",
   isPinned: false,
+  isUnused: false,
   sorting: "category",
 };
 
@@ -35,14 +38,15 @@ export function isFiltering(filter: FactFilter): boolean {
   );
 }
 
-/** Return the facts that a filter leaves; every word of its text has to be in a fact. */
-export function filterFacts(facts: Fact[], filter: FactFilter, now: Date): Fact[] {
+/** Return the facts that a filter leaves; every word of its text has to be in a fact. `used` has the ids that answers rest on. */
+export function filterFacts(facts: Fact[], filter: FactFilter, now: Date, used: ReadonlySet<string>): Fact[] {
   const words = filter.text.toLocaleLowerCase().split(/\s+/).filter(Boolean);
   const since = findStart(filter.age, now);
   return facts.filter((fact) => {
     if (filter.category !== null && (fact.category ?? "") !== filter.category) return false;
     if (filter.origin !== null && (fact.origin || "hand") !== filter.origin) return false;
     if (filter.isPinned && !fact.pinned) return false;
+    if (filter.isUnused && used.has(fact.id)) return false;
     if (since && new Date(fact.updatedAt) < since) return false;
     if (!words.length) return true;
     const text = fact.content.toLocaleLowerCase();

@@ -214,6 +214,11 @@ function Done({ of, isNews, onAnother }: Omit<OutcomeProps, "act">) {
             {words.review}
           </LinkButton>
         )}
+        {of.imported.memories > 0 && (
+          <LinkButton icon="leaf" href={buildAddress("memory")}>
+            {words.toFacts}
+          </LinkButton>
+        )}
         {of.imported.conversations > 0 && (
           <LinkButton icon="chat" href={buildAddress("chat")}>
             {words.toChats}

@@ -191,6 +191,10 @@ class DatabaseShelf:
         """Count conversations and messages; find when the oldest message was said."""
         return self._database.read(reading.read_figures)
 
+    def find_cited_facts(self) -> frozenset[str]:
+        """Return the ids of all facts that a stored answer rests on."""
+        return self._database.read(reading.read_cited)
+
     def close(self) -> None:
         """Close the database; the next call opens it again."""
         self._database.close()

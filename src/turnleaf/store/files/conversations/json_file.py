@@ -162,6 +162,10 @@ class JsonShelf:
         oldest = min((one.timestamp for one in said if one.timestamp), default=None)
         return len(records), len(said), oldest
 
+    def find_cited_facts(self) -> frozenset[str]:
+        """Return nothing: what an answer rests on is not kept here."""
+        return frozenset()
+
     def close(self) -> None:
         """Nothing is open."""
 

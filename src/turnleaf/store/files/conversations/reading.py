@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +14,20 @@ from turnleaf.core.messages import (
     Feed,
     FeedMessage,
     StoredMessage,
+    list_cited,
     many_as_stored,
     trust_by_role,
 )
 from turnleaf.core.times import from_iso
-from turnleaf.store.files.conversations.schema import MORE, PLAIN, Row, decode, read_message, select
+from turnleaf.store.files.conversations.schema import (
+    CITED,
+    MORE,
+    PLAIN,
+    Row,
+    decode,
+    read_message,
+    select,
+)
 from turnleaf.store.windows import PathRow, collect_window, stop_at_silence
 
 if TYPE_CHECKING:
@@ -280,6 +290,16 @@ def read_figures(database: Connection) -> tuple[int, int, datetime | None]:
     )
     messages: int = database.execute("SELECT count(*) FROM messages").get
     return conversations, messages, _read_time(oldest) if oldest else None
+
+
+def read_cited(database: Connection) -> frozenset[str]:
+    """Return the ids of the facts that answers rest on, from their index alone."""
+    query = f"SELECT DISTINCT {CITED} FROM messages WHERE {CITED} < '[]'"  # noqa: S608
+    found = set[str]()
+    for (cited,) in select(database, query):
+        with suppress(TypeError, ValueError):
+            found.update(list_cited({"cited": json.loads(cited)}))
+    return frozenset(found)
 
 
 def _read_time(data: bytes | None) -> datetime:

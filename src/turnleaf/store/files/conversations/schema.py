@@ -25,10 +25,14 @@ if TYPE_CHECKING:
     from turnleaf.core.messages import Message
     from turnleaf.store.files.databases import Connection
 
+# What an answer rests on, as a JSON list: below '[]' if there is something in it. Its index has
+# all that a reader wants, so that no message is read for it.
+CITED = "CASE WHEN json_valid(shaped_by) THEN json_extract(shaped_by, '$.cited') END"
+
 # AUTOINCREMENT, because the index follows messages by numbers that must never come again. What may
 # be said of a message later is a flag that is NULL or 1, neither of which takes room in its row, or
 # a text as long as the one that it replaces.
-SCHEMA = """
+SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS conversations (
     id INTEGER PRIMARY KEY,
     key TEXT NOT NULL UNIQUE,
@@ -62,6 +66,7 @@ CREATE TABLE IF NOT EXISTS messages (
 );
 CREATE INDEX IF NOT EXISTS messages_by_conversation ON messages (conversation, is_shown);
 CREATE INDEX IF NOT EXISTS versions ON messages (conversation, parent) WHERE is_version;
+CREATE INDEX IF NOT EXISTS citing ON messages ({CITED}) WHERE {CITED} < '[]';
 CREATE TABLE IF NOT EXISTS alterations (
     n INTEGER PRIMARY KEY AUTOINCREMENT,
     message INTEGER NOT NULL UNIQUE ON CONFLICT REPLACE

@@ -271,6 +271,11 @@ class ConversationStore:
         self._look()
         return StoredFigures(measure(self.location), *self._shelf.figures())
 
+    def find_cited_facts(self) -> frozenset[str]:
+        """Return the ids of all facts that a stored answer rests on."""
+        self._look()
+        return self._shelf.find_cited_facts()
+
     @property
     def keeps_everything(self) -> bool:
         """Whether every message is kept."""
