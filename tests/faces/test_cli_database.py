@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from tests.faces.conftest import Cli
-from tests.postgres import OWNER, empty_database
+from tests.postgres import OWNER, empty_database, make_admin, run, share_server
 from turnleaf import Assistant
 from turnleaf.llm.recall import RecallModel
 
@@ -108,3 +110,42 @@ def test_no_command_says_a_password_also_where_the_database_refuses(
     monkeypatch.setenv("TURNLEAF_DATA_DIR", address)
     monkeypatch.setenv("PGPASSWORD", SECRET)
     assert SECRET not in cli("doctor").out
+
+
+def test_doctor_says_what_is_missing_in_a_database_and_the_statement_that_mends_it(
+    cli: Cli, address: str
+) -> None:
+    admin = make_admin(address)
+    for statement in (
+        "ALTER TABLE turnleaf.notes DISABLE ROW LEVEL SECURITY",
+        "DROP POLICY own_space ON turnleaf.books",
+        "REVOKE DELETE ON turnleaf.records FROM turnleaf_server",
+    ):
+        admin(statement)
+    wrong = cli("--data-dir", address, "doctor", "--json")
+    assert wrong.code == 1
+    told = [one["message"] for one in wrong.json["problems"] if "run as the role" in one["message"]]
+    assert len(told) == 3
+    for message in told:
+        admin(message.partition("owns the tables: ")[2])
+    assert cli("--data-dir", address, "doctor").code == 0
+    assert cli("--data-dir", address, "remember", LAMP).code == 0
+
+
+def test_a_dump_is_restored_into_a_fresh_database(cli: Cli, address: str) -> None:
+    cli("--data-dir", address, "remember", LAMP)
+    cli("--data-dir", address, "--space", "anna", "remember", "tea")
+    server = share_server()
+    name = f"restored_{os.getpid()}"
+    admin = make_admin(server.address("postgres"))
+    admin(f"CREATE DATABASE {name} OWNER {OWNER}")
+    source = address.replace("turnleaf_server@", "postgres@")
+    dump = str(server.folder / f"{name}.dump")
+    run("pg_dump", "--format=custom", f"--file={dump}", source, folder=server.folder)
+    run("pg_restore", f"--dbname={server.address(name, 'postgres')}", dump, folder=server.folder)
+    restored = server.address(name)
+    assert cli("--data-dir", restored, "doctor").code == 0
+    assert LAMP in cli("--data-dir", restored, "memories").out
+    assert LAMP in cli("--data-dir", restored, "search", "小明").out
+    assert "tea" in cli("--data-dir", restored, "--space", "anna", "memories").out
+    assert cli("--data-dir", restored, "undo").code == 0

@@ -41,6 +41,38 @@ _ROLE = """
 SELECT rolsuper, rolbypassrls, pg_has_role(current_user, nspowner, 'MEMBER')
 FROM pg_roles LEFT JOIN pg_namespace ON nspname = 'turnleaf' WHERE rolname = current_user
 """
+# What a restore or a hand may have left out, each with the statement that puts it right.
+_MISSING = """
+SELECT format('row-level security is off for turnleaf.%I', relname),
+    format('ALTER TABLE turnleaf.%I ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', relname)
+FROM ours WHERE is_of_spaces AND NOT (relrowsecurity AND relforcerowsecurity)
+UNION ALL
+SELECT format('turnleaf.%I has no policy', relname), format(
+    'CREATE POLICY own_space ON turnleaf.%I '
+    'USING (space = current_setting(''turnleaf.space'', true))', relname)
+FROM ours WHERE is_of_spaces AND NOT EXISTS (SELECT FROM pg_policy WHERE polrelid = ours.oid)
+UNION ALL
+SELECT format('%I may not use turnleaf.%I', current_user, relname),
+    format('GRANT SELECT, INSERT, UPDATE, DELETE ON turnleaf.%I TO %I', relname, current_user)
+FROM ours WHERE relname <> 'migrations' AND NOT (
+    has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')
+    AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE'))
+UNION ALL
+SELECT format('the index turnleaf.%I is not valid', one.relname),
+    format('REINDEX INDEX turnleaf.%I', one.relname)
+FROM ours JOIN pg_index ON indrelid = ours.oid JOIN pg_class one ON one.oid = indexrelid
+WHERE NOT indisvalid
+ORDER BY 1
+"""
+_OURS = """
+WITH ours AS (
+    SELECT oid, relname, relrowsecurity, relforcerowsecurity, EXISTS (
+        SELECT FROM pg_attribute WHERE attrelid = pg_class.oid AND attname = 'space'
+    ) AS is_of_spaces
+    FROM pg_class WHERE relnamespace = 'turnleaf'::regnamespace AND relkind IN ('r', 'p')
+)
+"""
+FIND_MISSING = f"{_OURS}{_MISSING}"
 
 
 @dataclass(frozen=True, slots=True)

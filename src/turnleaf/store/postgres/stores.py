@@ -24,7 +24,7 @@ from turnleaf.store.postgres.conversations import PostgresConversations
 from turnleaf.store.postgres.daily import PostgresDaily
 from turnleaf.store.postgres.database import share_database
 from turnleaf.store.postgres.lessons import LoadedLessons
-from turnleaf.store.postgres.migrating import check_database
+from turnleaf.store.postgres.migrating import FIND_MISSING, check_database
 from turnleaf.store.postgres.passages import PostgresPassages
 from turnleaf.store.postgres.place import PostgresPlace, name_registration
 from turnleaf.store.postgres.portable import PostgresPortableSpace
@@ -193,9 +193,20 @@ class PostgresStores(contracts.Stores):
             message = "nobody checks that the database is the right one; set sslmode=verify-full"
             parts.append(Diagnosis("warning", message))
         try:
+            parts += self._find_missing()
             return Examination.join([Examination.of(parts), *self._examine_all()])
         except TurnleafError as error:
             return Examination.of([*parts, Diagnosis("error", str(error))])
+
+    @in_one_step
+    def _find_missing(self) -> list[Part]:
+        """Return what is missing in the database, with the statement that mends it."""
+        # Without parameters, so that the signs of percent stay as they are.
+        rows = self.place.step.connection.execute(FIND_MISSING).fetchall()
+        return [
+            Diagnosis("error", f"{problem}; run as the role that owns the tables: {statement}")
+            for problem, statement in rows
+        ]
 
     @in_one_step
     def _examine_all(self) -> list[Examination]:
