@@ -230,6 +230,13 @@ def test_a_question_that_was_found_is_shown_with_its_answer(
     assert texts[:2] == [text for _, text in said]
 
 
+def test_a_greeting_or_thanks_is_in_no_prompt(
+    conversations: ConversationStore, searched: Index, daily: DailyLog
+) -> None:
+    keep(conversations, "cli:talk", [("user", "Good morning!")])
+    assert context("When do I get up in the morning?", searched, daily) == ()
+
+
 @pytest.mark.parametrize("text", ["hello", "Thanks a lot!", "謝謝你", "What is quantum physics?"])
 def test_nothing_is_found_for_small_talk_and_what_nobody_spoke_of(
     searched: Index, daily: DailyLog, text: str

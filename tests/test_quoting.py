@@ -114,6 +114,11 @@ def test_neither_questions_nor_earlier_answers_are_quoted(assistant: Assistant) 
     assert "- -" not in told
 
 
+def test_a_question_of_stop_words_alone_is_answered(assistant: Assistant) -> None:
+    assistant.reply("cli:tea", "Remember that I like oolong tea")
+    assert "oolong tea" in assistant.reply("cli:later", "What do I like?").text
+
+
 def test_each_quote_has_a_reference_to_its_place(assistant: Assistant) -> None:
     told = assistant.reply("cli:reference", "how much medicine does the dog get").text
     (hit,) = assistant.preview("cli:new", "how much medicine does the dog get").prompt.found

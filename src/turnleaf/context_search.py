@@ -105,13 +105,14 @@ class _ContextSearch:
     def _search(self, question: str, span: DateRange | None) -> list[Hit]:
         """Return all that may fit, best first; whether it is enough is decided with all of it.
 
-        Older facts are found by whoever looks for them, and are in no prompt.
+        Older facts are found by whoever looks for them, and are in no prompt. A greeting or a
+        "thanks" answers nothing, however near its meaning is.
         """
         since, until = (span.first, span.last) if span else (None, None)
         hits = self.index.search(
             question, PROMPT_LIMIT, since=since, until=until, floor=False, reader=self.reader
         )
-        return [hit for hit in hits if hit.source != "older"]
+        return [hit for hit in hits if hit.source != "older" and not _is_chatter(hit)]
 
     def _with_answers(self, question: str, hits: Iterable[Hit]) -> Iterator[Hit]:
         """Return the hits; a question with the answer after it, or not at all if that is none.
@@ -166,6 +167,10 @@ def find_context(
         first, last = text.strip().partition("\n")[0], text.strip().rpartition("\n")[2]
         lines = (last[-LINE_CHARS:], first[:LINE_CHARS])
     return tuple(next(filter(None, map(search.find, lines)), ()))
+
+
+def _is_chatter(hit: Hit) -> bool:
+    return hit.source == "conversations" and is_small_talk(hit.text)
 
 
 def _only_asks(hit: Hit) -> bool:

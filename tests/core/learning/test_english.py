@@ -69,6 +69,17 @@ STATED = [
         [("name", "colleague", "Priya"), ("diet", "colleague", "vegetarian")],
     ),
     ("mum's called Rosa", [("name", "mother", "Rosa")]),
+    (
+        "My daughter May is seven, severely allergic to peanuts",
+        [
+            ("name", "daughter", "May"),
+            ("age", "daughter", "seven"),
+            ("allergy", "daughter", "peanuts"),
+        ],
+    ),
+    ("My son is five and allergic to milk", [("age", "son", "five"), ("allergy", "son", "milk")]),
+    ("My dog is old, allergic to chicken", [("allergy", "dog", "chicken")]),
+    ("I'm 30, allergic to peanuts", [("age", "", "30"), ("allergy", "", "peanuts")]),
     ("my address is 12 Baker Street, London", [("address", "", "12 Baker Street, London")]),
     ("I live at 4 Elm Road", [("address", "", "4 Elm Road")]),
     ("I live in Taipei", [("home", "", "Taipei")]),

@@ -1,6 +1,7 @@
 import { memo, useEffect, useMemo, useRef } from "react";
 import { isForeign } from "../hits";
 import { useFormat, useWords } from "../i18n";
+import { NO_MODEL } from "../models/modelChoices";
 import { Button, IconButton, Notice, ProblemText } from "../ui";
 import { CopyButton } from "../ui/CopyButton";
 import { Markdown } from "../ui/Markdown";
@@ -155,14 +156,14 @@ function Failure({ turn }: { turn: Turn }) {
 }
 
 function SmallPrint({ turn, conversation, isPrivate, isBusy, isLast }: TurnViewProps) {
-  const words = useWords().chat;
+  const { chat: words, models } = useWords();
   const format = useFormat();
   const { usage } = turn;
   const answer = getAnswer(turn);
   if (!answer) return null;
   const used = usage && usage.inputTokens + usage.outputTokens;
   const parts = [
-    turn.model,
+    turn.model === NO_MODEL ? models.noModel : turn.model,
     usage && words.usage(format.number(usage.inputTokens), format.number(usage.outputTokens)),
     used && usage.contextWindow && words.context(format.percent(used / usage.contextWindow)),
   ].filter(Boolean);

@@ -4,7 +4,7 @@ import { useFormat, useWords, type Words } from "../i18n";
 import { Button, Icon, type IconName } from "../ui";
 import { MessageLink } from "./MessageLink";
 import { PromptDialog } from "./PromptDialog";
-import { type Shaped, type Source, splitSources } from "./sources";
+import { explainUncited, type Shaped, type Source, splitSources } from "./sources";
 import type { Turn, UsedHit } from "./turns";
 import { UsedFactView } from "./UsedFactView";
 
@@ -14,6 +14,8 @@ const ICONS: Record<UsedHit["source"], IconName> = {
   daily: "calendar",
   conversations: "chat",
 };
+
+const LEAST_SCORE = 0.005;
 
 interface WhyAnswerProps {
   turn: Turn;
@@ -26,8 +28,9 @@ export function WhyAnswer({ turn, shaped, isPrivate }: WhyAnswerProps) {
   const words = useWords().chat;
   const id = useId();
   const [isOpen, setOpen] = useState(false);
-  const { cited, others } = useMemo(() => splitSources(shaped), [shaped]);
-  const isMarked = turn.state !== "done" || cited.length > 0;
+  const split = useMemo(() => splitSources(shaped), [shaped]);
+  const { cited, others } = split;
+  const uncited = explainUncited(split, turn);
   const none = isPrivate ? words.privateUsed : words.nothingUsed;
   return (
     <div role="group" className={`chat-shaped${isOpen ? " chat-shaped-open" : ""}`} aria-label={words.why}>
@@ -44,10 +47,9 @@ export function WhyAnswer({ turn, shaped, isPrivate }: WhyAnswerProps) {
       </button>
       <div id={id} className="chat-shaped-body">
         <h3>{words.why}</h3>
-        {!cited.length && !others.length && <p className="chat-none">{none}</p>}
+        {uncited && <p className="chat-none">{uncited === "nothing" ? none : words.notMarked}</p>}
         {cited.length > 0 && <p className="chat-shaped-head">{words.used}</p>}
         <Sources sources={cited} />
-        {!isMarked && others.length > 0 && <p className="chat-none">{words.notMarked}</p>}
         <Others sources={others} isAlone={!cited.length} />
         {shaped.leftOut.map((text) => (
           <p key={text} className="chat-left-out" lang="en">
@@ -134,7 +136,8 @@ function nameHit({ source, line, file, time }: UsedHit, words: Words["chat"]): s
 function Score({ hit }: { hit: UsedHit }) {
   const words = useWords().hits;
   const format = useFormat();
-  if (typeof hit.score !== "number") return null;
+  // What was found by the words around it may fit by less than half a percent: no figure helps then.
+  if (typeof hit.score !== "number" || hit.score < LEAST_SCORE) return null;
   const score = format.percent(Math.min(hit.score, 1));
   const why = describeScore(hit, words, format);
   const by = [(hit.bm25 ?? 0) > 0 && words.byWords, (hit.vector ?? 0) > 0 && words.byMeaning];

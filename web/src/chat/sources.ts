@@ -1,7 +1,8 @@
 /** What an answer rests on, and what else was in its prompt. */
 
 import type { Cited } from "../api";
-import type { UsedFact, UsedHit } from "./turns";
+import { NO_MODEL } from "../models/modelChoices";
+import type { Turn, UsedFact, UsedHit } from "./turns";
 
 export interface Shaped {
   facts: UsedFact[];
@@ -28,4 +29,16 @@ export function splitSources({ facts, hits }: Shaped): { cited: Source[]; others
   ];
   const isCited = (one: Source) => Boolean(one.kind === "fact" ? one.fact.cited : one.hit.cited);
   return { cited: all.filter(isCited), others: all.filter((one) => !isCited(one)) };
+}
+
+/** Return why no source is shown as used: there was none, or a model did not mark what it used. */
+export function explainUncited(
+  { cited, others }: { cited: Source[]; others: Source[] },
+  { state, model }: Pick<Turn, "state" | "model">,
+): "nothing" | "notMarked" | null {
+  if (cited.length) return null;
+  if (!others.length) return "nothing";
+  if (state !== "done") return null;
+  // Without a model the answer names all that it quotes, so what is not named was not used.
+  return model === NO_MODEL ? "nothing" : "notMarked";
 }

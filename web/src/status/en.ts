@@ -85,6 +85,8 @@ export const en = {
     "search index": "Search index",
     settings: "Settings",
     learning: "Waiting for extraction",
+    pending: "Pending review",
+    records: "Records of other programs",
   } as Record<string, string>,
   forPrograms: "For programs",
   api: "Everything on this page is also available over HTTP, and any OpenAI client can use this memory.",

@@ -99,6 +99,8 @@ export const zhTW: typeof en = {
     "search index": "搜尋索引",
     settings: "設定",
     learning: "等待學習",
+    pending: "待確認",
+    records: "其他程式的資料",
   },
   forPrograms: "給程式使用",
   api: "這個頁面的每一項功能都能透過 HTTP 使用；任何 OpenAI 用戶端指到這裡，也能用同一份記憶。",

@@ -3,7 +3,7 @@ import type { Preview } from "../../src/api";
 import { countBytes, readFiles, Refusal } from "../../src/chat/documents";
 import { getTitle, groupByAge } from "../../src/chat/pastConversations";
 import { splitPrompt } from "../../src/chat/promptParts";
-import { markCited, splitSources } from "../../src/chat/sources";
+import { explainUncited, markCited, splitSources } from "../../src/chat/sources";
 import { makeEmptyThread } from "../../src/chat/threads";
 import { newTurn } from "../../src/chat/turns";
 
@@ -52,6 +52,14 @@ describe("what an answer rests on", () => {
 
   test("is nothing while the answer is on its way", () => {
     expect(splitSources(shaped).cited).toEqual([]);
+  });
+
+  test.each([
+    ["recall", "done", "nothing"],
+    ["ollama:qwen3", "done", "notMarked"],
+    ["ollama:qwen3", "answering", null],
+  ] as const)("is explained where none is marked: %s, %s", (model, state, why) => {
+    expect(explainUncited(splitSources(shaped), { model, state })).toBe(why);
   });
 });
 

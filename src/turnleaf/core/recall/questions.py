@@ -347,6 +347,8 @@ def read_question(text: str, names: frozenset[tuple[str, str]] = frozenset()) ->
     # The words of asking may stand within another: 考什麼試.
     joined = find_pattern("recall", "within").sub("", folded)
     things = [*_find_things(folded, name_terms)] or [*_find_things(joined, name_terms)]
+    # "Like" is a stop word, and all that "What do I like?" asks for.
+    things = things or [*_find_common_words(folded)]
     return Question(kinds, people, is_own and not named, name_terms, tuple(dict.fromkeys(things)))
 
 
@@ -372,6 +374,14 @@ def _read_known(folded: str, word: Word) -> Thing | None:
     before = folded[: word.start]
     is_sought = find_pattern("recall", "sought").search(before) is not None
     return Thing(_telling_terms(text), own, is_sought, _find_modifier(before))
+
+
+def _find_common_words(folded: str) -> Iterator[Thing]:
+    """Go over stop words that have a meaning of their own, for a question without other words."""
+    for word in find_words(folded):
+        text, own = folded[word.start : word.end], find_meanings(word.key)
+        if own and is_stop_word(text) and not find_people(text):
+            yield Thing(_telling_terms(text), own)
 
 
 def _says_nothing(text: str) -> bool:

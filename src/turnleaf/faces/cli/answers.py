@@ -61,8 +61,7 @@ FRAMES_PER_SECOND = 10
 MAX_HINT_CHARS = 100
 LOCAL_FLAGS = 3
 NO_MODEL = (
-    "No model is set up, so answers only quote what is remembered. To add one:"
-    " turnleaf config model ollama:NAME"
+    "No model is set up, so answers only quote what is remembered. To choose one: turnleaf setup"
 )
 
 # What rich would join, or leave out.
