@@ -80,11 +80,11 @@ MAY_NAME_FILES = {
 
 # So many lines, comments aside, and modules a package may have; lowered when something goes.
 BUDGETS = {
-    "core": (16_290, 70),
-    "faces": (13_360, 62),
-    "llm": (2_930, 14),
-    "store": (21_150, 82),
-    "": (6_090, 25),
+    "core": (16_760, 71),
+    "faces": (14_750, 67),
+    "llm": (2_950, 14),
+    "store": (23_300, 88),
+    "": (7_360, 29),
 }
 
 # A name that is loaded by need: the public names, the commands, an optional dependency.

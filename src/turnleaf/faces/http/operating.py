@@ -112,7 +112,7 @@ async def get_ready(request: Request) -> Ready:
     try:
         await request.app.state.ready.get()
     except TimeoutError:
-        log.warning("not ready: the stores did not answer within %g seconds", WAIT_SECONDS)
+        log.warning("not ready: the stores did not answer within %d seconds", WAIT_SECONDS)
         raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, TOO_SLOW, code="storage") from None
     except TurnleafError as error:
         log.warning("not ready: %s", error)

@@ -40,7 +40,7 @@ from turnleaf.store.memory.book import Book, Entry
 from turnleaf.store.memory.daily import Diary, KeptNote
 from turnleaf.store.memory.learning import Lessons, ReportedProblem, WaitingMessage
 from turnleaf.store.memory.place import Keeper, in_one_step
-from turnleaf.store.memory.stores import ALL_SPACES, MemoryConfig, Shelves
+from turnleaf.store.memory.records import ALL_SPACES, MemoryConfig, Shelves
 from turnleaf.store.memory.trees import Forest, Tree, TreeMessage
 
 if TYPE_CHECKING:
