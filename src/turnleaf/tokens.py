@@ -198,7 +198,8 @@ def _find_end(ends: date | None, now: datetime) -> datetime | None:
     if ends is None:
         return None
     midnight = datetime(ends.year, ends.month, ends.day).astimezone()
-    end = (midnight + timedelta(days=1)).astimezone(UTC)
+    # The last moment of that day, so that a list shows the day and not the next one.
+    end = (midnight + timedelta(days=1, milliseconds=-1)).astimezone(UTC)
     if end <= now:
         message = f"{ends.isoformat()} is over; name the last day on which the token works"
         raise InvalidInput(message)

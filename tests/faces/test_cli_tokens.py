@@ -58,6 +58,11 @@ def test_what_is_no_token_is_refused_and_leaves_nothing(cli: Cli, options: tuple
     assert json.loads(cli("token", "list", "--json").out) == []
 
 
+def test_the_last_day_of_a_token_is_the_one_that_is_listed(cli: Cli) -> None:
+    cli("token", "add", "--space", "bob", "--ends", "2999-12-31")
+    assert "2999-12-31" in cli("token", "list").out
+
+
 def test_a_space_has_the_usual_limits_with_its_first_token_and_the_operators_none(
     cli: Cli,
 ) -> None:

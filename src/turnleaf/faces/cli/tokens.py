@@ -80,7 +80,7 @@ def add(
     if as_json:
         say_json(_describe(made) | {"token": text})
         return
-    note(f"This token is shown only once; {made.id} revokes it:")
+    note(f"This token is shown only once; to end it, run turnleaf token revoke {made.id}:")
     say(text)
 
 
