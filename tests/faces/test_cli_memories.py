@@ -436,6 +436,16 @@ def test_why_tells_the_whole_story_of_a_memory(cli: Cli) -> None:
     assert [change["op"] for change in as_json["changes"]] == ["add", "update"]
 
 
+def test_why_takes_a_text_that_one_fact_contains(cli: Cli) -> None:
+    cli.remember("客廳的燈叫做小明")
+    cli.remember("The lamp in the hall is called Momo")
+    assert "Momo" in cli("why", "momo").out
+    assert "客廳的燈叫做小明" in cli("why", "小明").out
+    cli.remember("Momo likes tuna")
+    assert '2 facts contain "Momo"' in cli("why", "Momo").err
+    assert 'no fact has the ID or contains "tea"' in cli("why", "tea").err
+
+
 def test_why_knows_a_forgotten_memory(cli: Cli) -> None:
     (lamp,) = cli.remember(LAMP)
     cli("forget", lamp)

@@ -272,8 +272,9 @@ def _keep_text(workspace: Workspace, memory_id: str, data: bytes) -> Path:
 def why(workspace: Workspace, memory_id: str, *, as_json: bool) -> None:
     """Show where the fact with this ID came from, and every change to it.
 
-    The beginning of the ID is enough. Forgotten facts are found as well. With the key of a
-    conversation, such as cli:session-1, it shows what went into the prompt of each answer.
+    The beginning of the ID, or some text of the fact, is enough. Forgotten facts are found by ID.
+    With the key of a conversation, such as cli:session-1, it shows what went into the prompt of
+    each answer.
     """
     found_id = _find_subject(workspace, memory_id)
     answers = _list_answers(workspace, found_id) if ":" in found_id else []
@@ -335,7 +336,8 @@ def _find_subject(workspace: Workspace, wanted: str) -> str:
     """Return the fact's ID, or the conversation's key, that begins with what was typed."""
     known = set(workspace.memory.known_ids())
     if ":" not in wanted:
-        return find_id(wanted, known)
+        is_id = any(one.startswith(wanted) for one in known)
+        return find_id(wanted if is_id else _find_by_text(workspace, wanted), known)
     if workspace.conversations.exists():
         known |= {one.key for one in workspace.conversations.summaries()}
     if not any(one.startswith(wanted) for one in known):
@@ -345,6 +347,19 @@ def _find_subject(workspace: Workspace, wanted: str) -> str:
         )
         raise NotFound(message)
     return find_id(wanted, known)
+
+
+def _find_by_text(workspace: Workspace, wanted: str) -> str:
+    """Return the ID of the one fact that contains a text."""
+    everything = [*workspace.memory.get_all(), *workspace.memory.older()]
+    found = [one.id for one in everything if wanted.casefold() in one.content.casefold()]
+    if not found or not wanted.strip():
+        message = f'no fact has the ID or contains "{flatten(wanted)}"; see turnleaf memories'
+        raise NotFound(message)
+    if len(found) > 1:
+        message = f'{len(found)} facts contain "{flatten(wanted)}"; type more of it, or the ID'
+        raise InvalidInput(message)
+    return found[0]
 
 
 def _list_answers(workspace: Workspace, key: str) -> list[dict[str, Any]]:
