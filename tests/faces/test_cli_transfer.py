@@ -488,9 +488,11 @@ def test_the_past_of_another_assistant_comes_in_once(cli: Cli, tmp_path: Path) -
     export = tmp_path / "conversations.json"
     export.write_text(json.dumps(samples.chatgpt()), "utf-8")
     counted = cli("import", str(export), "--dry-run")
+    assert "nothing was changed" in counted.err
     assert cli("history").out == ""
     first = cli("import", str(export))
     assert first.out == counted.out
+    assert "nothing was changed" not in first.err
     assert "1 conversation (chatgpt 1), 4 new messages" in first.out
     assert "3 facts added, 0 already there" in first.out
     assert "Lamps" in cli("history").out

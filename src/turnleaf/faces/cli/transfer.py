@@ -121,6 +121,8 @@ def import_past(workspace: Workspace, export: Export, *, dry_run: bool, as_json:
         for problem in importer.report.problems:
             note(f"warning: {problem}")
     say_result(_describe_json(report), *_describe_report(report), as_json=as_json)
+    if dry_run and not as_json:
+        note("This was a dry run: nothing was changed.")
 
 
 def learn_from_past(
