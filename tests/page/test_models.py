@@ -159,7 +159,7 @@ def test_whoever_did_not_come_by_the_link_sees_no_key_field_and_how_to_get_one(
 ) -> None:
     page = connected(visits(town.server.address).open())
     expect(row(page, "Ollama")).to_contain_text("qwen3:8b, gemma3:4b")
-    expect(page.get_by_text("open the link that Turnleaf printed")).to_be_visible()
+    expect(page.get_by_text("open the longer address that Turnleaf printed")).to_be_visible()
     expect(page.locator("input[type=password]")).to_have_count(0)
     expect(page.get_by_role("button", name="Use Ollama")).to_have_count(0)
     expect(page.get_by_role("combobox", name="Provider")).to_have_count(0)
@@ -184,6 +184,7 @@ def test_a_conversation_has_a_model_of_its_own(visit: Visit, town: Town) -> None
     picker = page.get_by_role("button", name="Model of this conversation")
     expect(picker).to_have_text("qwen3:8b")
     picker.press("Enter")
+    expect(page.get_by_role("menuitemradio", name="qwen3:8b")).to_be_focused()
     page.keyboard.press("ArrowDown")
     expect(page.get_by_role("menuitemradio", name="gemma3:4b")).to_be_focused()
     page.keyboard.press("Enter")

@@ -53,7 +53,7 @@ export const en = {
   },
   operator: {
     title: "Only whoever runs Turnleaf may choose a model.",
-    text: "If that is you, open the longer address that Turnleaf printed when it started, after “set up”: it shows this page and lets you choose. It works once; the command turnleaf link prints a new one.",
+    text: "If that is you, open the longer address that Turnleaf printed when it started, after “set up”: it shows this page and lets you choose. It works once; whoever runs Turnleaf can print a new one at any time.",
   },
   fixed: "Whoever runs this server has fixed the model.",
 
