@@ -18,7 +18,7 @@ import socket
 import subprocess
 import sys
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -110,7 +110,8 @@ def try_server(command: list[str], check: list[str], environ: dict[str, str]) ->
             while subprocess.run(check, env=environ, check=False, capture_output=True).returncode:
                 assert server.poll() is None, server.communicate()[1]
                 assert time.monotonic() < until, "it did not become healthy"
-                time.sleep(0.5)
+                with suppress(subprocess.TimeoutExpired):
+                    server.wait(0.5)
             say("healthy")
         finally:
             server.terminate()

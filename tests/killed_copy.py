@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from functools import partial
 
 from turnleaf.copying import SpaceCopy
-from turnleaf.core.portable import Part
+from turnleaf.core.portable import PortablePart
 from turnleaf.store.contracts import Portable, PortableSpace, Stores
 
 
@@ -21,7 +21,7 @@ class _Counted:
         self.read_parts = store.read_parts
         self._store, self._left = store, left
 
-    def write_parts(self, parts: Sequence[Part], gone: Collection[str] = ()) -> None:
+    def write_parts(self, parts: Sequence[PortablePart], gone: Collection[str] = ()) -> None:
         self._left[0] -= 1
         if self._left[0] < 0:
             # Half of it first, as a kill between two batches leaves it.

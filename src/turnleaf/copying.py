@@ -12,7 +12,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from turnleaf.core.portable import COPY_COLLECTION, COPY_KEY, Part
+from turnleaf.core.portable import COPY_COLLECTION, COPY_KEY, PortablePart
 from turnleaf.errors import Conflict, InvalidInput
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ def _add_up(report: CopyReport, found: Sequence[StoreReport]) -> None:
     report.stores = [*known.values()]
 
 
-def _iterate(store: Portable) -> Iterator[Part]:
+def _iterate(store: Portable) -> Iterator[PortablePart]:
     """Yield all parts of a store."""
     last: str | None = None
     while parts := store.read_parts(last, BATCH):
@@ -209,12 +209,14 @@ def _iterate(store: Portable) -> Iterator[Part]:
         last = parts[-1].name
 
 
-def _compare(one: Portable, other: Portable) -> Iterator[tuple[list[Part], list[str], list[Part]]]:
+def _compare(
+    one: Portable, other: Portable
+) -> Iterator[tuple[list[PortablePart], list[str], list[PortablePart]]]:
     """Yield what the other lacks or has otherwise, what it has too much, and all that it gets.
 
     Only as much is held in memory as is written at once.
     """
-    new, gone, same = list[Part](), list[str](), list[Part]()
+    new, gone, same = list[PortablePart](), list[str](), list[PortablePart]()
     theirs = _iterate(other)
     there = next(theirs, None)
     for part in _iterate(one):

@@ -20,7 +20,7 @@ from turnleaf.core.learning.extraction import (
     answer_schema,
     requests,
 )
-from turnleaf.core.learning.proposals import ProposalDesk, Reading, read_answer
+from turnleaf.core.learning.proposals import AnswerReading, ProposalDesk, read_answer
 from turnleaf.core.learning.queue import Unread
 from turnleaf.core.learning.reconciling import find_same, repeats, says_same
 from turnleaf.core.room import LEARNED
@@ -180,7 +180,7 @@ class Extraction:
             if first and one.message.timestamp and one.message.timestamp < first
         ][-CONTEXT_MESSAGES:]
 
-    def _note_reading(self, reading: Reading, model: Model) -> None:
+    def _note_reading(self, reading: AnswerReading, model: Model) -> None:
         if reading.skipped:
             self.stores.learning.count_skipped(reading.skipped, self.now().date())
             log.info("%d facts of %s could not be used", reading.skipped, model.name)

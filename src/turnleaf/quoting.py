@@ -14,7 +14,7 @@ from turnleaf.core.learning.requests import find_request
 from turnleaf.core.masked_facts import mask_fact
 from turnleaf.core.messages import TRUSTED
 from turnleaf.core.prompt.context import is_answer, place_of, shorten
-from turnleaf.core.recall.judging import Reading, find_statements, judge
+from turnleaf.core.recall.judging import PassageReading, find_statements, judge
 from turnleaf.core.recall.questions import (
     asks,
     find_aliases,
@@ -121,7 +121,7 @@ def _choose(
 ) -> tuple[Hit, ...]:
     """Return the hits that answer best, each thing once, as they are quoted."""
     aliases = {alias for hit in found for alias in find_aliases(hit.text)}
-    readings = [Reading.of(_wish_of(hit), hit.nearness, aliases) for hit in found]
+    readings = [PassageReading.of(_wish_of(hit), hit.nearness, aliases) for hit in found]
     scores = judge(question, readings, names)
     ranked = sorted(
         ((score, hit) for score, hit in zip(scores, found, strict=True) if score),

@@ -90,7 +90,7 @@ def set_limits(records: Records, space: str, **changed: int | None) -> SpaceLimi
 
 
 def limit_new_space(records: Records, space: str) -> None:
-    """Give a space the usual limits, unless it has some; the operator's own space needs none."""
+    """Set the usual limits of a space, unless it has some; the operator's own space needs none."""
     if space != "default" and records.get(COLLECTION, space) is None:
         set_limits(records, space, **asdict(FOR_NEW_SPACES))
 

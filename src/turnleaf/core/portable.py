@@ -44,7 +44,7 @@ _SHORT = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PortablePart:
     """One thing of a store: what it is called, what it is worth comparing by, and itself."""
 
     name: str
@@ -54,10 +54,10 @@ class Part:
     """How many things of a person it stands for."""
 
 
-def make_part(name: str, body: object, value: object, count: int = 1) -> Part:
+def make_part(name: str, body: object, value: object, count: int = 1) -> PortablePart:
     """Return a part with the digest of what can be seen of it."""
     data = json.dumps(body, sort_keys=True).encode()
-    return Part(name, hashlib.sha256(data).hexdigest(), value, count)
+    return PortablePart(name, hashlib.sha256(data).hexdigest(), value, count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class ConversationImage:
     audience: str
     is_searched: bool
 
-    def to_part(self) -> Part:
+    def to_part(self) -> PortablePart:
         """Return it as a part by its key."""
         body = [
             self.key, self.leaf, self.turns, to_iso(self.created_at), to_iso(self.updated_at),
@@ -100,7 +100,7 @@ class MessageImage:
     is_resumed: bool
     reasons: tuple[str, ...]
 
-    def to_part(self) -> Part:
+    def to_part(self) -> PortablePart:
         """Return it as a part by its id."""
         body = [
             self.id, self.key, self.parent, messages.to_json(self.message), to_iso(self.said_at),
@@ -120,13 +120,13 @@ def read_number(name: str | None) -> int:
     return int(name) if name else 0
 
 
-def make_day(day: date, notes: Sequence[tuple[str, str | None]]) -> Part:
+def make_day(day: date, notes: Sequence[tuple[str, str | None]]) -> PortablePart:
     """Return the notes of a day, each with where it came from, as a part."""
     name = day.isoformat()
     return make_part(name, [name, *map(list, notes)], (day, tuple(notes)), len(notes))
 
 
-def make_record(record: Record) -> Part:
+def make_record(record: Record) -> PortablePart:
     """Return a record of another framework as a part."""
     digest = hashlib.sha256(record.value).hexdigest()
     ends = record.expires_at and to_iso(record.expires_at)
@@ -151,7 +151,7 @@ def is_marker(collection: str, key: str) -> bool:
     return (collection, key) == (COPY_COLLECTION, COPY_KEY)
 
 
-def make_schedules(known: Iterable[Schedule], results: Mapping[str, str]) -> list[Part]:
+def make_schedules(known: Iterable[Schedule], results: Mapping[str, str]) -> list[PortablePart]:
     """Return the schedules with their runs and results as a part; none where there is nothing."""
     kept = [*known]
     if not kept and not results:
@@ -160,14 +160,14 @@ def make_schedules(known: Iterable[Schedule], results: Mapping[str, str]) -> lis
     return [make_part(WHOLE, body, (kept, dict(results)), len(kept))]
 
 
-def make_learning(body: Mapping[str, Any]) -> list[Part]:
+def make_learning(body: Mapping[str, Any]) -> list[PortablePart]:
     """Return what is kept for learning, as plain JSON, as a part; none where there is nothing."""
     if not any(body.values()):
         return []
     return [make_part(WHOLE, body, body, len(body["queue"]) + len(body["outbox"]))]
 
 
-def make_settings(values: Mapping[str, Any]) -> list[Part]:
+def make_settings(values: Mapping[str, Any]) -> list[PortablePart]:
     """Return the settings that an operator changed, less places of one machine, as a part."""
     kept = {name: value for name, value in values.items() if name not in LEFT_BEHIND}
     return [make_part(WHOLE, kept, kept, len(kept))] if kept else []
@@ -204,7 +204,7 @@ class FactsImage:
     entries: tuple[ImageEntry, ...] = ()
     last_number: int = 0
 
-    def to_parts(self) -> list[Part]:
+    def to_parts(self) -> list[PortablePart]:
         """Return it as a part; none where there is nothing."""
         page = _without_title(markdown.without_comments(self.text)).strip()
         if not (page or self.facts or self.older_facts or self.entries):

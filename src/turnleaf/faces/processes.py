@@ -49,7 +49,7 @@ MOST_FILES = 8192
 
 
 def allow_more_files() -> None:
-    """Let this process have more files open, as far as it may: each space that is used has some."""
+    """Allow this process more open files, as far as it may: each space that is used has some."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MOST_FILES if most == resource.RLIM_INFINITY else min(MOST_FILES, most)
     if wanted > resource.getrlimit(resource.RLIMIT_NOFILE)[0]:

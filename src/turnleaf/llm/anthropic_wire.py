@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.dialogue import request_form
 from turnleaf.llm.http_calls import classify_refusal
-from turnleaf.llm.wire import Called, Response, Returned, Said
+from turnleaf.llm.wire import Called, Response, Returned, SaidText
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from turnleaf.core.dialogue import ToolResult
-    from turnleaf.llm.wire import Ending, Part, Request, WireMessage
+    from turnleaf.llm.wire import Ending, Part, WireMessage, WireRequest
 
 _VERSION = "2026-10-21"
 _MAX_TOKENS, _OLDER_MAX_TOKENS = 64_000, 4_096
@@ -55,7 +55,7 @@ def headers(api_key: str | None) -> dict[str, str]:
     return {"Authorization": f"Bearer {api_key}", "anthropic-version": _VERSION}
 
 
-def body(model: str, request: Request) -> dict[str, Any]:
+def body(model: str, request: WireRequest) -> dict[str, Any]:
     """Return a request as the server takes it."""
     is_older = model.startswith(_OLDER)
     is_enforced = request.schema is not None and request.json_format == "json_schema"
@@ -101,7 +101,7 @@ def messages(parts: Sequence[Part]) -> list[WireMessage]:
 
 def _block(part: Part) -> dict[str, Any]:
     match part:
-        case Said(text=text):
+        case SaidText(text=text):
             return {"type": "text", "text": text}
         case Called(id=call_id, name=name):
             arguments = part.read_arguments() or {}

@@ -34,9 +34,9 @@ from turnleaf.llm.wire import (
     LADDER,
     Called,
     Endpoint,
-    Request,
     Response,
-    Said,
+    SaidText,
+    WireRequest,
     drop_surrogates,
     list_parts,
 )
@@ -68,7 +68,7 @@ def _rounds(asking: _Asking, prompt: Prompt, tools: Toolbox | None) -> Iterator[
     specs = tools.specs if tools else ()
     has_text, output_tokens = False, 0
     for _ in range(_MAX_ROUNDS):
-        request = Request(drop_surrogates(prompt.system), messages, specs)
+        request = WireRequest(drop_surrogates(prompt.system), messages, specs)
         response = Response({})
         for piece in asking.ask(request):
             if isinstance(piece, Response):
@@ -127,10 +127,10 @@ def ask_for_json(
     """
     system, text = map(drop_surrogates, question)
     asking = _Asking(endpoint, line)
-    messages = asking.wire.messages([Said("user", text)])
+    messages = asking.wire.messages([SaidText("user", text)])
     with _explaining(endpoint):
         for json_format in formats:
-            request = Request(system, messages, (), schema, json_format)
+            request = WireRequest(system, messages, (), schema, json_format)
             found = asking.ask_json(request, is_last=json_format == formats[-1])
             if found is not None:
                 yield json_format, found
@@ -167,7 +167,7 @@ class _Asking:
         return f"{self._endpoint.model} at {self._endpoint.url}"
 
     def ask(
-        self, request: Request, pauses: Sequence[float] = _PAUSES_SECONDS
+        self, request: WireRequest, pauses: Sequence[float] = _PAUSES_SECONDS
     ) -> Iterator[str | Response]:
         """Yield the answer's text as it comes, and last the response as a whole."""
         for pause in (*pauses, None):
@@ -181,7 +181,7 @@ class _Asking:
             else:
                 return
 
-    def _read(self, request: Request) -> Iterator[str | Response]:
+    def _read(self, request: WireRequest) -> Iterator[str | Response]:
         """Send one request, and count it."""
         counted = self._endpoint.provider.name, "answer" if request.schema is None else "json"
         # The error of an answer that fails half-way would keep its connection open.
@@ -192,13 +192,13 @@ class _Asking:
                     metrics.count_tokens(*counted, taken=taken, given=given)
                 yield piece
 
-    def _post(self, request: Request) -> Generator[dict[str, Any]]:
+    def _post(self, request: WireRequest) -> Generator[dict[str, Any]]:
         endpoint = self._endpoint
         url = f"{endpoint.url}{self.wire.path()}"
         body = self.wire.body(endpoint.model, request)
         return self._line.post(url, self.wire.headers(endpoint.api_key), body)
 
-    def ask_json(self, request: Request, *, is_last: bool) -> str | None:
+    def ask_json(self, request: WireRequest, *, is_last: bool) -> str | None:
         """Return the answer; None where another format should be tried: this one is not taken.
 
         A server that is only in trouble fails in the last format as well, and that is reported.

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.dialogue import request_form
 from turnleaf.llm.http_calls import classify_refusal
-from turnleaf.llm.wire import Called, CallInPieces, Response, Returned, Said
+from turnleaf.llm.wire import Called, CallInPieces, Response, Returned, SaidText
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from turnleaf.core.dialogue import ToolResult, ToolSpec
-    from turnleaf.llm.wire import Ending, Part, Request, WireMessage
+    from turnleaf.llm.wire import Ending, Part, WireMessage, WireRequest
 
 _THINKS, _HAS_THOUGHT = "<think>", "</think>"
 _SERVER_FAULT = 500
@@ -30,7 +30,7 @@ def headers(api_key: str | None) -> dict[str, str]:
     return {"Authorization": f"Bearer {api_key}"} if api_key else {}
 
 
-def body(model: str, request: Request) -> dict[str, Any]:
+def body(model: str, request: WireRequest) -> dict[str, Any]:
     """Return a request as the server takes it."""
     system = request.system
     if request.schema is not None and request.json_format != "json_schema":
@@ -58,7 +58,7 @@ def _describe_tool(spec: ToolSpec) -> dict[str, Any]:
     return {"type": "function", "function": function}
 
 
-def _find_format(request: Request) -> dict[str, Any] | None:
+def _find_format(request: WireRequest) -> dict[str, Any] | None:
     if request.schema is None or request.json_format == "prompt":
         return None
     if request.json_format == "json_object":
@@ -78,7 +78,7 @@ def messages(parts: Sequence[Part]) -> list[WireMessage]:
 
 
 def _join_assistant(parts: Sequence[Part]) -> WireMessage:
-    texts = [part.text for part in parts if isinstance(part, Said)]
+    texts = [part.text for part in parts if isinstance(part, SaidText)]
     calls = [_describe_call(part) for part in parts if isinstance(part, Called)]
     return _assistant("\n\n".join(texts), calls)
 
@@ -96,7 +96,7 @@ def _describe_call(call: Called) -> dict[str, Any]:
 def _user(part: Part) -> WireMessage:
     if isinstance(part, Returned):
         return {"role": "tool", "tool_call_id": part.id, "content": part.text}
-    return {"role": "user", "content": part.text if isinstance(part, Said) else ""}
+    return {"role": "user", "content": part.text if isinstance(part, SaidText) else ""}
 
 
 def results(results: Sequence[ToolResult]) -> list[WireMessage]:

@@ -38,7 +38,7 @@ class Endpoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SaidText:
     """A text of the user or of the assistant."""
 
     role: Literal["user", "assistant"]
@@ -81,7 +81,7 @@ class Returned:
         return "user"
 
 
-Part: TypeAlias = Said | Called | Returned
+Part: TypeAlias = SaidText | Called | Returned
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class Response:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class WireRequest:
     """What is asked for in one request."""
 
     system: str
@@ -120,7 +120,7 @@ class Wire(Protocol):
     def headers(self, api_key: str | None) -> dict[str, str]:
         """Return the headers that let a request in."""
 
-    def body(self, model: str, request: Request) -> dict[str, Any]:
+    def body(self, model: str, request: WireRequest) -> dict[str, Any]:
         """Return a request as the server takes it."""
 
     def messages(self, parts: Sequence[Part]) -> list[WireMessage]:
@@ -143,7 +143,7 @@ def list_parts(messages: Sequence[Message]) -> list[Part]:
     open_calls: set[str] = set()
     parts = [part for message in messages for part in _parts_of(message, open_calls, answered)]
     if parts and parts[0].role == "assistant":
-        parts.insert(0, Said("user", _EARLIER))
+        parts.insert(0, SaidText("user", _EARLIER))
     return parts
 
 
@@ -156,7 +156,7 @@ def _parts_of(message: Message, calls: set[str], answered: set[str | None]) -> I
             yield Returned(message.tool_call_id or "", text)
     elif text.strip():
         # What a host puts between the turns stays there: at the head, no cache would outlive it.
-        yield Said("assistant" if message.role == "assistant" else "user", text)
+        yield SaidText("assistant" if message.role == "assistant" else "user", text)
     for call in message.tool_calls or ():
         function = call.get("function")
         if call["id"] in answered and isinstance(function, dict) and function.get("name"):

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
         StoredMessage,
         TreeNode,
     )
-    from turnleaf.core.portable import Part
+    from turnleaf.core.portable import PortablePart
     from turnleaf.core.records import Record
     from turnleaf.core.room import Room
     from turnleaf.core.schedules import Run, Schedule
@@ -1162,10 +1162,10 @@ class Portable(Protocol):
 
     name: str
 
-    def read_parts(self, after: str | None = None, limit: int = 500) -> list[Part]:
+    def read_parts(self, after: str | None = None, limit: int = 500) -> list[PortablePart]:
         """Return about `limit` parts whose name comes after one, by the order of code points."""
 
-    def write_parts(self, parts: Sequence[Part], gone: Collection[str] = ()) -> None:
+    def write_parts(self, parts: Sequence[PortablePart], gone: Collection[str] = ()) -> None:
         """Store parts in the place of those of their names, and remove those of other names.
 
         Both in one step, but for files of which each is one.

@@ -58,7 +58,7 @@ def days_before(now: datetime, days: int) -> datetime:
         return datetime.min.replace(tzinfo=UTC)
 
 
-class Said(NamedTuple):
+class SaidBefore(NamedTuple):
     """A message of a window, with its number."""
 
     n: int
@@ -91,7 +91,7 @@ class PathRow(NamedTuple):
 
 def stop_at_silence(
     rows: Iterable[PathRow], limits: Limits, now: datetime, *, is_joined: bool
-) -> Iterator[Said]:
+) -> Iterator[SaidBefore]:
     """Go back over the shown path to the first silence that ends it."""
     later = now
     for row in rows:
@@ -102,12 +102,12 @@ def stop_at_silence(
             # A silence before a message that somebody resumed the conversation with is no end.
             later, is_joined = stamp, row.is_resumed
         if not row.is_hidden:
-            yield Said(row.n, row.message)
+            yield SaidBefore(row.n, row.message)
 
 
-def collect_window(said: Iterable[Said], limits: Limits) -> Sequence[Said]:
+def collect_window(said: Iterable[SaidBefore], limits: Limits) -> Sequence[SaidBefore]:
     """Return the newest messages within the limits; they are given newest first."""
-    found: list[Said] = []
+    found: list[SaidBefore] = []
     chars, check_at = 0, limits.max_turns + 1
     is_over = False
     for one in said:
@@ -123,12 +123,12 @@ def collect_window(said: Iterable[Said], limits: Limits) -> Sequence[Said]:
     return _cut(found, limits)
 
 
-def _cut(found: Sequence[Said], limits: Limits) -> Sequence[Said]:
+def _cut(found: Sequence[SaidBefore], limits: Limits) -> Sequence[SaidBefore]:
     path = found[::-1]
     return within_limits(path, limits.max_turns, limits.max_chars, _chars)
 
 
-def _is_settled(found: Sequence[Said], kept: Sequence[Said]) -> bool:
+def _is_settled(found: Sequence[SaidBefore], kept: Sequence[SaidBefore]) -> bool:
     """Whether what lies before the messages that were read can change nothing any more.
 
     The first of them is a place to cut only if it is the first of all, and a tool's result is
@@ -140,5 +140,5 @@ def _is_settled(found: Sequence[Said], kept: Sequence[Said]) -> bool:
     return not results or results <= {call for one in found for call in one.call_ids}
 
 
-def _chars(said: Said) -> int:
+def _chars(said: SaidBefore) -> int:
     return content_chars(said.message.content)

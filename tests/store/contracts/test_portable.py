@@ -13,7 +13,7 @@ from tests.store.contracts.conftest import BACKENDS, Clock
 from tests.store.contracts.filled import KEY, LAMP, fill, read_all, undo_all
 from turnleaf.copying import MOST_LOOKS, SpaceCopy
 from turnleaf.core.memories import Memory
-from turnleaf.core.portable import Part
+from turnleaf.core.portable import PortablePart
 from turnleaf.errors import Conflict
 from turnleaf.store.contracts import Portable, PortableSpace, Stores
 from turnleaf.store.memory.place import MemoryPlace
@@ -32,7 +32,7 @@ class _Cut:
         self.read_parts = store.read_parts
         self._store, self._left = store, left
 
-    def write_parts(self, parts: Sequence[Part], gone: Collection[str] = ()) -> None:
+    def write_parts(self, parts: Sequence[PortablePart], gone: Collection[str] = ()) -> None:
         self._left[0] -= 1
         if self._left[0] < 0:
             raise CutOffError

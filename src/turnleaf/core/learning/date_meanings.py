@@ -171,7 +171,7 @@ class DateMatch:
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class DateMeaning:
     """The days that are meant, and the form in which they are written."""
 
     first: date
@@ -179,10 +179,10 @@ class Meaning:
     form: str
 
 
-Reader: TypeAlias = "Callable[[DateMatch], Meaning | None]"
+Reader: TypeAlias = "Callable[[DateMatch], DateMeaning | None]"
 
 
-def find_meaning(match: DateMatch) -> Meaning | None:
+def find_meaning(match: DateMatch) -> DateMeaning | None:
     """Return what words for a date mean, or nothing where there is no such day."""
     try:
         return READERS[match.rule.reads](match)
@@ -190,15 +190,15 @@ def find_meaning(match: DateMatch) -> Meaning | None:
         return None
 
 
-def _on(day: date, form: str) -> Meaning:
-    return Meaning(day, day, form)
+def _on(day: date, form: str) -> DateMeaning:
+    return DateMeaning(day, day, form)
 
 
 def _leave(match: DateMatch) -> None:
     """Leave what is no date, or recurs."""
 
 
-def _shift(match: DateMatch) -> Meaning:
+def _shift(match: DateMatch) -> DateMeaning:
     days = match.value("day")
     shift = match.rule.shift or 0 if days is None else _find_shift(match)
     form = "part" if "part" in match.groups else match.rule.form
@@ -211,7 +211,7 @@ def _find_shift(match: DateMatch) -> int:
     return int(next(table[said] for table in tables if said in table))
 
 
-def _weekday(match: DateMatch) -> Meaning:
+def _weekday(match: DateMatch) -> DateMeaning:
     which = match.value("which")
     wanted = match.value("weekday" if "weekday" in match.groups else "weekday2")
     form = "part" if "part" in match.groups else match.rule.form
@@ -239,22 +239,22 @@ def _week_start(match: DateMatch) -> date:
     return match.said_on - timedelta(days=(match.said_on.weekday() - match.first_weekday) % 7)
 
 
-def _week_and_day(match: DateMatch) -> Meaning:
+def _week_and_day(match: DateMatch) -> DateMeaning:
     return _on(_day_of_week(match, match.value("weekday"), match.value("which")), match.rule.form)
 
 
-def _weekday_range(match: DateMatch) -> Meaning:
+def _weekday_range(match: DateMatch) -> DateMeaning:
     first = _weekday(match).first
     days = (match.value("weekday2") - first.weekday()) % 7
-    return Meaning(first, first + timedelta(days=days), match.rule.form)
+    return DateMeaning(first, first + timedelta(days=days), match.rule.form)
 
 
-def _unit(match: DateMatch) -> Meaning:
+def _unit(match: DateMatch) -> DateMeaning:
     unit = match.value("unit")
     which = match.rule.shift if "which" not in match.groups else match.value("which")
     first, last = _unit_days(match, unit, which)
     form = f"owned_{'week' if unit == 'weekend' else unit}" if match.rule.form else unit
-    return Meaning(first, last, form)
+    return DateMeaning(first, last, form)
 
 
 def _unit_days(match: DateMatch, unit: str, which: int | None) -> tuple[date, date]:
@@ -277,7 +277,7 @@ def _weekend(match: DateMatch, which: int) -> tuple[date, date]:
     return saturday, saturday + timedelta(days=1)
 
 
-def _count(match: DateMatch) -> Meaning:
+def _count(match: DateMatch) -> DateMeaning:
     number, unit = _read_count(match)
     return _move(match.said_on, number * (match.rule.shift or 1), unit)
 
@@ -295,16 +295,16 @@ def _read_count(match: DateMatch) -> tuple[int, str]:
     return (2 * number, "week") if unit == "fortnight" else (number, unit)
 
 
-def _move(today: date, number: int, unit: str) -> Meaning:
+def _move(today: date, number: int, unit: str) -> DateMeaning:
     """Return the day that is so far away; of weeks the days around it, else the month or year."""
     if unit == "day":
         return _on(today + timedelta(days=number), "day")
     if unit == "week":
         day = today + timedelta(weeks=number)
-        return Meaning(day, day + timedelta(days=6), "around")
+        return DateMeaning(day, day + timedelta(days=6), "around")
     if unit == "month":
-        return Meaning(*month_before(today, -number), "month")
-    return Meaning(date(today.year + number, 1, 1), date(today.year + number, 12, 31), "year")
+        return DateMeaning(*month_before(today, -number), "month")
+    return DateMeaning(date(today.year + number, 1, 1), date(today.year + number, 12, 31), "year")
 
 
 def _move_exactly(today: date, number: int, unit: str) -> date:
@@ -315,33 +315,33 @@ def _move_exactly(today: date, number: int, unit: str) -> date:
     return min(first + timedelta(days=today.day - 1), last)
 
 
-def _stretch(match: DateMatch) -> Meaning:
-    return Meaning(
+def _stretch(match: DateMatch) -> DateMeaning:
+    return DateMeaning(
         match.said_on, _move_exactly(match.said_on, *_read_count(match)), match.rule.form
     )
 
 
-def _these_days(match: DateMatch) -> Meaning:
+def _these_days(match: DateMatch) -> DateMeaning:
     number, unit = _read_count(match)
     days = timedelta(days=number * (7 if unit == "week" else 1) - 1)
     today = match.said_on
     first, last = (today - days, today) if match.is_past else (today, today + days)
-    return Meaning(first, last, match.rule.form)
+    return DateMeaning(first, last, match.rule.form)
 
 
-def _past_stretch(match: DateMatch) -> Meaning:
+def _past_stretch(match: DateMatch) -> DateMeaning:
     number, unit = _read_count(match)
     first = _move_exactly(match.said_on, -number, unit)
     size = "day" if unit in {"day", "week"} else unit
-    return Meaning(first, match.said_on, f"since_{size}")
+    return DateMeaning(first, match.said_on, f"since_{size}")
 
 
-def _month_day(match: DateMatch) -> Meaning:
+def _month_day(match: DateMatch) -> DateMeaning:
     """Read a month, perhaps its day and its year; without a year the tense decides."""
     month, day, year = _month_number(match), match.number("day_number"), match.number("year")
     if year:
-        return Meaning(*_days_of(year, month, day), "absolute")
-    return Meaning(*_nearest_days(match, month, day), match.rule.form)
+        return DateMeaning(*_days_of(year, month, day), "absolute")
+    return DateMeaning(*_nearest_days(match, month, day), match.rule.form)
 
 
 def _month_number(match: DateMatch) -> int:
@@ -368,7 +368,7 @@ def _nearest_days(match: DateMatch, month: int, day: int | None) -> tuple[date, 
     raise ValueError(day)
 
 
-def _which_month(match: DateMatch) -> Meaning:
+def _which_month(match: DateMatch) -> DateMeaning:
     """Return the next or last such month; "next" and "last" are not this one."""
     month, which = _month_number(match), match.groups["which"]
     year = match.said_on.year
@@ -376,10 +376,10 @@ def _which_month(match: DateMatch) -> Meaning:
         year += month < match.said_on.month + (which == "next")
     else:
         year -= month > match.said_on.month - (which == "last")
-    return Meaning(*_days_of(year, month, None), match.rule.form)
+    return DateMeaning(*_days_of(year, month, None), match.rule.form)
 
 
-def _day_of_month(match: DateMatch) -> Meaning:
+def _day_of_month(match: DateMatch) -> DateMeaning:
     day, which = match.number("day_number") or 0, match.value("which")
     if which is not None:
         return _on(month_before(match.said_on, -which)[0].replace(day=day), match.rule.form)
@@ -392,22 +392,22 @@ def _day_of_month(match: DateMatch) -> Meaning:
     raise ValueError(day)
 
 
-def _slash(match: DateMatch) -> Meaning:
+def _slash(match: DateMatch) -> DateMeaning:
     """Read month and day, or day and month where it can be nothing else."""
     month, day = match.number("month") or 0, match.number("day_number") or 0
     month, day = (day, month) if month > _MONTHS else (month, day)
-    return Meaning(*_nearest_days(match, month, day), match.rule.form)
+    return DateMeaning(*_nearest_days(match, month, day), match.rule.form)
 
 
-def _year(match: DateMatch) -> Meaning:
+def _year(match: DateMatch) -> DateMeaning:
     """Read 去年 and what follows of a date."""
     year, day = match.said_on.year + match.value("year_word"), match.number("day_number")
     if "month" not in match.groups:
-        return Meaning(date(year, 1, 1), date(year, 12, 31), match.rule.form)
-    return Meaning(*_days_of(year, _month_number(match), day), match.rule.form)
+        return DateMeaning(date(year, 1, 1), date(year, 12, 31), match.rule.form)
+    return DateMeaning(*_days_of(year, _month_number(match), day), match.rule.form)
 
 
-def _season(match: DateMatch) -> Meaning:
+def _season(match: DateMatch) -> DateMeaning:
     """Return a season by the year in which it begins; which days it has depends on the place."""
     month, today = match.value("season"), match.said_on
     which = match.grammar.words["which"].get(match.groups.get("which", ""), 0)
@@ -415,7 +415,7 @@ def _season(match: DateMatch) -> Meaning:
     months_left = month + _SEASON_MONTHS - 1 - today.month - _MONTHS * began_last_year
     year = today.year - began_last_year + _season_shift(match, which, months_left)
     form = "winter" if month == _WINTER else match.rule.form
-    return Meaning(date(year, 1, 1), date(year, 12, 31), form)
+    return DateMeaning(date(year, 1, 1), date(year, 12, 31), form)
 
 
 def _season_shift(match: DateMatch, which: int, months_left: int) -> int:
@@ -427,17 +427,17 @@ def _season_shift(match: DateMatch, which: int, months_left: int) -> int:
     return int(is_over and not match.is_past) - int(is_ahead and match.is_past)
 
 
-def _end_of(match: DateMatch) -> Meaning:
+def _end_of(match: DateMatch) -> DateMeaning:
     if match.rule.form == "end_of":
         return _read_end_word(match)
     unit = match.value("unit")
     first, last = _unit_days(match, unit, match.value("which"))
     if match.rule.form == "day":
         return _on(last, "day")
-    return Meaning(first, last, "end_week" if unit == "weekend" else f"end_{unit}")
+    return DateMeaning(first, last, "end_week" if unit == "weekend" else f"end_{unit}")
 
 
-def _read_end_word(match: DateMatch) -> Meaning:
+def _read_end_word(match: DateMatch) -> DateMeaning:
     """Read 月底 and 年初, the end or beginning of what it is; one that is over is the next one."""
     unit, end = match.grammar.words["end_word"][match.groups["said"]].split()
     today, is_early = match.said_on, end == "beginning"
@@ -446,7 +446,7 @@ def _read_end_word(match: DateMatch) -> Meaning:
     first, last = _unit_days(match, unit, int(is_next))
     if is_early:
         last = first + timedelta(days=_EARLY - 1)
-    return Meaning(first, last, f"end_of_{unit}")
+    return DateMeaning(first, last, f"end_of_{unit}")
 
 
 READERS: dict[str, Reader] = {

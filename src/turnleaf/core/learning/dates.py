@@ -19,8 +19,8 @@ from turnleaf.core.learning.date_meanings import (
     FILE,
     DateGrammar,
     DateMatch,
+    DateMeaning,
     DateRule,
-    Meaning,
     find_meaning,
     load_grammar,
 )
@@ -210,7 +210,7 @@ class _FoundDate:
     """Words for a date, what they mean, what is written in their place, and how they are said."""
 
     place: TextPlace
-    meaning: Meaning | None = None
+    meaning: DateMeaning | None = None
     written: str | None = None
     role: str = ""
     is_past: bool = False
@@ -283,12 +283,12 @@ class _DateReading:
         groups: Mapping[str, str],
         *,
         is_past: bool = False,
-    ) -> Meaning | None:
+    ) -> DateMeaning | None:
         match = DateMatch(grammar, rule, groups, self.said_on, self._first_weekday, is_past)
         return find_meaning(match)
 
     def _phrase(
-        self, grammar: DateGrammar, meaning: Meaning, place: TextPlace, said: Mapping[str, str]
+        self, grammar: DateGrammar, meaning: DateMeaning, place: TextPlace, said: Mapping[str, str]
     ) -> str:
         """Write a date, with the preposition that was said or one of its own."""
         lead, form = said.get("lead", ""), grammar.forms[meaning.form]
@@ -330,7 +330,7 @@ def _drop_overlapping(found: Iterable[_FoundDate]) -> list[_FoundDate]:
     return kept
 
 
-def _fields(meaning: Meaning, said: Mapping[str, str]) -> dict[str, str]:
+def _fields(meaning: DateMeaning, said: Mapping[str, str]) -> dict[str, str]:
     """Return what the form of a date may hold."""
     first = meaning.first
     return {

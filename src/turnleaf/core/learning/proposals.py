@@ -50,7 +50,7 @@ _DECODER = json.JSONDecoder()
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class AnswerReading:
     """What was read from an answer, and how many of its records could not be used."""
 
     proposals: tuple[Proposal, ...] = ()
@@ -60,7 +60,7 @@ class Reading:
 
 def read_answer(
     answer: str, said: Sequence[TranscriptMessage], known: Sequence[Memory] = ()
-) -> Reading:
+) -> AnswerReading:
     """Read a model's JSON; raise UnreadableAnswer where not even a part of it is any.
 
     An answer with more facts than the messages can hold is not trusted: what is taken of it
@@ -73,7 +73,7 @@ def read_answer(
     most = max(MOST_FACTS, sum(one.is_source for one in said))
     if len(records) > most:
         usable = [_lower_trust(one) for one in usable[:most]]
-    return Reading(tuple(usable), len(records) - len(usable), is_cut_off)
+    return AnswerReading(tuple(usable), len(records) - len(usable), is_cut_off)
 
 
 def _lower_trust(proposal: Proposal) -> Proposal:

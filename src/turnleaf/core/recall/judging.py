@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from turnleaf.core.learning.requests import Request
     from turnleaf.core.messages import Message
-    from turnleaf.core.recall.questions import Meaning, Question, Thing
+    from turnleaf.core.recall.questions import Question, Thing, WordMeaning
 
 
 NEAR = 0.6
@@ -62,7 +62,7 @@ _MOST_ALIKE = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class PassageReading:
     """A passage as it is judged: its words, their meanings, and how near it is by its meaning."""
 
     text: str
@@ -73,7 +73,7 @@ class Reading:
     @classmethod
     def of(
         cls, text: str, nearness: float | None = None, aliases: Iterable[tuple[str, str]] = ()
-    ) -> Reading:
+    ) -> PassageReading:
         """Read a passage; `aliases` are names, each with what is called so."""
         keys = find_keys(fold(text)).union(*(_find_alias(text, one) for one in aliases))
         return cls(text, frozenset(terms(text)), keys, nearness)
@@ -86,7 +86,7 @@ def _find_alias(text: str, alias: tuple[str, str]) -> frozenset[str]:
 
 def judge(
     question: Question,
-    readings: Sequence[Reading],
+    readings: Sequence[PassageReading],
     names: frozenset[tuple[str, str]] = frozenset(),
 ) -> list[float]:
     """Return how well each passage answers; 0 for one that does not."""
@@ -112,7 +112,7 @@ def judge(
 
 
 def _score(
-    reading: Reading,
+    reading: PassageReading,
     held: Sequence[float],
     weights: Sequence[float],
     musts: Sequence[bool],
@@ -131,7 +131,7 @@ def _score(
     return max(share + near, share, 0.1) if is_enough else 0.0
 
 
-def _find_least_meaning(question: Question, readings: Sequence[Reading]) -> float:
+def _find_least_meaning(question: Question, readings: Sequence[PassageReading]) -> float:
     """Return the nearness from which a passage answers: lower where one stands out."""
     if not question.things and (question.people or question.names):
         return -2.0
@@ -142,7 +142,9 @@ def _find_least_meaning(question: Question, readings: Sequence[Reading]) -> floa
     return max(LEAST_MEANING, best) if is_alone and best < ENOUGH_MEANING else ENOUGH_MEANING
 
 
-def _is_about(question: Question, reading: Reading, names: frozenset[tuple[str, str]]) -> bool:
+def _is_about(
+    question: Question, reading: PassageReading, names: frozenset[tuple[str, str]]
+) -> bool:
     """Whether a passage is about whom the question is about."""
     spoken_of = find_people(reading.text, names)
     asked = question.people
@@ -157,7 +159,7 @@ def _is_about(question: Question, reading: Reading, names: frozenset[tuple[str, 
     return is_near and has_user_within(reading.text)
 
 
-def _is_of_kind(question: Question, reading: Reading) -> bool:
+def _is_of_kind(question: Question, reading: PassageReading) -> bool:
     """Whether a passage holds what kind of thing is asked for."""
     plain = simplify(reading.text)
     undated = find_pattern("recall", "holds_time").sub(" ", plain)
@@ -167,7 +169,7 @@ def _is_of_kind(question: Question, reading: Reading) -> bool:
     )
 
 
-def _hold(thing: Thing, reading: Reading) -> float:
+def _hold(thing: Thing, reading: PassageReading) -> float:
     """Return how much of a thing a passage holds: its words, a kind of it, or something near."""
     own = [meanings()[name] for name in thing.meanings]
     if any(one.unless & reading.keys for one in own) or _has_other_modifier(thing, reading):
@@ -182,7 +184,7 @@ def _hold(thing: Thing, reading: Reading) -> float:
     return 0.0 if own else len(thing.terms & reading.terms) / len(thing.terms)
 
 
-def _hold_said(thing: Thing, own: Sequence[Meaning], reading: Reading) -> float:
+def _hold_said(thing: Thing, own: Sequence[WordMeaning], reading: PassageReading) -> float:
     """Return what it counts that a passage names a thing; which one it is must stand beside it."""
     if not thing.is_sought or not any(one.kinds for one in own):
         return 1.0
@@ -192,7 +194,7 @@ def _hold_said(thing: Thing, own: Sequence[Meaning], reading: Reading) -> float:
     return 1.0 if any(being.match(folded, word.end) for word in words) else HALF_SOUGHT
 
 
-def _has_other_modifier(thing: Thing, reading: Reading) -> bool:
+def _has_other_modifier(thing: Thing, reading: PassageReading) -> bool:
     """Whether a passage speaks of something else of that name: the insurance of the car."""
     if not thing.modifier or thing.modifier & reading.terms:
         return False

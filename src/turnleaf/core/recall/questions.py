@@ -46,7 +46,7 @@ _NAMED_THINGS = "~"
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class WordMeaning:
     """One thing: the words for it, kinds of it, and what an answer may or must not speak of."""
 
     words: frozenset[str]
@@ -70,7 +70,7 @@ class Word(NamedTuple):
 
 
 @cache
-def meanings() -> dict[str, Meaning]:
+def meanings() -> dict[str, WordMeaning]:
     """Return all that words can mean, by name."""
     told = {name: _read(entry) for name, entry in load_data("recall/meanings.toml").items()}
     return told | dict(_named_things())
@@ -131,10 +131,10 @@ def _all_keys() -> frozenset[str]:
     return frozenset().union(*chain.from_iterable(parts))
 
 
-def _read(entry: Mapping[str, Any]) -> Meaning:
+def _read(entry: Mapping[str, Any]) -> WordMeaning:
     words, kinds, near, unless = (_read_list(entry.get(part, "")) for part in PARTS)
     is_loose, shape = entry.get("loose", False), simplify(entry.get("shape", ""))
-    return Meaning(words, kinds, near, unless, is_loose, shape)
+    return WordMeaning(words, kinds, near, unless, is_loose, shape)
 
 
 def _read_list(given: str) -> frozenset[str]:
@@ -150,12 +150,12 @@ def _key(words: Iterable[str]) -> str:
     return " ".join(terms(word)[-1] for word in words)
 
 
-def _named_things() -> Iterator[tuple[str, Meaning]]:
+def _named_things() -> Iterator[tuple[str, WordMeaning]]:
     """Return the things that have names in several languages, such as foods and places."""
     shared = load_data("learning/concepts.toml")["concepts"]
     tables = (shared, *find_tables("concepts"))
     for key, spellings in chain.from_iterable(table.items() for table in tables):
-        yield f"{_NAMED_THINGS}{key}", Meaning(frozenset(map(_read_entry, (key, *spellings))))
+        yield f"{_NAMED_THINGS}{key}", WordMeaning(frozenset(map(_read_entry, (key, *spellings))))
 
 
 _HAN = lazy_pattern("[\u3400-\u9fff]")

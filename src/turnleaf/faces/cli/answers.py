@@ -240,7 +240,7 @@ def show_answer(stream: Generator[TurnEvent]) -> Reply:
 
 
 def _mention_lack(reply: Reply) -> None:
-    """Say on a terminal that no model is set up, once in a conversation, and how to add one."""
+    """Mention on a terminal that no model is set up, once in a conversation, and how to add one."""
     if reply.lacks_model and sys.stderr.isatty():
         murmur(NO_MODEL)
 

@@ -229,7 +229,7 @@ class EventFeed:
         self.publish("index", Progress(done=done, total=total))
 
     def note_import(self, job: ImportJob) -> None:
-        """Tell how far an import is."""
+        """Announce how far an import is."""
         progress = ImportProgress(id=job.id, state=job.state, done=job.done, total=job.total)
         self.publish("import", progress)
 

@@ -96,7 +96,7 @@ class Ready(JsonModel):
 
 
 def add_probes(app: FastAPI) -> None:
-    """Give an app what its probes ask; it has its other parts already."""
+    """Add to an app what its probes ask; it has its other parts already."""
     app.state.ready = Shared(app.state.own.assistant.stores.check_ready)
     app.state.gauges = Shared(lambda: _measure(app))
 

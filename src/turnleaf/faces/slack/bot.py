@@ -359,7 +359,7 @@ def _read_event(event: Mapping[str, Any], me: Identity) -> SlackMessage | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class TurnWork:
     """Something to do, and for which user, if any."""
 
     do: Callable[[], None]
@@ -372,7 +372,7 @@ class Lanes:
     def __init__(self, most_at_once: int = MOST_AT_ONCE) -> None:
         self._places = BoundedSemaphore(most_at_once)
         self._changed = Condition()
-        self._lanes: dict[str, deque[Work]] = {}
+        self._lanes: dict[str, deque[TurnWork]] = {}
 
     def do(self, lane: str, do: Callable[[], None], user: str | None = None) -> bool:
         """Queue work in a lane; return False if too much is waiting."""
@@ -380,9 +380,9 @@ class Lanes:
             if self._is_full(user):
                 return False
             if lane in self._lanes:
-                self._lanes[lane].append(Work(do, user))
+                self._lanes[lane].append(TurnWork(do, user))
                 return True
-            return self._begin(lane, Work(do, user))
+            return self._begin(lane, TurnWork(do, user))
 
     def wait(self, seconds: float) -> bool:
         """Wait until all work is done; return False if it takes longer."""
@@ -394,7 +394,7 @@ class Lanes:
         is_too_much = user is not None and waiting.count(user) >= MOST_OF_ONE
         return is_too_much or len(waiting) >= MOST_WAITING
 
-    def _begin(self, lane: str, work: Work) -> bool:
+    def _begin(self, lane: str, work: TurnWork) -> bool:
         thread = Thread(target=self._run, args=[lane], name="turnleaf-slack", daemon=True)
         self._lanes[lane] = deque([work])
         try:
@@ -412,7 +412,7 @@ class Lanes:
             with self._changed:
                 self._lanes[lane].popleft()
 
-    def _next(self, lane: str) -> Work | None:
+    def _next(self, lane: str) -> TurnWork | None:
         with self._changed:
             if self._lanes[lane]:
                 return self._lanes[lane][0]

@@ -15,7 +15,7 @@ from turnleaf.core.portable import (
     ConversationImage,
     FactsImage,
     MessageImage,
-    Part,
+    PortablePart,
     is_marker,
     make_day,
     make_learning,
@@ -107,7 +107,7 @@ class _Facts:
         self._file = MemoryFile(path, now, store.title, older)
         self._older = MemoryFile(older, now, TITLES.get(older.suffix), path) if older else None
 
-    def read_parts(self, after: str | None = None, limit: int = 500) -> list[Part]:  # noqa: ARG002
+    def read_parts(self, after: str | None = None, limit: int = 500) -> list[PortablePart]:  # noqa: ARG002
         """Return all as one part."""
         if after is not None or not self._store.exists():
             return []
@@ -132,7 +132,7 @@ class _Facts:
             max((one.n for one in (*main, *beside)), default=0),
         ).to_parts()
 
-    def write_parts(self, parts: Sequence[Part], gone: Collection[str] = ()) -> None:  # noqa: ARG002
+    def write_parts(self, parts: Sequence[PortablePart], gone: Collection[str] = ()) -> None:  # noqa: ARG002
         """Replace all."""
         if self._file.format is not markdown:
             message = (
@@ -199,12 +199,12 @@ class _Conversations:
     def __init__(self, shelf: _Shelf) -> None:
         self._shelf = shelf
 
-    def read_parts(self, after: str | None = None, limit: int = 500) -> list[Part]:
+    def read_parts(self, after: str | None = None, limit: int = 500) -> list[PortablePart]:
         """Return conversations by key."""
         rows = self._shelf.select(_CONVERSATIONS, after is None, after or "", limit)
         return [_read_conversation(*row).to_part() for row in rows]
 
-    def write_parts(self, parts: Sequence[Part], gone: Collection[str] = ()) -> None:
+    def write_parts(self, parts: Sequence[PortablePart], gone: Collection[str] = ()) -> None:
         """Store conversations, and erase others with their messages."""
 
         def work(database: Connection) -> None:
@@ -251,9 +251,9 @@ class _Messages:
     def __init__(self, shelf: _Shelf) -> None:
         self._shelf = shelf
 
-    def read_parts(self, after: str | None = None, limit: int = 500) -> list[Part]:
+    def read_parts(self, after: str | None = None, limit: int = 500) -> list[PortablePart]:
         """Return messages by id, without those that are damaged."""
-        found, number = list[Part](), read_number(after)
+        found, number = list[PortablePart](), read_number(after)
         # All of a batch may be damaged, and that is not the end.
         while rows := self._shelf.select(_MESSAGES, number, limit):
             reasons = self._find_reasons(rows[0][0], rows[-1][0])
@@ -271,7 +271,7 @@ class _Messages:
             found[number] = (*found.get(number, ()), reason)
         return found
 
-    def write_parts(self, parts: Sequence[Part], gone: Collection[str] = ()) -> None:
+    def write_parts(self, parts: Sequence[PortablePart], gone: Collection[str] = ()) -> None:
         """Store messages, and erase others."""
         new = [part.value for part in parts]
 
@@ -329,7 +329,7 @@ class _Daily:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def read_parts(self, after: str | None = None, limit: int = 500) -> list[Part]:
+    def read_parts(self, after: str | None = None, limit: int = 500) -> list[PortablePart]:
         """Return days."""
         paths = self._folder.glob("*.md") if self._folder.is_dir() else ()
         days = sorted(one.stem for one in paths if read_day(one.stem) and one.stem > (after or ""))
@@ -341,7 +341,7 @@ class _Daily:
         text = data.decode("utf-8-sig", "replace").removeprefix(f"# {day}\n").lstrip("\n")
         return [_read_note(lines) for lines in _split_notes(text)]
 
-    def write_parts(self, parts: Sequence[Part], gone: Collection[str] = ()) -> None:
+    def write_parts(self, parts: Sequence[PortablePart], gone: Collection[str] = ()) -> None:
         """Replace days."""
         atomic.make_folder(self._folder)
         for day in gone:
@@ -386,7 +386,7 @@ class _Schedules:
         self._path = path
         self._results = path.with_name("results")
 
-    def read_parts(self, after: str | None = None, limit: int = 500) -> list[Part]:  # noqa: ARG002
+    def read_parts(self, after: str | None = None, limit: int = 500) -> list[PortablePart]:  # noqa: ARG002
         """Return all as one part."""
         if after is not None:
             return []
@@ -398,7 +398,7 @@ class _Schedules:
         files = [one for one in paths if one.is_file() and not one.name.startswith(".")]
         return {one.name: (atomic.read(one) or b"").decode("utf-8", "replace") for one in files}
 
-    def write_parts(self, parts: Sequence[Part], gone: Collection[str] = ()) -> None:  # noqa: ARG002
+    def write_parts(self, parts: Sequence[PortablePart], gone: Collection[str] = ()) -> None:  # noqa: ARG002
         """Replace all."""
         known, results = parts[0].value if parts else ((), {})
         records = [schedules.to_json(one) for one in known]
@@ -421,7 +421,7 @@ class _Learning:
     def __init__(self, path: Path) -> None:
         self._shelf = _Shelf(path, FORM)
 
-    def read_parts(self, after: str | None = None, limit: int = 500) -> list[Part]:  # noqa: ARG002
+    def read_parts(self, after: str | None = None, limit: int = 500) -> list[PortablePart]:  # noqa: ARG002
         """Return all as one part."""
         if after is not None:
             return []
@@ -455,7 +455,7 @@ class _Learning:
             }
         )
 
-    def write_parts(self, parts: Sequence[Part], gone: Collection[str] = ()) -> None:  # noqa: ARG002
+    def write_parts(self, parts: Sequence[PortablePart], gone: Collection[str] = ()) -> None:  # noqa: ARG002
         """Replace all."""
         body: Mapping[str, Any] = parts[0].value if parts else {}
         self._shelf.write(lambda database: _write_learning(database, body))
@@ -526,7 +526,7 @@ class _Records:
         self.shelf = _Shelf(path, records.FORM)
         self._now = now
 
-    def read_parts(self, after: str | None = None, limit: int = 500) -> list[Part]:
+    def read_parts(self, after: str | None = None, limit: int = 500) -> list[PortablePart]:
         """Return records by collection and key."""
         query = """
             SELECT collection, key, value, version, expires_at FROM records
@@ -541,7 +541,7 @@ class _Records:
         ]
         return [make_record(one) for one in found if not is_marker(one.collection, one.key)][:limit]
 
-    def write_parts(self, parts: Sequence[Part], gone: Collection[str] = ()) -> None:
+    def write_parts(self, parts: Sequence[PortablePart], gone: Collection[str] = ()) -> None:
         """Store records with their versions, and erase others."""
         new = [part.value for part in parts]
         rows = [

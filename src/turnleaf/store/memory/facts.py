@@ -29,7 +29,7 @@ from turnleaf.core.room import Room, check_capacity, room_for
 from turnleaf.errors import Conflict, NotFound
 from turnleaf.settings import Settings
 from turnleaf.store.memory.book import MOVE, Book, Edit, name_text
-from turnleaf.store.memory.place import Keeper, Now, Place, in_one_step
+from turnleaf.store.memory.place import Keeper, Now, PlaceOfSpaces, in_one_step
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -45,7 +45,7 @@ class MemoryFacts(Keeper):
     format = "markdown"
     kind = "facts"
 
-    def __init__(self, place: Place, space: str, now: Now) -> None:
+    def __init__(self, place: PlaceOfSpaces, space: str, now: Now) -> None:
         super().__init__(place, space, now)
         self._settings = Settings()
 

@@ -27,7 +27,7 @@ from turnleaf.core.learning.queue import (
 )
 from turnleaf.core.times import to_millisecond
 from turnleaf.errors import InvalidInput
-from turnleaf.store.memory.place import Keeper, Now, Place, in_one_step
+from turnleaf.store.memory.place import Keeper, Now, PlaceOfSpaces, in_one_step
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -115,7 +115,7 @@ class MemoryLearning(Keeper):
 
     kind = "learning"
 
-    def __init__(self, place: Place, space: str, now: Now) -> None:
+    def __init__(self, place: PlaceOfSpaces, space: str, now: Now) -> None:
         super().__init__(place, space, now)
         self._holder = uuid4().hex
 

@@ -12,7 +12,7 @@ from turnleaf.core.search.message_outcomes import ACCEPTED
 from turnleaf.errors import MemoryFull, NotFound
 from turnleaf.store.memory.book import Book, Edit
 from turnleaf.store.memory.facts import MemoryFacts
-from turnleaf.store.memory.place import Now, Place, in_one_step
+from turnleaf.store.memory.place import Now, PlaceOfSpaces, in_one_step
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -45,7 +45,7 @@ class MemoryPending(MemoryFacts):
 
     examined_as = "pending"
 
-    def __init__(self, place: Place, space: str, now: Now, memory: MemoryFacts) -> None:
+    def __init__(self, place: PlaceOfSpaces, space: str, now: Now, memory: MemoryFacts) -> None:
         super().__init__(place, space, now)
         self._memory = memory
 

@@ -57,7 +57,7 @@ class MemoryPlace:
                 announce(space, kind)
 
 
-class Place(Protocol):
+class PlaceOfSpaces(Protocol):
     """Where values are kept; what is done to them in one step is done whole or not at all."""
 
     def find(self, space: str, kind: str, make: Callable[[], T]) -> T:
@@ -78,7 +78,7 @@ class Keeper:
 
     kind = ""
 
-    def __init__(self, place: Place, space: str, now: Now) -> None:
+    def __init__(self, place: PlaceOfSpaces, space: str, now: Now) -> None:
         self.place = place
         self.space = space
         self._clock = now
@@ -165,7 +165,7 @@ class Stepwise(Protocol):
     """Something at a place."""
 
     @property
-    def place(self) -> Place:
+    def place(self) -> PlaceOfSpaces:
         """Where its values are kept."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from datetime import date
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -24,7 +25,7 @@ from turnleaf.core.portable import (
     FactsImage,
     ImageEntry,
     MessageImage,
-    Part,
+    PortablePart,
     is_marker,
     make_day,
     make_learning,
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 
     from turnleaf.core.schedules import Schedule
     from turnleaf.store.contracts import Config, Portable
-    from turnleaf.store.memory.place import MemoryPlace, Now, Place
+    from turnleaf.store.memory.place import MemoryPlace, Now, PlaceOfSpaces
 
 T = TypeVar("T")
 
@@ -56,12 +57,12 @@ T = TypeVar("T")
 class PortableFacts(Keeper):
     """The facts of a space, or those that wait."""
 
-    def __init__(self, place: Place, space: str, now: Now, kind: str) -> None:
+    def __init__(self, place: PlaceOfSpaces, space: str, now: Now, kind: str) -> None:
         super().__init__(place, space, now)
         self.kind = self.name = kind
 
     @in_one_step
-    def read_parts(self, after: str | None = None, limit: int = 500) -> list[Part]:  # noqa: ARG002
+    def read_parts(self, after: str | None = None, limit: int = 500) -> list[PortablePart]:  # noqa: ARG002
         """Return all as one part."""
         if after is not None:
             return []
@@ -80,7 +81,7 @@ class PortableFacts(Keeper):
         return image.to_parts()
 
     @in_one_step
-    def write_parts(self, parts: Sequence[Part], gone: Collection[str] = ()) -> None:  # noqa: ARG002
+    def write_parts(self, parts: Sequence[PortablePart], gone: Collection[str] = ()) -> None:  # noqa: ARG002
         """Replace all."""
         book, new = self.place.find(self.space, self.kind, Book), Book()
         for part in parts:
@@ -103,12 +104,12 @@ class PortableSchedules(Keeper):
     kind = name = "schedules"
 
     @in_one_step
-    def read_parts(self, after: str | None = None, limit: int = 500) -> list[Part]:  # noqa: ARG002
+    def read_parts(self, after: str | None = None, limit: int = 500) -> list[PortablePart]:  # noqa: ARG002
         """Return all as one part."""
         return [] if after else make_schedules(self._kept.values(), self._results)
 
     @in_one_step
-    def write_parts(self, parts: Sequence[Part], gone: Collection[str] = ()) -> None:  # noqa: ARG002
+    def write_parts(self, parts: Sequence[PortablePart], gone: Collection[str] = ()) -> None:  # noqa: ARG002
         """Replace all."""
         known, results = parts[0].value if parts else ((), {})
         _replace(self._kept, {one.id: one for one in known})
@@ -130,7 +131,7 @@ class PortableLearning(Keeper):
     kind = name = "learning"
 
     @in_one_step
-    def read_parts(self, after: str | None = None, limit: int = 500) -> list[Part]:  # noqa: ARG002
+    def read_parts(self, after: str | None = None, limit: int = 500) -> list[PortablePart]:  # noqa: ARG002
         """Return all as one part."""
         if after is not None:
             return []
@@ -167,7 +168,7 @@ class PortableLearning(Keeper):
         )
 
     @in_one_step
-    def write_parts(self, parts: Sequence[Part], gone: Collection[str] = ()) -> None:  # noqa: ARG002
+    def write_parts(self, parts: Sequence[PortablePart], gone: Collection[str] = ()) -> None:  # noqa: ARG002
         """Replace all."""
         kept = self.place.find(self.space, self.kind, Lessons)
         body: Mapping[str, Any] = parts[0].value if parts else {}
@@ -242,7 +243,7 @@ class _Conversations(Keeper):
         return self.place.find(self.space, "conversations", Forest)
 
     @in_one_step
-    def read_parts(self, after: str | None = None, limit: int = 500) -> list[Part]:
+    def read_parts(self, after: str | None = None, limit: int = 500) -> list[PortablePart]:
         """Return conversations by key."""
         trees = self._forest.trees
         keys = sorted(
@@ -251,7 +252,7 @@ class _Conversations(Keeper):
         return [_describe_tree(trees[key]).to_part() for key in keys[:limit]]
 
     @in_one_step
-    def write_parts(self, parts: Sequence[Part], gone: Collection[str] = ()) -> None:
+    def write_parts(self, parts: Sequence[PortablePart], gone: Collection[str] = ()) -> None:
         """Store conversations, which show their messages when these are there, too."""
         forest = self._forest
         for key in gone:
@@ -280,7 +281,7 @@ class _Messages(_Conversations):
     name = "messages"
 
     @in_one_step
-    def read_parts(self, after: str | None = None, limit: int = 500) -> list[Part]:
+    def read_parts(self, after: str | None = None, limit: int = 500) -> list[PortablePart]:
         """Return messages by id."""
         found = {
             one.id: (tree, one)
@@ -291,7 +292,7 @@ class _Messages(_Conversations):
         return [_describe_message(*found[number]).to_part() for number in sorted(found)[:limit]]
 
     @in_one_step
-    def write_parts(self, parts: Sequence[Part], gone: Collection[str] = ()) -> None:
+    def write_parts(self, parts: Sequence[PortablePart], gone: Collection[str] = ()) -> None:
         """Store messages in their conversations, and remove others."""
         forest = self._forest
         changed = set[str]()
@@ -331,7 +332,7 @@ class _Daily(Keeper):
     kind = name = "daily"
 
     @in_one_step
-    def read_parts(self, after: str | None = None, limit: int = 500) -> list[Part]:
+    def read_parts(self, after: str | None = None, limit: int = 500) -> list[PortablePart]:
         """Return days."""
         days = self.place.find(self.space, self.kind, Diary).days
         wanted = sorted(
@@ -340,7 +341,7 @@ class _Daily(Keeper):
         return [make_day(day, days[day]) for day in wanted[:limit]]
 
     @in_one_step
-    def write_parts(self, parts: Sequence[Part], gone: Collection[str] = ()) -> None:
+    def write_parts(self, parts: Sequence[PortablePart], gone: Collection[str] = ()) -> None:
         """Replace days."""
         days = self.place.find(self.space, self.kind, Diary).days
         for name in gone:
@@ -355,7 +356,7 @@ class _Records(Keeper):
     kind = name = "records"
 
     @in_one_step
-    def read_parts(self, after: str | None = None, limit: int = 500) -> list[Part]:
+    def read_parts(self, after: str | None = None, limit: int = 500) -> list[PortablePart]:
         """Return records by collection and key."""
         kept, now = self.place.find(self.space, self.kind, Shelves).kept, self.now()
         names = sorted(
@@ -368,7 +369,7 @@ class _Records(Keeper):
         return [make_record(kept[name]) for name in names[:limit]]
 
     @in_one_step
-    def write_parts(self, parts: Sequence[Part], gone: Collection[str] = ()) -> None:
+    def write_parts(self, parts: Sequence[PortablePart], gone: Collection[str] = ()) -> None:
         """Store records with their versions, and remove others."""
         shelves = self.place.find(self.space, self.kind, Shelves)
         for name in gone:
@@ -380,7 +381,7 @@ class _Records(Keeper):
         self.announce()
 
 
-class PortableSettings:
+class PortableSettings(ABC):
     """The settings of a place, less its paths."""
 
     name = "settings"
@@ -388,15 +389,15 @@ class PortableSettings:
     def __init__(self, config: Config) -> None:
         self._config = config
 
+    @abstractmethod
     def read_values(self) -> Mapping[str, Any]:
         """Return what was set here, whatever the environment says."""
-        raise NotImplementedError
 
-    def read_parts(self, after: str | None = None, limit: int = 500) -> list[Part]:  # noqa: ARG002
+    def read_parts(self, after: str | None = None, limit: int = 500) -> list[PortablePart]:  # noqa: ARG002
         """Return all as one part."""
         return [] if after else make_settings(self.read_values())
 
-    def write_parts(self, parts: Sequence[Part], gone: Collection[str] = ()) -> None:  # noqa: ARG002
+    def write_parts(self, parts: Sequence[PortablePart], gone: Collection[str] = ()) -> None:  # noqa: ARG002
         """Replace all."""
         new = parts[0].value if parts else {}
         known = make_settings(self.read_values())

@@ -12,7 +12,7 @@ from turnleaf.core.jsontext import to_text
 from turnleaf.core.memories import checked_text
 from turnleaf.core.schedules import Run, Schedule, checked_deliver
 from turnleaf.errors import Conflict, InvalidInput, NotFound
-from turnleaf.store.memory.place import Keeper, Now, Place, in_one_step
+from turnleaf.store.memory.place import Keeper, Now, PlaceOfSpaces, in_one_step
 from turnleaf.store.timing import assumed_zone, checked_timing, next_due
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class MemorySchedules(Keeper):
 
     kind = "schedules"
 
-    def __init__(self, place: Place, space: str, now: Now) -> None:
+    def __init__(self, place: PlaceOfSpaces, space: str, now: Now) -> None:
         super().__init__(place, space, now)
         self._holder = uuid4().hex
 

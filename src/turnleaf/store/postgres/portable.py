@@ -12,7 +12,7 @@ from turnleaf.core.jsontext import dumps
 from turnleaf.core.portable import (
     ConversationImage,
     MessageImage,
-    Part,
+    PortablePart,
     is_marker,
     make_day,
     make_record,
@@ -93,13 +93,13 @@ class _Conversations(SqlStore):
     kind = name = "conversations"
 
     @in_one_step
-    def read_parts(self, after: str | None = None, limit: int = 500) -> list[Part]:
+    def read_parts(self, after: str | None = None, limit: int = 500) -> list[PortablePart]:
         """Return conversations by key."""
         rows = self.rows(_CONVERSATIONS, after is None, after or "", limit)
         return [ConversationImage(*row).to_part() for row in rows]
 
     @changing
-    def write_parts(self, parts: Sequence[Part], gone: Collection[str] = ()) -> None:
+    def write_parts(self, parts: Sequence[PortablePart], gone: Collection[str] = ()) -> None:
         """Store conversations, and remove others with their messages."""
         change = self.lock()
         if gone:
@@ -128,12 +128,12 @@ class _Messages(SqlStore):
     name = "messages"
 
     @in_one_step
-    def read_parts(self, after: str | None = None, limit: int = 500) -> list[Part]:
+    def read_parts(self, after: str | None = None, limit: int = 500) -> list[PortablePart]:
         """Return messages by id."""
         return [_read_message(*row) for row in self.rows(_MESSAGES, read_number(after), limit)]
 
     @changing
-    def write_parts(self, parts: Sequence[Part], gone: Collection[str] = ()) -> None:
+    def write_parts(self, parts: Sequence[PortablePart], gone: Collection[str] = ()) -> None:
         """Store messages, and remove others."""
         change = self.lock()
         if gone:
@@ -159,7 +159,7 @@ def _read_message(  # noqa: PLR0913, PLR0917 - as its columns are
     number: int, key: str, parent: int, body: str, said_at: Any, status: str, trust: str,  # noqa: ANN401
     source: str | None, shaped_by: str | None, is_shown: bool, is_resumed: bool,  # noqa: FBT001
     reasons: Sequence[str],
-) -> Part:  # fmt: skip
+) -> PortablePart:  # fmt: skip
     message = trees.read_body(body)
     shape = None if shaped_by is None else json.loads(shaped_by)
     return MessageImage(
@@ -183,7 +183,7 @@ class _Daily(SqlStore):
     kind = name = "daily"
 
     @in_one_step
-    def read_parts(self, after: str | None = None, limit: int = 500) -> list[Part]:
+    def read_parts(self, after: str | None = None, limit: int = 500) -> list[PortablePart]:
         """Return days."""
         first = after or date.min.isoformat()
         query = "SELECT DISTINCT day FROM turnleaf.notes WHERE day > %s ORDER BY 1 LIMIT %s"
@@ -193,7 +193,7 @@ class _Daily(SqlStore):
         return [make_day(day, [(text, source) for _, text, source in rows]) for day, rows in found]
 
     @changing
-    def write_parts(self, parts: Sequence[Part], gone: Collection[str] = ()) -> None:
+    def write_parts(self, parts: Sequence[PortablePart], gone: Collection[str] = ()) -> None:
         """Replace days."""
         change = self.lock()
         days = [date.fromisoformat(one) for one in (*gone, *(part.name for part in parts))]
@@ -219,14 +219,14 @@ class _Records(SqlStore):
     kind = name = "records"
 
     @in_one_step
-    def read_parts(self, after: str | None = None, limit: int = 500) -> list[Part]:
+    def read_parts(self, after: str | None = None, limit: int = 500) -> list[PortablePart]:
         """Return records by collection and key."""
         rows = self.rows(_RECORDS, *split_record_name(after), self.now(), limit + 1)
         found = [Record(*row) for row in rows]
         return [make_record(one) for one in found if not is_marker(one.collection, one.key)][:limit]
 
     @changing
-    def write_parts(self, parts: Sequence[Part], gone: Collection[str] = ()) -> None:
+    def write_parts(self, parts: Sequence[PortablePart], gone: Collection[str] = ()) -> None:
         """Store records with their versions, and remove others."""
         self.lock()
         for collection, key in map(split_record_name, gone):

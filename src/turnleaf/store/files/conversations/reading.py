@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from turnleaf.core.messages import Message
     from turnleaf.store.files.databases import Connection
-    from turnleaf.store.windows import Limits, Said
+    from turnleaf.store.windows import Limits, SaidBefore
 
 OF_KEY = "conversation = (SELECT id FROM conversations WHERE key = ?)"
 WINDOW = f"""
@@ -146,7 +146,7 @@ def _count_fitting(texts: Sequence[str], limits: Limits) -> int:
 
 def read_window(
     database: Connection, key: str, limits: Limits, now: datetime, *, resumed: bool = False
-) -> Sequence[Said]:
+) -> Sequence[SaidBefore]:
     """Return the newest messages within the limits, reading backwards no further than needed."""
     rows = _read_back(database, key)
     return collect_window(stop_at_silence(rows, limits, now, is_joined=resumed), limits)
