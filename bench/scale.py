@@ -60,8 +60,8 @@ QUICK = Scale(
     database_conversations=50,
     long_conversation=100,
     listed=20,
-    erased_among=500,
-    messages=1_000,
+    erased_among=2_000,
+    messages=10_000,
     facts=20,
     memories=(20, 100),
     rounds=2,
@@ -73,5 +73,5 @@ QUICK = Scale(
     vectors=(300,),
     indexed=1_000,
     builds=1,
-    said=200,
+    said=1_000,
 )

@@ -487,12 +487,13 @@ def test_a_long_note_is_kept_short(world: World) -> None:
 
 def test_a_stranger_is_refused_politely_once_a_day_and_nothing_is_kept(world: World) -> None:
     first = world.slack.mention(f"記住{LAMP}", user="U09")
-    second = world.slack.say(f"<@{BOT}> 請記住", user="U09", thread_ts=first)
-    third = world.slack.mention("Hello?", user="U09")
-    (told,) = world.said(first)
+    (told,) = world.said(first)  # Of several at once, any may be the one that is refused.
     assert "只回答名單上的人" in told
     assert "U09" in told
+    second = world.slack.say(f"<@{BOT}> 請記住", user="U09", thread_ts=first)
+    third = world.slack.mention("Hello?", user="U09")
     assert world.said(second) == world.said(third) == []
+    assert world.said(first) == [told]
     assert world.remembered() == world.asked() == world.history(first) == []
     assert world.assistant.learning.backlog() == {}
 
