@@ -1098,14 +1098,14 @@ class Work(Protocol):
         """
 
     def finish(self, work: DueWork, again: datetime | None = None) -> None:
-        """Let go of work; it is due again at a time, or as soon as there is more.
+        """Release work; it is due again at a time, or as soon as there is more.
 
         Without a time nothing is left of it. Files remember the time for this opener alone. Nothing
         happens where it is held no longer.
         """
 
     def close(self) -> None:
-        """Let go of all that is held; the next call opens it again."""
+        """Release all that is held; the next call opens it again."""
 
 
 class Announcements(Protocol):

@@ -18,13 +18,13 @@ def read_chosen_model(records: Records, key: str) -> str | None:
 
 
 def keep_chosen_model(records: Records, key: str, name: str) -> None:
-    """Give a conversation a model of its own."""
+    """Set the model of one conversation."""
     if name != read_chosen_model(records, key):
         records.put(COLLECTION, _shorten(key), name.encode())
 
 
 def drop_chosen_model(records: Records, key: str) -> None:
-    """Let a conversation have the model of the settings again."""
+    """Restore the model of the settings for a conversation."""
     if read_chosen_model(records, key) is not None:
         records.erase(COLLECTION, _shorten(key))
 

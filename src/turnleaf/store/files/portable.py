@@ -623,7 +623,7 @@ class FilePortableSpace:
         }
 
     def finish(self, numbers: Mapping[str, int]) -> None:
-        """Give no number again that was given elsewhere, and make derived values right."""
+        """Avoid numbers that were used elsewhere, and make derived values right."""
         state = self._memory.record_state()
 
         def finish_messages(database: Connection) -> None:

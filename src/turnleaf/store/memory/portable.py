@@ -444,7 +444,7 @@ class MemoryPortableSpace(Keeper):
 
     @in_one_step
     def finish(self, numbers: Mapping[str, int]) -> None:
-        """Give no number again that was given elsewhere, and make derived values right."""
+        """Avoid numbers that were used elsewhere, and make derived values right."""
         shelves = self.place.find(self.space, "records", Shelves)
         forest = self.place.find(self.space, "conversations", Forest)
         forest.last_id = max(forest.last_id, numbers["messages"])

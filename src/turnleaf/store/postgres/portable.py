@@ -287,7 +287,7 @@ class PostgresPortableSpace(SqlStore):
 
     @changing
     def finish(self, numbers: Mapping[str, int]) -> None:
-        """Give no number again that was given elsewhere, and make derived values right."""
+        """Avoid numbers that were used elsewhere, and make derived values right."""
         for kind in ("facts", "conversations", "records"):
             self.step.lock(kind, changes=False)
         self.run(_RAISE, 0, numbers["messages"], "conversations")
