@@ -197,8 +197,8 @@ def test_a_past_is_imported(visit: Visit, server: Served, tmp_path: Path) -> Non
     if another.is_visible():
         tab_to(page, "Import another file")
         page.keyboard.press("Enter")
-    tab_to(page, "Choose a file")
-    with page.expect_file_chooser() as chosen:
+    with page.expect_file_chooser() as chosen:  # The steps of Tab give it time to take effect.
+        tab_to(page, "Choose a file")
         page.keyboard.press("Enter")
     chosen.value.set_files(export)
     expect(page.get_by_role("heading", name="In conversations.json")).to_be_focused()
