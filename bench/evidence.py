@@ -16,15 +16,17 @@ import sqlite3
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
+from uuid import uuid4
 
 from turnleaf import Assistant, Message
 from turnleaf.core.search.terms import is_stop_word
 from turnleaf.core.tokens import estimate
+from turnleaf.store.contracts import Stores
 
 Scope: TypeAlias = dict[str, Any]
 
@@ -94,6 +96,8 @@ class Way:
     is_varied: bool = False
     """Whether long messages are filled with paragraphs of which none stands in two of them."""
     settings: dict[str, str] = field(default_factory=dict)
+    database: str | None = None
+    """The address of a database to record into instead of a folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +125,16 @@ VARIED = Way(f"{LONG.name}, no paragraph twice", is_long=True, is_varied=True)
 
 
 class Asking:
-    """A fresh data folder with one dialogue in it, to be asked a day later."""
+    """A fresh data folder or space with one dialogue in it, to be asked a day later."""
 
-    def __init__(self, folder: Path, scope: Scope, way: Way, filler: Sequence[str]) -> None:
+    def __init__(
+        self, place: Path | str, scope: Scope, way: Way, filler: Sequence[str], space: str | None
+    ) -> None:
         self._clock = read_date(scope["docs"][0]["date"])
         self._paragraphs = mix(filler) if way.is_varied else None
         self._way = way
-        self.assistant = Assistant(folder, now=lambda: self._clock)
+        stores = Stores.open(place, space=space, now=lambda: self._clock)
+        self.assistant = Assistant(stores, now=lambda: self._clock)
         self.assistant.init()
         self.texts = {one["id"]: one["text"] for one in scope["docs"]}
         self._record(scope["docs"], filler)
@@ -182,6 +189,8 @@ def main() -> None:
     ways = [WINDOW] if options.window_only else [DEFAULTS, WORDS, WINDOW]
     ways += [ASKED] * options.asked_before + [LONG, VARIED] * options.long
     sample = Sample(options.per, options.half)
+    if options.database:
+        ways = [one for way in ways for one in (way, replace(way, database=options.database))]
     rows = [measure(way, scopes, sample) for way in ways]
     if not options.window_only:
         tokens = round(statistics.mean(rows[0].context)) if rows[0].context else 0
@@ -203,6 +212,7 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--half", choices=HALVES, help="questions at even or odd places only")
     parser.add_argument("--scopes", type=int, default=None, help="dialogues")
     parser.add_argument("--asked-before", action="store_true", help=ASKED.name)
+    parser.add_argument("--database", metavar="ADDRESS", help="measure PostgreSQL besides files")
     parser.add_argument("--long", action="store_true", help=LONG.name)
     parser.add_argument("--window-only", action="store_true", help="only what the window holds")
     parser.add_argument(
@@ -213,7 +223,7 @@ def read_options() -> argparse.Namespace:
 
 def measure(way: Way, scopes: Sequence[Scope], sample: Sample) -> Row:
     """Record each dialogue in one way, and ask its questions."""
-    row = Row(way.name)
+    row = Row(f"{way.name}, PostgreSQL" if way.database else way.name)
     for number, scope in enumerate(scopes):
         questions = sample.choose(scope)
         others = without(scopes, number) if way.is_varied else [scopes[number - 1]]
@@ -269,7 +279,8 @@ def opened(scope: Scope, way: Way, filler: Sequence[str]) -> Iterator[Asking]:
     os.environ |= way.settings
     try:
         with TemporaryDirectory() as folder:
-            asking = Asking(Path(folder), scope, way, filler)
+            space = uuid4().hex if way.database else None
+            asking = Asking(way.database or Path(folder), scope, way, filler, space)
             yield asking
             asking.assistant.close()
     finally:
