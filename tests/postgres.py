@@ -35,14 +35,23 @@ FAST = (
 )  # fmt: skip
 SAFE = ("listen_addresses=", "max_connections=50", "shared_buffers=32MB")
 """For a server that a test kills."""
+END_WITH_OWNER = """
+tail --pid="$1" -f /dev/null
+[ -e "$2/data" ] || exit 0
+kill -QUIT "$(head -n 1 "$2/data/postmaster.pid")"
+rm -rf "$2" "$2.lock"
+"""
 
 
 class Server:
-    """A PostgreSQL in a folder of its own."""
+    """A PostgreSQL in a folder of its own, which ends with the process that it was started for."""
 
-    def __init__(self, folder: Path, options: tuple[str, ...] = FAST) -> None:
+    def __init__(
+        self, folder: Path, options: tuple[str, ...] = FAST, owner: int | None = None
+    ) -> None:
         self.folder = folder
         self._options = options
+        self._owner = owner or os.getpid()
 
     @property
     def _is_made(self) -> bool:
@@ -65,6 +74,18 @@ class Server:
             with psycopg.connect(self.address("postgres", "postgres")) as admin:
                 for role in (OWNER, SERVING_ROLE):
                     admin.execute(sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(role)))
+            self._end_with_owner()
+
+    def _end_with_owner(self) -> None:
+        """Have the server end and its files be deleted also when its owner is killed."""
+        command = ["sh", "-c", END_WITH_OWNER, "sh", str(self._owner), str(self.folder)]
+        subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
 
     def stop(self, mode: str = "immediate") -> None:
         """Stop the server; `immediate` is as if it had been killed."""
@@ -132,7 +153,7 @@ def _only_one() -> Iterator[Server]:
     (folder,) = _places
     with folder.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        yield Server(folder)
+        yield Server(folder, owner=int(folder.name.rpartition("-")[2]))
 
 
 def share_server() -> Server:
