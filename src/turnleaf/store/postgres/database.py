@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from threading import Lock
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
 import psycopg
@@ -64,6 +64,8 @@ class SharedDatabase:
         self.address = address
         self.listeners: set[Callable[[], None]] = set()
         """Called when a change was made from here."""
+        self.cursor_factory: type[psycopg.Cursor[Any]] = psycopg.Cursor
+        """What runs the statements of the connections that are made from now on."""
         self._lock = Lock()
         self._users: set[int] = set()
         self._pool: ConnectionPool[Connection] | None = None
@@ -141,7 +143,11 @@ class SharedDatabase:
             max_idle=IDLE_SECONDS,
             open=False,
             # A pooler between here and the server knows no prepared statements.
-            kwargs={"autocommit": True, "prepare_threshold": None},
+            kwargs={
+                "autocommit": True,
+                "prepare_threshold": None,
+                "cursor_factory": self.cursor_factory,
+            },
         )
         pool.open()
         return pool

@@ -413,8 +413,10 @@ class PostgresPassages(SqlStore):
     @in_one_step
     def _find_useful(self, name: str) -> tuple[Profile | None, int, int]:
         """Return the model if there are vectors of it, their dimension, and how few are missing."""
+        # Any row would do, but to find any, PostgreSQL reads the table from its beginning.
         query = (
-            "SELECT dimension FROM turnleaf.indexes WHERE EXISTS (SELECT 1 FROM turnleaf.vectors)"
+            "SELECT dimension FROM turnleaf.indexes "
+            "WHERE (SELECT part FROM turnleaf.vectors ORDER BY space, meaning LIMIT 1) IS NOT NULL"
         )
         rows: list[Row] = self.rows(query)
         if not rows:
