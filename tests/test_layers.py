@@ -81,9 +81,9 @@ MAY_NAME_FILES = {
 # So many lines, comments aside, and modules a package may have; lowered when something goes.
 BUDGETS = {
     "core": (16_760, 71),
-    "faces": (14_770, 67),
+    "faces": (14_800, 67),
     "llm": (2_950, 14),
-    "store": (23_310, 88),
+    "store": (23_660, 89),
     "": (7_360, 29),
 }
 

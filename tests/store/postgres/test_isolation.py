@@ -67,6 +67,8 @@ def fill(space: Stores) -> None:
     (question, *_) = space.conversations.messages(KEY)
     space.conversations.hide(KEY, [question.message.timestamp or local_now()], "a test")
     space.conversations.claim(space.conversations.messages(KEY)[0].id)
+    space.daily.append("what has no vector yet")
+    space.passages.sync()
 
 
 def find_process(space: PostgresStores) -> int:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from datetime import date, timedelta
-from typing import Any
 
-import psycopg
 import pytest
-from psycopg import sql
 
 from tests.decisions import decide
 from tests.meanings import Meanings
-from tests.postgres import empty_database, list_tables, make_admin
-from tests.postgres import share_database as share_test_database
+from tests.postgres import empty_database, list_tables, make_admin, share_database
+from tests.store.postgres.explaining import Plans, explain
 from turnleaf.core.changes import Source
 from turnleaf.core.keys import Reader, only
 from turnleaf.core.learning.queue import Queued
@@ -22,14 +18,12 @@ from turnleaf.core.messages import Message
 from turnleaf.core.search.ranking import Weights
 from turnleaf.settings import beside_database
 from turnleaf.store.ambient import local_now
-from turnleaf.store.postgres.database import share_database
 from turnleaf.store.postgres.stores import PostgresStores
 from turnleaf.tokens import Tokens
 
 KEY = "cli:1"
-NOT_GROWING = {"migrations", "settings"}
+NOT_GROWING = {"migrations", "pg_index", "settings"}
 READ_OVER_ALL_SPACES = {"work"}
-VERBS = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
 ROWS = 4000
 SPACES = 100
 # Each with ROWS rows in SPACES spaces; of some, a space has one row of a kind.
@@ -37,6 +31,9 @@ FILLED = {
     "answer_claims (space, message, token, ends_at)": "n, 'a', '2999-01-01'",
     "books (space, kind, text, older, written_at, last_number)": "n, '', '', now(), 1",
     "changes (space, kind, n, body)": "'facts', n, '{}'",
+    "embedders (space, id, name, dimension, scripts, mean, deviation, is_serving)": (
+        "n, 'a', 2, '', 0, 0, true"
+    ),
     "conversations (space, key, created_at, updated_at, audience)": "n, now(), now(), ''",
     "counters (space, kind, n)": "'of ' || n, 1",
     "forgotten_facts (space, fact)": "n",
@@ -50,69 +47,23 @@ FILLED = {
     ),
     "notes (space, day, id, text, change)": "'2026-01-01', n, '', n",
     "passages (space, id, place, kind, shape, fingerprint, meaning, body, terms, line, part, "
-    "trust, audience, is_shown, has_vector)": (
+    "trust, audience, is_shown)": (
         "n, 'conversations', 'conversations', '', '', decode(md5(n::text), 'hex'), '{}', 5, 1, 0, "
-        "'user', '', true, true"
+        "'user', '', true"
     ),
     "records (space, collection, key, value, version)": "'a', n, '', n",
     "removed_messages (space, id, change)": "n, n",
     "schedule_results (space, id, body)": "n, '{}'",
     "schedules (space, id, place, body)": "n, 1, '{}'",
     "terms (space, term, passage, own, around, length)": "'tea' || n % 7, n, 1, 0, 5",
-    "vectors (space, meaning, part, vector)": "decode(md5(n::text), 'hex'), 0, '[1,0]'",
+    "unembedded (space, embedder, passage)": "1, n",
+    "vectors (space, embedder, meaning, part, vector)": (
+        "1, decode(md5(n::text), 'hex'), 0, '[1,0]'"
+    ),
     "work (space, kind, due)": "n, '2999-01-01'",
     "writes (space, id)": "n",
 }
 ONE_FOR_EACH_SPACE = {"feeds (space)", "indexes (space)"}
-
-
-@dataclass
-class Plans:
-    """The scans of tables that PostgreSQL planned, each with the statement."""
-
-    scans: list[tuple[str, str, str, str]] = field(default_factory=list)
-    tables: set[str] = field(default_factory=set)
-
-    def add(self, statement: str, node: dict[str, Any]) -> None:
-        table = node.get("Relation Name", "")
-        if table:
-            self.tables.add(table)
-        if "Scan" in node["Node Type"] and (table or "Index Name" in node):
-            condition = node.get("Index Cond", "")
-            name = table or node["Index Name"]
-            self.scans.append((node["Node Type"], name, condition, statement))
-        for part in node.get("Plans", ()):
-            self.add(statement, part)
-
-
-PLANS = Plans()
-
-
-class ExplainingCursor(psycopg.Cursor[Any]):
-    """Has each statement explained, where and with what it is run, before it runs it."""
-
-    def execute(self, query: Any, params: Any = None, **options: Any) -> ExplainingCursor:  # noqa: ANN401
-        self._explain(query, params)
-        return super().execute(query, params, **options)
-
-    def executemany(self, query: Any, params_seq: Any, **options: Any) -> None:  # noqa: ANN401
-        rows: Sequence[Any] = [*params_seq]
-        self._explain(query, rows[0])
-        super().executemany(query, rows, **options)
-
-    def _explain(self, query: object, params: Any) -> None:  # noqa: ANN401
-        for statement in self._split(query):
-            if statement.lstrip().startswith(VERBS):
-                with psycopg.Cursor(self.connection) as other:
-                    told = other.execute(f"EXPLAIN (FORMAT JSON) {statement}".encode(), params)
-                    ((((plan,),),)) = told.fetchall()
-                PLANS.add(statement, plan["Plan"])
-
-    def _split(self, query: object) -> list[str]:
-        """Return the statements of a text; those that begin a transaction are several."""
-        if isinstance(query, sql.Composed):
-            return query.as_string(self.connection).split(";")
-        return [query.decode() if isinstance(query, bytes) else str(query)]
 
 
 @pytest.fixture(scope="module")
@@ -134,14 +85,9 @@ def plans() -> Iterator[Plans]:
     with open_space(address) as space:
         fill(space)
     admin("ANALYZE")
-    shared = share_database(address)
-    shared.cursor_factory = ExplainingCursor
-    try:
-        with open_space(address) as space:
-            use(space)
-    finally:
-        shared.cursor_factory = psycopg.Cursor
-    yield PLANS
+    with explain(address) as found, open_space(address) as space:
+        use(space)
+    yield found
     admin("; ".join(f"DELETE FROM turnleaf.{one}" for one in list_tables(address)) + "; ANALYZE")  # noqa: S608
 
 
@@ -274,4 +220,4 @@ def test_an_index_is_entered_by_the_space(plans: Plans) -> None:
 
 
 def test_every_table_was_among_them(plans: Plans) -> None:
-    assert plans.tables == {*list_tables(share_test_database())}
+    assert plans.tables - {"pg_index"} == {*list_tables(share_database())}
