@@ -15,10 +15,11 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 from turnleaf.errors import StorageError
 from turnleaf.store.postgres.address import DatabaseAddress, read_address
 from turnleaf.store.postgres.errors import Connection, describe, translate_errors
+from turnleaf.store.postgres.hints import ChangeHints
 from turnleaf.store.postgres.migrating import CONNECT_SECONDS, check_database
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
 T = TypeVar("T")
 MOST_CONNECTIONS = 10
@@ -62,8 +63,7 @@ class SharedDatabase:
 
     def __init__(self, address: DatabaseAddress) -> None:
         self.address = address
-        self.listeners: set[Callable[[], None]] = set()
-        """Called when a change was made from here."""
+        self.hints = ChangeHints(address.conninfo)
         self.cursor_factory: type[psycopg.Cursor[Any]] = psycopg.Cursor
         """What runs the statements of the connections that are made from now on."""
         self._lock = Lock()
@@ -71,20 +71,27 @@ class SharedDatabase:
         self._pool: ConnectionPool[Connection] | None = None
 
     def transact(
-        self, user: object, space: str, work: Callable[[Connection], T], *, writes: bool
+        self,
+        user: object,
+        space: str,
+        work: Callable[[Connection], T],
+        *,
+        writes: bool,
+        changed: Collection[str] = (),
     ) -> T:
         """Do some work in one transaction in a space; it is rolled back when something raises.
 
         Where the connection is lost it is done again. Whoever loses it at COMMIT cannot know
         whether it was stored: so a transaction that writes has an id, which an attempt that finds
-        it stored already takes for its own.
+        it stored already takes for its own. Others are told of the spaces that the work adds to
+        `changed`.
         """
         with translate_errors():
             pool, beginning = self._open(user), _make_beginning(space, writes=writes)
             sent: list[T] = []
             for left in reversed(range(MOST_ATTEMPTS)):
                 try:
-                    return self._attempt(pool, beginning, work, sent)
+                    return self._attempt(pool, beginning, work, sent, changed)
                 except psycopg.OperationalError as error:
                     if not (left and _is_passing(error)):
                         _raise_if_uncertain(sent, error)
@@ -98,6 +105,7 @@ class SharedDatabase:
         beginning: sql.Composed,
         work: Callable[[Connection], T],
         sent: list[T],
+        changed: Collection[str],
     ) -> T:
         """Try once; `sent` has what an attempt brought of which nobody knows whether it stands."""
         connection = pool.getconn()
@@ -112,6 +120,7 @@ class SharedDatabase:
             done = work(connection)
             sent.append(done)
             connection.execute("COMMIT")
+            self.hints.send(connection, changed)
         except BaseException:
             with suppress(psycopg.Error):
                 connection.execute("ROLLBACK")
@@ -135,6 +144,7 @@ class SharedDatabase:
             conninfo, autocommit=True, connect_timeout=CONNECT_SECONDS
         ) as connection:
             check_database(connection)
+            self.hints.read_salt(connection)
         pool = ConnectionPool[Connection](
             conninfo,
             min_size=0,
@@ -178,11 +188,6 @@ class SharedDatabase:
                 return
             pool, self._pool = self._pool, None
         pool.close()
-
-    def wake(self) -> None:
-        """Have everybody in this process look for changes now."""
-        for listener in [*self.listeners]:
-            listener()
 
 
 def _make_beginning(space: str, *, writes: bool) -> sql.Composed:

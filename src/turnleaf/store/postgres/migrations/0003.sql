@@ -1,3 +1,6 @@
+-- What makes the names of spaces unreadable in hints that one has changed.
+ALTER TABLE turnleaf.migrations ADD COLUMN salt text NOT NULL DEFAULT gen_random_uuid();
+
 -- The models whose vectors a space keeps: the one that answers questions, and one whose vectors are
 -- still being made. A vector belongs to one of them, so that both can be there at once.
 CREATE TABLE turnleaf.embedders (
