@@ -13,6 +13,7 @@ from psycopg import sql
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from turnleaf.errors import StorageError
+from turnleaf.settings import DatabaseLimits, find_database_limits
 from turnleaf.store.postgres.address import DatabaseAddress, read_address
 from turnleaf.store.postgres.errors import Connection, describe, translate_errors
 from turnleaf.store.postgres.hints import ChangeHints
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
 T = TypeVar("T")
-MOST_CONNECTIONS = 10
 WAIT_SECONDS = 30.0
 IDLE_SECONDS = 60.0
 MOST_ATTEMPTS = 5
@@ -31,8 +31,8 @@ MOST_ATTEMPTS = 5
 _BEGIN = """
 BEGIN {mode};
 SET LOCAL timezone = 'UTC';
-SET LOCAL statement_timeout = '60s';
-SET LOCAL idle_in_transaction_session_timeout = '60s';
+SET LOCAL statement_timeout = {most};
+SET LOCAL idle_in_transaction_session_timeout = {most};
 SELECT set_config('turnleaf.space', {space}, true)
 """
 _READS = "ISOLATION LEVEL REPEATABLE READ READ ONLY"
@@ -55,15 +55,19 @@ def share_database(given: str) -> SharedDatabase:
     """Return the one object for a database that everybody in this process uses."""
     address = read_address(given)
     with _opening:
-        return _opened.setdefault(address.conninfo, SharedDatabase(address))
+        if address.conninfo not in _opened:
+            _opened[address.conninfo] = SharedDatabase(address, find_database_limits())
+        return _opened[address.conninfo]
 
 
 class SharedDatabase:
     """A pool of connections, which is open while somebody uses it."""
 
-    def __init__(self, address: DatabaseAddress) -> None:
+    def __init__(self, address: DatabaseAddress, limits: DatabaseLimits) -> None:
         self.address = address
-        self.hints = ChangeHints(address.conninfo)
+        self._limits = limits
+        direct = limits.direct_address
+        self.hints = ChangeHints(read_address(direct).conninfo if direct else address.conninfo)
         self.cursor_factory: type[psycopg.Cursor[Any]] = psycopg.Cursor
         """What runs the statements of the connections that are made from now on."""
         self._lock = Lock()
@@ -87,7 +91,8 @@ class SharedDatabase:
         `changed`.
         """
         with translate_errors():
-            pool, beginning = self._open(user), _make_beginning(space, writes=writes)
+            pool = self._open(user)
+            beginning = _make_beginning(space, self._limits.statement_seconds, writes=writes)
             sent: list[T] = []
             for left in reversed(range(MOST_ATTEMPTS)):
                 try:
@@ -148,7 +153,7 @@ class SharedDatabase:
         pool = ConnectionPool[Connection](
             conninfo,
             min_size=0,
-            max_size=MOST_CONNECTIONS,
+            max_size=self._limits.connections,
             timeout=WAIT_SECONDS,
             max_idle=IDLE_SECONDS,
             open=False,
@@ -169,7 +174,7 @@ class SharedDatabase:
         return {
             "connections": found.get("pool_size", 0),
             "idle_connections": found.get("pool_available", 0),
-            "max_connections": MOST_CONNECTIONS,
+            "max_connections": self._limits.connections,
             "waiting_requests": found.get("requests_waiting", 0),
             "requests_total": found.get("requests_num", 0),
             "failed_requests_total": found.get("requests_errors", 0),
@@ -190,9 +195,10 @@ class SharedDatabase:
         pool.close()
 
 
-def _make_beginning(space: str, *, writes: bool) -> sql.Composed:
+def _make_beginning(space: str, most_seconds: int, *, writes: bool) -> sql.Composed:
     """Return the statements that begin a transaction; of one that writes, the last adds its id."""
     text, values = _BEGIN, {"mode": sql.SQL(_READS), "space": sql.Literal(space)}
+    values["most"] = sql.Literal(f"{most_seconds}s")
     if writes:
         chance = uuid4()
         now = time.time_ns()
