@@ -80,6 +80,26 @@ def test_a_password_comes_from_where_libpq_looks_and_is_shown_nowhere(
     assert not [text for text in told if SECRET in text]
 
 
+def test_a_program_that_another_starts_finds_the_password_where_that_one_had_it(
+    locked: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Stores.open(locked.replace("@/", f":{SECRET}@/")) as stores:
+        option, passed_on = stores.options[:2]
+    assert (option, passed_on) == ("--data-dir", locked)
+    with Stores.open(passed_on) as other, pytest.raises(StorageError, match="password"):
+        other.facts.get_all()
+    monkeypatch.setenv("TURNLEAF_DATA_DIR", locked.replace("@/", f":{SECRET}@/"))
+    with Stores.open(passed_on) as other:
+        other.facts.add("tea")
+
+
+def test_the_name_of_a_service_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PGSERVICE", raising=False)
+    shown = "postgresql:///?service=mine&sslmode=disable"
+    with Stores.open(shown) as stores:
+        assert stores.location == shown
+
+
 def as_postgres(stores: Stores) -> PostgresStores:
     assert isinstance(stores, PostgresStores)
     return stores
