@@ -81,10 +81,10 @@ MAY_NAME_FILES = {
 # So many lines, comments aside, and modules a package may have; lowered when something goes.
 BUDGETS = {
     "core": (16_760, 71),
-    "faces": (14_770, 67),
+    "faces": (14_800, 67),
     "llm": (2_950, 14),
-    "store": (23_310, 88),
-    "": (7_360, 29),
+    "store": (23_830, 90),
+    "": (7_390, 29),
 }
 
 # A name that is loaded by need: the public names, the commands, an optional dependency.

@@ -52,6 +52,7 @@ SIGNS = frozenset(
      "schedules.json", "results", SPACES, CONFIG_NAME, TOKEN_NAME, LINK_NAME, OPERATOR_NAME)
 )  # fmt: skip
 """What a data folder may have in it."""
+MOST_OF_DATABASE = 86_400
 ENVIRONMENT: Mapping[str, str] = os.environ
 """The environment of this process; only functions of this module look into it."""
 _ON = True
@@ -466,6 +467,36 @@ def beside_database(address: str) -> DataFolder:
 def default_place(environ: Mapping[str, str] = ENVIRONMENT) -> str | None:
     """Return the folder or address that TURNLEAF_DATA_DIR names, if it does."""
     return environ.get("TURNLEAF_DATA_DIR") or None
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseLimits:
+    """How much of a database one process takes, and where it is reached without a pooler."""
+
+    connections: int = 10
+    statement_seconds: int = 60
+    direct_address: str | None = field(default=None, repr=False)
+
+
+def find_database_limits(environ: Mapping[str, str] = ENVIRONMENT) -> DatabaseLimits:
+    """Return the limits that the environment names; raise SettingsError for what is no number."""
+    known = DatabaseLimits()
+    return DatabaseLimits(
+        _read_count(environ, "TURNLEAF_DATABASE_CONNECTIONS", known.connections),
+        _read_count(environ, "TURNLEAF_DATABASE_SECONDS", known.statement_seconds),
+        environ.get("TURNLEAF_DATABASE_DIRECT") or None,
+    )
+
+
+def _read_count(environ: Mapping[str, str], variable: str, default: int) -> int:
+    text = environ.get(variable) or str(default)
+    if not (text.isascii() and text.isdecimal() and 1 <= int(text[:9]) <= MOST_OF_DATABASE):
+        message = (
+            f"{variable} must be a whole number from 1 to {MOST_OF_DATABASE}, not {text!r:.80}; "
+            "change it or remove it"
+        )
+        raise SettingsError(message)
+    return int(text)
 
 
 def _is_ours(folder: Path) -> bool:

@@ -74,6 +74,19 @@ def test_a_space_of_a_database_is_erased_only_when_that_is_confirmed(
     assert LAMP not in cli("--data-dir", address, "--space", "anna", "memories").out
 
 
+def test_tune_says_what_it_changes(cli: Cli, address: str) -> None:
+    owner = address.replace("turnleaf_server@", f"{OWNER}@")
+    assert cli("db", "tune", owner).code == 0
+    make_admin(address)("CREATE INDEX vectors_near_old ON turnleaf.vectors (space)")
+    for options in (["--dry-run"], ["--passages", "7"]):
+        done = cli("db", "tune", owner, *options)
+        assert (done.code, done.out) == (0, 'DROP INDEX CONCURRENTLY turnleaf."vectors_near_old"\n')
+    assert cli("db", "tune", owner).out == "there is nothing to change\n"
+    refused = cli("db", "tune")
+    assert refused.code == 2
+    assert "postgresql://" in refused.err
+
+
 def test_migrate_says_what_it_makes(cli: Cli, address: str) -> None:
     owner = address.replace("turnleaf_server@", f"{OWNER}@")
     done = cli("db", "migrate", owner)

@@ -949,7 +949,8 @@ class Passages(Examined, Protocol):
     def use_embedder(self, embedder: Embedder | None, weights: Weights) -> None:
         """Compare meanings here with this model from now on, with these weights; None: words.
 
-        Its vectors are kept for everybody, under its name; another model's are forgotten.
+        Its vectors are kept for everybody, under its name; another model's are forgotten, at the
+        latest when there is one of every text.
         """
 
     def sync(self, progress: Progress = ...) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
@@ -108,7 +109,21 @@ def find_folder(
     if isinstance(where, DataFolder):
         return in_space(where, space)
     address = _find_address(where or default_place())
+    if address and where:
+        address = _find_whole(address)
     return in_space(beside_database(address) if address else data_folder(where), space)
+
+
+def _find_whole(given: str) -> str:
+    """Return the address that TURNLEAF_DATA_DIR has of the same database, if it has it.
+
+    One that a program passes on to another as an option is without the password.
+    """
+    known = default_place() or ""
+    with suppress(InvalidInput):
+        if _find_address(known) and load_database("address").read_address(known).shown == given:
+            return known
+    return given
 
 
 def open_to_examine(

@@ -11,8 +11,11 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from tests.meanings import Meanings
 from tests.postgres import OWNER, SAFE, Server, empty_database, make_admin, share_server
 from turnleaf.core.examination import Retention
+from turnleaf.core.search.ranking import Weights
+from turnleaf.core.search.vectors import SENTENCES
 from turnleaf.errors import InvalidInput, StorageError
 from turnleaf.store.contracts import Stores
 from turnleaf.store.opening import open_to_examine
@@ -136,6 +139,13 @@ def test_a_database_of_an_older_version_is_upgraded_with_all_that_is_in_it(versi
             "好",
         ]
         assert [one.source for one in anna.passages.search("小明")]
+        model = Meanings()
+        anna.passages.use_embedder(model, Weights())
+        # Vectors that were there are neither lost nor made again.
+        assert bool(anna.passages.missing_vectors()) == (version == "0001")
+        anna.passages.embed()
+        assert anna.passages.search("小明", mode="vector", floor=False)
+        assert bool({*model.asked} - {*SENTENCES, "小明"}) == (version == "0001")
         assert anna.settings.memory_max_items == 77
         anna.facts.add("還有小華")
         assert {one.kind for one in anna.work.claim(9)} == {"learning", "schedules"}

@@ -15,11 +15,13 @@ from threading import Thread
 import psycopg
 import pytest
 
-from tests.postgres import empty_database, share_server
+from tests.postgres import empty_database, make_admin, share_server
+from tests.store.contracts.test_announcements import Listener
 from tests.torture.editors import until
 from turnleaf.errors import NotFound, StorageError
 from turnleaf.settings import beside_database
 from turnleaf.store.ambient import local_now
+from turnleaf.store.postgres.announcements import PostgresAnnouncements
 from turnleaf.store.postgres.migrating import SERVING_ROLE
 from turnleaf.store.postgres.stores import PostgresStores
 
@@ -138,3 +140,18 @@ def test_outside_a_transaction_the_pooled_connection_has_no_space(port: int) -> 
         anna.daily.append("tea")
         with psycopg.connect(address, autocommit=True, prepare_threshold=None) as other:
             assert other.execute("SELECT count(*) FROM turnleaf.notes").fetchall() == [(0,)]
+
+
+def test_changes_arrive_by_looking_since_a_pooler_passes_no_hints(port: int) -> None:
+    address = find_address(port)
+    admin = make_admin(empty_database())
+    other = f"{address}?application_name=another"
+    with open_space(address, "anna") as anna, open_space(other, "anna") as another:
+        listener = Listener()
+        announcements = PostgresAnnouncements(anna.place, "anna", local_now, look_seconds=0.05)
+        announcements.subscribe(listener)
+        another.facts.add("茶")
+        listener.wait_for("facts")
+        heard = "SELECT count(*) FROM pg_stat_activity WHERE starts_with(query, 'LISTEN')"
+        assert admin(f"{heard} AND datname = current_database()") == [(0,)]
+        announcements.close()

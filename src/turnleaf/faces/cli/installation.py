@@ -81,6 +81,7 @@ def _format_limit(value: object) -> str:
 
 
 SERVING_ROLE = "turnleaf_server"
+LARGE_SPACE = 20_000
 
 
 @click.group()
@@ -106,16 +107,48 @@ def migrate(workspace: Workspace, address: str | None, role: str, *, dry_run: bo
     ADDRESS is that of the database for the role that owns the tables, such as
     postgresql://turnleaf_owner@localhost/turnleaf; by default it is that of --data-dir.
     """
-    check_argument(address)
-    where = find_folder(address).address if address else workspace.folder.address
-    if where is None:
-        message = "this needs the address of a database: turnleaf db migrate ADDRESS"
-        raise InvalidInput(message)
+    where = _find_database(workspace, address)
     made = load_database("migrating").migrate(where, role=role, dry_run=dry_run)
     for one in made:
         say(one.statements if dry_run else f"made version {one.version} of the tables")
     if not made:
         say("the tables are those of this version")
+
+
+@db.command()
+@click.argument("address", required=False, type=TEXT)
+@click.option(
+    "--passages",
+    metavar="N",
+    default=LARGE_SPACE,
+    show_default=True,
+    type=click.IntRange(1),
+    help="How many passages a large space has.",
+)
+@click.option("--dry-run", is_flag=True, help="Print the statements and change nothing.")
+@pass_workspace
+def tune(workspace: Workspace, address: str | None, passages: int, *, dry_run: bool) -> None:
+    """Make the index over vectors that each large space should have.
+
+    Indexes that are not needed any more are dropped. The programs may run meanwhile. ADDRESS is
+    that of the database for the role that owns the tables, as for db migrate.
+    """
+    where = _find_database(workspace, address)
+    made = load_database("vectors").tune(where, passages=passages, dry_run=dry_run)
+    for one in made:
+        say(one)
+    if not made:
+        say("there is nothing to change")
+
+
+def _find_database(workspace: Workspace, address: str | None) -> str:
+    """Return the address of a database, as it was given or as that of --data-dir."""
+    check_argument(address)
+    where = find_folder(address).address if address else workspace.folder.address
+    if where is None:
+        message = "this needs the address of a database, such as postgresql://OWNER@HOST/DATABASE"
+        raise InvalidInput(message)
+    return where
 
 
 @db.command("erase")

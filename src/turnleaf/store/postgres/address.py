@@ -17,7 +17,6 @@ _SECRET = (
     "password",
     "sslpassword",
     "passfile",
-    "service",
     "sslkey",
     "sslcert",
     "oauth_client_secret",

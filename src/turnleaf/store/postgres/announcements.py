@@ -1,6 +1,6 @@
 """Announces changes of a space: a thread compares its counters every few seconds.
 
-A change that this process made has it look at once.
+A change that this process made has it look at once, and so does a hint of another.
 """
 
 from __future__ import annotations
@@ -27,8 +27,16 @@ LOOK_SECONDS = 2.0
 class PostgresAnnouncements(SqlStore):
     """The announcements of a space."""
 
-    def __init__(self, place: PostgresPlace, space: str, now: Now) -> None:
+    def __init__(
+        self,
+        place: PostgresPlace,
+        space: str,
+        now: Now,
+        *,
+        look_seconds: float = LOOK_SECONDS,
+    ) -> None:
         super().__init__(place, space, now)
+        self._look_seconds = look_seconds
         self._subscribers = Subscribers()
         self._problems = ProblemLog()
         self._woken = Condition()
@@ -45,7 +53,7 @@ class PostgresAnnouncements(SqlStore):
         with self._woken:
             added = self._subscribers.add(callback)
             if self._thread is None:
-                self.place.database.listeners.add(self._wake)
+                self.place.database.hints.add(self.space, self._wake)
                 self._thread = Thread(target=self._run, name="turnleaf-announcing", daemon=True)
                 self._thread.start()
         return partial(self._remove, added)
@@ -82,10 +90,10 @@ class PostgresAnnouncements(SqlStore):
     def _wait(self) -> bool:
         """Wait until it is time to look; False when nobody subscribes any more."""
         with self._woken:
-            self._woken.wait_for(lambda: self._is_woken, LOOK_SECONDS)
+            self._woken.wait_for(lambda: self._is_woken, self._look_seconds)
             self._is_woken = False
             if self._subscribers:
                 return True
-            self.place.database.listeners.discard(self._wake)
+            self.place.database.hints.remove(self.space, self._wake)
             self._thread = None
             return False

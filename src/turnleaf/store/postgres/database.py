@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from threading import Lock
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
 import psycopg
@@ -13,15 +13,16 @@ from psycopg import sql
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from turnleaf.errors import StorageError
+from turnleaf.settings import DatabaseLimits, find_database_limits
 from turnleaf.store.postgres.address import DatabaseAddress, read_address
 from turnleaf.store.postgres.errors import Connection, describe, translate_errors
+from turnleaf.store.postgres.hints import ChangeHints
 from turnleaf.store.postgres.migrating import CONNECT_SECONDS, check_database
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
 T = TypeVar("T")
-MOST_CONNECTIONS = 10
 WAIT_SECONDS = 30.0
 IDLE_SECONDS = 60.0
 MOST_ATTEMPTS = 5
@@ -30,8 +31,8 @@ MOST_ATTEMPTS = 5
 _BEGIN = """
 BEGIN {mode};
 SET LOCAL timezone = 'UTC';
-SET LOCAL statement_timeout = '60s';
-SET LOCAL idle_in_transaction_session_timeout = '60s';
+SET LOCAL statement_timeout = {most};
+SET LOCAL idle_in_transaction_session_timeout = {most};
 SELECT set_config('turnleaf.space', {space}, true)
 """
 _READS = "ISOLATION LEVEL REPEATABLE READ READ ONLY"
@@ -54,35 +55,48 @@ def share_database(given: str) -> SharedDatabase:
     """Return the one object for a database that everybody in this process uses."""
     address = read_address(given)
     with _opening:
-        return _opened.setdefault(address.conninfo, SharedDatabase(address))
+        if address.conninfo not in _opened:
+            _opened[address.conninfo] = SharedDatabase(address, find_database_limits())
+        return _opened[address.conninfo]
 
 
 class SharedDatabase:
     """A pool of connections, which is open while somebody uses it."""
 
-    def __init__(self, address: DatabaseAddress) -> None:
+    def __init__(self, address: DatabaseAddress, limits: DatabaseLimits) -> None:
         self.address = address
-        self.listeners: set[Callable[[], None]] = set()
-        """Called when a change was made from here."""
+        self._limits = limits
+        direct = limits.direct_address
+        self.hints = ChangeHints(read_address(direct).conninfo if direct else address.conninfo)
+        self.cursor_factory: type[psycopg.Cursor[Any]] = psycopg.Cursor
+        """What runs the statements of the connections that are made from now on."""
         self._lock = Lock()
         self._users: set[int] = set()
         self._pool: ConnectionPool[Connection] | None = None
 
     def transact(
-        self, user: object, space: str, work: Callable[[Connection], T], *, writes: bool
+        self,
+        user: object,
+        space: str,
+        work: Callable[[Connection], T],
+        *,
+        writes: bool,
+        changed: Collection[str] = (),
     ) -> T:
         """Do some work in one transaction in a space; it is rolled back when something raises.
 
         Where the connection is lost it is done again. Whoever loses it at COMMIT cannot know
         whether it was stored: so a transaction that writes has an id, which an attempt that finds
-        it stored already takes for its own.
+        it stored already takes for its own. Others are told of the spaces that the work adds to
+        `changed`.
         """
         with translate_errors():
-            pool, beginning = self._open(user), _make_beginning(space, writes=writes)
+            pool = self._open(user)
+            beginning = _make_beginning(space, self._limits.statement_seconds, writes=writes)
             sent: list[T] = []
             for left in reversed(range(MOST_ATTEMPTS)):
                 try:
-                    return self._attempt(pool, beginning, work, sent)
+                    return self._attempt(pool, beginning, work, sent, changed)
                 except psycopg.OperationalError as error:
                     if not (left and _is_passing(error)):
                         _raise_if_uncertain(sent, error)
@@ -96,6 +110,7 @@ class SharedDatabase:
         beginning: sql.Composed,
         work: Callable[[Connection], T],
         sent: list[T],
+        changed: Collection[str],
     ) -> T:
         """Try once; `sent` has what an attempt brought of which nobody knows whether it stands."""
         connection = pool.getconn()
@@ -110,6 +125,7 @@ class SharedDatabase:
             done = work(connection)
             sent.append(done)
             connection.execute("COMMIT")
+            self.hints.send(connection, changed)
         except BaseException:
             with suppress(psycopg.Error):
                 connection.execute("ROLLBACK")
@@ -133,15 +149,20 @@ class SharedDatabase:
             conninfo, autocommit=True, connect_timeout=CONNECT_SECONDS
         ) as connection:
             check_database(connection)
+            self.hints.read_salt(connection)
         pool = ConnectionPool[Connection](
             conninfo,
             min_size=0,
-            max_size=MOST_CONNECTIONS,
+            max_size=self._limits.connections,
             timeout=WAIT_SECONDS,
             max_idle=IDLE_SECONDS,
             open=False,
             # A pooler between here and the server knows no prepared statements.
-            kwargs={"autocommit": True, "prepare_threshold": None},
+            kwargs={
+                "autocommit": True,
+                "prepare_threshold": None,
+                "cursor_factory": self.cursor_factory,
+            },
         )
         pool.open()
         return pool
@@ -153,7 +174,7 @@ class SharedDatabase:
         return {
             "connections": found.get("pool_size", 0),
             "idle_connections": found.get("pool_available", 0),
-            "max_connections": MOST_CONNECTIONS,
+            "max_connections": self._limits.connections,
             "waiting_requests": found.get("requests_waiting", 0),
             "requests_total": found.get("requests_num", 0),
             "failed_requests_total": found.get("requests_errors", 0),
@@ -173,15 +194,11 @@ class SharedDatabase:
             pool, self._pool = self._pool, None
         pool.close()
 
-    def wake(self) -> None:
-        """Have everybody in this process look for changes now."""
-        for listener in [*self.listeners]:
-            listener()
 
-
-def _make_beginning(space: str, *, writes: bool) -> sql.Composed:
+def _make_beginning(space: str, most_seconds: int, *, writes: bool) -> sql.Composed:
     """Return the statements that begin a transaction; of one that writes, the last adds its id."""
     text, values = _BEGIN, {"mode": sql.SQL(_READS), "space": sql.Literal(space)}
+    values["most"] = sql.Literal(f"{most_seconds}s")
     if writes:
         chance = uuid4()
         now = time.time_ns()

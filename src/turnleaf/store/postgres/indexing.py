@@ -27,12 +27,20 @@ _COLUMNS = {
     "time": "timestamptz", "trust": "text", "audience": "text", "is_shown": "boolean",
 }  # fmt: skip
 _TERMS = {"term": "text", "passage": "bigint", "own": "int", "around": "int", "length": "int"}
-_HAS_VECTOR = """
-UPDATE turnleaf.passages SET has_vector = true WHERE id = ANY(%s) AND NOT has_vector
-AND EXISTS (SELECT 1 FROM turnleaf.vectors WHERE vectors.meaning = passages.meaning)
+BEGIN = "INSERT INTO turnleaf.indexes DEFAULT VALUES ON CONFLICT DO NOTHING"
+NOTE_UNEMBEDDED = """
+INSERT INTO turnleaf.unembedded (embedder, passage)
+SELECT embedders.id, passages.id FROM turnleaf.embedders CROSS JOIN turnleaf.passages
+WHERE scripts <> '' AND NOT EXISTS (
+    SELECT 1 FROM turnleaf.vectors
+    WHERE vectors.embedder = embedders.id AND vectors.meaning = passages.meaning
+)
 """
-_FORGET_VECTORS = """
-DELETE FROM turnleaf.vectors WHERE meaning = ANY(%s) AND NOT EXISTS (
+_NOTE_SOME = f"{NOTE_UNEMBEDDED} AND passages.id = ANY(%s)"
+_FORGET_UNEMBEDDED = "DELETE FROM turnleaf.unembedded WHERE passage = ANY(%s)"
+FORGET_VECTORS = """
+DELETE FROM turnleaf.vectors WHERE embedder IN (SELECT id FROM turnleaf.embedders)
+AND meaning = ANY(%s) AND NOT EXISTS (
     SELECT 1 FROM turnleaf.passages WHERE passages.meaning = vectors.meaning
 )
 """
@@ -42,7 +50,7 @@ WHERE conversation = %s AND is_shown AND trust IN {TRUSTED} AND message
 """  # noqa: S608 - of constants
 _RELINK = """
 UPDATE turnleaf.passages AS one SET before = new.before, after = new.after, terms = new.terms,
-    meaning = new.meaning, has_vector = false
+    meaning = new.meaning
 FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::int[], %s::bytea[])
     AS new (id, before, after, terms, meaning)
 WHERE one.id = new.id
@@ -130,7 +138,7 @@ def insert(step: Transaction, rows: Sequence[PassageRow]) -> None:
         return
     lengths = add_terms(step, {one.number: one.placed for one in rows})
     step.insert_rows("passages", _COLUMNS, [one.to_columns(lengths[one.number]) for one in rows])
-    step.run(_HAS_VECTOR, [*lengths])
+    step.run(_NOTE_SOME, [*lengths])
     _count(step, len(rows), sum(lengths.values()))
 
 
@@ -157,7 +165,8 @@ def forget(step: Transaction, numbers: Sequence[int]) -> None:
     query = "DELETE FROM turnleaf.passages WHERE id = ANY(%s) RETURNING terms, meaning"
     gone = step.rows(query, [*numbers])
     _count(step, -len(gone), -sum(terms for terms, _ in gone))
-    step.run(_FORGET_VECTORS, [meaning for _, meaning in gone])
+    step.run(_FORGET_UNEMBEDDED, [*numbers])
+    step.run(FORGET_VECTORS, [meaning for _, meaning in gone])
 
 
 def _count(step: Transaction, passages: int, terms: int) -> None:
@@ -284,8 +293,9 @@ class Neighbours:
             for number in numbers
         ]
         step.run(_RELINK, *(list(column) for column in zip(*rows, strict=True)))
-        step.run(_HAS_VECTOR, [*numbers])
-        step.run(_FORGET_VECTORS, [meaning for _, meaning in before])
+        step.run(_FORGET_UNEMBEDDED, [*numbers])
+        step.run(_NOTE_SOME, [*numbers])
+        step.run(FORGET_VECTORS, [meaning for _, meaning in before])
 
     def _recall(self, numbers: Collection[int]) -> None:
         """Read what is said in passages that were not taken in just now."""

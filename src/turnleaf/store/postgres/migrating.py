@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from turnleaf.store.postgres.errors import Connection
 
 SERVING_ROLE = "turnleaf_server"
-FLOOR = 1
+FLOOR = 3
 """The oldest tables that this version can serve, and what it tells servers of other versions."""
 CONNECT_SECONDS = 10
-_LOCK = 7_472_756_672
+LOCK = 7_472_756_672
+"""The advisory lock of whoever changes tables or indexes."""
 _BEGINNING = """
 CREATE EXTENSION IF NOT EXISTS vector;
 CREATE SCHEMA IF NOT EXISTS turnleaf;
@@ -99,7 +100,7 @@ def migrate(
     """
     conninfo = read_address(address).conninfo
     with translate_errors(), psycopg.connect(conninfo, connect_timeout=CONNECT_SECONDS) as owner:
-        owner.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+        owner.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
         missing = [one for one in list_migrations() if one.version not in _list_made(owner)]
         if not dry_run:
             _check_role(owner, role)

@@ -3,58 +3,51 @@
 from __future__ import annotations
 
 import json
-import logging
 import math
-import time
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from turnleaf.core.examination import Diagnosis
 from turnleaf.core.keys import Reader
 from turnleaf.core.languages import pluralize
 from turnleaf.core.memories import checked_date
 from turnleaf.core.messages import Cursor
 from turnleaf.core.search.hits import KINDS, MAX_LIMIT, MODES, PROMPT_LIMIT, Hit
-from turnleaf.core.search.passages import Placed, of_day, of_memory
-from turnleaf.core.search.ranking import Unrelated, Weights
+from turnleaf.core.search.passages import of_day, of_memory
+from turnleaf.core.search.ranking import Weights
 from turnleaf.core.search.terms import parse_query
-from turnleaf.core.search.vectors import SENTENCES, Profile, profile
-from turnleaf.errors import EmbeddingError, InvalidInput
+from turnleaf.errors import InvalidInput
 from turnleaf.store.ambient import local_day
-from turnleaf.store.files.index.writing import choose_texts_to_embed
 from turnleaf.store.memory.book import name_text
 from turnleaf.store.memory.place import in_one_step
 from turnleaf.store.passage_search import Asked, Floors, search_passages
 from turnleaf.store.postgres import indexing, sources
-from turnleaf.store.postgres.indexing import read_passage
 from turnleaf.store.postgres.place import SqlStore, changing
+from turnleaf.store.postgres.vectors import PostgresVectors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from datetime import date
 
-    from turnleaf.core.examination import Examination
+    from turnleaf.core.examination import Examination, Part
     from turnleaf.core.search.passages import Passage
+    from turnleaf.core.search.terms import Query
     from turnleaf.core.search.vectors import Embedder
     from turnleaf.store.contracts import Progress
     from turnleaf.store.memory.place import Now
     from turnleaf.store.postgres.conversations import PostgresConversations
-    from turnleaf.store.postgres.place import PostgresPlace, Row
+    from turnleaf.store.postgres.place import PostgresPlace
+    from turnleaf.store.postgres.vectors import QueryVector
 
 VERSION = 1
 """Of how texts become passages and terms; another one takes everything in anew."""
 MESSAGES_PER_STEP = 2000
-TEXTS_PER_BATCH = 64
-TEXTS_PER_SEARCH = 8
-REST_SECONDS = 60.0
-"""For how long an embedder that failed is not asked again for a query."""
 _SEARCHED = ("facts", "daily", "conversations")
-_log = logging.getLogger("turnleaf")
 _STATE = """
 SELECT (SELECT state FROM turnleaf.indexes),
     (SELECT json_object_agg(kind, n) FROM turnleaf.counters WHERE kind = ANY(%s) AND space <> '')
 """
-_BEGIN = "INSERT INTO turnleaf.indexes DEFAULT VALUES ON CONFLICT DO NOTHING"
 _NOTE_PLACE = """
 INSERT INTO turnleaf.indexed_places (place, version) VALUES (%s, %s)
 ON CONFLICT (space, place) DO UPDATE SET version = excluded.version
@@ -82,17 +75,18 @@ class PostgresPassages(SqlStore):
         super().__init__(place, space, now)
         self._conversations = conversations
         self._settle = settle
-        self.use_embedder(None, Weights())
+        self._vectors = PostgresVectors(place, space, now)
+        self._weights = Weights()
 
     @property
     def has_embedder(self) -> bool:
         """Whether meanings can be compared here."""
-        return self._embedder is not None
+        return self._vectors.embedder is not None
 
     def use_embedder(self, embedder: Embedder | None, weights: Weights) -> None:
         """Compare meanings here with this model from now on; None: words."""
-        self._embedder, self._weights = embedder, weights
-        self._rests_until = 0.0
+        self._vectors.use(embedder)
+        self._weights = weights
 
     def sync(self, progress: Progress = _ignore) -> int:
         """Take in what changed; return how many passages are new."""
@@ -111,14 +105,21 @@ class PostgresPassages(SqlStore):
 
     @in_one_step
     def examine(self) -> Examination:
-        """Return how many passages are indexed."""
+        """Return how many passages are indexed, and whether so many should have an index."""
         ((count,),) = self.rows("SELECT coalesce(sum(passages), 0) FROM turnleaf.indexes")
-        return self.report("search index", pluralize(int(count), "passage"))
+        found: list[Part] = []
+        if count >= sources.LARGE_SPACE and self._vectors.lacks_index():
+            message = (
+                f"the space has {count:,} passages and no index over their vectors, so searches "
+                "take long; run, as the role that owns the tables: turnleaf db tune ADDRESS"
+            )
+            found.append(Diagnosis("warning", message))
+        return self.report("search index", pluralize(int(count), "passage"), *found)
 
     @changing
     def _empty(self) -> None:
         self.step.lock(self.kind, changes=False)
-        for table in ("terms", "passages", "indexed_places"):
+        for table in ("terms", "passages", "unembedded", "indexed_places"):
             self.run(f"DELETE FROM turnleaf.{table}")  # noqa: S608 - of constants
         self.run("UPDATE turnleaf.indexes SET state = '{}', passages = 0, terms = 0")
 
@@ -130,7 +131,7 @@ class PostgresPassages(SqlStore):
         if state.get("seen") == now and state.get("isLast"):
             return 0, True
         self.step.lock(self.kind, changes=False)
-        self.run(_BEGIN)
+        self.run(indexing.BEGIN)
         if state.get("version", VERSION) != VERSION:
             self._empty()
         state, now = self._read_state()
@@ -221,23 +222,32 @@ class PostgresPassages(SqlStore):
         if not wanted.terms:
             return []
         self.sync()
-        vector, known = (None, None) if mode == "lexical" else self._embed_query(query)
-        asked = Asked(wanted, vector, known.unrelated if known else None, by_words=mode != "vector")
-        floors = Floors(known.floor if known else math.inf)
-        return self._search(asked, limit, floors, (who, source, first, last), has_floor=floor)
+        meant = None if mode == "lexical" else self._vectors.embed_query(query)
+        return self._search(
+            wanted, meant, limit, (who, source, first, last), mode=mode, has_floor=floor
+        )
 
     @in_one_step
     def _search(
         self,
-        asked: Asked,
+        query: Query,
+        meant: QueryVector | None,
         limit: int,
-        floors: Floors,
         wanted: tuple[Reader, str | None, str | None, str | None],
         *,
+        mode: str,
         has_floor: bool,
     ) -> list[Hit]:
         narrowed = sources.narrow(self.step, *wanted)
-        source = sources.DatabasePassages(self.step, narrowed)
+        source = sources.DatabasePassages(self.step, narrowed, meant.model if meant else None)
+        known = meant.model.profile if meant else None
+        asked = Asked(
+            query,
+            meant.vector if meant else None,
+            known.unrelated if known else None,
+            by_words=mode != "vector",
+        )
+        floors = Floors(known.floor if known else math.inf)
         return search_passages(
             source, asked, self._weights, limit, floors=floors, has_floor=has_floor
         )
@@ -276,152 +286,14 @@ class PostgresPassages(SqlStore):
 
     def missing_vectors(self) -> int:
         """Count the different texts that have no vector yet; 0 without a model."""
-        if not self._has_model():
+        if not self.has_embedder:
             return 0
         self.sync()
-        return self._count_missing()
-
-    @in_one_step
-    def _count_missing(self) -> int:
-        query = "SELECT count(DISTINCT meaning) FROM turnleaf.passages WHERE NOT has_vector"
-        return int(self.rows(query)[0][0])
+        return self._vectors.count_missing()
 
     def embed(self, progress: Progress = _ignore, *, seconds: float | None = None) -> int:
         """Make missing vectors, one batch and then for so many seconds; return how many."""
-        started, done = time.monotonic(), 0
-        missing = self.missing_vectors()
-        while missing and (not done or seconds is None or time.monotonic() - started < seconds):
-            made = self._embed_batch(TEXTS_PER_BATCH)
-            if not made:
-                break
-            done += made
-            progress(done, max(missing, done))
-        return done
-
-    def _has_model(self) -> bool:
-        """Whether there is a model that helps; one that is new is got to know."""
-        if self._embedder is None:
-            return False
-        known = self._read_profile(self._embedder.name)
-        return bool((known or self._probe(self._embedder)).scripts)
-
-    @in_one_step
-    def _read_profile(self, name: str) -> Profile | None:
-        query = "SELECT scripts, mean, deviation FROM turnleaf.indexes WHERE model = %s"
-        rows = self.rows(query, name)
-        return next((Profile(tuple(one.split()), Unrelated(*more)) for one, *more in rows), None)
-
-    def _probe(self, embedder: Embedder) -> Profile:
-        vectors = embedder.embed(SENTENCES)
-        known = profile(vectors)
-        if not known.scripts:
-            _log.warning("%s tells no meanings apart and is not used for search", embedder.name)
-        self._set_model(embedder.name, known, len(vectors[0]) // 4)
-        return known
-
-    @changing
-    def _set_model(self, name: str | None, known: Profile, dimension: int) -> None:
-        """Set the model whose vectors are kept, and forget those of any other."""
-        self.step.lock(self.kind, changes=False)
-        self.run(_BEGIN)
-        self.run("DELETE FROM turnleaf.vectors")
-        self.run("UPDATE turnleaf.passages SET has_vector = false WHERE has_vector")
-        query = (
-            "UPDATE turnleaf.indexes "
-            "SET model = %s, scripts = %s, mean = %s, deviation = %s, dimension = %s"
-        )
-        self.run(query, name, " ".join(known.scripts), *known.unrelated, dimension)
-
-    def _embed_batch(self, most: int) -> int:
-        """Make the vectors of some texts, those said last first; return of how many."""
-        embedder = self._embedder
-        texts = self._find_texts(most) if embedder else {}
-        if embedder is None or not texts:
-            return 0
-        made = iter(embedder.embed([one for several in texts.values() for one in several]))
-        vectors = {meaning: [next(made) for _ in several] for meaning, several in texts.items()}
-        self._store(embedder.name, vectors)
-        return len(vectors)
-
-    @in_one_step
-    def _find_texts(self, most: int) -> dict[bytes, list[str]]:
-        """Return what is to be embedded, by meaning."""
-        query = (
-            "SELECT id, meaning, body, message, before, after FROM turnleaf.passages "
-            "WHERE NOT has_vector ORDER BY id DESC LIMIT %s"
-        )
-        rows = {bytes(row[1]): row for row in self.rows(query, most)}
-        sides = {side for row in rows.values() for side in row[4:] if side}
-        query = "SELECT id, body, message FROM turnleaf.passages WHERE id = ANY(%s)"
-        beside = {
-            number: read_passage(body, None, message)
-            for number, body, message in self.rows(query, [*sides])
-        }
-        return {
-            meaning: choose_texts_to_embed(
-                Placed(read_passage(body, None, message), beside.get(before), beside.get(after))
-            )
-            for meaning, (_, _, body, message, before, after) in rows.items()
-        }
-
-    @changing
-    def _store(self, name: str, vectors: dict[bytes, list[bytes]]) -> None:
-        """Keep the vectors of what still stands somewhere, unless the model was changed."""
-        self.step.lock(self.kind, changes=False)
-        size = {len(one) // 4 for several in vectors.values() for one in several}
-        rows = self.rows("SELECT dimension FROM turnleaf.indexes WHERE model = %s", name)
-        if [(one,) for one in size] != rows:
-            if rows:
-                self._set_model(None, Profile((), Unrelated(0.0, 0.0)), 0)
-            return
-        query = "SELECT DISTINCT meaning FROM turnleaf.passages WHERE meaning = ANY(%s)"
-        stands = [bytes(one) for (one,) in self.rows(query, [*vectors])]
-        self.step.run_many(
-            "INSERT INTO turnleaf.vectors (meaning, part, vector) VALUES (%s, %s, %s::vector) "
-            "ON CONFLICT DO NOTHING",
-            [
-                (meaning, part, sources.write_vector(one))
-                for meaning in stands
-                for part, one in enumerate(vectors[meaning])
-            ],
-        )
-        query = "UPDATE turnleaf.passages SET has_vector = true WHERE meaning = ANY(%s)"
-        self.run(query, stands)
-
-    def _embed_query(self, query: str) -> tuple[bytes | None, Profile | None]:
-        """Return the query's vector and its model, if there is what to compare it with."""
-        embedder = self._embedder
-        if embedder is None or time.monotonic() < self._rests_until:
-            return None, None
-        known, dimension, missing = self._find_useful(embedder.name)
-        if known is None or not known.understands(query):
-            return None, None
-        try:
-            vector = embedder.embed([query])[0]
-            if len(vector) // 4 != dimension:
-                self._set_model(None, Profile((), Unrelated(0.0, 0.0)), 0)
-                return None, None
-            # Without a vector of its own, the words of what was said last would count alone.
-            if 0 < missing <= TEXTS_PER_SEARCH:
-                self._embed_batch(TEXTS_PER_SEARCH)
-        except EmbeddingError as error:
-            self._rests_until = time.monotonic() + REST_SECONDS
-            _log.warning("the search went by words alone: %s", error)
-            return None, None
-        return vector, known
-
-    @in_one_step
-    def _find_useful(self, name: str) -> tuple[Profile | None, int, int]:
-        """Return the model if there are vectors of it, their dimension, and how few are missing."""
-        query = (
-            "SELECT dimension FROM turnleaf.indexes WHERE EXISTS (SELECT 1 FROM turnleaf.vectors)"
-        )
-        rows: list[Row] = self.rows(query)
-        if not rows:
-            return None, 0, 0
-        query = "SELECT 1 FROM turnleaf.passages WHERE NOT has_vector LIMIT %s"
-        missing = len(self.rows(query, TEXTS_PER_SEARCH + 1))
-        return self._read_profile(name), rows[0][0], missing
+        return self._vectors.embed(self.missing_vectors(), progress, seconds)
 
     @contextmanager
     def erasing(self) -> Iterator[None]:

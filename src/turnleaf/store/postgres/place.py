@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from turnleaf.store.contracts import OPERATOR
 from turnleaf.store.memory.place import FOR_ALL_SPACES, Keeper
+from turnleaf.store.postgres.hints import ALL_SPACES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -111,6 +112,10 @@ class Transaction:
             self.changed.add(kind)
         return self.locked[kind]
 
+    def list_changed_spaces(self) -> set[str]:
+        """Return the spaces in which something changed; settings are of all."""
+        return {ALL_SPACES if kind == FOR_ALL_SPACES else self.space for kind in self.changed}
+
     def save(self) -> None:
         """Write what changed of all that was loaded."""
         for kind in sorted(self.loaded):
@@ -152,21 +157,27 @@ class PostgresPlace:
                 return self._transact(work, writes=False)
             except NeedsWritingError:
                 pass
-        done = self._transact(work, writes=True)
-        self.database.wake()
-        return done
+        return self._transact(work, writes=True)
 
     def _transact(self, work: Callable[[], T], *, writes: bool) -> T:
+        changed = set[str]()
+
         def run(connection: Connection) -> tuple[T, bool]:
+            changed.clear()
             step = self._local.step = Transaction(connection, self._space, writes, self._now)
             try:
                 done = work()
                 step.save()
+                changed.update(step.list_changed_spaces())
             finally:
                 self._local.step = None
             return done, step.is_first
 
-        done, is_first = self.database.transact(self, self._space, run, writes=writes)
+        done, is_first = self.database.transact(
+            self, self._space, run, writes=writes, changed=changed
+        )
+        for space in changed:
+            self.database.hints.wake(space)
         if is_first:
             self._register()
         return done

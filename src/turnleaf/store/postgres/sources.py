@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections import Counter
@@ -18,10 +19,18 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from turnleaf.core.keys import Reader
+    from turnleaf.core.search.vectors import Profile
     from turnleaf.store.postgres.place import Row, Transaction
 
 NEAREST = 400
 MOST_TRIED = 8400
+LARGE_SPACE = 20_000
+"""From so many passages on, the vectors of a space have an index of their own."""
+MOST_NUMBERS = 4000
+"""So many numbers a vector may have that such an index takes."""
+TRIED_BY_INDEX = 2 * NEAREST
+EXAMINED = 400
+SAMPLE = 1000
 CONTEXT_WEIGHT = 0.3
 LEAST_WEIGHT = 1e-6
 # BM25 as SQLite's FTS5 works it out, from entries of the index alone.
@@ -37,10 +46,53 @@ WHERE entry.term = ANY(%(terms)s) {condition}
 GROUP BY entry.passage ORDER BY rank LIMIT %(limit)s
 """
 _JOINED = "JOIN turnleaf.passages ON passages.id = entry.passage"
-_NEAR = """
+_COSINE = "1 - (vector <=> %(vector)s::vector) AS cosine"
+# In a small space all are compared.
+_ALL = f"""
 WITH near AS MATERIALIZED (
-    SELECT meaning, part, 1 - (vector <=> %(vector)s::vector) AS cosine FROM turnleaf.vectors
+    SELECT meaning, part, {_COSINE} FROM turnleaf.vectors WHERE embedder = %(embedder)s
 ), tried AS (SELECT * FROM near ORDER BY cosine DESC LIMIT %(tried)s),
+spread AS (SELECT count(*) AS vectors, avg(cosine), stddev_pop(cosine) FROM near),
+"""  # noqa: S608 - of constants
+# In a large one those of the passages that were found by words, or that a filter leaves, or that
+# its index has for the nearest. It is a space's own: PostgreSQL uses it where the query names the
+# space as it does. How all are spread is seen in a thousand: meanings are digests, so that those
+# which sort first are as good as drawn by lot.
+_SOME = f"""
+WITH tried AS MATERIALIZED ({{tried}}), near AS MATERIALIZED (
+    SELECT meaning, part, {_COSINE} FROM turnleaf.vectors
+    WHERE embedder = %(embedder)s AND meaning = ANY(
+        SELECT meaning FROM turnleaf.passages WHERE id = ANY(%(found)s)
+    )
+), spread AS (
+    SELECT %(vectors)s::bigint AS vectors, avg(cosine), stddev_pop(cosine) FROM (
+        SELECT {_COSINE} FROM turnleaf.vectors WHERE embedder = %(embedder)s
+        ORDER BY space, embedder, meaning LIMIT {SAMPLE}
+    ) AS drawn
+),
+"""  # noqa: S608 - of constants
+_NARROWED = f"""
+    SELECT vectors.meaning, vectors.part, {_COSINE} FROM turnleaf.vectors
+    WHERE embedder = %(embedder)s AND meaning = ANY(
+        SELECT meaning FROM turnleaf.passages WHERE true {{condition}}
+    ) ORDER BY cosine DESC LIMIT %(tried)s
+"""  # noqa: S608 - of constants
+_BY_INDEX = f"""
+    SELECT meaning, part, {_COSINE} FROM turnleaf.vectors
+    WHERE space = %(space)s AND embedder = %(embedder)s
+    ORDER BY vector::halfvec({{dimension}}) <=> %(vector)s::halfvec({{dimension}}) LIMIT %(tried)s
+"""  # noqa: S608 - of constants
+_HAS_INDEX = """
+SELECT 1 FROM pg_index WHERE indexrelid = to_regclass('turnleaf.' || %s) AND indisvalid
+"""
+# PostgreSQL takes the comparison of two vectors for as cheap as that of two numbers, and would
+# rather compare and sort them all.
+_SEARCH_INDEX = f"""
+SET LOCAL enable_sort = off;
+SET LOCAL hnsw.iterative_scan = 'relaxed_order';
+SET LOCAL hnsw.ef_search = {EXAMINED}
+"""
+_NEAR = """
 firsts AS (
     SELECT DISTINCT ON (tried.meaning, tried.part, kind, is_shown)
         passages.id, tried.meaning, tried.part, cosine
@@ -58,9 +110,9 @@ firsts AS (
 UNION ALL
 (SELECT DISTINCT ON (id) id, meaning, part, cosine FROM others ORDER BY id, cosine DESC)
 UNION ALL
-SELECT NULL, NULL, count(*), avg(cosine) FROM near
+SELECT NULL, NULL, vectors, avg FROM spread
 UNION ALL
-SELECT NULL, NULL, NULL, stddev_pop(cosine) FROM near
+SELECT NULL, NULL, NULL, stddev_pop FROM spread
 """
 _ROW = """
 SELECT id, fingerprint, place, kind, body, line, date, conversation, message, part, time, trust,
@@ -69,11 +121,29 @@ FROM turnleaf.passages
 """
 
 
+class StoredModel(NamedTuple):
+    """A model whose vectors a space keeps."""
+
+    id: int
+    name: str
+    dimension: int
+    profile: Profile
+    is_serving: bool
+
+
+def name_index(space: str, model: int, dimension: int) -> str:
+    """Return the name of the index over the vectors that a large space has of a model."""
+    named = f"{model} {dimension} {space}"
+    return f"vectors_near_{hashlib.sha256(named.encode()).hexdigest()[:16]}"
+
+
 class Narrowed(NamedTuple):
     """Which passages are searched, as a condition in SQL and its values."""
 
     condition: str = ""
     values: Mapping[str, object] = {}
+    is_filtered: bool = False
+    """Whether only one source or some days are asked for."""
 
 
 def narrow(
@@ -96,7 +166,7 @@ def narrow(
             " AND (passages.audience, passages.trust, coalesce(passages.conversation, '')) NOT IN "
             "(SELECT * FROM unnest(%(audiences)s::text[], %(trusts)s::text[], %(keys)s::text[]))"
         )
-    return Narrowed(condition, values)
+    return Narrowed(condition, values, is_filtered=any(given.values()))
 
 
 def find_closed(step: Transaction, reader: Reader) -> list[tuple[str, str, str]]:
@@ -112,12 +182,20 @@ def find_closed(step: Transaction, reader: Reader) -> list[tuple[str, str, str]]
     ]
 
 
+def has_index(step: Transaction, model: StoredModel) -> bool:
+    """Whether the space has an index over its vectors of a model."""
+    return bool(step.rows(_HAS_INDEX, name_index(step.space, model.id, model.dimension)))
+
+
 class DatabasePassages:
     """The passages that one search looks through."""
 
-    def __init__(self, step: Transaction, narrowed: Narrowed) -> None:
+    def __init__(
+        self, step: Transaction, narrowed: Narrowed, model: StoredModel | None = None
+    ) -> None:
         self._step = step
         self._narrowed = narrowed
+        self._model = model
         ((self._passages, self._terms),) = step.rows(
             "SELECT coalesce(sum(passages), 0), coalesce(sum(terms), 0) FROM turnleaf.indexes"
         )
@@ -159,18 +237,20 @@ class DatabasePassages:
         return max(LEAST_WEIGHT, math.log((self.count() - held + 0.5) / (held + 0.5)))
 
     def find_near(self, vector: bytes, found: Sequence[int]) -> Near:
-        """Return the cosines of the nearest passages, and of those that were found already.
-
-        All vectors of the space are compared: an index over those of all spaces finds little of
-        a small one.
-        """
+        """Return the cosines of the nearest passages, and of those that were found already."""
+        if self._model is None:
+            return Near({}, {}, Unrelated(0.0, 0.0), 0)
+        chosen, tried = self._choose_vectors(self._model)
         rows = self._select(
-            _NEAR.format(condition=self._narrowed.condition),
+            chosen + _NEAR.format(condition=self._narrowed.condition),
             **self._narrowed.values,
             vector=write_vector(vector),
             found=[*found],
             nearest=NEAREST,
-            tried=None if self._narrowed.condition else MOST_TRIED,
+            tried=tried,
+            embedder=self._model.id,
+            space=self._step.space,
+            vectors=self.count(),
         )
         *near, (_, _, count, mean), (_, _, _, deviation) = rows
         if not count:
@@ -178,6 +258,20 @@ class DatabasePassages:
         cosines = {number: cosine for number, _, _, cosine in near}
         slots = {number: (bytes(meaning), part) for number, meaning, part, _ in near}
         return Near(cosines, slots, Unrelated(round(mean, 6), round(deviation, 6)), count)
+
+    def _choose_vectors(self, model: StoredModel) -> tuple[str, int | None]:
+        """Return which vectors are looked at, and how many of them at most.
+
+        An index over those of all spaces would find little of a small one. In a large one whose
+        index nobody has made yet, all are compared, too.
+        """
+        if not has_index(self._step, model):
+            return _ALL, None if self._narrowed.condition else MOST_TRIED
+        if self._narrowed.is_filtered:
+            return _SOME.format(tried=_NARROWED.format(condition=self._narrowed.condition)), None
+        self._step.connection.execute(_SEARCH_INDEX)
+        by_index = _BY_INDEX.format(dimension=model.dimension)
+        return _SOME.format(tried=by_index), TRIED_BY_INDEX
 
     def read_names(self, numbers: Collection[int]) -> dict[int, tuple[Any, ...]]:
         """Return for each passage the values that tell it apart."""
