@@ -80,7 +80,7 @@ MAY_NAME_FILES = {
 
 # So many lines, comments aside, and modules a package may have; lowered when something goes.
 BUDGETS = {
-    "core": (16_760, 71),
+    "core": (16_810, 71),
     "faces": (14_770, 67),
     "llm": (2_950, 14),
     "store": (23_310, 88),

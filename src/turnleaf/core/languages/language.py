@@ -273,6 +273,12 @@ class Language:
         is_plural = subject in table.get("plural", "").split()
         return {name: forms[is_plural] for name, forms in table.get("forms", {}).items()}
 
+    @property
+    def left_out(self) -> Sequence[str]:
+        """The verbs that a clause may leave out with its subject: *My son is* "six years old"."""
+        left_out: Sequence[str] = self._data.get("agreement", {}).get("left_out", ())
+        return left_out
+
     @cached_property
     def values(self) -> dict[str, ValueType]:
         """The types of values."""
