@@ -119,6 +119,31 @@ def test_a_question_of_stop_words_alone_is_answered(assistant: Assistant) -> Non
     assert "oolong tea" in assistant.reply("cli:later", "What do I like?").text
 
 
+@pytest.mark.parametrize(
+    ("question", "quoted", "missing"),
+    [
+        ("What do I like?", "oolong", ("liquorice", "fireworks", "苦瓜")),
+        ("我喜歡什麼？", "oolong", ("liquorice", "fireworks", "苦瓜")),
+        ("What do I hate?", "fireworks", ("oolong",)),
+        ("What don't I like?", "liquorice", ("oolong",)),
+        ("我不喜歡什麼？", "苦瓜", ("oolong",)),
+        ("我討厭什麼？", "苦瓜", ("oolong",)),
+        ("Do I like fireworks?", "fireworks", ("oolong",)),
+        ("What does my wife hate?", "karaoke", ("oolong", "liquorice")),
+    ],
+)
+def test_what_is_liked_and_what_is_disliked_are_told_apart(
+    question: str, quoted: str, missing: tuple[str, ...]
+) -> None:
+    said = (
+        "I like oolong tea", "I hate fireworks", "I don't like liquorice", "我不喜歡苦瓜",
+        "My wife hates karaoke",
+    )  # fmt: skip
+    told = [one.text for one in quote_statements(question, [Message("user", one) for one in said])]
+    assert quoted in " ".join(told)
+    assert not [word for word in missing if word in " ".join(told)]
+
+
 def test_each_quote_has_a_reference_to_its_place(assistant: Assistant) -> None:
     told = assistant.reply("cli:reference", "how much medicine does the dog get").text
     (hit,) = assistant.preview("cli:new", "how much medicine does the dog get").prompt.found

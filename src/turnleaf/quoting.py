@@ -128,7 +128,8 @@ def _choose(
         key=lambda one: (-one[0], one[1].source != "memory"),
     )
     close = [hit for score, hit in ranked if score >= CLOSE * ranked[0][0]]
-    return tuple(_mask(hit) for hit in _without_repetitions(close)[:MOST_QUOTES])
+    most = 2 * MOST_QUOTES if question.asks_for_list else MOST_QUOTES
+    return tuple(_mask(hit) for hit in _without_repetitions(close)[:most])
 
 
 def _without_repetitions(hits: Iterable[Hit]) -> list[Hit]:
