@@ -27,6 +27,7 @@ from turnleaf.core.search.date_ranges import find_date_range
 from turnleaf.core.search.hits import PROMPT_LIMIT, Hit
 from turnleaf.core.search.small_talk import is_question, is_small_talk, says_nothing
 from turnleaf.core.search.terms import parse_query, simplify, terms
+from turnleaf.store.ambient import local_day
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -182,7 +183,8 @@ def _widen(question: Question) -> str:
 
 
 def _quote_message(message: Message) -> Hit:
-    return _make_hit(message.text, SAID, Path(), 0)
+    said_on = local_day(message.timestamp) if message.timestamp else None
+    return replace(_make_hit(message.text, SAID, Path(), 0), date=said_on)
 
 
 def _list_lines(document: Document) -> list[Hit]:
