@@ -1166,3 +1166,23 @@ def test_a_sentence_without_a_subject_is_the_users_where_nobody_else_is_meant(
     text: str, fact: tuple[str, str, str]
 ) -> None:
     assert fact in _states(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("My NAS is called Attic", "My NAS is called Attic"),
+        ("Our printer is named Percy", "My printer is called Percy"),
+        ("My wife's car is called Betty", "My wife's car is called Betty"),
+        ("I named my robot vacuum Rosie", "My robot vacuum is called Rosie"),
+        ("The living room lamp is called Ming", "The living room lamp is called Ming"),
+        ("我的 NAS 叫 Attic", "我的NAS叫做Attic"),
+        ("我家的掃地機器人叫小白", "我的掃地機器人叫做小白"),
+        ("客廳的燈叫做小明", "客廳的燈叫做小明"),
+    ],
+)
+def test_whose_a_thing_is_stays_with_its_name(text: str, fact: str) -> None:
+    first, *_ = sure_facts(text, datetime(2026, 11, 17, tzinfo=UTC))
+    assert first.content == fact
+    (read,) = read_fact(fact)
+    assert (read.slot, read.value) == ("thing_name", first.statement.value)

@@ -181,6 +181,7 @@ class SlotWords:
 
     say: str
     say_other: str
+    say_owned: str
     cues: tuple[str, ...]
     rules: tuple[Rule, ...]
     unless: re.Pattern[str] | None = None
@@ -395,6 +396,7 @@ class Language:
         return SlotWords(
             say=fields.get("say", ""),
             say_other=fields.get("say_other", ""),
+            say_owned=fields.get("say_owned", ""),
             cues=tuple(_spell(cue) for cue in fields.get("cues", "").split()),
             rules=rules,
             unless=_compile(self._expand(fields["unless"])) if "unless" in fields else None,

@@ -723,9 +723,18 @@ def _make_statements(
             is_weak=rule.is_weak,
             is_correction=rule.is_change,
             instead_of="" if is_only_old else old,
+            is_owned="thing" in places
+            and _is_owned(clause.marked[: places["thing"][0][0]], language),
             start=clause.quote_start,
             end=clause.place(tail),
         )
+
+
+def _is_owned(before: str, language: Language) -> bool:
+    """Whether the words before a thing say that it is the user's."""
+    return (
+        before.rstrip().endswith(SELF_WHOSE) or language.speech("owning").search(before) is not None
+    )
 
 
 def _find_when(rule: Rule, clause: _Clause, language: Language) -> str:
