@@ -80,9 +80,9 @@ MAY_NAME_FILES = {
 
 # So many lines, comments aside, and modules a package may have; lowered when something goes.
 BUDGETS = {
-    "core": (16_760, 71),
-    "faces": (14_800, 67),
-    "llm": (2_950, 14),
+    "core": (16_880, 71),
+    "faces": (14_910, 67),
+    "llm": (2_970, 14),
     "store": (23_830, 90),
     "": (7_390, 29),
 }

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from contextlib import closing
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import pytest
 
 from turnleaf import Assistant, Document, Message
+from turnleaf.core.dialogue import Prompt
 from turnleaf.llm.recall import RecallModel
 from turnleaf.quoting import quote_documents, quote_statements
 
@@ -117,6 +119,47 @@ def test_neither_questions_nor_earlier_answers_are_quoted(assistant: Assistant) 
 def test_a_question_of_stop_words_alone_is_answered(assistant: Assistant) -> None:
     assistant.reply("cli:tea", "Remember that I like oolong tea")
     assert "oolong tea" in assistant.reply("cli:later", "What do I like?").text
+
+
+@pytest.mark.parametrize(
+    ("question", "quoted", "missing"),
+    [
+        ("What do I like?", "oolong", ("liquorice", "fireworks", "苦瓜")),
+        ("我喜歡什麼？", "oolong", ("liquorice", "fireworks", "苦瓜")),
+        ("What do I hate?", "fireworks", ("oolong",)),
+        ("What don't I like?", "liquorice", ("oolong",)),
+        ("我不喜歡什麼？", "苦瓜", ("oolong",)),
+        ("我討厭什麼？", "苦瓜", ("oolong",)),
+        ("Do I like fireworks?", "fireworks", ("oolong",)),
+        ("What does my wife hate?", "karaoke", ("oolong", "liquorice")),
+    ],
+)
+def test_what_is_liked_and_what_is_disliked_are_told_apart(
+    question: str, quoted: str, missing: tuple[str, ...]
+) -> None:
+    said = (
+        "I like oolong tea", "I hate fireworks", "I don't like liquorice", "我不喜歡苦瓜",
+        "My wife hates karaoke",
+    )  # fmt: skip
+    told = [one.text for one in quote_statements(question, [Message("user", one) for one in said])]
+    assert quoted in " ".join(told)
+    assert not [word for word in missing if word in " ".join(told)]
+
+
+@pytest.mark.parametrize(
+    ("said", "question", "meant"),
+    [
+        ("The plumber comes next Tuesday", "When does the plumber come?", "that is 2026-11-24"),
+        ("我下週二要去看牙醫", "我什麼時候看牙醫？", "也就是 2026-11-24"),
+    ],
+)
+def test_a_day_that_was_said_relatively_is_told(said: str, question: str, meant: str) -> None:
+    message = Message("user", said, datetime(2026, 11, 18, 12).astimezone())
+    found = quote_statements(question, [message])
+    prompt = Prompt("", (Message("user", question),), question, question, found=found)
+    (text,) = (one.text for one in RecallModel().stream(prompt))
+    assert meant in text
+    assert "2026-11-18" in text
 
 
 def test_each_quote_has_a_reference_to_its_place(assistant: Assistant) -> None:

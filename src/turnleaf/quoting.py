@@ -27,6 +27,7 @@ from turnleaf.core.search.date_ranges import find_date_range
 from turnleaf.core.search.hits import PROMPT_LIMIT, Hit
 from turnleaf.core.search.small_talk import is_question, is_small_talk, says_nothing
 from turnleaf.core.search.terms import parse_query, simplify, terms
+from turnleaf.store.ambient import local_day
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -128,7 +129,8 @@ def _choose(
         key=lambda one: (-one[0], one[1].source != "memory"),
     )
     close = [hit for score, hit in ranked if score >= CLOSE * ranked[0][0]]
-    return tuple(_mask(hit) for hit in _without_repetitions(close)[:MOST_QUOTES])
+    most = 2 * MOST_QUOTES if question.asks_for_list else MOST_QUOTES
+    return tuple(_mask(hit) for hit in _without_repetitions(close)[:most])
 
 
 def _without_repetitions(hits: Iterable[Hit]) -> list[Hit]:
@@ -181,7 +183,8 @@ def _widen(question: Question) -> str:
 
 
 def _quote_message(message: Message) -> Hit:
-    return _make_hit(message.text, SAID, Path(), 0)
+    said_on = local_day(message.timestamp) if message.timestamp else None
+    return replace(_make_hit(message.text, SAID, Path(), 0), date=said_on)
 
 
 def _list_lines(document: Document) -> list[Hit]:

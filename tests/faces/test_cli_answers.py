@@ -431,6 +431,18 @@ def test_what_is_finished_is_written_once_and_what_is_not_is_drawn_below() -> No
     assert made.screen == ["First.", "", "Second.", "", "Third"]
 
 
+def test_a_long_wait_for_the_first_word_is_explained_until_it_comes() -> None:
+    made = Terminal()
+    with made.voice as voice:
+        voice.wait(7.5)
+        assert "reading" not in made.file.getvalue()
+        voice.wait(9.0)
+        assert made.screen == ["The model is reading the prompt… (9 s)"]
+        voice.say("Ming")
+        voice.wait(20.0)
+    assert made.screen == ["Ming"]
+
+
 def test_what_is_not_finished_stands_where_it_will_stay() -> None:
     made = Terminal()
     with made.voice as voice:

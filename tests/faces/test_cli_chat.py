@@ -441,6 +441,13 @@ def chatting(*options: str) -> Iterator[Chatting]:
         yield Chatting(seen)
 
 
+def test_a_chat_begins_with_a_greeting_before_it_says_what_is_kept_where(cli: Cli) -> None:
+    with chatting() as chat:
+        assert chat.leave() == 0
+        seen = chat.seen.seen
+    assert seen.index("Hello!") < seen.index("/help lists") < seen.index(str(cli.data))
+
+
 def test_on_a_terminal_answers_are_shown_as_markdown(cli: Cli, api: ChatApi) -> None:
     api.answer("**燈**", "叫做小", "明。\n\n- one\n", "- two")
     with chatting() as chat:

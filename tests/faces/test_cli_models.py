@@ -200,6 +200,44 @@ def test_setup_keeps_nothing_where_the_test_fails_and_shows_no_key(
     assert cli("config", "model", "--json").json["value"] is None
 
 
+def test_setup_says_what_it_is_for_and_ends_with_q(cli: Cli) -> None:
+    with terminal("setup") as screen:
+        screen.wait_for("Which one should answer?")
+        assert screen.seen.index("Choose what answers") < screen.seen.index("1  ")
+        screen.type("q\n")
+        assert screen.end() == 1
+    assert "Nothing was changed." in screen.seen
+
+
+def test_setup_can_stay_without_a_model(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TURNLEAF_MODEL")
+    with terminal("setup") as screen:
+        screen.wait_for("Which one should answer?")
+        screen.type("Stay without a model\n")
+        assert screen.end() == 0
+    assert "quotes what it remembers" in screen.seen
+    assert cli("config", "model", "--json").json["value"] == "recall"
+
+
+def test_setup_takes_another_address(
+    cli: Cli, chat: ChatApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TURNLEAF_MODEL")
+    chat.answer("ready")
+    with terminal("setup") as screen:
+        screen.wait_for("Which one should answer?")
+        screen.type("Another address (OpenAI-compatible)\n")
+        screen.wait_for("Its address")
+        screen.type(f"{chat.url}\n")
+        screen.wait_for("Its key")
+        screen.type("\n")
+        screen.wait_for("Which model?")
+        screen.type("small\n")
+        assert screen.end() == 0
+    assert cli("config", "model", "--json").json["value"] == "compatible:small"
+    assert cli("config", "modelUrl", "--json").json["value"] == chat.url
+
+
 def test_a_question_may_name_the_model_which_then_stays(
     cli: Cli, chat: ChatApi, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from tests.faces.conftest import Cli
 from tests.faces.terminal import terminal
+from turnleaf import Stores
 from turnleaf.core.changes import Source
 from turnleaf.core.memories import Memory
 from turnleaf.store.files.facts.pending import PendingStore
@@ -46,6 +47,17 @@ def test_what_waits_is_listed_with_its_quote_and_where_it_comes_from(cli: Cli) -
     assert (record["source"], record["trust"]) == ("document:筆記.md", "document")
     assert record["messageTime"] == "2026-11-03T12:00:00.000Z"
     assert cli.contents() == []
+
+
+def test_the_conversation_of_a_fact_is_shown_by_its_title(cli: Cli) -> None:
+    with Stores.open(cli.data) as stores:
+        stores.conversations.add_exchange("cli:session-7", "How do I name a lamp?", "As you like.")
+    wait(cli, MING)
+    shown = cli("review").out
+    assert "How do I name a lamp?" in shown
+    assert "cli:session-7" not in shown
+    (record,) = cli("review", "--json").json
+    assert (record["conversation"], record["title"]) == ("cli:session-7", "How do I name a lamp?")
 
 
 def test_where_nothing_waits_that_is_said(cli: Cli) -> None:

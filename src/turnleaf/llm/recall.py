@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time
 from functools import partial
 from typing import TYPE_CHECKING
 
 from turnleaf.core.dialogue import Text
 from turnleaf.core.languages.replies import choose_words
 from turnleaf.core.languages.words import find_pattern
+from turnleaf.core.learning.dates import make_dates_absolute
 from turnleaf.core.learning.findings import sure_facts
 from turnleaf.core.masked_facts import mask_fact
+from turnleaf.core.patterns import lazy_pattern
 from turnleaf.core.recall.questions import asks
 from turnleaf.core.search.small_talk import is_small_talk
 from turnleaf.core.search.terms import simplify
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
 
 MOST_FACTS = 60
 """So many facts are listed; the rest are counted."""
+MOST_DAYS = 2
+"""The days of one expression: from one to another."""
+_DAY = lazy_pattern(r"\d{4}-\d\d-\d\d")
 TALK = ("hello", "help", "thanks", "bye")
 
 
@@ -99,11 +104,26 @@ def _decline(prompt: Prompt, words: Mapping[str, str]) -> str:
 
 def _write_line(hit: Hit, words: Mapping[str, str]) -> str:
     """Return a passage as a line of the answer, with the reference by which its place is found."""
-    if hit.source == "said":
-        return words["quoted"].format(hit.text, words["said"])
-    where = [words.get(hit.source, hit.source), hit.date, _refer(hit)]
+    here = words["said"] if hit.source == "said" else words.get(hit.source, hit.source)
+    where = [_find_meant(hit, words), here, hit.date, "" if hit.source == "said" else _refer(hit)]
     text = hit.text.replace("\n", "\n  ")
     return words["quoted"].format(text, words["joint"].join(filter(None, where)))
+
+
+def _find_meant(hit: Hit, words: Mapping[str, str]) -> str:
+    """Return which day "next Tuesday" was, of what was said some other day.
+
+    Facts were kept with their days.
+    """
+    if hit.source == "memory" or not hit.date:
+        return ""
+    noon = datetime.combine(date.fromisoformat(hit.date), time(12))
+    known = _DAY.findall(hit.text)
+    told = [
+        day for day in _DAY.findall(make_dates_absolute(hit.text, noon).text) if day not in known
+    ]
+    days = [*dict.fromkeys(told)]
+    return words["meant"].format(" – ".join(days)) if 0 < len(days) <= MOST_DAYS else ""
 
 
 def _refer(hit: Hit) -> str:

@@ -17,7 +17,7 @@ from turnleaf.core.search import ranking
 from turnleaf.core.search.hits import PROMPT_LIMIT, Hit
 from turnleaf.core.search.passages import Passage
 from turnleaf.core.search.ranking import HeldWords, Near
-from turnleaf.core.search.small_talk import says_nothing
+from turnleaf.core.search.small_talk import is_other_talk, is_question, says_nothing
 from turnleaf.core.search.terms import affordable, date_terms, named_dates, terms
 
 if TYPE_CHECKING:
@@ -268,9 +268,16 @@ def _find_matches(source: PassageSource, chosen: Sequence[str]) -> list[tuple[in
 def _is_relevant(one: Ranked, hit: Hit, found: Candidates, floors: Floors) -> bool:
     """Whether a passage is near enough in meaning, or holds enough of what was asked.
 
-    Who names a day or a month asks for what was noted then.
+    Who names a day or a month asks for what was noted then. A question without any word of what
+    is looked for must be nearer than a statement: questions sound alike, whatever they ask.
     """
-    if found.cosine.get(one.id, -1.0) >= floors.meaning:
+    least = floors.meaning
+    if hit.source == "conversations" and found.weights:
+        if is_other_talk(hit.text, found.weights):
+            return False
+        if found.unrelated and not one.words and is_question(hit.text):
+            least += found.unrelated.deviation
+    if found.cosine.get(one.id, -1.0) >= least:
         return True
     if not named_dates(found.weights).isdisjoint(terms_of_day(hit.date or "")):
         return True

@@ -816,3 +816,41 @@ def test_a_faith_has_one_name() -> None:
 
 def test_a_dog_that_ran_away_was_not_given_away() -> None:
     assert not any("送養" in one.content for one in sure_facts("我的狗昨天走丟了", NOW))
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("我女兒七歲。對花生過敏。", ("allergy", "daughter", "花生")),
+        ("我兒子三歲。不喜歡花椰菜。", ("dislike", "son", "花椰菜")),
+        ("我媽七十歲。吃素。", ("diet", "mother", "吃素")),
+        ("我哥哥是護理師。生日是五月三日。", ("birthday", "older brother", "五月三日")),
+        ("我妹是律師。在台中工作。", ("workplace", "younger sister", "台中")),
+        ("我女兒很可愛。今年七歲。", ("age", "daughter", "七")),
+    ],
+)
+def test_a_sentence_without_a_subject_is_about_whom_the_last_one_was(
+    text: str, fact: tuple[str, str, str]
+) -> None:
+    found = [
+        (one.slot, one.subject, one.value)
+        for one in read_message(text)
+        if isinstance(one, Statement)
+    ]
+    assert fact in found
+    assert (fact[0], "", fact[2]) not in found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "我太太做了沙嗲。對花生過敏，所以我不能吃。",
+        "我帶女兒去看醫生。對花生過敏。",
+        "我有個女兒。對花生過敏。",
+        "我有個姪子。六歲。",
+        "小華昨天來。對花生過敏。",
+    ],
+)
+def test_nobody_gets_what_may_be_said_of_two(text: str) -> None:
+    slots_found = {one.slot for one in read_message(text) if isinstance(one, Statement)}
+    assert not slots_found & {"allergy", "age"}

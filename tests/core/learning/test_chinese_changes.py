@@ -208,7 +208,7 @@ def test_who_is_called_a_spouse_is_no_longer_engaged() -> None:
 
 def test_what_is_renamed_has_its_new_name_alone() -> None:
     known = tell("我家的狗叫小黑", "我家掃地機叫阿旺", "小黑改名了，現在叫布丁")
-    assert known == ["掃地機叫做阿旺", "我家的狗叫布丁"]
+    assert known == ["我的掃地機叫做阿旺", "我家的狗叫布丁"]
     known = tell("我家掃地機叫阿旺", "我女兒幫掃地機改了名字，現在叫波比")
     assert known == ["掃地機叫做波比", "我有女兒"]
 

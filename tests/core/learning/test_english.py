@@ -1109,3 +1109,80 @@ def test_as_what_somebody_speaks_is_what_they_are(text: str, facts: list[str]) -
 def test_a_loss_without_a_date_gets_none(text: str) -> None:
     (found,) = sure_facts(text, NOW)
     assert found.content.endswith("has died")
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        ("My daughter's seven. Allergic to peanuts.", [("allergy", "daughter", "peanuts")]),
+        ("My mother is 70. Vegetarian.", [("diet", "mother", "vegetarian")]),
+        ("My mother is 70, vegetarian.", [("diet", "mother", "vegetarian")]),
+        ("My son is three. Hates broccoli.", [("dislike", "son", "broccoli")]),
+        ("My dad's a pilot. Birthday is July 4.", [("birthday", "father", "July 4")]),
+        ("My brother's a nurse. Born on 3 May 1990.", [("birthday", "brother", "3 May 1990")]),
+        ("My sister just moved. Works as a lawyer.", [("work", "sister", "a lawyer")]),
+        (
+            "My daughter started school. Seven years old, allergic to nuts.",
+            [("age", "daughter", "seven"), ("allergy", "daughter", "nuts")],
+        ),
+        ("My dog Rex is old. Afraid of thunder. Likes cheese.", [("like", "dog", "cheese")]),
+    ],
+)
+def test_a_sentence_without_a_subject_is_about_whom_the_last_one_was(
+    text: str, facts: list[tuple[str, str, str]]
+) -> None:
+    found = _states(text)
+    assert found[-len(facts) :] == facts
+    assert not [one for one in found if one[0] == facts[0][0] and one[1] == USER]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My wife made satay. Allergic to peanuts, so I couldn't eat it.",
+        "My son and my daughter are seven. Allergic to peanuts.",
+        "She's seven. Allergic to peanuts.",
+        "Jim came over. Allergic to cats.",
+        "I took my daughter to the doctor. Allergic to peanuts.",
+        "I have a daughter. Allergic to peanuts.",
+        "My daughter and my son are here. What a day! Allergic to peanuts.",
+        "My girlfriend and I moved in together. Allergic to cats.",
+    ],
+)
+def test_nobody_gets_what_may_be_said_of_two(text: str) -> None:
+    assert "allergy" not in {slot for slot, _, _ in _states(text)}
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("My daughter's seven. I'm a nurse. Allergic to peanuts.", ("allergy", USER, "peanuts")),
+        ("What can I cook tonight? Allergic to peanuts.", ("allergy", USER, "peanuts")),
+        ("I have a cat named Tom. Live in Ghent.", ("home", USER, "Ghent")),
+        ("My daughter is seven. Call me Al.", ("nickname", USER, "Al")),
+    ],
+)
+def test_a_sentence_without_a_subject_is_the_users_where_nobody_else_is_meant(
+    text: str, fact: tuple[str, str, str]
+) -> None:
+    assert fact in _states(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("My NAS is called Attic", "My NAS is called Attic"),
+        ("Our printer is named Percy", "My printer is called Percy"),
+        ("My wife's car is called Betty", "My wife's car is called Betty"),
+        ("I named my robot vacuum Rosie", "My robot vacuum is called Rosie"),
+        ("The living room lamp is called Ming", "The living room lamp is called Ming"),
+        ("我的 NAS 叫 Attic", "我的NAS叫做Attic"),
+        ("我家的掃地機器人叫小白", "我的掃地機器人叫做小白"),
+        ("客廳的燈叫做小明", "客廳的燈叫做小明"),
+    ],
+)
+def test_whose_a_thing_is_stays_with_its_name(text: str, fact: str) -> None:
+    first, *_ = sure_facts(text, datetime(2026, 11, 17, tzinfo=UTC))
+    assert first.content == fact
+    (read,) = read_fact(fact)
+    assert (read.slot, read.value) == ("thing_name", first.statement.value)

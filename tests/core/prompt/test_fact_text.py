@@ -109,6 +109,22 @@ def test_a_page_keeps_its_prose_headings_and_order() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("page", "told"),
+    [
+        ("# Me\n\n- tea\n\n## 喜好\n", ["# Me", "- tea [2026-11-16 a1]"]),
+        ("## A\n\n## B\n\n- tea\n", ["## B", "- tea [2026-11-16 a1]"]),
+        ("## A\n### B\n- tea\n### C\n", ["## A", "### B", "- tea [2026-11-16 a1]"]),
+        ("## A\n### B\n## C\n- tea\n", ["## C", "- tea [2026-11-16 a1]"]),
+        ("## A\nprose\n## B\n- \n- tea\n", ["## A", "prose", "## B", "- tea [2026-11-16 a1]"]),
+        ("# Me\n", ["# Me"]),
+    ],
+)
+def test_a_heading_below_which_nothing_stands_is_left_out(page: str, told: list[str]) -> None:
+    lines = stamped_page(page, (fact("tea", "a1"),), WITH_IDS).splitlines()
+    assert [line for line in lines if line.strip()] == told
+
+
 def test_facts_that_say_the_same_keep_their_own_ids() -> None:
     facts = (fact("tea", "a1"), fact("tea", "b2"))
     page = stamped_page("- tea\n\n## Again\n\n- tea\n", facts, WITH_IDS)

@@ -40,11 +40,14 @@ Heard = Iterator[Told]
 
 
 @contextmanager
-def listening(method: str, url: str, body: object = None) -> Iterator[Heard]:
+def listening(
+    method: str, url: str, body: object = None, *, language: str = "en"
+) -> Iterator[Heard]:
     """Give the events of an answer, for as long as somebody listens."""
+    accepted = {"Accept-Language": language}
     with (
         connected() as client,
-        client.stream(method, url, json=body) as response,
+        client.stream(method, url, json=body, headers=accepted) as response,
     ):
         assert response.status_code == 200, response.read()
         assert response.headers["content-type"].startswith("text/event-stream")

@@ -27,8 +27,8 @@ pytestmark = pytest.mark.usefixtures("at_noon")
 
 
 @contextmanager
-def subscribed(server: Served) -> Iterator[Heard]:
-    with listening("GET", f"{server.url}/api/events") as heard:
+def subscribed(server: Served, language: str = "en") -> Iterator[Heard]:
+    with listening("GET", f"{server.url}/api/events", language=language) as heard:
         assert next(heard) == Told("hello", {"version": __version__})
         yield heard
 
@@ -188,6 +188,17 @@ def test_what_goes_wrong_is_told_without_secrets_and_places(
     [logged] = [one for one in caplog.messages if one.startswith("in the background: ")]
     assert str(server.memory) in logged
     assert key not in logged
+
+
+def test_what_goes_wrong_is_told_each_in_their_language(serve: Serve) -> None:
+    model = ScriptedModel()
+    server = serve(model)
+    said(server.url, "我搬到高雄了", key="web:1")
+    model.facts = [ModelError("the question is empty; type some text")]
+    with subscribed(server) as heard, subscribed(server, "zh-TW") as others:
+        server.assistant.flush("web:1")
+        assert one(heard, "problem")["message"] == "the question is empty; type some text"
+        assert "還沒有輸入問題" in one(others, "problem")["message"]
 
 
 # Who listens.

@@ -254,7 +254,7 @@ def test_untrusted_words_are_in_no_prompt_of_another_conversation_until_accepted
 def test_what_is_hidden_or_not_searched_is_found_by_nobody(
     store: Conversations, index: Passages
 ) -> None:
-    store.add_messages("k", [says("a zebra"), says("yes", 1)])
+    store.add_messages("k", [says("a zebra"), says("hay", 1)])
     store.add_messages("other", [says("another zebra", 2)])
     store.hide("k", [NOON], "change:1")
     assert texts(index.search("zebra", floor=False)) == ["another zebra"]
@@ -262,7 +262,7 @@ def test_what_is_hidden_or_not_searched_is_found_by_nobody(
     assert index.search("zebra", floor=False) == []
     store.show_again("change:1")
     store.set_searched("other", searched=True)
-    assert sorted(texts(index.search("zebra"))) == ["a zebra", "another zebra", "yes"]
+    assert sorted(texts(index.search("zebra"))) == ["a zebra", "another zebra", "hay"]
 
 
 def test_another_version_comes_last_and_is_marked(store: Conversations, index: Passages) -> None:
@@ -446,6 +446,27 @@ def test_a_meaning_is_found_without_its_words_once_there_are_vectors(
         hit = index.search(query, mode="vector")[0]
         assert (hit.bm25, hit.score) == (None, hit.vector)
     assert FACTS[2] not in texts(index.search("beverage"))
+
+
+class Vague(Meanings):
+    """A model to which a greeting and a question are as near to a cat as a cat is."""
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        return super().embed(["my cat" if text in {"hello", "謝謝"} else text for text in texts])
+
+
+def test_small_talk_is_found_by_its_words_alone(space: Stores, index: Passages) -> None:
+    for fact in FACTS:
+        space.facts.add(fact)
+    for number, said in enumerate(("hello", "謝謝")):
+        space.conversations.add_messages(f"k{number}", [says(said)])
+    index.use_embedder(Vague(), Weights())
+    index.embed()
+    assert texts(index.search("cat"))[0] == FACTS[1]
+    assert {"hello", "謝謝"}.isdisjoint(texts(index.search("cat")))
+    assert {"hello", "謝謝"} <= {*texts(index.search("cat", floor=False))}
+    assert texts(index.search("hello"))[0] == "hello"
+    assert texts(index.search("謝謝"))[0] == "謝謝"
 
 
 def test_the_score_is_the_weighted_sum_of_both_sides(space: Stores, index: Passages) -> None:

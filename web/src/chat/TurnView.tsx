@@ -1,4 +1,4 @@
-import { memo, useEffect, useMemo, useRef } from "react";
+import { memo, useEffect, useMemo, useRef, useState } from "react";
 import { isForeign } from "../hits";
 import { useFormat, useWords } from "../i18n";
 import { NO_MODEL } from "../models/modelChoices";
@@ -14,7 +14,7 @@ import { Question } from "./Question";
 import { findReferences } from "./references";
 import { say, sayAgain } from "./sending";
 import { ToolLine } from "./ToolLine";
-import { getAnswer, isUnderWay, type Turn } from "./turns";
+import { getAnswer, isLongWait, isUnderWay, type Turn } from "./turns";
 import { Versions } from "./Versions";
 import { WhyAnswer } from "./WhyAnswer";
 
@@ -27,7 +27,7 @@ interface TurnViewProps {
   isBusy: boolean;
   /** Nothing was said after it. */
   isLast: boolean;
-  /** An answer that was on its way is whole: this is what it says. */
+  /** Something is to be announced: an answer that is whole, or that the wait for it is long. */
   onWhole: (text: string) => void;
 }
 
@@ -91,10 +91,7 @@ function AnswerView(props: TurnViewProps) {
           ),
         )}
         {isGoing && last?.kind !== "text" && (
-          <p className="chat-thinking">
-            <span aria-hidden="true" />
-            {words.thinking}
-          </p>
+          <Thinking model={turn.model} onLong={onWhole} />
         )}
         {turn.notes.map((note) => (
           <LearnedNote key={`${note.action} ${note.change} ${note.fact.id}`} note={note} onUndo={undo} />
@@ -110,6 +107,34 @@ function AnswerView(props: TurnViewProps) {
       {other && <Versions conversation={conversation} of={other} isBusy={isBusy} />}
       {isGoing ? <p className="chat-small" /> : <SmallPrint {...props} />}
     </div>
+  );
+}
+
+interface ThinkingProps {
+  /** The model that was asked; null until that is known. */
+  model: string | null;
+  /** It takes long, which is announced once. */
+  onLong: (text: string) => void;
+}
+
+/** That no word came yet; after a while, why: most of the wait for a small machine's model is for reading. */
+function Thinking({ model, onLong }: ThinkingProps) {
+  const words = useWords().chat;
+  const [seconds, setSeconds] = useState(0);
+  useEffect(() => {
+    const since = Date.now();
+    const timer = setInterval(() => setSeconds(Math.floor((Date.now() - since) / 1000)), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  const isLong = isLongWait(seconds, model);
+  useEffect(() => {
+    if (isLong) onLong(words.reading);
+  }, [isLong, onLong, words]);
+  return (
+    <p className="chat-thinking">
+      <span aria-hidden="true" />
+      {isLong ? words.readingFor(seconds) : words.thinking}
+    </p>
   );
 }
 

@@ -10,6 +10,8 @@ export const en = {
   you: "You said",
   answer: "Answer",
   thinking: "Thinking…",
+  reading: "The model is reading the prompt.",
+  readingFor: (seconds: number) => `The model is reading the prompt… (${seconds} s)`,
   answeredElsewhere: "Answering…",
   stopped: "Stopped.",
   stoppedEarly: "Stopped before the answer began.",

@@ -1,6 +1,7 @@
 /** A conversation as the page shows it: values, and how an answer's events change them. */
 
 import { type ChatEvent, type Document, type Hit, type Message, type Preview, Problem, type StoredHit } from "../api";
+import { NO_MODEL } from "../models/modelChoices";
 import { mergeNotes, type Note } from "./notes";
 import { markCited, type Shaped } from "./sources";
 
@@ -156,4 +157,12 @@ export function setResult(pieces: Piece[], id: string, result: unknown): Piece[]
 /** Return a value if it is an object, else an empty one. */
 export function toRecord(value: unknown): Record<string, unknown> {
   return value && typeof value === "object" ? (value as Record<string, unknown>) : {};
+}
+
+/** After so many seconds without a word it is said what the model does. */
+export const LONG_WAIT_SECONDS = 8;
+
+/** Whether a model, and not the memory alone, was asked and has said nothing for long. */
+export function isLongWait(seconds: number, model: string | null): boolean {
+  return seconds >= LONG_WAIT_SECONDS && model !== null && model !== NO_MODEL;
 }

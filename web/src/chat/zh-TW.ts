@@ -12,6 +12,8 @@ export const zhTW: typeof en = {
   you: "你說",
   answer: "回答",
   thinking: "思考中…",
+  reading: "模型正在讀取提示詞。",
+  readingFor: (seconds: number) => `模型正在讀取提示詞…（${seconds} 秒）`,
   answeredElsewhere: "回答中…",
   stopped: "已停止。",
   stoppedEarly: "還沒開始回答就停止了。",

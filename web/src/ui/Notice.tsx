@@ -23,7 +23,7 @@ export function ExplanationText({ text, detail }: Explanation) {
     <>
       {text}
       {detail && (
-        <small className="problem-detail" lang="en">
+        <small className="problem-detail" lang={/[\u3400-\u9fff]/.test(detail) ? undefined : "en"}>
           {detail}
         </small>
       )}

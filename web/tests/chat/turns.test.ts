@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ChatEvent, Message } from "../../src/api";
 import { buildTurns, findFirstId, findLastId, hasMessage, joinPages, mergeStored } from "../../src/chat/storedTurns";
-import { applyEvent, getAnswer, isUnderWay, newTurn, type Turn } from "../../src/chat/turns";
+import { applyEvent, getAnswer, isLongWait, isUnderWay, newTurn, type Turn } from "../../src/chat/turns";
 
 const TIME = "2026-11-17T04:00:00Z";
 
@@ -16,6 +16,18 @@ function tell(...events: { name: string; data: unknown }[]): Turn {
 
 const text = (said: string) => ({ name: "text", data: { text: said } });
 const tool = { name: "tool", data: { id: "1", name: "search_memory", arguments: { query: "燈" } } };
+
+describe("the wait for the first word", () => {
+  test("is long after eight seconds, where a model was asked", () => {
+    expect(isLongWait(7, "ollama:qwen3")).toBe(false);
+    expect(isLongWait(8, "ollama:qwen3")).toBe(true);
+  });
+
+  test("is not said to be for reading where no model reads", () => {
+    expect(isLongWait(60, "recall")).toBe(false);
+    expect(isLongWait(60, null)).toBe(false);
+  });
+});
 
 describe("an answer that comes", () => {
   test("is one text, without the spaces before it", () => {

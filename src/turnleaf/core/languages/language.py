@@ -181,6 +181,7 @@ class SlotWords:
 
     say: str
     say_other: str
+    say_owned: str
     cues: tuple[str, ...]
     rules: tuple[Rule, ...]
     unless: re.Pattern[str] | None = None
@@ -272,6 +273,12 @@ class Language:
         table = self._data.get("agreement", {})
         is_plural = subject in table.get("plural", "").split()
         return {name: forms[is_plural] for name, forms in table.get("forms", {}).items()}
+
+    @property
+    def left_out(self) -> Sequence[str]:
+        """The verbs that a clause may leave out with its subject: *My son is* "six years old"."""
+        left_out: Sequence[str] = self._data.get("agreement", {}).get("left_out", ())
+        return left_out
 
     @cached_property
     def values(self) -> dict[str, ValueType]:
@@ -389,6 +396,7 @@ class Language:
         return SlotWords(
             say=fields.get("say", ""),
             say_other=fields.get("say_other", ""),
+            say_owned=fields.get("say_owned", ""),
             cues=tuple(_spell(cue) for cue in fields.get("cues", "").split()),
             rules=rules,
             unless=_compile(self._expand(fields["unless"])) if "unless" in fields else None,

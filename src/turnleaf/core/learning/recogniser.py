@@ -77,6 +77,8 @@ class _Subject:
     name: tuple[int, int] | None = None
     known_as: str = ""
     name_slot: str = "name"
+    is_guess: bool = False
+    """Whether the user is only supposed, though somebody else may be meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,12 +157,18 @@ class _Reader:
     about_age: int = 0
     last: _Subject | None = None
     is_last_read: bool = False
+    is_last_carried: bool = False
+    """Whether `last` is of the sentence before."""
     topic: _Subject | None = None
     """What "it" means: something that somebody has, such as a number that has changed."""
     topic_age: int = 0
     is_beginning: bool = True
     is_of_user: bool = False
     """Whether the last thing said was about the user."""
+    person: _Subject | None = None
+    """The other person whom the sentence before was about, if there is only one."""
+    is_of_others: bool = False
+    """Whether a sentence without a subject may be about somebody else: they were spoken of."""
     told: Statement | None = None
     """The last statement, to which a later clause may add something."""
     told_age: int = 0
@@ -183,13 +191,29 @@ class _Reader:
             if language is None:
                 continue
             if self.is_gated and language.gates.sentence.search(said):
-                continue
-            yield from self._read_sentence(sentence, language)
+                self.last = None
+            else:
+                yield from self._read_sentence(sentence, language)
+            self._note_people(sentence, language)
             if language.speech("insider").match(self.plain, sentence.start, sentence.end):
                 self.is_of_user = True
 
+    def _note_people(self, sentence: Sentence, language: Language) -> None:
+        """Note whom a sentence was about: the next one may leave that out."""
+        said = self.plain, sentence.start, sentence.end
+        met = {found[0].lower() for found in language.speech("someone").finditer(*said)}
+        if (self.about is not None and not self.about_age) or met:
+            self.is_of_others = True
+        elif language.speech("own").search(*said):
+            self.is_of_others = False
+        is_other = self.last is not None and self.last.key != USER
+        self.person = self.last if is_other and len(met) <= 1 else None
+
     def _read_sentence(self, sentence: Sentence, language: Language) -> Iterator[Utterance]:
-        self.last = None
+        said = self.plain, sentence.start, sentence.end
+        # "Allergic to nuts, so I could not eat it" is not about whom the last sentence was about.
+        self.last = None if language.speech("own").search(*said) else self.person
+        self.is_last_carried = self.last is not None
         if not sentence.asks and (meant := self._find_correction(sentence, language)):
             yield meant
             if isinstance(meant, Correction):
@@ -301,10 +325,12 @@ class _Reader:
     ) -> Iterator[Statement]:
         opened = _skip_opening(self.plain, start, end, language)
         before = self.last
-        bare = "bare" if self.is_last_read else "bare_deed"
-        if before and not language.speech(bare).match(self.plain, opened, end):
+        ways = {"bare" if self.is_last_read else "bare_deed"} if not self.is_last_carried else set()
+        if before and before.key != USER:
+            ways.add("continued")
+        if not any(language.speech(way).match(self.plain, opened, end) for way in ways):
             before = None
-        self.last, self.is_last_read = None, False
+        self.last, self.is_last_read, self.is_last_carried = None, False, False
         for clause in self._subjects(opened, end, before, language, is_beginning=is_beginning):
             found = [*_states(clause, language, self.text)]
             self.last = self.last or (clause.subject if clause.subject.mark else None)
@@ -421,15 +447,19 @@ class _Reader:
         # Who was just introduced is who an age after it is of: "I have a son, five years old."
         near = max(0, start - _INTRODUCTION_CHARS)
         introduced = language.speech("introduction").search(self.plain, near, start)
+        is_near = self.about is not None and not self.about_age and not self.is_of_user
+        is_guess = self.is_of_others or is_near
         if (is_beginning or self.is_of_user) and not introduced:
             for name, mark in _ELIDED:
                 if language.speech(name).match(self.plain, start, end):
                     letter = self.plain[start]
                     space = " " if letter.isascii() and letter.isalpha() else ""
-                    yield self._mark(start, end, _Subject(mark + space, USER, "", 0))
+                    is_own = language.speech("own_form").match(self.plain, start, end) is not None
+                    user = _Subject(mark + space, USER, "", 0, is_guess=is_guess and not is_own)
+                    yield self._mark(start, end, user)
         if language.speech("outsider").match(self.plain, start, end):
             self.is_of_user = False
-        for subject in self._find_subjects(start, end, last, language):
+        for subject in self._find_subjects(start, end, last, language, is_guess=is_guess):
             yield self._mark(start, end, subject)
 
     def _mark(self, start: int, end: int, subject: _Subject) -> _Clause:
@@ -437,7 +467,13 @@ class _Reader:
         return _Clause(self.plain, start, end, marked, subject, start, self.names)
 
     def _find_subjects(
-        self, start: int, end: int, last: _Subject | None, language: Language
+        self,
+        start: int,
+        end: int,
+        last: _Subject | None,
+        language: Language,
+        *,
+        is_guess: bool,
     ) -> Iterator[_Subject]:
         plain, about = self.plain, self.about
         if other := language.speech("other").match(plain, start, end):
@@ -454,10 +490,8 @@ class _Reader:
         if self.topic and (it := language.speech("it").match(plain, start, end)):
             yield replace(self.topic, chars=it.end() - start)
         if last:
-            mark = SELF if last.key == USER else OTHER
-            space = " " if plain[start].isascii() else ""
-            yield replace(last, mark=mark + space, chars=0, name=None)
-        yield _Subject("", USER, "", 0)
+            yield from _leave_out(last, " " if plain[start].isascii() else "", language)
+        yield _Subject("", USER, "", 0, is_guess=is_guess)
 
     def _find_known(self, start: int, end: int) -> Iterator[_Subject]:
         """Return the known person or pet whose name a clause begins with, in both readings."""
@@ -472,6 +506,16 @@ class _Reader:
                 if rest.startswith("'s "):
                     yield _Subject(OTHER_WHOSE, key, text, len(name) + 3, known_as=known_as)
                 return
+
+
+def _leave_out(last: _Subject, space: str, language: Language) -> Iterator[_Subject]:
+    """Return the last subject as one that a clause leaves out, in each way that it may be read."""
+    if last.key == USER:
+        yield replace(last, mark=SELF + space, chars=0, name=None)
+        return
+    marks = (f"{OTHER}{left_out}{space}" for left_out in ("", *language.left_out))
+    for mark in (*marks, OTHER_WHOSE):
+        yield replace(last, mark=mark, chars=0, name=None)
 
 
 def _of_kind(statement: Statement, topic: Statement) -> Statement:
@@ -571,6 +615,10 @@ def _apply(rule: Rule, clause: _Clause, language: Language, text: str) -> list[S
     if turned is None or (turned.subject.key != USER and not slots()[rule.slot].others):
         return []
     clause = turned
+    if clause.subject.is_guess and slots()[rule.slot].others:
+        own = language.speech("own").search(clause.text, clause.start, clause.end)
+        if own is None:
+            return []
     last = max((end for many in places.values() for _, end in many), default=0)
     tail = last if rule.open_part else found.end()
     following = _continue(rule, clause, language, text, places, tail)
@@ -642,7 +690,8 @@ def _make_statements(
             return clause.marked[slice(*place)]
         words = text[clause.place(place[0]) : clause.place(place[1])]
         # The capital of "Training for a race" is only that of the sentence.
-        is_first = clause.subject.mark.startswith(_BEING) and clause.place(place[0]) == clause.start
+        is_implied = not clause.subject.chars and clause.subject.mark.startswith((_BEING, OTHER))
+        is_first = is_implied and clause.place(place[0]) == clause.start
         return words[:1].lower() + words[1:] if is_first else words
 
     subject, subject_text = clause.subject.key, clause.subject.text
@@ -674,9 +723,18 @@ def _make_statements(
             is_weak=rule.is_weak,
             is_correction=rule.is_change,
             instead_of="" if is_only_old else old,
+            is_owned="thing" in places
+            and _is_owned(clause.marked[: places["thing"][0][0]], language),
             start=clause.quote_start,
             end=clause.place(tail),
         )
+
+
+def _is_owned(before: str, language: Language) -> bool:
+    """Whether the words before a thing say that it is the user's."""
+    return (
+        before.rstrip().endswith(SELF_WHOSE) or language.speech("owning").search(before) is not None
+    )
 
 
 def _find_when(rule: Rule, clause: _Clause, language: Language) -> str:

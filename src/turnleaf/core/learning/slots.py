@@ -68,8 +68,9 @@ class Statement:
     The subject is `USER` or somebody's key, such as "wife". `kind` tells slots of one name apart:
     the favourite colour and the favourite film. `subject_text` and `kind_text` are how they are
     written, and `when` the words that say when it happened. A statement that `is_weak` is less
-    sure. One that `is_correction` says that something known is wrong, and `instead_of` what. The
-    words are those from `start` to `end` of the message.
+    sure. One that `is_correction` says that something known is wrong, and `instead_of` what. One
+    that `is_owned` is about a thing of the user's. The words are those from `start` to `end` of
+    the message.
     """
 
     slot: str
@@ -84,6 +85,7 @@ class Statement:
     is_weak: bool = False
     is_correction: bool = False
     instead_of: str = ""
+    is_owned: bool = False
     start: int = 0
     end: int = 0
 
@@ -230,6 +232,7 @@ def write_fact(statement: Statement, said_on: date, message: str = "") -> str:
     language = get_language(statement.language)
     words = language.slots[statement.slot]
     template = words.say if statement.subject == USER else words.say_other or words.say
+    template = words.say_owned if statement.is_owned and words.say_owned else template
     fact = template.format(
         value=statement.value,
         kind=statement.kind_text or statement.kind,

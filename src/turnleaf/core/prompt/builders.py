@@ -67,13 +67,33 @@ def page_text(page: str) -> str:
 
 
 def rewrite_facts(page: str, rewrite: Callable[[str], str]) -> str:
-    """Return a page with each fact rewritten, and all else as it stands, safe as a passage is."""
+    """Return a page with each fact rewritten, and all else as it stands, safe as a passage is.
+
+    Headings below which nothing stands are left out: a category whose facts were forgotten would
+    still say that there were some.
+    """
     parsed = markdown.parse(page, _NEVER)
     lines = ["" if at in parsed.empty else line for at, line in enumerate(parsed.lines)]
+    for at in _find_empty_headings(lines, sorted(parsed.titles)):
+        lines[at] = ""
     for fact in parsed.facts:
         lines[fact.start] = f"{fact.marker}{rewrite(fact.memory.content)}\n"
         lines[fact.start + 1 : fact.end] = [""] * (fact.end - fact.start - 1)
     return escaping.passage("".join(lines))
+
+
+def _find_empty_headings(lines: Sequence[str], headings: Sequence[int]) -> Iterator[int]:
+    """Go over the headings, but titles of a page, that have neither text nor such headings."""
+    end, level_below = len(lines), 0
+    for at in reversed(headings):
+        text = lines[at].lstrip()
+        level = len(text) - len(text.lstrip("#"))
+        has_text = any(line.strip() for line in lines[at + 1 : end])
+        if level > 1 and not has_text and level_below <= level:
+            yield at
+        else:
+            level_below = level
+        end = at
 
 
 def history_message(message: Message) -> Message:

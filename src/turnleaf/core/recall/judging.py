@@ -19,6 +19,7 @@ from turnleaf.core.learning.requests import find_meant, find_request
 from turnleaf.core.learning.slots import slots
 from turnleaf.core.memories import Memory
 from turnleaf.core.recall.questions import (
+    TASTES,
     asks,
     find_keys,
     find_owner,
@@ -163,10 +164,22 @@ def _is_of_kind(question: Question, reading: PassageReading) -> bool:
     """Whether a passage holds what kind of thing is asked for."""
     plain = simplify(reading.text)
     undated = find_pattern("recall", "holds_time").sub(" ", plain)
-    return all(
+    return _is_to_taste(question, plain) and all(
         find_pattern("recall", f"holds_{one}").search(undated if one == "number" else plain)
-        for one in question.kinds - {"person"}
+        for one in question.kinds - {"person", *TASTES}
     )
+
+
+def _is_to_taste(question: Question, plain: str) -> bool:
+    """Whether a passage tells what somebody likes, or does not like, if that is asked for.
+
+    What somebody likes may be said without a word for it; what they do not like may not.
+    """
+    is_disliked = find_pattern("recall", "disliked").search(plain) is not None
+    if "disliking" in question.kinds:
+        return is_disliked
+    is_liked = not is_disliked or find_pattern("recall", "liked").search(plain) is not None
+    return is_liked or "liking" not in question.kinds
 
 
 def _hold(thing: Thing, reading: PassageReading) -> float:

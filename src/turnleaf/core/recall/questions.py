@@ -289,7 +289,8 @@ def _name_pattern(name: str) -> re.Pattern[str]:
     return re.compile(f"{edge}{re.escape(name)}{edge}")
 
 
-KINDS = ("time", "place", "person", "number", "often", "age")
+TASTES = ("liking", "disliking")
+KINDS = ("time", "place", "person", "number", "often", "age", *TASTES)
 MAX_CHARS = 400
 """Of a longer text the end asks."""
 _LAST_WORD = lazy_pattern(r"([a-z0-9][a-z0-9-]*) \Z")
@@ -326,6 +327,11 @@ class Question:
     names: frozenset[str]
     """The terms of names in it."""
     things: tuple[Thing, ...]
+
+    @property
+    def asks_for_list(self) -> bool:
+        """Whether several passages are its answer: all that somebody likes."""
+        return not self.kinds.isdisjoint(TASTES)
 
 
 def asks(text: str) -> bool:

@@ -6,11 +6,15 @@ Somebody who asks the same again shall find what was stated, not that it was ask
 from __future__ import annotations
 
 from functools import cache, lru_cache
+from typing import TYPE_CHECKING
 
 from turnleaf.core.languages.replies import earlier_openings, openings
 from turnleaf.core.languages.words import find_pattern, find_words
 from turnleaf.core.patterns import lazy_pattern
-from turnleaf.core.search.terms import fold, is_stop_word, parse_query, simplify
+from turnleaf.core.search.terms import fold, is_stop_word, parse_query, simplify, terms
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 MAX_CHARS = 400
 """What is longer than this says more than a question, or than that nothing was found."""
@@ -96,3 +100,11 @@ def is_small_talk(text: str) -> bool:
         return False
     allowed = find_words("small_talk", "asked" if _QUESTION.search(text) else "words")
     return all(word in allowed or is_stop_word(word) for word in _WORD.findall(rest))
+
+
+def is_other_talk(text: str, wanted: Collection[str]) -> bool:
+    """Whether a text is small talk without one of the terms that are looked for.
+
+    By its meaning a greeting is near to every single word.
+    """
+    return is_small_talk(text) and set(terms(text)).isdisjoint(wanted)

@@ -21,7 +21,7 @@ from rich.markdown import Markdown, Paragraph
 from rich.segment import Segment
 from rich.text import Text as RichText
 
-from turnleaf.core.dialogue import Text, ToolCall, ToolResult
+from turnleaf.core.dialogue import SILENCE_SECONDS, Silence, Text, ToolCall, ToolResult
 from turnleaf.core.keys import cli_key
 from turnleaf.core.memories import to_json
 from turnleaf.core.prompt.composer import Document
@@ -59,6 +59,8 @@ if TYPE_CHECKING:
 GOES_ON_FOR = timedelta(hours=1)
 FRAMES_PER_SECOND = 10
 MAX_HINT_CHARS = 100
+LONG_WAIT_SECONDS = 8
+"""After so long without a word it is said what the model does."""
 LOCAL_FLAGS = 3
 NO_MODEL = (
     "No model is set up, so answers only quote what is remembered. To choose one: turnleaf setup"
@@ -224,8 +226,12 @@ def show_answer(stream: Generator[TurnEvent]) -> Reply:
         stack.callback(stream.close)
         stack.enter_context(_stop_echo())
         voice = stack.enter_context(_choose_voice())
+        silent = 0.0
         for event in stream:
-            if isinstance(event, Text):
+            silent = silent + SILENCE_SECONDS if isinstance(event, Silence) else 0.0
+            if isinstance(event, Silence):
+                voice.wait(silent)
+            elif isinstance(event, Text):
                 voice.say(event.text)
             elif isinstance(event, ToolCall):
                 voice.hint(_describe_call(event))
@@ -304,6 +310,9 @@ class PlainVoice:
     def hint(self, line: str) -> None:
         """Ignore the hint: the output is the answer alone."""
 
+    def wait(self, seconds: float) -> None:
+        """Ignore the silence."""
+
     def _write(self, text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -349,6 +358,12 @@ class MarkdownVoice(PlainVoice):
             quiet = RichText(f"· {flatten(line)}", "dim")
             quiet.truncate(self._console.width, overflow="ellipsis")
             self._settle([quiet], RichText("…", "dim"))
+
+    def wait(self, seconds: float) -> None:
+        """Show what takes long before a word is said: a model on this machine reads slowly."""
+        if seconds >= LONG_WAIT_SECONDS and not self._open:
+            line = localize(f"The model is reading the prompt… ({int(seconds)} s)")
+            self._live.update(RichText(line, "dim"), refresh=True)
 
     def _finish(self) -> None:
         self._settle(map(Shown, cut_blocks(self._open)), RichText(""))

@@ -39,8 +39,8 @@ from turnleaf.faces.cli.output import complain, escape, flatten, localize, note,
 from turnleaf.faces.cli.program import report_errors
 from turnleaf.faces.cli.search import search
 from turnleaf.faces.cli.sessions import (
+    describe_keeping,
     list_conversations,
-    mention_keeping,
     report_news,
     take_up,
     talk,
@@ -103,13 +103,12 @@ def chat(
     if (resume is not None or continued) and no_memory:
         message = "--no-memory starts a new private chat; leave out --continue and --resume"
         raise InvalidInput(message)
-    if not no_memory:
-        mention_keeping(workspace)
+    kept = "" if no_memory else describe_keeping(workspace)
     with talk(workspace, flush=True) as assistant:
         key = _choose_key(assistant, resume, continued=continued)
         one = Chat(assistant, ctx, key, is_private=no_memory)
         is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
-        is_well = _take_typed(one) if is_terminal else _take_piped(one)
+        is_well = _take_typed(one, kept) if is_terminal else _take_piped(one, kept)
     report_news(assistant, undo="turnleaf undo")
     ctx.exit(0 if is_well else 1)
 
@@ -139,8 +138,10 @@ def _ask_which(assistant: Assistant) -> str:
     return ask("Which one? A number or the beginning of a title [1]:") or "1"
 
 
-def _take_piped(one: Chat) -> bool:
+def _take_piped(one: Chat, kept: str) -> bool:
     is_well = True
+    if kept and sys.stderr.isatty():
+        note(kept)
     for number, line in enumerate(sys.stdin.buffer, 1):
         try:
             text = decode(line, f"line {number}")
@@ -156,8 +157,10 @@ def _take_piped(one: Chat) -> bool:
     return is_well
 
 
-def _take_typed(one: Chat) -> bool:
-    murmur(f"turnleaf with {one.assistant.model.name}. /help lists the commands, Ctrl-D quits.")
+def _take_typed(one: Chat, kept: str) -> bool:
+    _greet(one)
+    if kept:
+        note(kept)
     _show_last_exchange(one)
     stores = one.assistant.stores
     with IndexUpkeep(stores.passages, stores.announcements):
@@ -169,6 +172,16 @@ def _take_typed(one: Chat) -> bool:
             if one.is_over:
                 break
     return True
+
+
+def _greet(one: Chat) -> None:
+    """Say hello, who answers, and how to get on; a path is no greeting."""
+    model = one.assistant.model.name
+    if model == "recall":
+        murmur("Hello! Tell me something, or ask about it later. No model answers here, I quote.")
+    else:
+        murmur(f"Hello! Tell me something, or ask. {model} answers, and I remember.")
+    murmur("/help lists the commands, Ctrl-D quits.")
 
 
 def _show_last_exchange(one: Chat) -> None:

@@ -153,6 +153,13 @@ NOT_A_TERMINAL = (
     "turnleaf setup asks questions, so run it in a terminal; or use turnleaf keys set NAME and"
     " turnleaf config model PROVIDER:NAME"
 )
+INTRODUCTION = (
+    "Choose what answers in your conversations. What runs on this machine comes first; nothing is"
+    " changed before a model has answered."
+)
+QUESTION = "Which one should answer? (q or Enter to leave)"
+WHICH_MODEL = "Which model? (q or Enter to leave)"
+RECALL = "recall"
 TRIAL_SECONDS = 60.0
 
 
@@ -221,11 +228,17 @@ def setup(ctx: click.Context, workspace: Workspace) -> None:
     if not is_attended():
         raise InvalidInput(NOT_A_TERMINAL)
     settings = workspace.settings
+    note(INTRODUCTION)
     choice = _choose(settings)
     if choice is None:
         note("Nothing was changed.")
         ctx.exit(1)
     name, url = choice
+    if name == RECALL:
+        workspace.config.change({"model": name, "modelUrl": None})
+        say(localize("Turnleaf answers without a model: it quotes what it remembers."))
+        _note_lock(workspace)
+        return
     note(f"Testing {name}…")
     trial = try_model(find_model(settings, name, url=url, most_seconds=TRIAL_SECONDS))
     if not trial.is_good:
@@ -236,13 +249,17 @@ def setup(ctx: click.Context, workspace: Workspace) -> None:
     say(localize(f"{name} answers, and is used from now on."))
     now = workspace.config.load()
     say(localize(describe_destinations(now)[1]))
-    if now.is_locked(find_setting("model")):
+    _note_lock(workspace)
+
+
+def _note_lock(workspace: Workspace) -> None:
+    if workspace.config.load().is_locked(find_setting("model")):
         note("the environment variable TURNLEAF_MODEL overrides the file; unset it to use the file")
 
 
 @dataclass(frozen=True, slots=True)
 class _Offer:
-    """What can be chosen: a server that runs with its models, or a provider."""
+    """What can be chosen: a server that runs with its models, a provider, or no model at all."""
 
     label: str
     found: FoundModels | None = None
@@ -257,13 +274,20 @@ def _choose(settings: Settings) -> tuple[str, str | None] | None:
         for one in PROVIDERS.values()
         if one.needs_key
     ]
-    chosen = _pick("Which one should answer?", [one.label for one in offers])
+    compatible = PROVIDERS["compatible"]
+    offers.append(_Offer(localize("Another address (OpenAI-compatible)"), provider=compatible))
+    offers.append(_Offer(localize("Stay without a model")))
+    chosen = _pick(QUESTION, [one.label for one in offers])
     if chosen is None:
         return None
     offer = offers[chosen]
     if offer.found is not None:
         return _choose_local(offer.found)
-    return _choose_hosted(offer.provider or PROVIDERS["openai"], settings)
+    if offer.provider is None:
+        return RECALL, None
+    if offer.provider is compatible:
+        return _choose_address(compatible, settings)
+    return _choose_hosted(offer.provider, settings)
 
 
 def _describe_found(found: FoundModels) -> str:
@@ -278,38 +302,63 @@ def _describe_host(provider: ModelProvider, settings: Settings) -> str:
 def _choose_local(found: FoundModels) -> tuple[str, str | None] | None:
     names = _name_models(found)
     usual = PROVIDERS[found.provider].url if found.provider in PROVIDERS else None
-    chosen = _pick("Which model?", names) if len(names) > 1 else 0 if names else None
+    chosen = _pick(WHICH_MODEL, names) if len(names) > 1 else 0 if names else None
     if chosen is None:
         return None
     return names[chosen], None if found.url == usual else found.url
 
 
 def _choose_hosted(provider: ModelProvider, settings: Settings) -> tuple[str, None] | None:
-    """Ask for a key where there is none, and keep one only if the provider takes it."""
+    """Ask for a key where there is none, and for one of the provider's models."""
     address = provider.url or ""
     is_new = find_key(provider, address, settings) is None
-    if is_new:
-        store_key(provider.name, StoredKey(address, read_key(provider)))
+    name = _choose_listed(provider, settings, address, read_key(provider) if is_new else None)
+    return None if name is None else (name, None)
+
+
+def _choose_address(provider: ModelProvider, settings: Settings) -> tuple[str, str] | None:
+    """Ask for the address of a server, for a key if it wants one, and for one of its models."""
+    given = ask("Its address, such as http://localhost:8000/v1 (Enter to leave):")
+    if _is_leaving(given):
+        return None
+    address = checked_url(given, "the address")
+    key = None
+    if find_key(provider, address, settings) is None:
+        key = getpass(f"{localize('Its key (Enter if it needs none):')} ").strip()
+    name = _choose_listed(provider, settings, address, key)
+    return None if name is None else (name, address)
+
+
+def _choose_listed(
+    provider: ModelProvider, settings: Settings, address: str, key: str | None
+) -> str | None:
+    """Ask for one of the models that a server lists; a new key is kept if the server takes it."""
+    if key:
+        store_key(provider.name, StoredKey(address, key))
     try:
         names = list_models(provider, settings, address)
     except ModelError as error:
         note(str(error))
-        if is_new:
+        if key:
             remove_key(provider.name)
         return None
-    chosen = _pick("Which model?", names)
-    return None if chosen is None else (f"{provider.name}:{names[chosen]}", None)
+    chosen = _pick(WHICH_MODEL, names)
+    return None if chosen is None else f"{provider.name}:{names[chosen]}"
+
+
+def _is_leaving(answer: str) -> bool:
+    return answer.casefold() in {"", "q", "quit"}
 
 
 def _pick(question: str, choices: Sequence[str]) -> int | None:
     """Ask which of some choices is meant, by number or by text; None for none of them."""
     for number, choice in enumerate(choices, 1):
         note(f"{number:>3}  {choice}")
-    while answer := ask(question):
+    while not _is_leaving(answer := ask(question)):
         named = [at for at, one in enumerate(choices) if answer in {one, one.partition(":")[2]}]
         if len(named) == 1:
             return named[0]
         if answer.isdecimal() and 0 < int(answer) <= len(choices):
             return int(answer) - 1
-        note("Type one of the numbers, or press Enter to leave.")
+        note("Type one of the numbers, or q to leave.")
     return None

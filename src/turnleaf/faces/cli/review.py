@@ -67,14 +67,17 @@ def review(
         if as_json:
             say_json([{"action": action, "memory": to_json(memory)} for action, memory in done])
     elif as_json:
-        say_json([_make_record(one, _find_source(pending, one)) for one in waiting])
+        sources = ((one, _find_source(pending, one)) for one in waiting)
+        say_json(
+            [_make_record(one, source, _find_title(workspace, source)) for one, source in sources]
+        )
     elif not waiting:
         note("Nothing is pending review.")
     elif sys.stdin.isatty() and sys.stdout.isatty():
-        _go_through(pending, waiting)
+        _go_through(workspace, waiting)
     else:
         for one in waiting:
-            _show_fact(one, _find_source(pending, one))
+            _show_fact(workspace, one)
 
 
 def _find(wanted: str, waiting: Sequence[Memory]) -> Memory:
@@ -100,10 +103,11 @@ def _decide(
     return done, memory
 
 
-def _go_through(pending: PendingFacts, waiting: Sequence[Memory]) -> None:
+def _go_through(workspace: Workspace, waiting: Sequence[Memory]) -> None:
+    pending = workspace.stores.pending
     for number, memory in enumerate(waiting, 1):
         note(f"{number} of {len(waiting)}")
-        _show_fact(memory, _find_source(pending, memory))
+        _show_fact(workspace, memory)
         action = _ask_action()
         if action == "quit":
             break
@@ -137,20 +141,33 @@ def _find_source(pending: PendingFacts, memory: Memory) -> Source:
     return found[-1] if found else Source()
 
 
-def _make_record(memory: Memory, source: Source) -> dict[str, Any]:
+def _find_title(workspace: Workspace, source: Source) -> str:
+    """Return what the conversation of a fact is called, if it is there."""
+    store = workspace.conversations
+    found = store.summary(source.conversation) if source.conversation and store.exists() else None
+    return found.title if found else ""
+
+
+def _make_record(memory: Memory, source: Source, title: str) -> dict[str, Any]:
     details = {
         "source": source.name,
         "quote": source.quote,
         "conversation": source.conversation,
+        "title": title,
         "messageTime": source.message_time and to_iso(source.message_time),
         "trust": source.trust,
     }
     return to_json(memory) | {name: value for name, value in details.items() if value}
 
 
-def _show_fact(memory: Memory, source: Source) -> None:
+def _show_fact(workspace: Workspace, memory: Memory) -> None:
+    source = _find_source(workspace.stores.pending, memory)
     said = f" {format_minute(source.message_time)}" if source.message_time else ""
-    come = ", ".join(filter(None, (source.name, source.conversation)))
+    # A conversation that is gone has only its key left.
+    place = _find_title(workspace, source) or source.conversation
+    # The name of an imported conversation is its key.
+    name = "" if source.name == source.conversation else source.name
+    come = ", ".join(filter(None, (name, place)))
     say(memory.content)
     say(f"  {label('id', 7)}{flatten(memory.id)}")
     if come or said:

@@ -34,10 +34,17 @@ LEARNING_SECONDS = 2.0
 
 def mention_keeping(workspace: Workspace) -> None:
     """Announce on a terminal, before the first conversation, what is stored."""
+    if sys.stderr.isatty() and (kept := describe_keeping(workspace)):
+        note(kept)
+
+
+def describe_keeping(workspace: Workspace) -> str:
+    """Return what is stored of conversations, and where; nothing once there is one."""
     store = workspace.stores.conversations
-    if sys.stderr.isatty() and not store.exists():
-        kept = Retention(store.keeps_everything, workspace.settings.conversation_keep_days)
-        note(kept.announce(store.location, find_terminal_language()))
+    if store.exists():
+        return ""
+    kept = Retention(store.keeps_everything, workspace.settings.conversation_keep_days)
+    return kept.announce(store.location, find_terminal_language())
 
 
 def greet(title: str, assistant: Assistant, details: Mapping[str, str]) -> None:

@@ -13,9 +13,10 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from turnleaf import __version__
+from turnleaf.core.languages.replies import translate
 from turnleaf.core.secrets import mask_secrets
 from turnleaf.errors import TurnleafError
-from turnleaf.faces.http.problems import Refused
+from turnleaf.faces.http.problems import Refused, request_language
 from turnleaf.faces.http.requests import from_app, make_etag
 from turnleaf.faces.http.schemas import FactView, JsonModel
 from turnleaf.faces.http.streams import EventStream, log, make_event
@@ -132,6 +133,7 @@ class Subscriber:
 
     def __init__(self, feed: EventFeed) -> None:
         self._feed = feed
+        self.language = request_language.get()
         self._loop = asyncio.get_running_loop()
         self._events: asyncio.Queue[bytes | None] = asyncio.Queue()
 
@@ -212,6 +214,13 @@ class EventFeed:
         for one in self._get_subscribers():
             one.tell(event)
 
+    def _publish_problem(self, problem: str) -> None:
+        """Tell all subscribers what goes wrong, each in their language."""
+        message = redact(problem, self._own)
+        for one in self._get_subscribers():
+            told = ProblemTold(message=translate(message, one.language))
+            one.tell(make_event("problem", told))
+
     def _get_subscribers(self) -> list[Subscriber]:
         with self._guard:
             return list(self._subscribers)
@@ -257,7 +266,7 @@ class EventFeed:
     def _tell_learned(self) -> None:
         for problem in self._own.problems():
             log.warning("in the background: %s", mask_secrets(problem))
-            self.publish("problem", ProblemTold(message=redact(problem, self._own)))
+            self._publish_problem(problem)
         facts = [LearnedLater.of(one) for one in self._own.learnt()]
         if facts:
             self.publish("learnt", LearnedFacts(facts=facts))
@@ -285,7 +294,7 @@ class EventFeed:
     def _complain(self, error: Exception) -> None:
         is_surprise = not isinstance(error, TurnleafError | OSError)
         log.warning("the memory could not be looked at: %s", error, exc_info=is_surprise)
-        self.publish("problem", ProblemTold(message=redact(str(error), self._own)))
+        self._publish_problem(str(error))
 
 
 router = APIRouter(tags=["talking"])

@@ -30,6 +30,7 @@ from turnleaf.core.search.ranking import (
     weigh_word,
     words,
 )
+from turnleaf.core.search.small_talk import is_other_talk
 from turnleaf.core.search.terms import date_terms, parse_query, terms
 from turnleaf.core.times import to_iso
 from turnleaf.errors import EmbeddingError, InvalidInput
@@ -255,13 +256,15 @@ class MemoryPassages(Keeper):
         _check(limit, source, mode, who)
         days = ("" if one is None else checked_date(one).isoformat() for one in (since, until))
         wanted = Wanted(who, source, *days)
-        if not parse_query(query).terms:
+        asked = parse_query(query).terms
+        if not asked:
             return []
         found = self._read_all()
         ranked = [one for one in self._rank(query, found, mode) if wanted.has(found[one[0].id])]
         ranked.sort(key=lambda one: (not found[one[0].id].passage.is_shown, -one[0].score))
         if floor:
-            ranked = _cut(ranked, found)
+            told = [one for one in ranked if not _is_other_talk(found[one[0].id], asked)]
+            ranked = _cut(told, found)
         return [self._hit(found[one.id], one, nearness) for one, nearness in ranked[:limit]]
 
     def _rank(
@@ -398,6 +401,10 @@ def _check(limit: int, source: str | None, mode: str, reader: Reader) -> None:
     if mode not in MODES:
         message = f"the mode is one of {', '.join(MODES)}, not {mode!r:.80}"
         raise InvalidInput(message)
+
+
+def _is_other_talk(found: FoundPassage, asked: Sequence[str]) -> bool:
+    return found.source == "conversations" and is_other_talk(found.passage.text, asked)
 
 
 def _cut(
