@@ -11,12 +11,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 import click
 import pytest
 
 import turnleaf
+from tests.faces import forking
 from turnleaf.core.model_providers import PROVIDERS
 from turnleaf.faces.cli.program import program
 from turnleaf.settings import KEYS, SETTINGS, Setting
@@ -104,10 +106,10 @@ def test_a_setting_is_documented_with_its_variable_its_key_and_its_default(
 
 
 def variables_read_by_the_code() -> set[str]:
-    trees = [ast.parse(read(path)) for path in (ROOT / "src").rglob("*.py")]
+    sources = [read(path) for path in (ROOT / "src").rglob("*.py")]
     texts = {
         node.value
-        for tree in trees
+        for tree in map(ast.parse, (source for source in sources if "environ" in source))
         for outer in ast.walk(tree)
         if isinstance(outer, ast.Call | ast.Subscript | ast.Compare)
         and "environ" in ast.unparse(outer)
@@ -238,6 +240,19 @@ def run(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+def run_command(arguments: list[str], home: Path) -> tuple[int, str]:
+    """Run `turnleaf` in the working directory, with its errors among what it prints."""
+    with TemporaryFile() as source, TemporaryFile() as out:
+        streams = [source.fileno(), out.fileno(), out.fileno()]
+        running = forking.fork(arguments, streams, clean_environ(home))
+        try:
+            code = running.wait(forking.HANG_SECONDS)
+        finally:
+            running.kill()
+        out.seek(0)
+        return code, out.read().decode()
+
+
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=name_of)
 def test_the_python_of_a_page_runs_and_prints_what_stands_below_it(
     page: Path, tmp_path: Path
@@ -256,28 +271,29 @@ def test_the_readme_has_an_example_in_python() -> None:
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "console")], ids=name_of)
 def test_the_commands_of_a_page_run_and_print_what_stands_below_them(
-    page: Path, tmp_path: Path
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     if before := BEFORE.get(page):
         prepared = run([sys.executable, "-c", before], tmp_path)
         assert prepared.returncode == 0, prepared.stdout
     ids: dict[str, str] = {}
     for words, shown in shown_console(page):
-        result = run([ids.get(word, word) for word in words], tmp_path)
-        assert result.returncode == 0, f"{words}: {result.stdout}"
+        code, printed = run_command([ids.get(word, word) for word in words], tmp_path)
+        assert code == 0, f"{words}: {printed}"
         if shown:
-            found = re.fullmatch(pattern(shown, ids), result.stdout)
-            assert found, f"{words} printed:\n{result.stdout}"
+            found = re.fullmatch(pattern(shown, ids), printed)
+            assert found, f"{words} printed:\n{printed}"
             ids |= {name[1:]: value for name, value in found.groupdict().items()}
 
 
 def shown_console(page: Path) -> Iterator[tuple[list[str], str]]:
-    """Yield each command of the console blocks with the output that is shown below it."""
+    """Yield what follows `turnleaf` in each command, with the output that is shown below it."""
     for code in blocks(page, "console"):
         for part in re.split(r"^\$ ", code, flags=re.MULTILINE)[1:]:
             command, _, shown = part.partition("\n")
             if command.startswith("turnleaf "):
-                yield shlex.split(command), shown
+                yield shlex.split(command)[1:], shown
 
 
 def pattern(shown: str, ids: dict[str, str]) -> str:

@@ -22,21 +22,22 @@ LOSES_IN_A_POWER_CUT = (
     "sample-in_place",
     "sample-database_normal",
 )
+EVERY = 1_000_000
 CALLS = ("write", "pwrite64", "fsync", "fdatasync", "rename", "unlink", "ftruncate", "openat")
 
 
 def kills(kind: str, folder: Path) -> str:
-    return complaints(killed_each(Writer(kind, 1, 3), [NOTHING], CALLS, folder), folder)
+    return complaints(killed_each([(Writer(kind, 1, 3), NOTHING)], CALLS, folder), folder)
 
 
 @pytest.mark.parametrize("kind", RIGHT)
 def test_a_right_writer_loses_nothing_in_a_power_cut(kind: str, arena: Path) -> None:
-    assert cut_everywhere(Writer(kind, 1, 6), NOTHING, arena) == ""
+    assert cut_everywhere([(Writer(kind, 1, 6), NOTHING)], arena, most=EVERY) == ""
 
 
 @pytest.mark.parametrize("kind", LOSES_IN_A_POWER_CUT)
 def test_a_wrong_writer_loses_something_in_a_power_cut(kind: str, arena: Path) -> None:
-    assert "lost" in cut_everywhere(Writer(kind, 1, 6), NOTHING, arena)
+    assert "lost" in cut_everywhere([(Writer(kind, 1, 6), NOTHING)], arena, most=EVERY)
 
 
 @pytest.mark.parametrize("kind", RIGHT)
