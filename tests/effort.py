@@ -12,7 +12,7 @@ LONG = os.environ.get("TORTURE") == "long"
 
 T = TypeVar("T")
 
-settings.register_profile("short", max_examples=40, deadline=None, derandomize=True)
+settings.register_profile("short", max_examples=25, deadline=None, derandomize=True)
 settings.register_profile("torture", max_examples=3000, deadline=None)
 
 

@@ -18,6 +18,7 @@ import click
 import pytest
 
 import turnleaf
+from tests.effort import LONG
 from tests.faces import forking
 from turnleaf.core.model_providers import PROVIDERS
 from turnleaf.faces.cli.program import program
@@ -38,6 +39,9 @@ NAV_FILES = set(
     re.findall(r"^ .*: (\S+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8"), re.MULTILINE)
 )
 LOADED = re.compile(r"""(?:<script[^>]* src|<link[^>]* href|<img[^>]* src)="([^"]*)""")
+# Pages on which vectors help to find something; to load their model takes seconds in each process.
+WITH_VECTORS = {ROOT / "README.md", DOCS / "use/search.md"}
+WORDS_ONLY = {"EMBEDDINGS": "off"}
 # What a tutorial has done in the page or in an MCP client before its first command.
 BEFORE = {
     DOCS / "start/chat.md": """
@@ -240,11 +244,16 @@ def run(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def run_command(arguments: list[str], home: Path) -> tuple[int, str]:
-    """Run `turnleaf` in the working directory, with its errors among what it prints."""
+def run_forked(what: list[str] | str, page: Path, home: Path) -> tuple[int, str]:
+    """Run `turnleaf` or Python in the working directory, with errors among what is printed."""
     with TemporaryFile() as source, TemporaryFile() as out:
         streams = [source.fileno(), out.fileno(), out.fileno()]
-        running = forking.fork(arguments, streams, clean_environ(home))
+        environ = clean_environ(home) | ({} if LONG or page in WITH_VECTORS else WORDS_ONLY)
+        running = (
+            forking.fork_python(what, streams, environ)
+            if isinstance(what, str)
+            else forking.fork(what, streams, environ)
+        )
         try:
             code = running.wait(forking.HANG_SECONDS)
         finally:
@@ -255,13 +264,13 @@ def run_command(arguments: list[str], home: Path) -> tuple[int, str]:
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=name_of)
 def test_the_python_of_a_page_runs_and_prints_what_stands_below_it(
-    page: Path, tmp_path: Path
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    code = "\n".join(blocks(page, "python"))
-    result = run([sys.executable, "-W", "error", "-c", code], tmp_path)
-    assert result.returncode == 0, result.stdout
-    printed = "".join(PRINTED.findall(read(page)))
-    assert re.search(pattern(printed, {}), result.stdout), result.stdout
+    monkeypatch.chdir(tmp_path)
+    code, printed = run_forked("\n".join(blocks(page, "python")), page, tmp_path)
+    assert code == 0, printed
+    shown = "".join(PRINTED.findall(read(page)))
+    assert re.search(pattern(shown, {}), printed), printed
 
 
 def test_the_readme_has_an_example_in_python() -> None:
@@ -275,11 +284,11 @@ def test_the_commands_of_a_page_run_and_print_what_stands_below_them(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     if before := BEFORE.get(page):
-        prepared = run([sys.executable, "-c", before], tmp_path)
-        assert prepared.returncode == 0, prepared.stdout
+        code, printed = run_forked(before, page, tmp_path)
+        assert code == 0, printed
     ids: dict[str, str] = {}
     for words, shown in shown_console(page):
-        code, printed = run_command([ids.get(word, word) for word in words], tmp_path)
+        code, printed = run_forked([ids.get(word, word) for word in words], page, tmp_path)
         assert code == 0, f"{words}: {printed}"
         if shown:
             found = re.fullmatch(pattern(shown, ids), printed)

@@ -45,6 +45,7 @@ def aimed(
     calls: Sequence[str],
     folder: Path,
     only: Callable[[Nth], bool] = lambda _: True,
+    most: int = MOST_HITS,
 ) -> list[list[Job]]:
     """For each writer and where it starts, return a job for each call that it makes, to be hit."""
     bases = [
@@ -54,7 +55,7 @@ def aimed(
     undisturbed = [Job(turn[0], str(base)) for turn, base in zip(turns, bases, strict=True)]
     counted = count_calls(undisturbed, calls, folder)
     return [
-        jobs_at(each, writer, start, folder, f"case-{number}-{writer.kind}", only)
+        jobs_at(each, writer, start, folder, f"case-{number}-{writer.kind}", only, most)
         for number, ((writer, start), each) in enumerate(zip(turns, counted, strict=True))
     ]
 
@@ -66,19 +67,23 @@ def jobs_at(
     folder: Path,
     name: str,
     only: Callable[[Nth], bool] = lambda _: True,
+    most: int = MOST_HITS,
 ) -> list[Job]:
     """Aim at each of the calls; in the short form at a few, from the first to the last."""
-    chosen = sample([nth for nth in counted if only(nth)], MOST_HITS)
+    chosen = sample([nth for nth in counted if only(nth)], most)
     places = copies(start.template, folder, len(chosen), name)
     pairs = zip(places, chosen, strict=True)
     return [Job(writer, str(place), nth.call, nth.nth) for place, nth in pairs]
 
 
 def killed_each(
-    turns: Sequence[tuple[Writer, Start]], calls: Sequence[str], folder: Path
+    turns: Sequence[tuple[Writer, Start]],
+    calls: Sequence[str],
+    folder: Path,
+    most: int = MOST_HITS,
 ) -> list[tuple[Start, list[Hit]]]:
     """From each start, run the writer once for each call that it makes, and kill it there."""
-    groups = aimed(turns, calls, folder, lambda nth: nth.changes)
+    groups = aimed(turns, calls, folder, lambda nth: nth.changes, most)
     hits = iter(inject([job for jobs in groups for job in jobs], "signal=KILL", calls, folder))
     found = [
         (start, [next(hits) for _ in jobs]) for (_, start), jobs in zip(turns, groups, strict=True)
@@ -88,16 +93,16 @@ def killed_each(
 
 
 def killed_again(
-    killed: Sequence[tuple[Start, Sequence[Hit]]], most: int, folder: Path, calls: Sequence[str]
+    killed: Sequence[tuple[Start, Sequence[Hit]]], calls: Sequence[str], folder: Path
 ) -> list[tuple[Start, list[Hit]]]:
-    """Where one was killed, start the next one, and kill it, too; in the short form at a few."""
+    """Where one was killed, start the next one, and kill it, too."""
     again = [
         (
             Writer(hit.job.writer.kind, 2, 1),
             Start(Path(hit.job.folder), [*before.written, (hit.job.writer, outcomes(hit.said))]),
         )
         for before, hits in killed
-        for hit in sample(hits, most)
+        for hit in hits
     ]
     return killed_each(again, calls, folder)
 

@@ -57,7 +57,7 @@ def test_writers_and_a_reader_get_along_on_a_bound_file(kind: str, ground: Path)
     place = ground / "place"
     write(Writer(kind, 0, 0), place)
     under = bind(kind, [place], ground)
-    figures = json.loads(program("crowd", kind, place, 4, 1, ADDS, under=under))
+    figures = json.loads(program("crowd", kind, place, 4, 1, ADDS, under=under))[kind]
     assert (figures["refused"], figures["complaints"]) == ([], [])
     assert figures["acknowledged"] == 4 * ADDS
 

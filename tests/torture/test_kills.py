@@ -60,7 +60,8 @@ def test_a_kill_at_each_system_call_of_a_later_use_loses_nothing(
 def test_a_kill_while_another_kill_is_mended_loses_nothing(
     kinds: tuple[str, ...], arena: Path, start: Callable[[str], Start]
 ) -> None:
-    first = killed_each([(Writer(kind, 1, 2), start(kind)) for kind in kinds], CALLS, arena)
+    turns = [(Writer(kind, 1, 2), start(kind)) for kind in kinds]
+    first = killed_each(turns, CALLS, arena, FIRST_KILLS)
     place = arena / "again"
     place.mkdir()
-    assert complaints(killed_again(first, FIRST_KILLS, place, CALLS), place) == ""
+    assert complaints(killed_again(first, CALLS, place), place) == ""

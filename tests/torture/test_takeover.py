@@ -44,10 +44,10 @@ def test_a_kill_at_each_system_call_loses_and_doubles_nothing(older: Start, aren
 
 
 def test_a_kill_while_another_kill_is_mended_loses_nothing(older: Start, arena: Path) -> None:
-    first = killed_each([(Writer(KIND, 1, 1), older)], CALLS, arena)
+    first = killed_each([(Writer(KIND, 1, 1), older)], CALLS, arena, FIRST_KILLS)
     place = arena / "again"
     place.mkdir()
-    assert complaints(killed_again(first, FIRST_KILLS, place, CALLS), place) == ""
+    assert complaints(killed_again(first, CALLS, place), place) == ""
 
 
 def test_a_power_cut_at_any_instant_loses_and_doubles_nothing(older: Start, arena: Path) -> None:
