@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from typing import TypeVar
 
 from hypothesis import settings
 
 LONG = os.environ.get("TORTURE") == "long"
 
-settings.register_profile("short", max_examples=40, deadline=None, derandomize=True)
+T = TypeVar("T")
+
+settings.register_profile("short", max_examples=25, deadline=None, derandomize=True)
 settings.register_profile("torture", max_examples=3000, deadline=None)
 
 
 def load_profile() -> None:
     """Have every property be tried with as many examples as this run is meant for."""
     settings.load_profile("torture" if LONG else "short")
+
+
+def sample(every: Sequence[T], most: int) -> list[T]:
+    """Return so many at most, the same ones each time, from the whole length; if long, each."""
+    if LONG or len(every) <= most:
+        return list(every)
+    return [every[(2 * number + 1) * len(every) // (2 * most)] for number in range(most)]
+
+
+def together(kinds: Sequence[T]) -> list[tuple[T, ...]]:
+    """Have all tried by one test, which starts fewer programs; if long, each by one of its own."""
+    return [(kind,) for kind in kinds] if LONG else [tuple(kinds)]

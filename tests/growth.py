@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import process_time
 
+from tests.effort import LONG
+
+CHARS = 100_000 if LONG else 40_000
+"""How long a text is that is to show how the time grows."""
 LENGTHS = 10
 MOST_TIMES = 40
 """Between the tenfold time of a linear reader and the hundredfold one of a quadratic."""

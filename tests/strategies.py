@@ -20,7 +20,7 @@ MOMENT = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)
 
 thorough = settings()
 brief = settings(
-    max_examples=600 if LONG else 15,
+    max_examples=600 if LONG else 8,
     # Each example that uses a store begins by emptying its folder.
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

@@ -11,12 +11,15 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 import click
 import pytest
 
 import turnleaf
+from tests.effort import LONG
+from tests.faces import forking
 from turnleaf.core.model_providers import PROVIDERS
 from turnleaf.faces.cli.program import program
 from turnleaf.settings import KEYS, SETTINGS, Setting
@@ -36,6 +39,9 @@ NAV_FILES = set(
     re.findall(r"^ .*: (\S+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8"), re.MULTILINE)
 )
 LOADED = re.compile(r"""(?:<script[^>]* src|<link[^>]* href|<img[^>]* src)="([^"]*)""")
+# Pages on which vectors help to find something; to load their model takes seconds in each process.
+WITH_VECTORS = {ROOT / "README.md", DOCS / "use/search.md"}
+WORDS_ONLY = {"EMBEDDINGS": "off"}
 # What a tutorial has done in the page or in an MCP client before its first command.
 BEFORE = {
     DOCS / "start/chat.md": """
@@ -104,10 +110,10 @@ def test_a_setting_is_documented_with_its_variable_its_key_and_its_default(
 
 
 def variables_read_by_the_code() -> set[str]:
-    trees = [ast.parse(read(path)) for path in (ROOT / "src").rglob("*.py")]
+    sources = [read(path) for path in (ROOT / "src").rglob("*.py")]
     texts = {
         node.value
-        for tree in trees
+        for tree in map(ast.parse, (source for source in sources if "environ" in source))
         for outer in ast.walk(tree)
         if isinstance(outer, ast.Call | ast.Subscript | ast.Compare)
         and "environ" in ast.unparse(outer)
@@ -238,15 +244,33 @@ def run(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+def run_forked(what: list[str] | str, page: Path, home: Path) -> tuple[int, str]:
+    """Run `turnleaf` or Python in the working directory, with errors among what is printed."""
+    with TemporaryFile() as source, TemporaryFile() as out:
+        streams = [source.fileno(), out.fileno(), out.fileno()]
+        environ = clean_environ(home) | ({} if LONG or page in WITH_VECTORS else WORDS_ONLY)
+        running = (
+            forking.fork_python(what, streams, environ)
+            if isinstance(what, str)
+            else forking.fork(what, streams, environ)
+        )
+        try:
+            code = running.wait(forking.HANG_SECONDS)
+        finally:
+            running.kill()
+        out.seek(0)
+        return code, out.read().decode()
+
+
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=name_of)
 def test_the_python_of_a_page_runs_and_prints_what_stands_below_it(
-    page: Path, tmp_path: Path
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    code = "\n".join(blocks(page, "python"))
-    result = run([sys.executable, "-W", "error", "-c", code], tmp_path)
-    assert result.returncode == 0, result.stdout
-    printed = "".join(PRINTED.findall(read(page)))
-    assert re.search(pattern(printed, {}), result.stdout), result.stdout
+    monkeypatch.chdir(tmp_path)
+    code, printed = run_forked("\n".join(blocks(page, "python")), page, tmp_path)
+    assert code == 0, printed
+    shown = "".join(PRINTED.findall(read(page)))
+    assert re.search(pattern(shown, {}), printed), printed
 
 
 def test_the_readme_has_an_example_in_python() -> None:
@@ -256,28 +280,29 @@ def test_the_readme_has_an_example_in_python() -> None:
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "console")], ids=name_of)
 def test_the_commands_of_a_page_run_and_print_what_stands_below_them(
-    page: Path, tmp_path: Path
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     if before := BEFORE.get(page):
-        prepared = run([sys.executable, "-c", before], tmp_path)
-        assert prepared.returncode == 0, prepared.stdout
+        code, printed = run_forked(before, page, tmp_path)
+        assert code == 0, printed
     ids: dict[str, str] = {}
     for words, shown in shown_console(page):
-        result = run([ids.get(word, word) for word in words], tmp_path)
-        assert result.returncode == 0, f"{words}: {result.stdout}"
+        code, printed = run_forked([ids.get(word, word) for word in words], page, tmp_path)
+        assert code == 0, f"{words}: {printed}"
         if shown:
-            found = re.fullmatch(pattern(shown, ids), result.stdout)
-            assert found, f"{words} printed:\n{result.stdout}"
+            found = re.fullmatch(pattern(shown, ids), printed)
+            assert found, f"{words} printed:\n{printed}"
             ids |= {name[1:]: value for name, value in found.groupdict().items()}
 
 
 def shown_console(page: Path) -> Iterator[tuple[list[str], str]]:
-    """Yield each command of the console blocks with the output that is shown below it."""
+    """Yield what follows `turnleaf` in each command, with the output that is shown below it."""
     for code in blocks(page, "console"):
         for part in re.split(r"^\$ ", code, flags=re.MULTILINE)[1:]:
             command, _, shown = part.partition("\n")
             if command.startswith("turnleaf "):
-                yield shlex.split(command), shown
+                yield shlex.split(command)[1:], shown
 
 
 def pattern(shown: str, ids: dict[str, str]) -> str:

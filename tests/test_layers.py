@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -163,6 +164,9 @@ WRITING_MODULES = {"ctypes", "fcntl", "sqlite3"}
 OPENING_MODULES = {"bz2", "codecs", "gzip", "io", "lzma", "tarfile"}
 
 
+DYNAMIC = {"__import__", "import_module", "importlib.import_module"}
+
+
 @dataclass(frozen=True, slots=True)
 class Import:
     importer: str
@@ -174,8 +178,28 @@ class Import:
 Sources = Mapping[str, str]
 
 
+@cache
 def read_sources() -> dict[str, str]:
     return {module_name(path): path.read_text("utf-8") for path in SOURCE.rglob("*.py")}
+
+
+@cache
+def parse(text: str) -> ast.Module:
+    return ast.parse(text)
+
+
+@cache
+def nodes(text: str) -> list[ast.AST]:
+    return list(ast.walk(parse(text)))
+
+
+def dotted(node: ast.AST) -> str:
+    """Return `a.b.c` if the expression is that, else what no name is."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        return f"{dotted(node.value)}.{node.attr}"
+    return "?"
 
 
 def module_name(path: Path) -> str:
@@ -185,16 +209,30 @@ def module_name(path: Path) -> str:
 
 def imports(sources: Sources) -> Iterator[Import]:
     for module, text in sources.items():
-        tree = ast.parse(text)
-        hidden = {
-            node
-            for scope in ast.walk(tree)
-            if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-            for node in ast.walk(scope)
-        }
-        for node in ast.walk(tree):
+        for node, hidden in importing_nodes(text):
             for name in imported_names(node, sources):
-                yield Import(module, name, getattr(node, "lineno", 0), node in hidden)
+                yield Import(module, name, getattr(node, "lineno", 0), hidden)
+
+
+@cache
+def importing_nodes(text: str) -> list[tuple[ast.AST, bool]]:
+    """Find what imports something, and whether it does in a function."""
+    found = [node for node in nodes(text) if imports_something(node)]
+    scopes = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+    hidden = {
+        node
+        for scope in (nodes(text) if found else ())
+        if isinstance(scope, scopes)
+        for node in ast.walk(scope)
+        if node in found
+    }
+    return [(node, node in hidden) for node in found]
+
+
+def imports_something(node: ast.AST) -> bool:
+    return isinstance(node, ast.Import | ast.ImportFrom) or (
+        isinstance(node, ast.Call) and dotted(node.func) in DYNAMIC
+    )
 
 
 def imported_names(node: ast.AST, sources: Sources) -> list[str]:
@@ -204,13 +242,7 @@ def imported_names(node: ast.AST, sources: Sources) -> list[str]:
         base = "." * node.level + (node.module or "")
         full = [f"{base}.{alias.name}" for alias in node.names]
         return [name if name in sources or base == "turnleaf" else base for name in full]
-    if isinstance(node, ast.Call) and is_dynamic(node.func):
-        return ["<by name>"]
-    return []
-
-
-def is_dynamic(function: ast.expr) -> bool:
-    return ast.unparse(function) in {"__import__", "import_module", "importlib.import_module"}
+    return ["<by name>"]
 
 
 def layer(module: str) -> str:
@@ -282,14 +314,14 @@ def impurities(sources: Sources) -> list[str]:
     return found + [
         f"{module}:{getattr(node, 'lineno', 0)} {ast.unparse(node)}"
         for module, text in core.items()
-        for node in ast.walk(ast.parse(text))
+        for node in nodes(text)
         if reaches_out(node)
     ]
 
 
 def is_for_types(text: str, line: int) -> bool:
     """Tell whether a line is there only for the type checker."""
-    blocks = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.If))
+    blocks = (node for node in nodes(text) if isinstance(node, ast.If))
     return any(
         ast.unparse(block.test) == "TYPE_CHECKING"
         and block.lineno < line <= (block.end_lineno or 0)
@@ -320,8 +352,8 @@ def environment_readers(sources: Sources) -> list[str]:
         f"{module}:{getattr(node, 'lineno', 0)} {ast.unparse(node)}"
         for module, text in sources.items()
         if module not in {"turnleaf.settings", *MAY_PASS_ON_ENVIRONMENT}
-        for node in ast.walk(ast.parse(text))
-        if (isinstance(node, ast.Attribute) and ast.unparse(node) in READS_ENVIRONMENT)
+        for node in nodes(text)
+        if (isinstance(node, ast.Attribute) and dotted(node) in READS_ENVIRONMENT)
         or (isinstance(node, ast.ImportFrom) and node.module == "os" and reads(node))
     ]
 
@@ -336,7 +368,7 @@ def writers(sources: Sources) -> list[str]:
         f"{module}:{getattr(node, 'lineno', 0)} {ast.unparse(node)}"
         for module, text in sources.items()
         if module not in {THE_WRITER, TUNES_MEMORY}
-        for node in suspects(ast.parse(text))
+        for node in suspects(parse(text))
         if writes(node) or (imports_module(node, {"apsw"}) and module not in MAY_USE_SQLITE)
     ]
 
@@ -344,7 +376,7 @@ def writers(sources: Sources) -> list[str]:
 def suspects(tree: ast.Module) -> Iterator[ast.AST]:
     held = held_files(tree)
     for node in without_null_device(tree):
-        if not (isinstance(node, ast.Call) and ast.unparse(node.func) in held):
+        if not (isinstance(node, ast.Call) and dotted(node.func) in held):
             yield node
 
 
@@ -360,7 +392,7 @@ def held_files(tree: ast.Module) -> set[str]:
 
 
 def without_null_device(tree: ast.AST) -> Iterator[ast.AST]:
-    if not (isinstance(tree, ast.Call) and tree.args and ast.unparse(tree.args[0]) == "os.devnull"):
+    if not (isinstance(tree, ast.Call) and tree.args and dotted(tree.args[0]) == "os.devnull"):
         yield tree
         for child in ast.iter_child_nodes(tree):
             yield from without_null_device(child)
@@ -369,8 +401,8 @@ def without_null_device(tree: ast.AST) -> Iterator[ast.AST]:
 def writes(node: ast.AST) -> bool:
     if isinstance(node, ast.ImportFrom) and node.module in {"os", *HARMLESS}:
         return any(is_writing_function(node.module, alias.name) for alias in node.names)
-    if isinstance(node, ast.Attribute) and ast.unparse(node.value) in {"os", *HARMLESS}:
-        return is_writing_function(ast.unparse(node.value), node.attr)
+    if isinstance(node, ast.Attribute) and dotted(node.value) in {"os", *HARMLESS}:
+        return is_writing_function(dotted(node.value), node.attr)
     if isinstance(node, ast.Call):
         return opens_to_write(node) or (
             isinstance(node.func, ast.Attribute) and method_writes(node, node.func)
@@ -396,7 +428,7 @@ def method_writes(call: ast.Call, method: ast.Attribute) -> bool:
 
 
 def opens_to_write(call: ast.Call) -> bool:
-    owner, _, called = ast.unparse(call.func).rpartition(".")
+    owner, _, called = dotted(call.func).rpartition(".")
     into_an_object = any(word.arg == "fileobj" for word in call.keywords)
     if into_an_object or called not in {"open", "open_file", "fdopen", "ZipFile"}:
         return False
@@ -429,7 +461,7 @@ def test_above_the_stores_nobody_names_their_files_or_speaks_sql() -> None:
         f"{module}:{node.lineno} {node.value!r:.60}"
         for module, text in read_sources().items()
         if layer(module) not in {"core", "store", "settings"} and module not in MAY_NAME_FILES
-        for node in ast.walk(ast.parse(text))
+        for node in nodes(text)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
         if node.value in OWN_FILES or re.match(r"\s*(SELECT|INSERT|UPDATE|DELETE) ", node.value)
     ]

@@ -22,7 +22,7 @@ FACT = "客廳的燈叫做小明"
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("dist")
     build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(out)]
-    subprocess.run([*build, str(ROOT)], check=True, capture_output=True, timeout=120)
+    subprocess.run([*build, str(ROOT)], check=True, capture_output=True, timeout=300)
     (built,) = out.glob("*.whl")
     return built
 
@@ -34,7 +34,7 @@ def clean_bin(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     venv.create(folder, symlinks=True)
     python = str(folder / "bin" / "python")
     pip = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-index"]
-    subprocess.run([*pip, "--no-deps", str(wheel)], check=True, timeout=120)
+    subprocess.run([*pip, "--no-deps", str(wheel)], check=True, timeout=300)
     link_declared_packages(next(folder.glob("lib/python*/site-packages")))
     return folder / "bin"
 
@@ -70,7 +70,7 @@ def attempt(program: Path, *arguments: str, cwd: Path) -> subprocess.CompletedPr
         env=environ,
         capture_output=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=300,
         check=False,
     )
 

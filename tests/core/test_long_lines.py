@@ -1,6 +1,7 @@
-"""A long line of the same sign is read in linear time: a million of them end at once.
+"""A long line of the same sign is read in linear time: hundreds of thousands of them end at once.
 
-In quadratic time a child would need hours; it is killed after a minute.
+In quadratic time a child would need hours; it is killed after a minute of CPU time, which no other
+load on the machine changes.
 """
 
 from __future__ import annotations
@@ -8,16 +9,19 @@ from __future__ import annotations
 import subprocess
 import sys
 
+from tests.effort import LONG
+
 SECONDS = 60
-IMPORTS = """
-import re
+IMPORTS = f"""
+import re, resource
 from datetime import UTC, date, datetime
 from turnleaf.core import markdown, markdown_blocks, secrets, tokens
 from turnleaf.core.search import date_ranges, passages, terms
 from turnleaf.faces.slack import texts
 from turnleaf.llm import recall
 from turnleaf.store.files import daily
-N = 1_000_000
+resource.setrlimit(resource.RLIMIT_CPU, ({SECONDS}, {SECONDS}))
+N = {1_000_000 if LONG else 500_000}
 MARK = markdown_blocks.COMMENT
 """
 READ = {
@@ -42,7 +46,7 @@ READ = {
 }
 
 
-def test_a_million_characters_are_read_to_their_end() -> None:
+def test_a_long_line_is_read_to_its_end() -> None:
     steps = "\n".join(f"print({what!r}, flush=True)\n{call}" for what, call in READ.items())
     program = f"{IMPORTS}\n{steps}\nprint('all was read')"
     assert _last_line(program) == "all was read"
@@ -50,9 +54,5 @@ def test_a_million_characters_are_read_to_their_end() -> None:
 
 def _last_line(program: str) -> str:
     """Run a program; what it names last is where it was when its time was up."""
-    call = [sys.executable, "-c", program]
-    try:
-        done = subprocess.run(call, capture_output=True, timeout=SECONDS, check=False)
-    except subprocess.TimeoutExpired as expired:
-        return (expired.stdout or b"").decode().splitlines()[-1]
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
     return (done.stdout + done.stderr).decode().splitlines()[-1]

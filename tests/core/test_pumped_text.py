@@ -6,9 +6,7 @@ import json
 import subprocess
 import sys
 
-import pytest
-
-from tests.effort import LONG
+from tests.effort import LONG, sample
 
 WORDS = """
     哈 真的 很 都 跟 剛 剛剛 上週 每天 設在 喔對 早上一 我 甲、 我， a我 請 把 刪掉 忘記
@@ -41,7 +39,7 @@ from turnleaf.errors import ModelError
 from turnleaf.memory_commands import find_requests
 
 moment = datetime(2026, 11, 16, tzinfo=UTC)
-resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
+resource.setrlimit(resource.RLIMIT_CPU, (120, 120))
 
 def read(text):
     for reader in (read_message, read_fact, find_requests):
@@ -61,21 +59,21 @@ print("all read")
 """
 
 
-@pytest.mark.parametrize("count", [30, 180, 10_000])
-def test_repeated_text_is_read_to_its_end(count: int) -> None:
+def test_repeated_text_is_read_to_its_end() -> None:
     texts = [
         frame.format(unit * (count // len(unit)))
-        for number, unit in enumerate(UNITS)
-        for frame in _frames(number, count)
+        for count in (30, 180, 10_000)
+        for number, unit in enumerate(UNITS if count < 1_000 else sample(UNITS, 16))
+        for frame in _frames(number + count, count)
     ]
     assert _last_words_of_a_reader(texts) == "all read"
 
 
 def _frames(number: int, count: int) -> tuple[str, ...]:
-    """Choose what is around a unit; in the short form two frames, others for the next unit."""
+    """Choose what is around a unit; in the short form one, another for the next unit."""
     if count > 1_000:
         return FRAMES[-2:-1]
-    return FRAMES if LONG else (FRAMES[number % len(FRAMES)], FRAMES[-1 - number % len(FRAMES)])
+    return FRAMES if LONG else (FRAMES[number % len(FRAMES)],)
 
 
 def _last_words_of_a_reader(texts: list[str]) -> str:

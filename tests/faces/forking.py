@@ -16,7 +16,9 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
+import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -26,7 +28,11 @@ from typing import TextIO
 
 from tzlocal import reload_localzone
 
+from turnleaf.assistant import Assistant
 from turnleaf.faces.cli import COMMANDS, main
+from turnleaf.store.ambient import local_now
+from turnleaf.store.memory.place import MemoryPlace
+from turnleaf.store.memory.stores import MemoryStores
 
 ROOT = __file__.removesuffix("tests/faces/forking.py")
 MOST_BYTES = 1 << 20
@@ -80,8 +86,17 @@ class Forked:
 
 def fork(arguments: Sequence[str], streams: Sequence[int], environ: Mapping[str, str]) -> Forked:
     """Run `turnleaf` with these descriptors for its input, its output and its errors."""
+    return _fork({"arguments": [*arguments]}, streams, environ)
+
+
+def fork_python(code: str, streams: Sequence[int], environ: Mapping[str, str]) -> Forked:
+    """Run Python code, for which warnings are errors, with these descriptors for its streams."""
+    return _fork({"code": code}, streams, environ)
+
+
+def _fork(what: dict[str, object], streams: Sequence[int], environ: Mapping[str, str]) -> Forked:
     status, its = os.pipe()
-    wish = {"arguments": [*arguments], "environ": dict(environ), "folder": os.getcwd()}  # noqa: PTH109
+    wish = what | {"environ": dict(environ), "folder": os.getcwd()}  # noqa: PTH109
     socket.send_fds(_forker(), [json.dumps(wish).encode()], [*streams, its])
     os.close(its)
     return Forked(status)
@@ -162,6 +177,10 @@ def _run(wish: dict[str, object], streams: Sequence[int]) -> None:
     time.tzset()
     reload_localzone()
     sys.stdin, sys.stdout, sys.stderr = map(_open, range(3), "rww")
+    if "code" in wish:
+        warnings.simplefilter("error")
+        exec(str(wish["code"]), {"__name__": "__main__"})  # noqa: S102
+        sys.exit(0)
     sys.exit(main(wish["arguments"]))  # type: ignore[arg-type]
 
 
@@ -180,6 +199,19 @@ def _import_everything() -> None:
         import_module(module)
 
 
+def _warm_up() -> None:
+    """Have a turn, and forget it: hundreds of patterns are compiled by need, which takes seconds.
+
+    It needs no vectors, whose library would start threads.
+    """
+    os.environ |= {"EMBEDDINGS": "off", "TURNLEAF_MODEL": "recall"}
+    with Assistant(MemoryStores(MemoryPlace(), now=local_now)) as assistant:
+        for text in ("Remember that my dog is called Max.", "記住我的狗叫做小白。"):
+            assistant.reply("warm-up", text)
+    assert threading.active_count() == 1
+
+
 if __name__ == "__main__":
     _import_everything()
+    _warm_up()
     _serve(socket.socket(fileno=int(sys.argv[1])))

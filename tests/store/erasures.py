@@ -127,8 +127,9 @@ def left_of(folder: Path, source: str) -> list[str]:
         f"{path.relative_to(folder)}: {word!r}"
         for path in sorted(folder.rglob("*"))
         if path.is_file()
+        for data in [path.read_bytes()]
         for word in wanted
-        if word in path.read_bytes()
+        if word in data
     ]
 
 

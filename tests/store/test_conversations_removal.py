@@ -100,7 +100,7 @@ def test_erasing_that_a_reader_hindered_is_finished_at_the_next_start(
     assert b"a secret to be erased" not in all_bytes(place)
 
 
-@pytest.mark.parametrize("number", range(6))
+@pytest.mark.parametrize("number", [0, 2, 5])
 def test_what_a_killed_program_was_erasing_is_gone_after_the_next_start(
     place: Kept, number: int
 ) -> None:

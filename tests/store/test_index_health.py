@@ -44,7 +44,7 @@ OURS = {".index.db.lock", ".index.db.line", *FILES}
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-def fill(folder: Path, facts: int = 120) -> Path:
+def fill(folder: Path, facts: int = 120 if LONG else 40) -> Path:
     notes = folder / "notes"
     notes.mkdir(exist_ok=True)
     lines = [f"- tea 烏龍茶 {number} and the kettles\n" for number in range(facts)]
@@ -132,9 +132,13 @@ def made(place: Place) -> Place:
 
 
 @pytest.mark.parametrize(
-    "names", [*((name,) for name in FILES), FILES[:3], FILES[3:], FILES, ["index.db", "vectors.db"]]
+    ("names", "is_open"),
+    [
+        *(((name,), True) for name in FILES),
+        *((names, True) for names in (FILES[:3], FILES[3:], FILES, ["index.db", "vectors.db"])),
+        *((names, False) for names in (FILES[:1], FILES[1:2], FILES[3:4], FILES)),
+    ],
 )
-@pytest.mark.parametrize("is_open", [True, False])
 def test_deleted(made: Place, names: Sequence[str], *, is_open: bool) -> None:
     index = made.index()
     index.sync()
@@ -160,7 +164,7 @@ def test_deleted_while_another_process_has_it_open(made: Place, name: str) -> No
         assert other("answers") == made.right
         made.location.with_name(name).unlink()
         new = made.index()
-        for number in range(12 if LONG else 4):
+        for number in range(12 if LONG else 3):
             text = f"- zebra 烏龍茶 tea {number}\n" * (1 + number)
             (made.notes / "MEMORY.md").write_text(text, encoding="utf-8")
             made.learn()
@@ -200,7 +204,7 @@ def test_garbled(made: Place) -> None:
         if not is_in_log:
             checkpointed(made)
         shutil.copytree(made.location.parent, kept, dirs_exist_ok=True)
-        for seed in range(1000 if LONG else 10):
+        for seed in range(1000 if LONG else 6):
             chance = random.Random(seed)
             shutil.copytree(kept, made.location.parent, dirs_exist_ok=True)
             sizes = [path.stat().st_size for path in made.files()]
@@ -212,7 +216,7 @@ def test_garbled_in_any_byte_of_its_header(made: Place) -> None:
     checkpointed(made)
     kept = made.folder / "kept"
     shutil.copytree(made.location.parent, kept)
-    for at in range(0, 100, 1 if LONG else 7):
+    for at in range(0, 100, 1 if LONG else 11):
         shutil.copytree(kept, made.location.parent, dirs_exist_ok=True)
         with made.location.open("r+b") as file:
             file.seek(at)
@@ -223,7 +227,7 @@ def test_garbled_in_any_byte_of_its_header(made: Place) -> None:
 
 
 def test_garbled_while_it_is_open(made: Place) -> None:
-    for seed in range(200 if LONG else 5):
+    for seed in range(200 if LONG else 3):
         checkpointed(made)
         index = made.index()
         index.sync()

@@ -87,11 +87,11 @@ def queries(count: int, seed: int) -> Iterator[str]:
 
 
 def test_thousands_of_hostile_queries(index: Index) -> None:
-    found = 0
-    for query in queries(100_000 if LONG else 2_000, seed=2):
+    found, count = 0, 100_000 if LONG else 1_000
+    for query in queries(count, seed=2):
         assert len(parse_query(query).terms) <= MOST_TERMS
         found += bool(index.search(query, 3))
-    assert found > 200
+    assert found > count // 10
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_many_megabytes_of_markdown(tmp_path: Path) -> None:
     folder = tmp_path / "notes"
     folder.mkdir()
     (folder / "MEMORY.md").write_text("- a zebra\n", encoding="utf-8")
-    count = (50 if LONG else 5) * 2**20 // len(PARAGRAPH.encode())
+    count = (50 if LONG else 2) * 2**20 // len(PARAGRAPH.encode())
     parts = ["# First\n\nthe walrus\n\n", *[PARAGRAPH] * count, "# Last\n\nthe 海象\n"]
     (folder / "big.md").write_text("".join(parts), encoding="utf-8")
     index = Index(tmp_path / "index.db", [folder])

@@ -6,14 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.effort import LONG
+from tests.effort import sample
 from tests.torture.checker import Case
 from tests.torture.injected import Job
 from tests.torture.plan import Writer
-from tests.torture.rig import Hit, Nth, check, copies, count_calls, inject, report, write
+from tests.torture.rig import Hit, Nth, check, copies, count_calls, inject, report, write_each
 from tests.torture.worker import outcomes
 
 BEFORE = 5
+MOST_HITS = 6
 KILLED = 9
 
 
@@ -28,27 +29,34 @@ class Start:
 NOTHING = Start(None, [])
 
 
-def filled(kind: str, folder: Path) -> Start:
-    """A store in which somebody wrote before."""
-    writer = Writer(kind, 0, BEFORE)
-    said = write(writer, folder / kind)
-    assert said == ["ok"] * BEFORE
-    return Start(folder / kind, [(writer, said)])
+def filled(kinds: Sequence[str], folder: Path) -> dict[str, Start]:
+    """Return for each kind a store in which somebody wrote before."""
+    writers = [Writer(kind, 0, BEFORE) for kind in kinds]
+    said = write_each([Job(writer, str(folder / writer.kind)) for writer in writers], folder)
+    assert said == [["ok"] * BEFORE for _ in kinds]
+    return {
+        writer.kind: Start(folder / writer.kind, [(writer, each)])
+        for writer, each in zip(writers, said, strict=True)
+    }
 
 
 def aimed(
-    writer: Writer,
-    starts: Sequence[Start],
+    turns: Sequence[tuple[Writer, Start]],
     calls: Sequence[str],
     folder: Path,
     only: Callable[[Nth], bool] = lambda _: True,
+    most: int = MOST_HITS,
 ) -> list[list[Job]]:
-    """For each start, give a job for each call that the writer makes from there, to be hit."""
-    bases = [copies(start.template, folder, 1, f"base-{n}")[0] for n, start in enumerate(starts)]
-    counted = count_calls([Job(writer, str(base)) for base in bases], calls, folder)
+    """For each writer and where it starts, return a job for each call that it makes, to be hit."""
+    bases = [
+        copies(start.template, folder, 1, f"base-{number}-{writer.kind}")[0]
+        for number, (writer, start) in enumerate(turns)
+    ]
+    undisturbed = [Job(turn[0], str(base)) for turn, base in zip(turns, bases, strict=True)]
+    counted = count_calls(undisturbed, calls, folder)
     return [
-        jobs_at(each, writer, start, folder, f"case-{number}", only)
-        for number, (start, each) in enumerate(zip(starts, counted, strict=True))
+        jobs_at(each, writer, start, folder, f"case-{number}-{writer.kind}", only, most)
+        for number, ((writer, start), each) in enumerate(zip(turns, counted, strict=True))
     ]
 
 
@@ -58,26 +66,45 @@ def jobs_at(
     start: Start,
     folder: Path,
     name: str,
-    only: Callable[[Nth], bool],
+    only: Callable[[Nth], bool] = lambda _: True,
+    most: int = MOST_HITS,
 ) -> list[Job]:
-    """Aim at each of the calls; in the short form at every third."""
-    chosen = [nth for nth in counted if only(nth)][:: 1 if LONG else 3]
+    """Aim at each of the calls; in the short form at a few, from the first to the last."""
+    chosen = sample([nth for nth in counted if only(nth)], most)
     places = copies(start.template, folder, len(chosen), name)
     pairs = zip(places, chosen, strict=True)
     return [Job(writer, str(place), nth.call, nth.nth) for place, nth in pairs]
 
 
 def killed_each(
-    writer: Writer, starts: Sequence[Start], calls: Sequence[str], folder: Path
+    turns: Sequence[tuple[Writer, Start]],
+    calls: Sequence[str],
+    folder: Path,
+    most: int = MOST_HITS,
 ) -> list[tuple[Start, list[Hit]]]:
     """From each start, run the writer once for each call that it makes, and kill it there."""
-    groups = aimed(writer, starts, calls, folder, lambda nth: nth.changes)
+    groups = aimed(turns, calls, folder, lambda nth: nth.changes, most)
     hits = iter(inject([job for jobs in groups for job in jobs], "signal=KILL", calls, folder))
     found = [
-        (start, [next(hits) for _ in jobs]) for start, jobs in zip(starts, groups, strict=True)
+        (start, [next(hits) for _ in jobs]) for (_, start), jobs in zip(turns, groups, strict=True)
     ]
     assert {hit.status for _, each in found for hit in each} == {KILLED}
     return found
+
+
+def killed_again(
+    killed: Sequence[tuple[Start, Sequence[Hit]]], calls: Sequence[str], folder: Path
+) -> list[tuple[Start, list[Hit]]]:
+    """Where one was killed, start the next one, and kill it, too."""
+    again = [
+        (
+            Writer(hit.job.writer.kind, 2, 1),
+            Start(Path(hit.job.folder), [*before.written, (hit.job.writer, outcomes(hit.said))]),
+        )
+        for before, hits in killed
+        for hit in hits
+    ]
+    return killed_each(again, calls, folder)
 
 
 def left_by(hits: Sequence[Hit], start: Start) -> list[Case]:

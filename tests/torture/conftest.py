@@ -5,20 +5,29 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
 
 from tests.torture.campaign import Start, filled
-from tests.torture.rig import MEMORY
+from tests.torture.rig import KEPT, MEMORY
 
 
 @pytest.fixture(scope="session")
 def start() -> Iterator[Callable[[str], Start]]:
-    """Give for each kind a store in which somebody wrote before; copy it, do not use it."""
+    """Return for each kind a store in which somebody wrote before; copy it, do not use it."""
     for folder in _folder(MEMORY if MEMORY.is_dir() else None):
-        yield cache(lambda kind: filled(kind, folder))  # noqa: B023
+        yield partial(_fill_once, folder)
+
+
+@cache
+def _fill_all(folder: Path) -> dict[str, Start]:
+    return filled(KEPT, folder)
+
+
+def _fill_once(folder: Path, kind: str) -> Start:
+    return _fill_all(folder)[kind]
 
 
 @pytest.fixture

@@ -1,8 +1,9 @@
 """A program in which many write at once and somebody reads all the while.
 
-    python -m tests.torture.crowd KIND FOLDER PROCESSES THREADS ADDS
+    python -m tests.torture.crowd KIND,… FOLDER PROCESSES THREADS ADDS
 
-Each process has one store, shared by its threads. Prints figures as JSON.
+Each process has one store, shared by its threads; several kinds have folders of their own. Prints
+figures for each kind as JSON.
 """
 
 from __future__ import annotations
@@ -110,8 +111,13 @@ def _figures(case: Case, lines: list[str], less: list[str], readings: int) -> Fi
 
 def main() -> None:
     processes, threads, adds = map(int, sys.argv[3:])
-    figures = crowd(sys.argv[1], Path(sys.argv[2]), processes, threads, adds)
-    print(json.dumps(asdict(figures)))
+    kinds = sys.argv[1].split(",")
+    figures = {}
+    for kind in kinds:
+        folder = Path(sys.argv[2], kind if len(kinds) > 1 else "")
+        folder.mkdir(exist_ok=True)
+        figures[kind] = asdict(crowd(kind, folder, processes, threads, adds))
+    print(json.dumps(figures))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from typing import Any
 Damaged = tuple[str, bytes]
 WRONG: Sequence[Any] = (None, True, 0, -1.5, "", "text", [], {}, [[]], {"": None})
 CONFLICT = b"<<<<<<< HEAD\n%s=======\n%s>>>>>>> theirs\n"
-CUTS, FLIPS = 40, 60
+CUTS, FLIPS = 10, 15
 
 
 def any_file(data: bytes, *, seed: int, times: int) -> Iterator[Damaged]:

@@ -1,9 +1,10 @@
 """A program that opens damaged files and says what it did to them that it should not.
 
-    python -m tests.torture.damaged KIND FOLDER NAME
+    python -m tests.torture.damaged DAMAGES.json
 
-FOLDER holds folders, each with a sound store in which the file NAME was damaged, and beside
-each a file FOLDER.original with the damaged bytes. Prints complaints as JSON.
+DAMAGES.json is a list of [KIND, FOLDER, NAME]. FOLDER holds folders, each with a sound store in
+which the file NAME was damaged, and beside each a file FOLDER.original with the damaged bytes.
+Prints complaints as JSON.
 """
 
 from __future__ import annotations
@@ -126,13 +127,17 @@ def entries(damaged: bytes) -> int:
 
 
 def main() -> None:
-    kind, folder, name = sys.argv[1], Path(sys.argv[2]), sys.argv[3]
     heard = Heard()
     logger = logging.getLogger(LOGGER)
     logger.addHandler(heard)
     logger.propagate = False
-    places = sorted(place for place in folder.iterdir() if place.is_dir())
-    print(json.dumps({place.name: check(kind, place, name, heard) for place in places}))
+    answers = {
+        str(place): check(kind, place, name, heard)
+        for kind, folder, name in json.loads(Path(sys.argv[1]).read_text())
+        for place in sorted(Path(folder).iterdir())
+        if place.is_dir()
+    }
+    print(json.dumps(answers))
 
 
 if __name__ == "__main__":

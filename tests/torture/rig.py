@@ -58,6 +58,15 @@ def write(writer: Writer, folder: Path) -> list[str]:
     return outcomes(program("worker", *fields).splitlines())
 
 
+def write_each(jobs: Sequence[Job], folder: Path) -> list[list[str]]:
+    """Let undisturbed workers write one after the other; return the outcomes of each."""
+    for job in jobs:
+        Path(job.folder).mkdir(exist_ok=True)
+    said = folder / "written"
+    program("injected", listing(jobs, folder / "writers.json"), said)
+    return [outcomes(lines) for lines in spoken(said, len(jobs))]
+
+
 def check(cases: Sequence[Case], folder: Path, under: Sequence[str] = ()) -> dict[str, list[str]]:
     """Give the complaints of a fresh process about each folder that has any."""
     listed = folder / "cases.json"

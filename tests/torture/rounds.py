@@ -1,8 +1,8 @@
 """A program that lets several processes write, kills them all at a random instant, restarts.
 
-    python -m tests.torture.rounds KIND FOLDER ROUNDS SEED
+    python -m tests.torture.rounds KIND,… FOLDER ROUNDS SEED
 
-The same files go through all rounds. Prints figures as JSON.
+The same files go through all rounds. Prints figures for each kind as JSON.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def say_json(pipe: int, answer: object) -> None:
     teller(pipe)(json.dumps(answer))
 
 
-def main() -> None:
-    kind, folder, rounds, seed = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
+def play(kind: str, folder: Path, rounds: int, seed: int) -> dict[str, object]:
+    folder.mkdir()
     choice = random.Random(seed)
     written: list[tuple[Writer, list[str]]] = []
     complaints: list[str] = []
@@ -71,7 +71,14 @@ def main() -> None:
         if found := restart(Case(str(folder), kind, written, number)):
             complaints.append(f"round {number}: {found}")
     acknowledged = sum(lines.count("ok") for _, lines in written)
-    print(json.dumps({"acknowledged": acknowledged, "complaints": complaints}))
+    return {"acknowledged": acknowledged, "complaints": complaints}
+
+
+def main() -> None:
+    kinds, folder, rounds, seed = sys.argv[1:]
+    print(
+        json.dumps({k: play(k, Path(folder, k), int(rounds), int(seed)) for k in kinds.split(",")})
+    )
 
 
 if __name__ == "__main__":

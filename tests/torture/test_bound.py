@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.effort import LONG
+from tests.effort import LONG, sample
 from tests.torture.campaign import KILLED, Start, complaints, jobs_at
 from tests.torture.cuts import cuts, record, tree_of
 from tests.torture.disk import Disk
@@ -31,7 +31,7 @@ from tests.torture.rig import (
 )
 from tests.torture.subjects import KINDS
 from tests.torture.test_kills import CALLS
-from tests.torture.test_power_cuts import left_by
+from tests.torture.test_power_cuts import MOST_CUTS, left_by
 
 SINGLE_FILES = [kind for kind in KINDS if kind in USUAL and kind != "daily"]
 ADDS = 300 if LONG else 8
@@ -57,7 +57,7 @@ def test_writers_and_a_reader_get_along_on_a_bound_file(kind: str, ground: Path)
     place = ground / "place"
     write(Writer(kind, 0, 0), place)
     under = bind(kind, [place], ground)
-    figures = json.loads(program("crowd", kind, place, 4, 1, ADDS, under=under))
+    figures = json.loads(program("crowd", kind, place, 4, 1, ADDS, under=under))[kind]
     assert (figures["refused"], figures["complaints"]) == ([], [])
     assert figures["acknowledged"] == 4 * ADDS
 
@@ -85,4 +85,9 @@ def test_a_power_cut_on_a_bound_file_loses_nothing(
     (place,) = copies(before.template, arena, 1, "traced")
     disk = Disk(str(place), tree_of(place))
     (calls,) = record([Job(writer, str(place))], arena, under=bind(kind, [place], arena))
-    assert report(check(left_by(cuts(calls, disk), writer, before, arena), arena)) == ""
+    assert (
+        report(
+            check(left_by(sample(list(cuts(calls, disk)), MOST_CUTS), writer, before, arena), arena)
+        )
+        == ""
+    )

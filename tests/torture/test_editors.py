@@ -29,7 +29,7 @@ from tests.torture.editors import (
 from tests.torture.rig import ENVIRONMENT, ROOT
 from turnleaf.store.files.facts.memories import MemoryStore
 
-SAVES = 200 if LONG else 30
+SAVES = 200 if LONG else 14
 HANG_SECONDS = 1200 if LONG else 120
 LONG_AGO = (0, 0)
 BUFFERED = ("rename", "in place")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.effort import LONG
+from tests.effort import LONG, sample, together
 from tests.torture.campaign import NOTHING, Start, aimed, complaints, jobs_at
 from tests.torture.cuts import cuts, record, tree_of
 from tests.torture.disk import Disk
@@ -15,7 +15,7 @@ from tests.torture.injected import Job
 from tests.torture.plan import Writer
 from tests.torture.rig import USUAL, Hit, Nth, check, copies, count_calls, inject, report
 from tests.torture.subjects import KINDS
-from tests.torture.test_power_cuts import left_by
+from tests.torture.test_power_cuts import MOST_CUTS, left_by
 
 WRITING = ("write", "pwrite64", "fsync", "fdatasync", "ftruncate")
 NAMING = ("rename", "link", "unlink", "mkdir")
@@ -41,51 +41,65 @@ def bad_manners(hits: Sequence[Hit]) -> dict[str, list[str]]:
     return found
 
 
-def sampled(counted: Sequence[Nth]) -> list[Nth]:
-    """Every call that changes something; in the short form, of the others only some."""
-    reading = [nth for nth in counted if nth.call in READING or not nth.changes]
-    return [nth for nth in counted if nth not in reading] + reading[:: 1 if LONG else 8]
+def sampled(counted: Sequence[Nth], calls: Sequence[str]) -> list[Nth]:
+    """Every such call that changes something; in the short form, of the others only some."""
+    among = [nth for nth in counted if nth.call in calls]
+    reading = [nth for nth in among if nth.call in READING or not nth.changes]
+    return [nth for nth in among if nth not in reading] + reading[:: 1 if LONG else 8]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kinds", together(KINDS), ids=" ".join)
 def test_an_error_at_each_call_is_refused_once_and_loses_nothing(
-    kind: str, arena: Path, start: Callable[[str], Start]
+    kinds: tuple[str, ...], arena: Path, start: Callable[[str], Start]
 ) -> None:
-    before, writer = start(kind), Writer(kind, 1, STEPS)
+    turns = [(Writer(kind, 1, STEPS), start(kind)) for kind in kinds]
     every_call = sorted({call for calls in FAULTS.values() for call in calls})
-    (base,) = copies(before.template, arena, 1, "base")
-    (counted,) = count_calls([Job(writer, str(base))], every_call, arena)
-    hits = []
+    bases = [copies(before.template, arena, 1, f"base-{one.kind}")[0] for one, before in turns]
+    undisturbed = [Job(turn[0], str(base)) for turn, base in zip(turns, bases, strict=True)]
+    counted = count_calls(undisturbed, every_call, arena)
+    groups = []
     for error, calls in FAULTS.items():
-        among = sampled([nth for nth in counted if nth.call in calls])
-        jobs = jobs_at(among, writer, before, arena, error, lambda _: True)
-        hits += inject(jobs, f"error={error}", calls, arena)
+        aims = [
+            jobs_at(sampled(each, calls), writer, before, arena, f"{error}-{writer.kind}")
+            for (writer, before), each in zip(turns, counted, strict=True)
+        ]
+        hits = iter(inject([job for jobs in aims for job in jobs], f"error={error}", calls, arena))
+        groups += [
+            (before, [next(hits) for _ in jobs])
+            for (_, before), jobs in zip(turns, aims, strict=True)
+        ]
+    hit = [one for _, each in groups for one in each]
     # SQLite reads a page again or not, by what is in its cache: the last calls vary a little.
-    missed = [hit for hit in hits if not hit.line]
-    assert len(missed) <= len(hits) // 50, "not every worker met its error"
-    assert report(bad_manners(hits)) + complaints([(before, hits)], arena) == ""
+    missed = [one for one in hit if not one.line]
+    assert len(missed) <= len(hit) // 50, "not every worker met its error"
+    assert report(bad_manners(hit)) + complaints(groups, arena) == ""
 
 
-@pytest.mark.parametrize("kind", USUAL_KINDS)
-def test_an_error_at_each_call_of_a_first_use_loses_nothing(kind: str, arena: Path) -> None:
+@pytest.mark.parametrize("kinds", together(USUAL_KINDS), ids=" ".join)
+def test_an_error_at_each_call_of_a_first_use_loses_nothing(
+    kinds: tuple[str, ...], arena: Path
+) -> None:
     calls = (*WRITING, *NAMING, "openat")
-    (jobs,) = aimed(Writer(kind, 1, 2), [NOTHING], calls, arena)
-    hits = inject(jobs, "error=ENOSPC", calls, arena)
+    aims = aimed([(Writer(kind, 1, 2), NOTHING) for kind in kinds], calls, arena)
+    hits = inject([job for jobs in aims for job in jobs], "error=ENOSPC", calls, arena)
     assert all(hit.line for hit in hits), "not every worker met its error"
     assert report(bad_manners(hits)) + complaints([(NOTHING, hits)], arena) == ""
 
 
-@pytest.mark.parametrize("kind", USUAL_KINDS)
+@pytest.mark.parametrize("kinds", together(USUAL_KINDS), ids=" ".join)
 def test_no_acknowledgement_rests_on_a_sync_that_failed(
-    kind: str, arena: Path, start: Callable[[str], Start]
+    kinds: tuple[str, ...], arena: Path, start: Callable[[str], Start]
 ) -> None:
     """After each sync that fails the power does, too: what was acknowledged must be there."""
-    before, writer = start(kind), Writer(kind, 1, 2)
-    (jobs,) = aimed(writer, [before], ("fsync", "fdatasync"), arena)
-    disks = [Disk(job.folder, tree_of(Path(job.folder))) for job in jobs]
+    turns = [(Writer(kind, 1, 2), start(kind)) for kind in kinds]
+    aims = aimed(turns, ("fsync", "fdatasync"), arena)
+    failing = [(job, before) for jobs, (_, before) in zip(aims, turns, strict=True) for job in jobs]
+    disks = [Disk(job.folder, tree_of(Path(job.folder))) for job, _ in failing]
+    traced = record([job for job, _ in failing], arena, "EIO")
     found = []
-    for number, (calls, disk) in enumerate(zip(record(jobs, arena, "EIO"), disks, strict=True)):
-        folder = arena / f"cuts-{number}"
+    for (job, before), calls, disk in zip(failing, traced, disks, strict=True):
+        folder = arena / f"cuts-{Path(job.folder).name}"
         folder.mkdir()
-        found += left_by(cuts(calls, disk, only_acknowledged=True), writer, before, folder)
+        left = sample(list(cuts(calls, disk, only_acknowledged=True)), MOST_CUTS)
+        found += left_by(left, job.writer, before, folder)
     assert report(check(found, arena)) == ""

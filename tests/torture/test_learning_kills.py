@@ -29,7 +29,7 @@ from turnleaf.store.files.learning_queue import LearningStore
 START = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)
 LEASE = timedelta(seconds=LEASE_SECONDS)
 KEYS = ("one", "二")
-ROUNDS = 150 if LONG else 3
+ROUNDS = 150 if LONG else 2
 MOST_LINES = 40
 
 

@@ -28,9 +28,9 @@ from turnleaf.store.contracts import Stores
 from turnleaf.store.work import WORK_LEASE
 
 SERVERS = 3
-SPACES = [f"空間{number}" for number in range(100 if LONG else 8)]
+SPACES = [f"空間{number}" for number in range(100 if LONG else 4)]
 CLIENTS = 6
-LEAST_WRITES = 200 if LONG else 15
+LEAST_WRITES = 200 if LONG else 10
 """How many acknowledged writes there are between two faults."""
 SECONDS = 60 if LONG else 0
 PATIENCE_SECONDS = 120

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.effort import LONG
+from tests.effort import LONG, sample, together
 from tests.torture.campaign import NOTHING, Start
 from tests.torture.checker import Case
 from tests.torture.cuts import Cut, cuts, lay_out, record, replayed, tree_of
@@ -18,7 +19,8 @@ from tests.torture.rig import KEPT, USUAL, check, copies, report
 from tests.torture.trace import Call
 
 STEPS = 30 if LONG else 2
-KILLS = 1000 if LONG else 2
+MOST_KILLS = 2
+MOST_CUTS = 24
 
 
 def left_by(
@@ -35,31 +37,48 @@ def left_by(
     return cases
 
 
-def cut_everywhere(writer: Writer, start: Start, folder: Path, inside: str = "") -> str:
-    (place,) = copies(start.template, folder, 1, "traced")
-    disk = Disk(str(place), tree_of(place))
-    (calls,) = record([Job(writer, str(place / inside))], folder)
-    found = list(cuts(calls, disk))
-    assert disk.tree() == tree_of(place), "the simulated disk is not like the real one"
-    assert max(len(cut.acknowledged) for cut in found) == writer.count
-    return report(check(left_by(found, writer, start, folder, inside), folder))
+def cut_everywhere(
+    turns: Sequence[tuple[Writer, Start]], folder: Path, inside: str = "", most: int = MOST_CUTS
+) -> str:
+    """Cut the power at each call of each writer; in the short form, check some of what is left."""
+    names = [f"{number}-{writer.kind}" for number, (writer, _) in enumerate(turns)]
+    places = [
+        copies(start.template, folder, 1, f"traced-{name}")[0]
+        for name, (_, start) in zip(names, turns, strict=True)
+    ]
+    disks = [Disk(str(place), tree_of(place)) for place in places]
+    jobs = [Job(turn[0], str(place / inside)) for turn, place in zip(turns, places, strict=True)]
+    cases = []
+    for name, (writer, start), disk, place, calls in zip(
+        names, turns, disks, places, record(jobs, folder), strict=True
+    ):
+        found = list(cuts(calls, disk))
+        assert disk.tree() == tree_of(place), "the simulated disk is not like the real one"
+        assert max(len(cut.acknowledged) for cut in found) == writer.count
+        area = folder / f"cuts-{name}"
+        area.mkdir()
+        cases += left_by(sample(found, most), writer, start, area, inside)
+    return report(check(cases, folder))
 
 
-@pytest.mark.parametrize("kind", USUAL)
-def test_a_power_cut_in_a_first_use_loses_nothing(kind: str, arena: Path) -> None:
-    assert cut_everywhere(Writer(kind, 1, 3), NOTHING, arena) == ""
+@pytest.mark.parametrize("kinds", together(USUAL), ids=" ".join)
+def test_a_power_cut_in_a_first_use_loses_nothing(kinds: tuple[str, ...], arena: Path) -> None:
+    assert cut_everywhere([(Writer(kind, 1, 3), NOTHING) for kind in kinds], arena) == ""
 
 
-@pytest.mark.parametrize("kind", KEPT)
+@pytest.mark.parametrize("kinds", together(KEPT), ids=" ".join)
 def test_a_power_cut_in_a_later_use_loses_nothing(
-    kind: str, arena: Path, start: Callable[[str], Start]
+    kinds: tuple[str, ...], arena: Path, start: Callable[[str], Start]
 ) -> None:
-    assert cut_everywhere(Writer(kind, 1, STEPS), start(kind), arena) == ""
+    assert cut_everywhere([(Writer(kind, 1, STEPS), start(kind)) for kind in kinds], arena) == ""
 
 
-@pytest.mark.parametrize("kind", USUAL)
-def test_a_power_cut_after_new_folders_were_made_loses_nothing(kind: str, arena: Path) -> None:
-    assert cut_everywhere(Writer(kind, 1, 2), NOTHING, arena, "new/deep") == ""
+@pytest.mark.parametrize("kinds", together(USUAL), ids=" ".join)
+def test_a_power_cut_after_new_folders_were_made_loses_nothing(
+    kinds: tuple[str, ...], arena: Path
+) -> None:
+    turns = [(Writer(kind, 1, 2), NOTHING) for kind in kinds]
+    assert cut_everywhere(turns, arena, "new/deep") == ""
 
 
 def with_something_unsynced(calls: Sequence[Call], disk: Disk) -> Iterator[tuple[int, Tree]]:
@@ -72,25 +91,34 @@ def with_something_unsynced(calls: Sequence[Call], disk: Disk) -> Iterator[tuple
             yield count, last
 
 
-@pytest.mark.parametrize("kind", USUAL)
-def test_a_power_cut_after_somebody_was_killed_loses_nothing(kind: str, arena: Path) -> None:
+@pytest.mark.parametrize("kinds", together(USUAL), ids=" ".join)
+def test_a_power_cut_after_somebody_was_killed_loses_nothing(
+    kinds: tuple[str, ...], arena: Path
+) -> None:
     """What the killed one had not synced is still not synced when the next one writes."""
-    first, second = Writer(kind, 1, 2), Writer(kind, 2, 2)
-    (place,) = copies(None, arena, 1, "first")
-    (calls,) = record([Job(first, str(place))], arena)
-    kills = list(with_something_unsynced(calls, Disk(str(place))))
-    chosen = kills[:: max(1, len(kills) // KILLS)]
+    places = copies(None, arena, len(kinds), "first")
+    firsts = [
+        Job(Writer(kind, 1, 2), str(place)) for kind, place in zip(kinds, places, strict=True)
+    ]
+    killed = [
+        (job, calls[:count], tree)
+        for job, calls in zip(firsts, record(firsts, arena), strict=True)
+        for count, tree in sample(
+            list(with_something_unsynced(calls, Disk(job.folder))), MOST_KILLS
+        )
+    ]
     jobs = [
-        Job(second, str(lay_out(tree, arena / f"killed-{number}")))
-        for number, (_, tree) in enumerate(chosen)
+        Job(replace(job.writer, worker=2), str(lay_out(tree, arena / f"killed-{number}")))
+        for number, (job, _, tree) in enumerate(killed)
     ]
     cases = []
-    for job, later, (count, _) in zip(jobs, record(jobs, arena), chosen, strict=True):
-        disk = Disk(str(place))
-        *_, acknowledged = replayed(calls[:count], disk)
+    for job, later, (first, calls, _) in zip(jobs, record(jobs, arena), killed, strict=True):
+        disk = Disk(first.folder)
+        *_, acknowledged = replayed(calls, disk)
         disk.root = job.folder
-        start = Start(None, [(first, acknowledged)])
-        folder = arena / f"after-{count}"
+        start = Start(None, [(first.writer, acknowledged)])
+        folder = arena / f"after-{Path(job.folder).name}"
         folder.mkdir()
-        cases += left_by(cuts(later, disk), second, start, folder)
+        found = sample(list(cuts(later, disk)), MOST_CUTS)
+        cases += left_by(found, job.writer, start, folder)
     assert report(check(cases, arena)) == ""

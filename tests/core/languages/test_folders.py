@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -213,7 +214,7 @@ def _run_with_new_folders(tmp_path: Path) -> list[Any]:
             (languages / name / file).write_text(text, "utf-8")
     environ = {**os.environ, "PYTHONPATH": str(tmp_path)}
     done = subprocess.run(
-        [sys.executable, "-c", CHILD], env=environ, capture_output=True, check=True, timeout=60
+        [sys.executable, "-c", CHILD], env=environ, capture_output=True, check=True, timeout=300
     )
     result: list[Any] = json.loads(done.stdout)
     return result
@@ -254,6 +255,7 @@ def test_code_names_no_language_but_the_default() -> None:
     assert named == {"core/languages/language.py"}
 
 
+@cache
 def _code_texts(path: Path) -> list[str]:
     """Return the texts in a module that are no docstrings."""
     nodes = [*ast.walk(ast.parse(path.read_text("utf-8")))]

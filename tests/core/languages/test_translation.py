@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -50,11 +51,16 @@ def list_sentences(language: str, leaving: set[str] = OTHERS) -> dict[str, str]:
     }
 
 
+@cache
+def parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
 def read_texts() -> str:
     """Return every text of the code and of English replies, with `{}` for what is filled in."""
     texts = [*load_data(f"{FOLDER}/en/replies.toml")["keeping"].values()]
     for path in SOURCE.rglob("*.py"):
-        texts += filter(None, map(write_template, ast.walk(ast.parse(path.read_text("utf-8")))))
+        texts += filter(None, map(write_template, ast.walk(parse(path))))
     return "\n".join(PLACE.sub("{}", " ".join(text.split())) for text in texts)
 
 
@@ -101,7 +107,7 @@ def is_translated(template: str) -> bool:
 def list_arguments(names: set[str]) -> Iterator[tuple[Path, ast.expr, ast.AST]]:
     """Yield the arguments of every call of a function by one of these names."""
     for path in SOURCE.rglob("*.py"):
-        for place in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for place in ast.walk(parse(path)):
             for call in ast.walk(place) if isinstance(place, FUNCTIONS) else ():
                 if isinstance(call, ast.Call) and get_name(call.func) in names:
                     yield from ((path.relative_to(SOURCE), one, place) for one in call.args)

@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime
 
 import pytest
 
+from tests.effort import LONG
 from turnleaf.core.languages.language import get_language
 from turnleaf.core.learning.findings import sure_facts
 from turnleaf.core.learning.recogniser import read_fact, read_message
@@ -751,8 +752,9 @@ def test_hostile_text_is_read_to_its_end() -> None:
         "，",
         "每",
     }
-    for unit in units:
-        for frame in ("我{}", "我太太{}了", "{}", "我對{}過敏"):
+    frames = ("我{}", "我太太{}了", "{}", "我對{}過敏")
+    for number, unit in enumerate(sorted(units)):
+        for frame in frames if LONG else (frames[number % len(frames)],):
             assert len(read_message(frame.format(unit * 20_000))) <= 1
 
 

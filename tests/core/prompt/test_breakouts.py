@@ -37,7 +37,7 @@ from tests.core.prompt.payloads import (
     Block,
     Payload,
 )
-from tests.growth import grows_with_its_text
+from tests.growth import CHARS, grows_with_its_text
 from turnleaf.core.memories import Memory
 from turnleaf.core.messages import Message
 from turnleaf.core.prompt.builders import (
@@ -480,41 +480,40 @@ def test_a_payload_in_the_prompt_is_the_users_own_and_stays() -> None:
         )
 
 
-LONG = 100_000
 SLOW = {
-    "brackets": "<" * LONG,
-    "brackets and spaces": "< " * (LONG // 2),
-    "one bracket and spaces": "<" + " " * LONG,
-    "slashes": "<" + "/" * LONG,
-    "beginnings of tags": "</long_term_" * (LONG // 12),
-    "tags": "</conversation_history>" * (LONG // 23),
-    "zero-width": "<" + "\u200b" * LONG + "/",
-    "zero-width brackets": "<\u200b" * (LONG // 2),
-    "marks": "<" + "\u0301" * LONG,
-    "ampersands": "&" * LONG,
-    "entities": "&lt;" * (LONG // 4),
-    "zeros of an entity": "&#" + "0" * LONG,
-    "newlines": "\n" * LONG,
-    "items": "\n- " * (LONG // 3),
-    "indentation": "\n" + " " * LONG,
-    "indented lines": ("\n" + " " * 99) * (LONG // 100),
-    "square brackets": "\n[" * (LONG // 2),
-    "beginnings of turns": "\n[ Assistant " * (LONG // 13),
-    "one square bracket and spaces": "\n[" + " " * LONG,
-    "number signs": "\n" + "#" * LONG,
-    "underline": "\nx\n" + "=" * LONG + "x",
-    "underlines": "\nx\n==" * (LONG // 5),
-    "bars": "<|" * (LONG // 2),
-    "beginnings of marks": "<|im_" * (LONG // 5),
-    "marks of a template": "<|im_start|>" * (LONG // 12),
-    "spaces in a mark": "<" + " " * LONG + "|",
-    "digits": "\n" + "1" * LONG,
-    "digits of an entity": "&#" + "9" * LONG,
-    "parentheses": "\n" + "(" * LONG,
-    "tag characters": "\U000e0041" * LONG,
-    "words": "a" * LONG,
-    "roles": "\nuser" * (LONG // 5),
-    "nested": "</long_term_memory" * (LONG // 36) + ">" * (LONG // 36),
+    "brackets": "<" * CHARS,
+    "brackets and spaces": "< " * (CHARS // 2),
+    "one bracket and spaces": "<" + " " * CHARS,
+    "slashes": "<" + "/" * CHARS,
+    "beginnings of tags": "</long_term_" * (CHARS // 12),
+    "tags": "</conversation_history>" * (CHARS // 23),
+    "zero-width": "<" + "\u200b" * CHARS + "/",
+    "zero-width brackets": "<\u200b" * (CHARS // 2),
+    "marks": "<" + "\u0301" * CHARS,
+    "ampersands": "&" * CHARS,
+    "entities": "&lt;" * (CHARS // 4),
+    "zeros of an entity": "&#" + "0" * CHARS,
+    "newlines": "\n" * CHARS,
+    "items": "\n- " * (CHARS // 3),
+    "indentation": "\n" + " " * CHARS,
+    "indented lines": ("\n" + " " * 99) * (CHARS // 100),
+    "square brackets": "\n[" * (CHARS // 2),
+    "beginnings of turns": "\n[ Assistant " * (CHARS // 13),
+    "one square bracket and spaces": "\n[" + " " * CHARS,
+    "number signs": "\n" + "#" * CHARS,
+    "underline": "\nx\n" + "=" * CHARS + "x",
+    "underlines": "\nx\n==" * (CHARS // 5),
+    "bars": "<|" * (CHARS // 2),
+    "beginnings of marks": "<|im_" * (CHARS // 5),
+    "marks of a template": "<|im_start|>" * (CHARS // 12),
+    "spaces in a mark": "<" + " " * CHARS + "|",
+    "digits": "\n" + "1" * CHARS,
+    "digits of an entity": "&#" + "9" * CHARS,
+    "parentheses": "\n" + "(" * CHARS,
+    "tag characters": "\U000e0041" * CHARS,
+    "words": "a" * CHARS,
+    "roles": "\nuser" * (CHARS // 5),
+    "nested": "</long_term_memory" * (CHARS // 36) + ">" * (CHARS // 36),
 }
 
 

@@ -724,7 +724,7 @@ def test_as_many_learned_facts_leave_as_it_takes(place: Place) -> None:
     assert len(store.older()) == 2
 
 
-@pytest.mark.parametrize(("limit", "room"), [(100, 80), (30, 24), (10, 8), (6, 5)])
+@pytest.mark.parametrize(("limit", "room"), [(10, 8), (6, 5)])
 def test_learning_leaves_places_free(place: Place, limit: int, room: int) -> None:
     store = place.open(memory_max_items=limit)
     learn(store, *(f"fact {number}" for number in range(room)))
