@@ -170,6 +170,16 @@ def test_whoever_did_not_come_by_the_link_sees_no_key_field_and_how_to_get_one(
     assert town.configured("model") is None
 
 
+def test_the_composer_is_as_wide_as_the_panel_above_it(visit: Visit) -> None:
+    page = connected(visit.open())
+    panel, composer = (page.locator(one) for one in (".chat-setup > .models", ".chat-composer"))
+    expect(panel).to_be_visible()
+    above, below = panel.bounding_box(), composer.bounding_box()
+    assert above is not None
+    assert below is not None
+    assert (above["x"], above["width"]) == (below["x"], below["width"])
+
+
 def test_staying_without_a_model_is_a_choice(visit: Visit, town: Town) -> None:
     page = connected(visit.open())
     expect(page.get_by_text("it writes no answers of its own")).to_be_visible()
