@@ -2,23 +2,28 @@
 
     python -m tests.faces.forking DESCRIPTOR
 
-is that one: it has no threads, and runs no command itself. What is proved about the start of an
+is that one: it has no threads, and runs no command itself. The rules of the languages are compiled
+in it, too: that takes longer than all imports. What is proved about the start of an
 interpreter needs one of its own; what a command does on a terminal or in a pipe does not.
 """
 
 from __future__ import annotations
 
 import atexit
+import ctypes
+import gc
 import json
 import os
 import select
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from functools import cache
 from importlib import import_module
 from tempfile import TemporaryFile
@@ -26,13 +31,25 @@ from typing import TextIO
 
 from tzlocal import reload_localzone
 
+from turnleaf.core.learning.dates import make_dates_absolute
+from turnleaf.core.learning.recogniser import read_fact, read_message
+from turnleaf.core.recall.questions import read_question
+from turnleaf.core.search.small_talk import is_small_talk
 from turnleaf.faces.cli import COMMANDS, main
+from turnleaf.memory_commands import find_requests
 
 ROOT = __file__.removesuffix("tests/faces/forking.py")
 MOST_BYTES = 1 << 20
 ERRORS = 2
 HANG_SECONDS = 300.0
-LEFT_OUT = ("mcp", "serve", "slack")
+CAPABILITIES_VERSION_3 = 0x20080522
+LEFT_OUT = ("mcp", "slack")
+SENTENCES = (
+    "記住我昨天搬到台北，我太太叫小美",
+    "Remember that I moved to Taipei yesterday and that my wife is called Mei",
+    "客廳的燈叫什麼？",
+    "What is my dog called?",
+)
 USED_LATER = (
     "turnleaf.assistant",
     "turnleaf.llm.api",
@@ -78,21 +95,39 @@ class Forked:
         return line
 
 
-def fork(arguments: Sequence[str], streams: Sequence[int], environ: Mapping[str, str]) -> Forked:
-    """Run `turnleaf` with these descriptors for its input, its output and its errors."""
+def fork(
+    arguments: Sequence[str],
+    streams: Sequence[int],
+    environ: Mapping[str, str],
+    *,
+    is_powerless: bool = False,
+) -> Forked:
+    """Run `turnleaf` with these descriptors for its input, its output and its errors.
+
+    One that is powerless may do no more than the modes of files allow, though it is root.
+    """
     status, its = os.pipe()
-    wish = {"arguments": [*arguments], "environ": dict(environ), "folder": os.getcwd()}  # noqa: PTH109
+    folder = os.getcwd()  # noqa: PTH109
+    wish = {"arguments": [*arguments], "environ": dict(environ), "folder": folder}
+    wish["isPowerless"] = is_powerless
     socket.send_fds(_forker(), [json.dumps(wish).encode()], [*streams, its])
     os.close(its)
     return Forked(status)
 
 
-def run(arguments: Sequence[str], given: bytes, environ: Mapping[str, str]) -> tuple[int, str, str]:
+def run(
+    arguments: Sequence[str],
+    given: bytes,
+    environ: Mapping[str, str],
+    *,
+    is_powerless: bool = False,
+) -> tuple[int, str, str]:
     """Run `turnleaf` to its end; return its exit code, its output and its errors."""
     with TemporaryFile() as source, TemporaryFile() as out, TemporaryFile() as errors:
         source.write(given)
         source.seek(0)
-        running = fork(arguments, [one.fileno() for one in (source, out, errors)], environ)
+        streams = [one.fileno() for one in (source, out, errors)]
+        running = fork(arguments, streams, environ, is_powerless=is_powerless)
         try:
             code = running.wait(HANG_SECONDS)
         finally:
@@ -162,7 +197,15 @@ def _run(wish: dict[str, object], streams: Sequence[int]) -> None:
     time.tzset()
     reload_localzone()
     sys.stdin, sys.stdout, sys.stderr = map(_open, range(3), "rww")
+    if wish["isPowerless"]:
+        _lose_power()
     sys.exit(main(wish["arguments"]))  # type: ignore[arg-type]
+
+
+def _lose_power() -> None:
+    """Give up all capabilities, so that permissions hold for root too."""
+    header = struct.pack("Ii", CAPABILITIES_VERSION_3, 0)
+    assert ctypes.CDLL(None).capset(header, bytes(24)) == 0
 
 
 def _open(descriptor: int, mode: str) -> TextIO:
@@ -180,6 +223,19 @@ def _import_everything() -> None:
         import_module(module)
 
 
+def _compile_rules() -> None:
+    """Read some sentences, so that no command has to compile the patterns for it."""
+    for said in SENTENCES:
+        find_requests(said)
+        read_message(said)
+        read_fact(said)
+        read_question(said)
+        is_small_talk(said)
+        make_dates_absolute(said, datetime.now(UTC))
+
+
 if __name__ == "__main__":
     _import_everything()
+    _compile_rules()
+    gc.freeze()
     _serve(socket.socket(fileno=int(sys.argv[1])))
