@@ -108,8 +108,8 @@ def fork(
     """
     status, its = os.pipe()
     folder = os.getcwd()  # noqa: PTH109
-    wish = {"arguments": [*arguments], "environ": dict(environ), "folder": folder}
-    wish["isPowerless"] = is_powerless
+    wish: dict[str, object] = {"arguments": [*arguments], "environ": dict(environ)}
+    wish |= {"folder": folder, "isPowerless": is_powerless}
     socket.send_fds(_forker(), [json.dumps(wish).encode()], [*streams, its])
     os.close(its)
     return Forked(status)

@@ -267,8 +267,9 @@ def shown_in_a_terminal() -> str:
 
 
 def test_names_are_allowed_by_option_and_by_the_environment(cli: Cli) -> None:
-    names = {"TURNLEAF_ALLOWED_HOSTS": "one.example, two.example:9000"}
-    with served("--allow-host", "memory.example.org", "--verbose", **names) as server:
+    names = "one.example, two.example:9000"
+    options = ("--allow-host", "memory.example.org", "--verbose")
+    with served(*options, TURNLEAF_ALLOWED_HOSTS=names) as server:
         for name in ("memory.example.org", "one.example:1", "two.example:9000"):
             assert server.ask("healthz?q=secret", Host=name)
         assert server.be_refused("healthz", Host="two.example")[0] == 421
