@@ -253,6 +253,7 @@ def focused(page: Page) -> str:
 
 def tab_to(page: Page, name: str, *, back: bool = False) -> None:
     """Press Tab until something of that name has the focus."""
+    expect(page.locator(".skeleton")).to_have_count(0)  # What still loads cannot be reached.
     for _ in range(MOST_STEPS):
         page.keyboard.press("Shift+Tab" if back else "Tab")
         if focused(page) == name:
