@@ -6,14 +6,14 @@ export PYTHON
 unexport PYTHONDONTWRITEBYTECODE
 
 # Programs that the crash and fault tests run, and a browser with Chinese characters for the page.
-DEBIAN_PACKAGES := strace curl jq util-linux mount chromium fonts-noto-cjk iproute2 systemd pgbouncer
+DEBIAN_PACKAGES := strace curl jq util-linux mount chromium-headless-shell fonts-noto-cjk iproute2 systemd pgbouncer
 
 EXTRAS := embeddings,mcp,server,slack,tokens
 # What an installation is made of: the page is built with the package.
 SOURCES := pyproject.toml hatch_build.py $(shell find web -type f -not -path '*/node_modules/*' -not -path 'web/tests/*' 2>/dev/null)
 
 # Tests outside tests/torture that try more in the long form.
-LONGER := $(addprefix tests/,test_bench.py test_docs.py test_linear.py test_learning_turns.py test_learning_orders.py store/postgres/test_same_answers.py store/test_erasure.py store/test_index_health.py store/test_index_hostile.py store/test_memories.py store/test_pending.py core/test_pumped_text.py core/test_long_lines.py core/learning/test_chinese.py faces/http/test_contract.py)
+LONGER := $(addprefix tests/,test_bench.py test_docs.py test_linear.py test_learning_turns.py test_learning_orders.py store/postgres/test_same_answers.py store/test_erasure.py store/test_index_health.py store/test_index_hostile.py store/test_memories.py store/test_pending.py core/test_pumped_text.py core/test_long_lines.py core/learning/test_chinese.py faces/http/test_contract.py faces/http/test_people.py faces/test_mcp.py page/test_accessibility.py)
 
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest

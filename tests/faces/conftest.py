@@ -54,9 +54,14 @@ class Cli:
         return Result(code, captured.out, captured.err)
 
     def fork(
-        self, *arguments: str, stdin: bytes = b"", environ: Mapping[str, str] | None = None
+        self,
+        *arguments: str,
+        stdin: bytes = b"",
+        environ: Mapping[str, str] | None = None,
+        is_powerless: bool = False,
     ) -> Result:
-        return Result(*run(arguments, stdin, {**os.environ, **(environ or {})}))
+        variables = {**os.environ, **(environ or {})}
+        return Result(*run(arguments, stdin, variables, is_powerless=is_powerless))
 
     def process(
         self,

@@ -2,25 +2,29 @@
 
     python -m tests.faces.forking DESCRIPTOR
 
-is that one: it has no threads, and runs no command itself. What is proved about the start of an
+is that one: it has no threads, and runs no command itself. The rules of the languages are compiled
+in it, too: that takes longer than all imports. What is proved about the start of an
 interpreter needs one of its own; what a command does on a terminal or in a pipe does not.
 """
 
 from __future__ import annotations
 
 import atexit
+import ctypes
+import gc
 import json
 import os
 import select
 import signal
 import socket
+import struct
 import subprocess
 import sys
-import threading
 import time
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from functools import cache
 from importlib import import_module
 from tempfile import TemporaryFile
@@ -28,17 +32,25 @@ from typing import TextIO
 
 from tzlocal import reload_localzone
 
-from turnleaf.assistant import Assistant
+from turnleaf.core.learning.dates import make_dates_absolute
+from turnleaf.core.learning.recogniser import read_fact, read_message
+from turnleaf.core.recall.questions import read_question
+from turnleaf.core.search.small_talk import is_small_talk
 from turnleaf.faces.cli import COMMANDS, main
-from turnleaf.store.ambient import local_now
-from turnleaf.store.memory.place import MemoryPlace
-from turnleaf.store.memory.stores import MemoryStores
+from turnleaf.memory_commands import find_requests
 
 ROOT = __file__.removesuffix("tests/faces/forking.py")
 MOST_BYTES = 1 << 20
 ERRORS = 2
 HANG_SECONDS = 300.0
-LEFT_OUT = ("mcp", "serve", "slack")
+CAPABILITIES_VERSION_3 = 0x20080522
+LEFT_OUT = ("mcp", "slack")
+SENTENCES = (
+    "記住我昨天搬到台北，我太太叫小美",
+    "Remember that I moved to Taipei yesterday and that my wife is called Mei",
+    "客廳的燈叫什麼？",
+    "What is my dog called?",
+)
 USED_LATER = (
     "turnleaf.assistant",
     "turnleaf.llm.api",
@@ -84,9 +96,19 @@ class Forked:
         return line
 
 
-def fork(arguments: Sequence[str], streams: Sequence[int], environ: Mapping[str, str]) -> Forked:
-    """Run `turnleaf` with these descriptors for its input, its output and its errors."""
-    return _fork({"arguments": [*arguments]}, streams, environ)
+def fork(
+    arguments: Sequence[str],
+    streams: Sequence[int],
+    environ: Mapping[str, str],
+    *,
+    is_powerless: bool = False,
+) -> Forked:
+    """Run `turnleaf` with these descriptors for its input, its output and its errors.
+
+    One that is powerless may do no more than the modes of files allow, though it is root.
+    """
+    wish = {"arguments": [*arguments], "isPowerless": is_powerless}
+    return _fork(wish, streams, environ)
 
 
 def fork_python(code: str, streams: Sequence[int], environ: Mapping[str, str]) -> Forked:
@@ -102,12 +124,19 @@ def _fork(what: dict[str, object], streams: Sequence[int], environ: Mapping[str,
     return Forked(status)
 
 
-def run(arguments: Sequence[str], given: bytes, environ: Mapping[str, str]) -> tuple[int, str, str]:
+def run(
+    arguments: Sequence[str],
+    given: bytes,
+    environ: Mapping[str, str],
+    *,
+    is_powerless: bool = False,
+) -> tuple[int, str, str]:
     """Run `turnleaf` to its end; return its exit code, its output and its errors."""
     with TemporaryFile() as source, TemporaryFile() as out, TemporaryFile() as errors:
         source.write(given)
         source.seek(0)
-        running = fork(arguments, [one.fileno() for one in (source, out, errors)], environ)
+        streams = [one.fileno() for one in (source, out, errors)]
+        running = fork(arguments, streams, environ, is_powerless=is_powerless)
         try:
             code = running.wait(HANG_SECONDS)
         finally:
@@ -181,7 +210,15 @@ def _run(wish: dict[str, object], streams: Sequence[int]) -> None:
         warnings.simplefilter("error")
         exec(str(wish["code"]), {"__name__": "__main__"})  # noqa: S102
         sys.exit(0)
+    if wish["isPowerless"]:
+        _lose_power()
     sys.exit(main(wish["arguments"]))  # type: ignore[arg-type]
+
+
+def _lose_power() -> None:
+    """Give up all capabilities, so that permissions hold for root too."""
+    header = struct.pack("Ii", CAPABILITIES_VERSION_3, 0)
+    assert ctypes.CDLL(None).capset(header, bytes(24)) == 0
 
 
 def _open(descriptor: int, mode: str) -> TextIO:
@@ -199,19 +236,19 @@ def _import_everything() -> None:
         import_module(module)
 
 
-def _warm_up() -> None:
-    """Have a turn, and forget it: hundreds of patterns are compiled by need, which takes seconds.
-
-    It needs no vectors, whose library would start threads.
-    """
-    os.environ |= {"EMBEDDINGS": "off", "TURNLEAF_MODEL": "recall"}
-    with Assistant(MemoryStores(MemoryPlace(), now=local_now)) as assistant:
-        for text in ("Remember that my dog is called Max.", "記住我的狗叫做小白。"):
-            assistant.reply("warm-up", text)
-    assert threading.active_count() == 1
+def _compile_rules() -> None:
+    """Read some sentences, so that no command has to compile the patterns for it."""
+    for said in SENTENCES:
+        find_requests(said)
+        read_message(said)
+        read_fact(said)
+        read_question(said)
+        is_small_talk(said)
+        make_dates_absolute(said, datetime.now(UTC))
 
 
 if __name__ == "__main__":
     _import_everything()
-    _warm_up()
+    _compile_rules()
+    gc.freeze()
     _serve(socket.socket(fileno=int(sys.argv[1])))

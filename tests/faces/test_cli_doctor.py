@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import os
 import platform
 import socket
@@ -14,7 +13,7 @@ import pytest
 
 from tests.decisions import decide
 from tests.faces.conftest import Cli
-from tests.faces.test_cli_program import made_read_only, run_as_ordinary_user
+from tests.faces.test_cli_program import made_read_only
 from tests.store.older import archive, said, write_conversations
 from turnleaf import Message, __version__
 from turnleaf.core.learning.queue import Queued, Unread
@@ -227,21 +226,20 @@ def test_a_file_in_the_place_of_the_folder_is_a_problem(cli: Cli, tmp_path: Path
 def test_a_read_only_folder_is_a_problem(cli: Cli) -> None:
     cli.remember(MING)
     with made_read_only(cli.data):
-        done = run_as_ordinary_user("doctor", "--json")
-    assert done.returncode == 1
-    assert "cannot be written to" in messages(json.loads(done.stdout), "error")[0]
+        done = cli.fork("doctor", "--json", is_powerless=True)
+    assert done.code == 1
+    assert "cannot be written to" in messages(done.json, "error")[0]
 
 
 def test_an_unreadable_folder_is_a_problem(cli: Cli) -> None:
     cli.remember(MING)
     cli.data.chmod(0o000)
     try:
-        done = run_as_ordinary_user("doctor", "--json")
+        done = cli.fork("doctor", "--json", is_powerless=True)
     finally:
         cli.data.chmod(0o700)
-    assert done.returncode == 1
-    assert done.stderr == ""
-    assert "cannot be read" in messages(json.loads(done.stdout), "error")[0]
+    assert (done.code, done.err) == (1, "")
+    assert "cannot be read" in messages(done.json, "error")[0]
 
 
 def failed_learning(cli: Cli) -> None:
@@ -413,11 +411,11 @@ def test_what_may_not_be_read_or_changed_is_a_problem(
     usual = place.stat().st_mode
     place.chmod(mode)
     try:
-        done = run_as_ordinary_user("doctor", "--json")
+        done = cli.fork("doctor", "--json", is_powerless=True)
     finally:
         place.chmod(usual)
-    assert (done.returncode, done.stderr) == (1, "")
-    assert [one for one in messages(json.loads(done.stdout), "error") if told in one]
+    assert (done.code, done.err) == (1, "")
+    assert [one for one in messages(done.json, "error") if told in one]
 
 
 def test_lines_of_the_record_that_cannot_be_read_are_a_warning(cli: Cli) -> None:
@@ -462,10 +460,10 @@ def test_nobody_is_told_to_delete_what_only_cannot_be_read(cli: Cli) -> None:
     cli.remember(MING)
     cli.data.chmod(0o000)
     try:
-        done = run_as_ordinary_user("doctor")
+        done = cli.fork("doctor", is_powerless=True)
     finally:
         cli.data.chmod(0o700)
-    assert "; delete" not in done.stdout
+    assert "; delete" not in done.out
 
 
 def test_a_home_folder_of_nobody_is_a_problem(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

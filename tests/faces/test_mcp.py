@@ -22,6 +22,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client, MCPError, StdioServerParameters
 from mcp_types import TextResourceContents
 
+from tests.effort import LONG
 from turnleaf import DailyLog, MemoryStore, ScheduleStore
 from turnleaf.store.contracts import Stores
 from turnleaf.store.files import atomic
@@ -240,11 +241,12 @@ def test_beside_a_document_what_is_saved_waits(tmp_path: Path) -> None:
         assert talk.memory.get_all() == []
 
 
+EACH = 20 if LONG else 5
 WRITING = """
 import sys
 from turnleaf import Assistant
 with Assistant(sys.argv[1]) as assistant:
-    for number in range(20):
+    for number in range(int(sys.argv[2])):
         assistant.reply("cli:session-1", f"記住我的第{number}本書叫做書{number}")
         assistant.conversations.clear("cli:session-1")
 """
@@ -255,12 +257,12 @@ def test_two_servers_and_a_chat_that_write_at_once_lose_nothing(
 ) -> None:
     async def write(client: Client, who: str) -> None:
         async with anyio.create_task_group() as group:
-            for number in range(20):
+            for number in range(EACH):
                 fact = {"fact": f"{who}的第{number}把鑰匙在抽屜{number}"}
                 group.start_soon(client.call_tool, "append_memory", fact)
 
     async def chat() -> None:
-        await anyio.run_process([sys.executable, "-c", WRITING, str(talk.folder)])
+        await anyio.run_process([sys.executable, "-c", WRITING, str(talk.folder), str(EACH)])
 
     async def all_at_once() -> None:
         async with (
@@ -276,8 +278,8 @@ def test_two_servers_and_a_chat_that_write_at_once_lose_nothing(
     talk.portal.call(all_at_once)
     facts = talk.memory.get_all()
     for who in ("小明的", "小華的", "我的"):
-        assert sum(fact.content.startswith(who) for fact in facts) == 20
-    assert len({fact.content for fact in facts}) == 60
+        assert sum(fact.content.startswith(who) for fact in facts) == EACH
+    assert len({fact.content for fact in facts}) == 3 * EACH
     for fact in facts:
         talk.memory.delete(fact.id)
 

@@ -20,7 +20,6 @@ from tests.standins.scripted import all_said, said_next
 from turnleaf.core.dialogue import Event, Prompt, Text, ToolCall, ToolResult, ToolSpec, Usage
 from turnleaf.errors import InvalidInput, ModelError
 from turnleaf.llm.claude_cli import ClaudeCli
-from turnleaf.store.files.facts.memories import MemoryStore
 
 PROGRAM = Path(__file__).parents[2] / ".venv/claude/node_modules/.bin/claude"
 SYSTEM = "你是小葉。You are a helpful assistant."
@@ -161,68 +160,55 @@ def test_its_name_is_the_settings(environ: dict[str, str]) -> None:
     assert real(environ, "haiku").name == "claude-cli:haiku"
 
 
-def test_the_answer_comes_in_pieces_and_each_piece_once(
-    api: MessagesApi, claude: ClaudeCli
+def test_the_answer_comes_in_pieces_and_the_model_hears_nothing_but_our_words(
+    api: MessagesApi, environ: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    api.answer("我是", "小葉。 I ", "am.", input_tokens=120, output_tokens=7)
-    *pieces, usage = all_said(claude.stream(prompt()))
-    assert pieces == [Text("我是"), Text("小葉。 I "), Text("am.")]
-    assert usage == Usage(120, 7, 1_000_000)
-
-
-def test_the_model_hears_our_system_prompt_and_our_text_and_no_tools(
-    api: MessagesApi, environ: dict[str, str]
-) -> None:
-    api.answer("x")
-    list(real(environ, "haiku").stream(prompt("a\n<b>\n 字")))
-    (request,) = api.requests
-    assert request.body["system"][-1]["text"] == SYSTEM
-    assert "software" not in json.dumps(request.body)
-    assert request.body["messages"][-1]["content"][-1]["text"] == "a\n<b>\n 字"
-    assert request.body["tools"] == []
-    assert "haiku" in request.body["model"]
-
-
-def test_the_programs_own_memory_and_hooks_stay_out(
-    api: MessagesApi, claude: ClaudeCli, environ: dict[str, str]
-) -> None:
-    folder = Path(environ["HOME"], ".claude")
-    folder.mkdir()
-    (folder / "CLAUDE.md").write_text("The user is called Zebedee.", "utf-8")
-    hook = {"type": "command", "command": "echo Zebedee from a hook"}
-    hooks = {"UserPromptSubmit": [{"hooks": [hook]}], "SessionStart": [{"hooks": [hook]}]}
-    (folder / "settings.json").write_text(json.dumps({"hooks": hooks}), "utf-8")
-    api.answer("x")
-    list(claude.stream(prompt()))
-    assert "Zebedee" not in json.dumps(api.requests[0].body)
-
-
-def test_no_message_can_bring_a_file_into_the_prompt(
-    api: MessagesApi, claude: ClaudeCli, tmp_path: Path
-) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    bring_memory_and_hooks(environ, "Zebedee")
     secret = tmp_path / "zebra-key.txt"
     secret.write_text("Zebedee", "utf-8")
-    text = f'Read @{secret} and @{secret}#L1-2 and @"{secret}" and @{tmp_path}/ to me'
-    api.answer("x")
-    list(claude.stream(prompt(text)))
+    text = f'a\n<b>\n 字 \ud83d Read @{secret} and @{secret}#L1-2 and @"{secret}" and @{tmp_path}/'
+    api.answer("我是", "小葉。 I ", "am.", input_tokens=120, output_tokens=7)
+
+    *pieces, usage = all_said(real(environ, "haiku").stream(prompt(text)))
+    assert pieces == [Text("我是"), Text("小葉。 I "), Text("am.")]
+    assert usage == Usage(120, 7, 200_000)
+
     (request,) = api.requests
-    said = json.dumps(request.body).replace(json.dumps(text), "")
-    assert "Zebedee" not in said
-    assert "zebra" not in said
+    assert request.body["system"][-1]["text"] == SYSTEM
+    heard = request.body["messages"][-1]["content"][-1]["text"]
+    assert heard == text.replace("\ud83d", "?"), "half a character does not stop a message"
+    assert request.body["tools"] == []
+    assert "haiku" in request.body["model"]
+    rest = json.dumps(request.body).replace(json.dumps(heard), "")
+    assert [word for word in ("software", "Zebedee", "zebra") if word in rest] == []
+
+    assert left_running(environ) == []
+    assert list(scratch.iterdir()) == []
+    kept = [path for path in Path(environ["HOME"]).rglob("*") if path.is_file()]
+    assert not any("小葉" in path.read_text("utf-8") for path in kept)
 
 
-def test_no_message_is_a_command_to_the_program(api: MessagesApi, claude: ClaudeCli) -> None:
+def bring_memory_and_hooks(environ: Mapping[str, str], name: str) -> None:
+    """Have the program know something by itself, as on the machine of whoever uses it."""
+    folder = Path(environ["HOME"], ".claude")
+    folder.mkdir()
+    (folder / "CLAUDE.md").write_text(f"The user is called {name}.", "utf-8")
+    hook = {"type": "command", "command": f"echo {name} from a hook"}
+    hooks = {"UserPromptSubmit": [{"hooks": [hook]}], "SessionStart": [{"hooks": [hook]}]}
+    (folder / "settings.json").write_text(json.dumps({"hooks": hooks}), "utf-8")
+
+
+def test_a_prompt_of_megabytes_arrives_whole_and_is_no_command_to_the_program(
+    api: MessagesApi, claude: ClaudeCli
+) -> None:
     api.answer("x")
-    assert texts(list(claude.stream(prompt("/help me")))) == ["x"]
-    assert api.requests[0].body["messages"][-1]["content"][-1]["text"].strip() == "/help me"
-
-
-def test_a_prompt_of_megabytes_arrives_whole(api: MessagesApi, claude: ClaudeCli) -> None:
-    api.answer("x")
-    text, system = "字a" * 1_000_000, "系統" * 100_000
-    list(claude.stream(prompt(text, system)))
+    text, system = f"/help me {'字a' * 1_000_000}", "系統" * 100_000
+    assert texts(list(claude.stream(prompt(text, system)))) == ["x"]
     (request,) = api.requests
-    assert request.body["messages"][-1]["content"][-1]["text"] == text
+    assert request.body["messages"][-1]["content"][-1]["text"].strip() == text
     assert request.body["system"][-1]["text"] == system
 
 
@@ -230,12 +216,6 @@ def test_a_prompt_of_megabytes_arrives_whole(api: MessagesApi, claude: ClaudeCli
 def test_a_nul_is_refused(claude: ClaudeCli, asked: Prompt) -> None:
     with pytest.raises(InvalidInput, match="NUL"):
         list(claude.stream(asked))
-
-
-def test_half_a_character_does_not_stop_a_message(api: MessagesApi, claude: ClaudeCli) -> None:
-    api.answer("x")
-    list(claude.stream(prompt("a\ud83db")))
-    assert api.requests[0].body["messages"][-1]["content"][-1]["text"] == "a?b"
 
 
 def test_nothing_of_a_prompt_stands_in_the_list_of_processes(fake: Make) -> None:
@@ -249,7 +229,7 @@ def test_nothing_of_a_prompt_stands_in_the_list_of_processes(fake: Make) -> None
 
 
 def test_a_tool_is_called_and_its_result_goes_back_to_the_model(
-    api: MessagesApi, claude: ClaudeCli, tmp_path: Path
+    api: MessagesApi, claude: ClaudeCli, environ: dict[str, str], tmp_path: Path
 ) -> None:
     api.answer("I keep", " that.", tool("mcp__turnleaf__append_memory", {"fact": FACT}))
     api.answer("Kept.", input_tokens=300)
@@ -264,6 +244,7 @@ def test_a_tool_is_called_and_its_result_goes_back_to_the_model(
     assert [each["name"] for each in api.requests[0].body["tools"]] == [
         "mcp__turnleaf__append_memory"
     ]
+    assert left_running(environ) == []
 
 
 def test_tools_that_do_not_start_are_an_error_and_not_left_out(
@@ -274,33 +255,14 @@ def test_tools_that_do_not_start_are_an_error_and_not_left_out(
         list(claude.stream(prompt(), Served(["false"])))
 
 
-def test_a_tool_call_through_mcp_changes_the_memory_file(
-    api: MessagesApi, claude: ClaudeCli, tmp_path: Path
-) -> None:
-    data = tmp_path / "data"
-    serving = [sys.executable, "-m", "turnleaf", "--data-dir", str(data), "mcp"]
-    api.answer(tool("mcp__turnleaf__append_memory", {"fact": FACT, "category": "家"}))
-    api.answer("好。")
-    events = list(claude.stream(prompt(), Served([*serving, "--conversation", "cli:session-1"])))
-    (back,) = (each for each in events if isinstance(each, ToolResult))
-    assert json.loads(back.result)["success"] is True
-    file = data / "prompts/memory/MEMORY.md"
-    (memory,) = MemoryStore(file).get_all()
-    assert (memory.content, memory.category) == (FACT, "家")
-    assert FACT in file.read_text("utf-8")
-
-
 # What goes wrong at its server
 
 
 @pytest.mark.parametrize(
     ("status", "words"),
     [
-        (400, "answered with an error (API Error: 400 Words.); run `claude"),
         (401, "is not logged in, or its key is not accepted"),
-        (403, "is not logged in, or its key is not accepted"),
         (429, "takes no more requests for now"),
-        (500, "has trouble with its server"),
         (529, "has trouble with its server"),
     ],
 )
@@ -311,6 +273,20 @@ def test_an_error_of_the_server_is_a_sentence(
     said = complaint(claude)
     assert words in said
     assert "Words." in said
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("billing_error", "is not paid for (Words.); look at the account"),
+        ("server_error", "has trouble with its server (Words.); try again later"),
+        ("invalid_request", "answered with an error (Words.); run `claude"),
+    ],
+)
+def test_what_the_program_calls_an_error_is_a_sentence(fake: Make, fault: str, words: str) -> None:
+    told = {"type": "assistant", "error": fault, "message": {"model": "<synthetic>"}}
+    claude = fake(say(told, result("Words.", is_error=True)))
+    assert words in complaint(claude)
 
 
 def test_who_is_not_logged_in_is_told_how(api: MessagesApi, environ: dict[str, str]) -> None:
@@ -326,16 +302,8 @@ def test_a_refusal_is_an_error(api: MessagesApi, claude: ClaudeCli) -> None:
     assert "claude refused to answer this" in complaint(claude)
 
 
-def test_an_empty_answer_is_an_error(api: MessagesApi, claude: ClaudeCli) -> None:
-    api.answer()
-    api.answer()
-    assert "claude answered with nothing" in complaint(claude)
-
-
-def test_nonsense_from_the_server_is_an_error(api: MessagesApi, claude: ClaudeCli) -> None:
-    api.garbage()
-    api.garbage()
-    assert "claude answered with an error" in complaint(claude)
+def test_an_empty_answer_is_an_error(fake: Make) -> None:
+    assert "claude answered with nothing" in complaint(fake(say(whole(""), result(""))))
 
 
 def test_an_answer_that_is_cut_off_is_asked_for_again(api: MessagesApi, claude: ClaudeCli) -> None:
@@ -345,15 +313,6 @@ def test_an_answer_that_is_cut_off_is_asked_for_again(api: MessagesApi, claude: 
 
 
 # Time
-
-
-def test_a_stalled_answer_ends_in_time_and_leaves_nothing_running(
-    api: MessagesApi, environ: dict[str, str], tmp_path: Path
-) -> None:
-    api.stall("He", "llo")
-    with pytest.raises(ModelError, match=r"did not answer within 4 s; .* CLAUDE_TIMEOUT_MS"):
-        list(real(environ, seconds=4).stream(prompt(), notes(tmp_path / "notes")))
-    assert left_running(environ) == []
 
 
 def test_closing_ends_the_program_and_its_tools(
@@ -367,44 +326,25 @@ def test_closing_ends_the_program_and_its_tools(
     assert left_running(environ) == []
 
 
-def test_an_interruption_ends_the_program(
-    api: MessagesApi, claude: ClaudeCli, environ: dict[str, str]
-) -> None:
-    api.stall("He")
-    stream = claude.stream(prompt())
-    said_next(stream)
+def test_an_interruption_ends_the_program(fake: Make, environ: dict[str, str]) -> None:
+    stream = fake(say(piece("He")), "sleep 60", seconds=60).stream(prompt())
+    assert said_next(stream) == Text("He")
     with pytest.raises(KeyboardInterrupt):
         getattr(stream, "throw")(KeyboardInterrupt)  # noqa: B009 - an Iterator's type has none
     assert left_running(environ) == []
 
 
-def test_after_an_answer_nothing_is_left(
-    api: MessagesApi,
-    claude: ClaudeCli,
-    environ: dict[str, str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
-    api.answer("我的秘密")
-    list(claude.stream(prompt("我的秘密"), notes(tmp_path / "notes")))
-    assert left_running(environ) == []
-    assert list(scratch.iterdir()) == []
-    kept = [path for path in Path(environ["HOME"]).rglob("*") if path.is_file()]
-    assert not any("我的秘密" in path.read_text("utf-8") for path in kept)
-
-
 def test_waiting_for_a_server_that_is_busy_says_so_in_the_end(fake: Make) -> None:
     retry = {"type": "system", "subtype": "api_retry", "error_status": 429, "error": "rate_limit"}
-    claude = fake(say(retry), "exec sleep 60", seconds=3)
-    assert "within 3 s (it waits because of: rate limit); try" in complaint(claude)
+    claude = fake(say(retry), "exec sleep 60", seconds=5)
+    assert "within 5 s (it waits because of: rate limit); try" in complaint(claude)
 
 
 def test_what_does_not_want_to_end_is_ended(fake: Make, environ: dict[str, str]) -> None:
     claude = fake("trap '' TERM", "sh -c \"trap '' TERM; sleep 60\" &", "sleep 60", seconds=0.3)
-    assert "within 0.3 s" in complaint(claude)
+    said = complaint(claude)
+    assert "did not answer within 0.3 s; try again" in said
+    assert "CLAUDE_TIMEOUT_MS" in said
     assert left_running(environ) == []
 
 
@@ -538,11 +478,8 @@ def test_json_is_asked_for_by_its_schema(api: MessagesApi, claude: ClaudeCli) ->
     assert request.body["system"][-1]["text"] == SYSTEM
 
 
-def test_what_is_said_instead_of_json_is_given_as_it_is(
-    api: MessagesApi, claude: ClaudeCli
-) -> None:
-    api.answer("There is nothing.")
-    api.answer("There is nothing.")
+def test_what_is_said_instead_of_json_is_given_as_it_is(fake: Make) -> None:
+    claude = fake(say(piece("There is nothing."), result("There is nothing.")))
     assert claude.generate_json(SYSTEM, "a", SCHEMA) == "There is nothing."
 
 
@@ -551,7 +488,6 @@ def test_no_json_at_all_is_an_error(fake: Make) -> None:
         fake(say(result(""))).generate_json(SYSTEM, "a", SCHEMA)
 
 
-def test_an_error_instead_of_json_is_an_error(api: MessagesApi, claude: ClaudeCli) -> None:
-    api.fail(429, "Slow down.")
-    with pytest.raises(ModelError, match="takes no more requests for now"):
-        claude.generate_json(SYSTEM, "a", SCHEMA)
+def test_an_error_instead_of_json_is_an_error(fake: Make) -> None:
+    with pytest.raises(ModelError, match=r"answered with an error \(Slow down\.\)"):
+        fake(say(result("Slow down.", is_error=True))).generate_json(SYSTEM, "a", SCHEMA)

@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import socket
 import ssl
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import SystemRandom
-from typing import Any
+from typing import Any, TextIO
 
 import httpx2
 
+from tests.faces.forking import Forked, fork
 from turnleaf.faces.operator_links import make_link
 from turnleaf.settings import CONFIG_NAME, KEYS, SETTINGS, DataFolder, Settings
 from turnleaf.store.files.conversations.store import ConversationStore
@@ -28,6 +28,7 @@ from turnleaf.store.files.schedules import ScheduleStore
 
 SECONDS = 60.0
 """How long anything is waited for; a busy machine is no failure."""
+NO_INPUT, ERRORS = 0, 2
 LAST_LINE = "Press Ctrl-C to stop."
 ALONE = {"model": "recall", "embeddings": False}
 """Settings with which nothing needs a model."""
@@ -38,7 +39,7 @@ NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 class Served:
     """A server that runs over a data folder."""
 
-    def __init__(self, address: str, data: Path, process: subprocess.Popen[str]) -> None:
+    def __init__(self, address: str, data: Path, process: Forked) -> None:
         self.address = address
         self.data = data
         self.process = process
@@ -135,8 +136,8 @@ class Served:
 
     def end(self) -> None:
         """End the process."""
-        self.process.terminate()
-        self.process.communicate(timeout=SECONDS)
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(SECONDS)
 
 
 @contextmanager
@@ -144,18 +145,18 @@ def served(data: Path, *options: str, environ: Mapping[str, str] | None = None) 
     """Serve a folder from a process of its own, in an environment that says nothing else."""
     data.mkdir(parents=True, exist_ok=True)
     (data / CONFIG_NAME).write_text(json.dumps(ALONE), "utf-8")
-    command = [sys.executable, "-m", "turnleaf", "--data-dir", str(data), "serve"]
     given = options if "--port" in options else ("--port", "0", *options)
-    with subprocess.Popen(
-        [*command, *given],
-        stdout=subprocess.PIPE,
-        env={**_silent(data.parent), **(environ or {})},
-        text=True,
-    ) as process:
+    ours, its = os.pipe()
+    variables = {**_silent(data.parent), **(environ or {})}
+    arguments = ["--data-dir", str(data), "serve", *given]
+    process = fork(arguments, [NO_INPUT, its, ERRORS], variables)
+    os.close(its)
+    with os.fdopen(ours, encoding="utf-8") as out:
         try:
-            yield Served(_address(process), data, process)
+            yield Served(_address(process, out), data, process)
         finally:
             process.kill()
+            process.wait(SECONDS)
 
 
 def lasting_port() -> int:
@@ -184,13 +185,12 @@ def _silent(home: Path) -> dict[str, str]:
     }
 
 
-def _address(process: subprocess.Popen[str]) -> str:
+def _address(process: Forked, out: TextIO) -> str:
     """Wait until the server says where it is."""
-    assert process.stdout is not None
     guard = threading.Timer(SECONDS, process.kill)
     guard.start()
     said = ""
-    while LAST_LINE not in said and (line := process.stdout.readline()):
+    while LAST_LINE not in said and (line := out.readline()):
         said += line
     guard.cancel()
     found = re.search(r"^Turnleaf is running at (http://\S+)$", said, re.MULTILINE)

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.effort import LONG
 from tests.page.browsing import (
     PHONE,
     WIDE,
-    Colours,
     answers,
     connected,
     conversation,
@@ -29,7 +29,7 @@ from turnleaf.store.files.conversations.store import ConversationStore
 
 NOW = datetime.now(UTC)
 NEVER = "0 9 1 1 *"
-LONG = "https://example.org/" + "a-very-long-address-without-any-space/" * 5
+ADDRESS = "https://example.org/" + "a-very-long-address-without-any-space/" * 5
 ANSWER = f"""\
 ## 關於小明
 
@@ -42,7 +42,7 @@ def switch_on(lamp: str = "小明", *, brightness: float = 0.8) -> None: print(l
 ```
 
 1. **bright** and `quiet`
-2. See {LONG}
+2. See {ADDRESS}
 """
 
 
@@ -52,15 +52,15 @@ def full(server: Served) -> Served:
     server.configure(minNewMessages=1)
     for number in range(6):
         server.memory.add(f"客廳的第{number}盞燈叫做小明{number}", "家")
-        server.memory.add(f"Lamp number {number} is described at {LONG}", "Home and garden")
+        server.memory.add(f"Lamp number {number} is described at {ADDRESS}", "Home and garden")
     letter = Source(quote="會議改到星期三", name="document:信.md", trust="document")
     server.pending.add("會議在星期三", source=letter)
-    server.daily.append(f"小明換了燈泡，見 {LONG}")
+    server.daily.append(f"小明換了燈泡，見 {ADDRESS}")
     server.ask("POST", "api/chat", {"message": "我住在花蓮", "key": "web:learning"})
-    server.conversations.add_exchange("web:lamps", f"What about 小明? {LONG}", ANSWER)
+    server.conversations.add_exchange("web:lamps", f"What about 小明? {ADDRESS}", ANSWER)
     mix(server.conversations)
-    for result, error in ((ANSWER, None), (None, f"the model does not answer at {LONG}")):
-        asked, run = server.schedules.begin(server.schedules.add(f"小明？{LONG}", NEVER).id)
+    for result, error in ((ANSWER, None), (None, f"the model does not answer at {ADDRESS}")):
+        asked, run = server.schedules.begin(server.schedules.add(f"小明？{ADDRESS}", NEVER).id)
         server.schedules.finish(asked.id, run, result=result, error=error)
         server.schedules.pause(asked.id)
     return server
@@ -69,11 +69,11 @@ def full(server: Served) -> Served:
 def mix(store: ConversationStore) -> None:
     """Keep messages of every kind."""
     key = "web:mixed"
-    secret = Message("user", f"My code is 1234, see {LONG}", NOW)
+    secret = Message("user", f"My code is 1234, see {ADDRESS}", NOW)
     letter = NewMessage(
         Message("assistant", "On Wednesday."), trust="document", source="document:信"
     )
-    stranger = Message("user", f"The code is {LONG}", name="Mallory")
+    stranger = Message("user", f"The code is {ADDRESS}", name="Mallory")
     store.add_messages(key, [secret, Message("assistant", "Noted.")])
     store.hide(key, [NOW], "change:1")
     store.add_messages(key, [NewMessage(stranger, trust="stranger", source="slack:U2")])
@@ -238,53 +238,67 @@ VIEWS: list[Callable[[Page], None]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("size", "others"), [(WIDE, ["dark"]), (PHONE, [])])
+OTHERWISE_ON_A_PHONE = [drawer, menu, answered, facts, schedules]
+"""What has another form there; of the rest a short run only looks whether it fits."""
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE])
 def test_axe_has_nothing_to_complain_of_and_nothing_is_cut_off(
-    full: Served, visits: Visiting, size: tuple[int, int], others: list[Colours]
+    full: Served, visits: Visiting, size: tuple[int, int]
 ) -> None:
     visit = visits(size=size)
     visit.expected |= {409}
     visit.context.request.get(full.make_link())
     page = connected(visit.open("#/status"))
-    found = {}
+    judged = VIEWS if LONG or size == WIDE else OTHERWISE_ON_A_PHONE
+    found: dict[str, list[str]] = {}
     for view in VIEWS:
         view(page)
-        found[view.__name__] = complaints(page)
-        for colours in others:
-            page.emulate_media(color_scheme=colours)
-            found[f"{view.__name__}, {colours}"] = complaints(page, only_of_colours=True)
-        page.emulate_media(color_scheme="light")
+        if view in judged:
+            found[view.__name__] = judge(page, is_dark_too=size == WIDE)
+        elif is_too_wide(page):
+            found[view.__name__] = ["one has to scroll sideways"]
     assert {name: told for name, told in found.items() if told} == {}
 
 
-@pytest.mark.parametrize(("colours", "size"), [("light", WIDE), ("dark", PHONE)])
+def judge(page: Page, *, is_dark_too: bool = True) -> list[str]:
+    """Return what is wrong in light colours, and what is wrong with the dark ones."""
+    told = complaints(page)
+    if is_dark_too:
+        page.emulate_media(color_scheme="dark")
+        told += [f"dark: {one}" for one in complaints(page, only_of_colours=True)]
+        page.emulate_media(color_scheme="light")
+    return told
+
+
 def test_a_model_is_chosen_on_the_first_visit_by_everybody(
-    server: Served, visits: Visiting, colours: Colours, size: tuple[int, int]
+    server: Served, visits: Visiting
 ) -> None:
     (server.data / CONFIG_NAME).write_text('{"embeddings": false}', "utf-8")
-    visit = visits(colours=colours, size=size)
+    visit = visits(size=PHONE)
     page = connected(visit.open())
     expect(page.get_by_role("button", name="Not now")).to_be_visible()
-    assert complaints(page) == []
+    assert judge(page) == []
     visit.context.request.get(server.make_link())
     page.reload()
     expect(page.get_by_role("button", name="Stay without a model")).to_be_visible()
     page.get_by_role("combobox", name="Provider").select_option("Groq")
     expect(page.get_by_label("Key of Groq")).to_be_visible()
-    assert complaints(page) == []
+    assert judge(page) == []
+    page.set_viewport_size({"width": WIDE[0], "height": WIDE[1]})
+    assert judge(page, is_dark_too=False) == []
 
 
-@pytest.mark.parametrize(("colours", "size"), [("light", WIDE), ("dark", PHONE)])
-def test_two_versions_of_the_file_are_compared_by_everybody(
-    full: Served, visits: Visiting, colours: Colours, size: tuple[int, int]
-) -> None:
-    page = connected(visits(colours=colours, size=size).open("#/memory/file"))
+def test_two_versions_of_the_file_are_compared_by_everybody(full: Served, visits: Visiting) -> None:
+    page = connected(visits(size=PHONE).open("#/memory/file"))
     editor(page).press("Control+Home")
     page.keyboard.insert_text("# Mine")
-    full.write(f"# {colours}\n\n- 小明 {LONG}\n")
+    full.write(f"# Theirs\n\n- 小明 {ADDRESS}\n")
     page.get_by_role("button", name="Compare").click()
     expect(page.get_by_role("region", name="This file was also saved elsewhere")).to_be_visible()
-    assert complaints(page) == []
+    assert judge(page) == []
+    page.set_viewport_size({"width": WIDE[0], "height": WIDE[1]})
+    assert judge(page, is_dark_too=False) == []
 
 
 def test_nothing_is_wider_than_a_phone_in_chinese(full: Served, visits: Visiting) -> None:

@@ -152,20 +152,6 @@ def test_tools_are_told_and_what_they_save_is_taken_back(
     assert server.contents() == [LAMP]
 
 
-def test_a_model_that_fails_says_why_and_is_asked_again(
-    visit: Visit, server: Served, api: ChatApi
-) -> None:
-    api.fail(401, "Incorrect API key provided.")
-    page = visit.open()
-    say(page, "小明在嗎？")
-    expect(conversation(page).get_by_role("alert")).to_contain_text(re.compile(r"key.*\."))
-    api.answer("在。")
-    conversation(page).get_by_role("button", name="Try again").click()
-    expect(answers(page)).to_have_count(1)
-    expect(answers(page)).to_contain_text("在。")
-    expect(conversation(page).get_by_role("alert")).to_have_count(0)
-
-
 def test_what_rests_on_a_file_waits_to_be_accepted(
     visit: Visit, server: Served, api: ChatApi
 ) -> None:

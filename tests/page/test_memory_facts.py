@@ -23,8 +23,10 @@ def search(page: Page, query: str) -> None:
     page.get_by_role("searchbox", name="Search memory").fill(query)
 
 
-def test_a_fact_is_added_below_its_category(visit: Visit, server: Served) -> None:
-    page = visit.open("#/memory")
+def test_a_fact_is_added_below_its_category_and_one_of_another_program_appears(
+    visit: Visit, server: Served
+) -> None:
+    page = connected(visit.open("#/memory"))
     expect(page.get_by_text("Nothing is remembered yet")).to_be_visible()
     room = page.get_by_role("meter", name="Facts")
     expect(room).to_have_attribute("aria-valuetext", "0 of 100")
@@ -34,6 +36,8 @@ def test_a_fact_is_added_below_its_category(visit: Visit, server: Served) -> Non
     expect(room).to_have_attribute("aria-valuetext", "1 of 100")
     expect(page.get_by_role("textbox", name="New fact")).to_have_value("")
     assert [(one.content, one.category) for one in server.memory.get_all()] == [(LAMP, "家")]
+    server.memory.add(TEA)
+    expect(fact(page, TEA)).to_be_visible()
 
 
 def test_a_fact_is_edited_in_its_place(visit: Visit, server: Served) -> None:
@@ -91,17 +95,16 @@ def test_a_full_memory_says_so_and_keeps_what_was_typed(visit: Visit, server: Se
     assert server.contents() == [LAMP]
 
 
-def test_a_fact_that_another_program_adds_appears(visit: Visit, server: Served) -> None:
-    page = connected(visit.open("#/memory"))
-    expect(page.get_by_text("Nothing is remembered yet")).to_be_visible()
-    server.memory.add(LAMP, "家")
-    expect(fact(page, LAMP)).to_be_visible()
-
-
-def test_chinese_is_found_marked_and_led_to_in_the_file(visit: Visit, server: Served) -> None:
+def test_what_is_searched_is_found_marked_and_led_to_in_the_file_or_not_found(
+    visit: Visit, server: Served
+) -> None:
     others = "\n".join(f"- 第{number}件和燈無關的事" for number in range(80))
     server.write(f"# 記憶\n\n{others}\n- {LAMP}\n{others}\n")
     page = visit.open("#/memory")
+    search(page, "鯨魚")
+    expect(page.get_by_text("Nothing matches “鯨魚”")).to_be_visible()
+    page.get_by_role("button", name="Clear the search").click()
+    expect(fact(page, "第0件").first).to_be_visible()
     search(page, "小明")
     results = page.get_by_role("region", name="Results")
     expect(results.get_by_role("status")).to_contain_text("1 result")
@@ -138,12 +141,3 @@ def test_days_and_conversations_are_found_and_can_be_told_apart(
     results.get_by_role("link").click()
     expect(page.get_by_role("tab", name="Daily")).to_have_attribute("aria-selected", "true")
     expect(page.get_by_role("tabpanel").get_by_text("小明換了燈泡")).to_be_visible()
-
-
-def test_a_search_that_finds_nothing_says_so(visit: Visit, server: Served) -> None:
-    server.memory.add(LAMP)
-    page = visit.open("#/memory")
-    search(page, "鯨魚")
-    expect(page.get_by_text("Nothing matches “鯨魚”")).to_be_visible()
-    page.get_by_role("button", name="Clear the search").click()
-    expect(fact(page, LAMP)).to_be_visible()

@@ -111,7 +111,6 @@ def test_a_save_that_comes_too_late_is_merged(visit: Visit, server: Served) -> N
     [
         (WIDE, "Keep both", ["客廳的燈叫做小華", "客廳的燈叫做小明和小美"]),
         (WIDE, "Use theirs", ["客廳的燈叫做小華"]),
-        (PHONE, "Use theirs", ["客廳的燈叫做小華"]),
         (PHONE, "Keep mine", ["客廳的燈叫做小明和小美"]),
     ],
 )

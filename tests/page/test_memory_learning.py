@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page, Route, expect
 
+from tests.faces.forking import run
 from tests.page.browsing import Visit, begin_conversation, connected, let_learn, say
 from tests.page.judging import complaints
-from tests.page.serving import SECONDS, Served
+from tests.page.serving import Served
 from turnleaf.core.changes import Source
 
 AT_ONCE = {"minNewMessages": 1, "extractIntervalSeconds": 1}
@@ -94,9 +94,9 @@ def test_nothing_is_learnt_while_the_switch_is_off(visit: Visit, server: Served)
 
 def said_by_another_process(server: Served) -> list[tuple[str, object]]:
     """Give the settings as the command line sees them."""
-    command = [sys.executable, "-m", "turnleaf", "--data-dir", str(server.data), "config", "--json"]
-    done = subprocess.run(command, capture_output=True, timeout=SECONDS, check=True)
-    return [(one["key"], one["value"]) for one in json.loads(done.stdout)]
+    code, out, _ = run(["--data-dir", str(server.data), "config", "--json"], b"", os.environ)
+    assert code == 0
+    return [(one["key"], one["value"]) for one in json.loads(out)]
 
 
 def test_notes_are_read_and_added_by_day(visit: Visit, server: Served) -> None:

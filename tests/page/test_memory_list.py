@@ -66,16 +66,17 @@ def choose(page: Page, name: str, value: str) -> None:
     page.get_by_role("combobox", name=name).select_option(value)
 
 
-def test_of_many_facts_only_those_are_drawn_that_may_be_seen(visit: Visit, large: Served) -> None:
+def test_of_many_facts_those_are_drawn_that_may_be_seen_and_keys_and_filter_lead_to_the_rest(
+    visit: Visit, large: Served
+) -> None:
+    large.configure(memoryMaxItems=10_000, memoryMaxChars=1_000_000, promptMaxTokens=2000)
     page = connected(visit.open("#/memory"))
     expect(fact(page, "Fact 0 of room 0")).to_be_visible()
+    expect(page.get_by_text(re.compile(r"About \d+ of 2,000 facts fit into one"))).to_be_visible()
     assert page.evaluate("document.querySelectorAll('*').length") < MOST_NODES
     expect(rows(page).first).to_have_attribute("aria-setsize", str(MANY // 10))
     assert complaints(page) == []
 
-
-def test_the_keys_lead_to_what_is_not_drawn_yet(visit: Visit, large: Served) -> None:
-    page = connected(visit.open("#/memory"))
     rows(page).first.focus()
     page.keyboard.press("End")
     last = fact(page, f"Fact {MANY - 1} of")
@@ -88,10 +89,6 @@ def test_the_keys_lead_to_what_is_not_drawn_yet(visit: Visit, large: Served) -> 
     categories.get_by_role("button", name="Category 6").click()
     expect(fact(page, "Fact 6 of room 6")).to_be_focused()
 
-
-def test_the_filter_takes_the_place_of_the_browsers_search(visit: Visit, large: Served) -> None:
-    page = connected(visit.open("#/memory"))
-    expect(rows(page).first).to_be_visible()
     page.keyboard.press("Control+f")
     filter_text = page.get_by_role("textbox", name="Filter facts by text")
     expect(filter_text).to_be_focused()
@@ -104,7 +101,7 @@ def test_the_filter_takes_the_place_of_the_browsers_search(visit: Visit, large: 
     expect(rows(page).nth(5)).to_be_visible()
 
 
-def test_facts_are_narrowed_by_category_origin_and_age_and_put_in_order(
+def test_facts_are_narrowed_by_category_origin_and_age_put_in_order_and_chosen_together(
     visit: Visit, small: Served
 ) -> None:
     page = connected(visit.open("#/memory"))
@@ -121,6 +118,11 @@ def test_facts_are_narrowed_by_category_origin_and_age_and_put_in_order(
     expect(rows(page).first).to_contain_text("Imported 47")
     choose(page, "Order", "newest")
     expect(rows(page).first).to_contain_text("小明")
+    choose(page, "Origin", "import")
+    page.get_by_role("button", name="Select all 8").click()
+    page.get_by_role("group", name="Selected facts").get_by_role("button", name="Delete").click()
+    expect(page.get_by_text("No fact matches")).to_be_visible()
+    assert small.contents() == ["客廳的燈叫做小明", "Drinks oolong tea"]
 
 
 def test_facts_that_no_answer_rests_on_are_found(visit: Visit, small: Served) -> None:
@@ -174,21 +176,6 @@ def test_several_facts_are_moved_pinned_and_deleted_with_one_undo(
     toast(page, "2 facts deleted").get_by_role("button", name="Undo").click()
     expect(rows(page)).to_have_count(10)
     assert len(small.contents()) == 10
-
-
-def test_all_that_a_filter_leaves_can_be_chosen(visit: Visit, small: Served) -> None:
-    page = connected(visit.open("#/memory"))
-    choose(page, "Origin", "import")
-    page.get_by_role("button", name="Select all 8").click()
-    page.get_by_role("group", name="Selected facts").get_by_role("button", name="Delete").click()
-    expect(page.get_by_text("No fact matches")).to_be_visible()
-    assert small.contents() == ["客廳的燈叫做小明", "Drinks oolong tea"]
-
-
-def test_the_room_tells_how_many_facts_fit_into_a_prompt(visit: Visit, large: Served) -> None:
-    large.configure(promptMaxTokens=2000)
-    page = connected(visit.open("#/memory"))
-    expect(page.get_by_text(re.compile(r"About \d+ of 2,000 facts fit into one"))).to_be_visible()
 
 
 def test_the_list_and_its_filters_fit_a_phone(small: Served, visits: Visiting) -> None:

@@ -72,7 +72,7 @@ def test_it_works_below_a_prefix(server: Served, visits: Visiting) -> None:
         page.context.close()
 
 
-def test_a_server_that_was_away_is_told_and_taken_up_again(
+def test_a_server_that_was_away_is_told_and_taken_up_again_also_by_a_view_opened_meanwhile(
     tmp_path: Path, visits: Visiting
 ) -> None:
     data, port = tmp_path / "data", str(lasting_port())
@@ -81,11 +81,17 @@ def test_a_server_that_was_away_is_told_and_taken_up_again(
         visit.expected.add(UNREACHABLE)
         page = connected(visit.open("#/memory"))
         expect(page.get_by_text("Nothing is remembered yet")).to_be_visible()
+        other = connected(visit.open())
+        other.evaluate(MARK)
         server.end()
-    expect(page.get_by_text("Not connected. Trying again…")).to_be_attached()
+    for tab in (page, other):
+        expect(tab.get_by_text("Not connected. Trying again…")).to_be_attached()
     page.get_by_role("textbox", name="New fact").fill("我早上喝烏龍茶")
     page.get_by_role("button", name="Add fact").click()
     expect(page.get_by_role("alert")).to_contain_text("The server is not responding.")
+    other.get_by_role("link", name="Memory", exact=True).click()
+    waiting = other.get_by_role("main").get_by_role("status")
+    expect(waiting).to_have_text("Not connected. Trying again…")
     server.memory.add(LAMP)
     with served(data, "--port", port):
         connected(page)
@@ -93,27 +99,9 @@ def test_a_server_that_was_away_is_told_and_taken_up_again(
         page.get_by_role("button", name="Add fact").click()
         expect(fact(page, "我早上喝烏龍茶")).to_be_visible()
         assert server.contents() == [LAMP, "我早上喝烏龍茶"]
-
-
-def test_a_view_opened_while_the_server_is_away_comes_when_it_is_back(
-    tmp_path: Path, visits: Visiting
-) -> None:
-    data, port = tmp_path / "data", str(lasting_port())
-    with served(data, "--port", port) as server:
-        visit = visits(server.address, is_patient=False, size=PHONE)
-        visit.expected.add(UNREACHABLE)
-        page = connected(visit.open())
-        page.evaluate(MARK)
-        server.end()
-    main = page.get_by_role("main")
-    expect(page.get_by_text("Not connected. Trying again…")).to_be_attached()
-    page.get_by_role("link", name="Memory", exact=True).click()
-    expect(main.get_by_role("status")).to_have_text("Not connected. Trying again…")
-    server.memory.add(LAMP)
-    with served(data, "--port", port):
-        expect(fact(page, LAMP)).to_be_visible()
-        assert page.evaluate(IS_MARKED)
-        page.context.close()
+        expect(fact(other, LAMP)).to_be_visible()
+        assert other.evaluate(IS_MARKED)
+        visit.context.close()
 
 
 def test_a_page_older_than_its_server_is_loaded_again_once_nothing_would_be_lost(

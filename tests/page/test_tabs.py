@@ -16,7 +16,7 @@ from tests.standins.chat_api import Answer, ChatApi
 
 LAMP = "客廳的燈叫做小明"
 TEA = "我早上喝烏龍茶"
-TABS = 8
+TABS = 7
 """More than the lines that a browser opens to one server."""
 
 

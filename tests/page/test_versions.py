@@ -106,6 +106,7 @@ def test_an_answer_that_failed_is_shown_as_such_after_a_reload_and_asked_again(
     conversation(page).get_by_role("button", name="Try again").click()
     expect(answers(page)).to_have_count(1)
     expect(answers(page)).to_contain_text("Rainy.")
+    expect(conversation(page).get_by_role("alert")).to_have_count(0)
     page.reload()
     expect(answers(page)).to_have_count(1)
     expect(answers(page)).to_contain_text("Rainy.")

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.faces.http.conftest import share_routes
 from turnleaf import Assistant
 from turnleaf.faces.http.access import HEADERS, Access, guard_app
 from turnleaf.faces.http.app import make_app
@@ -152,7 +153,7 @@ def attacked(
         patch.setenv("TURNLEAF_MODEL", "recall")
         assistant = Assistant(home / "data")
         port = listener.getsockname()[1]
-        app = guard_app(make_app(assistant), Access("127.0.0.1", port, token), limits)
+        app = guard_app(share_routes(make_app(assistant)), Access("127.0.0.1", port, token), limits)
         started = threading.Event()
         server = Server(app, listener, limits=limits, ready=started.set)
         thread = threading.Thread(target=server.serve_forever)

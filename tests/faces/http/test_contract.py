@@ -20,7 +20,7 @@ from tests.effort import LONG
 from tests.faces.http.conftest import DEADLINE_SECONDS, Serve, Served
 from turnleaf.doctor_report import make_doctor_report
 
-EXAMPLES = 30 if LONG else 3
+EXAMPLES = 30 if LONG else 1
 OF_SCHEMA = "response_schema_conformance"
 CHECKS = (
     "not_a_server_error",

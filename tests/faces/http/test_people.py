@@ -13,6 +13,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from tests.effort import LONG
 from tests.faces.http.conftest import DEADLINE_SECONDS, operating, serving, settled
 from tests.faces.http.conftest import Served as Running
 from tests.faces.http.listening import NO_TLS, EndlessModel
@@ -78,7 +79,7 @@ def gathered(
             yield People(url, own)
 
 
-@pytest.fixture(params=BACKENDS)
+@pytest.fixture(params=BACKENDS if LONG else ["files", "postgres"])
 def people(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[People]:
     with gathered(tmp_path, request.param) as found:
         yield found
@@ -359,7 +360,7 @@ def test_too_many_wrong_tokens_are_slowed_down(on_files: People) -> None:
 
 
 def test_many_spaces_are_served_and_few_are_open(on_files: People) -> None:
-    names = [f"s{number}" for number in range(30)]
+    names = [f"s{number}" for number in range(20)]
     for name in names:
         with on_files.call(name) as client:
             client.post("/api/memory/facts", json={"content": f"I am {name}"})
