@@ -36,10 +36,12 @@ FAST = (
 SAFE = ("listen_addresses=", "max_connections=50", "shared_buffers=32MB")
 """For a server that a test kills."""
 END_WITH_OWNER = """
-tail --pid="$1" -f /dev/null
-[ -e "$2/data" ] || exit 0
-kill -QUIT "$(head -n 1 "$2/data/postmaster.pid")"
-rm -rf "$2" "$2.lock"
+{
+    tail --pid="$1" -f /dev/null
+    [ -e "$2/data" ] || exit 0
+    kill -QUIT "$(head -n 1 "$2/data/postmaster.pid")"
+    rm -rf "$2" "$2.lock"
+} > /dev/null 2>&1 &
 """
 
 
@@ -79,13 +81,7 @@ class Server:
     def _end_with_owner(self) -> None:
         """Have the server end and its files be deleted also when its owner is killed."""
         command = ["sh", "-c", END_WITH_OWNER, "sh", str(self._owner), str(self.folder)]
-        subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        subprocess.run(command, stdin=subprocess.DEVNULL, start_new_session=True, check=True)
 
     def stop(self, mode: str = "immediate") -> None:
         """Stop the server; `immediate` is as if it had been killed."""
