@@ -149,13 +149,15 @@ def test_an_edit_of_a_note_does_not_replace_what_somebody_else_wrote(
     visit.expected.add(409)
     server.daily.append("買牛奶")
     page = connected(visit.open("#/memory/daily"))
+    (today,) = server.folder.daily.glob("*.md")
+    page.route("**/api/memory/daily/*", lambda route: change_first(route, today))
     rows = page.get_by_role("list", name="Notes").get_by_role("listitem")
     rows.get_by_role("button", name="Edit").click()
-    (today,) = server.folder.daily.glob("*.md")
     page.get_by_role("textbox", name="Text of the note").fill("買豆漿")
-    page.route("**/api/memory/daily/*", lambda route: change_first(route, today))
     page.keyboard.press("Enter")
     expect(page.get_by_text("This note was changed in the meantime")).to_be_visible()
+    expect(rows.filter(has_text="買茶")).to_be_visible()
+    expect(page.get_by_role("textbox", name="Text of the note")).to_have_value("買豆漿")
     assert "買茶" in today.read_text()
 
 

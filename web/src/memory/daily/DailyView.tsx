@@ -12,7 +12,7 @@ import { Markdown } from "../../ui/Markdown";
 import { useLoaded } from "../../useLoaded";
 import { Calendar } from "./Calendar";
 import { NoteRow } from "./NoteRow";
-import { hasOnlyNotes, removeTitle } from "./noteText";
+import { type EditedNote, hasOnlyNotes, keepEdited, removeTitle } from "./noteText";
 import "./daily.css";
 
 export default function DailyView() {
@@ -74,7 +74,10 @@ function DayNotes({ date, onAdded }: { date: string; onAdded: () => void }) {
   const format = useFormat();
   const name = useDayName()(date);
   const note = useLoaded((signal) => api.getDay(date, signal), [date]);
+  const [edited, setEdited] = useState<EditedNote | null>(null);
   const isToday = date === getToday();
+  // Somebody else may have deleted the whole day while one of its notes is edited.
+  const isEmpty = note.value && !note.value.exists && !edited;
   useServerEvent("hello", note.reload);
   useServerEvent("daily", note.reload);
   return (
@@ -93,17 +96,19 @@ function DayNotes({ date, onAdded }: { date: string; onAdded: () => void }) {
       )}
       {note.problem && <ProblemNotice problem={note.problem} onRetry={note.reload} />}
       {!note.value && !note.problem && <Skeleton lines={5} />}
-      {note.value?.exists && (
+      {note.value && !isEmpty && (
         <Notes
           date={date}
           note={note.value}
+          edited={edited}
+          onEdit={setEdited}
           onChanged={() => {
             note.reload();
             onAdded();
           }}
         />
       )}
-      {note.value && !note.value.exists && (
+      {isEmpty && (
         <EmptyState icon="calendar" title={words.emptyTitle}>
           <p>{isToday ? words.emptyToday : words.empty}</p>
         </EmptyState>
@@ -115,17 +120,28 @@ function DayNotes({ date, onAdded }: { date: string; onAdded: () => void }) {
 interface NotesProps {
   date: string;
   note: DayLog;
+  edited: EditedNote | null;
+  onEdit: (edited: EditedNote | null) => void;
   onChanged: () => void;
 }
 
 /** The notes of a day, each of which can be changed; what else somebody wrote there stands above them. */
-function Notes({ date, note, onChanged }: NotesProps) {
+function Notes({ date, note, edited, onEdit, onChanged }: NotesProps) {
   const words = useWords().memory.daily;
   const text = removeTitle(note.content, date);
+  const shown = keepEdited(note.entries, edited);
   const rows = (
     <ul role="list" className="card note-list" aria-label={words.list}>
-      {note.entries.map((entry, at) => (
-        <NoteRow key={`${at} ${entry}`} date={date} entry={entry} onChanged={onChanged} />
+      {shown.entries.map((entry, at) => (
+        <NoteRow
+          key={at === shown.at ? "edited" : `${at} ${entry}`}
+          date={date}
+          entry={entry}
+          isEditing={at === shown.at}
+          onEdit={() => onEdit({ at, entry })}
+          onStop={() => onEdit(null)}
+          onChanged={onChanged}
+        />
       ))}
     </ul>
   );

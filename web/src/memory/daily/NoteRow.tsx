@@ -12,10 +12,15 @@ interface NoteRowProps {
   onChanged: () => void;
 }
 
+interface EditableRowProps extends NoteRowProps {
+  isEditing: boolean;
+  onEdit: () => void;
+  onStop: () => void;
+}
+
 /** One note: when, what, and what can be done with it. */
-export function NoteRow({ date, entry, onChanged }: NoteRowProps) {
+export function NoteRow({ date, entry, isEditing, onEdit, onStop, onChanged }: EditableRowProps) {
   const words = useWords();
-  const [isEditing, setEditing] = useState(false);
   const [isDeleting, setDeleting] = useState(false);
   const { time, text } = splitTime(entry);
   return (
@@ -23,14 +28,14 @@ export function NoteRow({ date, entry, onChanged }: NoteRowProps) {
       {time && <time>{time}</time>}
       <div className="note-body">
         {isEditing ? (
-          <NoteEditor date={date} entry={entry} onStop={() => setEditing(false)} onChanged={onChanged} />
+          <NoteEditor date={date} entry={entry} onStop={onStop} onChanged={onChanged} />
         ) : (
           <Markdown text={text} />
         )}
       </div>
       {!isEditing && (
         <div className="note-actions">
-          <IconButton small icon="edit" label={words.common.edit} onClick={() => setEditing(true)} />
+          <IconButton small icon="edit" label={words.common.edit} onClick={onEdit} />
           <IconButton small icon="trash" label={words.common.delete} onClick={() => setDeleting(true)} />
         </div>
       )}

@@ -20,3 +20,18 @@ export function splitTime(entry: string): { time: string; text: string } {
 export function joinTime(time: string, text: string): string {
   return time ? `${time} ${text}` : text;
 }
+
+/** A note that is being edited: what it said when that began, and where it stood. */
+export interface EditedNote {
+  at: number;
+  entry: string;
+}
+
+/** Keep the note that is edited among those of a day, also when somebody else has changed or deleted it. */
+export function keepEdited(entries: string[], edited: EditedNote | null): { entries: string[]; at: number } {
+  if (!edited) return { entries, at: -1 };
+  const at = entries[edited.at] === edited.entry ? edited.at : entries.indexOf(edited.entry);
+  if (at >= 0) return { entries, at };
+  const place = Math.min(edited.at, entries.length);
+  return { entries: entries.toSpliced(place, 0, edited.entry), at: place };
+}
