@@ -215,7 +215,7 @@ class EventFeed:
             one.tell(event)
 
     def _publish_problem(self, problem: str) -> None:
-        """Tell all subscribers what goes wrong, each in their language."""
+        """Announce a problem to all subscribers, each in their language."""
         message = redact(problem, self._own)
         for one in self._get_subscribers():
             told = ProblemTold(message=translate(message, one.language))

@@ -76,7 +76,7 @@ class ChangeHints:
         ((self._salt,),) = connection.execute(_SALT).fetchall()
 
     def send(self, connection: Connection, spaces: Collection[str]) -> None:
-        """Tell others that spaces changed, on a connection without a transaction."""
+        """Notify other servers that spaces changed, on a connection without a transaction."""
         with suppress(psycopg.Error):
             for space in spaces:
                 connection.execute("SELECT pg_notify(%s, %s)", (CHANNEL, self._hide(space)))

@@ -341,7 +341,7 @@ class PostgresVectors(SqlStore):
 
 
 def tune(address: str, *, passages: int = LARGE_SPACE, dry_run: bool = False) -> Sequence[str]:
-    """Give each space of so many passages an index over its vectors, and drop those not needed.
+    """Index the vectors of each space of so many passages, and drop the indexes not needed.
 
     Return the statements; with `dry_run` none is run. Nobody has to wait meanwhile.
     """
