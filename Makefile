@@ -52,6 +52,7 @@ torture: .venv/dev.stamp ## the crash and fault tests and every property, long
 	@scripts/debian-packages $(DEBIAN_PACKAGES)
 	TORTURE=long $(PYTEST) tests/torture $(LONGER)
 	TORTURE=long $(PYTEST) -n 3 --dist worksteal -m hypothesis
+	POSTGRES_VERSION=16 $(PYTEST) -n 3 --dist worksteal tests/store/contracts tests/store/postgres -k postgres
 
 bench: .venv/dev.stamp ## measure, and print the figures
 	$(BIN)/python -m bench

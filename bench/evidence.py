@@ -1,8 +1,11 @@
-"""Whether the messages that hold an answer are in the prompt: `python -m bench.evidence FILE`.
+"""Whether the messages that hold an answer are found, and are in the prompt.
+
+`python -m bench.evidence FILE`, with `--database` also in PostgreSQL, side by side.
 
 The file holds dialogues with questions: {"scopes": [{"docs": [{"id", "text", "parent", "date"}],
 "queries": [{"text", "gold": [ids]}]}]}. Each dialogue is recorded with a moving clock, one
-conversation for each session, and each question is asked a day later in a new one.
+conversation for each session, and each question is asked a day later in a new one. R@5 and R@10
+are the shares of those messages among the first of a search, as people get it.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 from uuid import uuid4
 
+from tests.postgres import Server
 from turnleaf import Assistant, Message
 from turnleaf.core.search.terms import is_stop_word
 from turnleaf.core.tokens import estimate
@@ -38,6 +42,8 @@ GREETINGS = (
 )
 LONG_CHARS = 3000
 MOST_TRIES = 5
+FIRST = (5, 10)
+UNDATED = datetime(2026, 1, 1, tzinfo=UTC)
 SEEN_CHARS = 560
 """As much of a message must be in the prompt."""
 BM25_CHARS = 8000
@@ -64,6 +70,18 @@ class Row:
     shares: list[float] = field(default_factory=list)
     context: list[int] = field(default_factory=list)
     prompt: list[int] = field(default_factory=list)
+    found: list[tuple[float, float]] = field(default_factory=list)
+
+    def add_found(self, numbers: Sequence[str | None], gold: Sequence[str]) -> None:
+        """Count how many of the messages that hold the answer a search has among its first."""
+        first, second = (len({*gold} & {*numbers[:most]}) / len({*gold}) for most in FIRST)
+        self.found.append((first, second))
+
+    @property
+    def recall(self) -> str:
+        """R@5 and R@10."""
+        means = (100 * statistics.mean(column) for column in zip(*self.found, strict=True))
+        return ", ".join(f"{one:.1f}" for one in means) + " %" if self.found else "–"
 
     def add(self, text: str, gold: Sequence[str], context: int, prompt: int) -> None:
         """Count how many of the messages that hold the answer stand in a text."""
@@ -75,10 +93,11 @@ class Row:
 
     def __str__(self) -> str:
         if not self.shares:
-            return f"| {self.name} | – | – | – | – | 0 |"
+            return f"| {self.name} | – | – | – | – | – | 0 |"
         every = statistics.mean(share == 1.0 for share in self.shares)
         return (
-            f"| {self.name} | {100 * statistics.mean(self.shares):.1f} % | {100 * every:.1f} % "
+            f"| {self.name} | {self.recall} "
+            f"| {100 * statistics.mean(self.shares):.1f} % | {100 * every:.1f} % "
             f"| {statistics.mean(self.context):,.0f} | {statistics.mean(self.prompt):,.0f} "
             f"| {len(self.shares):,} |"
         )
@@ -114,6 +133,8 @@ class Sample:
         return random.Random(11).sample(asked, min(self.per, len(asked)))
 
 
+OWN = "own"
+NO_LEARNING = {"MEMORY_AUTO_EXTRACT": "off"}
 DEFAULTS = Way("defaults, asked the next day")
 WINDOW = Way(
     "window only, all in one conversation", is_one=True, settings={"CONTEXT_MAX_TOKENS": "0"}
@@ -137,6 +158,7 @@ class Asking:
         self.assistant = Assistant(stores, now=lambda: self._clock)
         self.assistant.init()
         self.texts = {one["id"]: one["text"] for one in scope["docs"]}
+        self._names: dict[int, str] = {}
         self._record(scope["docs"], filler)
 
     def _record(self, docs: Sequence[dict[str, str]], filler: Sequence[str]) -> None:
@@ -150,6 +172,8 @@ class Asking:
             key = "all" if self._way.is_one else name
             for start in range(0, len(messages), 2):
                 self.assistant.record(f"cli:session-{key}", messages[start : start + 2])
+            stored = self.assistant.conversations.messages(f"cli:session-{key}", limit=len(said))
+            self._names |= {one.id: doc["id"] for one, doc in zip(stored, said, strict=True)}
         self.assistant.flush()
         self._clock += timedelta(days=1)
 
@@ -172,6 +196,11 @@ class Asking:
         self.assistant.flush()
         self._clock += timedelta(days=1)
 
+    def search(self, question: str) -> list[str | None]:
+        """Return what a search finds, by its name in the file; None for what is not of it."""
+        hits = self.assistant.index.search(question, FIRST[-1])
+        return [None if one.message is None else self._names.get(one.message) for one in hits]
+
     def ask(self, question: str) -> tuple[str, int, int]:
         """Return the prompt that would be sent, the tokens of its past context, and all of them."""
         key = "cli:session-all" if self._way.is_one else "cli:session-new"
@@ -186,22 +215,45 @@ def main() -> None:
     """Measure one file, and print a table."""
     options = read_options()
     scopes = json.loads(options.file.read_text(encoding="utf-8"))["scopes"][: options.scopes]
-    ways = [WINDOW] if options.window_only else [DEFAULTS, WORDS, WINDOW]
-    ways += [ASKED] * options.asked_before + [LONG, VARIED] * options.long
     sample = Sample(options.per, options.half)
-    if options.database:
-        ways = [one for way in ways for one in (way, replace(way, database=options.database))]
-    rows = [measure(way, scopes, sample) for way in ways]
-    if not options.window_only:
+    with find_database(options) as address:
+        ways = [replace(one, settings=one.settings | options.settings)
+                for one in choose_ways(options, address)]  # fmt: skip
+        rows = [measure(way, scopes, sample) for way in ways]
+    if not options.window_only and not address:
         tokens = round(statistics.mean(rows[0].context)) if rows[0].context else 0
         rows += [measure_bm25(scopes, sample, tokens), measure_bm25(scopes, sample, None)]
-    print("| | evidence | all of it | tokens of past context | of the prompt | questions |")
-    print("|---|---|---|---|---|---|")
+    print("| | R@5, R@10 | evidence | all of it | tokens of past context | prompt | questions |")
+    print("|---|---|---|---|---|---|---|")
     for row in rows:
         print(row)
     if options.unanswerable:
         others = json.loads(options.unanswerable.read_text(encoding="utf-8"))["scopes"]
         print(f"\n{measure_unanswerable(scopes, others, sample)}")
+
+
+def choose_ways(options: argparse.Namespace, address: str | None) -> list[Way]:
+    """Return what to measure; in a database, what a search is needed for, and as much in files."""
+    if address:
+        return [replace(way, database=one) for way in (DEFAULTS, WORDS) for one in (None, address)]
+    ways = [WINDOW] if options.window_only else [DEFAULTS, WORDS, WINDOW]
+    return ways + [ASKED] * options.asked_before + [LONG, VARIED] * options.long
+
+
+@contextmanager
+def find_database(options: argparse.Namespace) -> Iterator[str | None]:
+    """Give the address of the database that was asked for, started here if none was named."""
+    if options.database != OWN:
+        yield options.database
+        return
+    with TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        server = Server(Path(folder) / "pg")
+        server.start()
+        try:
+            yield server.make_database("bench")
+        finally:
+            server.remove()
 
 
 def read_options() -> argparse.Namespace:
@@ -212,7 +264,14 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--half", choices=HALVES, help="questions at even or odd places only")
     parser.add_argument("--scopes", type=int, default=None, help="dialogues")
     parser.add_argument("--asked-before", action="store_true", help=ASKED.name)
-    parser.add_argument("--database", metavar="ADDRESS", help="measure PostgreSQL besides files")
+    parser.add_argument(
+        "--database", nargs="?", const=OWN, metavar="ADDRESS",
+        help="compare files with PostgreSQL; without an address with one that is started for it",
+    )  # fmt: skip
+    parser.add_argument(
+        "--no-learning", dest="settings", action="store_const", const=NO_LEARNING, default={},
+        help="learn no facts, which takes long in large files",
+    )  # fmt: skip
     parser.add_argument("--long", action="store_true", help=LONG.name)
     parser.add_argument("--window-only", action="store_true", help="only what the window holds")
     parser.add_argument(
@@ -234,6 +293,8 @@ def measure(way: Way, scopes: Sequence[Scope], sample: Sample) -> Row:
             asking.assistant.index.embed()
             for one in questions:
                 gold = [asking.texts[name] for name in one["gold"]]
+                if not way.is_one:
+                    row.add_found(asking.search(one["text"]), one["gold"])
                 whole, context, prompt = asking.ask(one["text"])
                 row.add(whole, gold, context, prompt)
     return row
@@ -372,7 +433,9 @@ def squeeze(text: str) -> str:
 
 
 def read_date(text: str) -> datetime:
-    """Read a date in any of the notations that such files have."""
+    """Read a date in any of the notations that such files have; some have none."""
+    if not text:
+        return UNDATED
     for notation in DATES:
         try:
             return datetime.strptime(text, notation).replace(tzinfo=UTC)

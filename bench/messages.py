@@ -27,8 +27,8 @@ from bench.timing import Aim, Cost, Row, Work, compare
 from bench.vectors import Exact, RandomMeanings
 from turnleaf import ConversationStore, Index, Message
 from turnleaf.core.keys import Reader
-from turnleaf.core.search.hits import PROMPT_LIMIT
 from turnleaf.core.search.passages import Passage
+from turnleaf.core.search.ranking import PROMPT_LIMIT
 
 if TYPE_CHECKING:
     from multiprocessing.queues import SimpleQueue

@@ -1,9 +1,10 @@
 """PostgreSQL with many spaces, against bare psycopg: `python -m bench.postgres 30000:100 …`.
 
-Each argument is messages:spaces. One space is filled by Turnleaf; the others are copies of its
-rows, made by SQL, so that every space holds the same number of messages. Operations are then done
-in one space of the middle. Client and database share the machine, so the ratios to the yardstick
-count: a connection of psycopg that is used for the fewest statements which do the same.
+Each argument is messages:spaces. Turnleaf fills a part of one space; the rest of it, and all other
+spaces, are copies of its rows, made by SQL, so that every space holds the same number of messages.
+Operations are then done in one space of the middle. Client and database share the machine, so the
+ratios to the yardstick count: a connection of psycopg that is used for the fewest statements which
+do the same.
 """
 
 from __future__ import annotations
@@ -32,7 +33,12 @@ from turnleaf.core.messages import Message, NewMessage
 from turnleaf.core.search.ranking import Weights
 from turnleaf.store.contracts import Stores
 
-OPTIONS = ("listen_addresses=", "max_connections=20", "shared_buffers=256MB", "max_wal_size=4GB")
+OPTIONS = (
+    "listen_addresses=", "max_connections=20", "shared_buffers=256MB", "max_wal_size=4GB",
+    "wal_level=minimal", "max_wal_senders=0", "maintenance_work_mem=1GB",
+)  # fmt: skip
+MOST_FILLED = 3_000
+"""So many messages of a space Turnleaf stores itself."""
 PER_CONVERSATION = 50
 WINDOW = 20
 BEST = 10
@@ -41,8 +47,29 @@ TICKS = os.sysconf("SC_CLK_TCK")
 SIZES = ["1000:1", "1000:100", "30000:1", "30000:100", "30000:10000"]
 COPIED = (
     "counters", "feeds", "conversations", "messages", "indexes", "indexed_places", "passages",
-    "terms", "vectors",
+    "terms", "embedders", "vectors",
 )  # fmt: skip
+SHIFTED = {
+    "conversations": {"key": "key || '-' || copy", "leaf": "leaf + copy * {messages}"},
+    "messages": {
+        "id": "id + copy * {messages}",
+        "key": "key || '-' || copy",
+        "parent": "parent + (parent > 0)::int * copy * {messages}",
+        "change": "1",
+    },
+    "passages": {
+        "id": "id + copy * {passages}",
+        "meaning": "sha256(meaning || int8send(copy))",
+        "fingerprint": "sha256(fingerprint || int8send(copy))",
+        "before": "before + copy * {passages}",
+        "after": "after + copy * {passages}",
+        "conversation": "conversation || '-' || copy",
+        "message": "message + copy * {messages}",
+    },
+    "terms": {"passage": "passage + copy * {passages}"},
+    "vectors": {"meaning": "sha256(meaning || int8send(copy))"},
+}
+"""What differs in the copies of a row within its space."""
 HEAD = (
     "operation", "messages", "spaces", "client ms", "server ms", "×", "p50 ms", "p99 ms", "× p50",
     "trips", "×", "bytes", "×", "WAL bytes", "×",
@@ -68,6 +95,7 @@ class Place:
     def __init__(self, server: Server, messages: int, spaces: int) -> None:
         self.name = f"bench_{messages}_{spaces}"
         self.messages, self.spaces = messages, spaces
+        self.server = server
         self.address = server.make_database(self.name)
         self.folder = server.folder
         self.admin = psycopg.connect(server.address(self.name, "postgres"), autocommit=True)
@@ -87,20 +115,14 @@ class Place:
     def _fill(self) -> float:
         """Fill the first space, and copy its rows; return the seconds of CPU for a message."""
         count = self.messages // self.spaces
-        texts = [*islice(corpus.notes(Random(3)), count)]
+        times = -(-count // MOST_FILLED)
+        filled = count // times
         before = _cpu(self.folder)
-        with self._open(TEMPLATE) as stores:
-            for start in range(0, count, PER_CONVERSATION):
-                self.keys.append(f"cli:session-{start}")
-                part = texts[start : start + PER_CONVERSATION]
-                said = [NewMessage(Message(("user", "assistant")[at % 2], text, _now()))
-                        for at, text in enumerate(part)]  # fmt: skip
-                stores.conversations.add_messages(self.keys[-1], said)
-            stores.passages.sync()
-            stores.passages.embed()
+        self._talk([*islice(corpus.notes(Random(3)), filled)])
         spent = sum(_cpu(self.folder)) - sum(before)
-        if self.spaces > 1:
-            self._copy()
+        with self._without_indexes():
+            self._repeat(times - 1)
+            self._copy(self.spaces - 1)
         self.admin.execute("VACUUM ANALYZE")
         self.admin.execute("CREATE TABLE bare AS TABLE turnleaf.messages")
         self.admin.execute("ALTER TABLE bare ADD PRIMARY KEY (space, id)")
@@ -108,20 +130,79 @@ class Place:
         self.admin.execute("CREATE TABLE bare_facts (space text, n int, body text)")
         self.admin.execute("ALTER TABLE bare_facts ADD PRIMARY KEY (space, n)")
         self.admin.execute("CHECKPOINT")
-        return spent / count
+        return spent / filled
 
-    def _copy(self) -> None:
+    def _talk(self, texts: Sequence[str]) -> None:
+        with self._open(TEMPLATE) as stores:
+            for start in range(0, len(texts), PER_CONVERSATION):
+                self.keys.append(f"cli:session-{start}")
+                part = texts[start : start + PER_CONVERSATION]
+                said = [NewMessage(Message(("user", "assistant")[at % 2], text, _now()))
+                        for at, text in enumerate(part)]  # fmt: skip
+                stores.conversations.add_messages(self.keys[-1], said)
+            stores.passages.sync()
+            stores.passages.embed()
+
+    @contextmanager
+    def _without_indexes(self) -> Iterator[None]:
+        """Have the indexes of the copied tables made at the end, which is much faster."""
+        found = self.admin.execute(
+            "SELECT indrelid::regclass::text, relname::text, conname::text,"
+            " pg_get_constraintdef(pg_constraint.oid), pg_get_indexdef(indexrelid)"
+            " FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid"
+            " LEFT JOIN pg_constraint ON conindid = indexrelid"
+            " WHERE indrelid = ANY(%s::regclass[])",
+            ([f"turnleaf.{one}" for one in COPIED],),
+        ).fetchall()
+        for table, name, constraint, *_ in found:
+            drop = f"ALTER TABLE {table} DROP CONSTRAINT {name}"
+            self.admin.execute((drop if constraint else f"DROP INDEX turnleaf.{name}").encode())
+        yield
+        for table, name, constraint, definition, made in found:
+            add = f"ALTER TABLE {table} ADD CONSTRAINT {name} {definition}"
+            self.admin.execute((add if constraint else made).encode())
+
+    def _repeat(self, times: int) -> None:
+        """Copy the rows of the first space within it, under other numbers and names."""
+        ((messages, passages),) = self.admin.execute(
+            "SELECT last_id, last_passage FROM turnleaf.counters"
+            " JOIN turnleaf.indexes USING (space) WHERE space = %s AND kind = 'conversations'",
+            (TEMPLATE,),
+        ).fetchall()
+        for table, shifted in SHIFTED.items():
+            columns = self._list_columns(table)
+            values = ", ".join(shifted.get(one, one) for one in columns)
+            values = values.format(messages=messages, passages=passages)
+            self._insert(table, ("space", *columns), f"space, {values}", times)
+        self.admin.execute(
+            "UPDATE turnleaf.indexes SET passages = passages * %(n)s, terms = terms * %(n)s,"
+            " last_passage = last_passage * %(n)s WHERE space = %(space)s",
+            {"n": times + 1, "space": TEMPLATE},
+        )
+        self.admin.execute(
+            "UPDATE turnleaf.counters SET last_id = last_id * %s"
+            " WHERE space = %s AND kind = 'conversations'", (times + 1, TEMPLATE),
+        )  # fmt: skip
+
+    def _copy(self, times: int) -> None:
+        """Copy the rows of the first space to others."""
         for table in COPIED:
-            columns = ", ".join(name for (name,) in self.admin.execute(
-                "SELECT column_name::text FROM information_schema.columns WHERE table_name = %s"
-                " AND table_schema = 'turnleaf' AND column_name <> 'space'", (table,),
-            ))  # fmt: skip
-            self.admin.execute(
-                f"INSERT INTO turnleaf.{table} (space, {columns})"  # noqa: S608 - our own names
-                f" SELECT 's' || copy, {columns} FROM turnleaf.{table}, generate_series(1, %s) copy"
-                " WHERE space = %s".encode(),
-                (self.spaces - 1, TEMPLATE),
-            )
+            columns = self._list_columns(table)
+            self._insert(table, ("space", *columns), f"'s' || copy, {', '.join(columns)}", times)
+
+    def _list_columns(self, table: str) -> list[str]:
+        return [name for (name,) in self.admin.execute(
+            "SELECT column_name::text FROM information_schema.columns WHERE table_name = %s"
+            " AND table_schema = 'turnleaf' AND column_name <> 'space'", (table,),
+        )]  # fmt: skip
+
+    def _insert(self, table: str, columns: Sequence[str], values: str, times: int) -> None:
+        self.admin.execute(
+            f"INSERT INTO turnleaf.{table} ({', '.join(columns)}) SELECT {values}"  # noqa: S608
+            f" FROM turnleaf.{table}, generate_series(1::bigint, %s) copy"
+            " WHERE space = %s".encode(),
+            (times, TEMPLATE),
+        )
 
     def weigh(self) -> dict[str, tuple[int, int]]:
         """Return the bytes of each table and of its indexes."""
@@ -132,14 +213,17 @@ class Place:
         return {name: (table, index) for name, table, index in self.admin.execute(query)}
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections, and make room on the disk."""
         self.stores.close()
         self.admin.close()
+        with psycopg.connect(self.server.address("postgres", "postgres"), autocommit=True) as admin:
+            admin.execute(f"DROP DATABASE {self.name} WITH (FORCE)".encode())
 
 
 BARE_INSERT = (
-    "INSERT INTO bare SELECT space, id + %s, key, parent, is_shown, is_resumed, is_hidden, role, "
-    "now(), %s, status, trust, source, shaped_by, change FROM bare WHERE space = %s AND id = 1"
+    "INSERT INTO bare (space, id, key, parent, role, said_at, body, status, trust, change) "
+    "SELECT space, id + %s, key, parent, role, now(), %s, status, trust, change FROM bare "
+    "WHERE space = %s AND id = 1"
 )
 BARE_WINDOW = "SELECT * FROM bare WHERE space = %s AND key = %s ORDER BY id DESC LIMIT %s"
 BARE_SEARCH = """

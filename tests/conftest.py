@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import os
 import signal
 import time
@@ -11,7 +13,7 @@ from datetime import UTC, datetime
 import pytest
 from tzlocal import reload_localzone
 
-from tests import postgres
+from tests import postgres, scratch
 from tests.effort import load_profile
 
 
@@ -24,8 +26,21 @@ def pytest_configure(config: pytest.Config) -> None:
     # No key of whoever runs the tests is found, nor sent anywhere.
     os.environ["XDG_CONFIG_HOME"] = "/nonexistent"
     if not hasattr(config, "workerinput"):
+        scratch.make_folder(config)
         postgres.choose_folder()
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    """Have the garbage collector leave the tests themselves alone: they stay to the end."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Keep the files of this run if a test failed, until the next run."""
+    if exitstatus == pytest.ExitCode.OK and not hasattr(session.config, "workerinput"):
+        atexit.register(scratch.remove_folder)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -20,7 +20,7 @@ from pathlib import Path
 import psycopg
 from psycopg import sql
 
-from turnleaf.store.postgres.migrating import SERVING_ROLE, migrate
+from turnleaf.store.postgres.schema import SERVING_ROLE, migrate
 
 FOLDER = "TURNLEAF_TEST_POSTGRES"
 """The variable that tells the workers of a run where its server is."""
@@ -138,9 +138,7 @@ def find_programs() -> Path:
 
 def choose_folder() -> None:
     """Choose, before there are workers, where the server of this run will be."""
-    memory = Path("/dev/shm")  # noqa: S108 - a folder of its own is made there
-    parent = memory if memory.is_dir() else Path(tempfile.gettempdir())
-    _places[:] = [parent / f"turnleaf-pg-{os.getpid()}"]
+    _places[:] = [Path(tempfile.gettempdir()) / f"turnleaf-pg-{os.getpid()}"]
     os.environ[FOLDER] = str(_places[0])
 
 

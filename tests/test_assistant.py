@@ -23,11 +23,11 @@ from turnleaf.core.dialogue import Text, Usage
 from turnleaf.core.learning.queue import Decision, Queued
 from turnleaf.core.prompt.composer import Document
 from turnleaf.errors import InvalidInput, ModelError, SettingsError, StorageError
+from turnleaf.learning import MessageReader
 from turnleaf.llm.recall import RecallModel
-from turnleaf.rule_learning import MessageReader
 from turnleaf.settings import CONFIG_NAME
 from turnleaf.store.files.config import ConfigFile
-from turnleaf.store.timing import local_zone
+from turnleaf.store.schedules import local_zone
 from turnleaf.turn import Composed, Done
 
 KEY = "cli:session-1"

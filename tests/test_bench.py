@@ -12,6 +12,7 @@ from bench import postgres
 from bench.__main__ import SUBJECTS
 from bench.postgres import run as run_on_postgres
 from tests.effort import LONG
+from tests.postgres import empty_database
 
 ROOT = Path(__file__).parents[1]
 
@@ -146,15 +147,7 @@ def test_evidence_in_the_prompt_is_measured_in_every_way(tmp_path: Path) -> None
         "--unanswerable",
         str(file),
     )
-    told = subprocess.run(
-        [sys.executable, "-m", "bench.evidence", str(file), *options, "--unanswerable", str(file)],
-        cwd=ROOT,
-        env=os.environ | {"HOME": str(tmp_path), "EMBEDDINGS": "off"},
-        capture_output=True,
-        encoding="utf-8",
-        timeout=300,
-        check=True,
-    ).stdout
+    told = run_evidence(tmp_path, str(file), *options)
     rows = [line.split(" | ")[0].removeprefix("| ") for line in told.splitlines()[2:]]
     assert rows[:6] == [
         "defaults, asked the next day",
@@ -165,8 +158,32 @@ def test_evidence_in_the_prompt_is_measured_in_every_way(tmp_path: Path) -> None
         "messages of 3,000 characters, no paragraph twice",
     ]
     assert [row.startswith("BM25 alone, ") for row in rows[6:8]] == [True, True]
-    assert "| defaults, asked the next day | 100.0 % |" in told
+    assert "| defaults, asked the next day | 100.0, 100.0 % | 100.0 % |" in told
     assert "Unanswerable: " in told
+
+
+def test_evidence_and_search_are_measured_in_a_database_beside_files(tmp_path: Path) -> None:
+    file = tmp_path / "made-up.json"
+    file.write_text(json.dumps({"scopes": [dialogue("Ann Bob", "lamp")]}), encoding="utf-8")
+    told = run_evidence(tmp_path, str(file), "--database", empty_database(), "--no-learning")
+    _, _, *rows = [line.strip("| ").split(" | ") for line in told.splitlines()]
+    assert len(rows) == 4
+    for files, database in zip(rows[::2], rows[1::2], strict=True):
+        assert database[0] == f"{files[0]}, PostgreSQL"
+        assert database[1:] == files[1:]
+        assert files[1] == "100.0, 100.0 %"
+
+
+def run_evidence(home: Path, *options: str) -> str:
+    return subprocess.run(
+        [sys.executable, "-m", "bench.evidence", *options],
+        cwd=ROOT,
+        env=os.environ | {"HOME": str(home), "EMBEDDINGS": "off"},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=300,
+        check=True,
+    ).stdout
 
 
 def bench(*options: str) -> subprocess.CompletedProcess[str]:

@@ -23,7 +23,7 @@ from turnleaf.assistant import Assistant
 from turnleaf.faces.cli.serve import serve
 from turnleaf.settings import DataFolder
 from turnleaf.store.contracts import Stores
-from turnleaf.store.postgres.migrating import migrate
+from turnleaf.store.postgres.schema import migrate
 
 ROOT = Path(__file__).parents[1]
 SERVICES: dict[str, dict[str, Any]] = yaml.safe_load((ROOT / "compose.yaml").read_text("utf-8"))[

@@ -14,7 +14,7 @@ from turnleaf import Assistant, ConversationStore, DailyLog, Index, MemoryStore,
 from turnleaf.context_search import MOST_SURROUNDED, find_context
 from turnleaf.core.keys import Reader
 from turnleaf.core.messages import NewMessage
-from turnleaf.core.search.hits import Hit
+from turnleaf.core.search.ranking import Hit
 from turnleaf.llm.recall import RecallModel
 
 MONDAY = date(2026, 11, 16)

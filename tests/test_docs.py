@@ -20,6 +20,7 @@ import pytest
 import turnleaf
 from tests.effort import LONG
 from tests.faces import forking
+from tests.tables import each
 from turnleaf.core.model_providers import PROVIDERS
 from turnleaf.faces.cli.program import program
 from turnleaf.settings import KEYS, SETTINGS, Setting
@@ -97,7 +98,7 @@ def default_in_words(setting: Setting) -> str:
     return f"`{setting.default}`"
 
 
-@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.field)
+@each("setting", SETTINGS)
 def test_a_setting_is_documented_with_its_variable_its_key_and_its_default(
     setting: Setting,
 ) -> None:
@@ -164,7 +165,7 @@ def options(command: click.Command) -> Iterator[str]:
             yield from parameter.secondary_opts
 
 
-@pytest.mark.parametrize("name", sorted(commands()))
+@each("name", sorted(commands()))
 def test_a_command_is_documented_with_every_option(name: str) -> None:
     text = sections(DOCS / "reference/cli.md", name)
     assert f"turnleaf {name}" in text
@@ -186,7 +187,7 @@ def shown_commands(page: Path) -> Iterator[list[str]]:
             yield words[1:]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@each("page", PAGES)
 def test_a_page_shows_only_commands_that_exist(page: Path) -> None:
     names = {*commands(), "COMMAND", "…", "..."}
     first = [
@@ -214,7 +215,7 @@ def is_broken(page: Path, link: str) -> bool:
     return not target.exists() or bool(anchor and anchor not in anchors(target))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@each("page", PAGES)
 def test_no_link_of_a_page_is_broken(page: Path) -> None:
     assert [link for link in links(page) if is_broken(page, link)] == []
 

@@ -14,7 +14,7 @@ import pytest
 from turnleaf import Assistant, Message
 from turnleaf.core.messages import NewMessage, TreeNode
 from turnleaf.errors import ModelError
-from turnleaf.import_learning import ImportLearning
+from turnleaf.importing import ImportLearning
 
 NOW = datetime(2026, 11, 17, 12, tzinfo=UTC)
 SAID = datetime(2025, 3, 1, 8, tzinfo=UTC)

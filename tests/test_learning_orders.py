@@ -21,7 +21,6 @@ from turnleaf.core.messages import Message
 from turnleaf.store.files.learning_queue import LearningStore
 
 START = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)
-MEMORY = Path("/dev/shm")  # noqa: S108
 INTERVAL_SECONDS, MIN_MESSAGES = 60, 4
 
 keys = st.sampled_from(["cli:session-1", "slack:1.2", "schedule:每日"])
@@ -63,7 +62,7 @@ class Known:
 class Orders(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
-        self.ground = Path(tempfile.mkdtemp(dir=MEMORY if MEMORY.is_dir() else None))
+        self.ground = Path(tempfile.mkdtemp())
         self.numbers = count()
         self.now = START
         self.folder = self.ground / "0"

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone
+from functools import partial
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from turnleaf import Assistant
+from turnleaf.core.learning.queue import Queued
 from turnleaf.core.learning.requests import Request
 from turnleaf.core.messages import Message
+from turnleaf.learning import Extraction, MessageReader
 from turnleaf.memory_commands import MAX_REQUESTS, carry_out_commands, find_requests
 
 NOW = datetime(2026, 11, 16, 23, 30, tzinfo=timezone(timedelta(hours=8)))
@@ -98,3 +104,94 @@ def test_a_recorded_request_counts_from_its_own_day_in_the_users_time_zone(
     (exam,) = assistant.memory.view().ended
     assert exam.content == "I have an exam on 2026-11-11"
     assert assistant.memory.get_all() == []
+
+
+@dataclass
+class Steps:
+    """Counts the calls of stores, and does something else before one of them."""
+
+    at: int
+    meanwhile: Callable[[], object]
+    calls: Iterator[int] = field(default_factory=count)
+
+    def watch(self, store: object) -> Any:  # noqa: ANN401 - stands in for any store
+        return _Watched(store, self)
+
+    def take(self) -> None:
+        if next(self.calls) == self.at:
+            self.meanwhile()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there were fewer calls than that."""
+        return next(self.calls) <= self.at
+
+
+@dataclass
+class _Watched:
+    store: object
+    steps: Steps
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the store has
+        member = getattr(self.store, name)
+
+        def call(*args: object, **more: object) -> object:
+            self.steps.take()
+            return member(*args, **more)
+
+        return call if callable(member) else member
+
+
+@dataclass
+class WatchedStores:
+    facts: Any
+    learning: Any
+    stores: Any
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the stores have
+        return getattr(self.stores, name)
+
+
+class TestForgettingWhileItIsLearned:
+    """One goes on at each step of the other, from its beginning to its end."""
+
+    KEY = "cli:a"
+
+    def forget(self, facts: Any, learning: Any) -> None:  # noqa: ANN401 - watched or not
+        now = NOW + timedelta(seconds=1)
+        text = "Forget that my dog is called Rex"
+        carry_out_commands(text, facts, learning, key=self.KEY, now=now)
+
+    def learn(self, stores: Any) -> None:  # noqa: ANN401 - watched or not
+        Extraction(stores, lambda: NOW).read(self.KEY)
+
+    def meet(self, stores: Any, step: int, *, is_forgetting_first: bool) -> Steps:  # noqa: ANN401
+        """Do both, the one at a step of the other."""
+        if is_forgetting_first:
+            steps = Steps(step, partial(self.learn, stores))
+            self.forget(steps.watch(stores.facts), steps.watch(stores.learning))
+        else:
+            steps = Steps(step, partial(self.forget, stores.facts, stores.learning))
+            watched = steps.watch(stores.facts), steps.watch(stores.learning)
+            self.learn(WatchedStores(*watched, stores))
+        return steps
+
+    @pytest.mark.parametrize("is_decided", [False, True])
+    @pytest.mark.parametrize("is_forgetting_first", [False, True])
+    def test_a_fact_that_is_forgotten_at_any_step_of_learning_it_is_gone(
+        self, tmp_path: Path, *, is_decided: bool, is_forgetting_first: bool
+    ) -> None:
+        for step in count():
+            with Assistant(tmp_path / str(step), now=lambda: NOW) as assistant:
+                stores = assistant.stores
+                said = Queued(Message("user", "My dog is called Rex", NOW), "user")
+                stores.learning.enqueue(self.KEY, [said])
+                if is_decided:
+                    MessageReader(stores.facts, stores.learning, lambda: NOW).read(self.KEY)
+                steps = self.meet(stores, step, is_forgetting_first=is_forgetting_first)
+                if steps.is_over:
+                    break
+                self.learn(stores)
+                assert stores.facts.get_all() == [], f"step {step}"
+                assert stores.learning.outbox() == []
+        assert step > 5

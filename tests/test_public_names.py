@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import turnleaf
+from tests.tables import each
 
 PUBLIC = {
     "Assistant",
@@ -59,7 +60,7 @@ def test_the_public_names_are_those_that_were_promised() -> None:
     assert set(turnleaf.__all__) >= PUBLIC
 
 
-@pytest.mark.parametrize("name", sorted({*turnleaf.__all__, *PUBLIC}))
+@each("name", sorted({*turnleaf.__all__, *PUBLIC}))
 def test_a_public_name_can_be_imported(name: str) -> None:
     assert getattr(turnleaf, name) is not None
 

@@ -10,6 +10,7 @@ import pytest
 
 from turnleaf import Assistant, Document, Message
 from turnleaf.core.dialogue import Prompt
+from turnleaf.core.recall.judging import judge_by_words
 from turnleaf.llm.recall import RecallModel
 from turnleaf.quoting import quote_documents, quote_statements
 
@@ -141,7 +142,12 @@ def test_what_is_liked_and_what_is_disliked_are_told_apart(
         "I like oolong tea", "I hate fireworks", "I don't like liquorice", "我不喜歡苦瓜",
         "My wife hates karaoke",
     )  # fmt: skip
-    told = [one.text for one in quote_statements(question, [Message("user", one) for one in said])]
+    told = [
+        one.text
+        for one in quote_statements(
+            question, [Message("user", one) for one in said], judge_by_words
+        )
+    ]
     assert quoted in " ".join(told)
     assert not [word for word in missing if word in " ".join(told)]
 
@@ -155,7 +161,7 @@ def test_what_is_liked_and_what_is_disliked_are_told_apart(
 )
 def test_a_day_that_was_said_relatively_is_told(said: str, question: str, meant: str) -> None:
     message = Message("user", said, datetime(2026, 11, 18, 12).astimezone())
-    found = quote_statements(question, [message])
+    found = quote_statements(question, [message], judge_by_words)
     prompt = Prompt("", (Message("user", question),), question, question, found=found)
     (text,) = (one.text for one in RecallModel().stream(prompt))
     assert meant in text
@@ -215,7 +221,7 @@ def test_what_was_said_in_a_conversation_that_is_not_stored_is_quoted(
     statement: str, question: str
 ) -> None:
     history = (Message("user", statement), Message("assistant", "OK"))
-    assert [hit.text for hit in quote_statements(question, history)] == [statement]
+    assert [hit.text for hit in quote_statements(question, history, judge_by_words)] == [statement]
 
 
 def test_neither_requests_nor_what_was_taken_back_or_asked_are_quoted() -> None:
@@ -226,7 +232,7 @@ def test_neither_requests_nor_what_was_taken_back_or_asked_are_quoted() -> None:
         Message("user", "what is my dog called"),
     ]
     for question in ("what is my dog called?", "what is my cat called?", "Do you remember me?"):
-        assert quote_statements(question, history) == ()
+        assert quote_statements(question, history, judge_by_words) == ()
 
 
 @pytest.mark.parametrize(
@@ -240,4 +246,4 @@ def test_what_was_replaced_later_in_the_conversation_is_not_quoted(
     first: str, then: str, question: str
 ) -> None:
     history = [Message("user", first), Message("user", then)]
-    assert first not in [hit.text for hit in quote_statements(question, history)]
+    assert first not in [hit.text for hit in quote_statements(question, history, judge_by_words)]

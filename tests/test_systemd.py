@@ -16,7 +16,7 @@ import pytest
 from tests.standins.hardened import directives
 from turnleaf.settings import data_folder
 
-SECONDS = 60
+SECONDS = 300
 LAMP = "客廳的燈叫做小明"
 UNITS = Path(__file__).parents[1] / "systemd"
 SERVER = UNITS / "turnleaf.service"

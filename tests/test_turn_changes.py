@@ -12,7 +12,7 @@ from tests.standins.scripted import ScriptedModel
 from turnleaf import Assistant, Message
 from turnleaf.core.keys import only
 from turnleaf.core.prompt.composer import Document
-from turnleaf.core.search.message_outcomes import note_newer
+from turnleaf.core.search.message_filters import note_newer
 from turnleaf.llm.recall import RecallModel
 from turnleaf.settings import CONFIG_NAME
 from turnleaf.store.files.config import ConfigFile

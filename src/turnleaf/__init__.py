@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     )
     from turnleaf.core.prompt.composer import Document, Explanation, PromptComposer
     from turnleaf.core.records import Record
-    from turnleaf.core.search.hits import Hit
+    from turnleaf.core.search.ranking import Hit
     from turnleaf.errors import (
         Conflict,
         CorruptFile,
@@ -111,7 +111,7 @@ _HOMES = {
     "EmbeddingError": "errors",
     "Explanation": "core.prompt.composer",
     "FactForm": "core.prompt.builders",
-    "Hit": "core.search.hits",
+    "Hit": "core.search.ranking",
     "Index": "store.files.index.index",
     "InvalidInput": "errors",
     "Memory": "core.memories",

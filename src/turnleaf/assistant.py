@@ -20,11 +20,11 @@ from turnleaf.core.keys import checked_key
 from turnleaf.core.learning.queue import Queued
 from turnleaf.core.memories import checked_text
 from turnleaf.core.messages import NewMessage
-from turnleaf.core.times import to_millisecond
+from turnleaf.core.serialization import to_millisecond
 from turnleaf.core.tokens import prompt_budget
 from turnleaf.errors import InvalidInput, SettingsError, TurnleafError
+from turnleaf.llm.embeddings import load_embedder, use_settings
 from turnleaf.llm.models import find_model
-from turnleaf.search import load_embedder, use_settings
 from turnleaf.space_limits import MeteredModel, SpaceMeter
 from turnleaf.store.ambient import local_now
 from turnleaf.store.contracts import Stores
@@ -33,8 +33,7 @@ from turnleaf.store.conversation_models import (
     keep_chosen_model,
     read_chosen_model,
 )
-from turnleaf.store.erasure import erase_conversation
-from turnleaf.turn_changes import withdraw_replaced
+from turnleaf.store.erasure import erase_conversation, withdraw_replaced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
@@ -99,6 +98,7 @@ class Assistant:
         self._now = now
         self._given_model = model
         self._searches_by: Settings | None = None
+        # A setting that cannot be used is an error now, and not in the middle of the first turn.
         _ = self.settings
         self._private: dict[str, list[Message]] = {}
         self._under_way: dict[str, list[Turn]] = {}
@@ -164,6 +164,7 @@ class Assistant:
         """The settings, read again when somebody has changed them."""
         settings = self.stores.settings
         if settings is not self._searches_by:
+            # A changed setting may name another embedder, and vectors of two cannot be compared.
             use_settings(self.index, settings)
             self._searches_by = settings
         return settings
@@ -228,6 +229,7 @@ class Assistant:
 
         One of white space alone is answered, but not by the model, and not kept.
         """
+        # Providers refuse a history with a blank message in it.
         if text.isspace():
             return turns.Reply(NOTHING_SAID)
         answer = self.stream(
@@ -281,6 +283,7 @@ class Assistant:
             trust, source, keep_secrets,
         )  # fmt: skip
         turn = self._make_turn(key, request, is_private=private, model=model)
+        # Here and not in the generator: a caller hears of a limit before it asks for an event.
         self._check_limits(self._find_model(self.settings, key, model), is_private=private)
         if private:
             answer = turn.answer_in_private(self._take_private_history(key))
@@ -301,6 +304,8 @@ class Assistant:
         try:
             with closing(turn.answer()) as events:
                 for event in events:
+                    # Whoever waits for the end of an answer stops reading at it, so this cannot
+                    # come after.
                     if isinstance(event, turns.Done):
                         self._follow_up(key, event.reply)
                     yield event
@@ -322,6 +327,7 @@ class Assistant:
         with self._guard:
             history = self._private.pop(key, [])
             self._private[key] = history
+            # A program that forgets to end private conversations must not fill the memory.
             for oldest in list(self._private)[:-MOST_PRIVATE]:
                 del self._private[oldest]
         return history
@@ -334,6 +340,7 @@ class Assistant:
         with self._guard:
             was_private = self._private.pop(key, None) is not None
             under_way = list(self._under_way.get(key, ()))
+        # First of all, or a turn that is under way would store its answer after the erasure.
         for turn in under_way:
             turn.discard()
         was_kept = erase_conversation(self.stores, key)
@@ -424,6 +431,7 @@ class Assistant:
         self.meter.check_room()
         now = to_millisecond(self.now())
         stamped = [one if one.timestamp else replace(one, timestamp=now) for one in messages]
+        # Queued before it is stored: nothing can then be trimmed from a conversation unlearned.
         self._enqueue(key, [queued for one in stamped for queued in self._act_on(key, one, trust)])
         stored = [_describe(one, trust) for one in stamped]
         self.conversations.add_messages(key, stored, audience=audience)
@@ -434,10 +442,12 @@ class Assistant:
         """Act on a request in a message of the user; return what is to be learned from it."""
         if message.role != "user":
             return [Queued(message, _trust(message), _source(message))]
+        # Somebody else's words must change no memory, so their requests are only learned from.
         if trust != "user":
             return [Queued(message, trust)]
         here = self.now()
         now = message.timestamp.astimezone(here.tzinfo) if message.timestamp else here
+        # Nobody can be asked here whether to keep a secret as it is, so it is masked.
         done = commands.carry_out_commands(
             message.text, self.memory, self.learning, key=key, now=now, secrets="mask"
         )
@@ -452,6 +462,7 @@ class Assistant:
         before = {one.id: one for one in self.conversations.messages(key)}
         self.conversations.show_version(key, message_id)
         after = {one.id: one for one in self.conversations.messages(key)}
+        # Facts of a version that is no longer shown are no longer what the user says.
         withdraw_replaced(
             self.stores, key, [one.message for one in before.values() if one.id not in after]
         )

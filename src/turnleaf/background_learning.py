@@ -119,6 +119,7 @@ class JobThread:
         self._jobs.task_done()
 
     def _do(self, job: Job) -> None:
+        # Before the work and not after it: what is queued meanwhile may come too late for this one.
         with self._guard:
             self._waiting.discard(job)
         try:
@@ -245,6 +246,7 @@ class BackgroundLearning:
         try:
             if flush:
                 self.flush()
+        # The thread must end and the rest be handed over even if the flush was interrupted.
         finally:
             self.thread.close()
             self._hand_over_rest()
@@ -264,6 +266,7 @@ class BackgroundLearning:
     def _hand_over_rest(self) -> None:
         left, self._left = self._left, []
         flushed = [job.key for job in left if job.is_flush]
+        # A flush that nobody does has to be tried at the next trigger.
         if self.hand_over and left and not self.hand_over(flushed):
             for key in flushed:
                 self._stores.learning.flushed(key, succeeded=False)
@@ -276,6 +279,7 @@ class BackgroundLearning:
         try:
             outcome = self._extraction.read(job.key) if job.is_reading else self._extract(job.key)
         finally:
+            # However it ended: a cycle that stays under way would keep others from flushing.
             if job.is_flush and job.key != EVERYTHING:
                 is_done = outcome and not outcome.is_held and outcome.failure is None
                 self._stores.learning.flushed(job.key, succeeded=bool(is_done))
@@ -314,6 +318,7 @@ class BackgroundLearning:
         """Return a model that counts for the space; None, as without one, over its limits."""
         try:
             self._meter.check_calls()
+        # Over its limits a space still learns by rules, which cost nothing.
         except LimitReached:
             return None
         return self._meter.meter(model) if model else None
@@ -322,6 +327,7 @@ class BackgroundLearning:
         """Make vectors for a moment, and go on afterwards unless the program is about to end."""
         passages = self._stores.passages
         try:
+            # A command that hands learning over does not wait for vectors either.
             made = passages.embed(seconds=0 if self.hand_over else EMBED_SECONDS)
         except EmbeddingError as error:
             log.info("no vectors were made: %s", error)
@@ -334,6 +340,7 @@ class BackgroundLearning:
         waiting = set(self._stores.learning.backlog()) - {key}
         quiet_since = self._now() - timedelta(hours=QUIET_HOURS)
         known = {one: self._stores.conversations.summary(one) for one in waiting}
+        # One that is gone will not go on either.
         return sorted(
             one for one, found in known.items() if not found or found.updated_at <= quiet_since
         )

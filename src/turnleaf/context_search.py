@@ -19,8 +19,8 @@ from turnleaf.core.prompt.context import (
     show,
 )
 from turnleaf.core.search.date_ranges import find_date_range
-from turnleaf.core.search.hits import PROMPT_LIMIT
-from turnleaf.core.search.small_talk import is_question, is_small_talk
+from turnleaf.core.search.message_filters import is_question, is_small_talk
+from turnleaf.core.search.ranking import PROMPT_LIMIT
 from turnleaf.core.search.terms import parse_query, simplify
 from turnleaf.core.tokens import estimate
 from turnleaf.settings import Settings
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from turnleaf.core.messages import Message
     from turnleaf.core.search.date_ranges import DateRange
-    from turnleaf.core.search.hits import Hit
+    from turnleaf.core.search.ranking import Hit
     from turnleaf.store.contracts import Passages
 
     Count = Callable[[str], int]
@@ -68,6 +68,7 @@ class _ContextSearch:
         span = find_date_range(text, self.today)
         if span is not None:
             return self._find_within(span)
+        # By its meaning a greeting is near to everything, and nothing answers it.
         return [] if is_small_talk(text) else self._fill(text)
 
     def _find_within(self, span: DateRange) -> list[Hit]:
@@ -75,6 +76,7 @@ class _ContextSearch:
         if not parse_query(thing).terms:
             told = (*self._find_notes(span), *self._find_messages(span))
             return fill(told, ContextRoom(self.tokens, self.count))
+        # Where nothing fits on those days, what was said on others may still answer.
         return self._fill(thing, span) or self._fill(thing)
 
     def _find_notes(self, span: DateRange) -> list[Hit]:
@@ -95,6 +97,8 @@ class _ContextSearch:
         """Fill the room with hits, and with what was said around the best where they leave some."""
         evidence = find_evidence(question, self._search(question, span), self.known)
         sure = confidence(question, evidence, is_dated=span is not None)
+        # Decided once for the whole question: a passage that fits weakly beside one that fits well
+        # is often the second half of an answer, and alone it is noise.
         room = ContextRoom(int(self.tokens * sure), self.count)
         shown = show(question, put_clusters_first(evidence))
         best = [*islice(shown, MOST_SURROUNDED)]
@@ -126,6 +130,7 @@ class _ContextSearch:
                 continue
             after = [one for one in self.index.around(hit, 0, 1) if one.message != hit.message]
             answers = choose(question, after, self.known)
+            # A question whose answer says nothing would only tell that it was asked.
             if answers or not after:
                 yield hit
                 yield from answers
@@ -159,6 +164,7 @@ def find_context(
     Where hits leave room, what was said around the best of them follows. What stands in the
     `history` is in the prompt already.
     """
+    # What is in the prompt already would take the room of something else.
     known = frozenset(message.text for message in history)
     search = _ContextSearch(index, today, reader, known, budget_tokens, count)
     lines: tuple[str, ...] = (text,)

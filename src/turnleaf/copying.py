@@ -88,12 +88,14 @@ class SpaceCopy:
         for _ in range(1 if dry_run else MOST_LOOKS):
             found = self._look(total, dry_run=dry_run)
             _add_up(report, found)
+            # No difference on both sides is also the proof that the copy is complete.
             if not dry_run and not any(one.written or one.removed for one in found):
                 # What there is nothing of leaves no trace.
                 if is_known or report.written:
                     self._mark(DONE, found)
                 return report
             if not dry_run:
+                # Numbers that the source has given out must not be given again by the copy.
                 self._to.finish(self._from.read_numbers())
         report.is_stale = not dry_run
         return report
@@ -138,6 +140,7 @@ class SpaceCopy:
         if mark["from"] != self._name_source():
             message = f"{place} is the copy of another memory; choose an empty place"
             raise Conflict(message)
+        # Whoever has used the copy since would lose that by a second one.
         if mark["state"] == DONE and mark["digests"] != self._read_digests():
             message = (
                 f"{place} was used since it was copied, and copying again would undo that; "
@@ -161,6 +164,7 @@ class SpaceCopy:
 
     def _name_source(self) -> str:
         """Return the name that only this space of this place has."""
+        # A path may be moved or mounted elsewhere; the identity of the database stays.
         return self._source.conversations.changes_since(None, 1).database
 
     def _read_mark(self) -> dict[str, object] | None:
@@ -220,6 +224,7 @@ def _compare(
     theirs = _iterate(other)
     there = next(theirs, None)
     for part in _iterate(one):
+        # Both sides are in the order of their names, so one pass finds what is missing on either.
         while there is not None and there.name < part.name:
             gone.append(there.name)
             there = next(theirs, None)

@@ -7,10 +7,10 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from turnleaf import __version__, search
+from turnleaf import __version__
 from turnleaf.core.examination import Diagnosis
 from turnleaf.core.languages import pluralize
-from turnleaf.core.times import to_iso
+from turnleaf.core.serialization import to_iso
 from turnleaf.errors import SettingsError, StorageError
 from turnleaf.llm import discovery, embeddings, models
 from turnleaf.settings import SETTINGS, Settings
@@ -71,6 +71,8 @@ def _find_settings(stores: Stores) -> tuple[Settings, list[dict[str, Any]], list
     try:
         settings = stores.config.load()
     except (SettingsError, StorageError) as error:
+        # A folder whose settings cannot be used has to be examined as well, so the defaults stand
+        # in.
         return Settings(), [], [Diagnosis("error", str(error))]
     limits = [
         {
@@ -86,8 +88,8 @@ def _find_settings(stores: Stores) -> tuple[Settings, list[dict[str, Any]], list
 
 def _describe_search(settings: Settings) -> tuple[str, list[Diagnosis]]:
     try:
-        described = search.describe(settings)
-        fault = search.find_fault(settings)
+        described = embeddings.describe_search(settings)
+        fault = embeddings.find_search_fault(settings)
     except SettingsError as error:
         return "not possible", [Diagnosis("error", str(error))]
     message = f"the search goes by words alone: {fault}"

@@ -11,8 +11,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from turnleaf.core.search.hits import MAX_LIMIT
 from turnleaf.core.search.passages import Passage
+from turnleaf.core.search.ranking import MAX_LIMIT
 from turnleaf.errors import InvalidInput
 from turnleaf.store.files import atomic
 from turnleaf.store.files.index.index import Index

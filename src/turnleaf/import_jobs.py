@@ -19,8 +19,14 @@ from turnleaf.errors import (
     StorageError,
     TurnleafError,
 )
-from turnleaf.import_learning import ImportLearning, LearningPlan, LearningResult
-from turnleaf.importing import Importer, ImportReport, is_list_of_facts
+from turnleaf.importing import (
+    Importer,
+    ImportLearning,
+    ImportReport,
+    LearningPlan,
+    LearningResult,
+    is_list_of_facts,
+)
 from turnleaf.store.ambient import random_id
 from turnleaf.store.exports import open_upload
 from turnleaf.store.files import atomic
@@ -129,6 +135,7 @@ class ImportJobs:
                 raise Conflict(message)
             self._forget_file()
             atomic.make_folder(folder)
+            # Without a name, so that nothing of it is left after a kill and no back-up reads it.
             file = TemporaryFile(dir=folder)  # noqa: SIM115 - open until the import is over
             self._job = ImportJob(random_id(), name, dry_run, file)
             return self._job
@@ -138,6 +145,7 @@ class ImportJobs:
         if job.is_stopping:
             message = "the import was stopped"
             raise Conflict(message)
+        # Asking the system for each of many small pieces would slow an upload down.
         if (job.size + len(part)) // LOOK_BYTES > job.size // LOOK_BYTES:
             self._check_disk(len(part))
         try:
@@ -215,6 +223,7 @@ class ImportJobs:
         with self._guard:
             job.state = state
             if job.dry_run and state == "done":
+                # Kept after a dry run, so that the same file need not be sent twice.
                 self._start_timer()
             else:
                 job.file.close()
@@ -224,6 +233,8 @@ class ImportJobs:
         importer = Importer(self._stores, self._now, dry_run=job.dry_run, report=job.report)
 
         def note(done: int, total: int) -> None:
+            # Raised from here, between two conversations, so that each is imported whole or not at
+            # all.
             if job.is_stopping:
                 raise ImportStopped
             if not job.dry_run:

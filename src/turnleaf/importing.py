@@ -2,6 +2,10 @@
 
 An import may be stopped at any moment and run again: a conversation is added whole or not at all,
 and what is there already is not added twice.
+
+A model may read imported conversations for facts, after it was said what that takes. What it finds
+waits to be reviewed. A conversation that was read is not read again, so that whoever stops goes on
+later where it was.
 """
 
 from __future__ import annotations
@@ -12,32 +16,48 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from turnleaf.core import jsonfacts, markdown
+from turnleaf.core import import_formats, jsonfacts, markdown
 from turnleaf.core.changes import Source
-from turnleaf.core.imports import recognition
-from turnleaf.core.imports.recognition import (
+from turnleaf.core.import_formats import (
+    FoundConversation,
+    FoundMemory,
+    Skipped,
     choose_json_reader,
     choose_lines_reader,
     is_list_of_memories,
 )
-from turnleaf.core.imports.values import FoundConversation, FoundMemory, Skipped
+from turnleaf.core.learning.extraction import (
+    KNOWN_TOKENS,
+    TranscriptMessage,
+    Window,
+    answer_schema,
+    requests,
+)
 from turnleaf.core.learning.findings import choose_candidates, find_stated
+from turnleaf.core.learning.proposals import read_answer
+from turnleaf.core.learning.reconciling import find_same
 from turnleaf.core.memories import Memory, content_id
 from turnleaf.core.messages import Message, NewMessage, TreeNode
 from turnleaf.core.room import Room
+from turnleaf.core.secrets import mask_fact, mask_secrets
+from turnleaf.core.tokens import estimate
 from turnleaf.errors import CorruptFile, InvalidInput, MemoryFull, NotFound
+from turnleaf.learning import CONTEXT_TRUSTS
 from turnleaf.store.files import atomic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import datetime
 
-    from turnleaf.core.imports.recognition import Reader
-    from turnleaf.core.imports.values import Found, FoundMessage
+    from turnleaf.core.dialogue import Model
+    from turnleaf.core.import_formats import Found, FoundMessage, Reader
+    from turnleaf.core.learning.extraction import ExtractionRequest, Proposal
     from turnleaf.core.learning.findings import ProposedFact, Stated
+    from turnleaf.core.messages import ConversationSummary
     from turnleaf.core.pages import Format
     from turnleaf.store.contracts import Stores
     from turnleaf.store.exports import Export, ExportFile
+
 
 FIRST_LINES = 50
 """So many lines of a transcript are looked at to tell whose it is."""
@@ -149,6 +169,7 @@ class Importer:
         return self.report
 
     def _check_store(self) -> None:
+        # What a store trims would be lost right after it was imported.
         if not self.stores.conversations.keeps_everything:
             message = (
                 f"{self.stores.conversations.location} keeps only the newest messages, so nothing "
@@ -162,6 +183,7 @@ class Importer:
             for found in self._read_file(file, is_alone=is_alone):
                 self._take(found, file.modified)
                 yield
+        # One damaged file must not cost the others.
         except CorruptFile as error:
             self.report.problems.append(str(error))
 
@@ -169,8 +191,8 @@ class Importer:
         if file.suffix in NOTES:
             text = file.read(MAX_NOTE_BYTES).decode("utf-8-sig", "replace")
             if is_alone and file.suffix == ".txt":
-                return recognition.read_list_of_memories(text)
-            return iter([recognition.read_note(file.name, text, file.modified)])
+                return import_formats.read_list_of_memories(text)
+            return iter([import_formats.read_note(file.name, text, file.modified)])
         reader = self._choose_reader(file)
         if reader is None:
             kind = f"{file.suffix} files" if file.suffix else "files without an ending"
@@ -209,9 +231,11 @@ class Importer:
 
     def _find_stated(self, found: FoundConversation, nodes: Sequence[TreeNode]) -> None:
         """Look for facts in the user's own words, on the branch that is shown."""
+        # The leaf may be counted from the end.
         place: int | None = range(len(nodes))[found.leaf]
         while place is not None:
             message, said = nodes[place].new.message, found.messages[place]
+            # What another program wrote in the user's name, or a note, is not what the user says.
             if said.role == "user" and said.trust is None and message.timestamp:
                 time = message.timestamp.astimezone(self.now().tzinfo)
                 self._stated += find_stated(found.key, said.text[:MOST_READ_CHARS], time, {})
@@ -290,3 +314,112 @@ def _make_nodes(messages: Iterable[FoundMessage], time: datetime) -> Iterator[Tr
         last = one.time or last or time
         message = Message(one.role, one.text, last)
         yield TreeNode(NewMessage(message, trust=one.trust, source=one.source), one.parent)
+
+
+IMPORTED = "import:"
+READ = "import-learning"
+"""The collection that says how many messages of a conversation were read."""
+
+
+@dataclass(frozen=True, slots=True)
+class LearningPlan:
+    """What it takes to read all that was not read yet; `tokens` is about what is sent."""
+
+    conversations: int = 0
+    calls: int = 0
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LearningResult:
+    """How many calls were made, and how many facts were found that wait to be reviewed."""
+
+    calls: int = 0
+    found: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ImportLearning:
+    """Reads the imported conversations of a space with a model."""
+
+    stores: Stores
+    now: Callable[[], datetime]
+    model: Model
+
+    def plan(self) -> LearningPlan:
+        """Return what it takes; nobody is asked."""
+        known = sum(estimate(fact.content) for fact in self.stores.facts.get_all())
+        beside = min(KNOWN_TOKENS, known)
+        asked = [[*self._make_requests(one.key, ())] for one in self._list_unread()]
+        sizes = [estimate(one.system + one.text) + beside for some in asked for one in some]
+        return LearningPlan(sum(map(bool, asked)), len(sizes), sum(sizes))
+
+    def run(
+        self, max_calls: int, progress: Callable[[LearningResult], None] = lambda _result: None
+    ) -> LearningResult:
+        """Read conversations, the newest first, with so many calls at most.
+
+        `progress` is told after each call; what it raises ends the reading. Raise ModelError where
+        the model fails. What was found until then stays.
+        """
+        result = LearningResult()
+        for conversation in self._list_unread():
+            known = self.stores.facts.get_all()
+            for request in self._make_requests(conversation.key, known):
+                # The user was told how many calls it takes, and agreed to no more.
+                if result.calls >= max_calls:
+                    return result
+                found = self._ask(conversation.key, request, known)
+                result = LearningResult(result.calls + 1, result.found + found)
+                progress(result)
+            # Only when all of it was read: whoever stops in between reads it again as a whole.
+            self._note_read(conversation)
+        return result
+
+    def _list_unread(self) -> list[ConversationSummary]:
+        records = self.stores.records
+        return [
+            one
+            for one in self.stores.conversations.summaries()
+            if one.key.startswith(IMPORTED)
+            and ((read := records.get(READ, one.key)) is None or int(read.value) < one.turns)
+        ]
+
+    def _note_read(self, conversation: ConversationSummary) -> None:
+        self.stores.records.put(READ, conversation.key, str(conversation.turns).encode())
+
+    def _make_requests(self, key: str, known: Sequence[Memory]) -> Iterator[ExtractionRequest]:
+        said = [
+            TranscriptMessage(one.message.text, one.trust, time=one.message.timestamp)
+            for one in self.stores.conversations.messages(key)
+            if one.trust in CONTEXT_TRUSTS and not one.is_hidden
+        ]
+        window = Window(getattr(self.model, "context_window", None))
+        return requests(said, known, window, zone=self.now().tzinfo)
+
+    def _ask(self, key: str, request: ExtractionRequest, known: Sequence[Memory]) -> int:
+        """Ask the model for the facts in a portion; return how many wait now that did not."""
+        answer = self.model.generate_json(request.system, request.text, answer_schema())
+        said = request.portion.said
+        reading = read_answer(answer, said, known)
+        return sum(self._propose(key, one, said[one.message]) for one in reading.proposals)
+
+    def _propose(self, key: str, proposal: Proposal, said: TranscriptMessage) -> bool:
+        found, pending = proposal.candidate, self.stores.pending
+        content = mask_fact(found.content, said.text)
+        has_ended = found.until is not None and found.until < self.now().date()
+        known = [*self.stores.facts.get_all(), *self.stores.facts.older(), *pending.get_all()]
+        # Years may lie between an export and now, so what has ended since is no fact.
+        if proposal.relation == "same" or not content or has_ended or find_same(content, known):
+            return False
+        quote = mask_secrets(found.quote, said.text)
+        added = pending.add(
+            content,
+            found.category,
+            origin=ORIGIN,
+            source=Source(quote, key, said.time, trust="user"),
+            slot=found.slot,
+            until=found.until,
+            memory_id=content_id(content),
+        )
+        return added is not None

@@ -1,5 +1,8 @@
 """Learning: from messages that wait in the queue to facts in the memory.
 
+Rules read a message once, right after its turn, and it stays in the queue for a model. What is less
+sure is only noted, and becomes a fact when it is said again on another day.
+
 First what was found is kept in the queue's own outbox, in the step in which the messages leave
 it. A decision stays there until it is carried out, and to carry it out twice changes nothing. So
 no message is learned from twice, and a kill at any instant loses nothing.
@@ -8,7 +11,8 @@ no message is learned from twice, and a kill at any instant loses nothing.
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from turnleaf.core.changes import Source
@@ -20,27 +24,249 @@ from turnleaf.core.learning.extraction import (
     answer_schema,
     requests,
 )
+from turnleaf.core.learning.findings import Finding, find_facts, make_finding
 from turnleaf.core.learning.proposals import AnswerReading, ProposalDesk, read_answer
-from turnleaf.core.learning.queue import Unread
-from turnleaf.core.learning.reconciling import find_same, repeats, says_same
+from turnleaf.core.learning.queue import Decision, Sighting, Unread
+from turnleaf.core.learning.reconciling import (
+    correct,
+    find_names,
+    find_same,
+    judge,
+    repeats,
+    says_same,
+)
+from turnleaf.core.learning.requests import find_meant, find_request
+from turnleaf.core.learning.slots import Correction, category_of, value_key
+from turnleaf.core.memories import Memory
 from turnleaf.core.room import LEARNED
-from turnleaf.core.search.message_outcomes import ACCEPTED
+from turnleaf.core.search.message_filters import ACCEPTED
+from turnleaf.core.secrets import mask_fact, mask_secrets
 from turnleaf.errors import Conflict, ModelError, TurnleafError, UnreadableAnswer
-from turnleaf.rule_learning import MessageReader, find_wishes, is_meant
 from turnleaf.store.ambient import random_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from datetime import datetime
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from turnleaf.core.changes import Change
     from turnleaf.core.dialogue import Model
     from turnleaf.core.learning.extraction import ExtractionRequest
-    from turnleaf.core.learning.queue import Batch, Decision, Outgoing, Queued
-    from turnleaf.core.memories import Memory
+    from turnleaf.core.learning.findings import Found
+    from turnleaf.core.learning.queue import Action, Batch, Outgoing, Queued
+    from turnleaf.core.learning.reconciling import Verdict
     from turnleaf.core.room import Room
     from turnleaf.settings import Settings
-    from turnleaf.store.contracts import Facts, Stores
+    from turnleaf.store.contracts import Facts, LearningQueue, Stores
+
+
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class MessageReader:
+    """Reads what rules have not read, and keeps what is to be done in the queue's file."""
+
+    memory: Facts
+    learning: LearningQueue
+    now: Callable[[], datetime]
+
+    def read(self, key: str) -> None:
+        """Read what was said in a conversation since the last time."""
+        while batch := self.learning.claim(key, read=False):
+            try:
+                read = self._read_batch(batch)
+            # Also when interrupted: only a kill may leave the attempt counted against the messages.
+            except BaseException as error:
+                self.learning.release(batch, str(error) or type(error).__name__)
+                raise
+            self.learning.complete_reading(batch, read.made, read.sightings)
+            if not batch.has_more:
+                return
+
+    def _read_batch(self, batch: Batch) -> _RuleDecisions:
+        # Older facts too, or one that is said again would be added a second time.
+        made = _RuleDecisions(
+            batch.key,
+            [*self.memory.get_all(), *self.memory.older()],
+            {one.statement for one in self.learning.sightings() if one.day < self.now().date()},
+        )
+        zone = self.now().tzinfo
+        for number, queued in enumerate(batch.messages):
+            if queued.trust != "user" or queued.is_settled or queued.is_read_by_rules:
+                continue
+            text = queued.message.text
+            said = _SaidMessage(queued, (queued.message.timestamp or self.now()).astimezone(zone))
+            # What the user asked to forget later in the same batch must not be learned first.
+            wishes = find_wishes(batch.messages[number + 1 :])
+            for found in find_facts(text, said.at, find_names(made.known)):
+                if not isinstance(found, Finding):
+                    made.mend(found, self._find_recent(batch.key), said)
+                elif not (is_meant(found.content, wishes) or self._is_saved(found, queued)):
+                    made.take(found, said)
+        return made
+
+    def _is_saved(self, found: Finding, queued: Queued) -> bool:
+        """Whether a tool saved it in its own turn and it was taken back since."""
+        changes = (one for saved in queued.saved for one in self.memory.changes(saved))
+        texts = [one.after.content for one in changes if one.after]
+        is_there = any(self.memory.get(saved) for saved in queued.saved)
+        return not is_there and any(says_same(found.content, text) for text in texts)
+
+    def _find_recent(self, key: str) -> list[str]:
+        """Return the ids of the facts that a conversation gave, the newest last."""
+        changes = self.memory.changes()
+        return [one.id for one in changes if one.source and one.source.conversation == key]
+
+
+@dataclass(frozen=True, slots=True)
+class _SaidMessage:
+    """A message that is read, and when it was said, in the user's time zone."""
+
+    queued: Queued
+    at: datetime
+
+
+@dataclass(slots=True)
+class _RuleDecisions:
+    """What is known while a batch is read, and what is decided on the way."""
+
+    key: str
+    known: list[Memory]
+    seen_before: Collection[str]
+    made: list[Decision] = field(default_factory=list)
+    sightings: list[Sighting] = field(default_factory=list)
+
+    def take(self, found: Finding, said: _SaidMessage) -> None:
+        """Decide what becomes of a finding."""
+        verdict = judge(found.statement, self.known)
+        if verdict.effect == "ends":
+            for target in verdict.targets:
+                self._drop(target, "end", found.quote, said)
+        elif verdict.effect == "same":
+            self._count(verdict.targets[0], found, said)
+        elif self._is_sure(found, said.at):
+            self._write(found, verdict, said)
+
+    def mend(self, found: Found, recent: Sequence[str], said: _SaidMessage) -> None:
+        """Correct or take back what was said before."""
+        given = [*recent, *(one.id for one in self.made if one.action in {"add", "replace"})]
+        quote = said.queued.message.text
+        if isinstance(found, Correction):
+            meant_fact = correct(found, self.known, given)
+            if meant_fact:
+                memory, statement = meant_fact
+                corrected = make_finding(statement, quote, said.at)
+                self._replace(memory, corrected, said)
+        elif given:
+            target = next((one for one in self.known if one.id == given[-1]), None)
+            if target:
+                self._drop(target, "withdraw", quote, said)
+
+    def _is_sure(self, found: Finding, said_at: datetime) -> bool:
+        """Whether a finding is kept now: sure, or said on an earlier day as well."""
+        stated = found.statement
+        if not stated.is_weak:
+            return True
+        value = value_key(stated.value)
+        statement = f"{stated.slot}|{stated.subject}|{stated.kind}|{value}"
+        if statement in self.seen_before:
+            return True
+        self.sightings.append(Sighting(statement, said_at.date()))
+        return False
+
+    def _write(self, found: Finding, verdict: Verdict, said: _SaidMessage) -> None:
+        content = mask_fact(found.content, said.queued.message.text)
+        if not content or any(one.content == content for one in self.known):
+            return
+        found = replace(found, content=content)
+        # One of several facts is replaced in its place; the others it stands for are over.
+        for ended in (*verdict.ended, *verdict.targets[1:]):
+            self._drop(ended, "end", found.quote, said)
+        for memory, statement in verdict.restated:
+            if memory in self.known:
+                restated = make_finding(statement, found.quote, said.at)
+                self._replace(memory, restated, said)
+        if verdict.targets:
+            self._replace(verdict.targets[0], found, said)
+        else:
+            self._decide(found, said)
+
+    def _replace(self, target: Memory, found: Finding, said: _SaidMessage) -> None:
+        """Put a fact in the place of another; of one that is only decided, nothing is left."""
+        self.known.remove(target)
+        planned = next((one for one in self.made if one.id == target.id), None)
+        # What is decided and not stored yet is simply decided otherwise.
+        if planned:
+            self.made.remove(planned)
+            self._decide(found, said, planned.target, planned.expected or "")
+        else:
+            self._decide(found, said, target.id, target.content)
+
+    def _decide(
+        self, found: Finding, said: _SaidMessage, target: str | None = None, expected: str = ""
+    ) -> None:
+        used = {one.category for one in self.known if one.category}
+        decision = Decision(
+            id=random_id(),
+            action="replace" if target else "add",
+            conversation=self.key,
+            content=found.content,
+            quote=mask_secrets(found.quote, said.queued.message.text),
+            category=category_of(found.statement, used),
+            slot=found.statement.slot,
+            until=found.until,
+            target=target,
+            expected=expected if target else None,
+            message_time=said.queued.message.timestamp,
+            source=said.queued.source,
+        )
+        self.made.append(decision)
+        self.known.append(Memory(decision.id, found.content, said.at, said.at, decision.category))
+
+    def _count(self, target: Memory, found: Finding, said: _SaidMessage) -> None:
+        """Count a fact that is said again, once a day; a tool may have saved it in this turn."""
+        is_planned = any(one.id == target.id for one in self.made)
+        # Repeating oneself within a day makes a fact no stronger.
+        is_counted = target.updated_at.astimezone(said.at.tzinfo).date() >= said.at.date()
+        if not is_planned and not is_counted and target.id not in said.queued.saved:
+            self._drop(target, "again", found.quote, said)
+            self.known.append(replace(target, updated_at=said.at))
+
+    def _drop(self, target: Memory, action: Action, quote: str, said: _SaidMessage) -> None:
+        """Decide something about a known fact, which is then no longer known as it was."""
+        if target not in self.known:
+            return
+        self.known.remove(target)
+        planned = [one for one in self.made if one.id == target.id]
+        if planned:
+            # A fact that was never written need not be taken back.
+            self.made.remove(planned[0])
+            return
+        self.made.append(
+            Decision(
+                id=random_id(),
+                action=action,
+                conversation=self.key,
+                quote=mask_secrets(quote, said.queued.message.text),
+                target=target.id,
+                expected=target.content,
+                message_time=said.queued.message.timestamp or said.at,
+                source=said.queued.source,
+            )
+        )
+
+
+def find_wishes(later: Iterable[Queued]) -> list[str]:
+    """Return what the user asked to forget in later messages that were acted on."""
+    texts = (one.message.text for one in later if one.trust == "user" and one.is_settled)
+    wishes = filter(None, map(find_request, texts))
+    return [wish.content for wish in wishes if wish.action == "forget"]
+
+
+def is_meant(content: str, wishes: Iterable[str]) -> bool:
+    """Whether one of the wishes to forget means a fact."""
+    fact = Memory("", content, _LONG_AGO, _LONG_AGO)
+    return any(find_meant(wish, [fact]) for wish in wishes)
+
 
 Effect: TypeAlias = Literal["added", "superseded", "waiting", "ended"]
 
@@ -109,6 +335,7 @@ class Extraction:
         """
         outcome = self.read(key)
         has_more = True
+        # A model that fails for one batch would fail for the next, and somebody may be waiting.
         while has_more and outcome.failure is None:
             # What came in since then is left to the next time: rules read it first.
             batch = self.stores.learning.claim(key, read=True)
@@ -158,6 +385,7 @@ class Extraction:
         zone, earlier = self.now().tzinfo, self._find_earlier(batch)
         for request in requests(said, known, window, earlier=earlier, zone=zone):
             try:
+                # Not an error: past the cap rules have learned already, and the messages are done.
                 if not self._may_ask(batch.key, settings, model):
                     break
                 answer = model.generate_json(request.system, request.text, answer_schema())
@@ -193,6 +421,7 @@ class Extraction:
         if self.stores.learning.spend(model.name, cap=cap, day=self.now().date()):
             return True
         failed = self.stores.learning.last_error()
+        # What a model failed on was never read by one, so it stays queued for tomorrow.
         if failed is not None and failed.key == key:
             message = f"the {cap} calls of today are spent; it is tried again tomorrow"
             raise ModelError(message)
@@ -213,6 +442,7 @@ class Extraction:
     def _decide(self, batch: Batch, proposals: Sequence[tuple[Proposal, Queued]]) -> list[Decision]:
         if not proposals:
             return []
+        # What a person rejected counts as known, or each reading would put it up again.
         pending = [*self.stores.pending.get_all(), *self._find_rejected()]
         desk = ProposalDesk(batch.key, self.stores.facts.get_all(), pending, self.now(), random_id)
         # What is decided and not written yet counts as known, or it would be decided twice.
@@ -273,6 +503,7 @@ class DecisionWriter:
         left = _RoomLeft(self.stores)
         for outgoing in self.stores.learning.outbox():
             decision = outgoing.decision
+            # To try everything that waits at every turn would take longer with each fact.
             if outgoing.problem is not None and not left.has_room_for(decision):
                 continue
             left.count_anew()
@@ -327,6 +558,7 @@ class DecisionWriter:
 
     def _add(self, decision: Decision) -> LearnedFact | None:
         store = self.stores.pending if decision.action == "wait" else self.stores.facts
+        # The same id is the same decision, which is carried out a second time after a kill.
         same = find_same(decision.content, store.get_all())
         if (same and same.id != decision.id) or self._was_deleted_since(decision):
             return None
@@ -351,6 +583,7 @@ class DecisionWriter:
         deleted = (one for one in self.stores.facts.changes() if one.op == "delete")
         return said is not None and any(
             one.time > said
+            # What learning itself took back may be learned again; what a person deleted may not.
             and one.origin != LEARNED
             and one.before is not None
             and says_same(one.before.content, decision.content)
@@ -379,6 +612,7 @@ class DecisionWriter:
                 slot=decision.slot,
                 until=decision.until,
             )
+        # Somebody has edited the fact since, and that is not overwritten.
         except Conflict:
             return self._add(decision)
         return LearnedFact(after, "superseded", decision.quote, before) if after else None
@@ -403,6 +637,7 @@ class DecisionWriter:
     def _find_target(self, decision: Decision) -> Memory | None:
         wanted = decision.target, decision.expected
         known = [*self.stores.facts.get_all(), *self.stores.facts.older()]
+        # Both have to be as they were judged: a fact that a person changed is theirs.
         return next((one for one in known if (one.id, one.content) == wanted), None)
 
 
@@ -440,5 +675,6 @@ def _make_source(decision: Decision) -> Source:
         message_time=decision.message_time,
         trust=decision.trust,
         name=decision.source,
+        # A new fact has the decision's id as its own, so only other changes need it on record.
         decision=decision.id if decision.target else None,
     )

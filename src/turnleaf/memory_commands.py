@@ -19,10 +19,9 @@ from turnleaf.core.learning.dates import make_dates_absolute
 from turnleaf.core.learning.findings import sure_facts
 from turnleaf.core.learning.reconciling import find_same, judge, read_claim
 from turnleaf.core.learning.requests import find_meant, find_request, is_everything, may_ask
-from turnleaf.core.masked_facts import mask_fact
 from turnleaf.core.memories import Memory
 from turnleaf.core.search.terms import simplify
-from turnleaf.core.secrets import mask_secrets
+from turnleaf.core.secrets import mask_fact, mask_secrets
 from turnleaf.errors import Conflict, MemoryFull
 
 if TYPE_CHECKING:
@@ -94,6 +93,7 @@ def carry_out_commands(
         return CommandResult()
     facts = memory.get_all()
     words = choose_words(text, REPLIES, earlier=(fact.content for fact in facts))
+    # The record of changes keeps these words, and must hold no secret either.
     source = Source(quote=mask_secrets(text), conversation=key, message_time=now, trust="user")
     commands = _Commands(memory, learning, source, words, now, facts, secrets)
     done = [commands.carry_out(request) for request in requests]
@@ -108,9 +108,12 @@ def carry_out_commands(
 
 def find_confirmed(text: str, history: Sequence[Message]) -> str:
     """Return the request that a message confirms: to keep what was asked about as it is, or ""."""
+    # A long message that begins with "yes" says something else as well.
     if len(text) > _MAX_YES or not find_pattern("memory", "yes").search(simplify(text)):
         return ""
     asked = next((one.text for one in reversed(history) if one.role == "assistant"), "")
+    # Only right after the question, so that "yes" means nothing else. No secret has to wait
+    # anywhere: what is confirmed is read from the conversation.
     if not any(opening in simplify(asked) for opening in map(simplify, openings(REPLIES, "keep"))):
         return ""
     return next((one.text for one in reversed(history) if one.role == "user"), "")
@@ -120,6 +123,7 @@ def find_requests(text: str) -> list[Request]:
     """Find the request that a message begins with, and those that follow it."""
     found: list[Request] = []
     request, tried = find_request(text), 0
+    # What is beyond the limit stays in the words of the last one, so that nothing is lost.
     while request and len(found) < MAX_REQUESTS - 1:
         for end in islice(_find_clause_ends(request.content), _MAX_TRIED - tried):
             tried += 1
@@ -166,10 +170,12 @@ class _Commands:
         """Do what one request says."""
         if request.action == "remember":
             return self._remember(request.content)
+        # A wish to forget names one thing; what follows its sentence is learned from.
         return self._forget(*_cut_first_sentence(request.content))
 
     def _remember(self, asked: str) -> CommandResult:
         content = asked if self.secrets == "keep" else mask_fact(asked)
+        # What is remembered goes to a provider with every prompt, so a secret is asked about first.
         if content != asked and self.secrets == "ask":
             return CommandResult(self._say("keep"), asks_to_keep=True)
         if not content:
@@ -230,13 +236,16 @@ class _Commands:
         # Queue, then decisions, then memory: what a worker learns meanwhile moves in this order.
         unlearned = self._unqueue(wanted)
         waiting = [one for one in self.learning.outbox() if find_meant(wanted, [_foresee(one)])]
+        # Settled before the memory is read: a worker that was faster has written the fact by
+        # then, and one that is slower finds its decision gone and takes the fact back.
+        for outgoing in waiting:
+            self.learning.settle(outgoing.id)
         found = self._find_meant(wanted)
         self.facts = None
         for one in found:
             self.memory.delete(one.id, origin=ORIGIN, source=self.source)
-        for outgoing in waiting:
-            self.learning.settle(outgoing.id)
-        gone = (*found, *map(_foresee, waiting))
+        written = {one.id for one in found}
+        gone = (*found, *(_foresee(one) for one in waiting if one.decision.id not in written))
         if not gone:
             return CommandResult(self._explain_nothing(wanted, unlearned), rest=rest)
         return CommandResult(self._say("removed", gone[0].content), removed=gone, rest=rest)
@@ -245,6 +254,7 @@ class _Commands:
         """Find what is to be forgotten, in the words of the wish or with its dates as kept."""
         known = [*self.memory.get_all(), *self.memory.older()]
         found = find_meant(wanted, known)
+        # Dates are only looked for in a short wish: a pasted text would take long.
         if found or len(wanted) > _MAX_DATED_WISH:
             return found
         dated = make_dates_absolute(wanted, self.now).text
@@ -267,6 +277,7 @@ class _Commands:
         unlearned: list[Memory] = []
         for queued in self.learning.queued(key):
             message = queued.message
+            # What rules have read is a decision or a fact by now, and is found there.
             if queued.is_read_by_rules:
                 continue
             said = [one.content for one in sure_facts(message.text, self.now)]
@@ -336,6 +347,7 @@ def save_merged(facts: Facts, base: str, version: str, edited: str, now: datetim
     if edited == base:
         return None
     text = edited
+    # Whoever saves at the same moment wins, and the edit is merged with that and tried again.
     for _ in range(MERGE_TRIES):
         with suppress(Conflict):
             return facts.write(text, expected=version).change

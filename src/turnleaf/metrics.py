@@ -120,6 +120,7 @@ def count_turn(events: Generator[T]) -> Generator[T]:
     try:
         yield from events
         outcome = "whole"
+    # A reader who closes the answer has stopped it, which is no failure.
     except (GeneratorExit, KeyboardInterrupt):
         outcome = "stopped"
         raise

@@ -56,6 +56,7 @@ class ModelKey:
 def find_key(provider: ModelProvider, url: str | None, settings: Settings) -> ModelKey | None:
     """Return the key for a provider at an address; the environment comes before the file."""
     value = getattr(settings, f"{provider.name}_api_key", None)
+    # Whoever sets a variable also starts the program, so it needs no address of its own.
     if value:
         return ModelKey(provider, "environment", value)
     stored = read_stored_keys().get(provider.name)
@@ -70,6 +71,7 @@ def read_stored_keys(path: Path | None = None) -> dict[str, StoredKey]:
     place = path or find_keys_path()
     try:
         data = place.read_bytes()
+        # A key that other accounts of the machine can read is no secret any more.
         is_private = not stat.S_IMODE(place.stat().st_mode) & (stat.S_IRWXG | stat.S_IRWXO)
     except (FileNotFoundError, NotADirectoryError):
         return {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,10 +11,14 @@ from turnleaf.context_search import find_context
 from turnleaf.core.languages.words import find_pattern
 from turnleaf.core.learning.reconciling import find_names, holds_words
 from turnleaf.core.learning.requests import find_request
-from turnleaf.core.masked_facts import mask_fact
 from turnleaf.core.messages import TRUSTED
 from turnleaf.core.prompt.context import is_answer, place_of, shorten
-from turnleaf.core.recall.judging import PassageReading, find_statements, judge
+from turnleaf.core.recall.judging import (
+    PassageReading,
+    find_statements,
+    judge_by_words,
+    may_answer,
+)
 from turnleaf.core.recall.questions import (
     asks,
     find_aliases,
@@ -24,9 +28,10 @@ from turnleaf.core.recall.questions import (
     words_for,
 )
 from turnleaf.core.search.date_ranges import find_date_range
-from turnleaf.core.search.hits import PROMPT_LIMIT, Hit
-from turnleaf.core.search.small_talk import is_question, is_small_talk, says_nothing
+from turnleaf.core.search.message_filters import is_question, is_small_talk, says_nothing
+from turnleaf.core.search.ranking import PROMPT_LIMIT, Hit
 from turnleaf.core.search.terms import parse_query, simplify, terms
+from turnleaf.core.secrets import mask_fact
 from turnleaf.store.ambient import local_day
 
 if TYPE_CHECKING:
@@ -37,12 +42,13 @@ if TYPE_CHECKING:
     from turnleaf.core.memories import Memory
     from turnleaf.core.messages import Message
     from turnleaf.core.prompt.composer import Document
-    from turnleaf.core.recall.questions import Question
+    from turnleaf.core.recall.judging import Judge
+    from turnleaf.core.recall.questions import Names, Question
     from turnleaf.store.contracts import Passages
 
-MOST_QUOTES = 5
-CLOSE = 0.5
-"""Quoted is what has at least this share of the best passage's score."""
+MOST_QUOTES = 3
+FAR = 2.5
+"""What the network is this much less sure of than of the best is not quoted beside it."""
 MOST_LINES = 5_000
 """So many lines of an attached file are looked at."""
 SAID = "said"
@@ -58,6 +64,7 @@ class QuoteSearch:
     reader: Reader
     today: date
     facts: Sequence[Memory] = ()
+    judge: Judge = judge_by_words
 
     def find(self, text: str, history: Sequence[Message] = ()) -> tuple[Hit, ...]:
         """Return what answers a question, best first."""
@@ -68,14 +75,14 @@ class QuoteSearch:
             return self._find_days(text, history)
         question = read_question(text, self._names)
         statements = find_statements(history)
-        found = [*self._search(text, question, history), *map(_quote_message, statements)]
-        chosen = _choose(question, found, self._names)
+        found = [*map(_quote_message, statements), *self._search(text, question, history)]
+        chosen = _choose(question, found, self.judge, self._names)
+        # Words that nothing answers may still name a day on which something was said.
         return chosen or (self._find_days(text, history) if span else ())
 
     @property
-    def _names(self) -> frozenset[tuple[str, str]]:
-        known = find_names(self.facts)
-        return frozenset((name, who_is(one.key)) for name, one in known.items())
+    def _names(self) -> Names:
+        return list_names(self.facts)
 
     def _has_things(self, rest: str) -> bool:
         bare = find_pattern("context_search", "around").sub(" ", simplify(rest))
@@ -87,29 +94,41 @@ class QuoteSearch:
         return tuple(sorted(filter(_may_be_quoted, found), key=place_of))[: 2 * MOST_QUOTES]
 
     def _search(self, text: str, question: Question, history: Sequence[Message]) -> list[Hit]:
-        """Return all that shares words, meanings of words, or its meaning with a question."""
+        """Return all that shares words, meanings of words, or its meaning with a question.
+
+        What either search finds best comes first: a judge may not look at all of it.
+        """
         known = frozenset(message.text for message in history)
-        hits = chain.from_iterable(
+        searches = [
+            # The second search is for other words of the same meaning, which the first knows
+            # nothing of.
             self.passages.search(query, PROMPT_LIMIT, mode=mode, floor=False, reader=self.reader)
             for query, mode in ((text, "hybrid"), (_widen(question), "lexical"))
             if query
-        )
+        ]
         found: dict[object, Hit] = {}
-        for hit in hits:
-            found.setdefault(place_of(hit), hit)
+        for hit in chain.from_iterable(zip_longest(*searches)):
+            if hit is not None:
+                found.setdefault(place_of(hit), hit)
         return [one for one in found.values() if _may_be_quoted(one) and one.text not in known]
 
 
-def quote_statements(text: str, history: Sequence[Message]) -> tuple[Hit, ...]:
+def list_names(facts: Iterable[Memory]) -> Names:
+    """Return the names that facts tell, in lower case, each with whose it is."""
+    return frozenset((name, who_is(one.key)) for name, one in find_names(facts).items())
+
+
+def quote_statements(text: str, history: Sequence[Message], judge: Judge) -> tuple[Hit, ...]:
     """Return what the user stated in a conversation that is not stored and answers a question."""
-    return _choose(read_question(text), [*map(_quote_message, find_statements(history))])
+    stated = [*map(_quote_message, find_statements(history))]
+    return _choose(read_question(text), stated, judge)
 
 
 def quote_documents(text: str, documents: Iterable[Document]) -> tuple[Hit, ...]:
     """Return the lines of attached files that answer a question, best first."""
     lines = [hit for one in documents for hit in _list_lines(one)]
-    question = read_question(text)
-    chosen = _choose(question, lines)
+    # Vectors of thousands of lines would take seconds.
+    chosen = _choose(read_question(text), lines, judge_by_words)
     if chosen:
         return chosen
     wanted = frozenset(parse_query(text).terms)
@@ -118,17 +137,23 @@ def quote_documents(text: str, documents: Iterable[Document]) -> tuple[Hit, ...]
 
 
 def _choose(
-    question: Question, found: Sequence[Hit], names: frozenset[tuple[str, str]] = frozenset()
+    question: Question,
+    found: Sequence[Hit],
+    judge: Judge,
+    names: Names = frozenset(),
 ) -> tuple[Hit, ...]:
     """Return the hits that answer best, each thing once, as they are quoted."""
     aliases = {alias for hit in found for alias in find_aliases(hit.text)}
-    readings = [PassageReading.of(_wish_of(hit), hit.nearness, aliases) for hit in found]
+    read = [(hit, PassageReading.of(_wish_of(hit), aliases)) for hit in found]
+    able = [(hit, one) for hit, one in read if may_answer(question, one, names)]
+    readings = [one for _, one in able]
     scores = judge(question, readings, names)
     ranked = sorted(
-        ((score, hit) for score, hit in zip(scores, found, strict=True) if score),
+        ((score, hit) for score, (hit, _) in zip(scores, able, strict=True) if score > 0),
+        # Of equals the fact comes first: it is what holds now.
         key=lambda one: (-one[0], one[1].source != "memory"),
     )
-    close = [hit for score, hit in ranked if score >= CLOSE * ranked[0][0]]
+    close = [hit for score, hit in ranked if score >= ranked[0][0] - FAR]
     most = 2 * MOST_QUOTES if question.asks_for_list else MOST_QUOTES
     return tuple(_mask(hit) for hit in _without_repetitions(close)[:most])
 
@@ -168,6 +193,7 @@ def _may_be_quoted(hit: Hit) -> bool:
     if hit.source != "conversations":
         return True
     if is_answer(hit):
+        # An answer that itself only quoted would be quoted again and again.
         return not (says_nothing(hit.text) or find_pattern("recall", "reference").search(hit.text))
     wish = find_request(hit.text)
     is_forgetting = wish is not None and wish.action == "forget"

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 LOOK_SECONDS = 1.0
 EVERY_SECONDS = 30.0
 """How often is looked at least: a machine may have slept, or its clock been set."""
+# A few signs may be lost before the lease ends.
 SIGN_SECONDS = LEASE.total_seconds() / 4
 STOP_SECONDS = 5.0
 """A model may take its time to end; who runs on when we are gone must not be one."""
@@ -104,10 +105,12 @@ class Runner:
         end = time.monotonic() + seconds
         if self._thread:
             self._thread.join(STOP_SECONDS)
+        # Runs that end meanwhile take themselves out of the dictionary.
         with self._guard:
             running = dict(self._running)
         for thread in running:
             thread.join(max(0.0, end - time.monotonic()))
+        # Given back, so that the next program need not wait for the lease to end.
         for schedule, run in (running[thread] for thread in running if thread.is_alive()):
             self._give_back(schedule, run)
 
@@ -159,12 +162,14 @@ class Runner:
 
     def _answer(self, schedule: Schedule, run: Run) -> str:
         key = schedule_key(schedule.id)
+        # Tried again, an answer replaces the earlier one instead of standing beside it.
         stream = self._own.stream(key, schedule.prompt, again=self._was_answered(key, run))
         with closing(stream):
             for event in stream:
                 if isinstance(event, Done):
                     return event.reply.text
                 if self._stop.is_set():
+                    # The model is asked no further than this, because `closing` ends it.
                     break
         message = f"the run of {schedule.id} was stopped; turnleaf serve or slack takes it up"
         raise Stopped(message)
@@ -194,6 +199,7 @@ class Runner:
 
     def _take_due(self) -> float:
         """Begin what is due; return in how many seconds something may be due next."""
+        # The room must not change between counting and beginning, or too many would run.
         with self._guard:
             room = MOST_AT_ONCE - len(self._running)
             for schedule, run in self._store.claim(self._deliver, most=room):

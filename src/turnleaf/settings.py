@@ -31,6 +31,7 @@ from turnleaf.core.setting_kinds import (
     TEXT,
     is_space_name,
 )
+from turnleaf.core.window import Limits
 from turnleaf.errors import InvalidInput, SettingsError
 
 if TYPE_CHECKING:
@@ -208,6 +209,16 @@ class Settings:
     slack_app_token: str | None = _declare_secret()
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)
     older_names: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+    @property
+    def window_limits(self) -> Limits:
+        """How much of a conversation a prompt holds, and how long it is kept."""
+        return Limits(
+            max_turns=self.conversation_max_turns,
+            max_chars=self.conversation_max_chars,
+            max_age_days=self.conversation_max_age_days,
+            keep_days=self.conversation_keep_days,
+        )
 
     @classmethod
     def load(
@@ -450,6 +461,7 @@ def data_folder(
         chosen, why = Path(named), "set by TURNLEAF_DATA_DIR"
     elif in_home_assistant(environ):
         chosen, why = Path("/data"), "this is Home Assistant (SUPERVISOR_TOKEN is set)"
+    # Many projects have a folder of this name for something else.
     elif _is_ours(here):
         chosen, why = here, "there is a folder named data here"
     else:
@@ -490,6 +502,7 @@ def find_database_limits(environ: Mapping[str, str] = ENVIRONMENT) -> DatabaseLi
 
 def _read_count(environ: Mapping[str, str], variable: str, default: int) -> int:
     text = environ.get(variable) or str(default)
+    # Python refuses to read a number of thousands of digits, so only some are looked at.
     if not (text.isascii() and text.isdecimal() and 1 <= int(text[:9]) <= MOST_OF_DATABASE):
         message = (
             f"{variable} must be a whole number from 1 to {MOST_OF_DATABASE}, not {text!r:.80}; "
@@ -628,8 +641,18 @@ def check_value(
         raise SettingsError(message) from None
 
 
+def check_changes(values: Mapping[str, object]) -> dict[str, Any]:
+    """Return what to set, by key; None restores a default. A name or value that is wrong raises."""
+    wanted = {find_setting(name): value for name, value in values.items()}
+    return {
+        one.key: None if value is None else check_value(one, value, one.key, UNCHANGED)
+        for one, value in wanted.items()
+    }
+
+
 def _read_config(path: Path) -> dict[str, Any]:
     try:
+        # Some editors save a byte order mark, which JSON does not allow.
         config = json.loads(path.read_text("utf-8-sig"))
     except (FileNotFoundError, NotADirectoryError):
         return {}

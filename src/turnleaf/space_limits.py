@@ -135,6 +135,7 @@ class SpaceMeter:
     def check_room(self) -> None:
         """Raise SpaceFull where as much is stored as may be."""
         limits = self.limits
+        # To count what is stored takes a while, and most spaces have no limit.
         if not limits.messages and not limits.bytes:
             return
         messages, size = self._read_stored(limits)
@@ -176,6 +177,8 @@ class SpaceMeter:
         """
         for _ in range(TRIES):
             version, used = self._read_used()
+            # Checked with what is written in the same step: two servers must not both take the last
+            # call.
             if calls:
                 self._check_used(used)
             new = DayUse(used.calls + calls, used.tokens + tokens)
@@ -223,6 +226,7 @@ class SpaceMeter:
     def _read_stored(self, limits: SpaceLimits) -> tuple[int, int]:
         """Return how many messages and bytes are stored, counted anew where that may matter."""
         known = self._stored
+        # Near the limit each message counts, so what was read a while ago will not do.
         is_near = known is not None and (
             known[1] + NEAR_MESSAGES >= (limits.messages or LARGEST)
             or known[2] + NEAR_BYTES >= (limits.bytes or LARGEST)
@@ -247,6 +251,7 @@ class MeteredModel:
 
     def stream(self, prompt: Prompt, tools: Toolbox | None = None) -> Iterator[Event]:
         """Answer, and count what it took, however it ends."""
+        # Before the model is asked, or many turns at once would all pass.
         self._meter.count_use(1, 0)
         return self._count(prompt, self._model.stream(prompt, tools))
 
@@ -272,11 +277,13 @@ class MeteredModel:
                         said.append(event.text)
                     yield event
         finally:
+            # An answer that was stopped or failed has cost its tokens all the same.
             self._meter.count_use(0, _find_tokens(prompt, "".join(said), usage))
 
 
 def _find_tokens(prompt: Prompt, said: str, usage: Usage | None) -> int:
     if usage:
         return usage.input_tokens + usage.output_tokens
+    # A provider that tells no usage must not make a space free of limits.
     asked = sum(estimate(one.text) for one in prompt.messages)
     return estimate(prompt.system) + asked + estimate(said)

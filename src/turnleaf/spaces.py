@@ -116,6 +116,7 @@ class Pool(Generic[T]):
                 if len(self._opened) >= self._most_used:
                     message = "too many spaces are in use at once; try again in a moment"
                     raise LimitReached(message, 5)
+                # Opened under the lock, so that two who ask at once get the same one.
                 one = self._opened[space] = _OpenSpace(self._open(space))
             self._opened.move_to_end(space)
             one.users += 1
@@ -132,6 +133,7 @@ class Pool(Generic[T]):
             resting = [
                 name
                 for name, one in self._opened.items()
+                # One that is busy without a user would be closed in the middle of its work.
                 if not one.users and not self._is_busy(one.served)
             ]
             return [self._opened.pop(name) for name in resting[: max(0, many)]]

@@ -18,8 +18,8 @@ from datetime import UTC, datetime, timedelta
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from turnleaf.core.serialization import from_iso, to_iso
 from turnleaf.core.setting_kinds import is_space_name
-from turnleaf.core.times import from_iso, to_iso
 from turnleaf.errors import InvalidInput, NotFound
 from turnleaf.store.ambient import random_id, utc_now
 from turnleaf.store.announcements import ProblemLog
@@ -96,6 +96,7 @@ class Tokens:
         token = AccessToken(
             token_id, _check_space(space), _check_name(name), made_at, ends_at, _hash(text)
         )
+        # Only if there is none: an id that is given twice would replace somebody's token.
         self._records.put(COLLECTION, token_id, _to_json(token), expected=0)
         self._forget()
         return token, text
@@ -109,6 +110,7 @@ class Tokens:
 
     def revoke(self, token_id: str) -> AccessToken:
         """End a token now; raise NotFound for one that does not exist."""
+        # What no id looks like could not even be the name of a record.
         is_id = _FORM.fullmatch(f"{PREFIX}{token_id}_{'x' * 20}")
         found = self._records.pop(COLLECTION, token_id) if is_id else None
         if found is None:
@@ -136,6 +138,7 @@ class Tokens:
         """Return the token that somebody shows; None where it is wrong, over or revoked."""
         parts = _FORM.fullmatch(text)
         token = self._read(parts[1]) if parts else None
+        # A comparison that ends at the first difference would tell by its time how much was right.
         if token is None or not hmac.compare_digest(token.digest, _hash(text)):
             return None
         return None if token.is_over(self._now()) else token
@@ -148,6 +151,7 @@ class Tokens:
             self._noted[token.id] = self._clock()
             if self._writer is None:
                 self._writer = ThreadPoolExecutor(1, "turnleaf-tokens")
+            # On a thread of its own, so that no request waits for a note.
             self._writer.submit(self._write_use, token.id)
 
     def close(self) -> None:

@@ -13,27 +13,26 @@ from typing import TYPE_CHECKING, Any
 
 from turnleaf.core import memories, schedules
 from turnleaf.core.changes import Source
-from turnleaf.core.data import load_data
 from turnleaf.core.dialogue import ToolSpec
-from turnleaf.core.jsontext import dumps
 from turnleaf.core.keys import EVERYONE, Reader, schedule_key
 from turnleaf.core.learning.reconciling import find_same, repeats
-from turnleaf.core.masked_facts import mask_fact
+from turnleaf.core.loading import load_data
 from turnleaf.core.messages import TRUSTED
 from turnleaf.core.prompt import escaping
 from turnleaf.core.prompt.builders import FactForm, stamped_page, without_stamp
 from turnleaf.core.schedules import checked_deliver
-from turnleaf.core.search.message_outcomes import note_newer
-from turnleaf.core.secrets import mask_secrets
+from turnleaf.core.search.message_filters import note_newer
+from turnleaf.core.secrets import mask_fact, mask_secrets
+from turnleaf.core.serialization import dumps
 from turnleaf.errors import InvalidInput, NotFound, TurnleafError
-from turnleaf.store.timing import checked_zone, local_zone
+from turnleaf.store.schedules import checked_zone, local_zone
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from turnleaf.core.memories import Memory
     from turnleaf.core.schedules import Run, Schedule
-    from turnleaf.core.search.hits import Hit
+    from turnleaf.core.search.ranking import Hit
     from turnleaf.store.contracts import Stores
 
     Arguments = Mapping[str, Any]
@@ -112,6 +111,7 @@ class MemoryTools:
     @property
     def command(self) -> Sequence[str]:
         """The command that serves the same tools over MCP on stdio; empty where there is none."""
+        # A backend in memory has no options by which another process could open it.
         if find_spec("mcp") is None or not self.stores.options:
             return []
         turn = self.turn
@@ -130,6 +130,7 @@ class MemoryTools:
                 raise NotFound(message)
             return dumps({"success": True, **tool(self, _check_arguments(name, arguments))})
         except TurnleafError as error:
+            # The model reads this, and a path or a key in it would reach its provider.
             return dumps({"success": False, "error": self._redact(str(error))})
 
     def read(self, _: Arguments) -> Result:
@@ -157,6 +158,7 @@ class MemoryTools:
 
     def log(self, arguments: Arguments) -> Result:
         """Note something in today's log."""
+        # While a text is attached, what a model writes may be what the text asks for.
         self._refuse_beside_documents("the log is not written to")
         entry = mask_secrets(arguments["entry"], self.turn.said)
         self.stores.daily.append(entry, source=self.turn.conversation)
@@ -188,10 +190,12 @@ class MemoryTools:
         self._refuse_beside_documents("no fact is changed")
         memory_id = _need(arguments, "id")
         facts = {fact.id: fact for fact in self.stores.facts.get_all()}
+        # Models copy the day and the id of a fact together with its words.
         content = without_stamp(_need(arguments, "content"), set(facts))
         before = facts.get(memory_id)
         if before is None:
             raise _make_unknown(memory_id)
+        # A fact that gets shorter may be changed even in a memory that is full.
         if len(content) > len(before.content):
             self.stores.facts.check_room_for(content)
         text = self._mask(content)
@@ -271,6 +275,7 @@ class MemoryTools:
         """
         given = {key: arguments[key] for key in CHANGEABLE if arguments.get(key)}
         if "deliver" in given:
+            # A model that was talked into it must not send what is remembered to other people.
             self._refuse_other_channels(given["deliver"])
         return {CHANGEABLE[key]: mask_secrets(text, self.turn.said) for key, text in given.items()}
 
@@ -299,6 +304,7 @@ class MemoryTools:
         if known:
             return {**_describe_fact(known), "note": "this is in the memory already"}
         source = self._source(tool)
+        # A save may be what the attached text asks for, so it waits for the user.
         if self.turn.documents:
             waiting = self.stores.pending.add(content, heading, origin=ORIGIN, source=source)
             return {**_describe_fact(waiting), "note": "it waits until the user accepts it"}
@@ -318,6 +324,7 @@ class MemoryTools:
 
     def _find_known(self, content: str, facts: Sequence[Memory]) -> Memory | None:
         """Find the fact that says the same, or that was saved at the user's request just now."""
+        # A model tends to save in its own words what was just saved at the user's request.
         asked = [fact for fact in facts if fact.id in self.turn.saved]
         repeated = (fact for fact in asked if repeats(content, fact.content))
         return next(repeated, None) or find_same(content, facts)
@@ -405,6 +412,7 @@ def _check_arguments(name: str, arguments: Arguments) -> Arguments:
     """Refuse arguments that the tool's schema does not have."""
     schema = next(spec for spec in list_specs() if spec.name == name).parameters
     known = schema["properties"]
+    # Models send null for what they leave out.
     given = {key: value for key, value in arguments.items() if value is not None}
     for key, value in given.items():
         if key not in known:
@@ -438,6 +446,7 @@ def _make_unknown(memory_id: str) -> NotFound:
 
 def _describe_fact(memory: Memory) -> Result:
     record = memories.to_json(memory)
+    # A fact that a model reads must not be able to pose as something else, here as in a prompt.
     record["content"] = escaping.passage(memory.content)
     return {key: record[key] for key in FACT_KEYS if key in record}
 

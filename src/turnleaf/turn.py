@@ -33,12 +33,13 @@ from turnleaf.core.prompt.citations import (
 from turnleaf.core.prompt.composer import Document, Explanation, PromptComposer
 from turnleaf.core.prompt.escaping import passage
 from turnleaf.core.room import LEARNED, Room, room_for
-from turnleaf.core.search.hits import KINDS, PROMPT_LIMIT
-from turnleaf.core.search.message_outcomes import note_newer, reason_of
-from turnleaf.core.times import to_millisecond
+from turnleaf.core.search.message_filters import note_newer, reason_of
+from turnleaf.core.search.ranking import KINDS, PROMPT_LIMIT
+from turnleaf.core.serialization import to_millisecond
 from turnleaf.core.tokens import content_chars, has_room_for_tools, prompt_budget
 from turnleaf.core.window import before_again, within_limits
 from turnleaf.errors import ModelError, SettingsError
+from turnleaf.llm.answers import find_judge
 from turnleaf.memory_commands import (
     CommandResult,
     carry_out_commands,
@@ -46,9 +47,9 @@ from turnleaf.memory_commands import (
     refuse_in_private,
 )
 from turnleaf.quoting import QuoteSearch, quote_documents, quote_statements
-from turnleaf.store.timing import checked_zone, local_zone
+from turnleaf.store.erasure import withdraw_replaced
+from turnleaf.store.schedules import checked_zone, local_zone
 from turnleaf.tools import MemoryTools, ToolContext
-from turnleaf.turn_changes import find_turn_changes, withdraw_replaced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
     from turnleaf.core.changes import Change
     from turnleaf.core.dialogue import Model, Prompt
     from turnleaf.core.memories import Memory, MemoryView
-    from turnleaf.core.search.hits import Hit
+    from turnleaf.core.search.ranking import Hit
     from turnleaf.settings import Settings
     from turnleaf.store.contracts import AnswerClaim, Stores
 
@@ -68,6 +69,8 @@ CERTAIN_SHARE = 3
 """Facts of so small a part of a prompt's tokens always have room: a character is about a token."""
 CHANGING = frozenset({"append_memory", "manage_memory"})
 """The tools that change facts."""
+REPORTED = frozenset({"add", "revive", "update", "delete"})
+"""The changes of facts that a turn reports."""
 MAX_EXCHANGE = 50
 """How many messages an exchange may have, with tools, to be told again as one."""
 
@@ -198,6 +201,7 @@ class Turn:
         self._text = request.text
         self._documents = request.documents
         self._is_again = request.is_again or self._is_sent_again()
+        # Files keep milliseconds, and by this time the stored question is found again.
         self._started = to_millisecond(context.clock())
         self._zone = _find_zone(self._started)
         self._ids: list[int] = []
@@ -233,18 +237,22 @@ class Turn:
 
     def _answer_and_keep(self) -> Generator[TurnEvent]:
         own = self._own
+        # Before the prompt is composed: it must not quote what was learned from a replaced message.
         if self._replaced and not self._is_again:
             self._store_question()
             withdraw_replaced(own.stores, self._key, self._replaced)
+        # Somebody else's request changes no memory.
         if self._is_trusted:
             self._carry_out_commands()
         composed = self.compose()
+        # A model may think for minutes, and a kill meanwhile must not take the question along.
         if not own.answers_at_once:
             self._store_question()
         try:
             yield composed
             yield from self._confirm()
             yield from self._stream_model(composed.prompt)
+        # Closed or interrupted: what was said until then was said, and is kept.
         except (GeneratorExit, KeyboardInterrupt):
             self._keep("stopped")
             raise
@@ -280,6 +288,7 @@ class Turn:
             for event in () if is_whole else model.stream(prompt):
                 yield self._note(event)
         finally:
+            # In private too, or the next message would answer to nothing.
             if self._said:
                 history += [Message("user", self._text), Message("assistant", self._answer)]
         explanation = self._composer.explain()
@@ -348,6 +357,8 @@ class Turn:
             memories=memory.facts,
             page=memory.page,
             scores=self._score_facts(memory.facts),
+            # What was said here and lines of files are no stored passages, and the prompt has them
+            # anyway.
             hits=[hit for hit in hits if hit.source in KINDS],
             history=history,
             documents=self._documents,
@@ -394,11 +405,13 @@ class Turn:
     def _score_facts(self, facts: Sequence[Memory]) -> dict[str, float] | None:
         """Return how near facts are to the message, by their ids, where not all may have room."""
         chars = sum(len(fact.content) + FACT_CHARS for fact in facts)
+        # Most memories fit, and then no search is needed to decide which facts stay.
         if chars * CERTAIN_SHARE < self._max_tokens:
             return None
         hits = self._own.stores.passages.search(
             ends_of(self._text), PROMPT_LIMIT, source="memory", floor=False, reader=self._reader
         )
+        # Backwards, so that of several hits of one fact the best remains.
         return {hit.id: hit.score for hit in reversed(hits) if hit.id}
 
     def _has_room_beside(self, facts: Sequence[Memory]) -> bool:
@@ -410,10 +423,15 @@ class Turn:
     def _find_context(self, history: Sequence[Message], memory: MemoryView) -> Sequence[Hit]:
         """Return what fits the message, and is neither said nor replaced in this conversation."""
         own = self._own
+        # The question itself may be stored already, and would fit best of all.
         said = [*history, *self._replaced, *self._find_opened()]
         if own.only_recalls:
             search = QuoteSearch(
-                own.stores.passages, self._reader, self._started.date(), memory.facts
+                own.stores.passages,
+                self._reader,
+                self._started.date(),
+                memory.facts,
+                find_judge(own.settings),
             )
             hits = search.find(self._text, said)
         else:
@@ -447,7 +465,7 @@ class Turn:
         prompt = self._compose_without_memory(history, [_describe_time(self._started, self._zone)])
         found = self._quote_documents()
         if self._own.only_recalls:
-            found += quote_statements(self._text, history)
+            found += quote_statements(self._text, history, find_judge(self._own.settings))
         return replace(prompt, is_learnt=False, found=found)
 
     def _read_history(self) -> tuple[Sequence[Message], list[str]]:
@@ -496,17 +514,24 @@ class Turn:
 
     def _report_changes(self, record: Sequence[Change]) -> Iterator[Changed]:
         """Report what this turn changed since it was reported last."""
-        found = find_turn_changes(record, self._key, self._started)
-        new = [one for one in found if one not in self._changes]
+        new = [one for one in record if self._is_own(one) and one not in self._changes]
         self._changes += new
         if new:
             yield Changed(tuple(new))
+
+    def _is_own(self, change: Change) -> bool:
+        """Whether this turn made a change, at the user's request or by a tool."""
+        is_here = change.source is not None and change.source.conversation == self._key
+        is_of_turn = change.origin in {"request", "tool"} and change.op in REPORTED
+        # Another turn of the same conversation may have made changes before this one began.
+        return is_here and is_of_turn and change.time >= self._started
 
     def _stream_model(self, prompt: Prompt) -> Iterator[TurnEvent]:
         gap = "\n\n" if self._said else ""
         try:
             model = self._own.find_model()
             tools = self._make_tools() if self._has_tools else None
+            # Without a model there is nothing to add to what was done.
             if self._done.confirmation and model.name == "recall":
                 return
             for event in self._without_marks(model.stream(prompt, tools)):
@@ -514,6 +539,8 @@ class Turn:
                     event, gap = Text(gap + event.text), ""  # noqa: PLW2901
                 yield self._note(event)
                 if isinstance(event, ToolResult) and event.name in CHANGING:
+                    # Tools may run in another process, so what they changed is read from the
+                    # record.
                     yield from self._report_changes(self._own.stores.facts.changes())
         except (ModelError, SettingsError) as error:
             # What was asked for is done; it must be said and kept although the model failed.
@@ -526,6 +553,8 @@ class Turn:
         for event in events:
             text = self._marks.feed(event.text) if isinstance(event, Text) else ""
             if not isinstance(event, Text | Silence):
+                # Text that was held back was said before the tool was called, and has to come
+                # before it.
                 text = self._marks.finish()
             if text:
                 yield Text(text)
@@ -595,9 +624,11 @@ class Turn:
         answered = Message("assistant", self._answer, own.clock()) if self._said else None
         if answered is None and not own.stores.conversations.keeps_everything:
             return
+        # An exchange that is told again was learned from the first time.
         if own.settings.learns and not (self._is_again and self._replaced):
             own.stores.learning.enqueue(self._key, self._make_queued(said, answered))
         self._ids = self._add(self._describe_exchange(said, answered, status))
+        # The request itself repeats what is to be forgotten.
         for fact in self._done.removed if own.stores.conversations.keeps_everything else ():
             own.stores.conversations.hide(self._key, [self._started], reason_of(fact.id))
 
@@ -610,6 +641,7 @@ class Turn:
         if answered is None:
             return [NewMessage(said, status, theirs, source)]
         document = next((f"document:{one.name}" for one in self._documents), None)
+        # An answer beside a document may repeat what that says, so it is trusted no more than it.
         trust = "document" if document else theirs
         answer = NewMessage(answered, status, trust, document or source, self._describe_prompt())
         return [NewMessage(said, trust=theirs, source=source), answer]
@@ -636,6 +668,7 @@ class Turn:
         return self._own.stores.conversations.add_messages(
             self._key,
             messages,
+            # The question that is stored already has taken its place.
             again=self._text if self._is_again and not is_begun else None,
             after=None if is_begun else asked.after,
             resumed=asked.is_resumed,
@@ -730,6 +763,7 @@ def _describe_time(now: datetime, zone: tzinfo) -> str:
 def _find_zone(now: datetime) -> tzinfo:
     """Return the zone of a clock: the machine's by its name, or else whatever offset it has."""
     named = checked_zone(local_zone())
+    # The clock may be another one than the machine's, and then its offset is all that is known.
     is_named = now.astimezone(named).utcoffset() == now.utcoffset()
     return named if is_named else now.tzinfo or UTC
 

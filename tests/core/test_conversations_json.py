@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import MOMENT, conversations, moments, texts, thorough
-from turnleaf.core import conversations_json
-from turnleaf.core.conversations_json import StoredConversation
+from turnleaf.core import conversation_formats as conversations_json
+from turnleaf.core.conversation_formats import StoredConversation
 from turnleaf.core.messages import Message
 from turnleaf.errors import CorruptFile, InvalidInput
 

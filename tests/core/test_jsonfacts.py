@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import MOMENT, contents, facts, texts, thorough
+from tests.tables import each
 from turnleaf.core import jsonfacts
 from turnleaf.core.jsonfacts import JsonPage
 from turnleaf.core.memories import Memory, content_id, to_json
@@ -140,7 +141,7 @@ def test_a_byte_order_mark_and_any_layout_are_read() -> None:
     assert memories(text) == [NEW]
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "",

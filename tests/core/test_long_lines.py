@@ -17,7 +17,7 @@ import re, resource
 from datetime import UTC, date, datetime
 from turnleaf.core import markdown, markdown_blocks, secrets, tokens
 from turnleaf.core.search import date_ranges, passages, terms
-from turnleaf.faces.slack import texts
+from turnleaf.faces.slack import answers as texts
 from turnleaf.llm import recall
 from turnleaf.store.files import daily
 resource.setrlimit(resource.RLIMIT_CPU, ({SECONDS}, {SECONDS}))

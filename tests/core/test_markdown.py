@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from tests.strategies import MOMENT, categories, contents, facts, pages, thorough, tidy_pages
+from tests.tables import each
 from turnleaf.core import markdown
 from turnleaf.core.markdown import BOM, MarkdownFact, MarkdownPage
 from turnleaf.core.memories import Memory, checked_category, content_id
@@ -71,8 +72,8 @@ def shared(one: str, other: str) -> tuple[int, int]:
 # What is a fact
 
 
-@pytest.mark.parametrize(
-    ("text", "facts"),
+@each(
+    "text, facts",
     [
         ("", []),
         ("# Memory\n", []),

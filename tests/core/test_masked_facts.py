@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from turnleaf.core.masked_facts import mask_fact
+from tests.tables import each
+from turnleaf.core.secrets import mask_fact
 
 
-@pytest.mark.parametrize(
+@each(
     "fact",
     [
         "my wifi password is hunter2",

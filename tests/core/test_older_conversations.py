@@ -7,16 +7,17 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from turnleaf.core import conversations_json, messages
-from turnleaf.core.conversations_json import (
+from turnleaf.core import conversation_formats as conversations_json
+from turnleaf.core import messages
+from turnleaf.core.conversation_formats import (
     StoredConversation,
     read_conversations,
     read_month,
     without_conversation,
     without_lines,
 )
-from turnleaf.core.jsontext import dumps
 from turnleaf.core.messages import Message
+from turnleaf.core.serialization import dumps
 
 MARCH = datetime(2026, 3, 1, tzinfo=UTC)
 ODD = "\ud800 \0 \u2028 「名字」\n"

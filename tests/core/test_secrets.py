@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.growth import CHARS, grows_with_its_text
 from tests.strategies import texts, thorough
+from tests.tables import each
 from turnleaf.core.secrets import KINDS, mask_secrets
 
 LETTERS = string.ascii_letters + string.digits
@@ -374,13 +375,13 @@ def split(marked: str) -> tuple[str, str, str]:
 NAMED = [split(marked) for marked in BY_NAME]
 
 
-@pytest.mark.parametrize(("kind", "secret"), BY_SHAPE)
+@each("kind, secret", BY_SHAPE)
 def test_a_secret_of_a_known_shape_gives_way_to_its_kind(kind: str, secret: str) -> None:
     for around in AROUND:
         assert mask_secrets(around.format(secret)) == around.format(f"[{kind}]")
 
 
-@pytest.mark.parametrize(("text", "expected", "secret"), NAMED)
+@each("text, expected, secret", NAMED)
 def test_a_secret_that_is_named_gives_way_and_its_sentence_stays(
     text: str, expected: str, secret: str
 ) -> None:
@@ -396,7 +397,7 @@ def test_every_kind_is_tried() -> None:
     assert len(KINDS) >= 30
 
 
-@pytest.mark.parametrize("text", HARMLESS)
+@each("text", HARMLESS)
 def test_a_harmless_text_stays_as_it_is(text: str) -> None:
     assert mask_secrets(text) == text
 
@@ -501,7 +502,7 @@ def test_masking_twice_changes_nothing_more(text: str) -> None:
     assert mask_secrets(once) == once
 
 
-@pytest.mark.parametrize(
+@each(
     "piece",
     [
         *("a", "A", "1", " ", "-", "\n", "[", "=", "_", "密", "1 ", "a-", "a.", "4242 ", "A1 "),

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import thorough
-from turnleaf.core.times import aware, from_iso, to_iso, to_millisecond
+from turnleaf.core.serialization import aware, from_iso, to_iso, to_millisecond
 from turnleaf.errors import InvalidInput
 
 zones = st.integers(-12 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))

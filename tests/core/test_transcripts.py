@@ -11,8 +11,14 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from turnleaf.core.conversation_formats import (
+    Transcript,
+    file_name,
+    from_json,
+    to_json,
+    to_markdown,
+)
 from turnleaf.core.messages import Message, StoredMessage
-from turnleaf.core.transcripts import Transcript, file_name, from_json, to_json, to_markdown
 
 BEGAN = datetime(2026, 11, 15, 8, 30, tzinfo=UTC)
 CALL = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": "{}"}}

@@ -35,7 +35,7 @@ from tzlocal import reload_localzone
 from turnleaf.core.learning.dates import make_dates_absolute
 from turnleaf.core.learning.recogniser import read_fact, read_message
 from turnleaf.core.recall.questions import read_question
-from turnleaf.core.search.small_talk import is_small_talk
+from turnleaf.core.search.message_filters import is_small_talk
 from turnleaf.faces.cli import COMMANDS, main
 from turnleaf.memory_commands import find_requests
 

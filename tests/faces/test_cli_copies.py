@@ -17,7 +17,7 @@ from tests.postgres import empty_database, make_admin
 from tests.store.contracts.conftest import Clock
 from tests.store.contracts.filled import KEY, LAMP, fill, read_all, undo_all
 from turnleaf.errors import InvalidInput
-from turnleaf.faces.cli.copies import FollowingFolder
+from turnleaf.faces.cli.transfer import FollowingFolder
 from turnleaf.store.contracts import Stores
 
 ALL = ("facts", "daily", "conversations")

@@ -9,7 +9,7 @@ import pytest
 
 from tests.faces.conftest import Cli
 from tests.faces.terminal import terminal
-from turnleaf.core import transcripts
+from turnleaf.core import conversation_formats as transcripts
 from turnleaf.core.messages import Message, NewMessage
 from turnleaf.settings import Settings
 from turnleaf.store.files.conversations.store import ConversationStore

@@ -15,7 +15,7 @@ from tests.faces.conftest import Cli
 from tests.test_scheduling import DEADLINE_SECONDS, Sleeper
 from turnleaf.core.keys import schedule_key
 from turnleaf.store.files.schedules import ScheduleStore
-from turnleaf.store.timing import local_zone
+from turnleaf.store.schedules import local_zone
 
 PROMPT = "客廳的燈叫什麼？"
 LAMP = "客廳的燈叫做小明"

@@ -18,7 +18,7 @@ from tests.faces.http.conftest import DEADLINE_SECONDS, Served, calling, serving
 from tests.page.proxying import PREFIX, proxied
 from turnleaf import Assistant
 from turnleaf.faces.cli import main
-from turnleaf.faces.http.limits import MB
+from turnleaf.faces.http.requests import MB
 from turnleaf.settings import CONFIG_NAME, DataFolder
 
 TOKEN = "t" * 40

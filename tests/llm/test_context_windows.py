@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.standins.chat_api import ChatApi
-from turnleaf.llm.context_windows import ASSUMED_HOSTED_TOKENS, ASSUMED_TOKENS, ServedModel
+from turnleaf.llm.api import ASSUMED_HOSTED_TOKENS, ASSUMED_TOKENS, ServedModel
 
 OTHER = {"id": "other", "name": "other", "model": "other", "context_length": 1}
 OLLAMA_SHOW = "/api/show"

@@ -10,7 +10,7 @@ import sys
 RUNNING = """
 import os, sys
 from tempfile import TemporaryFile
-from turnleaf.llm.processes import running
+from turnleaf.llm.claude_cli import running
 
 program = ["/bin/sh", "-c", "sleep 600 & echo $$ $!; wait"]
 with TemporaryFile() as stdin, running(program, stdin, environ=os.environ, seconds=600) as started:

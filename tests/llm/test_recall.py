@@ -10,7 +10,7 @@ import pytest
 
 from turnleaf import Memory, Message
 from turnleaf.core.dialogue import Prompt
-from turnleaf.core.search.hits import Hit
+from turnleaf.core.search.ranking import Hit
 from turnleaf.errors import ModelError
 from turnleaf.llm.recall import RecallModel
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.effort import LONG
+from tests.effort import LONG, sample
 from tests.page.browsing import (
     PHONE,
     WIDE,
@@ -251,11 +251,13 @@ def test_axe_has_nothing_to_complain_of_and_nothing_is_cut_off(
     visit.context.request.get(full.make_link())
     page = connected(visit.open("#/status"))
     judged = VIEWS if LONG or size == WIDE else OTHERWISE_ON_A_PHONE
+    # Dark colours are the same few variables in every view: a short run looks at a third of them.
+    dark = sample(VIEWS, 8) if size == WIDE else []
     found: dict[str, list[str]] = {}
     for view in VIEWS:
         view(page)
         if view in judged:
-            found[view.__name__] = judge(page, is_dark_too=size == WIDE)
+            found[view.__name__] = judge(page, is_dark_too=view in dark)
         elif is_too_wide(page):
             found[view.__name__] = ["one has to scroll sideways"]
     assert {name: told for name, told in found.items() if told} == {}

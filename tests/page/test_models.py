@@ -229,6 +229,7 @@ def test_a_conversation_is_given_any_model_of_a_provider_with_a_key(
     picker = page.get_by_role("button", name="Model of this conversation")
     expect(picker).to_have_text("qwen3:8b")
     picker.press("Enter")
+    expect(page.get_by_role("menuitemradio", name="qwen3:8b")).to_be_focused()
     page.keyboard.press("End")
     page.keyboard.press("Enter")
     more = page.get_by_role("dialog", name="A model for this conversation")

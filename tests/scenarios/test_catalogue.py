@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from tests.tables import each
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -146,7 +148,7 @@ def test_no_id_is_used_twice() -> None:
     ] == []
 
 
-@pytest.mark.parametrize("scenario", catalogue(), ids=lambda scenario: scenario.id)
+@each("scenario", catalogue())
 def test_an_entry_says_what_it_is(scenario: Scenario) -> None:
     assert re.fullmatch(r"\d{3}\.[a-z0-9]+(-[a-z0-9]+)*", scenario.id)
     assert scenario.title.strip()

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from turnleaf.core import conversations_json, messages
-from turnleaf.core.conversations_json import StoredConversation
-from turnleaf.core.jsontext import dumps
+from turnleaf.core import conversation_formats as conversations_json
+from turnleaf.core import messages
+from turnleaf.core.conversation_formats import StoredConversation
 from turnleaf.core.messages import Message
+from turnleaf.core.serialization import dumps
 from turnleaf.store.files import atomic
 
 START = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)

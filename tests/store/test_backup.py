@@ -25,8 +25,7 @@ from tests.store.older import said, write_conversations
 from turnleaf.errors import CorruptFile, InvalidInput, NotFound, StorageError, TurnleafError
 from turnleaf.settings import Settings
 from turnleaf.store.contracts import Stores
-from turnleaf.store.files.backup import backup, is_empty, restore, verify
-from turnleaf.store.files.bundles import MANIFEST, pack_files
+from turnleaf.store.files.backup import MANIFEST, backup, is_empty, pack_files, restore, verify
 from turnleaf.store.files.conversations.store import ConversationStore
 from turnleaf.store.files.conversations.takeover import take_over_older
 from turnleaf.store.files.daily import DailyLog

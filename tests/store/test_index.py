@@ -13,8 +13,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from turnleaf.core.search.hits import Hit
 from turnleaf.core.search.passages import Passage
+from turnleaf.core.search.ranking import Hit
 from turnleaf.errors import InvalidInput
 from turnleaf.store.files.conversations.store import ConversationStore
 from turnleaf.store.files.daily import DailyLog

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import brief
-from turnleaf.core.search.hits import Hit
+from turnleaf.core.search.ranking import Hit
 from turnleaf.store.files.index.index import Index
 from turnleaf.store.files.index.writing import signature
 

@@ -30,7 +30,7 @@ from tests.effort import LONG
 from tests.meanings import Meanings
 from tests.store.others import ROOT, become_nobody
 from turnleaf.core.messages import Message
-from turnleaf.core.search.hits import Hit
+from turnleaf.core.search.ranking import Hit
 from turnleaf.store.files.conversations.store import ConversationStore
 from turnleaf.store.files.index.database import SCHEMA_VERSION, connect
 from turnleaf.store.files.index.index import Index

@@ -20,8 +20,7 @@ from tests.meanings import Meanings
 from tests.strategies import brief
 from turnleaf.core.keys import Reader
 from turnleaf.core.messages import Cursor, Feed, FeedMessage, Message
-from turnleaf.core.search.hits import PROMPT_LIMIT, Hit
-from turnleaf.core.search.ranking import Weights
+from turnleaf.core.search.ranking import PROMPT_LIMIT, Hit, Weights
 from turnleaf.store.files.conversations.store import ConversationStore
 from turnleaf.store.files.index.index import Index
 from turnleaf.store.passage_search import CANDIDATES

@@ -16,11 +16,10 @@ import pytest
 
 from tests.meanings import DIMENSION, FACTS, Ailing, Meanings, weighed
 from tests.scores import known
-from turnleaf.core.search.hits import Hit
-from turnleaf.core.search.ranking import Weights
+from turnleaf.core.search.ranking import Hit, Weights
 from turnleaf.core.search.vectors import SENTENCES, pack
 from turnleaf.errors import EmbeddingError
-from turnleaf.search import use_settings
+from turnleaf.llm.embeddings import use_settings
 from turnleaf.settings import DataFolder, Settings
 from turnleaf.store.contracts import Stores
 from turnleaf.store.files.index.database import connect

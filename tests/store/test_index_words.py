@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.scores import known
-from turnleaf.core.search.hits import Hit
+from turnleaf.core.search.ranking import Hit
 from turnleaf.store.files.index.database import connect
 from turnleaf.store.files.index.index import Index, typical_length
 

@@ -17,8 +17,8 @@ from tests.counting import count_calls
 from tests.strategies import brief, recorded_changes
 from turnleaf.core.changes import Source
 from turnleaf.core.file_changes import FileChange, to_json
-from turnleaf.core.jsontext import dumps
 from turnleaf.core.memories import Memory
+from turnleaf.core.serialization import dumps
 from turnleaf.store.files.facts.journal import TAIL_BYTES, Journal
 
 NOW = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)

@@ -23,7 +23,7 @@ from turnleaf.core.schedules import (
 )
 from turnleaf.errors import NotFound, StorageError
 from turnleaf.store.files.schedules import ScheduleStore
-from turnleaf.store.timing import next_due
+from turnleaf.store.schedules import next_due
 
 START = datetime(2026, 11, 16, 8, 0, tzinfo=UTC)
 PROMPT = "早安，今天有什麼事？"

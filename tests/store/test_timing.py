@@ -13,7 +13,7 @@ import pytest
 
 from turnleaf.core.schedules import Schedule
 from turnleaf.errors import InvalidInput
-from turnleaf.store.timing import (
+from turnleaf.store.schedules import (
     assumed_zone,
     checked_timing,
     in_words,

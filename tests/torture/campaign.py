@@ -14,7 +14,8 @@ from tests.torture.rig import Hit, Nth, check, copies, count_calls, inject, repo
 from tests.torture.worker import outcomes
 
 BEFORE = 5
-MOST_HITS = 6
+MOST_HITS = 4
+MOST_SECOND_HITS = 2
 KILLED = 9
 
 
@@ -104,7 +105,7 @@ def killed_again(
         for before, hits in killed
         for hit in hits
     ]
-    return killed_each(again, calls, folder)
+    return killed_each(again, calls, folder, MOST_SECOND_HITS)
 
 
 def left_by(hits: Sequence[Hit], start: Start) -> list[Case]:

@@ -1,4 +1,4 @@
-"""Folders for the torture: one in memory, where syncing costs nothing, and one on a disk."""
+"""Folders for the torture: one in memory, where syncing costs nothing, and one that may not be."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.effort import LONG
 from tests.torture.campaign import Start, filled
 from tests.torture.rig import KEPT, MEMORY
 
@@ -38,8 +39,8 @@ def arena() -> Iterator[Path]:
 
 @pytest.fixture
 def ground() -> Iterator[Path]:
-    """A folder on the disk that other users can reach."""
-    yield from _folder(None)
+    """A folder that other users can reach; if long, on the disk."""
+    yield from _folder(Path("/var/tmp") if LONG else None)  # noqa: S108
 
 
 def _folder(above: Path | None) -> Iterator[Path]:

@@ -14,7 +14,9 @@ import select
 import sys
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 from tests.torture.checker import Case, check
@@ -55,11 +57,15 @@ def add_in_threads(writers: list[Writer], folder: Path, gate: int, pipe: int) ->
     subject.close()
 
 
-def read_on(kind: str, folder: Path, gate: int, pipe: int) -> None:
-    """Read until a byte comes; say how often, and each time that there was less than before."""
+def read_on(kind: str, folder: Path, begin: Callable[[], object], gate: int, pipe: int) -> None:
+    """Read until a byte comes; say how often, and each time that there was less than before.
+
+    The others begin when it has read once, so that it does read while they write.
+    """
     say = teller(pipe)
     subject = open_subject(kind, folder)
-    readings, most = 0, 0
+    readings, most = 1, len(subject.texts())
+    begin()
     while not select.select([gate], [], [], BREATH_SECONDS)[0]:
         found = subject.texts()
         if len(found) < most:
@@ -79,9 +85,9 @@ def crowd(kind: str, folder: Path, processes: int, threads: int, adds: int) -> F
     ]
     start_gate, starter = os.pipe()
     stop_gate, stopper = os.pipe()
-    reader = start(lambda pipe: read_on(kind, folder, stop_gate, pipe))
     children = [_adding(group, folder, start_gate) for group in writers]
-    os.write(starter, b"g" * processes)
+    begin = partial(os.write, starter, b"g" * processes)
+    reader = start(lambda pipe: read_on(kind, folder, begin, stop_gate, pipe))
     lines = [line for child in children for line in child.finish()]
     os.write(stopper, b"s")
     *less, readings = reader.finish()

@@ -21,7 +21,6 @@ def crowd(kinds: tuple[str, ...], folder: Path, processes: int, threads: int, ad
         figures = every[kind]
         assert (figures["refused"], figures["complaints"]) == ([], []), kind
         assert figures["acknowledged"] == processes * threads * adds
-        assert figures["readings"] > 0
 
 
 @pytest.mark.parametrize("kinds", together(KINDS), ids=" ".join)

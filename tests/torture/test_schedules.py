@@ -29,7 +29,7 @@ START = datetime(2026, 11, 16, 8, 0, tzinfo=UTC)
 DUE = START + timedelta(minutes=15)
 LATER = DUE + LEASE
 PROMPT = "早安，客廳的燈叫什麼？"
-EVERY = 1 if LONG else 3
+EVERY = 1 if LONG else 7
 MOST_READINGS = 200
 SHARED = 12
 DEADLINE_SECONDS = 60

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from turnleaf.core import memories
-from turnleaf.core.times import from_iso, to_iso
+from turnleaf.core.serialization import from_iso, to_iso
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from turnleaf.core.memories import Memory
 
+# The least by which two times differ in a file: it keeps milliseconds.
 TICK = timedelta(milliseconds=1)
 TOGETHER = frozenset({"add", "update", "repeat", "revive", "retire"})
 """What a person takes back at once where it was made at once."""
@@ -146,6 +147,7 @@ def trace(content: str) -> str:
 
     So many have the same that nobody can find out by trying what it was.
     """
+    # Two bytes are shared by so many texts that an erased one cannot be found out by trying.
     return hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=2).hexdigest()
 
 
@@ -169,6 +171,7 @@ def made_with(change: Change, history: Sequence[SomeChange]) -> list[SomeChange]
 def find_undone(history: Sequence[Change]) -> set[int]:
     """Return the numbers of changes that were taken back; of a saved text all or none."""
     numbers = {change.undoes for change in history if change.undoes is not None}
+    # A save of the whole text is several changes, and half of one cannot be taken back.
     puts = [change for change in history if change.op == "put"]
     whole = {one.step for one in puts if one.n in numbers and not one.id}
     return numbers.union(one.n for one in puts if one.step in whole)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from turnleaf.core.memories import Memory
     from turnleaf.core.messages import Message
-    from turnleaf.core.search.hits import Hit
+    from turnleaf.core.search.ranking import Hit
 
 
 @dataclass(frozen=True, slots=True)

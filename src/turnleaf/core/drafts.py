@@ -198,6 +198,7 @@ class Draft:
             )
             raise Conflict(message)
         for change in made:
+            # All are checked before the first is undone: half of a save must not be taken back.
             if change.after:
                 self._check_unchanged(change, change.after)
         self.steps.append(Step("undo", None, None, NOTHING, whole.n))
@@ -222,6 +223,7 @@ class Draft:
 
     def _check_unchanged(self, change: Change, expected: Memory) -> None:
         fact = self.find(change.id)
+        # Its time may differ: a fact that was only said again still says the same.
         if fact is None or fact.memory.content != expected.content:
             message = (
                 f"the memory {change.id} was changed since, so this cannot be undone; "
@@ -268,6 +270,7 @@ class Draft:
             page = self.kind.parse(text, self._unknown_time)
         except CorruptFile:  # a part of an array, which has nothing else
             return True
+        # What is left over beside the facts is prose, which cannot be taken back fact by fact.
         return page.shape().total == page.shape_of(map(page.raw, page.facts)).total
 
     def _take(self, step: Step) -> None:
@@ -288,6 +291,7 @@ def record_steps(template: SomeChange, steps: Sequence[Step]) -> list[SomeChange
             template,
             n=first + index,
             op=step.op,
+            # Nobody asked for what was mended, so it has no origin of its own.
             origin=None if step.op == "restore" else template.origin,
             source=None if step.op == "restore" else template.source,
             id=step.id,
@@ -318,6 +322,7 @@ def take_back(text: str, reversal: Splice) -> str | None:
     """Return a text without a change of its lines; None when it does not hold them."""
     lines = split_lines(text)
     end = reversal.start + len(reversal.took)
+    # Lines that are no longer there cannot be taken back to the byte.
     if tuple(lines[reversal.start : end]) != reversal.took:
         return None
     return "".join(reversal.make_in(lines))
@@ -341,6 +346,7 @@ def merge_saves(kind: Format, base: str, edited: str, onto: str, now: datetime) 
             key: one.content for key, one in wanted.items()
         }:
             return text
+    # What others changed beside the facts cannot be joined fact by fact.
     if _shape_prose(before) != _shape_prose(theirs):
         return None
     return _make_say(Draft(kind, edited, now, page=mine), wanted)
@@ -374,6 +380,7 @@ def _make_say(draft: Draft, wanted: Mapping[str, Memory]) -> str:
     for memory in draft.memories:
         if memory.id not in wanted:
             draft.remove(memory.id, "put")
+        # A fact that only moved has to leave its old heading.
         elif _tell(wanted[memory.id]) != _tell(memory):
             draft.remove(memory.id, "put")
             draft.insert(wanted[memory.id], "put")

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from turnleaf.core.changes import TICK, trace
-from turnleaf.core.jsontext import dumps
 from turnleaf.core.markdown_blocks import encode_bullet
+from turnleaf.core.serialization import dumps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -76,6 +76,7 @@ def _scraps(name: str, texts: Iterable[tuple[str, str]]) -> Iterator[str]:
     """Yield what a line of a file or of the record holds when it holds a part of a text."""
     yield dumps(name)
     for _, content in texts:
+        # Lines of the record are JSON, so the text is also looked for in its escaped form.
         yield dumps(content)[1:-1]
         for line in filter(None, map(str.strip, encode_bullet(content, ""))):
             yield line
@@ -90,6 +91,7 @@ def _acts(history: Iterable[Change]) -> Iterator[tuple[tuple[str, str], Change]]
     said: set[tuple[str, str]] = set()
     for change in history:
         text = (change.after.id, change.after.content) if change.after else None
+        # Who saves the whole page did not say again what had been on it before.
         if text and (change.op in ACTS or (change.op == "put" and text not in said)):
             yield text, change
         said.update((memory.id, memory.content) for memory in change.states())
@@ -123,6 +125,7 @@ def make_tombs(
     """Put on record how its facts stand without it, so that no older text brings it back."""
     traces: dict[str, set[str]] = {}
     for memory_id, content in found.texts:
+        # Traces instead of the texts: the record must not hold what was erased.
         traces.setdefault(memory_id, set()).add(trace(content))
     for number, memory_id in enumerate(sorted(traces)):
         yield replace(

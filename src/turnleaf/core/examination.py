@@ -10,7 +10,7 @@ from turnleaf.core import schedules
 from turnleaf.core.languages import pluralize
 from turnleaf.core.languages.language import DEFAULT, choose_language
 from turnleaf.core.languages.replies import FILE, words_in
-from turnleaf.core.times import to_iso
+from turnleaf.core.serialization import to_iso
 
 
 @dataclass(frozen=True, slots=True)

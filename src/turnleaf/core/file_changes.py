@@ -57,6 +57,7 @@ def to_json(change: FileChange) -> dict[str, Any]:
     told = changes.to_json(change)
     first = {key: told.pop(key) for key in ("n", "time", "op")}
     lines = {
+        # Left out where it says nothing, because there is a line for each change ever made.
         "at": change.at if change.id or change.took or change.put else None,
         "took": list(change.took) or None,
         "put": list(change.put) or None,
@@ -181,6 +182,7 @@ def _without_source(change: FileChange, found: Erasure) -> FileChange | None:
     if _state(line) == _state(change) and not found.mentions("".join(change.took + change.put)):
         return line
     fact = change.fact if line.after == change.after else ""
+    # The lines of the file may hold what was erased, so they go as well.
     return replace(line, fact=fact, took=(), put=())
 
 
@@ -259,6 +261,7 @@ def restore_everything(history: Sequence[FileChange]) -> Repair:
 
 def _mark(memory: Memory) -> Memory:
     """Make a fact that is brought back differ from itself in an older buffer, by its time."""
+    # Without this, an older buffer with the same fact would seem to have seen that it came back.
     return replace(memory, updated_at=memory.updated_at + TICK)
 
 

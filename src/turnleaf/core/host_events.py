@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from turnleaf.core.loading import lazy_pattern
 from turnleaf.core.messages import Message, from_json
-from turnleaf.core.patterns import lazy_pattern
 from turnleaf.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -95,6 +95,7 @@ _INSTRUCTIONS = (
 
 # A chat that a client quotes, with what is to be made of it before or after.
 _CHAT = ("<chat_history>", "</chat_history>")
+# What surrounds a chat may be long, and the pattern would search all of it.
 _AROUND_CHARS = 10_000
 _WANTED = lazy_pattern(
     r"\b(?:generat|creat|suggest|writ|provid|giv|produc|propos|return|output|com(?:e|ing) up"
@@ -122,6 +123,7 @@ def is_client_task(messages: Sequence[Message]) -> bool:
 def _is_about_chat(text: str) -> bool:
     """Whether something is to be made of a chat that a text quotes."""
     plain = text.lower()
+    # The last end: a chat may quote such a tag itself.
     start, end = plain.find(_CHAT[0]), plain.rfind(_CHAT[1])
     if start < 0 or end < start:
         return False
@@ -131,6 +133,7 @@ def _is_about_chat(text: str) -> bool:
 
 
 def _is_one_of(text: str, templates: Sequence[tuple[str, ...]]) -> bool:
+    # The beginning decides, so a long document is not searched whole for each template.
     beginning = " ".join(text[:BEGINNING_CHARS].lower().split())
     begun = [rest for first, *rest in templates if beginning.startswith(first.strip())]
     return any(all(part in " ".join(text.lower().split()) for part in rest) for rest in begun)

@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from turnleaf.core.jsontext import dumps
 from turnleaf.core.memories import OPTIONAL_KEYS, Ids, Memory, from_json, to_json
 from turnleaf.core.pages import Shape, Splice, Tally
+from turnleaf.core.serialization import dumps
 from turnleaf.errors import CorruptFile
 
 if TYPE_CHECKING:
@@ -83,6 +83,8 @@ class JsonPage:
         records, ids = splice.make_in(self.records), Ids()
         new = _facts(splice.put, unknown_time, ids, splice.start)
         tally = self.tally.change(self.facts[splice.start : end], new)
+        # Where two facts share an id, they are told apart by counting, which depends on all of
+        # them.
         if tally is None or ids.has_twins:
             return _page(records, unknown_time)
         below = [JsonFact(memory, at + moved, typed) for memory, at, typed in self.facts[end:]]
@@ -104,6 +106,7 @@ class JsonPage:
 def parse(text: str, unknown_time: datetime) -> JsonPage:
     """Read the array; raise CorruptFile when it is none."""
     try:
+        # Our own layout is split line by line, which is much cheaper than to parse it.
         return _page(_records_in_our_layout(text), unknown_time)
     except (ValueError, RecursionError):
         pass
@@ -127,6 +130,7 @@ def _records_in_our_layout(text: str) -> list[str]:
 
 
 def _records(text: str) -> list[str]:
+    # Some editors save a byte order mark, which JSON does not allow.
     records = json.loads(text.removeprefix("\ufeff"))
     if not isinstance(records, list):
         message = "it holds something else"

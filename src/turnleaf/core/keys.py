@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from turnleaf.core.patterns import lazy_pattern
+from turnleaf.core.loading import lazy_pattern
 from turnleaf.errors import InvalidInput
 
 MAX_KEY_CHARS = 512
+# Control characters and lone surrogates break terminals, addresses and files.
 _NOT_TEXT = lazy_pattern("[\0-\x1f\ud800-\udfff]")
 
 

@@ -32,7 +32,7 @@ from turnleaf.core.markdown_blocks import (
 )
 from turnleaf.core.memories import Ids, Memory, content_id, read_count, read_day, read_slot
 from turnleaf.core.pages import Shape, Splice, Tally
-from turnleaf.core.times import from_iso, to_iso
+from turnleaf.core.serialization import from_iso, to_iso
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -111,6 +111,7 @@ class MarkdownPage:
     def replace(self, fact: MarkdownFact, memory: Memory) -> Splice:
         """Change what a fact says, in its place."""
         below = self.lines[fact.end : fact.end + 1]
+        # Indented lines below would become a part of the new text's last paragraph.
         would_join = below and indent(below[0]) and not is_blank(below[0])
         tail = ["\n"] if would_join and not interrupts(bare(below[0])) else []
         return _splice(self, fact.start, fact.end, [render(memory, fact.marker)], tail=tail)
@@ -153,6 +154,7 @@ class MarkdownPage:
 
     def shape_of(self, raws: Iterable[str]) -> Shape:
         """Fingerprint lines that may stand here no more."""
+        # Editors change line ends and trailing blanks, and that is no edit of a fact.
         lines = [_strip(line) for raw in raws for line in LINES.findall(raw)]
         inked = [line for line in lines if line]
         return Shape.of(inked, blanks=len(lines) - len(inked))
@@ -290,6 +292,7 @@ def without_comments(text: str) -> str:
     kept = []
     for line in LINES.findall(text.removeprefix(BOM)):
         shown = _COMMENT.sub("", line)
+        # A line that held nothing but our comment goes; an empty line of the user's stays.
         if shown == line or shown.strip():
             kept.append(shown)
     return "".join(kept)
@@ -310,6 +313,7 @@ def join_edits(base: str, edited: str, onto: str, unknown_time: datetime) -> str
     """Carry a person's edit over to another version; our own facts there stay as they are."""
     before, after, there = (parse(text, unknown_time) for text in (base, edited, onto))
     units = carried_over(
+        # What differs in our own facts is no edit of the person's.
         [unit for unit in _units(before) if COMMENT not in unit],
         [unit for unit in _units(after) if COMMENT not in unit],
         list(_units(there)),
@@ -373,6 +377,7 @@ def _at_time(fact: MarkdownFact, time: datetime) -> MarkdownFact:
     if not fact.is_typed:
         return fact
     memory = fact.memory
+    # A fact that was changed since has a time of its own for that.
     updated = time if memory.updated_at == memory.created_at else memory.updated_at
     return fact._replace(memory=replace(memory, created_at=time, updated_at=updated))
 
@@ -381,6 +386,7 @@ def _marker(text: str, width: int) -> str:
     if text.startswith(BULLET) and width == len(BULLET):
         return BULLET
     first = bare(LINES.findall(text)[0])
+    # How wide a tab is depends on its column, so a marker is copied with spaces instead.
     return first.expandtabs(TAB)[:width].ljust(width)
 
 
@@ -396,6 +402,7 @@ def _read(text: str, width: int, category: str | None, unknown_time: datetime) -
     fields = _fields(comments[-1]["fields"].removesuffix("--")) if comments else {}
     shown = [bare(line) for line in LINES.findall(without_comments(text))]
     content = decode_bullet(shown, width) if shown else ""
+    # A bullet that says nothing could not be found again to be deleted.
     if not content.strip():
         return None
     created = _time(fields.get("created"), unknown_time)
@@ -444,6 +451,7 @@ def _fields(text: str) -> dict[str, str]:
 def _time(text: str | None, otherwise: datetime) -> datetime:
     try:
         return from_iso(text) if text else otherwise
+    # A comment that somebody damaged must not cost the fact.
     except ValueError:
         return otherwise
 
@@ -456,6 +464,8 @@ def _place(page: MarkdownPage, category: str | None) -> tuple[int, bool]:
     start, end = sections[category]
     last = _count_above(page, end)
     if last and page.facts[last - 1].start >= start:
+        # Below all that Markdown counts to the last fact, or that would become a part of the new
+        # one.
         return page.facts[last - 1].below, False
     end = min(end, page.closed)
     while end > start and is_blank(page.lines[end - 1]):
@@ -521,6 +531,7 @@ def _splice(
     put += [line for fact in facts for line in fact]
     put += [bare(line) + newline for line in tail]
     took = page.lines[start:end]
+    # A page without a final line break gets none: nothing but the fact may change.
     if end == len(page.lines) and page.lines and not page.lines[-1].endswith(("\n", "\r")):
         put[-1] = bare(put[-1])
         facts[-1][-1] = bare(facts[-1][-1])

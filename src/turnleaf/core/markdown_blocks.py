@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from turnleaf.core.patterns import lazy_pattern
+from turnleaf.core.loading import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,9 +32,11 @@ _RULE_LIKE = lazy_pattern(r"\A[-*_](?:[ \t]*+[-*_])*+[ \t]*+(?:\n|\Z)")
 
 def encode_bullet(text: str, marker: str = BULLET) -> list[str]:
     """Return the lines of a bullet, without line endings, indented as its marker is wide."""
+    # First of all: the entities that are written below must not be escaped themselves.
     safe = _ENTITY.sub(r"&#38;#\1;", text).replace("\r", "&#13;")
     safe = safe.replace(COMMENT, f"&#60;{COMMENT[1:]}")
     safe = _escape_edges(safe)
+    # A bullet of nothing but such signs would be a horizontal rule.
     if _RULE_LIKE.match(safe):
         safe = _entity(safe[0]) + safe[1:]
     first, *others = safe.split("\n")
@@ -42,10 +44,16 @@ def encode_bullet(text: str, marker: str = BULLET) -> list[str]:
     return [marker + first, *(indent + line if line else "" for line in others)]
 
 
+def write_bullet(text: str) -> str:
+    """Return a bullet with its line endings."""
+    return "".join(f"{line}\n" for line in encode_bullet(text))
+
+
 def decode_bullet(lines: list[str], width: int) -> str:
     """Read a bullet's lines; `width` is how far its text is indented."""
     first = lines[0].lstrip(" \t")[1:].lstrip(" \t")
     others = [_outdent_text(line, width) for line in lines[1:]]
+    # White space that belongs to the text was written as entities, so this is layout.
     text = "\n".join([first, *others]).strip(" \t\n")
     return _ENTITY.sub(lambda entity: chr(int(entity[1])), text)
 
@@ -64,6 +72,7 @@ def _entity(char: str) -> str:
 
 
 def _outdent_text(line: str, width: int) -> str:
+    # Editors indent by a tab as well.
     if line.startswith("\t"):
         return line[1:]
     spaces = len(line) - len(line.lstrip(" "))
@@ -194,6 +203,7 @@ def _item_end(lines: list[str], start: int, width: int, *, with_lazy_lines: bool
     """
     first = _outdent(bare(lines[start]), width)
     end = index = start + 1
+    # An item that begins with an empty line ends at a second one.
     if is_blank(first) and index < len(lines) and is_blank(lines[index]):
         return end
     inside = _Inside()
@@ -263,6 +273,7 @@ def _code_or_html_end(lines: list[str], start: int, line: str, *, in_paragraph: 
         return _after_match(lines, start + 1, _closing(fence))
     for begin, end in _HTML:
         if begin.match(line):
+            # A block that a blank line ends cannot end on the line that it begins on.
             return _after_match(lines, start + (end is _BLANK_LINE), end)
     if not in_paragraph and _LONE_TAG.match(line):
         return _after_match(lines, start + 1, _BLANK_LINE)
@@ -273,6 +284,7 @@ def _after_match(lines: list[str], start: int, pattern: re.Pattern[str]) -> int:
     for index in range(start, len(lines)):
         if pattern.search(bare(lines[index])):
             return index + 1
+    # The end of the page is as good as a blank line; other blocks stay open there.
     return len(lines) + (pattern is not _BLANK_LINE)
 
 
@@ -290,6 +302,7 @@ def _width(marker: re.Match[str]) -> int:
     """Return how far a list item's text is indented."""
     before = marker.start("gap")
     gap = len(marker[0].expandtabs(TAB)) - before
+    # Further in, the text would be code, which begins one column after the marker.
     return before + (gap if 1 <= gap <= CODE_INDENT else 1)
 
 

@@ -9,7 +9,7 @@ from datetime import date, datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from turnleaf.core.times import from_iso, to_iso, to_millisecond
+from turnleaf.core.serialization import from_iso, to_iso, to_millisecond
 from turnleaf.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ MAX_CATEGORY_CHARS = 100
 MAX_SLOT_CHARS = 100
 OPTIONAL_KEYS = ("category", "origin", "slot", "until", "saidCount", "pinned")
 """The keys of a fact's JSON form that are there only where they say something."""
+# Facts are in a file that people read, and no text file holds these.
 _NOT_TEXT = re.compile("[\0\ud800-\udfff]")
 _COUNT = re.compile(r"[1-9]\d{0,8}", re.ASCII)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
@@ -229,6 +230,15 @@ def checked_text(text: object, what: str) -> str:
             f"{what} cannot hold the character U+{ord(wrong[0]):04X} (at position "
             f"{wrong.start()}), which is not text; remove it"
         )
+        raise InvalidInput(message)
+    return text
+
+
+def checked_note(entry: object) -> str:
+    """Refuse a daily note without text."""
+    text = checked_text(entry, "a note")
+    if not text.strip():
+        message = "a note needs some text; type it"
         raise InvalidInput(message)
     return text
 

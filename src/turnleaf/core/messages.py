@@ -6,8 +6,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from turnleaf.core.jsontext import to_text
-from turnleaf.core.times import aware, from_iso, to_iso, to_millisecond
+from turnleaf.core.serialization import aware, from_iso, to_iso, to_millisecond, to_text
 from turnleaf.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -38,12 +37,15 @@ class Message:
 
     def __post_init__(self) -> None:
         stamp = self.timestamp
+        # Files keep milliseconds, and what is read has to equal what was said.
         if stamp is not None and (stamp.tzinfo is None or stamp.microsecond % 1000):
             object.__setattr__(self, "timestamp", to_millisecond(aware(stamp)))
+        # Thousands of plain messages are made at once, and these need no further look.
         is_plain = self.tool_calls is None and self.tool_call_id is None
         if is_plain and type(self.content) is str and self.role in _SPEAKERS:
             return
         _check(self)
+        # A frozen message must not change with the list that it was made of.
         if isinstance(self.content, list):
             object.__setattr__(self, "content", deepcopy(self.content))
         if self.tool_calls is not None:
@@ -132,6 +134,7 @@ def to_openai(message: Message) -> dict[str, Any]:
         record["tool_calls"] = deepcopy(message.tool_calls)
     if message.tool_call_id is not None:
         record["tool_call_id"] = message.tool_call_id
+    # A tool's message takes no name there.
     if message.name is not None and message.role != "tool":
         record["name"] = message.name
     return record

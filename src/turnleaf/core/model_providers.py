@@ -100,12 +100,14 @@ class StoredKey:
 
     def is_for(self, url: str) -> bool:
         """Whether a server may be sent it: the one that it was set for, and no other."""
+        # A key of one server must not be sent wherever the address of that provider points next.
         return find_server(self.address) == find_server(url)
 
 
 def find_server(url: str) -> tuple[str, str, int | None]:
     """Return what of an address decides who answers: scheme, host and port."""
     parts = urlsplit(url)
+    # An address with its usual port written out names the same server.
     return parts.scheme, parts.hostname or "", parts.port or _PORTS.get(parts.scheme)
 
 
@@ -145,6 +147,7 @@ def checked_url(url: str, variable: str) -> str:
     except ValueError:
         is_good = False
     else:
+        # What stands there may be a password, and addresses are shown.
         is_good &= parts.scheme in {"http", "https"} and not {"@", "?", "#"} & set(url)
     if not is_good or not url.isascii() or not url.isprintable() or " " in url:
         raise SettingsError(

@@ -70,6 +70,7 @@ class Tally:
         less, more = Tally.of(gone), Tally.of(new)
         ids = set(self.ids)
         ids -= less.ids
+        # The id of a twin depends on all facts of its name, so those have to be read again.
         if self.has_twins or not ids.isdisjoint(more.ids):
             return None
         ids |= more.ids
@@ -152,6 +153,7 @@ class Shape:
     @classmethod
     def of(cls, lines: Iterable[str], blanks: int = 0) -> Shape:
         """Add up lines."""
+        # A sum does not depend on the order of lines, and can be changed line by line.
         return cls(sum(map(_number, lines)) % (1 << _BITS), blanks)
 
     def __add__(self, other: Shape) -> Shape:

@@ -16,7 +16,7 @@ from turnleaf.core import changes, markdown, memories, messages, schedules
 from turnleaf.core.changes import Change
 from turnleaf.core.drafts import NOTHING, Draft
 from turnleaf.core.file_changes import FileChange, TextHistory
-from turnleaf.core.times import to_iso
+from turnleaf.core.serialization import to_iso
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -228,6 +228,7 @@ class FactsImage:
         times = Counter(known[one].created_at for one in typed if one in known)
         if not times:
             return self
+        # The commonest time is left to the page, so that fewest bullets get a comment of ours.
         ((usual, _),) = times.most_common(1)
         for one in typed:
             if one in known and known[one].created_at != usual:
@@ -329,6 +330,7 @@ def _follow_back(text: str, main: Sequence[FileChange], now: datetime) -> dict[H
     changing = [step for step, made in steps.items() if made[0].old != made[0].new]
     for step in changing[: -MOST_TAKEN_BACK - 1 : -1]:
         made = steps[step]
+        # Somebody else changed the file here, and older texts cannot be worked out any more.
         if name_text(text)[:_SHORT] != made[0].new:
             break
         found[step] = text
@@ -383,6 +385,7 @@ def _name_texts(lines: Sequence[FileChange], entries: Sequence[ImageEntry]) -> l
     for line, step in zip(lines, steps, strict=True):
         if step != last:
             before, last = after, step
+            # A name that no text has, so that none is taken for the text of this step.
             after = (known.get(step) or f"{step:0{_SHORT}d}")[:_SHORT]
         named.append(replace(line, old=before, new=after))
     return named

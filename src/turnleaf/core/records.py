@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from turnleaf.core.loading import lazy_pattern
 from turnleaf.core.memories import checked_text
-from turnleaf.core.patterns import lazy_pattern
 from turnleaf.errors import InvalidInput
 
 if TYPE_CHECKING:

@@ -55,6 +55,7 @@ def room_for(origin: str, limits: Room) -> Room:
     if origin != LEARNED or limits.items <= 0:
         return limits
     items = limits.items - min(FREE_PLACES, limits.items // LARGEST_SHARE)
+    # Characters in the same proportion, or a few long facts would take the reserve.
     return Room(items, limits.chars * items // limits.items)
 
 
@@ -107,6 +108,7 @@ def find_weakest(facts: Iterable[Memory], history: Iterable[Change]) -> list[Mem
         if fact.origin == LEARNED
         and not fact.pinned
         and fact.id not in theirs
+        # What a person edited in the file differs from what was learned, and is theirs.
         and learned.get(fact.id) == fact.content
     ]
     return sorted(weak, key=lambda fact: (fact.said_count, fact.created_at))

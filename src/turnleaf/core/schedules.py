@@ -12,9 +12,9 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
 from turnleaf.core.languages import pluralize
+from turnleaf.core.loading import lazy_pattern
 from turnleaf.core.memories import checked_text
-from turnleaf.core.patterns import lazy_pattern
-from turnleaf.core.times import from_iso, to_iso
+from turnleaf.core.serialization import from_iso, to_iso
 from turnleaf.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -148,6 +148,7 @@ def claim_run(
         return (
             give_up_run(schedule, begun, now) if is_late else take_up_run(schedule, begun, now, new)
         )
+    # From now on and not from when it was due: of several that were missed one is made up for.
     schedule = replace(schedule, next_due=next_of(schedule, now))
     if is_late:
         return _with(
@@ -224,9 +225,10 @@ def record_failure(schedule: Schedule, now: datetime, new: Run, error: str) -> S
 
 
 def erase_results(schedule: Schedule, now: datetime) -> Schedule:
-    """Take away what runs said; the result of one that is under way goes nowhere."""
+    """Remove what runs said; the result of one that is under way goes nowhere."""
     runs = (
         _end_run(run, "interrupted", now, error=ERASED)
+        # Whoever runs it is no longer its holder then, so the result is not stored after all.
         if run.state == "running"
         else replace(run, result=None, error=None)
         for run in schedule.runs

@@ -14,11 +14,13 @@ from functools import cache, lru_cache
 from operator import mul
 from typing import TYPE_CHECKING, TypeAlias
 
-from turnleaf.core.patterns import lazy_pattern
-from turnleaf.core.search.terms import simplify
+from turnleaf.core.languages.words import compile_pattern, find_pattern, join_patterns, join_texts
+from turnleaf.core.loading import lazy_pattern
+from turnleaf.core.search.terms import parse_query, simplify
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+
 
 _SHORTEST_SECRET = 4
 _INVISIBLE: dict[int, None] = dict.fromkeys(map(ord, "\xad\u200b\u200c\u200d\u2060\ufeff"))
@@ -97,6 +99,7 @@ _IS = (
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "「": "」", "『": "』"}
 _QUOTE = f"(?P<quote>[{''.join(_QUOTES)}]?)"
 _HAN = "\0\u2e80-\u9fff\uf900-\ufaff\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
+# Patterns look no further, so that their time is linear; `_whole_run` takes the rest.
 _MAX_SEEN = 128
 _WIDE = (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))
 _SEEN: dict[int, int | None] = {code: code - 0xFEE0 for code in _WIDE} | _INVISIBLE
@@ -280,6 +283,7 @@ def mask_secrets(text: str, said: str = "") -> str:
 def _secrets_in(text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     _mask(text, found)
+    # A shorter one may stand in the text as an ordinary word or number.
     return {secret: mark for secret, mark in found.items() if len(secret) >= _SHORTEST_SECRET}
 
 
@@ -294,6 +298,7 @@ def _mask(text: str, secrets: dict[str, str]) -> str:
 def _mask_once(text: str, secrets: dict[str, str]) -> str:
     plain = _plain(text)
     hint = plain.lower()
+    # Most texts have no such run of digits, and there are many patterns for numbers.
     has_digits = _FEWEST_DIGITS in plain.translate(_DIGITS)
     for kind in _KINDS:
         is_possible = has_digits or not kind.is_number
@@ -313,6 +318,7 @@ def _with_marks(text: str, found: Iterable[tuple[int, int, str]]) -> dict[str, s
 
 def _plain(text: str) -> str:
     """Return what is looked at: marks hidden, characters simplified, invisible ones left out."""
+    # A mark names a kind of secret, and must not be taken for the name of one itself.
     hidden = _MARK.sub(lambda mark: "\0" * len(mark[0]), text) if "[" in text else text
     return hidden if hidden.isascii() else simplify(hidden).translate(_SEEN)
 
@@ -375,12 +381,14 @@ def _value(match: re.Match[str]) -> str:
     value = match["secret"]
     if field := _NEXT_FIELD.search(value):
         return value[: field.start()].rstrip(_CLOSING)
+    # A value that was cut at the limit goes on, so its last character is no full stop.
     return value if len(value) == _MAX_SEEN else value.rstrip(_CLOSING)
 
 
 def _password(match: re.Match[str]) -> str:
     """Return a password, unless what the name is followed by is prose about passwords."""
     value = _value(match)
+    # "The password is wrong" and "password=$PASSWORD" tell none.
     if not value or value.lower() in _PROSE or _PLACEHOLDER.fullmatch(value):
         return ""
     after = match.start("secret") + len(value)
@@ -496,6 +504,7 @@ def _iban(match: re.Match[str]) -> str:
     value = match["secret"][: places[-1] + 1] if places else ""
     compact = value.replace(" ", "")
     number = "".join(str(int(char, 36)) for char in compact[4:] + compact[:4])
+    # The check digits are chosen so that this remainder is one.
     return value if len(compact) == length and int(number or 0) % 97 == 1 else ""
 
 
@@ -516,6 +525,7 @@ def _chinese_id(match: re.Match[str]) -> str:
 _BY_SHAPE = "|".join(f"(?P<kind{number}>{shape})" for number, shape in enumerate(_SHAPES.values()))
 _SHAPE_NAMES = {f"kind{number}": name for number, name in enumerate(_SHAPES)}
 _HINTS = "pass pw psw 密码 口令 通 暗号"
+# The order counts: what its shape tells is named by that, before a word beside it names it.
 _KINDS = (
     _kind(
         "private key",
@@ -712,3 +722,67 @@ KINDS = (*_SHAPES, *dict.fromkeys(kind.name for kind in _KINDS if kind.name not 
 
 MARK = rf"\[(?:{'|'.join(map(re.escape, KINDS))})\]"
 _MARK = lazy_pattern(MARK)
+
+
+_PART = "masked_facts"
+_FEWEST_TERMS = 2
+_NOTED = lazy_pattern(MARK)
+_OPENING_MARKS = "[\\s\"'`*“‘「『(（]{0,4}"
+_CLOSING_MARKS = "[\"'`*”’」』)）]*"
+# A command, or what is set for one, with a secret in it: nobody can use it without.
+_ARGUMENT = r"[^\s\u4e00-\u9fff]"
+_WORDS_OF_PROSE = r"(?:is|are|was|were|for|that|which|when|to)\b"
+_REST = rf"{_ARGUMENT}*+(?:\s++(?!{_WORDS_OF_PROSE}){_ARGUMENT}++){{0,20}}+\s*+"
+_ASSIGNED = rf"[\w.-]{{1,60}}+=[\"']?{MARK}"
+_PASSED = (
+    r"(?:sudo\s)?(?:mysql|mariadb|curl)[\w-]{0,10}+\s[^\n]{0,300}?"
+    rf"-[\w-]{{1,20}}+(?:[\s=][^\s:]{{1,60}}+:)?=?[\"']?{MARK}"
+)
+_COMMAND = lazy_pattern(rf"\W*+(?:export\s|set\s)?(?:{_ASSIGNED}|{_PASSED}){_REST}")
+
+
+def mask_fact(text: str, said: str = "") -> str:
+    """Return a fact with its secrets masked, or nothing where it says nothing else.
+
+    What is a secret in `said`, the words that it rests on, is one in the fact as well.
+    """
+    content = mask_secrets(text, said)
+    return "" if content != text and not _says_more(content) else content
+
+
+def _says_more(content: str) -> bool:
+    """Whether a masked fact says more than what its secrets are."""
+    clauses = _find("joint", r"[.](?=\s|\Z)|[,;!?\n，。；！？、]|").split(simplify(content))
+    rest = [clause for clause in clauses if not _is_empty(clause)]
+    # A fact whose only content is "[password]" would be in every prompt and help nobody.
+    has_own = any(not _NOTED.search(clause) and _terms(clause) for clause in rest)
+    return has_own or len(_terms(" ".join(rest))) >= _FEWEST_TERMS
+
+
+def _is_empty(clause: str) -> bool:
+    is_aside = _find("aside", r"\s*+").match(clause) is not None
+    return is_aside or any(one.fullmatch(clause) for one in (*_statements(), _COMMAND))
+
+
+@cache
+def _statements() -> tuple[re.Pattern[str], ...]:
+    """Return how a secret stands as what is said of its name, or before its name."""
+    being = f"(?:{join_patterns(_PART, 'being')}|[=＝:：→>]|->)"
+    after = f"(?:{join_patterns(_PART, 'after')}|[ ]*)"
+    first = _find("being_first", rf"\W*{MARK}\s?", ".*")
+    return compile_pattern(f".*{being}{_OPENING_MARKS}{MARK}{_CLOSING_MARKS}{after}"), first
+
+
+def _find(name: str, before: str = "", after: str = "") -> re.Pattern[str]:
+    return find_pattern(_PART, name, before, after)
+
+
+@cache
+def _names() -> frozenset[str]:
+    """Return the terms that name secrets."""
+    return frozenset(parse_query(join_texts(_PART, "names")).terms)
+
+
+def _terms(text: str) -> set[str]:
+    """Return the telling terms that do not merely name a secret."""
+    return {*parse_query(_NOTED.sub(" ", text)).terms} - _names()

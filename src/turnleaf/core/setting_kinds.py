@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from turnleaf.core.loading import lazy_pattern
 from turnleaf.core.model_providers import PROVIDERS
-from turnleaf.core.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,6 +35,7 @@ class SettingKind:
 
 
 def _read_number(value: object, least: int) -> int:
+    # A bool is an int in Python, and "true" is no number that anybody meant.
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise ValueError
     number = int(value)
@@ -88,6 +89,7 @@ def _read_ids(value: object) -> str:
 
 def is_space_name(name: str) -> bool:
     """Whether a space may have this name."""
+    # File systems that ignore case would make one folder of two names.
     return bool(_SPACE.fullmatch(name)) and name == name.casefold()
 
 

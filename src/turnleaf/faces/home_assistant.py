@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from turnleaf.errors import SettingsError
 from turnleaf.faces.cli.output import complain, note
 from turnleaf.faces.http.access import parse_host
-from turnleaf.faces.http.addresses import parse_origin
+from turnleaf.faces.http.models import parse_origin
 from turnleaf.settings import KEYS, SETTINGS, check_value, default_data_dir, in_home_assistant
 
 if TYPE_CHECKING:

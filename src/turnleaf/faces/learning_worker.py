@@ -15,7 +15,7 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from turnleaf.background_learning import BackgroundLearning
-from turnleaf.search import use_settings
+from turnleaf.llm.embeddings import use_settings
 from turnleaf.store.ambient import local_now
 from turnleaf.store.contracts import Stores
 
@@ -41,6 +41,7 @@ def start_worker(stores: Stores, flushed: Sequence[str]) -> bool:
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
+            # A Ctrl-C in the terminal is meant for the command, not for what it left to be learned.
             start_new_session=True,
             pass_fds=[claim],
         )
@@ -48,6 +49,7 @@ def start_worker(stores: Stores, flushed: Sequence[str]) -> bool:
         return False
     finally:
         os.close(claim)
+    # Nobody else waits for the process, and it would remain as a zombie.
     Thread(target=process.wait, daemon=True).start()
     _send(process, flushed)
     return True

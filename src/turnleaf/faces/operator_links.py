@@ -37,6 +37,7 @@ def make_link(
         where = (address or "").rstrip("/") or _parse(file.read()).get("address")
         if not isinstance(where, str):
             raise NotFound("no server has been started here; start one with turnleaf serve")
+        # Only the hash: whoever can read the file cannot use the link.
         link = {"address": where, "hash": _hash(secret), "until": clock() + LIFE_SECONDS}
         file.replace(json.dumps(link).encode())
     return f"{where}/operator/{secret}"
@@ -51,6 +52,7 @@ def redeem_link(path: Path, secret: str, clock: Callable[[], float] = time.time)
             return False
         if not hmac.compare_digest(known, _hash(secret)) or clock() > until:
             return False
+        # Within the lock: of two who come with the same link, one gets in.
         file.replace(json.dumps({"address": link.get("address")}).encode())
     return True
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from turnleaf.core.secrets import mask_secrets
@@ -14,11 +15,10 @@ if TYPE_CHECKING:
 
 
 def deliveries(settings: Settings) -> dict[str, Deliver]:
-    """Return the functions that deliver results, by kind; packages are loaded only if set up."""
-    if not settings.slack_bot_token:
+    """Return what delivers results, by kind; packages are loaded only if set up and installed."""
+    if not settings.slack_bot_token or find_spec("slack_sdk") is None:
         return {}
-    to_slack = import_module("turnleaf.faces.slack.delivery").to_slack(settings)
-    return {"slack": to_slack} if to_slack else {}
+    return {"slack": import_module("turnleaf.faces.slack.answers").to_slack(settings)}
 
 
 def redact(problem: str, assistant: Assistant) -> str:

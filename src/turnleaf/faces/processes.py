@@ -90,6 +90,7 @@ def give_back_memory() -> None:
 def end_soon() -> None:
     """Exit successfully in a few seconds, unless the process has ended by then."""
     _is_ending.set()
+    # Not `sys.exit`, which would wait for threads that hang.
     timer = threading.Timer(LAST_SECONDS, os._exit, [0])
     timer.daemon = True
     timer.start()
@@ -126,6 +127,7 @@ def watch_end() -> Iterator[None]:
     when this process ends, however that happens.
     """
     reading, writing = os.pipe()
+    # The interpreter's signal handler must not wait for the reader.
     os.set_blocking(writing, False)
     watcher = _start_watcher(reading)
     os.close(reading)

@@ -65,6 +65,7 @@ def body(model: str, request: WireRequest) -> dict[str, Any]:
     found: dict[str, Any] = {
         "model": model,
         "stream": True,
+        # An older model refuses a prompt if so long an answer might not fit beside it.
         "max_tokens": _OLDER_MAX_TOKENS if is_older else _MAX_TOKENS,
         "messages": list(request.messages),
     }
@@ -95,6 +96,7 @@ def _enforce(schema: dict[str, Any], *, is_older: bool) -> dict[str, Any]:
 
 def messages(parts: Sequence[Part]) -> list[WireMessage]:
     """Return a conversation as the server takes it."""
+    # The results of several tools have to be in one message.
     grouped = groupby(parts, lambda part: part.role)
     return [{"role": role, "content": [_block(part) for part in group]} for role, group in grouped]
 
@@ -157,6 +159,7 @@ class _Answer:
             case "content_block_start":
                 block = dict(event.get("content_block") or {})
                 self.blocks[place] = block
+                # A block may begin with its first words.
                 return str(block.get("text") or "") if block.get("type") == "text" else ""
             case "content_block_delta":
                 return self._take_delta(place, event.get("delta") or {})
@@ -170,6 +173,7 @@ class _Answer:
         block = self.blocks.setdefault(place, {"type": "text", "text": ""})
         if "partial_json" in delta:
             self.inputs[place] = self.inputs.get(place, "") + delta["partial_json"]
+        # What the model thought goes back with the results of tools, signed as it came.
         for name in ("text", "thinking", "signature"):
             if name in delta:
                 block[name] = str(block.get(name) or "") + delta[name]
@@ -188,6 +192,7 @@ class _Answer:
         content = [
             block | ({"input": asked[block["id"]]} if block.get("type") == "tool_use" else {})
             for _, block in found
+            # The server refuses a history with an empty text in it.
             if block.get("type") != "text" or block["text"].strip()
         ]
         return Response(

@@ -1,5 +1,9 @@
 """Models behind an address: Anthropic's, OpenAI's, Ollama's, and all that speak as they do.
 
+A server is asked how many tokens fit into the context before the first prompt, and once more after
+the first answer: only then is the model loaded, and Ollama and LM Studio know what they gave it.
+That answer holds for the process, and so does what a server says that refuses a prompt as too long.
+
 Each call runs on a thread of its own, which ends with the call: whoever reads the answer can stop
 it at any time, also while the server is silent. A model is asked round after round while it calls
 tools, or for JSON.
@@ -8,11 +12,15 @@ tools, or for JSON.
 from __future__ import annotations
 
 import json
-from contextlib import closing, contextmanager
-from dataclasses import replace
+import re
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from http import HTTPStatus
+from http.client import HTTPException
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from urllib.request import Request
 
 from turnleaf import metrics
 from turnleaf.core.dialogue import (
@@ -28,8 +36,7 @@ from turnleaf.core.model_providers import PROVIDERS, checked_key, checked_url
 from turnleaf.errors import ModelError, SettingsError
 from turnleaf.llm import anthropic_wire, openai_wire
 from turnleaf.llm.anthropic_wire import find_window
-from turnleaf.llm.context_windows import ServedModel
-from turnleaf.llm.http_calls import CallFailure, Line, brief, explain
+from turnleaf.llm.http_calls import CallFailure, Line, brief, explain, make_opener
 from turnleaf.llm.wire import (
     LADDER,
     Called,
@@ -49,6 +56,142 @@ if TYPE_CHECKING:
     from turnleaf.llm.wire import JsonFormat, Wire
 
 
+ASSUMED_TOKENS = 8192
+"""The context of a model whose server does not tell: what small local models commonly get."""
+ASSUMED_HOSTED_TOKENS = 32_768
+"""The same for a server that is reached by https: who serves the public gives no less."""
+_OLLAMA_DEFAULT_TOKENS = 4096
+"""What Ollama gives a model on a small machine, whatever the model could take."""
+# Somebody waits for the first word meanwhile, and several addresses may be asked.
+_SECONDS = 2.0
+_MAX_ANSWER_BYTES = 8 * 1024**2
+_NUM_CTX = re.compile(r"^num_ctx\s+(\d{1,9})\s*$", re.MULTILINE)
+_LISTED_AS = ("max_model_len", "context_length", "context_window", "max_context_length")
+"""What vLLM, OpenRouter, Groq and Mistral call it in their lists of models."""
+_TOLD_WINDOW = re.compile(
+    r"(?:maximum context length|context (?:size|window|length))[^\d\n]{0,40}(\d{3,7})",
+    re.IGNORECASE,
+)
+_known: dict[tuple[str, str], int] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class ServedModel:
+    """A model and the server that runs it."""
+
+    url: str
+    model: str
+    key: ModelKey | None = field(repr=False)
+
+    @property
+    def known_window(self) -> int | None:
+        """What is known of it in this process."""
+        return _known.get((self.url, self.model))
+
+    def keep_window(self, tokens: int) -> None:
+        """Keep what is known of it for this process."""
+        _known[self.url, self.model] = tokens
+
+    def read_refusal(self, message: str) -> None:
+        """Keep the context that a server names where it refuses a prompt that is too long."""
+        if found := _TOLD_WINDOW.search(message):
+            self.keep_window(int(found[1]))
+
+    def ask_window(self) -> int | None:
+        """Ask the server, and assume a small one where it does not say; None if it is silent."""
+        with suppress(OSError, HTTPException):
+            return next(filter(None, self._answers()), self.assumed_window)
+        return None
+
+    @property
+    def assumed_window(self) -> int:
+        """What is assumed of it while nobody tells."""
+        return ASSUMED_TOKENS if self._is_plain_http else ASSUMED_HOSTED_TOKENS
+
+    @property
+    def _is_plain_http(self) -> bool:
+        return self.url.startswith("http://")
+
+    def _answers(self) -> Iterator[int | None]:
+        yield self._read_model_list()
+        # Who serves models to the public runs none of these.
+        if self._is_plain_http:
+            root = self.url.removesuffix("/v1")
+            yield self._read_ollama_loaded(root)
+            yield self._read_lm_studio_loaded(root)
+            yield self._read_llama_cpp_props(root)
+            # The last, since llama.cpp answers it too, with another meaning.
+            yield self._read_ollama_settings(root)
+
+    def _read_model_list(self) -> int | None:
+        for entry in _entries(self._read(f"{self.url}/models"), "data"):
+            if entry.get("id") == self.model:
+                return next(filter(None, (_tokens(entry.get(name)) for name in _LISTED_AS)), None)
+        return None
+
+    def _read_ollama_loaded(self, root: str) -> int | None:
+        # Ollama adds the tag that a name without one stands for.
+        names = {self.model, f"{self.model}:latest"}
+        for entry in _entries(self._read(f"{root}/api/ps"), "models"):
+            if names & {entry.get("name"), entry.get("model")}:
+                return _tokens(entry.get("context_length"))
+        return None
+
+    def _read_ollama_settings(self, root: str) -> int | None:
+        shown = self._read(f"{root}/api/show", {"model": self.model})
+        if found := _NUM_CTX.search(str(_at(shown, "parameters"))):
+            return int(found[1]) or None
+        info = _at(shown, "model_info")
+        if not isinstance(info, dict):
+            return None
+        longest = (_tokens(info[name]) for name in info if name.endswith(".context_length"))
+        # Ollama gives a model less than it could take. A prompt that is too long loses its
+        # beginning, which is the memory, without an error.
+        return min([_OLLAMA_DEFAULT_TOKENS, *filter(None, longest)])
+
+    def _read_lm_studio_loaded(self, root: str) -> int | None:
+        for entry in _entries(self._read(f"{root}/api/v0/models"), "data"):
+            if entry.get("id") == self.model:
+                return _tokens(entry.get("loaded_context_length"))
+        return None
+
+    def _read_llama_cpp_props(self, root: str) -> int | None:
+        return _tokens(_at(self._read(f"{root}/props"), "default_generation_settings", "n_ctx"))
+
+    def _read(self, url: str, question: dict[str, str] | None = None) -> object:
+        """Return the JSON at an address; None where there is none."""
+        headers = {"User-Agent": "turnleaf", "Content-Type": "application/json"}
+        if self.key:
+            headers["Authorization"] = f"Bearer {self.key.read()}"
+        body = None if question is None else json.dumps(question).encode()
+        request = Request(url, body, headers)  # noqa: S310 - checked_url has let it pass
+        with make_opener(url).open(request, timeout=_SECONDS) as response:
+            is_there = response.status == HTTPStatus.OK
+            data = response.read(_MAX_ANSWER_BYTES) if is_there else b""
+        with suppress(ValueError, RecursionError):
+            return json.loads(data)
+        return None
+
+
+def _at(answer: object, *path: str) -> object:
+    for name in path:
+        answer = answer.get(name) if isinstance(answer, dict) else None
+    return answer
+
+
+def _entries(answer: object, name: str) -> list[dict[str, Any]]:
+    found = _at(answer, name)
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def _tokens(value: object) -> int | None:
+    # A bool is an int in Python.
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if value > 0 else None
+
+
+# Each round costs money, and some models never stop.
 _MAX_ROUNDS = 12
 _PAUSES_SECONDS = (0.5, 1.5)
 _MAX_PAUSE_SECONDS = 5.0
@@ -68,6 +211,7 @@ def _rounds(asking: _Asking, prompt: Prompt, tools: Toolbox | None) -> Iterator[
     specs = tools.specs if tools else ()
     has_text, output_tokens = False, 0
     for _ in range(_MAX_ROUNDS):
+        # A lone surrogate of a stored message cannot be encoded, and would end the turn.
         request = WireRequest(drop_surrogates(prompt.system), messages, specs)
         response = Response({})
         for piece in asking.ask(request):
@@ -76,10 +220,12 @@ def _rounds(asking: _Asking, prompt: Prompt, tools: Toolbox | None) -> Iterator[
             else:
                 has_text = True
                 yield Text(piece)
+        # A model that spoke before it used its tools may end without a further word.
         asking.check(response, is_empty=not has_text and not response.calls)
         output_tokens += response.output_tokens
         if not response.calls:
             if response.input_tokens:
+                # The last prompt is what fills the context; of the answers all count.
                 yield Usage(response.input_tokens, output_tokens)
             return
         results: list[ToolResult] = []
@@ -111,6 +257,7 @@ def _use(tools: Toolbox | None, call: Called) -> str:
         wrong = "the arguments are not a JSON object; call the tool again with one"
     else:
         return tools.call(call.name, arguments)
+    # Told instead of raised: the model can correct itself in the next round.
     return json.dumps({"success": False, "error": wrong})
 
 
@@ -174,6 +321,7 @@ class _Asking:
             try:
                 yield from self._read(request)
             except CallFailure as failure:
+                # Only a refusal is tried again: once words have come, they would be said twice.
                 wait = _find_pause(failure, pause)
                 if wait is None:
                     raise
@@ -212,6 +360,7 @@ class _Asking:
                 raise
             return None
         found = self._answer_in(next(one for one in pieces if isinstance(one, Response)))
+        # Some servers pass the format over, so only an answer with JSON proves that it works.
         return found if is_last or holds_json(found) else None
 
     def check(self, response: Response, *, is_empty: bool) -> None:
@@ -239,11 +388,10 @@ def _find_pause(failure: CallFailure, pause: float | None) -> float | None:
     """Return the seconds after which to ask again, or nothing where that is no use."""
     if pause is None or not failure.is_busy:
         return None
+    # A server that asks for a long wait is not waited for: somebody sits before the answer.
     wait = pause if failure.retry_after is None else failure.retry_after
     return wait if wait <= _MAX_PAUSE_SECONDS else None
 
-
-__all__ = ["ApiModel", "FormatMemory", "ProcessFormats", "list_formats"]
 
 T = TypeVar("T")
 
@@ -296,6 +444,7 @@ class ApiModel:
         """What is missing for it to be asked, if anything is."""
         endpoint = self._endpoint
         is_anthropic = endpoint.provider.wire == "anthropic"
+        # A server of one's own often wants no key, though its provider does.
         wants_key = endpoint.provider.needs_key and (is_anthropic or self._is_usual)
         return f"{endpoint.variable} is not set" if wants_key and self._key is None else None
 
@@ -303,6 +452,8 @@ class ApiModel:
     def context_window(self) -> int | None:
         """How many tokens fit into its context."""
         known = self._set_window or self._served.known_window or self._listed_window
+        # Not kept: before the first answer the model may not be loaded, and gets another context
+        # then.
         return known or self._served.ask_window() or self._served.assumed_window
 
     @property
@@ -347,6 +498,7 @@ class ApiModel:
         known = self._set_window or self._served.known_window or self._listed_window
         if known is None:
             asked = self._served.ask_window()
+            # Now the model is loaded, so this is what it really has.
             if asked:
                 self._served.keep_window(asked)
             known = asked or self._served.assumed_window
@@ -374,6 +526,7 @@ def _iterate_on_thread(
     """Yield what an iterator yields on another thread; closed early, it is stopped at its wait."""
     queue = SimpleQueue[tuple[T] | BaseException | None]()
     line = Line(endpoint.timeout_seconds)
+    # A blocked read can only be ended by shutting its socket, from another thread.
     thread = Thread(target=_run, args=(make, line, queue), daemon=True, name="turnleaf-model")
     thread.start()
     try:
@@ -405,6 +558,7 @@ def _run(
     try:
         for piece in make(line):
             queue.put((piece,))
+            # Nobody may be left who waits for the next piece.
             line.wait()
     except BaseException as error:  # noqa: BLE001 - it is raised where the answer is read
         ending = error
@@ -439,6 +593,7 @@ class ProcessFormats:
 def list_formats(wire: str, known: str | None) -> tuple[JsonFormat, ...]:
     """Return the formats to try in turn, beginning with the one that is known to work."""
     ladder = [one for one in LADDER if wire != "anthropic" or one != "json_object"]
+    # What is above the known format on the ladder was refused, so it is not tried again.
     start = next((at for at, one in enumerate(ladder) if one == known), 0)
     return tuple(ladder[start:])
 

@@ -2,28 +2,202 @@
 
 It brings its own memory, commands, tools and a way to read files into a prompt (`@/a/path`). All
 of that is turned off: what the model is told is what the prompt says, whoever wrote it.
+
+It is run with a time limit, and whatever it started ends with it. What goes in and what it
+complains about are files without a name, so that neither side ever waits for the other, and nothing
+of it is left when we are killed.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any
+import signal
+import time
+from contextlib import ExitStack, contextmanager, suppress
+from selectors import EVENT_READ, DefaultSelector
+from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
+from tempfile import TemporaryDirectory, TemporaryFile
+from typing import IO, TYPE_CHECKING, Any
 
 from turnleaf import metrics
 from turnleaf.core.dialogue import SILENCE_SECONDS, Silence, Text, ToolCall, ToolResult, Usage
 from turnleaf.errors import InvalidInput, ModelError
 from turnleaf.installation import advise_install
-from turnleaf.llm.processes import nameless_file, running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from turnleaf.core.dialogue import Event, Prompt, Toolbox
-    from turnleaf.llm.processes import Running
 
-__all__ = ["ClaudeCli"]
+__all__ = [
+    "ClaudeCli",
+    "Running",
+    "nameless_file",
+    "running",
+]
+
+
+_GRACE_SECONDS = 3.0
+_LOOK_SECONDS = 0.02
+_PIECE_BYTES = 1 << 16
+# A line without an end must not fill the memory.
+_MAX_PIECES = 20_000
+_COMPLAINT_BYTES = 2_000
+_COMPLAINT_LINES = 5
+
+
+class Running:
+    """A program at work, until its deadline."""
+
+    def __init__(self, process: Popen[bytes], stderr: IO[bytes], seconds: float) -> None:
+        self._process = process
+        self._stderr = stderr
+        self._deadline = time.monotonic() + seconds
+
+    def lines(self, silence_seconds: float) -> Iterator[bytes | None]:
+        """Return what it prints, line by line; at the deadline there is a TimeoutError.
+
+        None is a silence of that long. A line that is longer than any that makes sense is cut
+        off, and is the last.
+        """
+        held: list[bytes] = []
+        for piece in self._pieces(silence_seconds):
+            if piece is None:
+                yield None
+                continue
+            first, *others = piece.split(b"\n")
+            held.append(first)
+            for other in others:
+                yield b"".join(held)
+                held = [other]
+            # The rest of such a line is no message that makes sense.
+            if len(held) > _MAX_PIECES:
+                break
+        yield b"".join(held)
+
+    def exit_code(self) -> int | None:
+        """Return the code with which it ends, or nothing when it should have ended and lingers."""
+        try:
+            return self._process.wait(_GRACE_SECONDS)
+        except TimeoutExpired:
+            return None
+
+    def complaint(self) -> str:
+        """Return the last lines of its standard error, as one."""
+        size = self._stderr.seek(0, os.SEEK_END)
+        # A program may complain for megabytes, and its last words tell why it ended.
+        self._stderr.seek(max(0, size - _COMPLAINT_BYTES))
+        lines = self._stderr.read().decode("utf-8", "replace").splitlines()
+        said = [" ".join(line.split()) for line in lines]
+        return " / ".join(list(filter(None, said))[-_COMPLAINT_LINES:])
+
+    def _pieces(self, silence_seconds: float) -> Iterator[bytes | None]:
+        assert self._process.stdout is not None  # noqa: S101 - `running` asks for a pipe
+        output = self._process.stdout.fileno()
+        with DefaultSelector() as selector:
+            selector.register(output, EVENT_READ)
+            # Asked first, as a program that never stops printing is always ready to be read.
+            while (left := self._deadline - time.monotonic()) > 0:
+                if not selector.select(min(left, silence_seconds)):
+                    yield None
+                    continue
+                piece = os.read(output, _PIECE_BYTES)
+                if not piece:
+                    return
+                yield piece
+        raise TimeoutError
+
+
+@contextmanager
+def running(
+    command: Sequence[str],
+    stdin: IO[bytes],
+    *,
+    environ: Mapping[str, str],
+    seconds: float,
+    shared: Sequence[IO[bytes]] = (),
+) -> Iterator[Running]:
+    """Run a program in an empty folder and a process group of its own, and end the whole group.
+
+    It reads `stdin`, and may open the `shared` files as /dev/fd/NUMBER.
+    """
+    # An empty folder, or the program would read the instructions of whatever project is here.
+    with TemporaryDirectory(prefix="turnleaf-") as folder, TemporaryFile() as stderr:
+        process = Popen(  # noqa: S603 - no shell, and the user's own program
+            command,
+            stdin=stdin,
+            stdout=PIPE,
+            stderr=stderr,
+            cwd=folder,
+            env=environ,
+            pass_fds=[file.fileno() for file in shared],
+            # A group of its own, so that whatever it starts can be ended with it.
+            start_new_session=True,
+        )
+        with process, ExitStack() as after:
+            try:
+                after.enter_context(_guard_group(process.pid))
+                yield Running(process, stderr, seconds)
+            finally:
+                _end(process)
+
+
+@contextmanager
+def nameless_file(text: str) -> Iterator[IO[bytes]]:
+    """Keep a text in a file that only we, and whoever we give it to, can open."""
+    with TemporaryFile() as file:
+        file.write(text.encode("utf-8", "replace"))
+        file.seek(0)
+        yield file
+
+
+@contextmanager
+def _guard_group(group: int) -> Iterator[None]:
+    """Kill a process group as soon as this process is gone, however it ended.
+
+    The shell waits on a pipe that nobody writes to and only we hold open.
+    """
+    command = ["/bin/sh", "-c", 'read -r _; kill -9 -"$0"', str(group)]
+    with Popen(  # noqa: S603 - no word of anybody else's is in it
+        command, stdin=PIPE, stdout=DEVNULL, stderr=DEVNULL, start_new_session=True
+    ) as guard:
+        try:
+            yield
+        finally:
+            guard.kill()
+
+
+def _end(process: Popen[bytes]) -> None:
+    try:
+        _signal(process, signal.SIGTERM)
+        _await_end(process)
+    finally:
+        # Also when somebody presses Ctrl-C again and does not want to wait.
+        _signal(process, signal.SIGKILL)
+        _await_end(process)
+
+
+def _await_end(process: Popen[bytes]) -> None:
+    deadline = time.monotonic() + _GRACE_SECONDS
+    while _is_alive(process) and time.monotonic() < deadline:
+        time.sleep(_LOOK_SECONDS)
+
+
+def _signal(process: Popen[bytes], number: int) -> None:
+    # A group whose last process has just ended is denied on some systems, and unknown on others.
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)
+
+
+def _is_alive(process: Popen[bytes]) -> bool:
+    process.poll()
+    try:
+        os.killpg(process.pid, 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
 
 _SERVER = "turnleaf"
 _PREFIX = f"mcp__{_SERVER}__"
@@ -110,6 +284,8 @@ class ClaudeCli:
     def _start(self, stack: ExitStack, system: str, text: str, arguments: Sequence[str]) -> Running:
         model = [f"--model={self._model}"] if self._model else []
         try:
+            # As files: arguments are in the list of processes, which everybody on the machine can
+            # read.
             said = stack.enter_context(nameless_file(_harmless(text)))
             told = stack.enter_context(nameless_file(_refuse_nul(system)))
             told_at = ["--system-prompt-file", f"/dev/fd/{told.fileno()}"]
@@ -169,6 +345,7 @@ class _Turn:
         """Take one line of its output, and give what it means."""
         try:
             message = json.loads(line) if line.strip() else {}
+        # A stray line of another program must not spoil an answer.
         except (ValueError, RecursionError):
             self.noise = self.noise or line
             return
@@ -209,6 +386,7 @@ class _Turn:
                 self._note(message)
             case {"type": "stream_event", "event": event}:
                 yield from self._piece(event)
+            # The program makes up this message itself, to tell of an error.
             case {"type": "assistant", "message": {"model": "<synthetic>"}}:
                 self.fault = str(message.get("error") or self.fault)
             case {"type": "assistant", "message": {"content": list(blocks)}}:
@@ -243,6 +421,7 @@ class _Turn:
         """Take a block that is complete; most or all of its text has come in pieces."""
         match block:
             case {"type": "text", "text": str(text)}:
+                # An answer that was begun anew is another paragraph, not the rest of the first.
                 if not text.startswith(self._block):
                     self._block = ""
                 yield from self._text(text.removeprefix(self._block))
@@ -272,6 +451,7 @@ class _Turn:
     def _count(self, message: dict[str, Any]) -> None:
         usage = message.get("usage")
         if isinstance(usage, dict):
+            # What comes from a cache fills the context just the same.
             self._input_tokens = sum(int(usage.get(kind) or 0) for kind in _INPUT)
 
 
@@ -288,6 +468,7 @@ def _check_servers(servers: object) -> None:
 def _listen(turn: _Turn, program: Running) -> Iterator[Event]:
     for line in program.lines(SILENCE_SECONDS):
         yield from [Silence()] if line is None else turn.hear(line)
+        # The answer is whole; whoever waits for it need not wait for the program to end.
         if turn.result is not None:
             return
 
@@ -338,6 +519,7 @@ def _tool_arguments(tools: Toolbox | None) -> list[str]:
     if tools is None or not tools.command:
         return []
     command, *arguments = tools.command
+    # Else the first turn begins before the tools are there.
     server = {"command": command, "args": arguments, "alwaysLoad": True}
     config = json.dumps({"mcpServers": {_SERVER: server}})
     return ["--mcp-config", config, "--allowedTools", _PREFIX.rstrip("_")]

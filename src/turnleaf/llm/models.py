@@ -106,6 +106,7 @@ def choose_model(settings: Settings, environ: Mapping[str, str] = ENVIRONMENT) -
     if settings.model:
         is_in_file = settings.sources.get("model") == "file"
         return settings.model, "the settings name it" if is_in_file else "TURNLEAF_MODEL names it"
+    # An address without a model's name would send the key of one server to another.
     if settings.model_url:
         raise SettingsError(
             "TURNLEAF_MODEL_URL is set and TURNLEAF_MODEL is not; set TURNLEAF_MODEL to the name"
@@ -171,6 +172,7 @@ class _Making:
         """Return the model by a name; raise SettingsError for what is none."""
         kind, _, model = name.partition(":")
         if name == "recall":
+            # Each kind of model is a module that only a program that asks it has to load.
             recall: type[RecallModel] = import_module("turnleaf.llm.recall").RecallModel
             return recall()
         if kind == _CLAUDE and bool(model) == (":" in name):
@@ -200,6 +202,7 @@ def find_url(
 ) -> str | None:
     """Return the address of a provider: what is set, else its usual one."""
     answering = find_provider(settings.model)
+    # The address belongs to the model that answers: another provider's key must not be sent there.
     if settings.model_url and answering in {provider, None}:
         return settings.model_url
     # Who sets one of these has a key for that address, which must not be shown to another.

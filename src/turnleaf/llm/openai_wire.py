@@ -39,6 +39,7 @@ def body(model: str, request: WireRequest) -> dict[str, Any]:
     found: dict[str, Any] = {
         "model": model,
         "stream": True,
+        # Without this a stream does not say how many tokens it took.
         "stream_options": {"include_usage": True},
         "messages": [*head, *request.messages],
     }
@@ -148,6 +149,7 @@ class ThoughtFilter:
         if start.startswith(_THINKS):
             self._is_thinking = True
             return self._stop_thinking()
+        # It may still become the mark, so it is held back.
         if _THINKS.startswith(start):
             return ""
         self._has_begun = True
@@ -160,6 +162,7 @@ class ThoughtFilter:
 
     def end(self) -> str:
         """Return what was held back at the end of an answer and is no thought."""
+        # What was held back at the end is too short for a mark, and was part of the answer.
         return "" if self._has_begun or self._is_thinking else self._held
 
 

@@ -11,11 +11,11 @@ from turnleaf.core.languages.replies import choose_words
 from turnleaf.core.languages.words import find_pattern
 from turnleaf.core.learning.dates import make_dates_absolute
 from turnleaf.core.learning.findings import sure_facts
-from turnleaf.core.masked_facts import mask_fact
-from turnleaf.core.patterns import lazy_pattern
+from turnleaf.core.loading import lazy_pattern
 from turnleaf.core.recall.questions import asks
-from turnleaf.core.search.small_talk import is_small_talk
+from turnleaf.core.search.message_filters import is_small_talk
 from turnleaf.core.search.terms import simplify
+from turnleaf.core.secrets import mask_fact
 from turnleaf.errors import ModelError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from turnleaf.core.dialogue import Prompt, Toolbox
     from turnleaf.core.memories import Memory
-    from turnleaf.core.search.hits import Hit
+    from turnleaf.core.search.ranking import Hit
 
 MOST_FACTS = 60
 """So many facts are listed; the rest are counted."""
@@ -43,6 +43,8 @@ class RecallModel:
         """Quote what was found, with dates and where it stands."""
         earlier = [one.text for one in prompt.messages[:-1] if one.role == "user"]
         words = choose_words(prompt.question, "recall", earlier=earlier)
+        # The first that has an answer counts: a greeting is not searched for, and a new statement
+        # is noted before older ones that it replaces are quoted.
         ways = (_chat, _list_all, _acknowledge, _quote, _decline)
         yield Text(next(filter(None, (answer(prompt, words) for answer in ways))))
 
@@ -85,6 +87,7 @@ def _acknowledge(prompt: Prompt, words: Mapping[str, str]) -> str:
         return ""
     found = (one.content for one in sure_facts(prompt.question, datetime.now(UTC).astimezone()))
     facts = [kept for content in found if (kept := mask_fact(content, prompt.question))]
+    # What is known already is quoted with its place instead of being promised once more.
     known = {fact.content.casefold() for fact in prompt.facts}
     new = [fact for fact in facts if fact.casefold() not in known]
     lead = words["noted" if prompt.has_room else "crowded"]

@@ -139,9 +139,12 @@ def list_parts(messages: Sequence[Message]) -> list[Part]:
     That is a tool's call without its result or the reverse, an empty text, and an assistant who
     speaks first.
     """
+    # Trimming may have taken the call of a result, or the result of a call, and servers refuse
+    # both.
     answered = {message.tool_call_id for message in messages if message.role == "tool"}
     open_calls: set[str] = set()
     parts = [part for message in messages for part in _parts_of(message, open_calls, answered)]
+    # The history of a host may begin with an answer, which servers refuse.
     if parts and parts[0].role == "assistant":
         parts.insert(0, SaidText("user", _EARLIER))
     return parts

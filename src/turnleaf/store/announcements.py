@@ -26,6 +26,7 @@ class ProblemLog:
         """Do some work and return what it returns; None, and a line in the log, when it fails."""
         try:
             done = work()
+        # Whatever it is: the thread also serves others, and must outlive it.
         except Exception as error:
             if self._known.get(problem) != str(error):
                 is_surprise = not isinstance(error, TurnleafError | OSError)
@@ -68,6 +69,7 @@ class Subscribers:
         with self._lock:
             known = [*self._callbacks]
         for problems in known:
+            # Called outside the lock, because a callback may subscribe or unsubscribe.
             callback = self._callbacks.get(problems)
             if callback:
                 problems.attempt("a change was not acted on", partial(callback, kinds))

@@ -9,10 +9,10 @@ every call that begins after it returned sees it. What is given out is a value t
 what is stored with. Times are kept to the millisecond, in UTC. A conversation's key that
 `core.keys.checked_key` refuses is refused with its InvalidInput by every method that takes one.
 "Now" is the clock that the space was opened with. What JSON has no word for comes back as JSON has
-it (a tuple as a list). A store makes itself ready at the first call;
-`init` only does so earlier. In names and reasons, UTF-8's lone surrogates become question marks
-(`core.jsontext.to_text`); in what was said and in quotes they come back as they were, and NUL, too,
-but the two halves of a pair as the one character that they make.
+it (a tuple as a list). A store makes itself ready at the first call; `init` only does so earlier.
+In names and reasons, UTF-8's lone surrogates become question marks (`core.serialization.to_text`);
+in what was said and in quotes they come back as they were, and NUL, too, but the two halves of a
+pair as the one character that they make.
 """
 
 from __future__ import annotations
@@ -58,8 +58,7 @@ if TYPE_CHECKING:
     from turnleaf.core.records import Record
     from turnleaf.core.room import Room
     from turnleaf.core.schedules import Run, Schedule
-    from turnleaf.core.search.hits import Hit
-    from turnleaf.core.search.ranking import Weights
+    from turnleaf.core.search.ranking import Hit, Weights
     from turnleaf.core.search.vectors import Embedder
     from turnleaf.settings import DataFolder, Settings
     from turnleaf.store.work import DueWork
@@ -658,7 +657,7 @@ class DailyNotes(Examined, Protocol):
 class Schedules(Examined, Protocol):
     """Prompts that run on a schedule, and their runs.
 
-    `core.schedules` has what happens to a schedule at a moment, and `store.timing` when it is due.
+    `core.schedules` has what happens to a schedule at a moment, `store.schedules` when it is due.
     """
 
     @property
@@ -680,11 +679,11 @@ class Schedules(Examined, Protocol):
         """Add a schedule, due next after now; return it.
 
         Raise InvalidInput for a prompt that is empty, no text or has more than 20,000 characters, a
-        name of more than 100, a timing or zone that `store.timing` refuses or that never comes, a
-        place that is none ("log", "slack:CHANNEL", "file:NAME.md"), and when there are 200. A name
-        and a timing are kept on one line, a prompt without the white space around it. Lone
+        name of more than 100, a timing or zone that `store.schedules` refuses or that never comes,
+        a place that is none ("log", "slack:CHANNEL", "file:NAME.md"), and when there are 200. A
+        name and a timing are kept on one line, a prompt without the white space around it. Lone
         surrogates of a result or an error become question marks. Without a zone it is that of the
-        machine (`store.timing.assumed_zone`).
+        machine (`store.schedules.assumed_zone`).
         """
 
     def get_all(self) -> list[Schedule]:
@@ -1049,6 +1048,7 @@ class Records(Examined, Protocol):
         With `expected`, only over the record of that version (0: only where there is none, or it
         has expired), else raise Conflict: of several who try, one does. Each change has a larger
         version than all before, of whatever key. `ttl` counts from now; without it, it has no end.
+        What has expired by now is removed.
         """
 
     def get(self, collection: str, key: str) -> Record | None:
@@ -1306,7 +1306,7 @@ class Stores(ABC):
     def settle_messages(self) -> None:
         """Bring messages in line with what became of the facts that they gave.
 
-        `core.search.message_outcomes` says which: those of facts that were forgotten are hidden,
+        `core.search.message_filters` says which: those of facts that were forgotten are hidden,
         with the reason `reason_of(fact)`, those of facts that are back are shown again, and those
         of pending facts that were accepted are accepted, too. Each fact hides its messages once,
         when it is first seen to be forgotten: what `hide` finds at its places, and, without what

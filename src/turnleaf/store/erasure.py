@@ -1,19 +1,25 @@
-"""Erasing all that came from a conversation, a tool or a document, to the last byte.
+"""Erasing all that came from a source, to the last byte, and taking back what rests on messages.
 
 Each step can be made again, so after a kill the same call finishes what was begun.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from turnleaf.core.keys import schedule_key
 from turnleaf.core.memories import checked_text
-from turnleaf.errors import InvalidInput
+from turnleaf.errors import Conflict, InvalidInput, NotFound
 from turnleaf.store.conversation_models import drop_chosen_model
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+    from datetime import datetime
+
+    from turnleaf.core.changes import Change
+    from turnleaf.core.messages import Message
     from turnleaf.store.contracts import (
         Conversations,
         DailyNotes,
@@ -26,6 +32,8 @@ if TYPE_CHECKING:
     )
 
 NO_CONVERSATIONS = ("tool:", "document:")
+ANSWERED_REQUESTS = "answered-requests"
+"""The collection of records with answers to be sent again, which may repeat any text."""
 
 
 class Contents(Protocol):
@@ -56,11 +64,14 @@ class Erased:
 
 def erase_conversation(stores: Contents, key: str) -> bool:
     """Erase a conversation; what was learned from it stays. Return whether there was one."""
+    # Around all of it: the index puts on record what has begun before the first row goes.
     with stores.passages.erasing():
         was_queued = stores.learning.exists() and stores.learning.erase(key=key) > 0
         was_told = stores.schedules.erase(key) > 0
         was_kept = _clear(stores.conversations, key)
         drop_chosen_model(stores.records, key)
+        # Also where none is listed: one that has expired is still on the disk.
+        stores.records.erase(ANSWERED_REQUESTS)
     return bool(was_kept or was_queued or was_told)
 
 
@@ -97,6 +108,8 @@ def erase(stores: Contents, source: str) -> Erased:
         notes = stores.daily.erase(name)
         facts = stores.facts.erase(name, elsewhere=stores.pending.changes())
         facts += stores.pending.erase(name, elsewhere=stores.facts.changes())
+        # Also where none is listed: one that has expired is still on the disk.
+        stores.records.erase(ANSWERED_REQUESTS)
         copies = stores.tidy()
     return Erased(len(facts), notes, messages, tuple(copies))
 
@@ -114,3 +127,27 @@ def _clear(conversations: Conversations, key: str) -> int:
     count = conversations.erase_copies(key)
     count = max(count, len(conversations.messages(key)))
     return max(count, conversations.clear(key))
+
+
+def withdraw_replaced(stores: Contents, key: str, replaced: Iterable[Message]) -> None:
+    """Take back the facts that rest on messages which are no longer part of a conversation.
+
+    A fact that somebody changed since rests on more than these messages, and stays.
+    """
+    times = {one.timestamp for one in replaced if one.role == "user" and one.timestamp}
+    if not times:
+        return
+    # The queue before the facts, in the order in which a fact takes its way.
+    stores.learning.unqueue(key, times)
+    for store in (stores.pending, stores.facts):
+        made = [one for one in store.changes() if _rests_on(one, key, times)]
+        # The newest first: a change below another of the same fact cannot be undone.
+        for change in reversed(made):
+            with suppress(Conflict, NotFound):
+                store.undo(change.n)
+
+
+def _rests_on(change: Change, key: str, times: Collection[datetime]) -> bool:
+    source = change.source
+    is_here = source is not None and source.conversation == key and source.message_time in times
+    return is_here and change.op in {"add", "update"}

@@ -27,6 +27,7 @@ MAX_ENTRIES = 200_000
 MAX_UNPACKED_BYTES = 20_000_000_000
 MAX_RATIO = 200
 """How many times its packed size an archive may unpack to; text packs to a fifth or so."""
+# A small archive of text that repeats itself may pack better than that.
 RATIO_FREE_BYTES = 50_000_000
 MAX_LINE_BYTES = 50_000_000
 CHUNK_CHARS = 1_000_000
@@ -159,6 +160,7 @@ def _list_folder(folder: Path) -> list[ExportFile]:
         folders[:] = sorted(name for name in folders if not _HIDDEN.fullmatch(name))
         for name in sorted(names):
             path = Path(here) / name
+            # A link may lead out of the folder that somebody chose.
             if path.is_file() and not path.is_symlink() and not _HIDDEN.fullmatch(name):
                 found.append(_make_entry(folder, path))
         if len(found) > MAX_ENTRIES:
@@ -222,6 +224,8 @@ def _parse_items(text: TextIOWrapper) -> Iterator[Any]:
     while True:
         place = _skip_blanks(buffer, place)
         try:
+            # The standard decoder over a growing buffer: a
+            # streaming parser in C crashed on deep nesting.
             value, end = _DECODER.raw_decode(buffer, place)
         except json.JSONDecodeError as error:
             if buffer[place : place + 1] == "]":

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 FILES = frozenset({"facts", "daily"})
 MESSAGES = frozenset({"conversations"})
+# An editor may save in several steps; the quiet time counts from the last change.
 QUIET_SECONDS = 1.5
 LONGEST_SECONDS = 15.0
 """How long a change waits at most while others keep coming."""
@@ -55,6 +56,7 @@ class IndexUpkeep:
         self._is_stopped = False
         self._unsubscribe: Callable[[], None] = lambda: None
         self._woken = Condition()
+        # A daemon: an embedder may take minutes, and a program must be able to end meanwhile.
         self._thread = Thread(target=self._run, name="turnleaf-index", daemon=True)
 
     def __enter__(self) -> Self:

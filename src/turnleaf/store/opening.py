@@ -121,7 +121,7 @@ def _find_whole(given: str) -> str:
     """
     known = default_place() or ""
     with suppress(InvalidInput):
-        if _find_address(known) and load_database("address").read_address(known).shown == given:
+        if _find_address(known) and load_database("connecting").read_address(known).shown == given:
             return known
     return given
 

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from turnleaf.core.keys import can_read
 from turnleaf.core.messages import TRUSTED
 from turnleaf.core.search import ranking
-from turnleaf.core.search.hits import PROMPT_LIMIT, Hit
+from turnleaf.core.search.message_filters import is_other_talk, is_question, says_nothing
 from turnleaf.core.search.passages import Passage
-from turnleaf.core.search.ranking import HeldWords, Near
-from turnleaf.core.search.small_talk import is_other_talk, is_question, says_nothing
+from turnleaf.core.search.ranking import KINDS, MAX_LIMIT, MODES, PROMPT_LIMIT, HeldWords, Hit, Near
 from turnleaf.core.search.terms import affordable, date_terms, named_dates, terms
+from turnleaf.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -296,6 +296,7 @@ CONTEXT_CHARS = 1_000
 """As much of what is said before and after holds the terms that count."""
 
 SHORT_CHARS = 2_000
+# A longer text is not split into terms again; the index is asked about each word instead.
 LONG_CHARS = 50_000
 
 terms_of_day = lru_cache(maxsize=1024)(date_terms)
@@ -362,3 +363,17 @@ def _last_part(text: str) -> str:
 
 def _first_part(text: str) -> str:
     return text if len(text) <= SHORT_CHARS else text[:CONTEXT_CHARS]
+
+
+def check_search(limit: int, source: str | None, mode: str, reader: Reader) -> None:
+    """Raise InvalidInput for what no search can be asked for."""
+    most = PROMPT_LIMIT if reader.is_prompt else MAX_LIMIT
+    if not 1 <= limit <= most:
+        message = f"the limit is between 1 and {most}, not {limit}"
+        raise InvalidInput(message)
+    if source is not None and source not in KINDS:
+        message = f"the source is one of {', '.join(KINDS)}, not {source!r:.80}"
+        raise InvalidInput(message)
+    if mode not in MODES:
+        message = f"the mode is one of {', '.join(MODES)}, not {mode!r:.80}"
+        raise InvalidInput(message)

@@ -82,6 +82,7 @@ def _vocabulary() -> Path | None:
 
 
 def _count(text: str) -> int:
+    # `cache` alone would let two threads load the vocabulary at once.
     with _loading:
         count = _load()
     return count(text)

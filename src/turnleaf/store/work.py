@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 LEARNING, SCHEDULES = "learning", "schedules"
 LEARNING_DELAY = timedelta(minutes=1)
 """Whoever talks to a space learns from it; after this time, whoever looks for work does."""
+# Only where to look is leased. What is done there is claimed in
+# the space itself, so a lease that ends too early costs one look.
 WORK_LEASE = timedelta(minutes=2)
 
 
@@ -106,7 +108,7 @@ class ScannedWork:
         return True
 
     def finish(self, work: DueWork, again: datetime | None = None) -> None:
-        """Let go of work, which is due again at a time."""
+        """Release work, which is due again at a time."""
         with self._lock:
             place = work.space, work.kind
             release = self._held.pop(place, None)
@@ -118,7 +120,7 @@ class ScannedWork:
                 release()
 
     def close(self) -> None:
-        """Let go of all."""
+        """Release everything that is held."""
         with self._lock:
             for release in self._held.values():
                 release()

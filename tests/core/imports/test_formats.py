@@ -10,15 +10,17 @@ import pytest
 
 from tests import imports as samples
 from tests.growth import grows_with_its_text
-from turnleaf.core.imports import formats, recognition
-from turnleaf.core.imports.recognition import choose_json_reader, choose_lines_reader
-from turnleaf.core.imports.values import (
+from turnleaf.core import import_formats as formats
+from turnleaf.core import import_formats as recognition
+from turnleaf.core.import_formats import (
     Found,
     FoundConversation,
     FoundMemory,
     FoundMessage,
     Json,
     Skipped,
+    choose_json_reader,
+    choose_lines_reader,
     read_time,
 )
 

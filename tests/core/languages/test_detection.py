@@ -6,7 +6,7 @@ from itertools import chain
 
 import pytest
 
-from turnleaf.core.languages.detection import Detected, detect_language, find_reader
+from turnleaf.core.languages.language import Detected, detect_language, find_reader
 
 IN_TRADITIONAL, IN_SIMPLIFIED = Detected("zh"), Detected("zh", is_simplified=True)
 

@@ -137,7 +137,7 @@ patterns = ['<i> loĝas en {place}']
 CHILD = """
 import json
 from datetime import date, datetime
-from turnleaf.core.search.small_talk import is_question, says_nothing
+from turnleaf.core.search.message_filters import is_question, says_nothing
 from turnleaf.core.learning.extraction import TranscriptMessage, Window, system_prompt
 from turnleaf.core.languages.replies import choose_words
 from turnleaf.core.learning.dates import make_dates_absolute
@@ -145,7 +145,7 @@ from turnleaf.core.learning.recogniser import read_message
 from turnleaf.core.learning.slots import category_of, write_fact
 from turnleaf.core.learning.requests import find_request
 from turnleaf.core.learning.slots import value_key
-from turnleaf.core.search.small_talk import is_small_talk
+from turnleaf.core.search.message_filters import is_small_talk
 from turnleaf.core.search.date_ranges import find_date_range
 
 text = "私は蕎麦アレルギーだと覚えておいて"

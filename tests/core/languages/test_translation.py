@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from turnleaf import errors
-from turnleaf.core.data import find_folders, load_data
 from turnleaf.core.languages.replies import (
     FOLDER,
     MARK,
@@ -19,6 +18,7 @@ from turnleaf.core.languages.replies import (
     choose_language_of,
     translate,
 )
+from turnleaf.core.loading import find_folders, load_data
 
 SOURCE = Path(__file__).parents[3] / "src/turnleaf"
 LANGUAGES = find_folders(FOLDER, MESSAGES_FILE)

@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime
 import pytest
 
 from tests.effort import LONG
+from tests.tables import each
 from turnleaf.core.languages.language import get_language
 from turnleaf.core.learning.findings import sure_facts
 from turnleaf.core.learning.recogniser import read_fact, read_message
@@ -628,7 +629,7 @@ def _read(text: str) -> list[tuple[str, str, str]]:
     ]
 
 
-@pytest.mark.parametrize(("text", "stated"), WORDINGS)
+@each("text, stated", WORDINGS)
 def test_a_wording_states_its_facts(text: str, stated: list[tuple[str, str, str]]) -> None:
     assert _read(text) == stated
 
@@ -639,7 +640,7 @@ def test_a_wording_in_simplified_characters_states_the_same() -> None:
         assert _read(simplify(text)) == expected, text
 
 
-@pytest.mark.parametrize("text", NEAR_MISSES)
+@each("text", NEAR_MISSES)
 def test_a_near_miss_states_nothing(text: str) -> None:
     assert read_message(text) == []
     assert read_message(simplify(text)) == []

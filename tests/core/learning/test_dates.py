@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import thorough
+from tests.tables import each
 from turnleaf.core.learning.dates import DatedText, make_dates_absolute
 
 TAIPEI = timezone(timedelta(hours=8))
@@ -310,17 +311,17 @@ def day(text: str) -> date | None:
     return date.fromisoformat(text if len(text) != 5 else f"2026-{text}") if text else None
 
 
-@pytest.mark.parametrize(("said", "kept", "until"), rows(ENGLISH))
+@each("said, kept, until", rows(ENGLISH))
 def test_a_date_said_in_english_is_made_absolute(said: str, kept: str, until: str) -> None:
     assert make_dates_absolute(said, MONDAY) == DatedText(kept, day(until))
 
 
-@pytest.mark.parametrize(("said", "kept", "until"), rows(CHINESE))
+@each("said, kept, until", rows(CHINESE))
 def test_a_date_said_in_chinese_is_made_absolute(said: str, kept: str, until: str) -> None:
     assert make_dates_absolute(said, MONDAY) == DatedText(kept, day(until))
 
 
-@pytest.mark.parametrize("said", [line.strip() for line in UNTOUCHED.strip().splitlines()])
+@each("said", [line.strip() for line in UNTOUCHED.strip().splitlines()])
 def test_what_recurs_or_is_no_relative_date_stays_as_it_is(said: str) -> None:
     assert make_dates_absolute(said, MONDAY) == DatedText(said, None)
 

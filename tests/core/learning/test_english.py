@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.tables import each
 from turnleaf.core.languages.language import get_language
 from turnleaf.core.learning.findings import sure_facts
 from turnleaf.core.learning.recogniser import read_fact, read_message
@@ -700,14 +701,14 @@ def _states(text: str) -> list[tuple[str, str, str]]:
     ]
 
 
-@pytest.mark.parametrize(("text", "stated"), STATED)
+@each("text, stated", STATED)
 def test_a_message_states_a_slot_of_a_subject(
     text: str, stated: list[tuple[str, str, str]]
 ) -> None:
     assert _states(text) == stated
 
 
-@pytest.mark.parametrize(("text", "ended"), ENDED)
+@each("text, ended", ENDED)
 def test_a_message_says_that_something_no_longer_holds(
     text: str, ended: tuple[str, str, str]
 ) -> None:
@@ -743,7 +744,7 @@ def test_what_another_did_is_not_said_of_the_user() -> None:
     assert _states("She has been busy. Got a puppy last week.") == []
 
 
-@pytest.mark.parametrize("text", NOT_STATED)
+@each("text", NOT_STATED)
 def test_a_message_that_only_looks_like_a_statement_states_nothing(text: str) -> None:
     assert read_message(text) == []
 
@@ -1026,8 +1027,8 @@ def test_a_value_ends_where_the_sense_does(text: str, facts: list[str]) -> None:
     assert [one.content for one in sure_facts(text, NOW)] == facts
 
 
-@pytest.mark.parametrize(
-    ("text", "fact"),
+@each(
+    "text, fact",
     [
         ("I live just outside Manchester", "I live in the area around Manchester"),
         ("we live in the countryside", "I live in the countryside"),

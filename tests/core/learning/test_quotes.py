@@ -8,7 +8,7 @@ import pytest
 
 from turnleaf import Memory
 from turnleaf.core.learning.extraction import TranscriptMessage
-from turnleaf.core.learning.quotes import Heard, is_long_enough, judge_quote, share_words
+from turnleaf.core.learning.proposals import Heard, is_long_enough, judge_quote, share_words
 
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import texts, thorough
+from tests.tables import each
 from turnleaf.core.learning.requests import Request, find_meant, find_request
 from turnleaf.core.memories import Memory, content_id
 
@@ -660,28 +660,28 @@ MEANT = [
 ]
 
 
-@pytest.mark.parametrize(("text", "content"), REMEMBER)
+@each("text, content", REMEMBER)
 def test_a_wish_to_remember_is_seen(text: str, content: str) -> None:
     assert find_request(text) == Request("remember", content)
 
 
-@pytest.mark.parametrize(("text", "content"), FORGET)
+@each("text, content", FORGET)
 def test_a_wish_to_forget_is_seen(text: str, content: str) -> None:
     assert find_request(text) == Request("forget", content)
 
 
-@pytest.mark.parametrize("text", NEITHER)
+@each("text", NEITHER)
 def test_what_is_no_wish_is_left_alone(text: str) -> None:
     assert find_request(text) is None
 
 
-@pytest.mark.parametrize("line", lines(ENGLISH_ADDRESSED) + lines(CHINESE_ADDRESSED))
+@each("line", lines(ENGLISH_ADDRESSED) + lines(CHINESE_ADDRESSED))
 def test_a_wish_is_seen_where_the_assistant_is_asked(line: str) -> None:
     text, content = line.split(" => ")
     assert find_request(text) == Request("remember", content)
 
 
-@pytest.mark.parametrize("text", lines(ENGLISH_NOT_ADDRESSED) + lines(CHINESE_NOT_ADDRESSED))
+@each("text", lines(ENGLISH_NOT_ADDRESSED) + lines(CHINESE_NOT_ADDRESSED))
 def test_what_is_not_said_to_the_assistant_or_not_for_its_memory_is_no_wish(text: str) -> None:
     assert find_request(text) is None
 
@@ -693,7 +693,7 @@ def test_a_note_to_oneself_is_a_wish_only_where_it_is_all_that_is_said() -> None
     assert find_request("備忘：打給銀行\n今天的日記") is None
 
 
-@pytest.mark.parametrize(("wanted", "expected"), MEANT)
+@each("wanted, expected", MEANT)
 def test_the_facts_that_are_meant_are_found(wanted: str, expected: list[str]) -> None:
     assert [memory.content for memory in find_meant(wanted, FACTS)] == expected
 

@@ -16,7 +16,7 @@ from tests.core.prompt.test_breakouts import TAG, TEMPLATE, fold
 from turnleaf import Memory, Message, PromptComposer
 from turnleaf.core.dialogue import Prompt
 from turnleaf.core.prompt.composer import Document
-from turnleaf.core.search.hits import Hit
+from turnleaf.core.search.ranking import Hit
 from turnleaf.core.tokens import estimate, message_tokens
 
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)

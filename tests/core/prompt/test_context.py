@@ -18,7 +18,7 @@ from turnleaf.core.prompt.context import (
     put_clusters_first,
     shorten,
 )
-from turnleaf.core.search.hits import Hit
+from turnleaf.core.search.ranking import Hit
 from turnleaf.core.tokens import estimate
 
 PLAIN = Hit(

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from turnleaf.core.prompt.context import context_lines
-from turnleaf.core.search.hits import Hit
+from turnleaf.core.search.ranking import Hit
 
 NOTE = Hit("09:30 boiler serviced", "daily", Path("2026-11-10.md"), 3, None, "2026-11-10", None,
            None, None, 0.8, 0.6, 0.9)  # fmt: skip

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.growth import grows_with_its_text
 from tests.strategies import texts, thorough
+from tests.tables import each
 from turnleaf.core.search.date_ranges import find_date_range
 
 NOW = date(2026, 11, 18)  # a Wednesday
@@ -240,7 +241,7 @@ def days(written: str) -> tuple[date, date]:
     return first, last[0] if last else first
 
 
-@pytest.mark.parametrize(("words", "written"), ENGLISH + CHINESE)
+@each("words, written", ENGLISH + CHINESE)
 def test_words_for_a_time_give_its_days(words: str, written: str) -> None:
     for around in AROUND:
         span = find_date_range(around.format(words), NOW)
@@ -255,7 +256,7 @@ def test_the_rest_is_the_text_without_those_words(text: str, rest: str) -> None:
     assert span.rest == rest
 
 
-@pytest.mark.parametrize("text", NEITHER)
+@each("text", NEITHER)
 def test_a_text_that_speaks_of_no_past_time_has_no_span(text: str) -> None:
     assert find_date_range(text, NOW) is None
 

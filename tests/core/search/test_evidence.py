@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tests.tables import each
 from turnleaf.core.languages.replies import words_in
-from turnleaf.core.search.small_talk import asks_again, is_question, says_nothing
+from turnleaf.core.search.message_filters import asks_again, is_question, says_nothing
 
 RECALL = [words_in(name, "recall") for name in ("en", "zh")]
 
@@ -58,7 +59,7 @@ def test_a_statement_and_another_question_are_not_the_same(earlier: str, now: st
     assert not asks_again(earlier, now)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         *("Sorry, I do not know that.", "I don't know.", "I’m sorry, but I can't find that."),

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import texts, thorough
+from tests.tables import each
 from turnleaf.core.search.terms import find_matches, find_places, parse_query, terms
 
 SCRAPS = (
@@ -36,8 +37,8 @@ def marked(text: str, query: str) -> str:
     return text
 
 
-@pytest.mark.parametrize(
-    ("text", "query", "shown"),
+@each(
+    "text, query, shown",
     [
         ("I like green tea.", "tea", "I like green [tea]."),
         ("Running shoes, she ran", "run", "[Running] shoes, she [ran]"),

@@ -7,8 +7,8 @@ import pytest
 
 from turnleaf import MemoryStore
 from turnleaf.core.changes import Source
-from turnleaf.core.search.hits import Newer
-from turnleaf.core.search.message_outcomes import find_forgotten, find_superseded
+from turnleaf.core.search.message_filters import find_forgotten, find_superseded
+from turnleaf.core.search.ranking import Newer
 
 SAID = datetime(2026, 10, 1, 9, tzinfo=UTC)
 LATER = SAID + timedelta(days=30)

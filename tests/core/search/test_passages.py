@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import MOMENT, brief, facts, pages, thorough, tidy_pages
-from turnleaf.core import conversations_json, jsonfacts, markdown
-from turnleaf.core.conversations_json import StoredConversation
+from turnleaf.core import conversation_formats as conversations_json
+from turnleaf.core import jsonfacts, markdown
+from turnleaf.core.conversation_formats import StoredConversation
 from turnleaf.core.memories import Memory
 from turnleaf.core.messages import Message
 from turnleaf.core.search import passages

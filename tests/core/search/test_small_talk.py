@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from turnleaf.core.search.small_talk import is_small_talk
+from tests.tables import each
+from turnleaf.core.search.message_filters import is_small_talk
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         *("hi", "Hello there!", "Good morning", "hey, how are you?", "Thanks, that helps a lot."),

@@ -13,6 +13,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from tests.strategies import brief, texts, thorough
+from tests.tables import each
 from turnleaf.core.search.terms import (
     TOKENIZER,
     Query,
@@ -138,7 +139,7 @@ def test_there_are_a_hundred_pairs() -> None:
     assert len(PAIRS) >= 100
 
 
-@pytest.mark.parametrize(("traditional", "simplified"), PAIRS)
+@each("traditional, simplified", PAIRS)
 def test_traditional_and_simplified_find_each_other(traditional: str, simplified: str) -> None:
     assert terms(traditional) == terms(simplified)
     assert parse_query(traditional) == parse_query(simplified)
@@ -179,8 +180,8 @@ def test_latin_words_glued_to_chinese_are_found_and_the_other_way_round(
 # Width, case, accents
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
+@each(
+    "one, other",
     [
         ("ＡＢＣ１２３", "abc123"),
         ("ｃａｆｅ", "café"),
@@ -240,12 +241,12 @@ def test_everyday_text_is_folded_without_being_normalised_to_the_same_end() -> N
 # English
 
 
-@pytest.mark.parametrize("forms", INFLECTIONS, ids=lambda forms: str(forms[0]))
+@each("forms", INFLECTIONS)
 def test_inflected_forms_meet(forms: list[str]) -> None:
     assert len({tuple(terms(form)) for form in forms}) == 1
 
 
-@pytest.mark.parametrize(
+@each(
     "words",
     [
         "universe university",
@@ -315,8 +316,8 @@ def test_an_address_is_found_whole_and_by_its_parts(text: str) -> None:
 # Other languages
 
 
-@pytest.mark.parametrize(
-    ("query", "text"),
+@each(
+    "query, text",
     [
         ("コーヒー", "毎朝コーヒーを飲む"),
         ("さくら", "庭のさくらが咲いた"),
@@ -361,7 +362,7 @@ def test_other_scripts_are_written_with_spaces(char: str) -> None:
 # Dates
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         *("May 3", "May 3rd", "may 3, 2026", "3 May 2026", "3rd of May", "on the 3rd of may 2026"),
@@ -382,7 +383,7 @@ def test_a_month_gives_the_same_term_in_every_notation(text: str) -> None:
     assert named_dates(parse_query(text).terms) == {"5月"}
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         *("5/3", "05-03", "20260503", "12026-05-03", "2026-05/03", "2026-13-01", "v2026.5"),

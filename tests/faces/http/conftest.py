@@ -20,8 +20,8 @@ from turnleaf.assistant import Assistant
 from turnleaf.core.dialogue import Model
 from turnleaf.faces.http.access import Access, guard_app
 from turnleaf.faces.http.app import make_app
-from turnleaf.faces.http.limits import RequestLimits
 from turnleaf.faces.http.operators import OperatorSessions
+from turnleaf.faces.http.requests import RequestLimits
 from turnleaf.faces.http.server import Server, listen
 from turnleaf.faces.operator_links import make_link
 from turnleaf.settings import CONFIG_NAME, KEYS, SETTINGS, DataFolder

@@ -12,9 +12,10 @@ import pytest
 
 from tests.faces.conftest import Cli
 from tests.faces.http.conftest import Serve, Served, calling, operating
+from tests.tables import each
 from turnleaf.core.model_providers import PROVIDERS
 from turnleaf.errors import SettingsError
-from turnleaf.faces.http.addresses import USUAL, is_allowed, parse_origin
+from turnleaf.faces.http.models import USUAL, is_allowed, parse_origin
 from turnleaf.llm.api import ApiModel
 from turnleaf.llm.models import find_extractor, find_model
 from turnleaf.settings import CONFIG_NAME, KEYS, SETTINGS, Settings
@@ -338,7 +339,7 @@ def test_a_usual_server_is_allowed(url: str) -> None:
     assert is_allowed(url, environ={})
 
 
-@pytest.mark.parametrize(
+@each(
     "url",
     [
         "http://localhost:11434@evil.example",

@@ -12,7 +12,7 @@ import pytest
 from tests.faces.http.conftest import Served, serving
 from tests.faces.http.listening import answered, one, said
 from turnleaf.assistant import Assistant
-from turnleaf.core import transcripts
+from turnleaf.core import conversation_formats as transcripts
 from turnleaf.core.messages import Message
 from turnleaf.settings import DataFolder
 

@@ -22,7 +22,7 @@ from tests.standins.scripted import ScriptedModel
 from turnleaf.assistant import Assistant
 from turnleaf.core.changes import Source
 from turnleaf.core.messages import Message
-from turnleaf.core.times import to_iso
+from turnleaf.core.serialization import to_iso
 from turnleaf.settings import DataFolder
 from turnleaf.space_limits import read_limits, set_limits
 from turnleaf.store.ambient import local_now

@@ -22,7 +22,7 @@ from turnleaf.core.dialogue import Prompt, Text, Toolbox
 from turnleaf.core.schedules import Run
 from turnleaf.faces.http.schedules import ScheduleView
 from turnleaf.store.files.schedules import ScheduleStore
-from turnleaf.store.timing import local_zone
+from turnleaf.store.schedules import local_zone
 
 pytestmark = pytest.mark.usefixtures("at_noon")
 

@@ -10,7 +10,7 @@ import pytest
 from fastapi import Request
 
 from turnleaf.errors import NotFound
-from turnleaf.faces.http.page import FOR_EVER, FRESH, file, html
+from turnleaf.faces.http.app import FOR_EVER, FRESH, file, html
 
 PAGE = '<meta name="csp-nonce" content="__NONCE__"><p>小明</p>'
 

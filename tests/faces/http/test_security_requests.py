@@ -29,7 +29,7 @@ from tests.faces.http.attacking import (
     refused,
 )
 from turnleaf.faces.http.access import Access, guard_app
-from turnleaf.faces.http.limits import RequestLimits
+from turnleaf.faces.http.requests import RequestLimits
 
 MAIN = "/api/memory/main"
 FACTS = "/api/memory/facts"

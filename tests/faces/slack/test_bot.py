@@ -21,8 +21,7 @@ from turnleaf.core.dialogue import Prompt, Silence, Text, Toolbox
 from turnleaf.core.keys import EVERYONE, only
 from turnleaf.errors import ModelError, TurnleafError
 from turnleaf.faces.slack.bot import MOST_AT_ONCE, MOST_OF_ONE, MOST_WAITING, Lanes
-from turnleaf.faces.slack.client import attempt
-from turnleaf.faces.slack.directory import Recent
+from turnleaf.faces.slack.client import Recent, attempt
 from turnleaf.llm.recall import RecallModel
 from turnleaf.store.contracts import Stores
 from turnleaf.store.files.facts.memories import MemoryStore

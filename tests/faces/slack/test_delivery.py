@@ -14,7 +14,7 @@ import pytest
 from tests.standins.slack_api import BOT_TOKEN, Body, SlackApi
 from turnleaf.core.schedules import Run, Schedule
 from turnleaf.errors import TurnleafError
-from turnleaf.faces.slack.delivery import to_slack
+from turnleaf.faces.slack.answers import to_slack
 from turnleaf.settings import Settings
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -128,8 +128,8 @@ def test_without_a_token_nothing_is_brought_to_slack() -> None:
 def test_without_the_package_nothing_is_brought_to_slack() -> None:
     code = (
         "import sys; sys.modules['slack_sdk'] = None\n"
-        "from turnleaf.faces.slack.delivery import to_slack\n"
+        "from turnleaf.faces.outbound import deliveries\n"
         "from turnleaf.settings import Settings\n"
-        "sys.exit(to_slack(Settings(slack_bot_token='xoxb-1')) is not None)"
+        "sys.exit(deliveries(Settings(slack_bot_token='xoxb-1')) != {})"
     )
     assert subprocess.run([sys.executable, "-c", code], timeout=60, check=False).returncode == 0

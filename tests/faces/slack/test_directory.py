@@ -6,8 +6,7 @@ import pytest
 
 from tests.faces.slack.conftest import World
 from turnleaf.core.keys import EVERYONE, only
-from turnleaf.faces.slack.client import Patience, fetch_identity
-from turnleaf.faces.slack.directory import KNOWN_SECONDS, Channels, People
+from turnleaf.faces.slack.client import KNOWN_SECONDS, Channels, Patience, People, fetch_identity
 from turnleaf.settings import Settings
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from turnleaf.faces.slack.texts import (
+from turnleaf.faces.slack.answers import (
     ENOUGH,
     LONGEST,
     cut_message,

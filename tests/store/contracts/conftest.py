@@ -80,9 +80,7 @@ class Backend:
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """Make a folder in memory, if there can be one: no contract is about what a disk keeps."""
-    memory = Path("/dev/shm")  # noqa: S108 - a folder of its own is made there
-    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as made:
+    with tempfile.TemporaryDirectory() as made:
         yield Path(made)
         PLACES.pop(Path(made), None)
 

@@ -14,8 +14,7 @@ from tests.store.contracts.together import at_once
 from turnleaf.core.changes import Source
 from turnleaf.core.keys import Reader, only, own_prompts
 from turnleaf.core.messages import Message, NewMessage
-from turnleaf.core.search.hits import Hit
-from turnleaf.core.search.ranking import Weights
+from turnleaf.core.search.ranking import Hit, Weights
 from turnleaf.errors import EmbeddingError, InvalidInput
 from turnleaf.store.contracts import Conversations, Passages, Stores
 

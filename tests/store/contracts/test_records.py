@@ -329,6 +329,19 @@ def test_records_that_have_ended_are_not_counted_among_those_erased(
     assert records.erase("c") == 1
 
 
+@pytest.mark.parametrize("put", ["put", "append"])
+def test_records_that_have_ended_are_removed_by_the_next_that_is_stored(
+    records: Records, clock: Clock, put: str
+) -> None:
+    records.put("c", "a", b"1", ttl=MINUTE)
+    records.put("c", "b", b"2", ttl=2 * MINUTE)
+    clock.pass_time(minutes=1)
+    assert records.examine().rows[0].holds == "2 records"
+    getattr(records, put)("d", "c", b"3")
+    assert records.examine().rows[0].holds == "2 records"
+    assert [one.key for one in records.list_records("c")] == ["b"]
+
+
 # Opening again
 
 

@@ -10,7 +10,7 @@ from tests.store.contracts.conftest import START, Backend, Clock
 from turnleaf.core.changes import Source
 from turnleaf.core.learning.queue import Queued
 from turnleaf.core.messages import Message
-from turnleaf.core.search.message_outcomes import reason_of
+from turnleaf.core.search.message_filters import reason_of
 from turnleaf.errors import InvalidInput, NotFound
 from turnleaf.store.contracts import OPERATOR, Stores
 from turnleaf.store.erasure import erase, erase_conversation

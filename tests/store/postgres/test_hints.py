@@ -13,8 +13,8 @@ from tests.store.contracts.test_announcements import Listener
 from tests.torture.editors import until
 from turnleaf.settings import beside_database
 from turnleaf.store.ambient import local_now
-from turnleaf.store.postgres.announcements import PostgresAnnouncements
-from turnleaf.store.postgres.hints import CHANNEL
+from turnleaf.store.postgres.coordination import PostgresAnnouncements
+from turnleaf.store.postgres.database import CHANNEL
 from turnleaf.store.postgres.stores import PostgresStores
 
 NEVER = 10.0**6

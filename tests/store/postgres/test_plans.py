@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date, timedelta
+from urllib.parse import quote
 
 import pytest
 
@@ -18,6 +19,7 @@ from turnleaf.core.messages import Message
 from turnleaf.core.search.ranking import Weights
 from turnleaf.settings import beside_database
 from turnleaf.store.ambient import local_now
+from turnleaf.store.contracts import Stores
 from turnleaf.store.postgres.stores import PostgresStores
 from turnleaf.tokens import Tokens
 
@@ -221,3 +223,16 @@ def test_an_index_is_entered_by_the_space(plans: Plans) -> None:
 
 def test_every_table_was_among_them(plans: Plans) -> None:
     assert plans.tables - {"pg_index"} == {*list_tables(share_database())}
+
+
+def test_no_more_work_is_taken_than_was_asked_for_however_it_is_planned() -> None:
+    address = empty_database()
+    make_admin(address)(
+        "INSERT INTO turnleaf.work (space, kind, due) "
+        "SELECT 's' || n, 'learning', '2000-01-01' FROM generate_series(1, 5) n"
+    )
+    # What is left is to look through all that is due for each row.
+    ways = ("hashjoin", "mergejoin", "hashagg", "sort", "material")
+    options = quote(" ".join(f"-c enable_{one}=off" for one in ways))
+    with Stores.open(f"{address}&options={options}") as stores:
+        assert len(stores.work.claim()) == 1

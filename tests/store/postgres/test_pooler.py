@@ -21,8 +21,8 @@ from tests.torture.editors import until
 from turnleaf.errors import NotFound, StorageError
 from turnleaf.settings import beside_database
 from turnleaf.store.ambient import local_now
-from turnleaf.store.postgres.announcements import PostgresAnnouncements
-from turnleaf.store.postgres.migrating import SERVING_ROLE
+from turnleaf.store.postgres.coordination import PostgresAnnouncements
+from turnleaf.store.postgres.schema import SERVING_ROLE
 from turnleaf.store.postgres.stores import PostgresStores
 
 SETTINGS = """
@@ -154,4 +154,25 @@ def test_changes_arrive_by_looking_since_a_pooler_passes_no_hints(port: int) -> 
         listener.wait_for("facts")
         heard = "SELECT count(*) FROM pg_stat_activity WHERE starts_with(query, 'LISTEN')"
         assert admin(f"{heard} AND datname = current_database()") == [(0,)]
+        announcements.close()
+
+
+def test_an_address_past_the_pooler_is_where_changes_are_heard_of_at_once(
+    port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address, past = find_address(port), empty_database()
+    monkeypatch.setenv("TURNLEAF_DATABASE_DIRECT", past)
+    # Addresses of their own, since the environment is read when a process first opens one.
+    with (
+        open_space(f"{address}?application_name=direct", "anna") as anna,
+        open_space(f"{address}?application_name=other", "anna") as other,
+    ):
+        listener = Listener()
+        announcements = PostgresAnnouncements(anna.place, "anna", local_now, look_seconds=10.0**6)
+        announcements.subscribe(listener)
+        other.facts.add("茶")
+        listener.wait_for("facts")
+        query = "SELECT count(*) FROM pg_stat_activity WHERE starts_with(query, 'LISTEN')"
+        assert make_admin(past)(f"{query} AND datname = current_database()") == [(1,)]
+        assert find_process(anna) == find_process(other)
         announcements.close()

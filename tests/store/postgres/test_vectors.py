@@ -20,9 +20,9 @@ from turnleaf.core.search.ranking import Weights
 from turnleaf.core.search.vectors import PAIRS, pack
 from turnleaf.settings import beside_database
 from turnleaf.store.ambient import local_now
-from turnleaf.store.postgres.sources import write_vector
+from turnleaf.store.postgres.indexing import write_vector
+from turnleaf.store.postgres.schema import tune
 from turnleaf.store.postgres.stores import PostgresStores
-from turnleaf.store.postgres.vectors import tune
 
 LARGE = 3000
 SMALL = 30
@@ -81,8 +81,8 @@ def fill(address: str, name: str, count: int) -> None:
             2, n, 0, 'user', '', true, '2026-01-0' || 1 + n % 9
         FROM generate_series(2, {count}) n;
         INSERT INTO turnleaf.vectors (space, embedder, meaning, part, vector)
-        SELECT '{name}', 1, decode(md5('{name}' || n), 'hex'), 0, one::vector
-        FROM (VALUES {quoted}) AS given (n, one);
+        SELECT '{name}', id, decode(md5('{name}' || n), 'hex'), 0, one::vector
+        FROM (VALUES {quoted}) AS given (n, one), turnleaf.embedders WHERE space = '{name}';
         UPDATE turnleaf.indexes SET passages = {count}, last_passage = {count}
         WHERE space = '{name}';
         ANALYZE turnleaf.vectors, turnleaf.passages
@@ -113,7 +113,7 @@ def test_a_large_space_is_searched_by_an_index_of_its_own_and_a_small_one_exactl
         fill(address, f"small{number}", SMALL)
     owner = find_owner(address)
     (planned,) = tune(owner, passages=THRESHOLD, dry_run=True)
-    assert "WHERE space = 'large' AND embedder = 1" in planned
+    assert "large" not in planned
     with explain(address) as plans, open_space(address, "large") as large:
         large.passages.use_embedder(Seeded(), Weights())
         wanted = find_nearest("large", LARGE, "query 0")
@@ -167,6 +167,9 @@ def test_an_index_that_is_not_needed_or_not_finished_is_dropped(address: str) ->
     assert (dropped, again) == (f'DROP INDEX CONCURRENTLY turnleaf."{name}"', made)
     with open_space(address, "large") as large:
         large.erase_space()
+    # Until then it is empty, and nothing in it tells whose it was.
+    ((left,),) = admin(f"SELECT indexdef FROM pg_indexes WHERE indexname = '{name}'")  # noqa: S608
+    assert "large" not in str(left)
     assert tune(owner, passages=THRESHOLD) == [dropped]
 
 
@@ -186,7 +189,8 @@ def test_a_large_space_without_an_index_is_a_warning_that_says_what_to_run(addre
 
 def count_vectors(address: str) -> dict[Any, Any]:
     rows: list[Any] = make_admin(address)(
-        "SELECT embedder, count(*) FROM turnleaf.vectors GROUP BY 1"
+        "SELECT name, count(*) FROM turnleaf.vectors JOIN turnleaf.embedders "
+        "ON embedders.space = vectors.space AND id = embedder GROUP BY 1"
     )
     return dict(rows)
 
@@ -214,7 +218,7 @@ def test_the_old_vectors_answer_until_another_model_has_made_all_of_its_own(addr
         anna.passages.use_embedder(new, Weights())
         assert anna.passages.missing_vectors() == texts
         assert anna.passages.embed(seconds=0.0) == 64
-        assert count_vectors(address) == {1: texts, 2: 64}
+        assert count_vectors(address) == {"meanings": texts, "another": 64}
         old.asked.clear()
         assert find_drinks(anna)
         assert old.asked == ["beverage"]
@@ -223,7 +227,7 @@ def test_the_old_vectors_answer_until_another_model_has_made_all_of_its_own(addr
         assert old.asked[1:] == ["beverage", "my dog barks"]
         assert anna.passages.missing_vectors() == texts - 64 + 1
         anna.passages.embed()
-        assert count_vectors(address) == {2: texts + 1}
+        assert count_vectors(address) == {"another": texts + 1}
         old.asked.clear()
         assert find_drinks(anna)
         assert old.asked == []
@@ -245,7 +249,7 @@ def test_a_change_of_the_model_that_is_taken_back_leaves_all_as_it_was(address: 
         anna.passages.use_embedder(old, Weights())
         assert anna.passages.embed() == 1
         assert old.asked == ["my dog barks"]
-        assert count_vectors(address) == {1: before[1] + 1}
+        assert count_vectors(address) == {"meanings": before["meanings"] + 1}
         assert find_drinks(anna)
 
 
@@ -261,7 +265,7 @@ def test_a_server_with_the_old_model_goes_on_until_another_has_replaced_it(
         after.passages.embed(seconds=0.0)
         before.facts.add("my dog barks")
         assert before.passages.embed() == 1
-        assert set(count_vectors(address)) == {1, 2}
+        assert set(count_vectors(address)) == {"meanings", "another"}
         assert find_drinks(before)
         after.passages.embed()
         assert find_drinks(after)
@@ -270,7 +274,7 @@ def test_a_server_with_the_old_model_goes_on_until_another_has_replaced_it(
             for _ in range(2):
                 # It does not begin anew, which the other would undo in its turn.
                 assert before.passages.embed() == 0
-        assert set(count_vectors(address)) == {2}
+        assert set(count_vectors(address)) == {"another"}
         assert old.asked == []
         assert len([one for one in caplog.messages if "have every server use" in one]) == 1
 

@@ -17,9 +17,14 @@ from functools import cache
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
-from turnleaf.core.data import find_folders, load_data
-from turnleaf.core.languages.detection import detect_language
-from turnleaf.core.languages.language import DEFAULT, choose_language, find_languages, get_language
+from turnleaf.core.languages.language import (
+    DEFAULT,
+    choose_language,
+    detect_language,
+    find_languages,
+    get_language,
+)
+from turnleaf.core.loading import find_folders, load_data
 from turnleaf.core.search.terms import simplify
 
 if TYPE_CHECKING:
@@ -38,6 +43,7 @@ def choose_words(text: str, part: str, *, earlier: Iterable[str] = ()) -> Mappin
     language = choose_language(detected.name, FILE)
     words = language.replies[part]
     if detected.is_simplified:
+        # One set of Chinese texts is kept; the other script is made from it.
         return {name: write_simplified(said, language.name) for name, said in words.items()}
     return words
 
@@ -82,6 +88,7 @@ SIMPLIFIED = {"cn", "sg", "my", "hans"}
 def translate(message: str, language: str, *, is_simplified: bool = False) -> str:
     """Return a sentence of ours in a language such as `zh-TW`, or as it is."""
     name, *regions = re.split(r"[-_.]", language.lower())
+    # A long text is no sentence of ours, and each pattern would search it to its end.
     if name not in find_folders(FOLDER, MESSAGES_FILE) or len(message) > MAX_CHARS:
         return message
     said = _translate(message, name)
@@ -104,6 +111,8 @@ def _translate(message: str, name: str) -> str:
         if found := _compile(sentence.english).fullmatch(message):
             parts = zip(sentence.marks, found.groups(), strict=True)
             return sentence.said.format(
+                # Only a part that is marked as a sentence of ours: what a person wrote is not
+                # translated.
                 *(_translate(part, name) if mark == "{!}" else part for mark, part in parts)
             )
     return message

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from turnleaf.core.data import find_folders, load_data
-from turnleaf.core.patterns import lazy_pattern
+from turnleaf.core.loading import find_folders, lazy_pattern, load_data
 from turnleaf.core.search.terms import simplify
 
 if TYPE_CHECKING:
@@ -91,6 +90,7 @@ def _all_data() -> Iterator[Mapping[str, Any]]:
     return (load_data(f"languages/{name}/{FILE}") for name in find_folders("languages", FILE))
 
 
+# A named group of the pattern itself has a P before its bracket.
 _PART = lazy_pattern(r"(?<!P)<(\w+)>")
 _LINE_END = lazy_pattern(r"\n\s*")
 
@@ -102,6 +102,7 @@ def join_lines(pattern: str) -> str:
 
 def expand(pattern: str, parts: Mapping[str, str]) -> str:
     """Return a pattern with its named parts put in, for text in Simplified characters."""
+    # A part may name other parts.
     while _PART.search(pattern):
         pattern = _PART.sub(lambda part: f"(?:{parts[part[1]]})", pattern)
     return simplify(pattern)
@@ -145,6 +146,7 @@ def _read_numerals(text: str, digits: Mapping[str, int], ten: str) -> int | None
     if ten not in text:
         return int("".join(str(digits[char]) for char in text))
     tens, _, ones = text.partition(ten)
+    # Eleven to nineteen begin with the sign for ten, without a one before it.
     return 10 * digits.get(tens, 1) + digits.get(ones, 0)
 
 
@@ -177,6 +179,7 @@ class Wish:
     def match(self, plain: str) -> re.Match[str] | None:
         """Match the beginning of a text in Simplified characters."""
         head = plain[:HEAD_CHARS].lower()
+        # To look for a word is cheaper than to try a pattern, and most messages ask for nothing.
         if not any(cue in head for cue in self.cues):
             return None
         return compile_pattern(self.pattern).match(plain[: self.reach])

@@ -12,9 +12,8 @@ from datetime import date, timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from turnleaf.core.data import load_data
 from turnleaf.core.languages.words import read_number
-from turnleaf.core.patterns import lazy_pattern
+from turnleaf.core.loading import lazy_pattern, load_data
 from turnleaf.core.search.date_ranges import month_before
 from turnleaf.core.search.terms import simplify
 
@@ -109,12 +108,14 @@ def _compile_rules(rules: Sequence[DateRule], table: Mapping[str, Any]) -> re.Pa
 
 
 def _number_groups(pattern: str, number: int, table: Mapping[str, Any]) -> str:
+    # All rules become one pattern, in which every group needs a name of its own.
     whole = f"(?P<rule>{_expand(pattern, table)})"
     return _GROUP.sub(rf"(?P<\1_{number}>", whole)
 
 
 def _compile(marks: Sequence[str], table: Mapping[str, Any]) -> re.Pattern[str]:
     is_spaced = bool(table["boundary"][0])
+    # A mark such as 'll begins right after a letter. Chinese has no edges between words at all.
     edges = ("(?:(?<![A-Za-z0-9])|(?=['’]))", "(?![A-Za-z0-9])") if is_spaced else ("", "")
     return re.compile(f"{edges[0]}(?:{_expand('|'.join(marks), table)}){edges[1]}", re.IGNORECASE)
 
@@ -134,12 +135,14 @@ def _expand(pattern: str, table: Mapping[str, Any]) -> str:
 def _alternatives(name: str, table: Mapping[str, Any]) -> str:
     if name in table["patterns"]:
         return str(table["patterns"][name])
+    # Longer words first, because an alternation takes the first that fits: sept, september.
     words = sorted(table["words"][name], key=len, reverse=True)
     return "|".join(word.replace(" ", r"\s") for word in words)
 
 
 _SATURDAY = 5
 _MONTHS = 12
+# 29 February may be as long as eight years away.
 _MAX_YEARS = 8
 _MAX_COUNT = 400
 _SEASON_MONTHS = 3
@@ -161,6 +164,7 @@ class DateMatch:
     def value(self, name: str) -> Any:  # noqa: ANN401 - whatever the data says of a word
         """Return what the data says of the word of a group; None where there is none."""
         said = self.groups.get(name)
+        # A rule that names two weekdays calls the second one weekday2: a name may occur only once.
         table = self.grammar.words.get(name.rstrip("2"), {})
         return None if said is None else table.get(said, said)
 
@@ -186,6 +190,7 @@ def find_meaning(match: DateMatch) -> DateMeaning | None:
     """Return what words for a date mean, or nothing where there is no such day."""
     try:
         return READERS[match.rule.reads](match)
+    # There is no such day: 31 February, or one before the first year.
     except (ValueError, OverflowError):
         return None
 
@@ -222,6 +227,7 @@ def _weekday(match: DateMatch) -> DateMeaning:
 
 def _nearest_weekday(match: DateMatch, wanted: int, which: int | None) -> date:
     """Return the coming such day, or the last one; only "this" may be today."""
+    # Who says "on Monday" on a Monday does not mean the same day.
     least = 0 if which == 0 else 1
     if which == -1 or match.is_past:
         return match.said_on - timedelta(
@@ -271,6 +277,7 @@ def _unit_days(match: DateMatch, unit: str, which: int | None) -> tuple[date, da
 
 def _weekend(match: DateMatch, which: int) -> tuple[date, date]:
     weekday = match.said_on.weekday()
+    # Said on a weekday of something past, "at the weekend" is the one that is over.
     if not which and match.is_past and weekday < _SATURDAY:
         which = -1
     saturday = match.said_on + timedelta(weeks=which, days=_SATURDAY - weekday)
@@ -301,6 +308,7 @@ def _move(today: date, number: int, unit: str) -> DateMeaning:
         return _on(today + timedelta(days=number), "day")
     if unit == "week":
         day = today + timedelta(weeks=number)
+        # "In two weeks" names no day, so what is written says "around".
         return DateMeaning(day, day + timedelta(days=6), "around")
     if unit == "month":
         return DateMeaning(*month_before(today, -number), "month")
@@ -312,6 +320,7 @@ def _move_exactly(today: date, number: int, unit: str) -> date:
     if unit in {"day", "week"}:
         return today + timedelta(days=number * (7 if unit == "week" else 1))
     first, last = month_before(today, -number * (_MONTHS if unit == "year" else 1))
+    # A month after 31 January is the last day of February.
     return min(first + timedelta(days=today.day - 1), last)
 
 
@@ -395,6 +404,7 @@ def _day_of_month(match: DateMatch) -> DateMeaning:
 def _slash(match: DateMatch) -> DateMeaning:
     """Read month and day, or day and month where it can be nothing else."""
     month, day = match.number("month") or 0, match.number("day_number") or 0
+    # There is no month 25, so the day comes first.
     month, day = (day, month) if month > _MONTHS else (month, day)
     return DateMeaning(*_nearest_days(match, month, day), match.rule.form)
 
@@ -411,6 +421,7 @@ def _season(match: DateMatch) -> DateMeaning:
     """Return a season by the year in which it begins; which days it has depends on the place."""
     month, today = match.value("season"), match.said_on
     which = match.grammar.words["which"].get(match.groups.get("which", ""), 0)
+    # In January and February winter is the one that began last year.
     began_last_year = month == _WINTER and today.month < _SEASON_MONTHS
     months_left = month + _SEASON_MONTHS - 1 - today.month - _MONTHS * began_last_year
     year = today.year - began_last_year + _season_shift(match, which, months_left)

@@ -13,8 +13,7 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from turnleaf.core.languages.detection import find_present
-from turnleaf.core.languages.language import DEFAULT
+from turnleaf.core.languages.language import DEFAULT, find_present
 from turnleaf.core.learning.date_meanings import (
     FILE,
     DateGrammar,
@@ -24,7 +23,7 @@ from turnleaf.core.learning.date_meanings import (
     find_meaning,
     load_grammar,
 )
-from turnleaf.core.patterns import lazy_pattern
+from turnleaf.core.loading import lazy_pattern
 from turnleaf.core.search.terms import simplify
 
 if TYPE_CHECKING:
@@ -73,6 +72,7 @@ class DateContext:
     def allows(self, rule: DateRule, place: TextPlace, role: str, tense: str) -> bool:
         """Whether a clause lets words that can be something else be a date."""
         clause = _around(place, self._clause_ends, len(self.plain))
+        # An end is a date even beside a habit: every day until Friday.
         if role != "end" and any(self.has_mark(mark, clause) for mark in rule.unless):
             return False
         is_stay = rule.needs != "stay" or self.has_mark("stay", clause)
@@ -84,6 +84,7 @@ class DateContext:
         if role := grammar.roles.get(lead):
             return role
         after = place.end, place.end + _NEAR_ROLE
+        # People mix languages within a sentence, so any of them may follow.
         trails = chain.from_iterable(one.trails.items() for one in self.grammars)
         return next((role for role, trail in trails if trail.match(self.plain, *after)), "")
 
@@ -108,6 +109,7 @@ class DateContext:
         """Return the word before a place, or the character where there is no space."""
         near = self.plain[max(0, start - _NEAR_ROLE) : start]
         words = near.lower().split()
+        # Chinese has no space before a date, so the character before it is the word.
         return words[-1] if words and near[-1].isspace() else near[-1:]
 
     def _find_verb_tense(self, grammar: DateGrammar, place: TextPlace) -> str:
@@ -135,6 +137,7 @@ class DateContext:
         found: dict[int, tuple[int, str]] = {}
         for tense in ("past", "future"):
             for start, end in self._find_marks(tense):
+                # Of two expressions at one place the longer one is more exact.
                 found[start] = max((end, tense), found.get(start, (0, "")))
         return _drop_inner(found)
 
@@ -237,8 +240,10 @@ class _DateReading:
         self.text = text
         self.said_on = today
         self._first_weekday = first_weekday
+        # A date in code, a quotation or an address is not said by the user and must stay as it is.
         own_words = _hide(text, _PROTECTED.finditer(text))
         self._absolute = [*_ABSOLUTE.finditer(own_words)]
+        # Hidden too, or a rule would read the 11-17 of 2026-11-17 once more.
         self._plain = simplify(_hide(own_words, self._absolute))
         # In both languages, because people say 明天 and "tomorrow" in one message.
         present = find_present(own_words, FILE)
@@ -252,6 +257,7 @@ class _DateReading:
         return _drop_overlapping(sorted(found, key=lambda one: one.place))
 
     def _read_absolute(self, match: re.Match[str]) -> _FoundDate:
+        # A date in digits is read alike in every language, so any grammar will do.
         grammar, place = load_grammar(DEFAULT), TextPlace(*match.span())
         groups = {name: said for name, said in match.groupdict().items() if said}
         role = self.context.find_role(grammar, place, groups)
@@ -267,6 +273,7 @@ class _DateReading:
         role = self.context.find_role(grammar, place, groups)
         tense = self.context.find_tense(grammar, place, role)
         if not self.context.allows(rule, place, role, tense):
+            # Kept without a meaning, so that no other grammar reads these words after all.
             return _FoundDate(place)
         is_past = tense == "past"
         meaning = self._resolve(grammar, rule, groups, is_past=is_past)
@@ -376,6 +383,8 @@ def _find_until(reading: _DateReading, found: Sequence[_FoundDate]) -> date | No
     dated = [one for one in found if one.meaning]
     starts = [one.place.start for one in dated]
     for start, end in reading.context.find_sentences():
+        # A sentence without a date may hold for ever. A fact that leaves too early is lost for
+        # prompts; one that leaves too late shows by its date that it is over.
         if bisect_left(starts, start) == bisect_left(starts, end):
             return None
     ends = (one.meaning.last for one in dated if one.meaning and _is_over(reading, one))
@@ -389,6 +398,7 @@ def _is_over(reading: _DateReading, one: _FoundDate) -> bool:
         return False
     if one.role == "end" or meaning.form in _STAYS:
         return True
+    # Who starts, moves or marries on a day has begun something that lasts.
     if reading.context.has_mark("lasting"):
         return False
     days = (meaning.last - meaning.first).days

@@ -1,6 +1,6 @@
 """What a model is asked when facts are to be learned: the prompt, the form, and what it reads.
 
-How its answer is read is told in `extraction_answers`, and how far it is trusted in `quotes`.
+How its answer is read, and how far it is trusted, is in `proposals`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.dialogue import request_form
-from turnleaf.core.languages.detection import find_spoken
+from turnleaf.core.languages.language import find_spoken
 from turnleaf.core.languages.words import FILE, join_texts
 from turnleaf.core.learning.slots import slots
 from turnleaf.core.prompt import escaping
@@ -208,6 +208,7 @@ class Window:
         most = KNOWN_TOKENS + TRANSCRIPT_TOKENS
         if self.tokens is None:
             return most
+        # The answer has to fit into the same window.
         answer = min(_ANSWER_TOKENS, self.tokens // _ANSWER_SHARE)
         taken = self.count(request_form(system, answer_schema())) + answer
         return max(_LEAST_ROOM, min(most, self.tokens - taken))
@@ -227,6 +228,7 @@ def requests(
     """
     system = system_prompt(said, window)
     room = window.room(system)
+    # The known facts have to be there too, or the model could not tell what is new.
     for portion in portions(said, room * 2 // 3, window, earlier):
         # A call costs money, and from what is settled or the assistant's nothing may be learned.
         if any(one.is_source for one in portion.said):
@@ -238,6 +240,7 @@ def system_prompt(said: Iterable[TranscriptMessage], window: Window) -> str:
     """Return the instructions, with the examples that a window has room for."""
     if not window.is_small:
         return f"{_INSTRUCTIONS}\n\nExamples:\n{join_texts('extraction', 'example')}"
+    # Where each token counts, an example in another language is the first that can go.
     spoken = find_spoken([one.text for one in said if one.is_source], FILE)
     return f"{_INSTRUCTIONS}\n\nExample:\n{spoken.words.text('extraction', 'example')}"
 
@@ -255,6 +258,7 @@ def portions(
     for number, one in enumerate(short):
         length = window.count(one.text) + _FRAME_TOKENS
         if size and size + length > own:
+            # Without what was said before, "she" and "there" in the first message mean nothing.
             yield _portion(short, start, number, _context([*earlier, *said[:start]], room, window))
             start, size = number, 0
         size += length
@@ -274,6 +278,7 @@ def _context(
     """Return the last few messages that fit into the share of the room that context has."""
     left = room // _CONTEXT_SHARE
     kept: list[TranscriptMessage] = []
+    # From the newest back: what was said last explains most.
     for one in reversed(before[-CONTEXT_MESSAGES:]):
         shown = _shorten(replace(one, is_context=True), room // _CONTEXT_SHARE, window)
         left -= window.count(shown.text) + _FRAME_TOKENS
@@ -295,6 +300,7 @@ def nearest(
         if room < 0:
             break
         kept.add(memory.id)
+    # In the order of the page, whatever decided which of them are shown.
     return [memory for memory in known if memory.id in kept]
 
 

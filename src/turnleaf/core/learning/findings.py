@@ -13,9 +13,8 @@ from turnleaf.core.learning.dates import make_dates_absolute
 from turnleaf.core.learning.recogniser import read_message
 from turnleaf.core.learning.reconciling import is_implied, judge, tells_of_kin
 from turnleaf.core.learning.slots import Correction, Statement, Withdrawal, category_of, write_fact
-from turnleaf.core.masked_facts import mask_fact
 from turnleaf.core.memories import Memory, content_id
-from turnleaf.core.secrets import mask_secrets
+from turnleaf.core.secrets import mask_fact, mask_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -44,6 +43,7 @@ def find_facts(text: str, said_at: datetime, names: Names | None = None) -> list
     return [
         _find(one, text, said_at) if isinstance(one, Statement) else one
         for one in said
+        # "My dog Rex" also says that there is a dog; on the page that would be one line too many.
         if not (isinstance(one, Statement) and _goes_without_saying(one, told))
     ]
 
@@ -67,6 +67,7 @@ def _find(statement: Statement, text: str, said_at: datetime) -> Finding:
 def sure_facts(text: str, said_at: datetime) -> list[Finding]:
     """Return the facts that are learned from a message as soon as it is said."""
     found = (one for one in find_facts(text, said_at) if isinstance(one, Finding))
+    # What is less certain waits for another day, and what is over is no fact to add.
     return [one for one in found if not (one.statement.is_weak or one.statement.is_over)]
 
 
@@ -102,6 +103,7 @@ def find_stated(conversation: str, text: str, time: datetime, names: Names) -> l
 def choose_candidates(stated: Iterable[Stated], known: Sequence[Memory]) -> list[ProposedFact]:
     """Return the facts that hold by all that was said and that are not known yet."""
     chosen: dict[str, ProposedFact] = {}
+    # Exports come in any order, and the value that was said last is the one that holds.
     for one in sorted(stated, key=lambda one: one.time):
         candidates = [each.memory for each in chosen.values()]
         verdict = judge(one.finding.statement, [*known, *candidates])
@@ -110,6 +112,7 @@ def choose_candidates(stated: Iterable[Stated], known: Sequence[Memory]) -> list
         touched = {memory.id for memory in (*verdict.targets, *verdict.ended)}
         for memory_id in touched & chosen.keys():
             del chosen[memory_id]
+        # What is known was said later than this old message, so it holds.
         is_outdated = any(memory.id in touched and memory.updated_at > one.time for memory in known)
         if verdict.effect != "ends" and not is_outdated:
             _add(chosen, one, known)

@@ -7,7 +7,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from turnleaf.core import messages
-from turnleaf.core.times import from_iso, to_iso
+from turnleaf.core.serialization import from_iso, to_iso
 from turnleaf.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -198,6 +198,7 @@ def queued_from_json(record: Mapping[str, Any]) -> Queued:
         source=record["source"],
         saved=tuple(record["saved"]),
         is_settled=record["isSettled"],
+        # Messages that an older version queued do not have it.
         is_read_by_rules=bool(record.get(READ_BY_RULES)),
     )
 
@@ -234,11 +235,14 @@ def is_due(
     """
     if waiting < max(min_messages, 1):
         return False
+    # An extraction that seems to lie ahead, after the clock was set back, must not stop all
+    # learning.
     return last is None or not 0 <= (now - last).total_seconds() < interval_seconds
 
 
 def is_held(since: datetime | None, now: datetime) -> bool:
     """Whether whoever began then may still be at work, also if the clock was set back."""
+    # A clock that was set back a little takes nobody's lease away.
     return since is not None and abs((now - since).total_seconds()) < LEASE_SECONDS
 
 

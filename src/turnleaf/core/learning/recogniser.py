@@ -11,13 +11,13 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from turnleaf.core.languages.detection import find_reader
 from turnleaf.core.languages.language import (
     OTHER,
     OTHER_WHOSE,
     SELF,
     SELF_WHOSE,
     find_languages,
+    find_reader,
     get_language,
 )
 from turnleaf.core.learning.slots import (
@@ -34,7 +34,7 @@ from turnleaf.core.learning.slots import (
     value_key,
 )
 from turnleaf.core.learning.speech import HIDDEN, one_spelling, plain_text, sentences
-from turnleaf.core.patterns import lazy_pattern
+from turnleaf.core.loading import lazy_pattern
 
 if TYPE_CHECKING:
     import re
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from turnleaf.core.learning.slots import Names
     from turnleaf.core.learning.speech import Sentence
 
+# `re` holds the interpreter while it matches, and a slow match stops a whole server: no rule sees
+# more than one clause of this length.
 MAX_CLAUSE_CHARS = 240
 MAX_FACT_CHARS = 2_000
 """The length of a stored fact that is still read; a longer one is a text."""
@@ -115,6 +117,7 @@ def read_message(text: str, names: Names | None = None) -> list[Utterance]:
 @lru_cache(maxsize=4096)
 def read_fact(content: str) -> tuple[Statement, ...]:
     """Return what a stored fact states, whoever's words it is in."""
+    # To compare a whole text with each statement would take long, and it is no single fact anyway.
     if len(content) > MAX_FACT_CHARS:
         return ()
     plain = _retell(content)
@@ -187,9 +190,11 @@ class _Reader:
             self.told_age += 1
             self.told = self.told if self.told_age <= _MAX_ABOUT_AGE else None
             said = self.plain[sentence.start : sentence.end]
+            # By the message itself: the plain text is Simplified, whatever its writer used.
             language = find_reader(self.text[sentence.start : sentence.end], _FILE)
             if language is None:
                 continue
+            # A question, a supposition or a story states nothing, whatever its clauses look like.
             if self.is_gated and language.gates.sentence.search(said):
                 self.last = None
             else:
@@ -202,6 +207,7 @@ class _Reader:
         """Note whom a sentence was about: the next one may leave that out."""
         said = self.plain, sentence.start, sentence.end
         met = {found[0].lower() for found in language.speech("someone").finditer(*said)}
+        # Once others were spoken of, a clause without a subject may be about them.
         if (self.about is not None and not self.about_age) or met:
             self.is_of_others = True
         elif language.speech("own").search(*said):
@@ -226,6 +232,7 @@ class _Reader:
         for start, end in self._find_clauses(sentence, language):
             is_beginning = self.is_beginning
             self.is_beginning = is_beginning and self._is_only_opening(start, end, language)
+            # A clause with something quoted or pasted in it is not the user's own.
             if end - start > MAX_CLAUSE_CHARS or HIDDEN in self.plain[start:end]:
                 continue
             if start > sentence.start and (meant := self._find_contrast(start, sentence, language)):
@@ -254,6 +261,7 @@ class _Reader:
             return
         told = {(one.slot, one.subject, value_key(one.value)) for one in stated}
         mine = language.speech("mine").finditer(self.plain, sentence.start, sentence.end)
+        # Each mention is tried against many rules, and a text may repeat "my" a thousand times.
         for found in [*mine][:_MAX_MENTIONS]:
             start, end = found.start(), min(sentence.end, found.start() + MAX_CLAUSE_CHARS)
             if HIDDEN in self.plain[start:end]:
@@ -303,6 +311,7 @@ class _Reader:
     def _find_clauses(self, sentence: Sentence, language: Language) -> list[tuple[int, int]]:
         """Return where the clauses that state something are, up to what somebody else said."""
         places = _cut_clauses(self.plain, sentence, language)
+        # The last clause of a question asks, and a fact learned from a question is wrong.
         if sentence.asks:
             places = [*places[:-1], *self._find_wish(places[-1], language)]
         if not self.is_gated:
@@ -500,6 +509,7 @@ class _Reader:
             rest = said[len(name) :]
             if slot != "name" or not said.startswith(name):
                 continue
+            # "Al" does not begin "also". Chinese has no edges, so there a name may go on at once.
             if not (name[-1].isascii() and rest[:1].isalnum()):
                 known_as = self.text[start : start + len(name)]
                 yield _Subject(OTHER, key, text, len(name), known_as=known_as)
@@ -529,6 +539,7 @@ def _skip_false_starts(plain: str) -> str:
     """Blank what somebody began to say and then said otherwise: "Dominic, sorry, Damian"."""
     for language in map(get_language, find_languages(_FILE)):
         pattern = language.speech("false_start")
+        # Blanked rather than cut out: a place in the plain text is a place in the message.
         plain = pattern.sub(lambda start: " " * len(start[0]), plain)
     return plain
 
@@ -594,6 +605,7 @@ def _name_told(clause: _Clause, language: Language, text: str) -> Iterator[State
 def _first_statement(clause: _Clause, language: Language, text: str) -> list[Statement]:
     lowered = clause.marked.lower()
     for words in language.slots.values():
+        # To look for a word is much cheaper than to try a pattern, and most clauses have no cue.
         if words.cues and not any(cue in lowered for cue in words.cues):
             continue
         is_passing = words.unless is not None and words.unless.search(clause.marked) is not None
@@ -616,12 +628,15 @@ def _apply(rule: Rule, clause: _Clause, language: Language, text: str) -> list[S
         return []
     clause = turned
     if clause.subject.is_guess and slots()[rule.slot].others:
+        # An allergy of the wrong person is worse than none, so a guess needs a word for the
+        # speaker.
         own = language.speech("own").search(clause.text, clause.start, clause.end)
         if own is None:
             return []
     last = max((end for many in places.values() for _, end in many), default=0)
     tail = last if rule.open_part else found.end()
     following = _continue(rule, clause, language, text, places, tail)
+    # A value after which the sentence goes on in another way would be half a thought.
     if not following and not language.speech("tail").match(clause.marked, tail):
         return []
     return [*_make_statements(rule, clause, language, text, places, tail), *following]
@@ -635,6 +650,7 @@ def _turn_to_person(
         return clause
     start, end = places["who"][0]
     person = _find_person(clause.marked[start:end], clause.names, language)
+    # A name that is not known is nobody: strangers, brands and places never become people.
     group = subject_group(rule.types["who"])
     if person is None or (group and person.key not in group):
         return None
@@ -819,6 +835,7 @@ def describe_kin(value: str, language: Language) -> tuple[str, str]:
     """Return the key of the person or pet that a value tells of, and the word for it."""
     word = one_spelling(value).lower()
     last = word.split()[-1]
+    # Chinese has no spaces: any end of the value may be the word for somebody.
     ends = () if word.isascii() else (word[start:] for start in range(1, len(word)))
     words = (word, last.removesuffix("s"), last, *ends)
     known = next((one for one in words if one in language.relations), None)

@@ -30,7 +30,7 @@ from turnleaf.core.learning.slots import (
     write_fact,
 )
 from turnleaf.core.learning.speech import one_spelling
-from turnleaf.core.patterns import lazy_pattern
+from turnleaf.core.loading import lazy_pattern
 from turnleaf.core.search.terms import fold, parse_query
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ def judge(statement: Statement, known: Sequence[Memory]) -> Verdict:
     claims = [*_claims(known)]
     if statement.is_over:
         gone = (*_find_ended(statement, claims), *_find_ends(statement, claims))
+        # Who gives up tennis no longer likes or learns it either.
         if statement.slot in _ACTIVITIES:
             gone += (*_find_ends(replace(statement, slot="ended"), claims),)
         return Verdict("ends", tuple(dict.fromkeys(gone)))
@@ -89,6 +90,7 @@ def judge(statement: Statement, known: Sequence[Memory]) -> Verdict:
         None,
     )
     if same:
+        # To switch to what is known already still ends what it is instead of.
         given_up = tuple(one for one in _find_given_up(statement, claims) if one != same)
         return Verdict("ends", given_up) if given_up else Verdict("same", (same,))
     wed = [*_find_wed(statement, claims)]
@@ -139,6 +141,7 @@ def _find_newest(
 def _takes(claim: Statement, new: str) -> bool:
     """Whether a fact with another value still states the same thing."""
     stated = replace(claim, value=new)
+    # Written and read back: a value that the slot cannot have comes back as something else.
     read = read_fact(write_fact(stated, date.min))
     return any(_attribute(one) == _attribute(stated) and one.value == new for one in read)
 
@@ -157,6 +160,7 @@ def _put_right(value: str, correction: Correction) -> str:
 
 def find_names(known: Iterable[Memory]) -> Names:
     """Return the names of people, pets and things that hold, without those that two have."""
+    # A name that no longer holds would make a subject of somebody who is gone.
     holding = [memory for memory in known if memory.until is None]
     found: dict[str, set[Bearer]] = {}
     for _, claim in _claims(holding):
@@ -214,6 +218,7 @@ def _bare(content: str) -> str:
 @lru_cache(maxsize=4096)
 def _words(text: str) -> frozenset[str]:
     plain = fold(text)
+    # Chinese has no spaces, so its characters are compared one by one.
     spaced = {term for term in parse_query(plain).terms if not _HAN.search(term)}
     return (frozenset(spaced) | frozenset(_HAN.findall(plain))) - _generic()
 
@@ -313,9 +318,11 @@ def _find_replaced(
     statement: Statement, claims: Sequence[tuple[Memory, Statement]]
 ) -> tuple[Memory, ...]:
     slot = slots()[statement.slot]
+    # A bullet that says more than one thing is never replaced: the rest would be lost with it.
     alone = [one for one in claims if states_only(one[0].content, one[1])]
     same = [one for one in alone if _attribute(one[1]) == _attribute(statement)]
     if not _is_single(statement):
+        # Of what one may have several of, such as friends, a new one replaces none.
         same = _find_corrected(statement, same)
     others = [
         one
@@ -344,6 +351,7 @@ def _counts_again(claim: Statement, statement: Statement) -> bool:
     known, said = _COUNT.fullmatch(claim.value), _COUNT.fullmatch(statement.value)
     if not known or not said or _attribute(claim) != _attribute(statement):
         return False
+    # "A dog" does not say that there is only one.
     return said[1].lower() not in {"a", "an"} and value_key(known[2]) == value_key(said[2])
 
 
@@ -382,6 +390,7 @@ def _find_ended(
         memory
         for memory, claim in claims
         if _attribute(claim) == _attribute(statement)
+        # As above: a bullet that says more stays.
         and states_only(memory.content, claim)
         and (not statement.value or _is_about(claim.value, statement.value))
     )
@@ -390,6 +399,7 @@ def _find_ended(
 
 
 def _is_part(named: str, value: str) -> bool:
+    # A single character is a part of too many words.
     return len(_HAN.findall(named)) > 1 and fold(named) in fold(value)
 
 
@@ -518,6 +528,7 @@ def _dies_with(claim: Statement, event: Statement) -> bool:
         return True
     if subject in subject_group("pets"):
         return claim.subject == subject or (claim.slot == "pet" and _is_pet(claim, subject))
+    # What the dead were called, and their days, are still remembered.
     is_kept = claim.slot in KEPT_AFTER_DEATH and event.slot != "given_away"
     return claim.subject == subject and not is_kept
 

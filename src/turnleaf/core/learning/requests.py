@@ -13,10 +13,9 @@ from functools import cache, lru_cache
 from operator import add, or_
 from typing import TYPE_CHECKING
 
-from turnleaf.core.languages.detection import detect_language
-from turnleaf.core.languages.language import find_languages, get_language
+from turnleaf.core.languages.language import detect_language, find_languages, get_language
 from turnleaf.core.languages.words import HEAD_CHARS, compile_pattern
-from turnleaf.core.patterns import lazy_pattern
+from turnleaf.core.loading import lazy_pattern
 from turnleaf.core.search.terms import fold, simplify, terms
 
 if TYPE_CHECKING:
@@ -38,6 +37,7 @@ class Request:
 
 _FILE = "requests.toml"
 _MENTION = r"<@\w{1,20}>|@[\w-]{1,30}"
+# Chinese follows an opening without a space or a stop.
 _AFTER_OPENING = r"(?:[\s,，.。!！、:：~～—-]{1,10}|(?=[^\s\x00-\x7f]))"
 _MAX_OPENINGS = 5
 _OPENING_CHARS = 80
@@ -60,6 +60,7 @@ _NOT_WORD = lazy_pattern(r"[\W_]+")
 
 def find_request(text: str) -> Request | None:
     """Return the wish that a user's message begins with, if it begins with one."""
+    # Simplifying moves no character: what is found in the one text is cut out of the other.
     plain = simplify(text)
     start = _after_opening(plain)
     told = plain[start:]
@@ -75,6 +76,7 @@ def find_request(text: str) -> Request | None:
 
 def may_ask(plain: str) -> bool:
     """Whether a text in Simplified characters has a word in its head that wishes are made of."""
+    # Only a message that begins with a wish is one, so the rest need not be looked at.
     head = plain[:HEAD_CHARS].lower()
     return any(cue in head for cue in _cues())
 
@@ -83,6 +85,7 @@ def find_meant(wanted: str, memories: Sequence[Memory]) -> list[Memory]:
     """Return the facts that somebody wants forgotten: those that say it, else those about it."""
     wish = _prepare_wish(fold(wanted))
     facts = [(memory, fold(memory.content)) for memory in memories]
+    # Who says a fact word for word means this one alone, and not all that are like it.
     same = [memory for memory, folded in facts if _bare(folded) == wish.bare]
     if same or not (wish.words or wish.runs):
         return same
@@ -161,6 +164,8 @@ def _is_misread(language: Language, text: str, match: re.Match[str]) -> bool:
 def _after_opening(plain: str) -> int:
     opening = _of_all("opening", f"(?:{_MENTION}|", f"){_AFTER_OPENING}")
     place = len(plain) - len(plain.lstrip())
+    # Openings may follow each other ("hi, please"), but a text of nothing else has to end
+    # somewhere.
     for _ in range(_MAX_OPENINGS):
         if not (match := opening.match(plain[place : place + _OPENING_CHARS])):
             break
@@ -234,6 +239,7 @@ def _without_last_sentence(text: str) -> str:
 
 def _is_question(text: str) -> bool:
     question = _of_all("question", r"(?:[?？]|", r")\W{0,9}\Z")
+    # The end is all that can ask, and a pattern that searches a long text for it would be slow.
     return question.search(simplify(text[-_MAX_ENDING:])) is not None
 
 
@@ -319,6 +325,7 @@ def _covers(folded: str, runs: Sequence[str]) -> bool:
     """Whether each character of the runs stands in a fact beside one of its neighbours."""
     if not runs:
         return True
+    # Also without grammar, so that characters which only a particle keeps apart are neighbours.
     fact = f"{folded} {_of_facts('characters').sub('', folded)}"
     # A run longer than the fact cannot be covered, and a pasted text would make long work of it.
     if max(map(len, runs)) > len(fact):

@@ -13,12 +13,15 @@ from functools import cache, lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from turnleaf.core.data import load_data
-from turnleaf.core.languages.detection import detect_language
-from turnleaf.core.languages.language import choose_language, find_languages, get_language
+from turnleaf.core.languages.language import (
+    choose_language,
+    detect_language,
+    find_languages,
+    get_language,
+)
 from turnleaf.core.languages.words import find_pattern, find_tables, respell
 from turnleaf.core.learning.speech import one_spelling
-from turnleaf.core.patterns import lazy_pattern
+from turnleaf.core.loading import lazy_pattern, load_data
 from turnleaf.core.search.terms import fold, simplify
 
 if TYPE_CHECKING:
@@ -173,6 +176,7 @@ def value_key(value: str) -> str:
         words = bare
     concepts = _concepts()
     singular = find_pattern("facts", "plural", after=r"\Z").sub("", words)
+    # Words that mean the same in both languages meet in one key, so a fact is not known twice.
     if known := concepts.get(words) or concepts.get(singular):
         return known
     bare = find_pattern("facts", "to_consume", "^").sub("", singular)
@@ -191,6 +195,7 @@ def covers(value: str, other: str) -> bool:
         return False
     if first.isascii() and second.isascii():
         return {*second.split()} <= {*first.split()}
+    # A single character is a part of too many words.
     return len(second) >= _MIN_HAN and second in first
 
 
@@ -208,6 +213,7 @@ def mentions(value: str, named: str) -> bool:
 def _stem(word: str) -> str:
     """Return a word without its ending: running, runs and runner meet."""
     bare = _ENDING.sub("", word)
+    # Running has one n too many for run.
     return bare[:-1] if bare != word and bare[-2:-1] == bare[-1:] else bare
 
 
@@ -245,6 +251,7 @@ def write_fact(statement: Statement, said_on: date, message: str = "") -> str:
     if not statement.value.isascii():
         # Chinese sets a number in digits apart, and not one in characters.
         fact = fact.replace(f" {statement.value} ", statement.value)
+    # A fact is written in the script of the message, and a name alone often does not tell that.
     detected = detect_language(message or statement.value)
     return simplify(fact) if detected.is_simplified else fact
 
@@ -264,6 +271,7 @@ def _choose_heading(slot: str, folder: str, used: Collection[str]) -> str:
     folders = (folder, *find_languages(_FILE))
     known = [get_language(name).categories for name in folders]
     headings = [categories[category] for categories in known if category in categories]
+    # A page that has the heading in one language does not get it in the other as well.
     return next((one for one in headings if one in used), headings[0])
 
 

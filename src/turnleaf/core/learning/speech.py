@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from turnleaf.core.languages.words import join_patterns
-from turnleaf.core.patterns import lazy_pattern
+from turnleaf.core.loading import lazy_pattern
 from turnleaf.core.search.terms import simplify
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ HIDDEN = "\ufffc"
 """What stands in the plain text for anything that the user did not say."""
 
 _PLAIN = str.maketrans("’‘“”：？！；，（）～\u3000\xa0\t", "''\"\":?!;,()~   ")
+# A fence that nobody closed reaches to the end of the text.
 _FENCE = lazy_pattern(r"```.*?(?:```|\Z)", re.DOTALL)
 _PASTED = (
     r"`[^`\n]{1,200}`|<[a-z!/][^<>\n]{0,200}>|https?://[^\s,。]+|[\0\ud800-\udfff]"
@@ -60,9 +61,11 @@ def one_spelling(text: str) -> str:
 
 def plain_text(message: str) -> str:
     """Return a message in one spelling, with what is pasted or quoted in it hidden."""
+    # Nobody states facts at greater length: such a text was pasted.
     plain = one_spelling(message[:MAX_MESSAGE_CHARS])
     plain = _FENCE.sub(_mask, plain) if "```" in plain else plain
     plain = _no_speech().sub(_mask, plain)
+    # Last: a quotation mark inside of code would hide what the user says after it.
     return _QUOTED.sub(_mask_clauses, plain) if _QUOTES.intersection(plain) else plain
 
 
@@ -73,6 +76,7 @@ def sentences(plain: str) -> Iterator[Sentence]:
         stop = end.start() if end else len(plain)
         # What the limit has cut off may have been a question.
         is_cut = end is None and len(plain) == MAX_MESSAGE_CHARS
+        # What has no full stop for so long is a table or a log.
         if plain[start:stop].strip() and stop - start <= MAX_SENTENCE_CHARS and not is_cut:
             yield Sentence(start, stop, asks=end is not None and "?" in end[0])
             count += 1
@@ -94,4 +98,5 @@ def _mask(part: re.Match[str]) -> str:
 
 def _mask_clauses(quoted: re.Match[str]) -> str:
     """Hide what is quoted, unless it is as short as a name."""
+    # A name in quotation marks is what somebody is called, and no quotation.
     return _mask(quoted) if _WHOLE_CLAUSES.search(quoted[0][1:-1]) else quoted[0]

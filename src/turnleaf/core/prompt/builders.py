@@ -21,7 +21,7 @@ from turnleaf.core import markdown
 from turnleaf.core.languages.language import find_languages, get_language
 from turnleaf.core.learning.recogniser import read_fact
 from turnleaf.core.learning.speech import one_spelling
-from turnleaf.core.patterns import lazy_pattern
+from turnleaf.core.loading import lazy_pattern
 from turnleaf.core.prompt import escaping
 from turnleaf.core.search.ranking import FEW, weigh_word
 from turnleaf.core.search.terms import fold, is_unspaced, parse_query
@@ -79,12 +79,15 @@ def rewrite_facts(page: str, rewrite: Callable[[str], str]) -> str:
     for fact in parsed.facts:
         lines[fact.start] = f"{fact.marker}{rewrite(fact.memory.content)}\n"
         lines[fact.start + 1 : fact.end] = [""] * (fact.end - fact.start - 1)
+    # Once more over the whole page: a tag may be split over two neighbouring facts, or stand in
+    # prose.
     return escaping.passage("".join(lines))
 
 
 def _find_empty_headings(lines: Sequence[str], headings: Sequence[int]) -> Iterator[int]:
     """Go over the headings, but titles of a page, that have neither text nor such headings."""
     end, level_below = len(lines), 0
+    # From the bottom up: a heading is also empty if all headings below it are.
     for at in reversed(headings):
         text = lines[at].lstrip()
         level = len(text) - len(text.lstrip("#"))
@@ -99,6 +102,7 @@ def _find_empty_headings(lines: Sequence[str], headings: Sequence[int]) -> Itera
 def history_message(message: Message) -> Message:
     """Return a message of a history as a model may be told it, whoever wrote it."""
     content = message.content
+    # In a channel the history holds what other people wrote, so it is no safer than a document.
     if isinstance(content, str):
         said = escaping.speech(content)
         return message if said == content else replace(message, content=said)
@@ -136,6 +140,7 @@ MANNER_HEADING = "## How the user wants to be answered"
 # An id that somebody wrote into the file by hand may hold anything.
 _PLAIN_ID = lazy_pattern(r"[A-Za-z0-9_-]{1,40}+")
 _STAMP = lazy_pattern(rf"\s*+\[\d{{4}}-\d\d-\d\d (?P<id>{_PLAIN_ID.pattern})\]\s*+\Z")
+# A stamp is looked for at the very end only: `\s*+` tried at each of many spaces is quadratic.
 _STAMP_CHARS = 100
 
 
@@ -150,6 +155,7 @@ class FactForm:
 PLAIN_FORM = FactForm()
 
 
+# A page may have thousands of facts, and each is rendered for counting and again for the prompt.
 @lru_cache(maxsize=16_384)
 def fact_text(memory: Memory, form: FactForm) -> str:
     """Return a fact with its stamp; from one prompt to the next most stay the same."""
@@ -208,11 +214,14 @@ def stamped_page(page: str, memories: Sequence[Memory], form: FactForm) -> str:
 
 def without_stamp(text: str, ids: Collection[str]) -> str:
     """Return a fact that a model copied from a prompt without the stamp that stood after it."""
+    # A model that copies a fact into a tool call copies its stamp too. Only one with an id from the
+    # prompt is taken off: what else looks like a stamp is the text's own.
     stamp = _STAMP.search(text, max(0, len(text) - _STAMP_CHARS))
     return text[: stamp.start()] if stamp and stamp["id"] in ids else text
 
 
 def _stamp(memory: Memory, form: FactForm) -> str:
+    # An id that a hand wrote into the file could pose as anything, so it is not shown at all.
     shown = form.has_ids and _PLAIN_ID.fullmatch(memory.id)
     return f"[{_day(memory.updated_at, form.zone)}{f' {memory.id}' if shown else ''}]"
 
@@ -220,6 +229,7 @@ def _stamp(memory: Memory, form: FactForm) -> str:
 def _day(moment: datetime, zone: tzinfo) -> str:
     try:
         return moment.astimezone(zone).date().isoformat()
+    # A day at either end of the calendar does not exist in every zone.
     except OverflowError:
         return moment.date().isoformat()
 
@@ -249,6 +259,7 @@ class FactRanking:
     @cached_property
     def order(self) -> list[Memory]:
         """The facts: the pinned ones, how to answer, then the nearest, then the newest."""
+        # Both sorts are stable: facts that are equally near stay in the order of their age.
         newest = sorted(self._facts, key=lambda fact: fact.updated_at, reverse=True)
         near = self._scores or share_words(self._question, self._facts)
 
@@ -260,6 +271,8 @@ class FactRanking:
 
 def share_words(question: str, facts: Sequence[Memory]) -> dict[str, float]:
     """Return how much of the question each fact holds that holds any of it."""
+    # One search over one text is far cheaper than ten thousand. A fact with the separator in it
+    # would shift all that follow, so it loses it.
     folded = _fold(_BETWEEN.join(fact.content.replace(_BETWEEN, " ") for fact in facts))
     starts = [0, *accumulate(len(line) + 1 for line in folded.split(_BETWEEN))]
     shares: dict[str, float] = {}
@@ -300,4 +313,5 @@ def ends_of(question: str) -> str:
     """Return a question, or of a pasted text the end, which mostly asks, and the beginning."""
     if len(question) <= 2 * END_CHARS:
         return question
+    # The end comes first because only so many terms are used, and the end is what mostly asks.
     return f"{question[-END_CHARS:]}\n{question[:END_CHARS]}"

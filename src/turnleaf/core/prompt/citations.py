@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from turnleaf.core.patterns import lazy_pattern
+from turnleaf.core.loading import lazy_pattern
 from turnleaf.core.search.terms import is_unspaced, parse_query
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from turnleaf.core.search.hits import Hit
+    from turnleaf.core.search.ranking import Hit
 
 WITH_MARKS = """\
 Mark what you use: when a sentence of your answer rests on a fact or a passage, end it with that \
@@ -31,6 +31,8 @@ _BEGUN_MARK = lazy_pattern(rf"[ \t]?(?:[\[【](?:#(?:{_ID}(?:{_BETWEEN}#?(?:{_ID
 _OWN_ID = lazy_pattern(r"p\d{1,3}|(?=[a-z]{0,9}\d)[b-df-hj-np-tv-z2-9]{10}")
 """What an id of ours looks like: a model also marks what was never there."""
 _SPLIT_IDS = lazy_pattern(r"[ ,;，、；#]+")
+# Longer than ten ids of 40 characters with what stands between them, so that no mark is held back
+# too short and shown by half.
 _LONGEST_MARK = 480
 _STOP = lazy_pattern(r"[。！？!?\n]|\.(?=\s|\Z)")
 _TRAILING = " \t\n.。！？!?"
@@ -81,6 +83,7 @@ class MarkRemover:
         last = 0
         for found in _MARK.finditer(text):
             ids = [one for one in _SPLIT_IDS.split(found[1]) if one]
+            # An answer may have brackets of its own, and those stay.
             if not all(one in self._known or _OWN_ID.fullmatch(one) for one in ids):
                 continue
             cleaned.append(text[last : found.start()])
@@ -105,6 +108,7 @@ def find_cited(answer: str, marks: Sequence[Mark], sources: Mapping[str, str]) -
     cited = (
         mark.id
         for mark in marks
+        # Models mark wrongly, and a wrong citation is worse than a missing one.
         if mark.id in sources and has_in_common(_sentence_at(answer, mark.place), sources[mark.id])
     )
     return tuple(dict.fromkeys(cited))
@@ -128,6 +132,7 @@ def _sentence_at(answer: str, place: int) -> str:
     near = answer[max(0, place - _SENTENCE_CHARS) : place]
     said = near.rstrip(_TRAILING)
     start = max((one.end() for one in _STOP.finditer(said)), default=0)
+    # A stop right before the mark means that the sentence is over; otherwise the mark is inside it.
     if len(said) < len(near.rstrip()):
         return said[start:]
     rest = answer[place : place + _SENTENCE_CHARS]

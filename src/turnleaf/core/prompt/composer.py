@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from turnleaf.core.memories import Memory
-    from turnleaf.core.search.hits import Hit
+    from turnleaf.core.search.ranking import Hit
 
     Count = Callable[[str], int]
 
@@ -220,6 +220,8 @@ class PromptComposer:
         """Compose within the budget; where it is tiny, notes give way too."""
         turn, prompt, excess = self._attempt(whole, is_told=True)
         if excess > 0 and not self._is_spent:
+            # To say what was left out takes room as well; in a tiny budget that gives way before
+            # the notes.
             turn, prompt, excess = self._attempt(whole, is_told=False)
         if excess > 0 and not self._is_spent:
             turn, prompt, excess = self._attempt(replace(whole, notes=()), is_told=False)
@@ -244,10 +246,13 @@ class PromptComposer:
             system=_join_parts(self._system_prompt, _memory_section(turn.remembered)),
             messages=(
                 *map(history_message, turn.history),
+                # What changes with every message stands here and not in the system prompt, which
+                # has to stay the same to the byte for a provider's prompt cache.
                 Message("user", _join_parts(_context_section(turn), turn.message)),
             ),
             instructions=self._system_prompt,
             text=_as_text(turn),
+            # The whole message and all hits: who answers without a model is bound by no budget.
             question=whole.message,
             found=whole.found,
         )
@@ -256,11 +261,15 @@ class PromptComposer:
         """Return by how many tokens a prompt is too long, in whichever of its forms is longer."""
         total = sum(section.tokens for section in self._sections(turn))
         slack = (4 + len(turn.history)) * 2 * JOIN_TOKENS
+        # Counting the joined forms is slow. Far enough below the budget the sum of the parts will
+        # do.
         if total + slack <= self._max_tokens:
             return 0
         count = self._count_new
         as_messages = sum(message_tokens(one, count) for one in prompt.messages)
         as_text = count(prompt.instructions) + count(prompt.text)
+        # Models behind an API get the messages, the `claude` program gets the text: both have to
+        # fit.
         return max(total, count(prompt.system) + as_messages, as_text) - self._max_tokens
 
     def _within(self, turn: PromptTurn, limit: int) -> PromptTurn:
@@ -270,9 +279,11 @@ class PromptComposer:
         kept_free = int(max(room, 0) * FOUND_SHARE) if turn.found else 0
         remembered = self._fitting(turn, room, kept_free)
         room -= self._count(_memory_section(remembered))
+        # All facts have room, so none has to come back as a passage.
         if len(remembered.facts) == len(turn.remembered.facts):
             kept_free = 0
         history = tuple(newest_within(turn.history, max(room - kept_free, 0), self._cost))
+        # The frame around the passages costs tokens even before the first of them.
         room -= sum(map(self._cost, history)) + self._count(_found_frame(()))
         hits = _not_yet_said(turn.found, remembered, history)
         shown = (shorten(hit, turn.message) for hit in hits)
@@ -291,6 +302,7 @@ class PromptComposer:
         inside = room - self._count(_gap(total))
         if inside < FEWEST_TOKENS:
             return turn.message[: self._fitting_chars(turn.message, room, self._count)[0]]
+        # A pasted text mostly names its topic at the beginning and asks at the end.
         head, before = self._fitting_chars(turn.message, inside * 2 // 3, self._count)
         rest = turn.message[head:]
         tail, after = self._fitting_chars(rest, inside - before, self._count, is_end=True)
@@ -299,6 +311,7 @@ class PromptComposer:
     def _fit_documents(self, turn: PromptTurn, limit: int) -> tuple[Document, ...]:
         """Cut documents at their end to what they may take together; a short one stays whole."""
         room = limit - self._fixed_tokens(replace(turn, documents=()))
+        # Without this bound a long document would push out the whole memory.
         room = max(0, min(room, int(limit * DOCUMENTS_SHARE)))
         cut = [self._cut(one, room) for one in turn.documents]
         sizes = [size for _, size in cut]
@@ -335,6 +348,7 @@ class PromptComposer:
         return chars, tokens
 
     def _quoted_tokens(self, piece: str) -> int:
+        # Escaping makes a text longer, so what counts is the text as it will stand in the prompt.
         return self._count(escaping.passage(piece))
 
     def _fixed_tokens(self, turn: PromptTurn) -> int:
@@ -356,11 +370,14 @@ class PromptComposer:
     def _fitting(self, turn: PromptTurn, room: int, kept_free: int) -> MemoryPart:
         """Leave out headings and prose, and then the facts that are furthest from the message."""
         remembered = turn.remembered
+        # To render ten thousand facts only to see that they do not fit would be wasted on every
+        # turn.
         may_fit = len(remembered.facts) * FACT_TOKENS <= room
         for whole in (remembered, replace(remembered, page="")) if may_fit else ():
             if self._count(_memory_section(whole)) <= room:
                 return whole
         kept = self._nearest(turn, room - kept_free - self._count(_memory_frame(())))
+        # The order stays that of the page, whatever decided which facts stay.
         facts = tuple(fact for fact in remembered.facts if fact.id in kept)
         return replace(remembered, facts=facts, page="")
 
@@ -372,6 +389,8 @@ class PromptComposer:
         kept: set[str] = set()
         refused = 0
         for fact in order:
+            # One long fact must not keep shorter ones out, but looking at all of thousands helps
+            # nobody.
             if room < FACT_TOKENS or refused >= MOST_REFUSED:
                 break
             cost = self._count_new(f"- {fact_text(fact, form)}\n")
@@ -383,6 +402,7 @@ class PromptComposer:
 
     def _count_new(self, text: str) -> int:
         """Count a text that is one of many, which must not fill the cache."""
+        # A thousand facts would push everything else out of the cache.
         return estimate(text) if self._count is _estimated else self._count(text)
 
     def _sections(self, turn: PromptTurn) -> tuple[Section, ...]:
@@ -412,6 +432,7 @@ def _not_yet_said(
 ) -> list[Hit]:
     """Leave out what is in the prompt anyway."""
     facts = remembered.facts
+    # Prose has no id. While the page is in the prompt, so is all of its prose.
     known = {memory.id for memory in facts} | ({None, ""} if remembered.page else set())
     said = {message.text for message in history} | {memory.content for memory in facts}
     return [
@@ -424,6 +445,7 @@ def _not_yet_said(
 def _left_out(whole: PromptTurn, turn: PromptTurn) -> tuple[str, ...]:
     """Return what gave way; a fact that came back as something found did not."""
     found = _not_yet_said(whole.found, turn.remembered, turn.history)
+    # A fact that gave way and came back as a passage is in the prompt after all.
     there = {memory.id for memory in turn.remembered.facts} | {hit.id for hit in turn.found}
     counts = {
         "passages found": len(found) - len(turn.found),
@@ -505,6 +527,7 @@ def _make_memory_part(memories: Sequence[Memory], page: str, form: FactForm) -> 
 def _is_plain(page: str) -> bool:
     """Whether a page is a title with a list: then its facts say all."""
     lines = [line for line in page.splitlines() if line.strip()]
+    # An item of several lines goes on with an indented one.
     starts = ("- ", escaping.INDENT)
     return all(line.startswith(starts) for line in lines if not line.startswith("# "))
 
@@ -523,6 +546,7 @@ def _found_frame(lines: Iterable[str]) -> str:
 
 @lru_cache(maxsize=8)
 def _document(document: Document) -> str:
+    # Name and text are escaped together: a tag could begin in the one and end in the other.
     return block(DOCUMENT_TAG, [escaping.passage(f"{_title(document)}\n\n{document.text}")])
 
 
@@ -530,6 +554,7 @@ def _as_text(turn: PromptTurn) -> str:
     """Return history, memory, context and message as one text, in this order."""
     asked = _join_parts(_context_section(turn), turn.message)
     remembered = turn.remembered
+    # A page that is a title with a list says no more than its facts, so these are enough.
     if remembered.page and _is_plain(_page(remembered)):
         remembered = replace(remembered, page="")
     if not remembered.is_empty:

@@ -11,14 +11,14 @@ from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from turnleaf.core.masked_facts import mask_fact
+from turnleaf.core.loading import lazy_pattern
 from turnleaf.core.messages import TRUSTED
-from turnleaf.core.patterns import lazy_pattern
 from turnleaf.core.prompt import escaping
 from turnleaf.core.prompt.citations import name_passage
+from turnleaf.core.search.message_filters import asks_again, says_nothing
 from turnleaf.core.search.passages import pieces
-from turnleaf.core.search.small_talk import asks_again, says_nothing
 from turnleaf.core.search.terms import parse_query, terms
+from turnleaf.core.secrets import mask_fact
 
 if TYPE_CHECKING:
     from collections.abc import (
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         Sequence,
     )
 
-    from turnleaf.core.search.hits import Hit
+    from turnleaf.core.search.ranking import Hit
 
     Count = Callable[[str], int]
     Place = tuple[str, str, str, str, int, int]
@@ -114,6 +114,7 @@ class ContextRoom:
             return self._count(f"{opening_of(hit)}\n")
         follows = hit.parent in self._messages or hit.message in self._messages
         precedes = hit.message in self._parents
+        # A message between two that are taken closes a gap, so it saves an ellipsis.
         return _GAP_TOKENS * (1 - follows - precedes)
 
 
@@ -175,6 +176,7 @@ def show(question: str, evidence: Sequence[Hit]) -> Iterator[Hit]:
     """
     for hit in without_repetitions(statements_first(evidence)):
         shown = shorten(hit, question)
+        # What is found is sent to a provider as facts are, so the same secrets are masked.
         text = mask_fact(shown.text)
         if text:
             yield replace(shown, text=text)
@@ -189,11 +191,13 @@ def is_said(hit: Hit, texts: Collection[str]) -> bool:
     """Whether what was found, or the message that it is a part of, is among some texts."""
     if hit.text in texts:
         return True
+    # Of a long message a part is found, and the history holds the whole of it.
     return hit.source == "conversations" and any(hit.text in text for text in texts)
 
 
 def statements_first(hits: Sequence[Hit]) -> Iterator[Hit]:
     """Put what the user stated before an answer that repeats it, and leave the rest in order."""
+    # Each answer is compared with each statement, so the number of statements is bounded.
     best = hits[:_MOST_COMPARED]
     stated = [hit for hit in best if hit.source == "conversations" and not is_answer(hit)]
     given: set[int] = set()
@@ -201,6 +205,8 @@ def statements_first(hits: Sequence[Hit]) -> Iterator[Hit]:
         own = _words(hit.text) if is_answer(hit) else frozenset()
         is_telling = len(own) >= _FEWEST_TERMS
         for one in stated if is_telling else ():
+            # An answer that repeats what the user said is weaker evidence than the user's own
+            # words.
             if id(one) not in given and _overlap(own, _words(one.text)) >= _REPEATS:
                 given.add(id(one))
                 yield one
@@ -230,6 +236,7 @@ def fill(hits: Iterable[Hit], room: ContextRoom, filled: Sequence[Hit] = ()) -> 
             continue
         is_fact = hit.source == "memory"
         facts += is_fact
+        # What is too long for the room is passed over, so that it does not keep shorter ones out.
         if facts <= MOST_FACTS if is_fact else room.takes(hit):
             chosen[place_of(hit)] = hit
         if room.is_full:
@@ -245,6 +252,7 @@ def shorten(hit: Hit, question: str) -> Hit:
     cut = pieces(hit.text)
     held = [len(asked.intersection(terms(piece))) for piece in cut]
     first = last = max(range(len(cut)), key=lambda number: (held[number], -number))
+    # The part with most of the question is often completed by what follows it.
     while last + 1 < len(cut) and sum(map(len, cut[first : last + 2])) <= HIT_CHARS:
         last += 1
     part = "".join(cut[first : last + 1]).strip()
@@ -260,6 +268,7 @@ def _between(floor: float, top: float, value: float) -> float:
 
 
 def _names_stranger(question: str, hits: Iterable[Hit]) -> bool:
+    # A capital letter also begins months and days, and those are no strangers.
     names = {name for name in _NAME.findall(question) if name.lower() not in _CALENDAR_WORDS}
     asked = {term for name in names for term in terms(name)}
     if not asked:
@@ -282,6 +291,8 @@ def _best_scores(
 
 
 def _score_for_prompt(hit: Hit) -> float:
+    # A prompt is filled by the blend even where words alone made the score: that held less of the
+    # evidence, because a question that is a whole sentence is what an embedder can judge.
     return hit.score if hit.blended is None else hit.blended
 
 
@@ -293,6 +304,7 @@ def _day_of(hit: Hit) -> tuple[str, str | None]:
 def _is_evidence(hit: Hit, question: str) -> bool:
     if hit.source != "conversations":
         return True
+    # That the same was asked, or that nothing was known, would fit best of all and answer nothing.
     if is_answer(hit):
         return not says_nothing(hit.text)
     return not asks_again(hit.text, question)
@@ -309,6 +321,7 @@ def _is_alike(one: frozenset[str], other: frozenset[str]) -> bool:
         return False
     shared = len(one & other)
     is_near = shared >= _ALIKE * (fewer + more - shared)
+    # Two sentences that differ in a number alone are two facts: 7 o'clock is not 8 o'clock.
     return is_near and not any(map(str.isdecimal, one ^ other))
 
 
@@ -328,6 +341,7 @@ def context_lines(hits: Sequence[Hit], *, has_ids: bool = False) -> list[str]:
     Between messages that do not follow each other stands an ellipsis. With ids each passage begins
     with the one by which an answer can cite it.
     """
+    # Passages are numbered in the order of their rank, but stand in the order of time.
     ids = {place_of(hit): name_passage(at) for at, hit in enumerate(hits)} if has_ids else {}
     ordered = sorted(hits, key=place_of)
     grouped = groupby(ordered, key=lambda hit: (opening_of(hit), hit.conversation, hit.path))
@@ -366,6 +380,7 @@ def _join_parts(group: Iterable[Hit]) -> list[Hit]:
     for hit in group:
         last = joined[-1] if joined else None
         is_part = last is not None and hit.message is not None and hit.message == last.message
+        # With a gap between them, parts would read as if nothing had been said there.
         if last is not None and is_part and hit.part == last.part + 1:
             joined[-1] = replace(hit, text=f"{last.text} {hit.text}", parent=last.parent)
         else:
@@ -401,6 +416,7 @@ def _text_of(hit: Hit) -> str:
 
 
 def _speaker(hit: Hit) -> str:
+    # A speaker's name is text from outside: with line breaks it could begin a line of its own.
     name = " ".join((hit.speaker or "").split())[:NAME_CHARS]
     return name if hit.trust in TRUSTED else f"{name} ({hit.trust})"
 

@@ -16,7 +16,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from turnleaf.core.patterns import lazy_pattern
+from turnleaf.core.loading import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -97,6 +97,8 @@ _LOOKALIKES = {
         "e": "еЕεΕᴇ",
         "g": "ɡցɢ",
         "h": "һհΗНʜ",
+        # The letters i, l and 1 look alike in some fonts, so all are one; the same holds for o and
+        # 0, and for m and rn below.
         "l": "іІιΙıӏӀłʟⅼ1iI",
         "rn": "мМΜᴍm",
         "n": "пηոɴΝ",
@@ -129,6 +131,8 @@ _HIDDEN = lazy_pattern(
     rf"|[\U000e0000-\U000e01ef]++|[{_SELECTORS}]{{2,}}+"
 )
 _ZEROS = lazy_pattern(r"(&#[xX]?)0++(?=[0-9a-fA-F])")
+# Entities may be nested, and altering one mark may lay another bare: each takes a pass. Without a
+# bound a text could be made that takes thousands.
 MAX_PASSES = 8
 
 
@@ -136,6 +140,7 @@ class _Folding(dict[int, str]):
     """What each character is taken for, worked out when it is first met."""
 
     def __missing__(self, code: int) -> str:
+        # Most of Unicode never occurs, so the table is filled only with what does.
         self[code] = folded = _folded_char(chr(code))
         return folded
 
@@ -174,6 +179,8 @@ def _any_spelling(*names: str) -> str:
     return "|".join(r"[\s._▁-]{0,4}+".join(map(_word, name.split("_"))) for name in names)
 
 
+# Repetitions below are possessive or have a bound: these patterns see text from outside, and one of
+# nothing but brackets or spaces must not take quadratic time.
 _TIGHT = _any(*(tag.replace("_", "_*") for tag in TAGS))
 _LOOSE = "|".join(r"[ \t._-]++".join(map(_word, tag.split("_"))) for tag in TAGS)
 _TAG = lazy_pattern(
@@ -249,6 +256,8 @@ def speech(text: str) -> str:
 
 def passage(text: str) -> str:
     """Return a text that is safe where it begins a line, as a page or a document does."""
+    # In speech the first line follows a speaker's mark and cannot begin anything. The line break
+    # makes the first line count as any other.
     return speech(f"\n{text}").removeprefix("\n")
 
 
@@ -276,11 +285,14 @@ def _alter(
     changes = {places[tag.start()]: "(" for tag in _TAG.finditer(seen)}
     for mark in chain.from_iterable(pattern.finditer(seen) for pattern in brackets):
         changes[places[mark.start()]] = "("
+        # A mark whose end is missing has nothing to close.
         if mark[0].endswith((">", "]")):
             changes[places[mark.end() - 1]] = ")"
+    # A backslash goes in front of its place and replaces nothing.
     changes |= {(places[mark][0], places[mark][0]): "\\" for mark in marks(seen)}
     pieces, position = [], 0
     for (start, end), new in sorted(changes.items()):
+        # Two marks may overlap, and then the first has changed the place already.
         if start >= position:
             pieces += [text[position:start], new]
             position = end
@@ -300,6 +312,7 @@ def _marks_in_item(seen: str) -> Iterator[int]:
 
 
 def _is_mark_in_item(line: str) -> bool:
+    # The lines of an item are indented by us, so their depth does not make them code.
     starts = (_ITEM, _SPEAKER, _PARENTHESIS)
     return bool(_VOICE.match(line.lstrip())) or any(start.match(line) for start in starts)
 
@@ -311,6 +324,7 @@ def _marks_in_speech(seen: str) -> Iterator[int]:
         is_underline = _SECTION_NAME.match(above) and _UNDERLINE.match(line[0])
         starts = (_SPEAKER, _VOICE, _SECTION, _NOTE)
         is_mark = is_underline or any(start.match(line[0]) for start in starts)
+        # The first line follows the mark of its speaker, so nothing in it begins a line.
         if line.start() > 0 and is_mark:
             yield _first_visible(line)
         above = line[0]

@@ -1,4 +1,4 @@
-"""Which passages answer a question: the same subject, the right kind of thing, enough of its words.
+"""Which passages answer a question: by rules, and as figures for the network of `llm/answers.py`.
 
 A passage about somebody else answers nothing, however many words it shares with the question. Nor
 does one that lacks what is asked for, or that the user has taken back or replaced since. Silence is
@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain, pairwise
+from math import log
 from operator import mul
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from turnleaf.core.languages.words import find_pattern
 from turnleaf.core.learning.findings import sure_facts
@@ -19,6 +20,7 @@ from turnleaf.core.learning.requests import find_meant, find_request
 from turnleaf.core.learning.slots import slots
 from turnleaf.core.memories import Memory
 from turnleaf.core.recall.questions import (
+    KINDS,
     TASTES,
     asks,
     find_keys,
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
 
     from turnleaf.core.learning.requests import Request
     from turnleaf.core.messages import Message
-    from turnleaf.core.recall.questions import Question, Thing, WordMeaning
+    from turnleaf.core.recall.questions import Names, Question, Thing, WordMeaning
 
 
 NEAR = 0.6
@@ -50,34 +52,23 @@ ENOUGH_WORDS = 0.5
 """The share of a question that a passage must hold to answer it by its words."""
 MORE_WORDS = 0.55
 """The share where some of the question is unknown, and the rest could be about anything."""
-ENOUGH_MEANING = 0.08
-"""The nearness from which a passage answers by its meaning."""
-SURE_MEANING = 0.27
-MANY_WORDS = 0.4
-"""From this nearness and share on it answers although something that is asked for is not in it."""
-LEAST_MEANING = -0.02
-STANDS_OUT = 0.07
-"""A passage that is this much nearer than all others answers from a lower nearness on."""
-_MOST_ALIKE = 2
-"""A fact and the message that it rests on are about as near."""
+FIGURES = 15 + len(KINDS)
+"""How many numbers describe a passage beside a question."""
 
 
 @dataclass(frozen=True, slots=True)
 class PassageReading:
-    """A passage as it is judged: its words, their meanings, and how near it is by its meaning."""
+    """A passage as it is judged: its words and their meanings."""
 
     text: str
     terms: frozenset[str]
     keys: frozenset[str]
-    nearness: float | None = None
 
     @classmethod
-    def of(
-        cls, text: str, nearness: float | None = None, aliases: Iterable[tuple[str, str]] = ()
-    ) -> PassageReading:
+    def of(cls, text: str, aliases: Iterable[tuple[str, str]] = ()) -> PassageReading:
         """Read a passage; `aliases` are names, each with what is called so."""
         keys = find_keys(fold(text)).union(*(_find_alias(text, one) for one in aliases))
-        return cls(text, frozenset(terms(text)), keys, nearness)
+        return cls(text, frozenset(terms(text)), keys)
 
 
 def _find_alias(text: str, alias: tuple[str, str]) -> frozenset[str]:
@@ -85,67 +76,121 @@ def _find_alias(text: str, alias: tuple[str, str]) -> frozenset[str]:
     return find_keys(fold(what)) if name in text else frozenset()
 
 
-def judge(
-    question: Question,
-    readings: Sequence[PassageReading],
-    names: frozenset[tuple[str, str]] = frozenset(),
-) -> list[float]:
-    """Return how well each passage answers; 0 for one that does not."""
-    held = [[_hold(thing, one) for thing in question.things] for one in readings]
-    weights = _weigh(question, held)
-    musts = [
-        thing.is_strict or (not thing.meanings and any(one[at] == 1.0 for one in held))
-        for at, thing in enumerate(question.things)
-    ]
+class Judge(Protocol):
+    """Whatever tells how well passages answer a question."""
+
+    def __call__(
+        self, question: Question, readings: Sequence[PassageReading], names: Names
+    ) -> Sequence[float]:
+        """Return a number for each passage; above zero it answers, the higher the surer."""
+
+
+class HeldThings(NamedTuple):
+    """How much of each thing that a question speaks of passages hold, and what each counts."""
+
+    shares: list[list[float]]
+    weights: list[float]
+    musts: list[bool]
+    """Whether a passage without it answers something else."""
+
+    @classmethod
+    def find(cls, question: Question, readings: Sequence[PassageReading]) -> HeldThings:
+        """Look for the things of a question in passages."""
+        held = [[_hold(thing, one) for thing in question.things] for one in readings]
+        musts = [
+            # A word of unknown meaning counts as a must only if some passage has it: else nothing
+            # would answer.
+            thing.is_strict or (not thing.meanings and any(one[at] == 1.0 for one in held))
+            for at, thing in enumerate(question.things)
+        ]
+        return cls(held, _weigh(question, held), musts)
+
+    def lacks(self, at: int) -> bool:
+        """Whether a passage has nothing of something that an answer must speak of."""
+        return any(must and not one for must, one in zip(self.musts, self.shares[at], strict=True))
+
+
+def judge_by_words(
+    question: Question, readings: Sequence[PassageReading], names: Names = frozenset()
+) -> Sequence[float]:
+    """Return how well passages answer, by rules about whom and what they speak of."""
+    held = HeldThings.find(question, readings)
     has_unknown = any(
-        not thing.meanings and not any(one[at] for one in held)
+        not thing.meanings and not any(one[at] for one in held.shares)
         for at, thing in enumerate(question.things)
     )
-    is_vague = has_unknown and not (any(musts) or question.people or question.names)
+    # Where a part is unknown and nothing else ties an answer to the question, the rest could be
+    # about anything.
+    is_vague = has_unknown and not (any(held.musts) or question.people or question.names)
     enough = MORE_WORDS if is_vague else ENOUGH_WORDS
-    least = _find_least_meaning(question, readings)
-    return [
-        _score(reading, shares, weights, musts, least, enough)
-        if _is_of_kind(question, reading) and _is_about(question, reading, names)
-        else 0.0
-        for reading, shares in zip(readings, held, strict=True)
-    ]
+    asks_for_all = not question.things and bool(question.people or question.names)
+    scores = []
+    for at, one in enumerate(readings):
+        share = 1.0 if asks_for_all else _share(held.weights, held.shares[at])
+        is_right = _is_of_kind(question, one) and _is_about(question, one, names)
+        scores.append(share if is_right and not held.lacks(at) and share >= enough else 0.0)
+    return scores
 
 
-def _score(
-    reading: PassageReading,
-    held: Sequence[float],
-    weights: Sequence[float],
-    musts: Sequence[bool],
-    least: float,
-    enough: float,
-) -> float:
-    """Return what a passage is worth by its words and its meaning, if it is enough of either."""
+def read_figures(
+    question: Question, readings: Sequence[PassageReading], names: Names = frozenset()
+) -> list[tuple[float, ...]]:
+    """Return what can be said of each passage beside a question, each as a number of about 0 to 1.
+
+    A network was trained on these, in this order: whoever changes one trains it again.
+    """
+    held = HeldThings.find(question, readings)
+    rarity = _weigh_terms(question, readings)
+    asked = (
+        bool(question.things),
+        bool(question.people),
+        question.is_own,
+        bool(question.kinds),
+        len(question.things) / 5,
+        min(len(question.terms) / 10, 1.0),
+        *(one in question.kinds for one in KINDS),
+    )
+    rows = (
+        (
+            _share(rarity.values(), [term in one.terms for term in rarity]),
+            sum(term in one.terms for term in rarity) / 5,
+            _share(held.weights, held.shares[at]),
+            _is_of_kind(question, one),
+            _is_about(question, one, names),
+            held.lacks(at),
+            bool(find_owner(one.text, names)),
+            has_user_within(one.text),
+            min(len(one.terms) / 30, 2.0),
+            *asked,
+        )
+        for at, one in enumerate(readings)
+    )
+    return [tuple(map(float, row)) for row in rows]
+
+
+def _share(weights: Iterable[float], held: Iterable[float]) -> float:
+    weights = [*weights]
     total = sum(weights)
-    share = sum(map(mul, weights, held)) / total if total else float(not weights)
-    near = reading.nearness if reading.nearness is not None else -1.0
-    lacks = any(must and not one for must, one in zip(musts, held, strict=True))
-    if lacks:
-        is_enough = near >= SURE_MEANING and share >= MANY_WORDS
-    else:
-        is_enough = near >= least or (share >= enough and bool(total))
-    return max(share + near, share, 0.1) if is_enough else 0.0
+    return sum(map(mul, weights, held)) / total if total else 0.0
 
 
-def _find_least_meaning(question: Question, readings: Sequence[PassageReading]) -> float:
-    """Return the nearness from which a passage answers: lower where one stands out."""
-    if not question.things and (question.people or question.names):
-        return -2.0
-    nearness = sorted({one.nearness for one in readings if one.nearness is not None}, reverse=True)
-    best = nearness[0] if nearness else -1.0
-    far = [one for one in nearness if one < best - STANDS_OUT]
-    is_alone = len(nearness) - len(far) <= _MOST_ALIKE
-    return max(LEAST_MEANING, best) if is_alone and best < ENOUGH_MEANING else ENOUGH_MEANING
+def _weigh_terms(question: Question, readings: Sequence[PassageReading]) -> dict[str, float]:
+    """Return the terms of a question, each with what it weighs: the rarer, the more."""
+    counts = {term: sum(term in one.terms for one in readings) for term in question.terms}
+    return {term: log(1 + len(readings) / (count + 0.5)) for term, count in counts.items()}
 
 
-def _is_about(
-    question: Question, reading: PassageReading, names: frozenset[tuple[str, str]]
-) -> bool:
+def may_answer(question: Question, reading: PassageReading, names: Names = frozenset()) -> bool:
+    """Whether a passage can answer at all: one about somebody else never tells about the user.
+
+    Nor does what somebody likes tell what they do not like.
+    """
+    is_own = _is_of_user(question, reading, names) or has_user_within(reading.text)
+    # However near it is by meaning, what somebody likes is no answer to what they do not like.
+    return is_own and _is_to_taste(question, simplify(reading.text))
+
+
+def _is_about(question: Question, reading: PassageReading, names: Names) -> bool:
     """Whether a passage is about whom the question is about."""
     spoken_of = find_people(reading.text, names)
     asked = question.people
@@ -153,16 +198,18 @@ def _is_about(
         return False
     if question.names and not question.names & reading.terms and not asked:
         return False
-    if not question.is_own or "person" in question.kinds or not find_owner(reading.text, names):
-        return True
-    # What somebody does to the user may be what the user asks about.
-    is_near = reading.nearness is not None and reading.nearness >= ENOUGH_MEANING
-    return is_near and has_user_within(reading.text)
+    return _is_of_user(question, reading, names)
+
+
+def _is_of_user(question: Question, reading: PassageReading, names: Names) -> bool:
+    """Whether a passage is about the user, if the question is about nobody else."""
+    return not question.is_own or "person" in question.kinds or not find_owner(reading.text, names)
 
 
 def _is_of_kind(question: Question, reading: PassageReading) -> bool:
     """Whether a passage holds what kind of thing is asked for."""
     plain = simplify(reading.text)
+    # The digits of a date are no answer to "how many".
     undated = find_pattern("recall", "holds_time").sub(" ", plain)
     return _is_to_taste(question, plain) and all(
         find_pattern("recall", f"holds_{one}").search(undated if one == "number" else plain)
@@ -194,6 +241,7 @@ def _hold(thing: Thing, reading: PassageReading) -> float:
     plain = simplify(reading.text)
     if any(one.near & reading.keys or one.has_shape(plain) for one in own):
         return NEAR
+    # A word of known meaning is held by its meaning or not at all; others count by their parts.
     return 0.0 if own else len(thing.terms & reading.terms) / len(thing.terms)
 
 
@@ -245,6 +293,7 @@ def find_statements(history: Sequence[Message]) -> list[Message]:
         if wishes[number] is None
         and not asks(message.text)
         and not any(_takes_back(wish, message.text) for wish in wishes[number + 1 :])
+        # Where somebody lives now makes what they said of it before untrue.
         and settled[number].isdisjoint(chain.from_iterable(settled[number + 1 :]))
     }
     return [*found.values()]

@@ -10,9 +10,8 @@ import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from turnleaf.core.data import load_data
 from turnleaf.core.languages.language import find_languages, get_language
 from turnleaf.core.languages.words import (
     compile_pattern,
@@ -22,7 +21,7 @@ from turnleaf.core.languages.words import (
     join_texts,
 )
 from turnleaf.core.learning.speech import one_spelling
-from turnleaf.core.patterns import lazy_pattern
+from turnleaf.core.loading import lazy_pattern, load_data
 from turnleaf.core.search.terms import (
     WORD,
     fold,
@@ -43,6 +42,10 @@ PARTS = ("words", "kinds", "near", "unless")
 MAX_WORD_CHARS = 8
 
 _NAMED_THINGS = "~"
+
+
+Names: TypeAlias = frozenset[tuple[str, str]]
+"""Known names in lower case, each with whose it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,7 @@ def _list_phrases(text: str) -> Iterator[Word]:
 def _find_spaced(text: str) -> Iterator[Word]:
     end = 0
     for word in _list_phrases(text):
+        # The longest phrase comes first, so nothing inside of it is read a second time.
         if word.start >= end and word.key in _all_keys():
             end = word.end
             yield word
@@ -147,6 +151,7 @@ def _read_entry(entry: str) -> str:
 
 
 def _key(words: Iterable[str]) -> str:
+    # The name of a month gives a date as well, which comes before the stem.
     return " ".join(terms(word)[-1] for word in words)
 
 
@@ -168,7 +173,7 @@ _PAIR = 2
 
 
 @lru_cache(maxsize=4096)
-def find_people(text: str, names: frozenset[tuple[str, str]] = frozenset()) -> frozenset[str]:
+def find_people(text: str, names: Names = frozenset()) -> frozenset[str]:
     """Return who is spoken of; `names` are those known, in lower case, each with whose it is."""
     plain = one_spelling(text)
     found = [(one.start(), one.end(), _who(one)) for one in _kin_pattern().finditer(plain)]
@@ -184,7 +189,8 @@ def find_people(text: str, names: frozenset[tuple[str, str]] = frozenset()) -> f
     return frozenset(people)
 
 
-def find_owner(text: str, names: frozenset[tuple[str, str]] = frozenset()) -> str:
+@lru_cache(maxsize=4096)
+def find_owner(text: str, names: Names = frozenset()) -> str:
     """Return whom a statement is about if it begins with somebody else than the user, or ""."""
     plain = one_spelling(text).strip()
     plain = find_pattern("recall", "lead", "^").sub("", plain)
@@ -203,6 +209,7 @@ def find_owner(text: str, names: frozenset[tuple[str, str]] = frozenset()) -> st
     return STRANGER if is_somebody and begun[:1].upper() == begun[:1] else ""
 
 
+@lru_cache(maxsize=4096)
 def has_user_within(text: str) -> bool:
     """Whether a statement that begins with somebody else speaks of the user as well."""
     plain = one_spelling(text)
@@ -285,6 +292,7 @@ def _kin_pattern() -> re.Pattern[str]:
 
 @cache
 def _name_pattern(name: str) -> re.Pattern[str]:
+    # Chinese names have no edges that a pattern could look for.
     edge = r"\b" if name.isascii() else ""
     return re.compile(f"{edge}{re.escape(name)}{edge}")
 
@@ -327,6 +335,9 @@ class Question:
     names: frozenset[str]
     """The terms of names in it."""
     things: tuple[Thing, ...]
+    terms: tuple[str, ...] = ()
+    """What a search by words would look for."""
+    text: str = ""
 
     @property
     def asks_for_list(self) -> bool:
@@ -339,7 +350,7 @@ def asks(text: str) -> bool:
     return find_pattern("recall", "question", r"[?？]\s*+$|").search(simplify(text)) is not None
 
 
-def read_question(text: str, names: frozenset[tuple[str, str]] = frozenset()) -> Question:
+def read_question(text: str, names: Names = frozenset()) -> Question:
     """Return what a message asks for; `names` are known, each with whose it is."""
     text = text[-MAX_CHARS:]
     plain = simplify(text)
@@ -355,7 +366,9 @@ def read_question(text: str, names: frozenset[tuple[str, str]] = frozenset()) ->
     things = [*_find_things(folded, name_terms)] or [*_find_things(joined, name_terms)]
     # "Like" is a stop word, and all that "What do I like?" asks for.
     things = things or [*_find_common_words(folded)]
-    return Question(kinds, people, is_own and not named, name_terms, tuple(dict.fromkeys(things)))
+    own = is_own and not named
+    unique = tuple(dict.fromkeys(things))
+    return Question(kinds, people, own, name_terms, unique, tuple(parse_query(text).terms), text)
 
 
 def _is_known(name: str) -> bool:
@@ -375,6 +388,7 @@ def _find_things(folded: str, named: frozenset[str]) -> Iterator[Thing]:
 
 def _read_known(folded: str, word: Word) -> Thing | None:
     text, own = folded[word.start : word.end], find_meanings(word.key)
+    # Who is asked about is judged by itself, not as one of the things.
     if find_people(text) or is_stop_word(text) or (not own and _says_nothing(text)):
         return None
     before = folded[: word.start]
@@ -409,6 +423,7 @@ def _read_unknown(part: str, named: frozenset[str]) -> Iterator[Thing]:
             yield Thing(own)
     run = "".join(char if is_unspaced(char) else " " for char in part)
     bare = find_pattern("recall", "filler").sub(" ", _strip_people(run))
+    # A single character is a part of too many words.
     pairs = frozenset(term for term in parse_query(bare).terms if len(term) > 1)
     telling = frozenset(pair for pair in pairs if any(map(is_unspaced, pair))) - named
     if telling:

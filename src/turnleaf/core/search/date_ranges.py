@@ -12,10 +12,9 @@ from datetime import date, timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from turnleaf.core.data import find_folders, load_data
-from turnleaf.core.languages.detection import find_present
+from turnleaf.core.languages.language import find_present
 from turnleaf.core.languages.words import compile_pattern, expand, read_number
-from turnleaf.core.patterns import lazy_pattern
+from turnleaf.core.loading import find_folders, lazy_pattern, load_data
 from turnleaf.core.search.terms import simplify
 
 if TYPE_CHECKING:
@@ -38,6 +37,8 @@ class DateRangeWords:
             for name, table in data["words"].items()
         }
         self._parts: dict[str, str] = {
+            # Longer words first: an alternation takes the first that fits, and a short one may
+            # begin a long one.
             name: "|".join(sorted(words, key=len, reverse=True))
             for name, words in self.words.items()
         } | data.get("parts", {})
@@ -85,7 +86,9 @@ def compile_rule(pattern: str) -> re.Pattern[str]:
 
 _Days: TypeAlias = tuple[date, date]
 _Resolver: TypeAlias = "Callable[[re.Match[str], date], _Days | None]"
+# A pasted text is no question about a day, and each of many rules would search all of it.
 _MAX_CHARS = 2_000
+# 29 February may be as long as eight years away: 1900 had none.
 _MAX_YEARS = 8
 _FEW = 7
 _NEAR = 40
@@ -113,8 +116,10 @@ class _FoundRange:
 _SATURDAY = 5
 _MONTHS = 12
 _PARTS = 3
+# In an English sentence 1/2 or 3/8 is mostly a fraction: these are the usual denominators.
 _FRACTIONS = frozenset({2, 3, 4, 5, 6, 8, 10, 12, 16})
 _ISO = (
+    # The edges keep out pieces of versions, paths and longer numbers.
     r"(?<![\d./-])(?P<year>(?:19|20)\d\d)(?P<sep>[-/.])(?P<month>\d{1,2})"
     r"(?:(?P=sep)(?P<day>\d{1,2})|(?<!\.\d)(?<!\.\d\d))(?![\d/]|[-.:]\d)"
 )
@@ -144,6 +149,8 @@ def _all(text: str, today: date) -> list[_FoundRange]:
     for reads, pattern in _rules(plain):
         for match in compile_rule(pattern).finditer(plain):
             start, end = match.span()
+            # Rules come in the order of their precedence: what one has read no later one reads
+            # again.
             if not any(taken[start:end]):
                 taken[start:end] = b"\1" * (end - start)
                 days = _open_end(plain, start, end, _days(_READERS[reads], match, today), today)
@@ -162,6 +169,7 @@ def _rules(plain: str) -> Iterator[tuple[str, str]]:
 def _days(days_of: _Resolver, match: re.Match[str], today: date) -> _Days | None:
     try:
         return days_of(match, today)
+    # There is no such day: 31 February, or one before the first year.
     except (ValueError, OverflowError):
         return None
 
@@ -194,6 +202,7 @@ def _range(text: str, one: _FoundRange, other: _FoundRange) -> _FoundRange | Non
     if not one.days or not other.days or not _link().match(text[one.end : other.end]):
         return None
     first, last = one.days[0], other.days[1]
+    # A weekday is the latest one, so "from Friday to Monday" came out the wrong way round.
     if last < first and other.is_weekday:
         first -= timedelta(weeks=1)
     return _FoundRange(one.start, other.end, (min(first, last), max(first, last)))
@@ -218,6 +227,7 @@ def _is_week(days: _Days) -> bool:
 
 
 def _rest(text: str, found: list[_FoundRange]) -> str:
+    # Simplifying moves no character, so a place in the one is a place in the other.
     plain = simplify(text)
     pieces: list[str] = []
     done = 0
@@ -314,6 +324,7 @@ def _named_unit(match: re.Match[str], today: date) -> _Days:
 
 def _weekend(match: re.Match[str], today: date) -> _Days:
     weeks = _count_back(match)
+    # Before Saturday this weekend is yet to come, and a question about the past means the last.
     if not weeks and today.weekday() < _SATURDAY:
         weeks = 1
     sunday = _week(today - timedelta(weeks=weeks))[1]
@@ -344,8 +355,10 @@ def _slashed_date(match: re.Match[str], today: date) -> _Days | None:
     """Read month and day, or day and month where it can be nothing else; a fraction is no date."""
     month, day, year = int(match["month"]), int(match["day"]), match["year"]
     is_certain = match["on"] is not None or year is not None
+    # In a Chinese text 3/8 is mostly a day.
     if not is_certain and (match.string.isascii() and day in _FRACTIONS):
         return None
+    # Where it must be a date, 25/12 can only have its day first.
     if is_certain and month > _MONTHS:
         month, day = day, month
     if year:
@@ -376,6 +389,7 @@ def _date(match: re.Match[str], today: date) -> _Days:
     month, year = _month_number(groups["month"] or ""), _stated_year(groups, today)
     day = read_number(groups["day"]) if groups.get("day") else None
     if day is None:
+        # A month that has not begun this year is last year's.
         return _month(year or today.year - (month > today.month), month)
     return _day(date(year, month, day)) if year else _latest_day(today, month, day)
 

@@ -14,10 +14,10 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from turnleaf.core import conversations_json, jsonfacts, markdown
+from turnleaf.core import conversation_formats, jsonfacts, markdown
 from turnleaf.core.keys import EVERYONE, default_audience
+from turnleaf.core.loading import lazy_pattern
 from turnleaf.core.messages import ROLES, TRUSTED, FeedMessage, trust_by_role
-from turnleaf.core.patterns import lazy_pattern
 from turnleaf.errors import CorruptFile
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ FEW_COLUMNS = 80
 
 _WIDE = lazy_pattern("[\u2e80-\U000323af]")
 _LINE = lazy_pattern(r"[^\n]*+(?:\n\s*+|$)")
+# Possessive, because a message of nothing but line breaks must not take quadratic time.
 _PARAGRAPH = lazy_pattern(r"(?:[^\n]++|\n(?![^\S\n]*+\n))*+(?:\n\s*+|$)")
 _HEADING = lazy_pattern(r"^\s*+#|[:：][\s*_]*+$")
 _SENTENCE = lazy_pattern(r"[^\n。！？.!?]*+(?:[\n。！？]++|[.!?]++|$)\s*+")
@@ -62,6 +63,7 @@ def list_texts_to_embed(text: str, before: str = "", after: str = "") -> list[st
     cut = pieces(text)
     if len(cut) > 1:
         return cut
+    # An assistant's long answer would drown the short message that it stands beside.
     columns = min(CONTEXT_COLUMNS, max(LEAST_CONTEXT_COLUMNS, _columns(text)))
     around = (_end(before, columns), text, _start(after, columns))
     return ["\n".join(part for part in around if part)]
@@ -72,6 +74,7 @@ def pieces(text: str) -> list[str]:
 
     A Chinese character counts as two columns, because it says about as much as two letters.
     """
+    # No character takes more than two columns, so most texts need not be measured.
     if 2 * len(text) <= WHOLE_COLUMNS or _columns(text) <= WHOLE_COLUMNS:
         return [text]
     found = [""]
@@ -83,6 +86,7 @@ def pieces(text: str) -> list[str]:
             columns = 0
         found[-1] += sentence
         columns += added
+    # Each piece costs a vector, in time and in room, and a pasted book would have thousands.
     return [piece for piece in found if piece.strip()][:MOST_PIECES] or [text]
 
 
@@ -94,6 +98,7 @@ def cut_message(text: str) -> list[Part]:
     """
     if 2 * len(text) <= PART_COLUMNS or _columns(text) <= PART_COLUMNS:
         return [Part(text)]
+    # A text that is only a little too long would otherwise leave a scrap as its second part.
     if _columns(text) <= 2 * PART_COLUMNS:
         return _count_beside(_pack(text, PART_COLUMNS))
     cut = map(_cut_paragraph, _split_paragraphs(text))
@@ -135,6 +140,7 @@ def _pack(text: str, most: int) -> list[str]:
     wanted = whole / -(-whole // most)
     parts, part, columns = [], "", 0
     for unit, added in weighed:
+        # A part is full when the next unit would take it further from the wanted weight.
         is_full = columns + added > most or columns + added / 2 > wanted
         if part and is_full:
             parts.append(part)
@@ -154,6 +160,8 @@ def _units(text: str) -> Iterator[str]:
             if _columns(sentence) <= PART_COLUMNS:
                 yield sentence
             else:
+                # A sentence without any stop, such as a blob of base64, is cut wherever its length
+                # asks for it.
                 for start in range(0, len(sentence), PART_COLUMNS // 2):
                     yield sentence[start : start + PART_COLUMNS // 2]
 
@@ -168,6 +176,7 @@ def _start(text: str, columns: int) -> str:
 
 
 def _end(text: str, columns: int) -> str:
+    # A character takes at least one column, so no more than that many have to be looked at.
     return _start(text[: -columns - 1 : -1], columns)[::-1]
 
 
@@ -267,6 +276,7 @@ def of_memory(text: str, name: str, day_of: DayOf) -> list[Passage]:
     """Cut a memory file: its facts, and the prose between them."""
     if name.endswith(".json"):
         facts = jsonfacts.parse(text, _NEVER).facts
+        # The array opens on the first line, and lines are counted from one.
         return [_of_fact(fact.memory, fact.start + 2, day_of) for fact in facts]
     return of_page(markdown.parse(text, _NEVER), day_of)
 
@@ -291,9 +301,10 @@ def of_day(text: str, day: date) -> list[Passage]:
 def of_conversations(text: str, day_of: DayOf) -> list[Passage]:
     """Cut a JSON file of conversations; a conversation that cannot be read is left out."""
     found: list[Passage] = []
-    for key, body in conversations_json.parse(text).items():
+    for key, body in conversation_formats.parse(text).items():
         try:
-            messages = conversations_json.load(body).messages
+            messages = conversation_formats.load(body).messages
+        # One damaged conversation must not keep all others from being found.
         except CorruptFile:
             continue
         audience = default_audience(key)
@@ -335,6 +346,7 @@ def of_message(one: FeedMessage, day_of: DayOf) -> list[Passage]:
 
 
 def _of_fact(memory: Memory, line: int, day_of: DayOf) -> Passage:
+    # A bullet that was typed by hand has no date, and a made-up one would be shown.
     added = None if memory.created_at == _NEVER else day_of(memory.created_at)
     until = memory.until.isoformat() if memory.until else None
     return Passage(memory.content, line, memory.category, added, id=memory.id, until=until)
@@ -367,6 +379,7 @@ def _paragraphs(
     """Join paragraphs up to the length of a passage; cut one of monstrous length at a line."""
     piece: list[str] = []
     first = size = 0
+    # Our comments are invisible on the page, so nobody may find a passage by them.
     for number, line in enumerate(map(markdown.without_comments, lines[start:end]), start + 1):
         is_empty = not line.strip()
         if size + len(line) > LONGEST or (is_empty and size > PROSE_CHARS):

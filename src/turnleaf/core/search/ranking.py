@@ -1,4 +1,4 @@
-"""Ranking: what the words and the meaning of a passage are worth, each from 0 to 1.
+"""What a search finds, as values, and what words and meaning of each are worth, from 0 to 1.
 
 Words are the share of the question that a passage holds. Meaning is how far a passage stands out
 from what is unrelated to the question, on the way to saying the same. The score is their weighted
@@ -16,20 +16,77 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
+    from datetime import datetime
+    from pathlib import Path
 
-__all__ = [
-    "HeldWords",
-    "Near",
-    "Ranked",
-    "Unrelated",
-    "Weights",
-    "meaning",
-    "put_repeated_last",
-    "rank",
-    "share_with_neighbours",
-    "weigh_word",
-    "words",
-]
+
+KINDS = ("memory", "older", "daily", "conversations")
+"""Where a passage may come from."""
+MODES = ("hybrid", "lexical", "vector")
+MAX_LIMIT = 100
+PROMPT_LIMIT = 300
+"""For a prompt all candidates are looked at: some of what fits best only asks, and what stands in
+clusters is preferred."""
+
+
+@dataclass(frozen=True, slots=True)
+class Newer:
+    """What replaced a fact, and when."""
+
+    since: datetime
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage that was found, where it stands, and why it was found.
+
+    `bm25` and `vector` are between 0 and 1, None where that side does not exist; `score` is their
+    weighted sum. A hit of a conversation has the message's number, the one before it on its path,
+    its time, who may read it (`audience`), and whether the path it is on is still shown; of a long
+    message it is the `part` that was found, of whose paragraph `earlier` parts stand before it and
+    `later` ones after it. `nearness` is by how much its cosine exceeds the
+    one where meaning begins, whatever else was found; `blended` is the score with its meaning even
+    where the words count alone, by which a prompt is filled.
+    """
+
+    text: str
+    source: str
+    path: Path
+    line: int
+    heading: str | None
+    date: str | None
+    conversation: str | None
+    speaker: str | None
+    id: str | None
+    score: float
+    bm25: float | None
+    vector: float | None
+    message: int | None = None
+    parent: int | None = None
+    time: str | None = None
+    trust: str = "user"
+    is_shown: bool = True
+    part: int = 0
+    earlier: int = 0
+    later: int = 0
+    audience: str = ""
+    nearness: float | None = None
+    blended: float | None = None
+    newer: Newer | None = None
+    """What replaced the fact that a message gave."""
+
+    @property
+    def note(self) -> str | None:
+        """What became of what it says."""
+        newer = self.newer
+        return f"until {newer.since:%Y-%m-%d}; now: {newer.content}" if newer else None
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether it was compared with the question; what was said on a day was not."""
+        return self.bm25 is not None or self.vector is not None
+
 
 FEW = 30
 """In a memory of one or two facts, that all of them hold a word does not make it a common one."""
@@ -67,6 +124,7 @@ class Weights:
     @classmethod
     def of(cls, vector: float, bm25: float) -> Weights:
         """Return weights whose sum is at most one: a side that counts in full counts alone."""
+        # With one side at 1 the other is switched off, whatever number it still has.
         if (vector == 1.0) != (bm25 == 1.0):
             return cls(float(vector == 1.0), float(bm25 == 1.0))
         total = max(1.0, vector + bm25)
@@ -100,6 +158,7 @@ class Unrelated(NamedTuple):
 
     def pool(self, found: Unrelated, count: int) -> Unrelated:
         """Return the same for a question to which nearly all of so many passages are unrelated."""
+        # A few cosines say little about how those of unrelated texts are spread for this question.
         share = count / (count + _KNOWN_BEFORE)
         variance = share * found.deviation**2 + (1 - share) * self.deviation**2
         return Unrelated(share * found.mean + (1 - share) * self.mean, math.sqrt(variance))
@@ -116,6 +175,7 @@ class Near(NamedTuple):
 
 def weigh_word(count: int, passages: int) -> float:
     """Return how much a word says that so many passages hold; even the commonest says something."""
+    # Among a handful of facts every word would look common.
     return math.log(1.0 + (max(passages, FEW) - count + 0.5) / (count + 0.5))
 
 
@@ -133,6 +193,7 @@ def words(
         return 0.0
     here = Counter(filter(weights.__contains__, own))
     beside = Counter(filter(weights.__contains__, around))
+    # A word among many others says less about what a passage is about.
     rest = max(0, len(own) + len(around) - len(weights)) / max(typical, 1.0)
     held = 0.0
     for term in here.keys() | beside.keys():
@@ -154,6 +215,7 @@ def share_with_neighbours(
 
 def meaning(cosine: float, unrelated: Unrelated, passages: int) -> float:
     """Return how near a passage is to what was asked: 0 if unrelated, 1 if it means the same."""
+    # An embedder to which all texts are alike would leave no way to go, and divide by zero.
     way = 1.0 - min(unrelated.mean, 1.0 - _LEAST_DEVIATION)
     gone = min(1.0, max(0.0, 1.0 - (1.0 - cosine) / way))
     deviation = max(unrelated.deviation, _LEAST_DEVIATION)
@@ -172,6 +234,8 @@ def rank(number: int, held: HeldWords | None, meant: float | None, weights: Weig
     if meant is None:
         return Ranked(number, held.share, held.share, None, held.share)
     blended = weights.vector * meant + weights.bm25 * held.share
+    # A cosine compares whole texts and says little about a name and the sentence that it stands in,
+    # so it does not refute a passage with every word of the question.
     if held.is_whole and weights.bm25 and meant < held.share - _ROUNDING:
         return Ranked(number, held.share, held.share, None, blended)
     return Ranked(number, blended, held.share, meant, blended)
@@ -180,6 +244,7 @@ def rank(number: int, held: HeldWords | None, meant: float | None, weights: Weig
 def put_repeated_last(order: Iterable[int], said: Mapping[int, Hashable]) -> list[int]:
     """Return an order in which what says something for the first time comes first."""
     numbers = [*order]
+    # Backwards, so that of those that say the same the first one remains.
     firsts = {said[number]: number for number in reversed(numbers)}
     return sorted(numbers, key=lambda number: firsts[said[number]] != number)
 

@@ -15,8 +15,7 @@ from functools import cache, lru_cache
 from itertools import accumulate, filterfalse
 from operator import add
 
-from turnleaf.core.data import find_folders, load_data
-from turnleaf.core.patterns import lazy_pattern
+from turnleaf.core.loading import find_folders, lazy_pattern, load_data
 
 __all__ = [
     "MAX_POSTINGS",
@@ -41,6 +40,7 @@ MAX_POSTINGS = 10_000
 MAX_TERMS = 128
 """How many terms of a query are looked up, the rarest of them."""
 
+# A pasted text as a query has to cost no more than a long question.
 _MAX_QUERY_TERMS = 1_024
 _MAX_QUERY_CHARS = 4_000
 
@@ -127,6 +127,7 @@ def _simplified_table() -> dict[int, int]:
 def _folded_table() -> dict[int, str | int | None]:
     """Return the table that simplifies Han characters and takes the marks off letters."""
     table: dict[int, str | int | None] = {**_simplified_table()}
+    # Latin, Greek and Cyrillic only: without its mark a voiced Kana would be another letter.
     for code in (*range(0xC0, 0x250), *range(0x370, 0x530), *range(0x1E00, 0x2000)):
         decomposed = unicodedata.normalize("NFKD", chr(code))
         if len(decomposed) > 1 and unicodedata.combining(decomposed[1]):
@@ -134,6 +135,7 @@ def _folded_table() -> dict[int, str | int | None]:
     # The wide forms that _PLAIN lets pass.
     for code in (0x2026, 0x3000, *range(0xFF01, 0xFF5F)):
         table[code] = unicodedata.normalize("NFKC", chr(code)).lower()
+    # These have no decomposition, though people type them without the stroke.
     table |= str.maketrans("đħıłøŧ", "dhilot")
     vowel_points = (*range(0x591, 0x5C8), *range(0x610, 0x61B), *range(0x64B, 0x660))
     return table | dict.fromkeys((*range(0x300, 0x370), *vowel_points))
@@ -173,6 +175,8 @@ def terms(text: str) -> list[str]:
     else:
         words = WORD.findall(folded)
         for run in _RUN.findall(folded):
+            # Scripts without spaces have no words to split at. A pair finds a word of two
+            # characters; a single character finds what a query of one asks for.
             chars = list(run)
             found += map(add, chars, chars[1:])
             found += chars
@@ -220,6 +224,7 @@ def parse_query(text: str) -> Query:
             *filterfalse(_is_stop_char, "".join(asked)),
         )
     ) or _distinct(
+        # A query of nothing but grammar still has to find something.
         (*map(_stem, words), *(pair for run in runs for pair in _pairs(run)), *"".join(runs))
     )
     counts = Counter((*telling, *pairs))
@@ -249,6 +254,7 @@ def any_of(chosen: Iterable[str]) -> str:
 
 def _spell_signs(folded: str) -> str:
     """Return a folded text with letters in place of the signs that a name ends or begins with."""
+    # Nearly no text has such a name, and looking for a sign is cheaper than a pattern.
     if "++" not in folded and "#" not in folded and ".net" not in folded:
         return folded
     return _SIGNED_NAME.sub(lambda name: f" {_SIGNED_NAMES[name[0]]} ", folded)
@@ -264,6 +270,7 @@ def _compounds(folded: str) -> list[str]:
 def _distinct(found: Iterable[str]) -> tuple[str, ...]:
     """Return the different terms; of very many, some from beginning to end."""
     different = tuple(dict.fromkeys(found))
+    # Characters come after pairs: to cut at the limit would drop the end of a long Chinese query.
     return different[:: 1 + len(different) // (_MAX_QUERY_TERMS + 1)]
 
 
@@ -345,6 +352,7 @@ def _date_terms(folded: str, words: Iterable[str]) -> list[str]:
 def _named_date(match: re.Match[str]) -> tuple[str, ...]:
     """Return the terms of a date whose month is a word."""
     before, name, after, year = match.groups()
+    # May is mostly a verb, and March may be one.
     if name in _AMBIGUOUS_MONTHS and not (before or after or year):
         start = match.start()
         if not _BEFORE_MONTH.search(match.string, max(0, start - 8), start):
@@ -369,6 +377,7 @@ def _number(digits: str) -> int:
 @lru_cache(maxsize=65_536)
 def _stem(word: str) -> str:
     """Take the commonest English endings off a word, so that inflected forms meet."""
+    # Irregular forms first: no ending tells that "went" is "go".
     word = _base_forms().get(word, word)
     if not (word.isascii() and word.isalpha()):
         return word
@@ -385,6 +394,7 @@ def _without_plural(word: str) -> str:
         return f"{word[:-3]}y"
     if word.endswith(("sses", "shes", "ches", "xes", "zes")):
         return word[:-2]
+    # Class, bus and analysis are no plurals.
     if word.endswith("s") and not word.endswith(("ss", "us", "is")):
         return word[:-1]
     return word
@@ -394,12 +404,14 @@ def _without_participle(word: str) -> str:
     """Take off -ing or -ed, with the consonant that was doubled for it."""
     if word.endswith("ied") and len(word) > _MIN_INFLECTED:
         return f"{word[:-3]}y"
+    # Need and succeed end in "eed" by themselves, agreed does not.
     if word.endswith("eed"):
         is_whole = word.endswith("ceed") or not any(vowel in word[:-3] for vowel in "aeiouy")
         return word if is_whole else word[:-1]
     stem = word.removesuffix("ing") if word.endswith("ing") else word.removesuffix("ed")
     if stem == word or len(stem) < _MIN_STEM or not any(vowel in stem for vowel in "aeiouy"):
         return word
+    # Agree, fall, miss and buzz have their double letter by themselves.
     if len(stem) >= _MIN_INFLECTED and stem[-1] == stem[-2] and stem[-1] not in "elsz":
         return stem[:-1]
     return stem
@@ -432,6 +444,7 @@ def _matches(text: str, wanted: Collection[str], width: int) -> Iterator[tuple[i
                 yield start, end
             continue
         for first in range(start, end - width + 1):
+            # A pair comes before its two characters, so the first term is the widest.
             if terms(text[first : first + width])[0] in wanted:
                 yield first, first + width
 

@@ -54,6 +54,7 @@ def prepare_text(text: str) -> str:
 def pack(values: Sequence[float]) -> bytes:
     """Stretch a vector to length one and write it as little-endian float32."""
     length = math.hypot(*values)
+    # Divided by zero it would be near to everything or to nothing, without anybody noticing.
     if not length or not math.isfinite(length):
         raise InvalidInput(
             "a vector of zeros, or with a number that is not finite, has no direction;"
@@ -153,6 +154,7 @@ def profile(vectors: Sequence[bytes]) -> Profile:
     unrelated: list[float] = []
     for name, pairs in PAIRS.items():
         cosines = [[_cosine(meant[one], meant[other]) for _, other in pairs] for one, _ in pairs]
+        # A model that only compares what is written is nearer to the distractor, and finds no pair.
         alike = [
             max(_cosine(meant[one], meant[other]) for other in DISTRACTORS[name])
             for one, _ in pairs
@@ -163,12 +165,15 @@ def profile(vectors: Sequence[bytes]) -> Profile:
         )
         if found >= NEEDED * len(pairs):
             scripts.append(name)
+            # Cosines of a script that it does not understand say nothing about where meaning
+            # begins.
             unrelated += chain.from_iterable(others)
     return Profile(tuple(scripts), _describe(unrelated))
 
 
 def _describe(unrelated: Sequence[float]) -> Unrelated:
     if not unrelated:
+        # Of a model that passed in no script nothing is near to anything.
         return Unrelated(1.0, 0.0)
     count = len(unrelated)
     mean = math.fsum(unrelated) / count

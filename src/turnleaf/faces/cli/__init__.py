@@ -35,7 +35,7 @@ COMMANDS = {
         "edit": ("memories", "edit", "Edit a fact, here or in your editor."),
         "pin": ("memories", "pin", "Keep a fact in every prompt."),
         "unpin": ("memories", "unpin", "Treat a pinned fact as any other again."),
-        "forget": ("forget", "forget", "Forget a fact, by ID or text."),
+        "forget": ("history", "forget", "Forget a fact, by ID or text."),
         "undo": ("memories", "undo", "Undo the last change."),
         "review": ("review", "review", "Accept or reject facts that are pending review."),
     },
@@ -49,14 +49,14 @@ COMMANDS = {
         "export": ("transfer", "export", "Export all facts as JSON or Markdown."),
         "backup": ("transfer", "backup", "Back up the data folder to one file."),
         "restore": ("transfer", "restore", "Restore a backup."),
-        "copy": ("copies", "copy", "Copy everything to another folder or database."),
+        "copy": ("transfer", "copy", "Copy everything to another folder or database."),
     },
     "Set up": {
         "setup": ("models", "setup", "Choose a model that answers."),
         "models": ("models", "models", "Show which models there are."),
         "keys": ("models", "keys", "Set, list or remove the keys of model providers."),
         "doctor": ("installation", "doctor", "Check the installation and report problems."),
-        "config": ("config", "config", "Show or change settings."),
+        "config": ("installation", "config", "Show or change settings."),
         "link": ("models", "link", "Print a link that lets a browser set models and keys."),
         "token": ("tokens", "token", "Make, list or revoke tokens of a server."),
         "space": ("tokens", "space", "Show or set how much a space may use."),
@@ -88,6 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     _open_missing_streams()
     for stream in (sys.stdout, sys.stderr):
+        # A character that the terminal does not know must not end the command.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
         code = _run(sys.argv[1:] if arguments is None else list(arguments))
@@ -142,6 +143,7 @@ def _abandon(descriptor: int) -> None:
 
 
 def _run(arguments: list[str]) -> int:
+    # Without importing the commands, so that the help is there at once.
     if arguments in ([], ["-h"], ["--help"]) and COMPLETION_VARIABLE not in os.environ:
         sys.stdout.write(make_overview())
         return 0

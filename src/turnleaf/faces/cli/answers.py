@@ -35,7 +35,7 @@ from turnleaf.faces.cli.arguments import (
     read_piped,
     take_text,
 )
-from turnleaf.faces.cli.output import escape, flatten, localize, say_json, shorten
+from turnleaf.faces.cli.output import escape, flatten, localize, murmur, say_json, shorten
 from turnleaf.faces.cli.sessions import (
     CLI,
     list_conversations,
@@ -44,7 +44,6 @@ from turnleaf.faces.cli.sessions import (
     take_up,
     talk,
 )
-from turnleaf.faces.cli.terminal import murmur
 from turnleaf.turn import Done
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from turnleaf.core.jsontext import is_text
+from turnleaf.core.serialization import is_text
 from turnleaf.errors import InvalidInput, NotFound
 from turnleaf.faces.cli.output import flatten, localize, note
-from turnleaf.search import use_settings
+from turnleaf.llm.embeddings import use_settings
 from turnleaf.store.contracts import Stores
 from turnleaf.store.opening import find_folder, open_config
 

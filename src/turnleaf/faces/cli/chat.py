@@ -18,7 +18,6 @@ from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.patch_stdout import patch_stdout
 from rich.console import Console
 
-from turnleaf import search as searching
 from turnleaf.core.keys import cli_key
 from turnleaf.core.languages import pluralize
 from turnleaf.errors import InvalidInput, NotFound, TurnleafError
@@ -32,10 +31,19 @@ from turnleaf.faces.cli.arguments import (
     is_attended,
     pass_workspace,
 )
-from turnleaf.faces.cli.forget import forget
-from turnleaf.faces.cli.history import describe_conversation, find_conversation
+from turnleaf.faces.cli.history import describe_conversation, find_conversation, forget
 from turnleaf.faces.cli.memories import memories, show_explanation, undo, why
-from turnleaf.faces.cli.output import complain, escape, flatten, localize, note, say
+from turnleaf.faces.cli.output import (
+    complain,
+    escape,
+    flatten,
+    label,
+    localize,
+    mention_wait,
+    murmur,
+    note,
+    say,
+)
 from turnleaf.faces.cli.program import report_errors
 from turnleaf.faces.cli.search import search
 from turnleaf.faces.cli.sessions import (
@@ -45,7 +53,7 @@ from turnleaf.faces.cli.sessions import (
     take_up,
     talk,
 )
-from turnleaf.faces.cli.terminal import label, mention_wait, murmur
+from turnleaf.llm.embeddings import describe_search
 from turnleaf.store.index_upkeep import IndexUpkeep
 
 if TYPE_CHECKING:
@@ -442,7 +450,7 @@ def _show_status(chat: Chat, _: str) -> None:
         "to review": localize(pluralize(len(assistant.pending.get_all()), "fact")),
         "to learn from": localize(pluralize(waiting, "message")),
         "calls today": localize(f"{spent} of {settings.extract_daily_calls} for learning"),
-        "search": localize(searching.describe(settings)),
+        "search": localize(describe_search(settings)),
         "data folder": assistant.stores.location,
     }
     for name, value in status.items():

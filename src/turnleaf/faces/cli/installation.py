@@ -1,21 +1,110 @@
-"""`doctor` and `db`: checking an installation, and the tables of its PostgreSQL database.
+"""`doctor`, `db` and `config`: checking an installation, its PostgreSQL tables, and settings.
 
 `doctor` changes nothing.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from turnleaf.doctor_report import make_doctor_report
 from turnleaf.errors import InvalidInput
 from turnleaf.faces.cli.arguments import TEXT, Workspace, as_json, confirm, pass_workspace, yes
-from turnleaf.faces.cli.output import flatten, format_value, localize, say, say_json
-from turnleaf.faces.cli.terminal import label
+from turnleaf.faces.cli.output import (
+    flatten,
+    format_value,
+    label,
+    localize,
+    note,
+    say,
+    say_json,
+    say_result,
+    show_table,
+)
+from turnleaf.settings import SETTINGS, find_setting
 from turnleaf.store.ambient import local_now
 from turnleaf.store.opening import check_argument, find_folder, load_database, open_to_examine
+
+if TYPE_CHECKING:
+    from turnleaf.settings import Setting, Settings
+
+
+# A value such as -1 is no option.
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.argument("key", required=False, type=TEXT)
+@click.argument("value", required=False, type=TEXT)
+@click.option("--unset", metavar="KEY", type=TEXT, help="Reset this setting to its default.")
+@as_json
+@pass_workspace
+def config(
+    workspace: Workspace, key: str | None, value: str | None, unset: str | None, *, as_json: bool
+) -> None:
+    """Show all settings, or the one called KEY; with VALUE, change it.
+
+    Changes are written to memory-config.json in the data folder. Environment variables
+    override the file.
+
+    \b
+    turnleaf config model ollama:qwen3
+    turnleaf config instructions 'Answer in one sentence.'
+    turnleaf config --unset model
+    """  # noqa: D301 - click reads the character, not its name
+    if unset is not None and key is not None:
+        message = "use either KEY VALUE or --unset KEY, not both"
+        raise InvalidInput(message)
+    wanted = unset if key is None else key
+    if wanted is None:
+        _list(workspace.settings, as_json=as_json)
+        return
+    setting = find_setting(wanted)
+    if unset is not None or value is not None:
+        workspace.config.change({setting.key: value})
+    _show(setting, workspace.settings, as_json=as_json)
+    if unset or value:
+        _note_environment(setting, workspace.settings)
+
+
+def _note_environment(setting: Setting, settings: Settings) -> None:
+    """Write a note if the environment overrides what was changed in the file."""
+    if settings.find_source(setting) == "environment":
+        variable = settings.older_names.get(setting.field, setting.variable)
+        note(f"the environment variable {variable} overrides the file; unset it to use the file")
+
+
+def _list(settings: Settings, *, as_json: bool) -> None:
+    if as_json:
+        say_json([settings.describe(setting) for setting in SETTINGS])
+        return
+    rows = [
+        (
+            one.key,
+            format_value(getattr(settings, one.field)),
+            _describe_source(one, settings),
+            localize(one.meaning),
+        )
+        for one in SETTINGS
+    ]
+    show_table(("Setting", "Value", "From", "Meaning"), rows, wrapped={"Value"})
+
+
+def _show(setting: Setting, settings: Settings, *, as_json: bool) -> None:
+    say_result(
+        settings.describe(setting),
+        f"{setting.key} = {format_value(getattr(settings, setting.field))}",
+        f"  {label('from', 10)}{_describe_source(setting, settings)}",
+        f"  {label('default', 10)}{format_value(setting.default)}",
+        f"  {label('variable', 10)}{setting.variable}",
+        f"  {label('meaning', 10)}{localize(setting.meaning)}",
+        as_json=as_json,
+    )
+
+
+def _describe_source(setting: Setting, settings: Settings) -> str:
+    source = localize(settings.find_source(setting))
+    older = settings.older_names.get(setting.field)
+    return f"{source} ({older})" if older else source
 
 
 @click.command()
@@ -80,6 +169,7 @@ def _format_limit(value: object) -> str:
     return f"{value:,}" if is_number else format_value(value)
 
 
+# Repeated here, because the module that has them needs the driver of PostgreSQL.
 SERVING_ROLE = "turnleaf_server"
 LARGE_SPACE = 20_000
 
@@ -108,7 +198,7 @@ def migrate(workspace: Workspace, address: str | None, role: str, *, dry_run: bo
     postgresql://turnleaf_owner@localhost/turnleaf; by default it is that of --data-dir.
     """
     where = _find_database(workspace, address)
-    made = load_database("migrating").migrate(where, role=role, dry_run=dry_run)
+    made = load_database("schema").migrate(where, role=role, dry_run=dry_run)
     for one in made:
         say(one.statements if dry_run else f"made version {one.version} of the tables")
     if not made:
@@ -134,7 +224,7 @@ def tune(workspace: Workspace, address: str | None, passages: int, *, dry_run: b
     that of the database for the role that owns the tables, as for db migrate.
     """
     where = _find_database(workspace, address)
-    made = load_database("vectors").tune(where, passages=passages, dry_run=dry_run)
+    made = load_database("schema").tune(where, passages=passages, dry_run=dry_run)
     for one in made:
         say(one)
     if not made:

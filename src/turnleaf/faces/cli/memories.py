@@ -14,7 +14,7 @@ from turnleaf.core import changes
 from turnleaf.core.changes import Source
 from turnleaf.core.languages import pluralize
 from turnleaf.core.memories import Memory, to_json
-from turnleaf.core.times import from_iso, to_iso
+from turnleaf.core.serialization import from_iso, to_iso
 from turnleaf.errors import Conflict, InvalidInput, NotFound, StorageError, TurnleafError
 from turnleaf.faces.cli.arguments import (
     TEXT,
@@ -29,13 +29,14 @@ from turnleaf.faces.cli.output import (
     flatten,
     format_day,
     format_minute,
+    label,
     localize,
     note,
     say,
     say_json,
     say_result,
+    show_table,
 )
-from turnleaf.faces.cli.terminal import label, show_table
 from turnleaf.memory_commands import remember_fact, save_merged
 from turnleaf.settings import has_editor
 from turnleaf.store.files import atomic
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from turnleaf.core.changes import Change
-    from turnleaf.core.search.hits import Hit
+    from turnleaf.core.search.ranking import Hit
     from turnleaf.turn import Reply
 
 NOTHING_YET = (

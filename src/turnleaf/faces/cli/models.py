@@ -21,8 +21,7 @@ from turnleaf.core.model_providers import (
 )
 from turnleaf.errors import InvalidInput, ModelError, NotFound
 from turnleaf.faces.cli.arguments import TEXT, Workspace, as_json, ask, is_attended, pass_workspace
-from turnleaf.faces.cli.output import localize, note, say, say_json, say_result
-from turnleaf.faces.cli.terminal import show_table
+from turnleaf.faces.cli.output import localize, note, say, say_json, say_result, show_table
 from turnleaf.faces.operator_links import LIFE_SECONDS, make_link
 from turnleaf.llm.discovery import find_local, list_models, try_model
 from turnleaf.llm.models import describe, describe_destinations, find_model, find_url

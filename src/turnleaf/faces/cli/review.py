@@ -11,11 +11,10 @@ from prompt_toolkit import prompt
 from turnleaf.core.changes import Source
 from turnleaf.core.languages import pluralize
 from turnleaf.core.memories import to_json
-from turnleaf.core.times import to_iso
+from turnleaf.core.serialization import to_iso
 from turnleaf.errors import NotFound
 from turnleaf.faces.cli.arguments import TEXT, Workspace, as_json, ask, find_id, pass_workspace
-from turnleaf.faces.cli.output import flatten, format_minute, localize, note, say, say_json
-from turnleaf.faces.cli.terminal import label
+from turnleaf.faces.cli.output import flatten, format_minute, label, localize, note, say, say_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

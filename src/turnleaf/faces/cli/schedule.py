@@ -13,13 +13,22 @@ import click
 from turnleaf.core.schedules import as_of_now, to_json
 from turnleaf.errors import InvalidInput, NotFound
 from turnleaf.faces.cli.arguments import TEXT, Workspace, as_json, pass_workspace, take_text
-from turnleaf.faces.cli.output import flatten, localize, note, say, say_json, say_result
+from turnleaf.faces.cli.output import (
+    flatten,
+    label,
+    localize,
+    mention_wait,
+    note,
+    say,
+    say_json,
+    say_result,
+    show_table,
+)
 from turnleaf.faces.cli.sessions import talk
-from turnleaf.faces.cli.terminal import label, mention_wait, show_table
 from turnleaf.faces.outbound import deliveries
 from turnleaf.faces.processes import stop_on
 from turnleaf.scheduling import TAKES, Runner
-from turnleaf.store.timing import in_words, local_zone
+from turnleaf.store.schedules import in_words, local_zone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,23 +14,29 @@ from rich.text import Text
 
 from turnleaf.core.languages import pluralize
 from turnleaf.core.messages import TRUSTED
-from turnleaf.core.search.hits import KINDS, MAX_LIMIT, MODES
-from turnleaf.core.search.message_outcomes import note_newer
+from turnleaf.core.search.message_filters import note_newer
+from turnleaf.core.search.ranking import KINDS, MAX_LIMIT, MODES
 from turnleaf.core.search.terms import find_places, parse_query
 from turnleaf.errors import EmbeddingError, InvalidInput, NotFound
 from turnleaf.evaluation import QueryResult, mean, parse_scopes, percentile, run_queries
 from turnleaf.faces.cli.arguments import TEXT, Workspace, as_json, decode, pass_workspace, take_text
-from turnleaf.faces.cli.output import complain, escape, flatten, localize, say, say_json, say_result
-from turnleaf.faces.cli.progress import show_progress
-from turnleaf.llm.embeddings import find_embedder
-from turnleaf.search import weights
+from turnleaf.faces.cli.output import (
+    complain,
+    escape,
+    flatten,
+    localize,
+    say,
+    say_json,
+    say_result,
+    show_progress,
+)
+from turnleaf.llm.embeddings import find_embedder, weights
 from turnleaf.store.files import atomic
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from turnleaf.core.search.hits import Hit
-    from turnleaf.core.search.ranking import Weights
+    from turnleaf.core.search.ranking import Hit, Weights
     from turnleaf.store.contracts import Passages
 
 SHOWN = (

@@ -12,8 +12,16 @@ from turnleaf.assistant import Assistant
 from turnleaf.core.examination import Retention
 from turnleaf.errors import TurnleafError
 from turnleaf.faces.cli.history import find_conversation
-from turnleaf.faces.cli.output import flatten, format_minute, localize, note, say
-from turnleaf.faces.cli.terminal import label, mention_wait, murmur
+from turnleaf.faces.cli.output import (
+    flatten,
+    format_minute,
+    label,
+    localize,
+    mention_wait,
+    murmur,
+    note,
+    say,
+)
 from turnleaf.faces.learning_worker import start_worker
 from turnleaf.faces.processes import give_back_memory, watch_end
 from turnleaf.llm.models import describe
@@ -97,6 +105,7 @@ def _end(assistant: Assistant) -> None:
     end.start()
     end.join(LEARNING_SECONDS)
     if end.is_alive():
+        # What is still held waits again, and does not count as an attempt that was cut off.
         assistant.learning.close()
         note("Learning is not finished; it continues at the next start.")
 

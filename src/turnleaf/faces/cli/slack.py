@@ -18,9 +18,9 @@ from turnleaf.spaces import Spaces
 from turnleaf.store.index_upkeep import IndexUpkeep
 
 with require_extra("slack"):
+    from turnleaf.faces.slack.answers import to_slack
     from turnleaf.faces.slack.bot import Bot
     from turnleaf.faces.slack.client import check_token, fetch_identity, make_client
-    from turnleaf.faces.slack.delivery import to_slack
     from turnleaf.faces.slack.socket_mode import MANIFEST, SocketMode
 
 if TYPE_CHECKING:
@@ -76,6 +76,8 @@ def _run(workspace: Workspace) -> None:
         line = SocketMode(bot, client, me, app_token)
         deliver = to_slack(settings, stop)
         with ExitStack() as parts:
+            # Undone from the last to the first: nothing more
+            # is heard, then answers end, then spaces close.
             parts.callback(spaces.close)
             parts.callback(bot.stop)
             parts.callback(line.close)

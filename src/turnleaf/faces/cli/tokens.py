@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from turnleaf.core.serialization import to_iso
 from turnleaf.core.setting_kinds import LARGEST, is_space_name
-from turnleaf.core.times import to_iso
 from turnleaf.errors import InvalidInput
 from turnleaf.faces.cli.arguments import TEXT, Workspace, as_json, pass_workspace
 from turnleaf.faces.cli.output import (
@@ -22,8 +22,8 @@ from turnleaf.faces.cli.output import (
     say,
     say_json,
     say_result,
+    show_table,
 )
-from turnleaf.faces.cli.terminal import show_table
 from turnleaf.space_limits import SpaceMeter, limit_new_space, read_limits, set_limits
 from turnleaf.store.ambient import local_now
 from turnleaf.tokens import Tokens

@@ -31,8 +31,12 @@ from turnleaf.core.languages.replies import choose_language_of
 from turnleaf.core.setting_kinds import is_space_name
 from turnleaf.errors import CorruptFile, InvalidInput, TurnleafError
 from turnleaf.faces.http import problems
-from turnleaf.faces.http.limits import (
+from turnleaf.faces.http.operating import note_request
+from turnleaf.faces.http.operators import HAS_SPACE_TOKEN, ONLY_OPERATOR, OPERATOR, SESSIONS
+from turnleaf.faces.http.problems import Refused, log_failure, request_id, request_language
+from turnleaf.faces.http.requests import (
     CLOSE,
+    SPACE,
     BodyRoom,
     Gone,
     RequestLimits,
@@ -40,10 +44,6 @@ from turnleaf.faces.http.limits import (
     drain,
     with_whole_body,
 )
-from turnleaf.faces.http.operating import note_request
-from turnleaf.faces.http.operators import HAS_SPACE_TOKEN, ONLY_OPERATOR, OPERATOR, SESSIONS
-from turnleaf.faces.http.problems import Refused, log_failure, request_id, request_language
-from turnleaf.faces.http.requests import SPACE
 from turnleaf.settings import ENVIRONMENT, in_home_assistant
 from turnleaf.store.files import atomic
 
@@ -260,10 +260,12 @@ class WrongTokens:
 
     def add(self, address: str, token: str) -> None:
         """Count one more, unless that one is counted already."""
+        # A mistyped token is nearly a good one, so only a trace of it is kept.
         trace = hashlib.blake2b(token.encode(), key=self._salt).digest()
         recent = {trace: self._clock(), **self._recent(address)}
         self._times.pop(_find_group(address), None)
         self._times[_find_group(address)] = recent
+        # Whoever has many addresses must not fill the memory.
         if len(self._times) > WRONG_ADDRESSES:
             del self._times[next(iter(self._times))]
 
@@ -296,6 +298,7 @@ def guard_app(app: ASGIApp, access: Access, limits: RequestLimits | None = None)
             frames = FRAMES_IN_INGRESS if access.is_ingress(scope) else FRAMES
             answer = line.note_status(_protect(send, frames))
             try:
+                # In this order: of a body nothing is read before it is known who sends it.
                 check_head(scope, kept)
                 caller = await _find_caller(scope, access, wrong)
                 scope[OPERATOR], scope[SESSIONS] = caller.is_operator, access.sessions
@@ -303,6 +306,7 @@ def guard_app(app: ASGIApp, access: Access, limits: RequestLimits | None = None)
                 answer = _end_when_revoked(answer, access, headers) if caller.token else answer
                 whole = await with_whole_body(scope, receive, kept, take)
             except Refused as refused:
+                # Whoever was too slow is not waited for a second time.
                 if refused.status != HTTPStatus.REQUEST_TIMEOUT:
                     await drain(scope, receive, kept)
                 await _refuse(scope, receive, answer, refused)
@@ -342,6 +346,8 @@ def check(scope: Scope, access: Access, wrong: WrongTokens) -> Caller:
     headers = Headers(scope=scope)
     is_ingress = access.is_ingress(scope)
     name = _find_host_before(headers) if is_ingress else _find_host(headers)
+    # Another website could point a name of its own at this
+    # address, and its page would have the same origin.
     if not is_ingress and not access.answers_to(name):
         detail = (
             "this hostname is not allowed; allow it with"
@@ -353,6 +359,7 @@ def check(scope: Scope, access: Access, wrong: WrongTokens) -> Caller:
     if OPEN.fullmatch(scope["path"]):
         return Caller(access.is_operator(scope))
     caller = _identify(scope, headers, access, wrong)
+    # A list of what is allowed: an entry that is forgotten is a refusal and not a leak.
     if caller.has_space_token and not OF_SPACES.fullmatch(scope["path"]):
         raise Refused(HTTPStatus.FORBIDDEN, ONLY_OPERATOR, code="operator-only")
     return caller._replace(space=_find_space(headers, caller, access))
@@ -360,6 +367,8 @@ def check(scope: Scope, access: Access, wrong: WrongTokens) -> Caller:
 
 def _identify(scope: Scope, headers: Headers, access: Access, wrong: WrongTokens) -> Caller:
     address = scope["client"][0] if scope["client"] else ""
+    # From the first token on nobody is anonymous: behind a proxy everybody comes
+    # from loopback, and who left the token out would get the owner's memory.
     is_needed = access.token is not None or (access.tokens is not None and access.tokens.exist())
     if is_needed and not access.is_ingress(scope):
         _check_pace(headers, address, wrong)
@@ -469,6 +478,7 @@ def _find_bearer(headers: Headers) -> str:
 
 
 def _is_token(given: str, token: str) -> bool:
+    # It takes as long however much of a guess is right.
     return hmac.compare_digest(given.encode(), token.encode())
 
 
@@ -609,6 +619,7 @@ def read_token(path: Path) -> Token:
 
 
 def _make_private(file: atomic.Held, data: bytes) -> None:
+    # Replacing a file keeps its mode, so the old one goes first.
     file.remove()
     file.replace(data)
     log.warning(

@@ -1,14 +1,18 @@
-"""The application: all routes over one assistant, its status, and MCP."""
+"""The application: all routes over one assistant, its status, MCP, and the page's files."""
 
 from __future__ import annotations
 
+import re
+import secrets
 from contextlib import asynccontextmanager, closing, contextmanager, nullcontext
+from html import escape
 from http import HTTPStatus
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from anyio import to_thread
 from fastapi import APIRouter, FastAPI, Request
-from fastapi.responses import Response
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from pydantic import Field
 from pydantic.alias_generators import to_camel
 from pydantic.json_schema import models_json_schema
@@ -17,8 +21,9 @@ from turnleaf import __version__
 from turnleaf.assistant import Assistant
 from turnleaf.core.examination import Retention
 from turnleaf.core.messages import StoredFigures
-from turnleaf.core.times import to_iso
+from turnleaf.core.serialization import to_iso
 from turnleaf.doctor_report import make_doctor_report
+from turnleaf.errors import NotFound
 from turnleaf.faces.http import (
     chat,
     completions,
@@ -31,20 +36,22 @@ from turnleaf.faces.http import (
     models,
     operating,
     operators,
-    page,
     problems,
     schedules,
-    tokens,
+    spaces,
 )
+from turnleaf.faces.http.access import FRAMES
 from turnleaf.faces.http.feed import Progress
 from turnleaf.faces.http.operators import HasSpaceToken
 from turnleaf.faces.http.problems import Refused
+from turnleaf.faces.http.repeats import RepeatGate
 from turnleaf.faces.http.requests import SERVED, Current, Given
 from turnleaf.faces.http.schemas import JsonModel, SettingSource, SettingValue, Time
 from turnleaf.faces.http.spaces import ServedSpace, SpaceGate, open_others
 from turnleaf.faces.mcp import offer
 from turnleaf.faces.outbound import deliveries
 from turnleaf.faces.processes import MissingPackage
+from turnleaf.installation import advise_install
 from turnleaf.settings import SETTINGS
 from turnleaf.spaces import Worker
 from turnleaf.tokens import Tokens
@@ -56,6 +63,126 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
     from turnleaf.faces.mcp.server import McpServer
+
+
+files_router = APIRouter(include_in_schema=False)
+
+FOLDER = Path(__file__).parent / "page"
+NONCE = "__NONCE__"
+NONCE_BYTES = 16
+FRESH = "no-cache"
+FOR_EVER = "public, max-age=31536000, immutable"
+READS = ("GET", "HEAD")
+TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".woff2": "font/woff2",
+}
+"""The types of the files that are served; no others are."""
+
+_PART = r"[A-Za-z0-9_-][A-Za-z0-9._-]*"
+_NAME = re.compile(rf"{_PART}(?:/{_PART})*")
+
+OWN = (
+    "default-src 'none'; script-src 'self'; style-src 'self'{nonce}; img-src 'self' data:;"
+    " connect-src 'self'; font-src 'self'; manifest-src 'self'; base-uri 'none';"
+    f" form-action 'none'; {FRAMES}"
+)
+"""What our pages may load and do; styles need the nonce of the response."""
+
+NOT_BUILT = f"""\
+<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Turnleaf</title>
+<h1>Turnleaf is running, without its page</h1>
+<p>The page is built when Turnleaf is installed, and this copy has none. Run <code>make run</code>
+in its source folder, or reinstall Turnleaf: {escape(advise_install("server", again=True))}.</p>
+<p>The API works: see <a href="/docs">/docs</a> and
+<a href="/openapi.json">/openapi.json</a>.</p>
+<h1 lang="zh-TW">Turnleaf 正在執行，但沒有網頁</h1>
+<p lang="zh-TW">網頁會在安裝時一併建置。請在原始碼資料夾執行 <code>make run</code>，或重新安裝。</p>
+</html>
+"""
+
+
+@files_router.api_route("/", methods=[*READS])
+def page() -> Response:
+    """Return the page."""
+    return html(FOLDER / "index.html")
+
+
+@files_router.api_route("/docs", methods=[*READS])
+def to_docs() -> Response:
+    """Redirect to the folder of the API description."""
+    return RedirectResponse("docs/", 308)
+
+
+@files_router.api_route("/docs/", methods=[*READS])
+def docs() -> Response:
+    """Return the description of the API."""
+    return html(FOLDER / "docs/index.html")
+
+
+@files_router.api_route("/docs/{name:path}", methods=[*READS])
+def docs_file(name: str, request: Request) -> Response:
+    """Return a file of the description."""
+    return file(FOLDER, f"docs/{name}", request, FRESH)
+
+
+@files_router.api_route("/assets/{name:path}", methods=[*READS])
+def asset(name: str, request: Request) -> Response:
+    """Return a file whose name has a hash of its content, so that it never changes."""
+    return file(FOLDER, f"assets/{name}", request, FOR_EVER)
+
+
+@files_router.api_route("/early.js", methods=[*READS])
+@files_router.api_route("/favicon.svg", methods=[*READS])
+def root_file(request: Request) -> Response:
+    """Return one of the files beside the page."""
+    return file(FOLDER, request.url.path.removeprefix("/"), request, FRESH)
+
+
+def html(path: Path) -> Response:
+    """Return a page with a nonce of its own, or a notice that it was not built."""
+    if not path.is_file():
+        return HTMLResponse(NOT_BUILT)
+    nonce = secrets.token_urlsafe(NONCE_BYTES)
+    policy = OWN.format(nonce=f" 'nonce-{nonce}'")
+    text = path.read_text("utf-8").replace(NONCE, nonce)
+    return HTMLResponse(text, headers={"Content-Security-Policy": policy})
+
+
+def file(folder: Path, name: str, request: Request, keeping: str) -> Response:
+    """Return a file of a folder, compressed if the browser accepts that."""
+    kind = TYPES.get(Path(name).suffix)
+    # No part of such a name leads out of the folder.
+    if kind is None or not _NAME.fullmatch(name) or not (folder / name).is_file():
+        message = "there is no such file; the page may have been updated, so reload it"
+        raise NotFound(message)
+    path, packed = _find_packed(folder / name, request)
+    found = path.stat()
+    headers = {
+        "ETag": f'"{found.st_mtime_ns:x}-{found.st_size:x}{"-gz" if packed else ""}"',
+        "Cache-Control": keeping,
+        "Vary": "Accept-Encoding",
+        **packed,
+    }
+    if headers["ETag"] in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    return Response(path.read_bytes(), headers=headers, media_type=kind)
+
+
+def _find_packed(path: Path, request: Request) -> tuple[Path, dict[str, str]]:
+    beside = path.with_name(f"{path.name}.gz")
+    if "gzip" in request.headers.get("accept-encoding", "") and beside.is_file():
+        return beside, {"Content-Encoding": "gzip"}
+    return path, {}
+
 
 DESCRIPTION = (
     "A memory for AI assistants, in files you can read. "
@@ -216,8 +343,8 @@ ROUTERS = (
     memory.router, facts.router, memory.daily_router, config.router, facts.pending_router,
     facts.changes_router, imports.router, chat.router, conversations.router, schedules.router,
     feed.router, router, operating.router, completions.router, models.router, operators.router,
-    tokens.router,
-    page.router,
+    spaces.router,
+    files_router,
 )  # fmt: skip
 
 
@@ -262,6 +389,8 @@ def make_app(assistant: Assistant) -> FastAPI:
     app.state.tokens = known
     app.state.space = assistant.stores.space
     app.state.others = others
+    # What is added last runs first: a request has its space before its key is looked up there.
+    app.add_middleware(RepeatGate)
     app.add_middleware(SpaceGate, own=own, others=others)
     app.state.routes = [route for one in ROUTERS for route in one.routes]
     operating.add_probes(app)

@@ -21,6 +21,7 @@ from turnleaf.errors import InvalidInput, NotFound
 from turnleaf.faces.http.facts import read_facts
 from turnleaf.faces.http.operators import IsOperator, refuse_unless
 from turnleaf.faces.http.problems import Problem, document_problems
+from turnleaf.faces.http.repeats import REPEATABLE
 from turnleaf.faces.http.requests import JSON_ONLY, Given
 from turnleaf.faces.http.schemas import LARGEST_ID, Body, FactView, HitView, JsonModel, Words
 from turnleaf.faces.http.streams import (
@@ -298,7 +299,8 @@ def preview_prompt(said: PromptRequest, assistant: Given) -> Preview:
     description=EVENTS,
     response_class=EventStream,
     status_code=200,
-    responses=document_problems(404, 502),
+    responses=document_problems(404, 409, 502),
+    dependencies=[REPEATABLE],
 )
 async def chat(
     asked: ChatRequest, assistant: Given, turns: UnderWay, operator: IsOperator
@@ -332,6 +334,7 @@ def _answer(assistant: Assistant, key: str, asked: ChatRequest) -> Generator[byt
         start = ChatStart(key=key, model=assistant.find_model_of(key, asked.model).name)
         for one in stream:
             if isinstance(one, Composed):
+                # Before the first event: an error in it can still have its own status.
                 shaped = make_event("memories", ShapedBy.of(one, assistant))
                 yield make_event("start", start)
                 yield shaped

@@ -1,5 +1,9 @@
 """OpenAI's chat completions: its clients get a memory by changing their base URL.
 
+A client of the OpenAI API sends the whole chat each time and names it by how it began. So chats
+that begin with the same words are told apart by what was answered, and a question that was edited
+by the message that it follows.
+
 The client keeps the conversation and sends it as the history; memory is added, and the new exchange
 is stored and learned from. What a client asks for by itself, such as a title, is answered without
 memory and not stored.
@@ -11,38 +15,134 @@ import hashlib
 import secrets
 from contextlib import closing
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
 
 from fastapi import APIRouter, Header, Request
 from pydantic import BaseModel, Field
 
-from turnleaf.client_chats import find_place
 from turnleaf.core.dialogue import Silence, Text, Usage
 from turnleaf.core.host_events import INSTRUCTING, is_client_task
-from turnleaf.core.jsontext import dumps
 from turnleaf.core.memories import checked_text
 from turnleaf.core.messages import Message
 from turnleaf.core.prompt.composer import PromptComposer
+from turnleaf.core.serialization import dumps
 from turnleaf.core.tokens import estimate
 from turnleaf.errors import InvalidInput, NotFound
 from turnleaf.faces.http.problems import Refused, document_problems
-from turnleaf.faces.http.requests import JSON_ONLY, Given
+from turnleaf.faces.http.repeats import REPEATABLE
+from turnleaf.faces.http.requests import (
+    CONVERSATION_HEADER,
+    JSON_ONLY,
+    OPEN_WEBUI_HEADER,
+    Given,
+)
 from turnleaf.faces.http.streams import NOTHING, EventStream, RunningTurn, UnderWay, report_failure
 from turnleaf.turn import Composed, Done, Reply, TurnEvent
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
+    from datetime import datetime
 
     from turnleaf.assistant import Assistant
+    from turnleaf.core.messages import StoredMessage
+    from turnleaf.store.contracts import Conversations
+
+
+MOST_ALIKE = 50
+"""How many chats with the same beginning are told apart."""
+LOOKED_AT = 100
+"""In how many of a conversation's newest messages the client's last answer is looked for."""
+EXCHANGE = 2
+NEAR = 8
+AGAIN = timedelta(minutes=2)
+"""Who asks the same first question so soon asks again; later, or elsewhere, it is another chat."""
+
+
+class ChatPlace(NamedTuple):
+    """A conversation, and the message that is followed if that is not the newest one."""
+
+    key: str
+    after: int | None = None
+
+
+def find_place(
+    store: Conversations,
+    key: str,
+    history: Sequence[Message],
+    question: str,
+    *,
+    is_named: bool,
+    now: datetime,
+) -> ChatPlace:
+    """Return the conversation that a chat continues, among those that begin like it.
+
+    A chat that its client named is that conversation, whatever the client knows of it.
+    """
+    known = [key] if is_named else list(_list_keys_alike(store, key))
+    answer = next((one.text for one in reversed(history) if one.role == "assistant"), None)
+    if answer is None and is_named:
+        return ChatPlace(key)
+    if answer is None:
+        return ChatPlace(_find_begun(store, known, now) or _number_key(key, len(known)))
+    for one in reversed(known):
+        shown = store.messages(one, limit=LOOKED_AT)
+        places = [place for place, stored in enumerate(shown) if stored.message.text == answer]
+        if places:
+            return ChatPlace(one, _find_followed(shown, places[-1], question))
+    if any(_was_replaced(store, one, answer) for one in known) and len(known) < MOST_ALIKE:
+        # What was taken for the same question again was another chat, so this one goes on alone.
+        return ChatPlace(_number_key(key, len(known)))
+    return ChatPlace(known[-1] if known else key)
+
+
+def _was_replaced(store: Conversations, key: str, answer: str) -> bool:
+    """Whether a conversation began with this answer, and another one stands there now."""
+    for asked in store.messages(key, limit=LOOKED_AT)[:1]:
+        for version in asked.versions:
+            # An answer is stored soon after its question, so its number is near.
+            near = map(store.find_message, range(version + 1, version + 1 + NEAR))
+            said = [found[1] for found in near if found and found[1].parent == version]
+            if any(one.message.text == answer for one in said):
+                return True
+    return False
+
+
+def _list_keys_alike(store: Conversations, key: str) -> Iterator[str]:
+    for number in range(MOST_ALIKE):
+        numbered = _number_key(key, number)
+        if store.summary(numbered) is None:
+            return
+        yield numbered
+
+
+def _number_key(key: str, number: int) -> str:
+    return f"{key}-{number + 1}" if number else key
+
+
+def _find_begun(store: Conversations, known: Sequence[str], now: datetime) -> str | None:
+    """Return the chat that is started again: its first question was asked just now, and no more."""
+    summary = store.summary(known[-1]) if known else None
+    if summary is None:
+        return None
+    is_again = summary.turns < EXCHANGE or now - summary.updated_at <= AGAIN
+    is_full = len(known) == MOST_ALIKE
+    return summary.key if is_full or (summary.turns <= EXCHANGE and is_again) else None
+
+
+def _find_followed(shown: Sequence[StoredMessage], place: int, question: str) -> int | None:
+    """Return the message that is followed, unless it is the newest or its question is repeated."""
+    later = shown[place + 1 :]
+    is_repeated = len(later) <= EXCHANGE and [one.message.text for one in later[:1]] == [question]
+    return shown[place].id if later and not is_repeated else None
+
 
 router = APIRouter(prefix="/v1", tags=["OpenAI"], dependencies=[JSON_ONLY])
 
 OURS = "turnleaf"
 """The name of the model for clients that do not care which one answers."""
-HEADER = "X-Turnleaf-Conversation"
-OPEN_WEBUI_HEADER = "X-OpenWebUI-Chat-Id"
 READABLE = ("text", "refusal")
 HASH_CHARS = 16
 SYSTEM_PROMPT = "You do small tasks for a chat client. Answer in the form that it asks for."
@@ -53,7 +153,7 @@ Heard: TypeAlias = Composed | Silence | Text | Done
 """The events that are sent, or show whether the client is still there."""
 ANSWERS = {
     HTTPStatus.OK.value: {"content": {"text/event-stream": {}}},
-    **document_problems(404, 502),
+    **document_problems(404, 409, 502),
 }
 
 
@@ -120,6 +220,7 @@ class CompletionRequest(BaseModel):
 
     def find_refusal(self) -> str | None:
         """Return what is not supported, if anything."""
+        # The client would have to run them in the middle of a turn.
         if self.tools or self.functions:
             return "tools of the client are not supported; leave out `tools` and `functions`"
         if self.n not in {None, 1}:
@@ -205,13 +306,14 @@ def list_models(assistant: Given) -> ModelNames:
     summary="Complete a chat as OpenAI does",
     response_model=Completion,
     responses=ANSWERS,
+    dependencies=[REPEATABLE],
 )
 async def complete_chat(
     wanted: CompletionRequest,
     request: Request,
     assistant: Given,
     turns: UnderWay,
-    conversation: Annotated[str | None, Header(alias=HEADER)] = None,
+    conversation: Annotated[str | None, Header(alias=CONVERSATION_HEADER)] = None,
     chat_id: Annotated[str | None, Header(alias=OPEN_WEBUI_HEADER)] = None,
 ) -> Completion | EventStream:
     """Answer the last message of a conversation that the client keeps."""
@@ -251,6 +353,8 @@ def _run_turn(
     *before, last = (one.as_message() for one in wanted.messages)
     history = [one for one in before if one.role not in INSTRUCTING]
     instructions = "\n\n".join(one.text for one in before if one.role in INSTRUCTING)
+    # Stored like a chat, a request for a title would
+    # double every conversation and be learned from twice.
     if is_client_task([*before, last]):
         stream = _answer_task(assistant, last.text, history=history, instructions=instructions)
     else:
@@ -347,6 +451,7 @@ def _find_name(conversation: str | None, chat_id: str | None) -> str | None:
 def _make_key(wanted: CompletionRequest) -> str:
     """Return a key made of the user and the first message."""
     began = next((one for one in wanted.messages if one.role == "user"), wanted.messages[-1])
+    # A client that names no conversation sends all of it, and how it began stays the same.
     digest = hashlib.sha256(began.text.encode()).hexdigest()[:HASH_CHARS]
     return f"api:{wanted.user}:{digest}" if wanted.user else f"api:{digest}"
 

@@ -17,7 +17,7 @@ from pydantic import Field, WithJsonSchema, create_model
 from turnleaf.core.model_providers import PROVIDERS, find_provider
 from turnleaf.core.setting_kinds import LARGEST
 from turnleaf.errors import SettingsError
-from turnleaf.faces.http.addresses import check_address
+from turnleaf.faces.http.models import check_address
 from turnleaf.faces.http.operators import HasSpaceToken, IsOperator, refuse_unless
 from turnleaf.faces.http.problems import Refused, document_problems
 from turnleaf.faces.http.requests import JSON_ONLY, Given
@@ -190,6 +190,7 @@ class _Change:
 
     def _refuse_reaching_out(self, setting: Setting, value: str | None) -> None:
         """Refuse to choose which files are used, and what only the operator may choose."""
+        # Whoever reaches the server must not read another file by it.
         if setting.kind == "path":
             message = (
                 f"{setting.key} cannot be changed here; where the server runs, use turnleaf "

@@ -13,11 +13,7 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
 
 from turnleaf.core import messages
-from turnleaf.core.jsontext import dumps
-from turnleaf.core.memories import checked_text
-from turnleaf.core.search import message_outcomes
-from turnleaf.core.times import to_iso
-from turnleaf.core.transcripts import (
+from turnleaf.core.conversation_formats import (
     FORMATS,
     file_name,
     make_transcript,
@@ -25,6 +21,9 @@ from turnleaf.core.transcripts import (
     to_json,
     to_markdown,
 )
+from turnleaf.core.memories import checked_text
+from turnleaf.core.search import message_filters
+from turnleaf.core.serialization import dumps, to_iso
 from turnleaf.errors import NotFound, StorageError
 from turnleaf.faces.http.problems import document_problems
 from turnleaf.faces.http.requests import JSON_ONLY, Given
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 
     from turnleaf.assistant import Assistant
     from turnleaf.core.messages import ConversationSummary, StoredMessage
-    from turnleaf.core.search.hits import Newer
+    from turnleaf.core.search.ranking import Newer
 
 router = APIRouter(prefix="/api/conversations", tags=["talking"])
 
@@ -321,6 +320,7 @@ def _read_before(
 ) -> tuple[Sequence[StoredMessage], bool, bool]:
     """Return the newest messages before one, and whether there are earlier or later ones."""
     store = assistant.conversations
+    # One more than wanted shows whether there are earlier ones.
     found = store.messages(key, before, None if limit is None else limit + 1)
     page = found if limit is None else found[-limit:]
     newest = store.messages(key, limit=1) if before is not None else []
@@ -345,7 +345,7 @@ def _view_messages(
 ) -> list[MessageView]:
     is_shaped = any(one.shaped_by for one in page)
     known = {one.id: one.content for one in assistant.memory.get_all()} if is_shaped else {}
-    newer = message_outcomes.find_superseded(assistant.memory.changes())
+    newer = message_filters.find_superseded(assistant.memory.changes())
     return [
         MessageView.model_validate(
             {
@@ -359,7 +359,7 @@ def _view_messages(
 
 
 def _find_newer(
-    found: Mapping[message_outcomes.Place, Newer], key: str, said: datetime | None
+    found: Mapping[message_filters.Place, Newer], key: str, said: datetime | None
 ) -> NewerView | None:
     newer = found.get((key, said)) if said else None
     return NewerView.of(newer) if newer else None

@@ -15,6 +15,7 @@ from turnleaf.core.languages.replies import translate
 from turnleaf.core.memories import to_json
 from turnleaf.errors import MemoryFull, NotFound
 from turnleaf.faces.http.problems import document_problems, request_language
+from turnleaf.faces.http.repeats import REPEATABLE
 from turnleaf.faces.http.requests import JSON_ONLY, Current, Given, make_etag
 from turnleaf.faces.http.schemas import (
     Body,
@@ -148,7 +149,11 @@ def get_facts(
 
 
 @router.post(
-    "", status_code=HTTPStatus.CREATED, summary="Remember a fact", responses=document_problems(409)
+    "",
+    status_code=HTTPStatus.CREATED,
+    summary="Remember a fact",
+    responses=document_problems(409),
+    dependencies=[REPEATABLE],
 )
 def add_fact(assistant: Current, fact: NewFact, response: Response) -> Added:
     """Add a fact at the end of its category; where there is no room, learned facts make it.

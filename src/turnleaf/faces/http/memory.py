@@ -12,13 +12,14 @@ from pydantic import Field
 
 from turnleaf.core import markdown
 from turnleaf.core.prompt.composer import MEMORY_SECTION, PromptComposer
-from turnleaf.core.search.hits import MAX_LIMIT
-from turnleaf.core.search.message_outcomes import note_newer
+from turnleaf.core.search.message_filters import note_newer
+from turnleaf.core.search.ranking import MAX_LIMIT
 from turnleaf.core.search.terms import parse_query
-from turnleaf.core.times import to_iso
+from turnleaf.core.serialization import to_iso
 from turnleaf.errors import Conflict, InvalidInput, NotFound
 from turnleaf.faces.http.facts import list_waiting, measure_capacity
 from turnleaf.faces.http.problems import Refused, document_problems
+from turnleaf.faces.http.repeats import REPEATABLE
 from turnleaf.faces.http.requests import (
     ANY,
     FILE,
@@ -134,6 +135,7 @@ def get_memory(
     if_none_match: Annotated[str | None, Header(alias="If-None-Match")] = None,
 ) -> Any:  # noqa: ANN401 - by what is accepted
     """Return the exact file: with `Accept: text/markdown` as text, else in JSON."""
+    # Both of one look: with the ETag of a newer text, a client would replace what it never saw.
     text, version = assistant.memory.snapshot()
     headers = {"ETag": make_etag(version), "Vary": "Accept"}
     if if_none_match is not None and is_known(version, if_none_match):
@@ -367,7 +369,11 @@ def change_note(assistant: Given, day: NamedDay, change: NoteChange) -> DayLog:
 
 
 @daily_router.post(
-    "/{date}", status_code=HTTPStatus.CREATED, summary="Add an entry to today's note"
+    "/{date}",
+    status_code=HTTPStatus.CREATED,
+    summary="Add an entry to today's note",
+    responses=document_problems(409),
+    dependencies=[REPEATABLE],
 )
 def add_note(assistant: Given, day: NamedDay, note: Note) -> DayLog:
     """Add an entry with the present time, which is why only today is accepted."""

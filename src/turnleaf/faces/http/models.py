@@ -1,9 +1,13 @@
-"""Models and keys: what is there, what a provider lists, whether a model answers."""
+"""Models and keys: what is there, what a provider lists, whether a model answers.
+
+Whoever names an address makes this machine send requests there, with the user's words and keys.
+"""
 
 from __future__ import annotations
 
+import re
 from http import HTTPStatus
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from fastapi import APIRouter, Response
 from pydantic import Field
@@ -16,7 +20,6 @@ from turnleaf.core.model_providers import (
     checked_url,
 )
 from turnleaf.errors import NotFound, SettingsError
-from turnleaf.faces.http.addresses import check_address
 from turnleaf.faces.http.operators import OPERATOR_ONLY, HasSpaceToken, IsOperator, refuse_unless
 from turnleaf.faces.http.problems import Refused, document_problems, localize
 from turnleaf.faces.http.requests import JSON_ONLY, Given
@@ -24,8 +27,103 @@ from turnleaf.faces.http.schemas import Body, JsonModel
 from turnleaf.llm.discovery import FoundModels, find_local, list_models, try_model
 from turnleaf.llm.models import choose_model, describe_destinations, find_model, find_url
 from turnleaf.model_keys import KeySource, find_key
-from turnleaf.settings import Settings
+from turnleaf.settings import ENVIRONMENT, Settings, list_allowed_urls
 from turnleaf.store.files.config import remove_key, store_key
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+USUAL = tuple(one.url for one in PROVIDERS.values() if one.url)
+LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+PORTS = {"http": 80, "https": 443}
+HIGHEST_PORT = 65_535
+
+# Stricter than any library's parser, so that none can take an address for another one.
+_ADDRESS = re.compile(
+    r"(?P<scheme>https?)://"
+    r"(?P<host>[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])"
+    r"(?::(?P<port>[1-9][0-9]{0,4}))?"
+    r"(?:/[a-z0-9._~/-]*)?",
+    re.ASCII | re.IGNORECASE,
+)
+
+
+class Origin(NamedTuple):
+    """A server: the part of an address that decides who answers."""
+
+    scheme: str
+    host: str
+    port: int
+
+
+def parse_origin(address: str) -> Origin | None:
+    """Parse a plain address; return None for any other."""
+    found = _ADDRESS.fullmatch(address)
+    if found is None:
+        return None
+    scheme = found["scheme"].lower()
+    port = int(found["port"] or PORTS[scheme])
+    return Origin(scheme, found["host"].lower(), port) if port <= HIGHEST_PORT else None
+
+
+def check_address(
+    address: str,
+    present: str | None = None,
+    *,
+    own: Sequence[str] | None = None,
+    is_confirmed: bool,
+) -> None:
+    """Refuse what is no address, and one that the operator has yet to confirm.
+
+    `own` are the servers that a key belongs to; without one, those of all providers and every
+    server on this machine need no question.
+    """
+    wanted = parse_origin(address)
+    if wanted is None:
+        message = f"{address!r:.80} is no address; write one such as http://localhost:1234/v1"
+        raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, message, code="settings")
+    is_known = is_allowed(address, present, own=own)
+    if not is_known and not is_confirmed:
+        message = f"{wanted.host} would be sent your words; confirm that this is what you want"
+        if own:
+            message = (
+                f"{wanted.host} would be sent your words and a key; confirm that this is what you"
+                " want"
+            )
+        raise Refused(HTTPStatus.CONFLICT, message, code="unconfirmed-address")
+
+
+def is_allowed(
+    address: str,
+    present: str | None = None,
+    environ: Mapping[str, str] = ENVIRONMENT,
+    *,
+    own: Sequence[str] | None = None,
+) -> bool:
+    """Whether an address needs no question: a usual one, one allowed here, or the present one."""
+    usual = USUAL if own is None else own
+    known = {
+        parse_origin(one) for one in (*usual, *list_allowed(environ), *filter(None, [present]))
+    }
+    wanted = parse_origin(address)
+    # With a key, being on this machine is not enough: anybody's program may listen there.
+    is_local = own is None and wanted is not None and wanted.host in LOOPBACK
+    return wanted is not None and (wanted in known or is_local)
+
+
+def list_allowed(environ: Mapping[str, str] = ENVIRONMENT) -> list[str]:
+    """Return the addresses that whoever started the server allows."""
+    addresses = list_allowed_urls(environ)
+    for one in addresses:
+        if parse_origin(one) is None:
+            message = (
+                "TURNLEAF_ALLOWED_URLS must be addresses such as http://192.168.1.5:11434, with "
+                f"commas between them, not {one!r}; correct it or remove it"
+            )
+            raise SettingsError(message)
+    return addresses
+
 
 router = APIRouter(prefix="/api", tags=["models"], dependencies=[JSON_ONLY])
 
@@ -234,6 +332,7 @@ def test_model(asked: TestRequest, assistant: Given) -> TestResult:
         model = find_model(settings, asked.model, url=asked.url, most_seconds=TRIAL_SECONDS)
     except SettingsError as error:
         raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, str(error), code="settings") from error
+    # By the words of the answer, whoever may name an address could read what is there.
     trial = try_model(model)
     return TestResult.model_validate(
         {

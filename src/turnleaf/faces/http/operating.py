@@ -21,7 +21,7 @@ from fastapi.responses import PlainTextResponse
 
 from turnleaf import metrics
 from turnleaf.core.secrets import mask_secrets
-from turnleaf.core.times import to_iso
+from turnleaf.core.serialization import to_iso
 from turnleaf.errors import TurnleafError
 from turnleaf.faces.http.operators import OPERATOR_ONLY
 from turnleaf.faces.http.problems import Refused, document_problems, request_id
@@ -76,6 +76,7 @@ class Shared(Generic[T]):
         if self._found is None or (is_over and self._clock() - self._ended >= FRESH_SECONDS):
             self._found = Future()
             Thread(target=self._run, args=[self._found], daemon=True).start()
+        # Whoever stops waiting must not end the look of others.
         return await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(self._found)), seconds)
 
     def _run(self, found: Future[T]) -> None:

@@ -55,6 +55,7 @@ class OperatorSessions:
 
     def is_known(self, secret: str | None) -> bool:
         """Whether a session has this secret."""
+        # Hashes are compared, so that the time it takes tells nothing of a secret.
         return secret is not None and _hash(secret) in self._known
 
     def end(self, secret: str | None) -> None:
@@ -107,6 +108,7 @@ def open_link(link: str, request: Request) -> Response:
     if sessions is None or secret is None:
         raise Refused(HTTPStatus.FORBIDDEN, SPENT, code="operator-only")
     answer = RedirectResponse("../", HTTPStatus.SEE_OTHER)
+    # No script of a page can read it, and no request that another site causes carries it.
     answer.set_cookie(sessions.cookie, secret, httponly=True, samesite="strict")
     return answer
 

@@ -13,13 +13,14 @@ from pydantic import Field
 from turnleaf.assistant import Assistant
 from turnleaf.core import schedules
 from turnleaf.core.schedules import State
-from turnleaf.core.times import to_iso
+from turnleaf.core.serialization import to_iso
 from turnleaf.faces.http.problems import document_problems
+from turnleaf.faces.http.repeats import REPEATABLE
 from turnleaf.faces.http.requests import JSON_ONLY, Given, from_app
 from turnleaf.faces.http.schemas import Body, JsonModel, Time, Words
 from turnleaf.faces.outbound import redact
 from turnleaf.scheduling import Runner
-from turnleaf.store.timing import assumed_zone, local_zone, upcoming
+from turnleaf.store.schedules import assumed_zone, local_zone, upcoming
 
 router = APIRouter(prefix="/api/schedules", tags=["schedules"], dependencies=[JSON_ONLY])
 
@@ -150,7 +151,13 @@ def get_schedules(assistant: Given, runner: Running) -> ScheduleList:
     )
 
 
-@router.post("", status_code=HTTPStatus.CREATED, summary="Run a prompt on a schedule")
+@router.post(
+    "",
+    status_code=HTTPStatus.CREATED,
+    summary="Run a prompt on a schedule",
+    responses=document_problems(409),
+    dependencies=[REPEATABLE],
+)
 def add_schedule(assistant: Given, wanted: NewSchedule, response: Response) -> ScheduleView:
     """Add a schedule; `timing` is a cron expression, an interval, or a date and time."""
     made = assistant.schedules.add(

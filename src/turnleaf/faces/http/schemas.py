@@ -12,15 +12,15 @@ from pydantic.alias_generators import to_camel
 from turnleaf.core import changes, memories
 from turnleaf.core.changes import Source
 from turnleaf.core.search.terms import find_matches
-from turnleaf.core.times import to_iso
+from turnleaf.core.serialization import to_iso
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from turnleaf.assistant import Assistant
     from turnleaf.core.memories import Memory
-    from turnleaf.core.search import hits
-    from turnleaf.core.search.hits import Hit as Found
+    from turnleaf.core.search import ranking
+    from turnleaf.core.search.ranking import Hit as Found
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 SCORE_DIGITS = 4
@@ -145,7 +145,7 @@ class NewerView(JsonModel):
     content: str = Field(examples=["客廳的燈叫做小華"])
 
     @classmethod
-    def of(cls, found: hits.Newer) -> Self:
+    def of(cls, found: ranking.Newer) -> Self:
         """Return the form of what replaced a fact."""
         return cls(since=f"{found.since.astimezone():%Y-%m-%d}", content=found.content)
 

@@ -18,8 +18,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from turnleaf.errors import TurnleafError
 from turnleaf.faces.http.access import HEADERS
-from turnleaf.faces.http.limits import RequestLimits
 from turnleaf.faces.http.problems import MEDIA_TYPE, make_record
+from turnleaf.faces.http.requests import RequestLimits
 from turnleaf.faces.processes import end_soon
 
 if TYPE_CHECKING:
@@ -96,7 +96,9 @@ class Server(uvicorn.Server):
             lifespan="on",
             log_config=None,
             log_level="critical",
+            # Requests are logged elsewhere, without the paths that clients choose.
             access_log=False,
+            # A client could claim any address, also the one that is trusted in Home Assistant.
             proxy_headers=False,
             server_header=False,
             timeout_keep_alive=kept.idle_seconds,
@@ -124,6 +126,7 @@ class Server(uvicorn.Server):
         """Stop on Ctrl-C and SIGTERM without raising the signal again afterwards."""
         with super().capture_signals():
             yield
+            # To be stopped is no failure: the exit code stays 0.
             self._captured_signals.clear()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
@@ -158,6 +161,7 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Wait for a request, or refuse the connection if there are too many."""
         super().connection_made(transport)
+        # Even a refusal holds a socket until the client has read it.
         if len(self.connections) > 2 * self._limits.connections:
             self._cut_off()
         elif len(self.connections) > self._limits.connections:
@@ -190,6 +194,7 @@ class Connection(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn's signature
         """Answer a malformed request or a head that is too long, and close the connection."""
+        # In the middle of a response a problem document would become a part of it.
         if not self._is_answering:
             is_long = len(self.conn.trailing_data[0]) > self._limits.head_bytes
             self.transport.write(_TOO_LONG if is_long else _MALFORMED)
@@ -234,6 +239,8 @@ class Connection(H11Protocol):
     def _turn_away(self) -> None:
         self._is_turned_away = True
         self.transport.write(_BUSY)
+        # Not closed at once: with unread data the system would reset
+        # the connection, and the client would miss the answer.
         self.transport.write_eof()
         self._head.start(self._limits.linger_seconds, self.transport.close)
 

@@ -19,7 +19,7 @@ from fastapi import Depends, Request
 from pydantic import BaseModel
 from starlette.responses import StreamingResponse
 
-from turnleaf.core.jsontext import dumps
+from turnleaf.core.serialization import dumps
 from turnleaf.errors import LimitReached, TurnleafError
 from turnleaf.faces.http import problems
 from turnleaf.faces.http.problems import Refused
@@ -47,6 +47,7 @@ STOP_SECONDS = 2.0
 COMMENT = b": still here\n\n"
 NOTHING = b""
 """A piece that is not sent, but lets an abandoned turn end."""
+# The second keeps a proxy from holding events back.
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 log = logging.getLogger("turnleaf")
@@ -69,6 +70,7 @@ def report_failure(
                 has_begun = True
                 yield piece
         except Exception as error:
+            # Nothing is sent yet, so the error can still have its own status.
             if not has_begun:
                 raise
             yield tell(_describe(error, assistant))
@@ -95,6 +97,7 @@ class RunningTurn(Generic[T]):
         self._is_left = Event()
         # What the turn logs carries the id of its request.
         run = partial(copy_context().run, self._run)
+        # A daemon: a silent model must not keep the program from ending.
         self._thread = Thread(target=run, name="turnleaf-turn", daemon=True)
 
     def start(self) -> None:
@@ -132,6 +135,7 @@ class RunningTurn(Generic[T]):
                         self._pass_on((piece,))
         except BaseException as error:  # noqa: BLE001 - it is raised where the pieces are read
             ending = error
+        # Before the end is passed on: whoever has read it may begin the next turn at once.
         self._end(self)
         if ending and self._is_left.is_set():
             # The message may quote the user.

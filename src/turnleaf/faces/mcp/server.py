@@ -1,10 +1,17 @@
-"""The MCP server: tools, and the memory and daily notes as resources, on stdio or over HTTP."""
+"""The MCP server: tools, and the memory and daily notes as resources, on stdio or over HTTP.
+
+Messages are mended before the SDK parses them. JavaScript writes half an emoji as JSON that
+Python's parsers refuse, and a request with an invalid ID is taken for a notification. Neither
+would be answered, and the client would wait for ever.
+"""
 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sys
+from http import HTTPStatus
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -16,32 +23,240 @@ from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
+from mcp_types import ToolAnnotations
+from pydantic import BaseModel, StrictInt, StrictStr, ValidationError
+from starlette.responses import Response
 
 from turnleaf import __version__
 from turnleaf.core.prompt.builders import page_text
+from turnleaf.core.schedules import STATES
+from turnleaf.core.serialization import replace_half_characters
 from turnleaf.errors import InvalidInput, NotFound, TurnleafError
-from turnleaf.faces.mcp.message_repair import (
-    StandardInput,
-    has_wrong_id,
-    hear,
-    make_refusal,
-    read_body,
-)
-from turnleaf.faces.mcp.tool_schemas import HINTS, RESULTS
 from turnleaf.store.ambient import local_now
-from turnleaf.tools import list_specs
+from turnleaf.tools import FACT_KEYS, RUN_KEYS, SCHEDULE_KEYS, list_specs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 
+    from anyio.abc import ObjectSendStream
     from mcp.server import ServerRequestContext
-    from starlette.types import Receive, Scope, Send
+    from starlette.types import Message, Receive, Scope, Send
 
     from turnleaf.core.dialogue import ToolSpec
     from turnleaf.tools import MemoryTools
 
     Context = ServerRequestContext[Any]
     Paging = types.PaginatedRequestParams | None
+    Schema = dict[str, Any]
+
+
+TEXT = {"type": "string"}
+FLAG = {"type": "boolean"}
+MOMENT = {"type": "string", "format": "date-time"}
+KINDS: Mapping[str, Schema] = {
+    "updatedAt": MOMENT,
+    "paused": FLAG,
+    "nextRun": MOMENT,
+    "due": MOMENT,
+    "state": {"enum": list(STATES)},
+    "startedAt": MOMENT,
+    "finishedAt": MOMENT,
+    "attempts": {"type": "integer"},
+}
+"""The types of keys that are not text."""
+
+
+def _describe_keys(keys: Sequence[str]) -> dict[str, Schema]:
+    return {key: KINDS.get(key, TEXT) for key in keys}
+
+
+FACT = _describe_keys(FACT_KEYS)
+SCHEDULE = _describe_keys(SCHEDULE_KEYS)
+RUN = _describe_keys(RUN_KEYS)
+NOTE: Mapping[str, Schema] = {"note": {**TEXT, "description": "Additional information."}}
+HIT: Mapping[str, Schema] = {
+    "text": TEXT,
+    "source": {"enum": ["memory", "older", "daily", "conversations"]},
+    "date": TEXT,
+    "id": TEXT,
+    "conversation": TEXT,
+    "speaker": TEXT,
+    "score": {"type": "number"},
+    "trust": {**TEXT, "description": "Whose words these are, if not the user's own."},
+    **NOTE,
+}
+
+
+def _describe_result(properties: Mapping[str, Schema]) -> Schema:
+    """Return the schema of a result; a failed one has only `error`."""
+    return {
+        "type": "object",
+        "properties": {
+            "success": {**FLAG, "description": "Whether it was done."},
+            "error": {**TEXT, "description": "Why it was not done, and what to do."},
+            **properties,
+        },
+        "required": ["success"],
+        "additionalProperties": False,
+    }
+
+
+def _describe_list(properties: Mapping[str, Schema], *required: str) -> Schema:
+    item = {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(required),
+        "additionalProperties": False,
+    }
+    return {"type": "array", "items": item}
+
+
+RESULTS: Mapping[str, Schema] = {
+    "read_memory": _describe_result({"content": TEXT}),
+    "append_memory": _describe_result({**FACT, **NOTE}),
+    "search_memory": _describe_result({"results": _describe_list(HIT, "text", "source", "score")}),
+    "append_daily_log": _describe_result({"saved": TEXT}),
+    "manage_memory": _describe_result(
+        {
+            **FACT,
+            **NOTE,
+            "deleted": FLAG,
+            "memories": _describe_list(FACT, "id", "content", "updatedAt"),
+        }
+    ),
+    "manage_schedule": _describe_result(
+        {
+            **SCHEDULE,
+            **NOTE,
+            "removed": FLAG,
+            "schedules": _describe_list(
+                SCHEDULE, "id", "prompt", "timing", "timezone", "deliver", "paused"
+            ),
+            "runs": _describe_list(RUN, "id", "due", "state", "attempts"),
+        }
+    ),
+}
+"""What each tool returns, as a JSON schema."""
+
+
+def _make_hints(
+    title: str,
+    *,
+    reads: bool = False,
+    destroys: bool = False,
+    repeats: bool = False,
+    sends: bool = False,
+) -> ToolAnnotations:
+    return ToolAnnotations(
+        title=title,
+        read_only_hint=reads,
+        destructive_hint=destroys,
+        idempotent_hint=not repeats,
+        open_world_hint=sends,
+    )
+
+
+HINTS: Mapping[str, ToolAnnotations] = {
+    "read_memory": _make_hints("Read the memory", reads=True),
+    "append_memory": _make_hints("Remember a fact"),
+    "search_memory": _make_hints("Search the memory", reads=True),
+    "append_daily_log": _make_hints("Note something in the daily log", repeats=True),
+    "manage_memory": _make_hints("Manage the memory", destroys=True),
+    "manage_schedule": _make_hints("Manage the schedules", destroys=True, repeats=True, sends=True),
+}
+"""What each tool does: only reads, destroys some, adds more when repeated, sends to others."""
+
+
+log = logging.getLogger("turnleaf")
+
+NO_MESSAGE = "{}"
+"""A line that the SDK refuses."""
+ADVICE = (
+    "this is not a valid MCP message; send JSON-RPC 2.0 with one message per line on stdio, and"
+    " a text or a whole number as the id of each request"
+)
+
+
+class _Request(BaseModel):
+    """The fields of a request; without an ID it is a notification."""
+
+    method: object
+    id: StrictInt | StrictStr = 0
+
+
+def has_wrong_id(message: str | bytes) -> bool:
+    """Whether a request has an ID that the protocol does not allow, such as null or 1.5."""
+    try:
+        _Request.model_validate_json(message)
+    except ValidationError as error:
+        wrong = {one["loc"][0] for one in error.errors(include_input=False) if one["loc"]}
+        return wrong == {"id"}
+    return False
+
+
+class StandardInput:
+    """The lines of standard input, which nothing else in the process can read any more."""
+
+    def __init__(self) -> None:
+        wire = os.dup(sys.stdin.fileno())
+        with open(os.devnull, "rb") as nothing:  # noqa: PTH123 - a device
+            os.dup2(nothing.fileno(), sys.stdin.fileno())
+        # At the end a thread may still wait for a line, so the descriptor must stay.
+        self._lines = open(wire, encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        """Yield each line, repaired; for a request with a wrong ID, one that is refused."""
+        async for line in anyio.wrap_file(self._lines):
+            if line.strip():
+                mended = replace_half_characters(line.encode()).decode()
+                yield NO_MESSAGE if has_wrong_id(mended) else mended
+
+
+async def read_body(receive: Receive) -> tuple[bytes, Receive]:
+    """Return the repaired body of a request, and a `Receive` for the next reader.
+
+    It comes in one part, because the server has read it whole.
+    """
+    first = await receive()
+    body = replace_half_characters(first.get("body", b""))
+    messages: list[Message] = [{**first, "body": body}]
+
+    async def receive_again() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return body, receive_again
+
+
+def make_refusal() -> Response:
+    """Return the HTTP response to an invalid request."""
+    body = _make_error(types.INVALID_REQUEST).model_dump_json(by_alias=True)
+    return Response(body, HTTPStatus.BAD_REQUEST, media_type="application/json")
+
+
+async def hear(
+    read: AsyncIterable[SessionMessage | Exception],
+    heard: ObjectSendStream[SessionMessage | Exception],
+    answer: Callable[[SessionMessage], Awaitable[None]],
+) -> None:
+    """Pass messages on; invalid ones are answered with an error and logged."""
+    async with heard:
+        async for one in read:
+            if isinstance(one, SessionMessage):
+                await heard.send(one)
+            else:
+                log.warning("the client sent a line that is not a valid MCP message")
+                code = types.INVALID_REQUEST if _is_json(one) else types.PARSE_ERROR
+                await answer(SessionMessage(_make_error(code)))
+
+
+def _is_json(problem: Exception) -> bool:
+    return isinstance(problem, ValidationError) and problem.errors()[0]["type"] != "json_invalid"
+
+
+def _make_error(code: int) -> types.JSONRPCError:
+    error = types.ErrorData(code=code, message=ADVICE)
+    return types.JSONRPCError(jsonrpc="2.0", id=None, error=error)
+
 
 T = TypeVar("T")
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.dialogue import Text, ToolCall
 from turnleaf.core.keys import slack_key
-from turnleaf.core.languages.detection import detect_language
+from turnleaf.core.languages.language import detect_language
 from turnleaf.core.languages.replies import choose_words, translate
 from turnleaf.core.secrets import mask_secrets
 from turnleaf.core.setting_kinds import read_pairs
@@ -23,23 +23,20 @@ from turnleaf.faces.slack.answers import (
     NoteLine,
     ThreadAnswer,
     ThreadPlace,
-    list_learned_lines,
-    make_blocks,
-    make_fallback,
-    make_line,
-    replace_block,
-    take_back,
-)
-from turnleaf.faces.slack.client import Patience, attempt, post
-from turnleaf.faces.slack.directory import Channels, People, Recent
-from turnleaf.faces.slack.texts import (
     escape,
     escape_plain,
     has_mention,
     is_to_another,
+    list_learned_lines,
+    make_blocks,
+    make_fallback,
+    make_line,
     make_name_token,
     make_readable,
+    replace_block,
+    take_back,
 )
+from turnleaf.faces.slack.client import Channels, Patience, People, Recent, attempt, post
 from turnleaf.turn import Changed, Done
 
 if TYPE_CHECKING:
@@ -125,6 +122,7 @@ class Bot:
         self._people = People(client, me, lambda: assistant.settings, self._patiently)
         self._channels = Channels(client, self._patiently)
         self._lanes = Lanes()
+        # Refusals do not wait in the queue whose being full they report.
         self._asides = Lanes(1)
         self._heard = Recent[str](MOST_SEEN)
         self._refused = Recent[str](MOST_SEEN)
@@ -138,10 +136,12 @@ class Bot:
         if said is None or self._is_chatter(said):
             return
         message = said.channel, said.ts
+        # Slack delivers a message again, and a mention as two events.
         if not self._heard.add(message, said.ts):
             return
         if not self._lanes.do(said.key, partial(self._take, said), said.user):
             log.warning("too many messages are waiting in Slack; one was dropped")
+            # If Slack delivers it again, there may be room.
             self._heard.remove(message)
             self._turn_away(said)
 
@@ -276,6 +276,7 @@ class Bot:
             text,
             audience=self._channels.find_audience(said.channel),
             speaker=make_name_token(self._people.find_name(said.user)) or said.user,
+            # Whoever only an allowed channel lets in is a stranger to the memory.
             trust="user" if self._people.is_listed(said.user) else "stranger",
             source=f"slack:{said.user}",
         )
@@ -323,6 +324,7 @@ class Bot:
             with self._use_memory_of(user) as own:
                 text = take_back(own.memory, str(action.get("value", "")))
             note = channel, message["ts"]
+            # The press carries the note as it was then; another button may have changed it since.
             before = self._notes.get(note) or message.get("blocks", ())
             shown = replace_block(before, action["block_id"], text)
             self._notes.add(note, shown)
@@ -410,6 +412,8 @@ class Lanes:
             with self._places:
                 attempt(work.do)
             with self._changed:
+                # Only when it is done: until then its lane is busy,
+                # and messages of one thread keep their order.
                 self._lanes[lane].popleft()
 
     def _next(self, lane: str) -> TurnWork | None:

@@ -122,6 +122,7 @@ class SocketMode(SocketModeClient):
         session = self.current_session
         if session is not None and session.sock is not None:
             session.sock = _Ending(session.sock)  # type: ignore[assignment]
+        # It may have been closed while it was connecting.
         if self.closed:
             self.disconnect()
 

@@ -57,6 +57,7 @@ _RENAME_SWAP = 2
 Stamp: TypeAlias = tuple[int, int, int]
 Marks: TypeAlias = tuple[int, int, int, int]
 
+# Names whose folder this process has fsynced: once is enough for each.
 _names_known_durable: set[Path] = set()
 
 
@@ -184,6 +185,8 @@ def lock(path: Path) -> Iterator[Held]:
             raise _explain("lock", path, error) from error
         yield Held(path)
     finally:
+        # Closing releases the lock. Its file stays: after a deletion
+        # two programs could lock two different files under one name.
         if descriptor >= 0:
             os.close(descriptor)
 
@@ -205,9 +208,11 @@ class KeptLock:
     def __enter__(self) -> None:
         try:
             self._take()
+            # Nearly always there is nothing to finish, and one look at a name says so.
             if os.access(self._redo, os.F_OK):
                 _finish_in_place(self._path)
         except (OSError, ValueError) as error:
+            # `__exit__` is not called after an error in here, so the lock must not stay held.
             self.close()
             raise _explain("lock", self._path, error) from error
 
@@ -248,6 +253,7 @@ class Claim:
         self._path = _beside(path, name)
         self._descriptor = -1
         with suppress(OSError):
+            # Somebody may take the new file for one left behind and remove it before it is locked.
             while self._descriptor < 0:
                 self._take()
         _claims.add(self)
@@ -256,6 +262,7 @@ class Claim:
         """End the claim, and remove its file."""
         if self._descriptor >= 0:
             with suppress(OSError):
+                # While the lock is still held: nobody may find the file without its owner.
                 self._path.unlink()
         self.let_go()
 
@@ -306,6 +313,8 @@ def claim_for_child(path: Path, name: str) -> int | None:
     except OSError:
         return None
     try:
+        # A flock belongs to the open file: a child that inherits the descriptor
+        # holds the lock, too, and a parent's end does not release it.
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(descriptor)
@@ -352,6 +361,8 @@ def _first_in_line(path: Path) -> Iterator[None]:
     descriptor = -1
     try:
         with suppress(OSError):
+            # The line only makes waiting fair. Where its file
+            # cannot be made, the lock itself still holds.
             descriptor = os.open(_beside(path, "line"), os.O_RDWR | os.O_CREAT, FILE_MODE)
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
@@ -452,12 +463,14 @@ class Held:
         """Delete the file, durably; it is no error when there is none."""
         with _explain_errors("delete", self.path):
             self.path.unlink(missing_ok=True)
+            # Until then a power cut may bring the name back.
             _sync_folder(self.path.parent)
 
     def discard(self, companions: Sequence[str] = ()) -> None:
         """Delete what can be made again, with the files that belong to it."""
         with _explain_errors("delete", self.path):
             for suffix in ("", *companions):
+                # No fsync: what can be made again need not stay deleted after a power cut.
                 self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
 
     def make_way(self, other: Path, companions: Sequence[str]) -> None:
@@ -471,6 +484,8 @@ class Held:
 
     def move_aside(self, problem: str) -> Path:
         """Keep a file that cannot be used under another name, and say so."""
+        # A copy and no rename: to other programs a missing
+        # file means that a disk or folder went away.
         aside = self.keep_copy(self.read() or b"", "corrupt")
         log.warning("%s cannot be used (%s); it was kept as %s", self.path, problem, aside)
         return aside
@@ -605,6 +620,7 @@ def make_folder(path: Path) -> None:
     with _explain_errors("create", path):
         missing = [folder for folder in (path, *path.parents) if not folder.exists()]
         for folder in reversed(missing):
+            # Another program may make it at the same moment.
             with suppress(FileExistsError):
                 folder.mkdir(FOLDER_MODE)
             _sync_folder(folder.parent)
@@ -612,6 +628,7 @@ def make_folder(path: Path) -> None:
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
         # Another program may have made them and been killed before their names were durable.
         for folder in (path, *path.parents[:MADE_BY_US]):
+            # A folder further up may belong to somebody else.
             with suppress(PermissionError):
                 _sync_folder(folder.parent)
     _names_known_durable.add(path)
@@ -686,6 +703,7 @@ def _beside(path: Path, suffix: str) -> Path:
 def _free_name(path: Path, suffix: str) -> Path:
     candidate = path.with_name(f"{path.name}.{suffix}")
     number = 1
+    # What was set aside is never overwritten, also when two come within one second.
     while candidate.exists():
         number += 1
         candidate = path.with_name(f"{path.name}.{suffix}-{number}")
@@ -707,6 +725,7 @@ def _read(
             raise ValueError(message)
         if max_bytes is not None:
             check_size(path, found.st_size, max_bytes)
+        # From before the reading: a save that comes during it then leaves other marks.
         marked = _marks_of(found)
         if marked == known:
             return None, known
@@ -726,8 +745,10 @@ def _write_beside(path: Path, data: bytes, suffix: str) -> Path:
         # Before the first byte: nobody may read the new content who could not read the old.
         _like(descriptor, path)
         _write_all(descriptor, data)
+        # Before the rename, which may reach the disk ahead of the data that was written.
         _sync(descriptor)
     except OSError:
+        # On a full disk the useless part would take the room that is missing.
         target.unlink(missing_ok=True)
         raise
     finally:
@@ -786,6 +807,7 @@ def _write_all(descriptor: int, data: bytes) -> None:
 def _sync(descriptor: int) -> None:
     if hasattr(fcntl, "F_FULLFSYNC"):  # macOS: fsync alone stops at the drive's cache
         with suppress(OSError):
+            # Where the file system does not know it, plain fsync is the best there is.
             fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
             return
     os.fsync(descriptor)
@@ -801,6 +823,7 @@ def _sync_folder(folder: Path) -> None:
 
 def _exchange(one: Path, other: Path) -> None:
     """Exchange two files' names in one step; raise OSError where the system cannot."""
+    # Python itself has no call that exchanges two names.
     libc = _libc()
     names = os.fsencode(one), os.fsencode(other)
     if sys.platform == "darwin" and hasattr(libc, "renamex_np"):

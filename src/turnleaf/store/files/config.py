@@ -16,6 +16,7 @@ from turnleaf.settings import (
     REPLACED,
     UNCHANGED,
     Settings,
+    check_changes,
     check_value,
     find_keys_path,
     find_setting,
@@ -64,14 +65,11 @@ class ConfigFile:
 
     def change(self, values: Mapping[str, Any]) -> None:
         """Change some settings in one step; those given as None have their default again."""
-        given = {find_setting(key): value for key, value in values.items()}
-        new = {
-            one.key: check_value(one, given[one], one.key, UNCHANGED)
-            for one in given
-            if given[one] is not None
-        }
-        gone = {one.key for one in given if given[one] is None}
-        gone |= {older.key for one in given for older in REPLACED.get(one.key, ())}
+        given = check_changes(values)
+        new = {key: value for key, value in given.items() if value is not None}
+        gone = {key for key in given if key not in new}
+        # A setting under its former name is still read, and would contradict the new one.
+        gone |= {older.key for key in given for older in REPLACED.get(key, ())}
         self._change(
             lambda config: {name: config[name] for name in config if name not in gone} | new
         )
@@ -84,6 +82,7 @@ class ConfigFile:
         try:
             config = json.loads((data or b"{}").decode("utf-8-sig"))
         except (ValueError, RecursionError) as error:
+            # Not begun anew: a fallback could keep or delete data in a way that nobody asked for.
             message = f"{self.path} is not valid JSON ({error}); correct it or remove it"
             raise SettingsError(message) from error
         if not isinstance(config, dict):
@@ -119,5 +118,6 @@ def _change(edit: Callable[[Keys], Keys]) -> Path:
     path = find_keys_path()
     atomic.make_folder(path.parent)
     with atomic.lock(path) as file:
+        # Read within the lock, so that two programs do not lose each other's keys.
         file.replace(serialize_keys(edit(read_stored_keys(path))))
     return path

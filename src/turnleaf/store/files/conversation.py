@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from turnleaf.core import conversations_json
+from turnleaf.core import conversation_formats
 from turnleaf.core.messages import Message, to_openai
 from turnleaf.core.tokens import message_tokens
 from turnleaf.core.window import newest_within
@@ -83,8 +83,8 @@ class Conversation:
         """Write the conversation to a file, in the form that the store uses."""
         now = self._now()
         created = self._messages[0].timestamp if self._messages else None
-        text = conversations_json.dump(
-            conversations_json.StoredConversation(created or now, now, self._messages)
+        text = conversation_formats.dump(
+            conversation_formats.StoredConversation(created or now, now, self._messages)
         )
         target = atomic.real(path)
         atomic.make_folder(target.parent)
@@ -99,7 +99,7 @@ class Conversation:
             message = f"there is no conversation at {source}"
             raise NotFound(message)
         try:
-            record = conversations_json.load(data.decode("utf-8-sig"))
+            record = conversation_formats.load(data.decode("utf-8-sig"))
         except (UnicodeDecodeError, CorruptFile) as error:
             message = f"{source} does not hold a saved conversation ({error}); it is left as it is"
             raise CorruptFile(message) from error

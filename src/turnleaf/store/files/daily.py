@@ -11,12 +11,11 @@ from urllib.parse import quote, unquote
 
 from turnleaf.core import markdown
 from turnleaf.core.examination import Row
-from turnleaf.core.jsontext import to_text
 from turnleaf.core.languages import pluralize
 from turnleaf.core.markdown_blocks import BULLET, COMMENT, LINES, encode_bullet, is_blank
-from turnleaf.core.memories import checked_date, checked_text, read_day
+from turnleaf.core.memories import checked_date, checked_note, read_day
 from turnleaf.core.pages import Splice
-from turnleaf.errors import InvalidInput
+from turnleaf.core.serialization import to_text
 from turnleaf.settings import default_data_dir
 from turnleaf.store.ambient import local_now
 from turnleaf.store.files import atomic
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
     from turnleaf.core.examination import Examination, Part
 
+# An editor may save again and again; a program that never stops must not hang this one.
 TRIES = 100
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
@@ -60,7 +60,7 @@ class DailyLog:
 
         Not where one of the last days holds `once`: whoever was killed after it tries again.
         """
-        text = _checked_note(entry)
+        text = checked_note(entry)
         now = self._now()
         self.init()
         if once is None:
@@ -84,6 +84,7 @@ class DailyLog:
         """Return a day's notes as a person reads them; nothing when there are none."""
         path = self._path(checked_date(day))
         data = atomic.read(path, atomic.MAX_PAGE_BYTES) or b""
+        # A power cut may have left half a character at the end of what was appended.
         data = data[: len(data) - atomic.torn_bytes(data)]
         try:
             return markdown.without_comments(data.decode("utf-8-sig"))
@@ -101,7 +102,7 @@ class DailyLog:
     def revise(self, day: date | str, entry: str, content: str | None) -> bool:
         """Make a note of a day say something else, or delete it; False when none says `entry`."""
         path = self._path(checked_date(day))
-        new = None if content is None else _checked_note(content)
+        new = None if content is None else checked_note(content)
         with atomic.lock(path) as file:
             for _ in range(TRIES):
                 data = file.read(atomic.MAX_PAGE_BYTES) or b""
@@ -135,16 +136,9 @@ class DailyLog:
         return self.location / f"{day.isoformat()}.md"
 
 
-def _checked_note(entry: str) -> str:
-    text = checked_text(entry, "a note")
-    if not text.strip():
-        message = "a note needs some text; type it"
-        raise InvalidInput(message)
-    return text
-
-
 def _revise(data: bytes, entry: str, new: str | None) -> bytes | None:
     """Return a day on which a note says something else or is gone; None where it has no such."""
+    # Bytes that are no UTF-8 come out as they went in: only the note is changed.
     page = markdown.parse(data.decode("utf-8", "surrogateescape"), _NEVER)
     fact = next((one for one in page.facts if one.memory.content == entry), None)
     if fact is None:
@@ -177,6 +171,7 @@ def with_source(lines: list[str], source: str | None) -> list[str]:
     """End a note in an invisible comment, on a line of its own where the note has several."""
     if source is None:
         return lines
+    # Two hyphens would end the comment.
     comment = f"{COMMENT}source={quote(to_text(source), safe=':+.').replace('--', '-%2D')} -->"
     if len(lines) == 1:
         return [f"{lines[0]} {comment}"]
@@ -195,6 +190,7 @@ def _erase(path: Path, source: str) -> int:
             with suppress(atomic.Overtaken):
                 _swap(file, data, kept)
                 removed = max(removed, count)
+        # The replaced file still holds what is being erased.
         atomic.drop_previous(path)
     return removed
 
@@ -202,6 +198,7 @@ def _erase(path: Path, source: str) -> int:
 def _swap(file: atomic.Held, data: bytes, kept: bytes) -> None:
     """Put in the place of `data` what is kept of it; lose nothing that is saved meanwhile."""
     file.swap(kept, lambda: file.read() == data)
+    # An editor knows no lock; what it saved in this instant counts, and the caller tries again.
     late = atomic.read_raw(atomic.previous_path(file.path))
     if late not in {None, data}:
         file.replace(late or b"")

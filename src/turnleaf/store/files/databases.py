@@ -54,6 +54,7 @@ ADVICE: tuple[tuple[type[apsw.Error], str], ...] = (
 OTHERWISE = "cannot use {path}: {error}; check the disk and keep a backup"
 
 _DAMAGE = (apsw.CorruptError, apsw.NotADBError)
+# After these the file under the connection may be gone or another one.
 _LOST = (*_DAMAGE, apsw.SQLError, apsw.ReadOnlyError, apsw.CantOpenError, apsw.IOError)
 _TO_READ = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
 
@@ -96,6 +97,8 @@ class Database:
         self._connection: apsw.Connection | None = None
         self._identity = (0, 0)
         self._process = os.getpid()
+        # All threads share one connection; a transaction
+        # must not take in the statements of another.
         self._one_at_a_time = threading.RLock()
 
     def open(self) -> None:
@@ -116,6 +119,8 @@ class Database:
 
     def _look(self, work: Callable[[apsw.Connection], T]) -> T:
         try:
+            # Without the file's lock: in WAL mode a reader
+            # sees the last commit while somebody writes.
             return work(self._open())
         except apsw.Error as problem:
             return self._rescue(problem, work, writing=False)
@@ -216,8 +221,9 @@ class Database:
         atomic.make_folder(self._path.parent)
         with atomic.lock(self._path) as file:
             if not self._path.exists():
+                # SQLite itself would let everybody read the new file.
                 file.replace(b"")
-            elif 0 < self._path.stat().st_size < SMALLEST:
+            elif self._path.is_file() and 0 < self._path.stat().st_size < SMALLEST:
                 file.set_aside("it is too short for a database")
                 file.replace(b"")
             elif not atomic.is_writable(self._path):
@@ -225,6 +231,7 @@ class Database:
                 raise StorageError(message)
             self._connection = _connect(self._path, self._form)
             self._identity = atomic.identity(self._path)
+            # What a killed program left of an erasure is finished before anything is read.
             _overwrite_deleted(self._connection, self._path)
         return self._connection
 
@@ -268,6 +275,8 @@ class Untouched(Database):
         """Look something up, in a copy where it is of an older version."""
 
         def look(database: apsw.Connection) -> T:
+            # The upgrade is made in memory: examining must
+            # not change what an older program still uses.
             if database.pragma("user_version") == self._form.version:
                 return work(database)
             with closing(apsw.Connection(":memory:")) as copy:
@@ -322,6 +331,7 @@ def edit_copy(data: bytes, edit: Callable[[apsw.Connection], None]) -> bytes:
                 return data
             edit(copy)
             return copy.serialize("main")
+    # A database that is not one of conversations has no identity to renew.
     except apsw.SQLError:
         return data
 
@@ -391,6 +401,7 @@ def _overwrite_deleted(database: apsw.Connection, path: Path) -> bool:
         # The log holds the deleted rows, too, and what it holds is not yet in the file.
         database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         if _pages(database) < MAX_PAGES:
+            # VACUUM would cost as much as the whole database, and everybody would wait for it.
             overwrite_unused(path, _page_size(database))
         else:
             database.execute("VACUUM")
@@ -436,7 +447,9 @@ def _is_sound(path: Path, form: Form) -> bool:
         ):
             database.set_busy_timeout(BUSY_MILLISECONDS)
             ours.execute(form.schema)
+            # A file that was cut short ends in the middle of a page.
             has_whole_pages = path.stat().st_size % _page_size(database) == 0
+            # Tables of an older version lack columns of today's and are sound all the same.
             is_older = 0 < database.pragma("user_version") < form.version
             is_ours = is_older or _columns(ours) <= _columns(database)
             return has_whole_pages and is_ours and database.pragma("integrity_check") == "ok"
@@ -491,6 +504,7 @@ def _copy(source: apsw.Connection, target: apsw.Connection) -> None:
     target.set_busy_timeout(COPY_BUSY_MILLISECONDS)
     with target.backup("main", source, "main") as copy:
         while not copy.done:
+            # Between two steps SQLite lets writers in.
             copy.step(PAGES_PER_STEP)
 
 

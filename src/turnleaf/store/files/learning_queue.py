@@ -13,7 +13,6 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from turnleaf.core.examination import LearningFigures, Row, describe_backlog, find_learning_problems
-from turnleaf.core.jsontext import dumps
 from turnleaf.core.keys import checked_key
 from turnleaf.core.learning import queue
 from turnleaf.core.learning.queue import (
@@ -35,7 +34,7 @@ from turnleaf.core.learning.queue import (
     sighting_from_json,
     sighting_to_json,
 )
-from turnleaf.core.times import from_iso, to_iso
+from turnleaf.core.serialization import dumps, from_iso, to_iso
 from turnleaf.errors import CorruptFile, InvalidInput
 from turnleaf.store.ambient import utc_now
 from turnleaf.store.files import atomic
@@ -153,6 +152,8 @@ class LearningStore:
         """
         held, self._held, now = self._held, set(), self._now()
         if held:
+            # An orderly end is no attempt that was cut off,
+            # or a few restarts would set messages aside.
             self._database.write(lambda database: _return_held(database, held, now))
         self._database.close()
 
@@ -243,6 +244,7 @@ class LearningStore:
         now = self._now()
 
         def complete(database: Connection) -> bool:
+            # A worker that was taken for dead must not write what another has written by now.
             if not _is_holding(database, batch):
                 return False
             waits = _keep_unread(database, batch, unread, now) if unread else False
@@ -476,6 +478,7 @@ def _lease(
     read: bool | None,  # noqa: FBT001
 ) -> Batch | None:
     query = "SELECT CAST(leased_at AS BLOB) FROM queue WHERE key = ? AND token IS NOT NULL"
+    # One conversation has one worker: what is decided about one message counts for the next.
     if any(is_held(_moment(stamp), now) for (stamp,) in database.execute(query, (key,))):
         return None
     waiting = _set_dangerous_aside(database, key, _waiting_rows(database, key))
@@ -614,6 +617,7 @@ def _release(database: Connection, batch: Batch, problem: str, stamp: str) -> No
 
 
 def _keep_problem(database: Connection, batch: Batch, problem: str, stamp: str) -> None:
+    # A problem may quote what was read, so it is erased with any of these sources.
     sources = sorted({one.source for one in batch.messages if one.source is not None})
     values = (batch.key, _bytes({"time": stamp, "text": problem, "sources": sources}))
     database.execute("DELETE FROM problems")

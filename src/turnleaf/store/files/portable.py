@@ -7,7 +7,6 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.core import markdown, schedules
-from turnleaf.core.jsontext import dumps
 from turnleaf.core.markdown_blocks import LINES, is_blank
 from turnleaf.core.memories import read_day
 from turnleaf.core.messages import NewMessage, trust_by_role
@@ -30,7 +29,7 @@ from turnleaf.core.portable import (
     write_file_lines,
 )
 from turnleaf.core.records import Record
-from turnleaf.core.times import from_iso, to_iso
+from turnleaf.core.serialization import dumps, from_iso, to_iso
 from turnleaf.errors import InvalidInput
 from turnleaf.store.files import atomic, records
 from turnleaf.store.files.conversations import schema
@@ -150,11 +149,14 @@ class _Facts:
         lines, older_lines = write_file_lines(image, path.name, beside.path.name if beside else "")
         atomic.make_folder(path.parent)
         with atomic.lock(path) as file, self._file.journal.hold() as held:
+            # The record before the page, as with every change. Lines
+            # of other files, and those that cannot be read, stay.
             held.rewrite(lines, lambda _: True)
             if beside and (image.older_facts or beside.path.exists()):
                 held.of(beside.journal).rewrite(older_lines, lambda _: True)
                 with atomic.lock(beside.path) as other:
                     other.replace(older.encode())
+                # The replaced page would be taken for what an editor saved in that instant.
                 atomic.drop_previous(beside.path)
             file.replace(text.encode())
             atomic.drop_previous(path)
@@ -534,6 +536,7 @@ class _Records:
             ORDER BY collection, key LIMIT ?
         """
         place = split_record_name(after)
+        # One of them may be the marker of the copy itself, which is no part of the space.
         rows = self.shelf.select(query, *place, to_iso(self._now()), limit + 1)
         found = [
             Record(collection, key, value, version, None if end is None else from_iso(end))
@@ -605,6 +608,7 @@ class FilePortableSpace:
             _Settings(self._config),
             _Facts("facts", self._memory, self._now),
             _Facts("pending", pending, self._now),
+            # Before the messages, which are stored below their conversation.
             _Conversations(self._messages),
             _Messages(self._messages),
             _Daily(self._folder.daily),

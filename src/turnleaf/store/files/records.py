@@ -13,7 +13,7 @@ from turnleaf.core.records import (
     checked_value,
     ordinal_key,
 )
-from turnleaf.core.times import from_iso, to_iso
+from turnleaf.core.serialization import from_iso, to_iso
 from turnleaf.errors import Conflict
 from turnleaf.store.files import atomic
 from turnleaf.store.files.databases import Database, Form, examine_database, measure
@@ -73,6 +73,7 @@ class RecordStore:
         data, ends, now = checked_value(value), self._end(ttl), to_iso(self._now())
 
         def work(database: Connection) -> Record:
+            # Before the comparison: a record that has expired is none, and its version is 0.
             _remove_expired(database, now)
             known = database.execute(
                 "SELECT version FROM records WHERE (collection, key) = (?, ?)", place
@@ -112,9 +113,10 @@ class RecordStore:
         name = checked_name(collection, "a collection")
         begin = checked_name(prefix, "a prefix", may_be_empty=True)
         checked_name(ordinal_key(begin, 0), "a key")
-        data, ends = checked_value(value), self._end(ttl)
+        data, ends, now = checked_value(value), self._end(ttl), to_iso(self._now())
 
         def work(database: Connection) -> Record:
+            _remove_expired(database, now)
             number = 1 + int(database.execute("SELECT last FROM versions").get)
             return _store(database, name, ordinal_key(begin, number), data, ends)
 
@@ -126,6 +128,7 @@ class RecordStore:
         query = f"DELETE FROM records WHERE (collection, key) = (?, ?) RETURNING {_FIELDS}"  # noqa: S608
         rows = self._write(lambda database: database.execute(query, place).fetchall())
         now = self._now()
+        # Nobody may have removed the row yet, but an expired record is gone.
         found = [
             one for one in map(_record, rows) if one.expires_at is None or one.expires_at > now
         ]
@@ -136,6 +139,8 @@ class RecordStore:
         begin = checked_name(prefix, "a prefix", may_be_empty=True)
         values = (checked_name(collection, "a collection"), begin, begin + _LAST)
         now = to_iso(self._now())
+        if not self.location.exists():
+            return 0
 
         def work(database: Connection) -> int:
             _remove_expired(database, now)
@@ -160,6 +165,7 @@ class RecordStore:
         return self._database.write(work)
 
     def _select(self, condition: str, *values: str | int) -> list[Record]:
+        # Looking makes no database.
         if not self.location.exists():
             return []
         query = f"SELECT {_FIELDS} FROM records WHERE {condition}"  # noqa: S608

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from turnleaf.core.examination import Diagnosis, Examination, Place
-from turnleaf.core.search.message_outcomes import MessageOutcomes, find_accepted, find_forgotten
+from turnleaf.core.search.message_filters import MessageOutcomes, find_accepted, find_forgotten
 from turnleaf.core.setting_kinds import is_space_name
 from turnleaf.errors import InvalidInput, SettingsError, StorageError, TurnleafError
 from turnleaf.settings import CONFIG_NAME, SPACES, Settings, in_space
@@ -62,6 +62,8 @@ if TYPE_CHECKING:
     )
     from turnleaf.store.work import SeenWork
 
+# Not those with a process and a thread in their name: they are
+# written without a lock, so their writer may still be at it.
 _UNFINISHED = re.compile(r"\.(?!.*\.\d+-\d+\.tmp$)(.+)\.tmp")
 _SET_ASIDE = ("*.corrupt-*", "*.conflict-*")
 _NOBODY = "web:nobody"
@@ -227,6 +229,7 @@ class FileStores(Stores):
         """Raise a TurnleafError where the folder cannot be written, or a database not be read."""
         _ = self.settings
         for folder in {self._folder.path, *(Path(str(one.location)).parent for one in self._kept)}:
+            # Tried, because the rights of a folder say nothing of a full disk.
             atomic.try_writing(folder)
         if self.conversations.exists():
             self.conversations.summary(_NOBODY)
@@ -272,6 +275,7 @@ class FileStores(Stores):
 
     def close(self) -> None:
         """Release what is open; the next call opens it again."""
+        # Each part is closed, also when the one before it fails.
         with ExitStack() as parts_closing:
             parts = (self.learning, self.conversations, self.passages, self.records)
             for part in (*parts, self.operator_records, self.announcements, self.work):
@@ -288,6 +292,7 @@ def _tidy(folder: Path) -> list[Path]:
 
 def _list_database(path: Path, older: Iterable[Path] = ()) -> list[Files]:
     """Return the files of a database, and those from which something may come into it."""
+    # In WAL mode a change is in the log long before it is in the file.
     return [Files(one) for one in (path, path.with_name(f"{path.name}-wal"), *older)]
 
 
@@ -369,6 +374,8 @@ class SettledConversations:
 
     def settle(self) -> None:
         """Hide the messages that forgotten facts rest on, and show those of facts that are back."""
+        # Before the record is read: what is added meanwhile
+        # makes it another state, which is settled next.
         state = self._memory.record_state()
         if state == self._conversations.settled_state():
             return

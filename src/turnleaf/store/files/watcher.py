@@ -174,6 +174,7 @@ class Watcher:
     def _start(self) -> None:
         # After a fork it is not alive.
         if self._thread is None or not self._thread.is_alive():
+            # A daemon, so that watching keeps no program from ending.
             self._thread = Thread(target=self._run, name="turnleaf-watcher", daemon=True)
             self._thread.start()
 
@@ -190,13 +191,17 @@ class Watcher:
             self._changed.clear()
             if self._watched or self._repaired:
                 return [*self._watched]
+            # Within the lock: whoever subscribes at this moment sees that a new thread is needed.
             self._thread = None
             return None
 
     def _repair_all(self) -> None:
+        # Events may come by the hundred; a repair needs no more than two looks a second.
         if time.monotonic() < self._repairs_at:
             return
         with self._lock:
+            # A copy, because a repair may wait for a file's
+            # lock and subscribing must not wait with it.
             known = [*self._repaired.items()]
         for store, problems in known:
             problems.attempt("a memory file could not be repaired", partial(_repair, store))
@@ -293,13 +298,18 @@ def _read_batches(folders: Iterable[Path], stop: Event) -> Iterator[set[Path]]:
     happened = watchfiles.watch(
         *folders,
         watch_filter=None,
+        # In watchfiles this is the longest batch and not
+        # a quiet time, which the index keeps itself.
         debounce=_BATCH_MILLISECONDS,
         step=_STEP_MILLISECONDS,
         stop_event=stop,
         rust_timeout=_BATCH_MILLISECONDS,
+        # An empty batch is the occasion to compare the folders and to repair files.
         yield_on_timeout=True,
         raise_interrupt=False,
+        # Its polling compares whole seconds and misses a second save within one.
         force_polling=False,
+        # Folder by folder, because hidden ones are not searched.
         recursive=False,
         ignore_permission_denied=False,
     )

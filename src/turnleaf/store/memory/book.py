@@ -141,6 +141,7 @@ class Edit:
             whole = entries[next(one.n for one in made if not one.id)]
             self.main.undo_put(made, whole.reversal, whole.text)
             return made
+        # To the letter only if nothing came after: lines may have moved since.
         is_newest = entries[change.n].version == name_text(self.main.text)
         for one in made:
             self._undo_one(entries[one.n], is_newest=is_newest)
@@ -193,6 +194,7 @@ class Edit:
     def _keep(self, record: list[Entry]) -> None:
         book = self.book
         book.record, book.text, book.older = record, self.main.text, self.older.text
+        # A number is never given again, also after an erasure took the last entries off.
         book.last_number = max([book.last_number, *(entry.change.n for entry in record)])
         book.announce()
 

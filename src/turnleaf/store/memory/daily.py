@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from turnleaf.core.jsontext import to_text
 from turnleaf.core.languages import pluralize
-from turnleaf.core.markdown_blocks import encode_bullet
-from turnleaf.core.memories import checked_date, checked_text
-from turnleaf.errors import InvalidInput
+from turnleaf.core.markdown_blocks import write_bullet
+from turnleaf.core.memories import checked_date, checked_note
+from turnleaf.core.serialization import to_text
 from turnleaf.store.memory.place import Keeper, MemoryPlace, Now, in_one_step
 
 if TYPE_CHECKING:
@@ -44,16 +43,12 @@ class MemoryDaily(Keeper):
     @in_one_step
     def append(self, entry: str, *, source: str | None = None, once: str | None = None) -> None:
         """Add a note to today, with the time, and where it came from."""
-        if not checked_text(entry, "a note").strip():
-            message = "a note needs some text; type it"
-            raise InvalidInput(message)
+        checked_note(entry)
         if once is not None and any(once in self.read(day) for day in self.dates()[-2:]):
             return
         moment = self._clock()
-        lines = encode_bullet(f"{moment:%H:%M} {entry}")
-        note = KeptNote(
-            "".join(f"{line}\n" for line in lines), None if source is None else to_text(source)
-        )
+        text = write_bullet(f"{moment:%H:%M} {entry}")
+        note = KeptNote(text, None if source is None else to_text(source))
         self._days[moment.date()].append(note)
         self.announce()
 
@@ -74,14 +69,13 @@ class MemoryDaily(Keeper):
     def revise(self, day: date | str, entry: str, content: str | None) -> bool:
         """Make a note of a day say something else, or delete it; False when none says `entry`."""
         notes = self._days.get(checked_date(day), [])
-        if content is not None and not checked_text(content, "a note").strip():
-            message = "a note needs some text; type it"
-            raise InvalidInput(message)
-        lines = "".join(f"{line}\n" for line in encode_bullet(entry))
+        if content is not None:
+            checked_note(content)
+        lines = write_bullet(entry)
         at = next((at for at, note in enumerate(notes) if note.text == lines), None)
         if at is None:
             return False
-        new = [] if content is None else [_revise(notes[at], content)]
+        new = [] if content is None else [notes[at]._replace(text=write_bullet(content))]
         notes[at : at + 1] = new
         self.announce()
         return True
@@ -106,7 +100,3 @@ class MemoryDaily(Keeper):
     def dates(self) -> list[date]:
         """Return the days that have notes, oldest first."""
         return sorted(day for day, notes in self._days.items() if notes)
-
-
-def _revise(note: KeptNote, content: str) -> KeptNote:
-    return note._replace(text="".join(f"{line}\n" for line in encode_bullet(content)))

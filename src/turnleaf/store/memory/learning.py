@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from turnleaf.core.examination import LearningFigures, describe_backlog, find_learning_problems
-from turnleaf.core.jsontext import dumps
 from turnleaf.core.keys import checked_key
 from turnleaf.core.learning import queue as decided
 from turnleaf.core.learning.queue import (
@@ -25,7 +24,7 @@ from turnleaf.core.learning.queue import (
     is_held,
     queued_to_json,
 )
-from turnleaf.core.times import to_millisecond
+from turnleaf.core.serialization import dumps, to_millisecond
 from turnleaf.errors import InvalidInput
 from turnleaf.store.memory.place import Keeper, Now, PlaceOfSpaces, in_one_step
 
@@ -159,6 +158,7 @@ class MemoryLearning(Keeper):
         """Add messages to learn from, in their order."""
         checked_key(key)
         for one in queued:
+            # All of them first: if one cannot be stored, none is.
             dumps(queued_to_json(one))
         for one in queued:
             self._kept.is_used = True
@@ -206,17 +206,21 @@ class MemoryLearning(Keeper):
         left = [one for one in rows if not _put_aside(one)]
         if not left:
             return None
+        # Whoever asks while a model is still answering must wait their time, too.
         if read is not False:
             self._kept.last[key] = self.now()
         return self._lease(key, left)
 
     def _lease(self, key: str, rows: list[WaitingMessage]) -> Batch:
+        # After a cut the messages are tried one by one, so that one bad message costs no other.
         first = next((one for one in rows if one.is_cut_off), None)
         taken = [first] if first else rows
         batch_token = uuid4().hex
         for one in taken:
+            # Counted before any work begins: whoever is killed at it can count no more.
             one.attempts += 1
             one.token, one.holder, one.since = batch_token, self._holder, self.now()
+        # What the user asked to forget must be known, whichever message is learned from.
         settled = [o for o in self._kept.list_waiting(key) if o.queued.is_settled]
         shown = {one.row: one for one in (*taken, *settled)}
         numbers = tuple(sorted(shown))

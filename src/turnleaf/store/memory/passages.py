@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING
 from turnleaf.core.keys import Reader, can_read
 from turnleaf.core.memories import checked_date
 from turnleaf.core.messages import TRUSTED, Cursor
-from turnleaf.core.search.hits import KINDS, MAX_LIMIT, MODES, PROMPT_LIMIT, Hit
+from turnleaf.core.search.message_filters import is_other_talk
 from turnleaf.core.search.passages import Passage, are_close, of_day, of_memory, of_message, place
 from turnleaf.core.search.ranking import (
     HeldWords,
+    Hit,
     Ranked,
     Unrelated,
     Weights,
@@ -30,14 +31,14 @@ from turnleaf.core.search.ranking import (
     weigh_word,
     words,
 )
-from turnleaf.core.search.small_talk import is_other_talk
 from turnleaf.core.search.terms import date_terms, parse_query, terms
-from turnleaf.core.times import to_iso
-from turnleaf.errors import EmbeddingError, InvalidInput
+from turnleaf.core.serialization import to_iso
+from turnleaf.errors import EmbeddingError
 from turnleaf.store.ambient import local_day
 from turnleaf.store.memory.book import Book
+from turnleaf.store.memory.conversations import Forest
 from turnleaf.store.memory.place import Keeper, MemoryPlace, Now, in_one_step
-from turnleaf.store.memory.trees import Forest
+from turnleaf.store.passage_search import check_search
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -253,7 +254,7 @@ class MemoryPassages(Keeper):
     ) -> list[Hit]:
         """Return the passages that fit best, best first; [] for a query without a word."""
         who = reader or Reader()
-        _check(limit, source, mode, who)
+        check_search(limit, source, mode, who)
         days = ("" if one is None else checked_date(one).isoformat() for one in (since, until))
         wanted = Wanted(who, source, *days)
         asked = parse_query(query).terms
@@ -372,6 +373,7 @@ class MemoryPassages(Keeper):
 
     def _embed(self, texts: Sequence[str]) -> int:
         if self._embedder:
+            # Outside the lock, because a model may take minutes.
             vectors = self._embedder.embed(texts)
             with self.place.lock:
                 self._vectors.by_text.update(zip(texts, vectors, strict=True))
@@ -388,19 +390,6 @@ class MemoryPassages(Keeper):
 
     def scrub(self) -> None:
         """Do nothing: what is gone is nowhere."""
-
-
-def _check(limit: int, source: str | None, mode: str, reader: Reader) -> None:
-    most = PROMPT_LIMIT if reader.is_prompt else MAX_LIMIT
-    if not 1 <= limit <= most:
-        message = f"the limit is between 1 and {most}, not {limit}"
-        raise InvalidInput(message)
-    if source is not None and source not in KINDS:
-        message = f"the source is one of {', '.join(KINDS)}, not {source!r:.80}"
-        raise InvalidInput(message)
-    if mode not in MODES:
-        message = f"the mode is one of {', '.join(MODES)}, not {mode!r:.80}"
-        raise InvalidInput(message)
 
 
 def _is_other_talk(found: FoundPassage, asked: Sequence[str]) -> bool:

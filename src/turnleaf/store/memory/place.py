@@ -1,20 +1,29 @@
-"""What stands for a disk: the data of every space, and one lock for all who use it."""
+"""What stands for a disk: the data, settings and records of every space, and one lock for all."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial, wraps
 from threading import Condition, RLock, Thread
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from turnleaf.core.examination import Examination, Row
-from turnleaf.core.times import to_millisecond
+from turnleaf.core.languages import pluralize
+from turnleaf.core.records import Record, checked_name, checked_value, ordinal_key
+from turnleaf.core.serialization import to_millisecond
+from turnleaf.errors import Conflict
+from turnleaf.settings import Settings, check_changes
 from turnleaf.store.announcements import Subscribers
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import timedelta
+
     from turnleaf.core.examination import Part
     from turnleaf.store.announcements import Callback, ProblemLog
+
 
 Now = Callable[[], datetime]
 FOR_ALL_SPACES = "config"
@@ -28,6 +37,7 @@ class MemoryPlace:
     """Everything that is kept, by space and kind, and who announces changes of it."""
 
     def __init__(self) -> None:
+        # Reentrant, because a step calls the steps of other stores.
         self.lock = RLock()
         self.announcers: list[Callable[[str, str], None]] = []
         self._kept: dict[tuple[str, str], object] = {}
@@ -115,6 +125,7 @@ class MemoryAnnouncements(Keeper):
     def __init__(self, place: MemoryPlace, space: str, now: Now) -> None:
         super().__init__(place, space, now)
         self._subscribers = Subscribers()
+        # The lock of the place itself, since changes are announced while it is held.
         self._woken = Condition(place.lock)
         self._kinds: set[str] = set()
         self._thread: Thread | None = None
@@ -147,6 +158,7 @@ class MemoryAnnouncements(Keeper):
 
     def _run(self) -> None:
         while kinds := self._wait():
+            # Outside the lock, so that a callback may use the place.
             self._subscribers.tell(kinds)
 
     def _wait(self) -> frozenset[str]:
@@ -180,3 +192,134 @@ def in_one_step(method: Callable[Concatenate[L, P], R]) -> Callable[Concatenate[
         return self.place.in_step(lambda: method(self, *args, **kwargs))
 
     return run
+
+
+ALL_SPACES = ""
+
+
+class MemoryConfig(Keeper):
+    """The settings of a place, the same for all its spaces."""
+
+    kind = "config"
+
+    def __init__(self, place: MemoryPlace, space: str, now: Now) -> None:
+        super().__init__(place, space, now)
+        self._values = place.find(ALL_SPACES, self.kind, dict[str, Any])
+
+    @in_one_step
+    def load(self) -> Settings:
+        """Return the settings that hold now: environment over these over defaults."""
+        return Settings.combine(self._values, "the settings")
+
+    @in_one_step
+    def examine(self) -> Examination:
+        """Return how many settings were changed."""
+        return self.report("settings", pluralize(len(self._values), "setting"))
+
+    @in_one_step
+    def change(self, values: Mapping[str, Any]) -> None:
+        """Change some settings, all or none; None restores a default."""
+        for key, value in check_changes(values).items():
+            self._values.pop(key, None)
+            self._values |= {} if value is None else {key: value}
+        self.announce()
+
+
+@dataclass
+class Shelves:
+    """Records by collection and key, and the last version that was given."""
+
+    kept: dict[tuple[str, str], Record] = field(default_factory=dict)
+    last_version: int = 0
+
+
+class MemoryRecords(Keeper):
+    """The records of a space."""
+
+    kind = "records"
+
+    def __init__(self, place: MemoryPlace, space: str, now: Now) -> None:
+        super().__init__(place, space, now)
+        self._shelves = place.find(space, self.kind, Shelves)
+
+    @in_one_step
+    def examine(self) -> Examination:
+        """Return how many records there are, expired ones too."""
+        return self.report("records", pluralize(len(self._shelves.kept), "record"))
+
+    @in_one_step
+    def put(
+        self,
+        collection: str,
+        key: str,
+        value: bytes,
+        *,
+        expected: int | None = None,
+        ttl: timedelta | None = None,
+    ) -> Record:
+        """Store a value in the place of any other; with `expected`, only over that version."""
+        known = self.get(collection, key)
+        checked_value(value)
+        if expected is not None and expected != (known.version if known else 0):
+            message = f"the record {key!r} was changed meanwhile; read it again"
+            raise Conflict(message)
+        for one in [one for one in self._shelves.kept.values() if not self._is_there(one)]:
+            del self._shelves.kept[one.collection, one.key]
+        self._shelves.last_version += 1
+        ends = None if ttl is None else self.now() + ttl
+        stored = Record(collection, key, bytes(value), self._shelves.last_version, ends)
+        self._shelves.kept[collection, key] = stored
+        self.announce()
+        return stored
+
+    @in_one_step
+    def get(self, collection: str, key: str) -> Record | None:
+        """Return a record that has not expired; None when there is none."""
+        names = checked_name(collection, "a collection"), checked_name(key, "a key")
+        found = self._shelves.kept.get(names)
+        return found if found and self._is_there(found) else None
+
+    def _is_there(self, record: Record) -> bool:
+        return record.expires_at is None or self.now() < record.expires_at
+
+    @in_one_step
+    def list_records(
+        self, collection: str, prefix: str = "", *, after: str | None = None, limit: int = 1000
+    ) -> list[Record]:
+        """Return, by key, the first `limit` records whose key begins with `prefix`."""
+        last = checked_name(after or "", "a key", may_be_empty=True)
+        found = [one for one in self._find(collection, prefix) if self._is_there(one)]
+        following = [one for one in found if after is None or one.key > last]
+        return sorted(following, key=lambda one: one.key)[: max(limit, 0)]
+
+    def _find(self, collection: str, prefix: str) -> list[Record]:
+        checked_name(collection, "a collection")
+        begin = checked_name(prefix, "a prefix", may_be_empty=True)
+        kept = self._shelves.kept.values()
+        return [one for one in kept if one.collection == collection and one.key.startswith(begin)]
+
+    @in_one_step
+    def append(
+        self, collection: str, prefix: str, value: bytes, *, ttl: timedelta | None = None
+    ) -> Record:
+        """Store a value under a new key that sorts after all appended to that prefix before."""
+        begin = checked_name(prefix, "a prefix", may_be_empty=True)
+        key = ordinal_key(begin, self._shelves.last_version + 1)
+        return self.put(collection, key, value, ttl=ttl)
+
+    @in_one_step
+    def pop(self, collection: str, key: str) -> Record | None:
+        """Remove a record and return it, to one of several who try."""
+        found = self.get(collection, key)
+        self._shelves.kept.pop((collection, key), None)
+        self.announce()
+        return found
+
+    @in_one_step
+    def erase(self, collection: str, prefix: str = "") -> int:
+        """Erase what begins with `prefix`; return how many had not expired."""
+        found = self._find(collection, prefix)
+        for one in found:
+            del self._shelves.kept[one.collection, one.key]
+        self.announce()
+        return sum(map(self._is_there, found))

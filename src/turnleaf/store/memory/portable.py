@@ -35,14 +35,13 @@ from turnleaf.core.portable import (
     number_steps,
     split_record_name,
 )
-from turnleaf.core.search.message_outcomes import find_forgotten
-from turnleaf.core.times import from_iso, to_iso
+from turnleaf.core.search.message_filters import find_forgotten
+from turnleaf.core.serialization import from_iso, to_iso
 from turnleaf.store.memory.book import Book, Entry
+from turnleaf.store.memory.conversations import Forest, Tree, TreeMessage
 from turnleaf.store.memory.daily import Diary, KeptNote
 from turnleaf.store.memory.learning import Lessons, ReportedProblem, WaitingMessage
-from turnleaf.store.memory.place import Keeper, in_one_step
-from turnleaf.store.memory.records import ALL_SPACES, MemoryConfig, Shelves
-from turnleaf.store.memory.trees import Forest, Tree, TreeMessage
+from turnleaf.store.memory.place import ALL_SPACES, Keeper, MemoryConfig, Shelves, in_one_step
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -401,6 +400,7 @@ class PortableSettings(ABC):
         """Replace all."""
         new = parts[0].value if parts else {}
         known = make_settings(self.read_values())
+        # What the other side does not set has its default again.
         removed = dict.fromkeys(known[0].value if known else ())
         self._config.change(removed | new)
 
@@ -450,6 +450,7 @@ class MemoryPortableSpace(Keeper):
         forest.last_id = max(forest.last_id, numbers["messages"])
         shelves.last_version = max(shelves.last_version, numbers["records"])
         book = self.place.find(self.space, "facts", Book)
+        # What was forgotten before the copy has hidden its messages already.
         forest.forgotten = {*find_forgotten(book.changes)}
         for tree in forest.trees.values():
             said = (make_title(o.message.text) for o in tree.messages.values() if o.is_question)

@@ -1,4 +1,4 @@
-"""Everything of one space, in memory; settings and records, which need no module of their own."""
+"""Everything of one space, in memory."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from turnleaf.core.examination import Examination, Place
-from turnleaf.core.search.message_outcomes import find_accepted, find_forgotten
+from turnleaf.core.search.message_filters import find_accepted, find_forgotten
 from turnleaf.errors import InvalidInput
 from turnleaf.settings import (
     DataFolder,
@@ -17,13 +17,18 @@ from turnleaf.settings import (
 from turnleaf.store import contracts
 from turnleaf.store.memory.conversations import MemoryConversations
 from turnleaf.store.memory.daily import MemoryDaily
-from turnleaf.store.memory.facts import MemoryFacts
+from turnleaf.store.memory.facts import MemoryFacts, MemoryPending
 from turnleaf.store.memory.learning import MemoryLearning
 from turnleaf.store.memory.passages import MemoryPassages
-from turnleaf.store.memory.pending import MemoryPending
-from turnleaf.store.memory.place import MemoryAnnouncements, MemoryPlace, Now, in_one_step
+from turnleaf.store.memory.place import (
+    MemoryAnnouncements,
+    MemoryConfig,
+    MemoryPlace,
+    MemoryRecords,
+    Now,
+    in_one_step,
+)
 from turnleaf.store.memory.portable import MemoryPortableSpace
-from turnleaf.store.memory.records import MemoryConfig, MemoryRecords
 from turnleaf.store.memory.schedules import MemorySchedules
 from turnleaf.store.work import ScannedWork, look_at_queue, look_at_schedules
 

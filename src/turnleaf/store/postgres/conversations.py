@@ -27,24 +27,24 @@ from turnleaf.core.messages import (
     make_title,
     trust_by_role,
 )
-from turnleaf.core.search.message_outcomes import FactTraces, reason_of
-from turnleaf.core.times import to_millisecond
+from turnleaf.core.search.message_filters import FactTraces, reason_of
+from turnleaf.core.serialization import to_millisecond
+from turnleaf.core.window import collect_window, days_before, stop_at_silence
 from turnleaf.errors import NotFound
 from turnleaf.settings import Settings
 from turnleaf.store.ambient import local_day
+from turnleaf.store.memory.conversations import SEARCHED_ROLES
 from turnleaf.store.memory.place import in_one_step
-from turnleaf.store.memory.trees import SEARCHED_ROLES
 from turnleaf.store.postgres import trees
-from turnleaf.store.postgres.claims import AnswerClaims
+from turnleaf.store.postgres.coordination import AnswerClaims
 from turnleaf.store.postgres.place import SqlStore, changing
-from turnleaf.store.windows import Limits, collect_window, days_before, stop_at_silence
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from turnleaf.core.examination import Examination
+    from turnleaf.store.memory.conversations import EndableClaim
     from turnleaf.store.memory.place import Now
-    from turnleaf.store.postgres.claims import PostgresClaim
     from turnleaf.store.postgres.place import PostgresPlace, Row
     from turnleaf.store.postgres.trees import MessageRow
 
@@ -108,12 +108,7 @@ class PostgresConversations(SqlStore):
 
     def use(self, settings: Settings) -> None:
         """Apply other limits from now on."""
-        self._limits = Limits(
-            max_turns=settings.conversation_max_turns,
-            max_chars=settings.conversation_max_chars,
-            max_age_days=settings.conversation_max_age_days,
-            keep_days=settings.conversation_keep_days,
-        )
+        self._limits = settings.window_limits
 
     def init(self) -> None:
         """Remove what has expired."""
@@ -158,11 +153,12 @@ class PostgresConversations(SqlStore):
                 trees.show_through(self.step, key, ids[-1], change)
                 trees.retitle(self.step, key)
         if self._limits.keep_days == 0:
-            self._clean(key, change)
+            self._clean(key)
         return ids
 
     def _make_row(self, given: Message | NewMessage) -> MessageRow:
         new = given if isinstance(given, NewMessage) else NewMessage(given)
+        # Facts name the messages that they rest on by time, and files keep that to the millisecond.
         said_at = to_millisecond((new.message.timestamp or self.now()).astimezone(UTC))
         trust = new.trust or trust_by_role(new.message.role)
         return trees.make_row(new, replace(new.message, timestamp=said_at), trust)
@@ -172,6 +168,8 @@ class PostgresConversations(SqlStore):
     ) -> tuple[int, str]:
         """Return the leaf and title of a conversation, which is made where it is missing."""
         for leaf, known, title in self.rows(_FIND, key):
+            # An audience may only become smaller: what was
+            # said to few is not found by many afterwards.
             if audience is not None and is_narrower(audience, known):
                 query = "UPDATE turnleaf.conversations SET audience = %s WHERE key = %s"
                 self.run(query, audience, key)
@@ -267,6 +265,7 @@ class PostgresConversations(SqlStore):
         known = self._list_known(key)
         numbers: list[int] = []
         rows: list[tuple[int, int, MessageRow]] = []
+        # Ids that stay unused are a gap, which does no harm; to give one twice would.
         unused = iter(trees.take_ids(self.step, len(new)))
         for node, one in zip(nodes, new, strict=True):
             above = 0 if node.parent is None else numbers[node.parent]
@@ -328,7 +327,7 @@ class PostgresConversations(SqlStore):
         rows = trees.read_stored(self.step, "id = %s", message_id)
         return (rows[0][0], self._show(rows)[0]) if rows else None
 
-    def claim(self, message_id: int) -> PostgresClaim:
+    def claim(self, message_id: int) -> EndableClaim:
         """Mark a stored question as being answered until the claim is ended."""
         return self._claims.claim(message_id)
 
@@ -364,13 +363,13 @@ class PostgresConversations(SqlStore):
             return 0
         if days == 0:
             keys = [key for (key,) in self.rows("SELECT key FROM turnleaf.conversations")]
-            return sum(self._clean(key, 0) for key in keys)
+            return sum(self._clean(key) for key in keys)
         cutoff = max(days_before(self.now(), days), _LONG_AGO.replace(year=2))
         query = "SELECT key FROM turnleaf.conversations WHERE created_at < %s"
         old = [key for (key,) in self.rows(query, cutoff)]
         return self._remove("key = ANY(%s) AND said_at < %s", old, cutoff) if old else 0
 
-    def _clean(self, key: str, change: int) -> int:  # noqa: ARG002
+    def _clean(self, key: str) -> int:
         """Remove what the window of a conversation does not show."""
         window = [*self._read_window(key)]
         query = "SELECT 1 FROM turnleaf.messages WHERE key = %s AND id <> ALL(%s) LIMIT 1"
@@ -389,6 +388,7 @@ class PostgresConversations(SqlStore):
         self, query: str | None = None, limit: int | None = None
     ) -> list[ConversationSummary]:
         """Return what there is, the newest first; with `query`, whose title or text holds it."""
+        # With a query the limit counts only what holds it.
         cut = limit if query is None else None
         rows = self.rows(f"{_SUMMARY} ORDER BY updated_at DESC, leaf DESC LIMIT %s", cut)
         found = [ConversationSummary(*row) for row in rows]
@@ -491,6 +491,7 @@ class PostgresConversations(SqlStore):
 
     def _hide_saying(self, texts: Mapping[str, Collection[str]]) -> None:
         """Hide every message that holds one of the texts of a fact, in any case."""
+        # One pass over the messages, however many facts were forgotten.
         wanted = [(fact, text.casefold()) for fact in texts for text in texts[fact]]
         found: dict[str, list[int]] = {}
         for _, number, _, said in trees.read_texts(self.step) if wanted else ():
@@ -553,6 +554,7 @@ class PostgresConversations(SqlStore):
     def changes_since(self, cursor: Cursor | None, limit: int = 1000) -> Feed:
         """Return what a reader that has come to `cursor` must take in and remove."""
         at, most = cursor or Cursor(), max(limit, 1)
+        # One more than wanted shows whether there is more.
         place = (at.change, at.message, most + 1)
         changed, removed = self.rows(_CHANGED, *place), self.rows(_REMOVED, *place)
         part = [*islice(merge(changed, removed, key=lambda row: row[:2]), most)]
@@ -569,6 +571,7 @@ class PostgresConversations(SqlStore):
         """Return the name of this place, which it gets when somebody first asks for it."""
         for (name,) in self.rows("SELECT name FROM turnleaf.feeds"):
             return str(name)
+        # In a step that only reads this raises, and the step is done again to write.
         self.step.lock(self.kind, changes=False)
         made = "INSERT INTO turnleaf.feeds DEFAULT VALUES ON CONFLICT DO NOTHING"
         self.run(made)

@@ -1,10 +1,11 @@
-"""The connections of this process to a database, and transactions that know their space."""
+"""The connections of this process to a database, transactions that know their space, and hints."""
 
 from __future__ import annotations
 
+import hashlib
 import time
 from contextlib import suppress
-from threading import Lock
+from threading import Condition, Lock, Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
@@ -14,13 +15,125 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from turnleaf.errors import StorageError
 from turnleaf.settings import DatabaseLimits, find_database_limits
-from turnleaf.store.postgres.address import DatabaseAddress, read_address
-from turnleaf.store.postgres.errors import Connection, describe, translate_errors
-from turnleaf.store.postgres.hints import ChangeHints
-from turnleaf.store.postgres.migrating import CONNECT_SECONDS, check_database
+from turnleaf.store.announcements import ProblemLog
+from turnleaf.store.postgres.connecting import (
+    Connection,
+    DatabaseAddress,
+    connect,
+    describe,
+    read_address,
+    translate_errors,
+)
+from turnleaf.store.postgres.schema import check_database
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
+
+
+ALL_SPACES = ""
+CHANNEL = "turnleaf"
+LINGER_SECONDS = 2.0
+"""So long after the last who wanted hints the connection is closed at the latest."""
+RECONNECT_SECONDS = 1.0
+_SALT = "SELECT salt FROM turnleaf.migrations ORDER BY version LIMIT 1"
+
+
+class ChangeHints:
+    """Tells who subscribed in this process that a space may have changed, here or elsewhere.
+
+    Others are heard on a connection of its own, which is open while somebody subscribes. Hints are
+    sent after a change, outside its transaction: NOTIFY within would hold a lock over the whole
+    server while the change is written to disk. One that is lost costs nothing but time, since
+    everybody looks every few seconds anyway. What is sent tells nothing to who cannot read the
+    tables.
+    """
+
+    def __init__(self, conninfo: str) -> None:
+        self._conninfo = conninfo
+        self._salt = ""
+        self._problems = ProblemLog()
+        self._changed = Condition()
+        self._listeners: dict[str, set[Callable[[], None]]] = {}
+        self._thread: Thread | None = None
+        self._can_listen = True
+
+    def add(self, space: str, listener: Callable[[], None]) -> None:
+        """Call a listener when a space may have changed."""
+        with self._changed:
+            self._listeners.setdefault(space, set()).add(listener)
+            if self._thread is None and self._can_listen:
+                self._thread = Thread(target=self._run, name="turnleaf-listening", daemon=True)
+                self._thread.start()
+
+    def remove(self, space: str, listener: Callable[[], None]) -> None:
+        """Call it no more."""
+        with self._changed:
+            known = self._listeners.get(space, set())
+            known.discard(listener)
+            if not known:
+                self._listeners.pop(space, None)
+            self._changed.notify_all()
+
+    def wake(self, space: str = ALL_SPACES) -> None:
+        """Have those in this process look who want to know of a space."""
+        with self._changed:
+            known = [*self._listeners] if space == ALL_SPACES else [space]
+            called = [one for name in known for one in self._listeners.get(name, ())]
+        # Outside the lock, since a listener takes one of its own.
+        for one in called:
+            one()
+
+    def read_salt(self, connection: Connection) -> None:
+        """Read what makes the names of spaces unreadable; everybody who serves has the same."""
+        ((self._salt,),) = connection.execute(_SALT).fetchall()
+
+    def send(self, connection: Connection, spaces: Collection[str]) -> None:
+        """Notify other servers that spaces changed, on a connection without a transaction."""
+        with suppress(psycopg.Error):
+            # The change is stored: a hint that is lost costs others two seconds at most.
+            for space in spaces:
+                connection.execute("SELECT pg_notify(%s, %s)", (CHANNEL, self._hide(space)))
+
+    def _hide(self, space: str) -> str:
+        # Anybody who may connect can listen, and without the salt could try names.
+        return hashlib.sha256(f"{self._salt} {space}".encode()).hexdigest()[:32]
+
+    def _run(self) -> None:
+        while self._is_wanted():
+            self._problems.attempt("changes by others are noticed later", self._listen)
+            with self._changed:
+                self._changed.wait_for(lambda: not self._listeners, RECONNECT_SECONDS)
+
+    def _is_wanted(self) -> bool:
+        """Whether somebody subscribes; the thread ends where nobody does."""
+        with self._changed:
+            if self._listeners and self._can_listen:
+                return True
+            self._thread = None
+            return False
+
+    def _listen(self) -> None:
+        """Hear others until nobody wants to know, or the connection is lost."""
+        with translate_errors(), connect(self._conninfo) as connection:
+            # A pooler gives each statement to another process of the server, which would hear
+            # what nobody then reads.
+            ((process,),) = connection.execute("SELECT pg_backend_pid()").fetchall()
+            self._can_listen = process == connection.info.backend_pid
+            if not self._can_listen:
+                return
+            connection.execute(f"LISTEN {CHANNEL}".encode())
+            self.wake()  # For what changed before.
+            while self._listeners:
+                for hint in connection.notifies(timeout=LINGER_SECONDS):
+                    self._hear(hint.payload)
+
+    def _hear(self, hidden: str) -> None:
+        with self._changed:
+            known = [ALL_SPACES, *self._listeners]
+        for space in known:
+            if self._hide(space) == hidden:
+                self.wake(space)
+
 
 T = TypeVar("T")
 WAIT_SECONDS = 30.0
@@ -35,7 +148,9 @@ SET LOCAL statement_timeout = {most};
 SET LOCAL idle_in_transaction_session_timeout = {most};
 SELECT set_config('turnleaf.space', {space}, true)
 """
+# All statements of a step see one moment, without a lock.
 _READS = "ISOLATION LEVEL REPEATABLE READ READ ONLY"
+# Not repeatable read: after waiting for a lock, a step must see what its holder has written.
 _WRITES = "ISOLATION LEVEL READ COMMITTED"
 # It waits for an earlier attempt whose connection was lost and that is not over yet.
 _NOTE_WRITE = ";INSERT INTO turnleaf.writes (id) VALUES ({id}) ON CONFLICT DO NOTHING"
@@ -101,6 +216,7 @@ class SharedDatabase:
                     if not (left and _is_passing(error)):
                         _raise_if_uncertain(sent, error)
                         raise
+                    # What cut this connection has probably cut the others of the pool, too.
                     pool.check()
         raise AssertionError  # pragma: no cover - the last attempt returns or raises
 
@@ -116,16 +232,22 @@ class SharedDatabase:
         connection = pool.getconn()
         try:
             begun = connection.execute(beginning)
+            # Several statements in one message; the result
+            # of the last one tells whether the id is new.
             while begun.nextset():
                 pass
+            # The id is there already, so the attempt whose COMMIT got no answer was stored.
             if sent and not begun.rowcount:
                 connection.execute("ROLLBACK")
                 return sent[0]
             sent.clear()
             done = work(connection)
+            # From here to the answer to COMMIT nobody knows whether it is stored.
             sent.append(done)
             connection.execute("COMMIT")
             self.hints.send(connection, changed)
+        # After an interrupt as well: a connection within
+        # a transaction must not go back to the pool.
         except BaseException:
             with suppress(psycopg.Error):
                 connection.execute("ROLLBACK")
@@ -145,13 +267,12 @@ class SharedDatabase:
     def _connect(self) -> ConnectionPool[Connection]:
         conninfo = self.address.conninfo
         # By itself first: a pool would go on trying for long where an address is wrong.
-        with psycopg.connect(
-            conninfo, autocommit=True, connect_timeout=CONNECT_SECONDS
-        ) as connection:
+        with connect(conninfo) as connection:
             check_database(connection)
             self.hints.read_salt(connection)
         pool = ConnectionPool[Connection](
             conninfo,
+            # A process that does nothing holds no connection.
             min_size=0,
             max_size=self._limits.connections,
             timeout=WAIT_SECONDS,
@@ -159,6 +280,7 @@ class SharedDatabase:
             open=False,
             # A pooler between here and the server knows no prepared statements.
             kwargs={
+                # BEGIN is sent in one message with what sets the space.
                 "autocommit": True,
                 "prepare_threshold": None,
                 "cursor_factory": self.cursor_factory,
@@ -203,16 +325,20 @@ def _make_beginning(space: str, most_seconds: int, *, writes: bool) -> sql.Compo
         chance = uuid4()
         now = time.time_ns()
         values["mode"] = sql.SQL(_WRITES)
+        # It begins with the time, so that old ones are found by their order.
         values["id"] = sql.Literal(f"{now:016x}{chance.hex}")
         values["oldest"] = sql.Literal(f"{now - _WRITE_SECONDS * 10**9:016x}")
+        # Old ids are removed now and then, so that not every change pays for it.
         text += _NOTE_WRITE if chance.int % _FORGET_EVERY else _FORGET_WRITES + _NOTE_WRITE
     return sql.SQL(text).format(**values)
 
 
 def _is_passing(error: psycopg.OperationalError) -> bool:
     """Whether the same may succeed when it is tried again."""
+    # The pool has waited long enough already.
     if isinstance(error, PoolTimeout | PoolClosed):
         return False
+    # Without a code it was the connection that failed, not the statement.
     return error.sqlstate is None or error.sqlstate.startswith(_PASSING)
 
 

@@ -4,30 +4,39 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from turnleaf.core.examination import Diagnosis
 from turnleaf.core.keys import Reader
 from turnleaf.core.languages import pluralize
 from turnleaf.core.memories import checked_date
 from turnleaf.core.messages import Cursor
-from turnleaf.core.search.hits import KINDS, MAX_LIMIT, MODES, PROMPT_LIMIT, Hit
 from turnleaf.core.search.passages import of_day, of_memory
-from turnleaf.core.search.ranking import Weights
+from turnleaf.core.search.ranking import Hit, Near, Unrelated, Weights
 from turnleaf.core.search.terms import parse_query
-from turnleaf.errors import InvalidInput
+from turnleaf.core.serialization import to_iso
 from turnleaf.store.ambient import local_day
 from turnleaf.store.memory.book import name_text
 from turnleaf.store.memory.place import in_one_step
-from turnleaf.store.passage_search import Asked, Floors, search_passages
-from turnleaf.store.postgres import indexing, sources
+from turnleaf.store.passage_search import (
+    Asked,
+    Floors,
+    SearchedText,
+    check_search,
+    is_open,
+    search_passages,
+)
+from turnleaf.store.postgres import indexing
+from turnleaf.store.postgres.indexing import PostgresVectors, has_index, write_vector
 from turnleaf.store.postgres.place import SqlStore, changing
-from turnleaf.store.postgres.vectors import PostgresVectors
+from turnleaf.store.postgres.schema import LARGE_SPACE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from datetime import date
 
     from turnleaf.core.examination import Examination, Part
@@ -37,11 +46,326 @@ if TYPE_CHECKING:
     from turnleaf.store.contracts import Progress
     from turnleaf.store.memory.place import Now
     from turnleaf.store.postgres.conversations import PostgresConversations
-    from turnleaf.store.postgres.place import PostgresPlace
-    from turnleaf.store.postgres.vectors import QueryVector
+    from turnleaf.store.postgres.indexing import QueryVector, StoredModel
+    from turnleaf.store.postgres.place import PostgresPlace, Row, Transaction
+
+
+NEAREST = 400
+MOST_TRIED = 8400
+TRIED_BY_INDEX = 2 * NEAREST
+EXAMINED = 400
+SAMPLE = 1000
+CONTEXT_WEIGHT = 0.3
+# A term that most passages hold would otherwise count against those that do.
+LEAST_WEIGHT = 1e-6
+# BM25 as SQLite's FTS5 works it out, from entries of the index alone.
+_MATCH = """
+SELECT entry.passage, -sum(
+    (%(weights)s::float8[])[array_position(%(terms)s::text[], entry.term)]
+    * 2.2 * found / (found + 1.2 * (0.25 + 0.75 * entry.length / %(typical)s))
+) AS rank
+FROM turnleaf.terms entry
+CROSS JOIN LATERAL (SELECT entry.own + %(share)s::float8 * entry.around AS found) AS counted
+{joined}
+WHERE entry.term = ANY(%(terms)s) {condition}
+GROUP BY entry.passage ORDER BY rank LIMIT %(limit)s
+"""
+_JOINED = "JOIN turnleaf.passages ON passages.id = entry.passage"
+_COSINE = "1 - (vector <=> %(vector)s::vector) AS cosine"
+# In a small space all are compared.
+_ALL = f"""
+WITH near AS MATERIALIZED (
+    SELECT meaning, part, {_COSINE} FROM turnleaf.vectors WHERE embedder = %(embedder)s
+), tried AS (SELECT * FROM near ORDER BY cosine DESC LIMIT %(tried)s),
+spread AS (SELECT count(*) AS vectors, avg(cosine), stddev_pop(cosine) FROM near),
+"""  # noqa: S608 - of constants
+# In a large one those of the passages that were found by words, or that a filter leaves, or that
+# its index has for the nearest. It is over the vectors of one model in one space: PostgreSQL uses
+# it where the query names the model as it does. How all are spread is seen in a thousand: meanings
+# are digests, so that those which sort first are as good as drawn by lot.
+_SOME = f"""
+WITH tried AS MATERIALIZED ({{tried}}), near AS MATERIALIZED (
+    SELECT meaning, part, {_COSINE} FROM turnleaf.vectors
+    WHERE embedder = %(embedder)s AND meaning = ANY(
+        SELECT meaning FROM turnleaf.passages WHERE id = ANY(%(found)s)
+    )
+), spread AS (
+    SELECT %(vectors)s::bigint AS vectors, avg(cosine), stddev_pop(cosine) FROM (
+        SELECT {_COSINE} FROM turnleaf.vectors WHERE embedder = %(embedder)s
+        ORDER BY space, embedder, meaning LIMIT {SAMPLE}
+    ) AS drawn
+),
+"""  # noqa: S608 - of constants
+_NARROWED = f"""
+    SELECT vectors.meaning, vectors.part, {_COSINE} FROM turnleaf.vectors
+    WHERE embedder = %(embedder)s AND meaning = ANY(
+        SELECT meaning FROM turnleaf.passages WHERE true {{condition}}
+    ) ORDER BY cosine DESC LIMIT %(tried)s
+"""  # noqa: S608 - of constants
+_BY_INDEX = f"""
+    SELECT meaning, part, {_COSINE} FROM turnleaf.vectors
+    WHERE embedder = %(embedder)s
+    ORDER BY vector::halfvec({{dimension}}) <=> %(vector)s::halfvec({{dimension}}) LIMIT %(tried)s
+"""  # noqa: S608 - of constants
+# PostgreSQL takes the comparison of two vectors for as cheap as that of two numbers, and would
+# rather compare and sort them all.
+_SEARCH_INDEX = f"""
+SET LOCAL enable_sort = off;
+SET LOCAL hnsw.iterative_scan = 'relaxed_order';
+SET LOCAL hnsw.ef_search = {EXAMINED}
+"""
+_NEAR = """
+firsts AS (
+    SELECT DISTINCT ON (tried.meaning, tried.part, kind, is_shown)
+        passages.id, tried.meaning, tried.part, cosine
+    FROM tried JOIN turnleaf.passages ON passages.meaning = tried.meaning
+    WHERE true {condition}
+    ORDER BY tried.meaning, tried.part, kind, is_shown, shape, line, passages.part, passages.id
+), others AS (
+    SELECT passages.id, near.meaning, near.part, cosine
+    FROM turnleaf.passages JOIN near ON near.meaning = passages.meaning
+    WHERE passages.id = ANY(%(found)s)
+), best AS (
+    SELECT DISTINCT ON (id) * FROM firsts ORDER BY id, cosine DESC
+)
+(SELECT id, meaning, part, cosine FROM best ORDER BY cosine DESC, id LIMIT %(nearest)s)
+UNION ALL
+(SELECT DISTINCT ON (id) id, meaning, part, cosine FROM others ORDER BY id, cosine DESC)
+UNION ALL
+SELECT NULL, NULL, vectors, avg FROM spread
+UNION ALL
+SELECT NULL, NULL, NULL, stddev_pop FROM spread
+"""
+_ROW = """
+SELECT id, fingerprint, place, kind, body, line, date, conversation, message, part, time, trust,
+    is_shown, audience
+FROM turnleaf.passages
+"""
+
+
+class Narrowed(NamedTuple):
+    """Which passages are searched, as a condition in SQL and its values."""
+
+    condition: str = ""
+    values: Mapping[str, object] = {}
+    is_filtered: bool = False
+    """Whether only one source or some days are asked for."""
+
+
+def narrow(
+    step: Transaction, reader: Reader, source: str | None, since: str | None, until: str | None
+) -> Narrowed:
+    """Return the condition on passages that are asked for and that a reader may find."""
+    parts = {
+        "source": "AND passages.kind = %(source)s",
+        "since": "AND passages.date >= %(since)s",
+        "until": "AND passages.date <= %(until)s",
+    }
+    given = {"source": source, "since": since, "until": until}
+    values: dict[str, object] = {name: one for name, one in given.items() if one is not None}
+    closed = find_closed(step, reader)
+    condition = " ".join(parts[name] for name in values)
+    if closed:
+        columns = zip(("audiences", "trusts", "keys"), zip(*closed, strict=True), strict=True)
+        values |= {name: [*several] for name, several in columns}
+        condition += (
+            " AND (passages.audience, passages.trust, coalesce(passages.conversation, '')) NOT IN "
+            "(SELECT * FROM unnest(%(audiences)s::text[], %(trusts)s::text[], %(keys)s::text[]))"
+        )
+    return Narrowed(condition, values, is_filtered=any(given.values()))
+
+
+def find_closed(step: Transaction, reader: Reader) -> list[tuple[str, str, str]]:
+    """Return for whom and of what trust passages are that a reader may not find."""
+    query = (
+        "SELECT DISTINCT audience, trust, coalesce(conversation, '') FROM turnleaf.passages "
+        "WHERE audience <> '' OR trust NOT IN ('user', 'assistant')"
+    )
+    return [
+        (one, two, three)
+        for one, two, three in step.rows(query)
+        if not is_open(reader, one, two, three)
+    ]
+
+
+class DatabasePassages:
+    """The passages that one search looks through."""
+
+    def __init__(
+        self, step: Transaction, narrowed: Narrowed, model: StoredModel | None = None
+    ) -> None:
+        self._step = step
+        self._narrowed = narrowed
+        self._model = model
+        ((self._passages, self._terms),) = step.rows(
+            # Kept with every change: to count the rows would take longer than a search.
+            "SELECT coalesce(sum(passages), 0), coalesce(sum(terms), 0) FROM turnleaf.indexes"
+        )
+        self._frequencies: dict[str, int] = {}
+
+    def _select(self, query: str, **values: object) -> list[Row]:
+        return self._step.connection.execute(query.encode(), values).fetchall()
+
+    def count(self) -> int:
+        """Count all passages of the index."""
+        return int(self._passages)
+
+    def count_holding(self, asked: Sequence[str]) -> Mapping[str, int]:
+        """Return how many passages hold each term."""
+        query = "SELECT term, count(*) FROM turnleaf.terms WHERE term = ANY(%s) GROUP BY term"
+        self._frequencies = dict(self._step.rows(query, [*asked]))
+        return self._frequencies
+
+    def match(self, chosen: Sequence[str], limit: int) -> list[tuple[int, float]]:
+        """Return passages with any of the terms and their BM25, the smallest first; -1: all."""
+        counts = Counter(chosen)
+        narrowed = self._narrowed
+        # Without a condition the entries of the terms are enough.
+        query = _MATCH.format(
+            joined=_JOINED if narrowed.condition else "", condition=narrowed.condition
+        )
+        rows = self._select(
+            query,
+            **narrowed.values,
+            terms=[*counts],
+            weights=[count * self._weigh(term) for term, count in counts.items()],
+            typical=max(self.typical_length(), 1.0),
+            share=CONTEXT_WEIGHT,
+            limit=None if limit < 0 else limit,
+        )
+        return [(passage, rank) for passage, rank in rows]
+
+    def _weigh(self, term: str) -> float:
+        held = self._frequencies.get(term, 0)
+        return max(LEAST_WEIGHT, math.log((self.count() - held + 0.5) / (held + 0.5)))
+
+    def find_near(self, vector: bytes, found: Sequence[int]) -> Near:
+        """Return the cosines of the nearest passages, and of those that were found already."""
+        if self._model is None:
+            return Near({}, {}, Unrelated(0.0, 0.0), 0)
+        chosen, tried = self._choose_vectors(self._model)
+        rows = self._select(
+            chosen + _NEAR.format(condition=self._narrowed.condition),
+            **self._narrowed.values,
+            vector=write_vector(vector),
+            found=[*found],
+            nearest=NEAREST,
+            tried=tried,
+            embedder=self._model.id,
+            vectors=self.count(),
+        )
+        *near, (_, _, count, mean), (_, _, _, deviation) = rows
+        if not count:
+            return Near({}, {}, Unrelated(0.0, 0.0), 0)
+        cosines = {number: cosine for number, _, _, cosine in near}
+        slots = {number: (bytes(meaning), part) for number, meaning, part, _ in near}
+        return Near(cosines, slots, Unrelated(round(mean, 6), round(deviation, 6)), count)
+
+    def _choose_vectors(self, model: StoredModel) -> tuple[str, int | None]:
+        """Return which vectors are looked at, and how many of them at most.
+
+        An index over those of all spaces would find little of a small one. In a large one whose
+        index nobody has made yet, all are compared, too.
+        """
+        if not has_index(self._step, model):
+            return _ALL, None if self._narrowed.condition else MOST_TRIED
+        if self._narrowed.is_filtered:
+            return _SOME.format(tried=_NARROWED.format(condition=self._narrowed.condition)), None
+        self._step.connection.execute(_SEARCH_INDEX)
+        by_index = _BY_INDEX.format(dimension=model.dimension)
+        return _SOME.format(tried=by_index), TRIED_BY_INDEX
+
+    def read_names(self, numbers: Collection[int]) -> dict[int, tuple[Any, ...]]:
+        """Return for each passage the values that tell it apart."""
+        query = (
+            "SELECT id, fingerprint, shape, place, line, part, meaning, kind, is_shown "
+            "FROM turnleaf.passages WHERE id = ANY(%s)"
+        )
+        return {number: tuple(name) for number, *name in self._step.rows(query, [*numbers])}
+
+    def read_texts(self, numbers: Collection[int]) -> list[SearchedText]:
+        """Return what of passages is looked through."""
+        query = "SELECT id, body, date, before, after FROM turnleaf.passages WHERE id = ANY(%s)"
+        rows = self._step.rows(query, [*numbers]) if numbers else []
+        return [_read_text(*row) for row in rows]
+
+    def holds(self, number: int, term: str) -> bool:
+        """Whether a passage itself holds a term."""
+        query = "SELECT 1 FROM turnleaf.terms WHERE term = %s AND passage = %s AND own > 0"
+        return bool(self._step.rows(query, term, number))
+
+    def typical_length(self) -> float:
+        """Return how many terms a passage has on average, with those around it."""
+        return float(self._terms) / max(self.count(), 1)
+
+    def read_hits(self, numbers: Sequence[int]) -> Mapping[int, tuple[Hit, bytes]]:
+        """Return passages as hits, each with its fingerprint."""
+        rows = self._step.rows(f"{_ROW} WHERE id = ANY(%s)", [*numbers])
+        return {row[0]: (make_hit(row), bytes(row[1])) for row in rows}
+
+
+def list_hits(step: Transaction, narrowed: Narrowed, limit: int) -> list[Hit]:
+    """Return the newest passages that are shown, oldest first."""
+    order = "date DESC, time DESC NULLS LAST, line DESC, part DESC, id DESC LIMIT %(limit)s"
+    query = f"{_ROW} WHERE is_shown {narrowed.condition} ORDER BY {order}"
+    values = {**narrowed.values, "limit": limit}
+    rows = step.connection.execute(query.encode(), values).fetchall()
+    return [make_hit(row) for row in reversed(rows)]
+
+
+def follow(step: Transaction, number: int, side: str, count: int) -> list[int]:
+    """Return the passages on one side, "before" or "after", the nearest first."""
+    query = f"""
+        WITH RECURSIVE path (id, place) AS (
+            SELECT {side}, 1 FROM turnleaf.passages WHERE id = %s
+            UNION ALL
+            SELECT one.{side}, path.place + 1 FROM path JOIN turnleaf.passages one USING (id)
+            WHERE path.place < %s
+        )
+        SELECT id FROM path WHERE id IS NOT NULL ORDER BY place
+    """  # noqa: S608 - of two constants
+    return [one for (one,) in step.rows(query, number, count)] if count > 0 else []
+
+
+def _read_text(
+    number: int, body: str, day: str | None, before: int | None, after: int | None
+) -> SearchedText:
+    told = json.loads(body)
+    return SearchedText(number, told["text"], day, told["heading"], told["speaker"], before, after)
+
+
+def make_hit(row: Row) -> Hit:
+    """Return a passage as what was found."""
+    _, _, place, kind, body, line, day, key, message, part, time, trust, is_shown, audience = row
+    told = json.loads(body)
+    return Hit(
+        text=told["text"],
+        source=kind,
+        path=Path(place),
+        line=line,
+        heading=told["heading"],
+        date=day,
+        conversation=key,
+        speaker=told["speaker"],
+        id=told["id"],
+        score=0.0,
+        bm25=None,
+        vector=None,
+        message=message,
+        parent=told["parent"],
+        time=time and to_iso(time),
+        trust=trust,
+        is_shown=is_shown,
+        part=part,
+        earlier=told["earlier"],
+        later=told["later"],
+        audience=audience,
+    )
+
 
 VERSION = 1
 """Of how texts become passages and terms; another one takes everything in anew."""
+# In parts, so that no transaction holds its lock for long.
 MESSAGES_PER_STEP = 2000
 _SEARCHED = ("facts", "daily", "conversations")
 _STATE = """
@@ -108,7 +432,7 @@ class PostgresPassages(SqlStore):
         """Return how many passages are indexed, and whether so many should have an index."""
         ((count,),) = self.rows("SELECT coalesce(sum(passages), 0) FROM turnleaf.indexes")
         found: list[Part] = []
-        if count >= sources.LARGE_SPACE and self._vectors.lacks_index():
+        if count >= LARGE_SPACE and self._vectors.lacks_index():
             message = (
                 f"the space has {count:,} passages and no index over their vectors, so searches "
                 "take long; run, as the role that owns the tables: turnleaf db tune ADDRESS"
@@ -126,6 +450,7 @@ class PostgresPassages(SqlStore):
     @in_one_step
     def _take_in_part(self) -> tuple[int, bool]:
         """Take in some of what changed; return how many passages are new, and whether it is all."""
+        # What forgotten facts rest on must be hidden before it is searched.
         self._settle()
         state, now = self._read_state()
         if state.get("seen") == now and state.get("isLast"):
@@ -134,6 +459,7 @@ class PostgresPassages(SqlStore):
         self.run(indexing.BEGIN)
         if state.get("version", VERSION) != VERSION:
             self._empty()
+        # Once more under the lock: another server may have taken it in meanwhile.
         state, now = self._read_state()
         added = self._take_in_pages(state.get("seen", {}), now)
         cursor = Cursor(*state.get("cursor", ()))
@@ -214,7 +540,7 @@ class PostgresPassages(SqlStore):
     ) -> list[Hit]:
         """Return the passages that fit best, best first; [] for a query without a word."""
         who = reader or Reader()
-        _check(limit, source, mode, who)
+        check_search(limit, source, mode, who)
         first, last = (
             None if day is None else checked_date(day).isoformat() for day in (since, until)
         )
@@ -222,6 +548,8 @@ class PostgresPassages(SqlStore):
         if not wanted.terms:
             return []
         self.sync()
+        # Between two transactions: the embedder may take
+        # long, and a search must hold no connection for it.
         meant = None if mode == "lexical" else self._vectors.embed_query(query)
         return self._search(
             wanted, meant, limit, (who, source, first, last), mode=mode, has_floor=floor
@@ -238,8 +566,8 @@ class PostgresPassages(SqlStore):
         mode: str,
         has_floor: bool,
     ) -> list[Hit]:
-        narrowed = sources.narrow(self.step, *wanted)
-        source = sources.DatabasePassages(self.step, narrowed, meant.model if meant else None)
+        narrowed = narrow(self.step, *wanted)
+        source = DatabasePassages(self.step, narrowed, meant.model if meant else None)
         known = meant.model.profile if meant else None
         asked = Asked(
             query,
@@ -263,8 +591,8 @@ class PostgresPassages(SqlStore):
     def _list_between(
         self, first: str, last: str, limit: int, source: str, reader: Reader
     ) -> list[Hit]:
-        narrowed = sources.narrow(self.step, reader, source, first, last)
-        return sources.list_hits(self.step, narrowed, limit)
+        narrowed = narrow(self.step, reader, source, first, last)
+        return list_hits(self.step, narrowed, limit)
 
     def around(self, hit: Hit, before: int = 1, after: int = 1) -> list[Hit]:
         """Return what was said right before and after a hit, so many passages of each."""
@@ -278,9 +606,9 @@ class PostgresPassages(SqlStore):
             "WHERE conversation = %s AND message = %s AND part = %s"
         )
         for (number,) in self.rows(query, hit.conversation, hit.message, hit.part):
-            earlier = sources.follow(self.step, number, "before", before)
-            order = [*reversed(earlier), *sources.follow(self.step, number, "after", after)]
-            found = sources.DatabasePassages(self.step, sources.Narrowed()).read_hits(order)
+            earlier = follow(self.step, number, "before", before)
+            order = [*reversed(earlier), *follow(self.step, number, "after", after)]
+            found = DatabasePassages(self.step, Narrowed()).read_hits(order)
             return [found[one][0] for one in order]
         return []
 
@@ -307,16 +635,3 @@ class PostgresPassages(SqlStore):
 
 def _find_kind(kind: str, today: str, one: Passage) -> str:
     return "older" if one.until and one.until < today else kind
-
-
-def _check(limit: int, source: str | None, mode: str, reader: Reader) -> None:
-    most = PROMPT_LIMIT if reader.is_prompt else MAX_LIMIT
-    if not 1 <= limit <= most:
-        message = f"the limit is between 1 and {most}, not {limit}"
-        raise InvalidInput(message)
-    if source is not None and source not in KINDS:
-        message = f"the source is one of {', '.join(KINDS)}, not {source!r:.80}"
-        raise InvalidInput(message)
-    if mode not in MODES:
-        message = f"the mode is one of {', '.join(MODES)}, not {mode!r:.80}"
-        raise InvalidInput(message)

@@ -14,20 +14,21 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from turnleaf.store.contracts import OPERATOR
 from turnleaf.store.memory.place import FOR_ALL_SPACES, Keeper
-from turnleaf.store.postgres.hints import ALL_SPACES
+from turnleaf.store.postgres.database import ALL_SPACES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from turnleaf.store.memory.place import Now
+    from turnleaf.store.postgres.connecting import Connection
     from turnleaf.store.postgres.database import SharedDatabase
-    from turnleaf.store.postgres.errors import Connection
 
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
 Row = tuple[Any, ...]
 
+# The row of the counter is the lock of a kind in a space, and its number tells others of a change.
 _LOCK = """
 INSERT INTO turnleaf.counters AS known (space, kind, n) VALUES (%(space)s, %(kind)s, %(more)s)
 ON CONFLICT (space, kind) DO UPDATE SET n = known.n + %(more)s RETURNING n, last_id
@@ -100,6 +101,8 @@ class Transaction:
 
     def lock(self, kind: str, *, changes: bool) -> tuple[int, int]:
         """Be the only one who changes a kind; return its number of changes and last id."""
+        # The step is rolled back and done again from its beginning: no
+        # decision may rest on what was read before the lock was taken.
         if not self.writes:
             raise NeedsWritingError
         if kind not in self.locked or (changes and kind not in self.changed):
@@ -163,6 +166,7 @@ class PostgresPlace:
         changed = set[str]()
 
         def run(connection: Connection) -> tuple[T, bool]:
+            # After a lost connection the work is done again.
             changed.clear()
             step = self._local.step = Transaction(connection, self._space, writes, self._now)
             try:
@@ -195,6 +199,8 @@ class PostgresPlace:
         step = self.step
         if kind not in step.loaded:
             if step.writes:
+                # Before it is read: what is written back must
+                # rest on what nobody else can change meanwhile.
                 step.lock(kind, changes=False)
             step.loaded[kind] = self._loaders[kind](step)
         return cast("T", step.loaded[kind].value)

@@ -8,7 +8,6 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.core import messages
-from turnleaf.core.jsontext import dumps
 from turnleaf.core.portable import (
     ConversationImage,
     MessageImage,
@@ -20,7 +19,8 @@ from turnleaf.core.portable import (
     split_record_name,
 )
 from turnleaf.core.records import Record
-from turnleaf.core.search.message_outcomes import find_forgotten
+from turnleaf.core.search.message_filters import find_forgotten
+from turnleaf.core.serialization import dumps
 from turnleaf.store.memory.book import Book
 from turnleaf.store.memory.place import in_one_step
 from turnleaf.store.memory.portable import (
@@ -30,8 +30,8 @@ from turnleaf.store.memory.portable import (
     PortableSettings,
 )
 from turnleaf.store.postgres import trees
-from turnleaf.store.postgres.config import PostgresConfig
 from turnleaf.store.postgres.place import SqlStore, changing, name_registration
+from turnleaf.store.postgres.small_stores import PUT_RECORD, PostgresConfig
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -68,12 +68,6 @@ _RAISE = """
 UPDATE turnleaf.counters SET n = greatest(n, %s), last_id = greatest(last_id, %s)
 WHERE kind = %s AND space <> ''
 """
-_PUT_RECORD = """
-INSERT INTO turnleaf.records (collection, key, value, version, expires_at)
-VALUES (%s, %s, %s, %s, %s)
-ON CONFLICT (space, collection, key) DO UPDATE SET value = excluded.value,
-    version = excluded.version, expires_at = excluded.expires_at
-"""
 _RECORDS = """
 SELECT collection, key, value, version, expires_at FROM turnleaf.records
 WHERE (collection, key) > (%s, %s) AND (expires_at IS NULL OR expires_at > %s)
@@ -83,7 +77,7 @@ _UNTITLED = """
 UPDATE turnleaf.conversations SET imported_title = '' WHERE imported_title = question_title
 """
 _NUMBERS = "SELECT kind, n, last_id FROM turnleaf.counters WHERE space <> ''"
-_SETTLED = """
+NOTE_SETTLED = """
 INSERT INTO turnleaf.feeds (settled) VALUES (%s)
 ON CONFLICT (space) DO UPDATE SET settled = excluded.settled
 """
@@ -145,6 +139,7 @@ class _Messages(SqlStore):
         for table, column in (
             ("messages", "id"),
             ("hidden_messages", "message"),
+            # A message that is there again must not be reported as removed.
             ("removed_messages", "id"),
         ):
             self.run(f"DELETE FROM turnleaf.{table} WHERE {column} = ANY(%s)", ids)  # noqa: S608
@@ -152,6 +147,7 @@ class _Messages(SqlStore):
         self.step.insert_rows("messages", _COLUMNS, rows)
         hidden = [(reason, one.id) for one in new for reason in one.reasons]
         self.step.insert_rows("hidden_messages", {"reason": "text", "message": "bigint"}, hidden)
+        # Messages that are added later must have larger ids than those that were copied.
         self.run(_RAISE, 0, max(ids, default=0), self.kind)
 
 
@@ -234,7 +230,7 @@ class _Records(SqlStore):
             self.run(query, collection, key)
         new = [part.value for part in parts]
         rows = [(o.collection, o.key, o.value, o.version, o.expires_at) for o in new]
-        self.step.run_many(_PUT_RECORD, rows)
+        self.step.run_many(PUT_RECORD, rows)
         self.run(_RAISE, max((one.version for one in new), default=0), 0, self.kind)
 
 
@@ -288,6 +284,7 @@ class PostgresPortableSpace(SqlStore):
     @changing
     def finish(self, numbers: Mapping[str, int]) -> None:
         """Avoid numbers that were used elsewhere, and make derived values right."""
+        # In the order in which everybody takes these locks.
         for kind in ("facts", "conversations", "records"):
             self.step.lock(kind, changes=False)
         self.run(_RAISE, 0, numbers["messages"], "conversations")
@@ -300,4 +297,4 @@ class PostgresPortableSpace(SqlStore):
         self.run("DELETE FROM turnleaf.forgotten_facts")
         query = "INSERT INTO turnleaf.forgotten_facts (fact) SELECT unnest(%s::text[])"
         self.run(query, forgotten)
-        self.run(_SETTLED, "")
+        self.run(NOTE_SETTLED, "")

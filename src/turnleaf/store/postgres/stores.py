@@ -7,30 +7,30 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from turnleaf.core.examination import Diagnosis, Examination, Place
-from turnleaf.core.search.message_outcomes import find_accepted, find_forgotten
+from turnleaf.core.search.message_filters import find_accepted, find_forgotten
 from turnleaf.errors import SettingsError, TurnleafError
 from turnleaf.settings import in_space
 from turnleaf.store import contracts
 from turnleaf.store.announcements import ProblemLog
-from turnleaf.store.memory.facts import MemoryFacts
+from turnleaf.store.memory.facts import MemoryFacts, MemoryPending
 from turnleaf.store.memory.learning import MemoryLearning
-from turnleaf.store.memory.pending import MemoryPending
 from turnleaf.store.memory.place import Now, in_one_step
 from turnleaf.store.memory.schedules import MemorySchedules
-from turnleaf.store.postgres.announcements import PostgresAnnouncements
-from turnleaf.store.postgres.books import load_facts, load_pending
-from turnleaf.store.postgres.config import PostgresConfig
 from turnleaf.store.postgres.conversations import PostgresConversations
-from turnleaf.store.postgres.daily import PostgresDaily
+from turnleaf.store.postgres.coordination import PostgresAnnouncements, PostgresWork
 from turnleaf.store.postgres.database import share_database
-from turnleaf.store.postgres.lessons import LoadedLessons
-from turnleaf.store.postgres.migrating import FIND_MISSING, check_database
+from turnleaf.store.postgres.loaded_values import (
+    LoadedLessons,
+    LoadedSchedules,
+    load_facts,
+    load_pending,
+    load_results,
+)
 from turnleaf.store.postgres.passages import PostgresPassages
 from turnleaf.store.postgres.place import PostgresPlace, name_registration
-from turnleaf.store.postgres.portable import PostgresPortableSpace
-from turnleaf.store.postgres.records import PostgresRecords
-from turnleaf.store.postgres.values import LoadedSchedules, load_results
-from turnleaf.store.postgres.work import PostgresWork
+from turnleaf.store.postgres.portable import NOTE_SETTLED, PostgresPortableSpace
+from turnleaf.store.postgres.schema import FIND_MISSING, check_database
+from turnleaf.store.postgres.small_stores import PostgresConfig, PostgresDaily, PostgresRecords
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -46,10 +46,6 @@ LOADERS: Mapping[str, Callable[[Transaction], LoadedValue]] = {
     "results": load_results,
     "learning": LoadedLessons,
 }
-_SETTLED = """
-INSERT INTO turnleaf.feeds (settled) VALUES (%s)
-ON CONFLICT (space) DO UPDATE SET settled = excluded.settled
-"""
 _TABLES = """
 SELECT table_name FROM information_schema.columns
 WHERE table_schema = 'turnleaf' AND column_name = 'space' ORDER BY 1
@@ -170,7 +166,7 @@ class PostgresStores(contracts.Stores):
         self._messages.settle(find_forgotten(self.facts.changes()))
         for key, moment in accepted:
             self.conversations.accept(key, [moment])
-        step.run(_SETTLED, state)
+        step.run(NOTE_SETTLED, state)
 
     def take_over_older(self) -> None:
         """Return None: there is nothing older."""
@@ -228,7 +224,9 @@ class PostgresStores(contracts.Stores):
 
     def _erase_space(self) -> None:
         step = self.place.step
+        # Named, because everybody also sees the rows of the space ''.
         of_space = "WHERE space = current_setting('turnleaf.space')"
+        # All locks before the first deletion, so that nobody adds to what is being erased.
         step.run(f"SELECT 1 FROM turnleaf.counters {of_space} ORDER BY kind FOR UPDATE")  # noqa: S608
         for (table,) in step.rows(_TABLES):
             step.run(f"DELETE FROM turnleaf.{table} {of_space}")  # noqa: S608 - of the catalogue

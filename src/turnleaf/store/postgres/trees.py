@@ -6,9 +6,9 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from turnleaf.core import messages
-from turnleaf.core.jsontext import dumps, to_text
 from turnleaf.core.messages import StoredMessage, list_cited, make_title
-from turnleaf.store.windows import PathRow
+from turnleaf.core.serialization import dumps, to_text
+from turnleaf.core.window import PathRow
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from turnleaf.core.messages import Message, NewMessage
     from turnleaf.store.postgres.place import Row, Transaction
 
+# The usual window of twenty messages is in the first part.
 FIRST_PART = 24
 QUESTIONS = 20
 
@@ -34,6 +35,7 @@ WITH RECURSIVE path (id, parent) AS (
     ON one.id = path.parent AND one.key = %(key)s
 )
 """
+# Only rows that differ: each one that is touched goes through the feed to the index once more.
 _SHOW = f"""
 {_PATH}
 UPDATE turnleaf.messages one SET is_shown = NOT is_shown, change = %(change)s
@@ -89,6 +91,7 @@ class MessageRow(NamedTuple):
 def make_row(new: NewMessage, message: Message, trust: str) -> MessageRow:
     """Return the columns of a message that has its time; raise InvalidInput for what JSON lacks."""
     body = dumps(messages.to_json(message))
+    # Read back, so that what is compared here is what will be read from the database.
     stored = messages.from_json(json.loads(body))
     source = None if new.source is None else to_column(new.source)
     shaped_by = None if new.shaped_by is None else dumps(dict(new.shaped_by))
@@ -220,6 +223,7 @@ def take_out(step: Transaction, key: str, number: int, change: int) -> int | Non
 
 def note_removed(step: Transaction, numbers: Sequence[int], change: int) -> None:
     """Have everybody who follows the feed remove messages."""
+    # A row that is gone can tell nobody that it went.
     query = "INSERT INTO turnleaf.removed_messages (id, change) SELECT unnest(%s::bigint[]), %s"
     step.run(query, [*numbers], change)
     step.run("DELETE FROM turnleaf.hidden_messages WHERE message = ANY(%s)", [*numbers])

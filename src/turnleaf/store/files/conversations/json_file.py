@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from turnleaf.core import conversations_json
-from turnleaf.core.conversations_json import StoredConversation
+from turnleaf.core import conversation_formats
+from turnleaf.core.conversation_formats import StoredConversation
 from turnleaf.core.messages import (
     ConversationSummary,
     Message,
@@ -14,10 +14,9 @@ from turnleaf.core.messages import (
     trust_by_role,
 )
 from turnleaf.core.tokens import content_chars
-from turnleaf.core.window import before_again, within_limits
+from turnleaf.core.window import before_again, days_before, within_limits
 from turnleaf.errors import CorruptFile
 from turnleaf.store.files import atomic
-from turnleaf.store.windows import days_before
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from turnleaf.core.messages import NewMessage
-    from turnleaf.store.windows import Addition, Limits
+    from turnleaf.core.window import Addition, Limits
 
 
 class JsonShelf:
@@ -42,7 +41,7 @@ class JsonShelf:
         """Make the file where missing, and see that all of it can be read."""
         with atomic.lock(self._path) as file:
             if file.read() is None:
-                file.replace(conversations_json.EMPTY.encode())
+                file.replace(conversation_formats.EMPTY.encode())
             self._read_checked(file)
 
     def append(
@@ -65,7 +64,7 @@ class JsonShelf:
             # At the end, because two additions within one millisecond differ in nothing else.
             self._write(
                 file,
-                others | {key: conversations_json.dump(StoredConversation(created, now, kept))},
+                others | {key: conversation_formats.dump(StoredConversation(created, now, kept))},
             )
         places = range(1, len(kept) + 1)
         return list(places[-len(bare) :])
@@ -101,11 +100,11 @@ class JsonShelf:
     def _read(self, key: str) -> list[Message]:
         try:
             body = self._parse(atomic.read(self._path)).get(key)
-            return list(conversations_json.load(body).messages) if body else []
+            return list(conversation_formats.load(body).messages) if body else []
         except CorruptFile:
             with atomic.lock(self._path) as file:
                 body = self._read_checked(file).get(key)
-            return list(conversations_json.load(body).messages) if body else []
+            return list(conversation_formats.load(body).messages) if body else []
 
     def clear(self, key: str) -> bool:
         """Remove a conversation; False when there is none."""
@@ -118,13 +117,14 @@ class JsonShelf:
 
     def expire(self, limits: Limits, now: datetime) -> int:
         """Remove conversations that were not added to for too long; return how many."""
+        # From the last message on: what is still in use does not expire.
         before = days_before(now, limits.max_age_days)
         with atomic.lock(self._path) as file:
             conversations = self._read_checked(file)
             old = {
                 key
                 for key, body in conversations.items()
-                if conversations_json.updated_at(body) < before
+                if conversation_formats.updated_at(body) < before
             }
             if old:
                 kept = {key: body for key, body in conversations.items() if key not in old}
@@ -174,7 +174,7 @@ class JsonShelf:
             raise atomic.make_vanished_error(self._path)
         if data != self._known[0]:
             try:
-                self._known = (data, conversations_json.parse(data.decode()))
+                self._known = (data, conversation_formats.parse(data.decode()))
             except UnicodeDecodeError as error:
                 message = f"it is not UTF-8 text: {error}"
                 raise CorruptFile(message) from error
@@ -191,7 +191,7 @@ class JsonShelf:
     ) -> StoredConversation | None:
         body = conversations.get(key)
         try:
-            return conversations_json.load(body) if body else None
+            return conversation_formats.load(body) if body else None
         except CorruptFile as problem:
             self._rescue(file, problem, conversations)
             return None
@@ -203,7 +203,7 @@ class JsonShelf:
         problem = None
         for key, body in conversations.items():
             try:
-                conversations_json.load(body)
+                conversation_formats.load(body)
                 readable[key] = body
             except CorruptFile as error:
                 problem = error
@@ -221,17 +221,18 @@ class JsonShelf:
         known = self._lines
         self._lines = {
             key: known[key]
+            # By identity: the text of a conversation that nobody touched is the same object.
             if key in known and known[key][0] is body
-            else (body, conversations_json.line(key, body))
+            else (body, conversation_formats.line(key, body))
             for key, body in conversations.items()
         }
-        data = conversations_json.assemble(line for _, line in self._lines.values())
+        data = conversation_formats.assemble(line for _, line in self._lines.values())
         file.replace(data)
         self._known = (data, conversations)
 
 
 def _load_all(conversations: dict[str, str]) -> dict[str, StoredConversation]:
-    return {key: conversations_json.load(body) for key, body in conversations.items()}
+    return {key: conversation_formats.load(body) for key, body in conversations.items()}
 
 
 def _title(messages: Sequence[Message]) -> str:

@@ -18,7 +18,8 @@ from turnleaf.core.messages import (
     many_as_stored,
     trust_by_role,
 )
-from turnleaf.core.times import from_iso
+from turnleaf.core.serialization import from_iso
+from turnleaf.core.window import PathRow, collect_window, stop_at_silence
 from turnleaf.store.files.conversations.schema import (
     CITED,
     MORE,
@@ -28,14 +29,13 @@ from turnleaf.store.files.conversations.schema import (
     read_message,
     select,
 )
-from turnleaf.store.windows import PathRow, collect_window, stop_at_silence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from turnleaf.core.messages import Message
+    from turnleaf.core.window import Limits, SaidBefore
     from turnleaf.store.files.databases import Connection
-    from turnleaf.store.windows import Limits, SaidBefore
 
 OF_KEY = "conversation = (SELECT id FROM conversations WHERE key = ?)"
 WINDOW = f"""
@@ -105,6 +105,7 @@ def read_plain(
     """
     try:
         return _read_plain(database, key, limits, now)
+    # Something in it is no plain text or is damaged, which the slower way can read.
     except (TypeError, ValueError):
         return None
 
@@ -122,11 +123,14 @@ def _read_plain(
     roles, texts, stamps, hidden = zip(*rows)  # noqa: B905 - they are rows of one query
     times = tuple(map(fromisoformat, stamps))
     oldest, longest = min(times), limits.max_silence
+    # Stricter than a silence: whatever spans as long is left to `read_window`, which looks closer.
     has_silence = now - oldest > longest or max(times) - oldest > longest
     if has_silence or hidden.count(None) < len(hidden):
         return None
     last = _count_fitting(texts, limits)
     if last < len(rows):
+        # The newest exchange stays whole even if it alone exceeds a limit,
+        # and a window never begins with an answer: model APIs refuse that.
         newest = roles.index("user") + 1
         while last > newest and roles[last - 1] == "assistant":
             last -= 1
@@ -234,6 +238,7 @@ def read_summaries(
 
     With a query, of those that hold it and that anybody on this folder may find.
     """
+    # Of two within one millisecond, the one with the larger number was said later.
     rows = select(database, f"{SUMMARY} ORDER BY updated_at DESC, leaf DESC")
     if query is not None:
         holding = find_holding(database, query)

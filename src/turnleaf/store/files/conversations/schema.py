@@ -11,10 +11,9 @@ import secrets
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from turnleaf.core import messages
-from turnleaf.core.jsontext import dumps, is_text, to_text
 from turnleaf.core.keys import default_audience
 from turnleaf.core.messages import NewMessage, make_title, trust_by_role
-from turnleaf.core.times import from_iso, to_iso
+from turnleaf.core.serialization import dumps, from_iso, is_text, to_iso, to_text
 from turnleaf.errors import NotFound
 from turnleaf.store.files import atomic
 from turnleaf.store.files.databases import Form
@@ -136,6 +135,7 @@ FORM = Form(holds="conversations", version=2, schema=SCHEMA, upgrade=upgrade)
 def renew_identity(database: Connection) -> None:
     """Change the identity of a database: whoever followed it must begin anew."""
     database.execute("DELETE FROM identity")
+    # By chance and not counted: two copies of one database must not get the same.
     database.execute("INSERT INTO identity (name) VALUES (?)", (secrets.token_hex(16),))
 
 
@@ -183,6 +183,7 @@ def to_row(message: Message) -> Row:
     stamp = to_iso(message.timestamp) if message.timestamp else None
     content = message.content
     is_plain = isinstance(content, str) and message.name is None
+    # What UTF-8 cannot hold, such as a lone surrogate, is kept exactly in JSON.
     if is_plain and not message.tool_calls and message.tool_call_id is None and is_text(content):  # type: ignore[arg-type]
         return message.role, content, stamp, None
     return message.role, None, stamp, dumps(messages.to_json(message))
@@ -251,9 +252,11 @@ SHOWN_AFTER = "SELECT n FROM messages WHERE conversation = ? AND is_shown = 1 AN
 
 def branch(database: Connection, identity: int, after: int) -> bool:
     """Show the path that ends with a message (0: none); whether other messages follow it."""
+    # Usually the message is on the shown path, and only what follows it changes.
     if not _ends_within(database, identity, after):
         path = _path_to(_parents(database, identity), after)
         _show(database, identity, path)
+    # IS, because the first message of a conversation follows NULL.
     query = "UPDATE messages SET is_version = 1 WHERE conversation = ? AND parent IS ?"
     database.execute(query, (identity, after or None))
     return database.changes() > 0
@@ -274,6 +277,8 @@ def show_through(database: Connection, identity: int, number: int) -> None:
     parents = _parents(database, identity)
     if number not in parents:
         raise no_such_message(number)
+    # One pass is enough: a message follows only one that
+    # was stored before it, so with a smaller number.
     below = {number}
     for n, parent in parents.items():
         if parent in below:

@@ -1,47 +1,181 @@
-"""`ConversationStore`: conversations by key, kept within limits."""
+"""`ConversationStore`: conversations by key, kept within limits, in a SQLite or a JSON file."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeAlias, TypeVar
 
-from turnleaf.core import conversations_json
+from turnleaf.core import conversation_formats
 from turnleaf.core.examination import Diagnosis, Examination, Retention, describe_figures
 from turnleaf.core.keys import checked_key, default_audience
 from turnleaf.core.languages import pluralize
 from turnleaf.core.messages import (
     ANSWERING,
     ConversationSummary,
+    Cursor,
     Message,
     NewMessage,
     StoredFigures,
     make_title,
 )
-from turnleaf.core.times import to_millisecond
+from turnleaf.core.serialization import to_iso, to_millisecond, to_text
+from turnleaf.core.window import PLAIN_ADDITION, Addition, Limits
 from turnleaf.errors import InvalidInput, StorageError
 from turnleaf.settings import Settings, default_data_dir
 from turnleaf.store.ambient import local_day
-from turnleaf.store.files import atomic
-from turnleaf.store.files.conversations import database as conversations_db
-from turnleaf.store.files.conversations import takeover
-from turnleaf.store.files.conversations.database import DatabaseShelf
+from turnleaf.store.files import atomic, databases
+from turnleaf.store.files.conversations import reading, takeover, writing
 from turnleaf.store.files.conversations.json_file import JsonShelf
+from turnleaf.store.files.conversations.schema import FORM, get_conversation, show_through
 from turnleaf.store.files.conversations.takeover import OlderFiles, erase_from_backups, older_paths
-from turnleaf.store.files.databases import measure
+from turnleaf.store.files.conversations.writing import Prepared
+from turnleaf.store.files.databases import Database, measure
 from turnleaf.store.files.examining import collect, examine_file
-from turnleaf.store.windows import PLAIN_ADDITION, Addition, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
     from pathlib import Path
 
     from turnleaf.core.examination import Part
-    from turnleaf.core.messages import Content, Cursor, Feed, StoredMessage, TreeNode
-    from turnleaf.core.search.message_outcomes import MessageOutcomes
+    from turnleaf.core.messages import Content, Feed, StoredMessage, TreeNode
+    from turnleaf.core.search.message_filters import MessageOutcomes
     from turnleaf.store.files.conversations.takeover import TakenOver
+    from turnleaf.store.files.databases import Connection
 
-__all__ = ["ConversationStore", "ConversationSummary"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+VERSION = "PRAGMA data_version"
+
+Kept: TypeAlias = "tuple[tuple[object, ...], tuple[Message, ...]]"
+NOTHING_KEPT: Kept = ((), ())
+
+
+class DatabaseShelf:
+    """A database of conversations."""
+
+    keeps_everything = True
+
+    def __init__(self, path: Path) -> None:
+        self.database = Database(path, FORM)
+        self._last: dict[str, Kept] = {}
+
+    def open(self) -> None:
+        """Make the database where missing."""
+        self.database.open()
+
+    def append(
+        self,
+        key: str,
+        new: Sequence[Message | NewMessage],
+        limits: Limits,
+        now: datetime,
+        addition: Addition,
+    ) -> list[int]:
+        """Add messages to a conversation; return their numbers."""
+        rows = Prepared(new)
+
+        def add(database: Connection) -> list[int]:
+            numbers = writing.append(database, key, rows, now, addition)
+            if limits.keep_days == 0:
+                writing.trim(database, key, limits, now)
+            return numbers
+
+        return self.database.write(add)
+
+    def read(self, key: str, limits: Limits, now: datetime) -> list[Message]:
+        """Return the messages that the window shows.
+
+        A turn asks for the same window several times; it is read again once anybody wrote. Only
+        plain messages are kept: nobody to whom they were given can have changed them.
+        """
+
+        def look(database: Connection) -> list[Message]:
+            # `total_changes` counts what this connection
+            # wrote, `data_version` changes when others write.
+            version = (database, limits, database.total_changes(), database.execute(VERSION).get)
+            known, kept = self._last.get(key, NOTHING_KEPT)
+            if known == version and _is_recent(kept, limits, now):
+                return list(kept)
+            found = reading.read_plain(database, key, limits, now)
+            if found is None:
+                return [said.message for said in reading.read_window(database, key, limits, now)]
+            self._last = {key: (version, tuple(found))}
+            return found
+
+        return self.database.read(look)
+
+    def window(
+        self, key: str, limits: Limits, now: datetime, *, resumed: bool
+    ) -> list[StoredMessage]:
+        """Return what the window shows, as stored messages."""
+        return self.database.read(
+            lambda database: reading.read_stored_window(database, key, limits, now, resumed=resumed)
+        )
+
+    def messages(self, key: str, before: int | None, limit: int | None) -> list[StoredMessage]:
+        """Return the newest messages of the shown path below a number, oldest first."""
+        return self.database.read(
+            lambda database: reading.read_messages(database, key, before, limit)
+        )
+
+    def find(self, number: int) -> tuple[str, StoredMessage] | None:
+        """Return a message with its conversation's key."""
+        return self.database.read(lambda database: reading.read_one(database, number))
+
+    def summaries(self, query: str | None, limit: int | None) -> list[ConversationSummary]:
+        """Return what is known of each conversation, the newest first."""
+        return self.database.read(lambda database: reading.read_summaries(database, query, limit))
+
+    def summary(self, key: str) -> ConversationSummary | None:
+        """Return what is known of one conversation."""
+        return self.database.read(lambda database: reading.read_summary(database, key))
+
+    def clear(self, key: str) -> bool:
+        """Erase a conversation, so that no byte of it stays; False when there is none."""
+        return self.database.erase(lambda database: writing.clear(database, key))
+
+    def expire(self, limits: Limits, now: datetime) -> int:
+        """Erase messages that are too old; return how many conversations went with them."""
+        # An erasure rewrites pages and empties the log; mostly nothing has expired.
+        if not self.database.read(lambda database: writing.is_expired(database, limits, now)):
+            return 0
+        return self.database.erase(lambda database: writing.expire(database, limits, now))
+
+    def figures(self) -> tuple[int, int, datetime | None]:
+        """Count conversations and messages; find when the oldest message was said."""
+        return self.database.read(reading.read_figures)
+
+    def find_cited_facts(self) -> frozenset[str]:
+        """Return the ids of all facts that a stored answer rests on."""
+        return self.database.read(reading.read_cited)
+
+    def close(self) -> None:
+        """Close the database; the next call opens it again."""
+        self.database.close()
+
+
+def _is_recent(messages: Sequence[Message], limits: Limits, now: datetime) -> bool:
+    """Whether no silence has ended a window since it was read."""
+    last = messages[-1].timestamp if messages else None
+    return last is not None and now - last <= limits.max_silence
+
+
+def examine(path: Path) -> StoredFigures:
+    """Count what a database holds, changing nothing; raise CorruptFile when it is none."""
+    has_begun = path.stat().st_size > 0
+    counts = databases.examine_database(path, FORM, _count) if has_begun else (0, 0, None)
+    return StoredFigures(databases.measure(path), *counts)
+
+
+def _count(database: Connection) -> tuple[int, int, datetime | None]:
+    if database.pragma("user_version") == FORM.version:
+        return reading.read_figures(database)
+    conversations: int = database.execute("SELECT count(*) FROM conversations").get
+    messages: int = database.execute("SELECT count(*) FROM messages").get
+    return conversations, messages, None
+
 
 CLEANUP_INTERVAL = timedelta(days=1)
 
@@ -69,7 +203,7 @@ class ConversationStore:
     ) -> None:
         self.location = _resolve(location)
         self._given_settings = settings
-        self._limits = _limits(settings or Settings())
+        self._limits = (settings or Settings()).window_limits
         self._now = now
         self._shelf = SHELVES[self.location.suffix](self.location)
         is_taking = takes_over and self._shelf.keeps_everything
@@ -84,7 +218,7 @@ class ConversationStore:
     def use(self, settings: Settings) -> None:
         """Apply other limits from now on."""
         self._given_settings = settings
-        self._limits = _limits(settings)
+        self._limits = settings.window_limits
 
     def examine(self) -> Examination:
         """Return what is kept of conversations, for how long, and what is wrong with it."""
@@ -156,6 +290,8 @@ class ConversationStore:
 
     def claim(self, message_id: int) -> atomic.Claim:
         """Return a claim that marks a stored question as being answered until it is ended."""
+        # A lock and no status in the row: that would survive a kill, and
+        # the question would look as if somebody were still answering it.
         return atomic.Claim(self.location, _name_claim(message_id))
 
     def clear(self, conversation_id: str) -> bool:
@@ -173,6 +309,7 @@ class ConversationStore:
 
     def cleanup(self) -> int:
         """Remove what is too old; return how many conversations went."""
+        # Not `_ready`, whose `init` ends here.
         if not self._is_ready:
             self._open()
         self._cleaned_at = self._now()
@@ -195,36 +332,37 @@ class ConversationStore:
 
     def show_version(self, conversation_id: str, message_id: int) -> None:
         """Show the path through a message and on to the newest of all that follow it."""
-        self._writable().show_version(checked_key(conversation_id), message_id)
+        self._write(_show_version, checked_key(conversation_id), message_id)
 
     def rename(self, conversation_id: str, title: str) -> None:
         """Set a title; "" brings back the title made of the first question."""
-        self._writable().rename(checked_key(conversation_id), make_title(title))
+        self._write(writing.rename, checked_key(conversation_id), make_title(title))
 
     def set_searched(self, conversation_id: str, searched: bool) -> None:  # noqa: FBT001 - a value
         """Keep a conversation out of search and the prompts of others, or let it in."""
-        self._writable().set_searched(checked_key(conversation_id), is_searched=searched)
+        self._write(writing.set_searched, checked_key(conversation_id), is_searched=searched)
 
     def hide(self, conversation_id: str, times: Collection[datetime], reason: str) -> list[int]:
         """Hide what was said at these times, and answered, for a reason; return the ids."""
-        return self._writable().hide(checked_key(conversation_id), times, reason)
+        key, stamps = checked_key(conversation_id), set(map(to_iso, times))
+        return self._write(writing.hide, key, stamps, to_text(reason))
 
     def show_again(self, reason: str) -> int:
         """Show what was hidden for a reason and for no other; return how many messages."""
-        return self._writable().show_again(reason)
+        return self._write(writing.show_again, to_text(reason))
 
     def accept(self, conversation_id: str, times: Collection[datetime]) -> int:
         """Trust what others said at these times as the user's own words; return how many."""
-        return self._writable().accept(checked_key(conversation_id), times)
+        return self._write(writing.accept, checked_key(conversation_id), set(map(to_iso, times)))
 
     def settle(self, outcomes: MessageOutcomes, state: str) -> None:
         """Bring messages in line with what became of the facts that they gave."""
-        self._writable().settle(outcomes, state)
+        self._write(writing.settle, outcomes, state)
 
     def settled_state(self) -> str:
         """Return the state of the record that the messages are in line with."""
         self._look()
-        return self._database().settled_state()
+        return self._database().read(writing.read_state)
 
     def audience(self, conversation_id: str) -> str:
         """Return who may find what is said in a conversation, also in one that has not begun."""
@@ -236,9 +374,11 @@ class ConversationStore:
     ) -> int:
         """Add messages of another file that are not there yet; return how many."""
         database, key = self._database(), checked_key(conversation_id)
+        # Not `_ready`: it takes over older files, and that ends here again.
         if not self._is_ready:
             self._open()
-        return database.take_over(key, messages, self._now(), title and make_title(title))
+        now, named = self._now(), title and make_title(title)
+        return database.write(lambda one: writing.take_over(one, key, messages, now, named))
 
     def import_tree(
         self,
@@ -249,10 +389,8 @@ class ConversationStore:
         title: str | None = None,
     ) -> int:
         """Add a whole conversation in one step, less what is there; return how many were new."""
-        shelf, key = self._writable(), checked_key(conversation_id)
-        if not nodes:
-            return 0
-        return shelf.import_tree(key, nodes, leaf, title and make_title(title))
+        key, named = checked_key(conversation_id), title and make_title(title)
+        return self._write(writing.import_tree, key, nodes, leaf, named)
 
     def take_over_older(self) -> TakenOver | None:
         """Take in what a program of an older version wrote beside the database, if one did.
@@ -285,7 +423,8 @@ class ConversationStore:
         """Return what an index that has come to `cursor` must take in and let go of."""
         database = self._database()
         self._look()
-        return database.changes_since(cursor, limit)
+        start = cursor or Cursor()
+        return database.read(lambda one: reading.read_feed(one, start, limit))
 
     def close(self) -> None:
         """Close the database; the next call opens it again."""
@@ -306,7 +445,7 @@ class ConversationStore:
         return self._shelf.append(key, messages, self._limits, now, addition) if messages else []
 
     def _open(self) -> None:
-        self._limits = _limits(self._given_settings or Settings.load())
+        self._limits = (self._given_settings or Settings.load()).window_limits
         atomic.make_folder(self.location.parent)
         self._shelf.open()
         self._is_ready = True
@@ -336,14 +475,16 @@ class ConversationStore:
             if not self.location.exists():
                 raise
 
-    def _writable(self) -> DatabaseShelf:
-        shelf = self._database()
+    def _write(
+        self, change: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        database = self._database()
         self._ready()
-        return shelf
+        return database.write(lambda one: change(one, *args, **kwargs))
 
-    def _database(self) -> DatabaseShelf:
+    def _database(self) -> Database:
         if isinstance(self._shelf, DatabaseShelf):
-            return self._shelf
+            return self._shelf.database
         message = (
             f"{self.location} keeps the newest messages only; only a location ending in .db can "
             "do this: set conversationsLocation to one (turnleaf config --help)"
@@ -351,17 +492,12 @@ class ConversationStore:
         raise InvalidInput(message)
 
 
+def _show_version(database: Connection, key: str, number: int) -> None:
+    show_through(database, get_conversation(database, key), number)
+
+
 def _name_claim(message_id: int) -> str:
     return f"answering-{message_id}"
-
-
-def _limits(settings: Settings) -> Limits:
-    return Limits(
-        max_turns=settings.conversation_max_turns,
-        max_chars=settings.conversation_max_chars,
-        max_age_days=settings.conversation_max_age_days,
-        keep_days=settings.conversation_keep_days,
-    )
 
 
 def _stamp(one: Message | NewMessage, now: datetime) -> Message | NewMessage:
@@ -401,8 +537,8 @@ def _examine(path: Path, kept: Retention) -> Iterator[Part]:
 
 def _describe_file(path: Path) -> str:
     text = (atomic.read(path) or b"").decode("utf-8-sig")
-    return pluralize(len(conversations_json.parse(text)), "conversation")
+    return pluralize(len(conversation_formats.parse(text)), "conversation")
 
 
 def _describe_database(path: Path) -> str:
-    return describe_figures(conversations_db.examine(path), local_day)
+    return describe_figures(examine(path), local_day)

@@ -17,8 +17,8 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from turnleaf.core import conversations_json, jsonfacts
-from turnleaf.core.conversations_json import (
+from turnleaf.core import conversation_formats, jsonfacts
+from turnleaf.core.conversation_formats import (
     read_conversations,
     read_month,
     without_conversation,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import TypeVar
 
-    from turnleaf.core.conversations_json import Older
+    from turnleaf.core.conversation_formats import Older
     from turnleaf.core.examination import Part
     from turnleaf.core.messages import Message
     from turnleaf.settings import DataFolder
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 NAME = "conversations.json"
 ARCHIVE = "archive"
 BACKUP = "taken-over"
-EMPTY = (b"", conversations_json.EMPTY.encode())
+EMPTY = (b"", conversation_formats.EMPTY.encode())
 LOOK_SECONDS = 60.0
 """So often is looked into a folder that seems to be as it was."""
 
@@ -131,6 +131,7 @@ class OlderFiles:
         taken = _warn_of_failure("older conversations are not taken over yet", take)
         if taken and taken.messages:
             atomic.log.info("%s", taken)
+        # Also after a failure, or each read and write would try again and warn again.
         self._seen, self._seen_at = self._look(), time.monotonic()
         return taken
 
@@ -238,6 +239,7 @@ def _is_expired(copy: Path, keep_days: int, now: datetime) -> bool:
     if found is None or found["why"] != BACKUP:
         return False
     made = datetime.strptime(found["time"], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+    # By the age of the copy: every message in it is at least as old.
     return (now - made).days >= max(1, keep_days)
 
 
@@ -345,6 +347,7 @@ def _erase(file: atomic.Held, key: str, without: Callable[[bytes, str], tuple[by
     """Take a conversation out of an older file or a copy of one."""
     data = file.read()
     kept, count = without(data, key) if data else (b"", 0)
+    # Only copies are deleted; an older program may still use the file itself.
     if count and kept in EMPTY and _BACKUP.fullmatch(file.path.name):
         file.remove()
     elif count:

@@ -7,11 +7,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from turnleaf.core.jsontext import to_text
 from turnleaf.core.keys import default_audience, is_narrower
 from turnleaf.core.messages import TRUSTED, Message, make_title, trust_by_role
-from turnleaf.core.search.message_outcomes import reason_of
-from turnleaf.core.times import to_iso
+from turnleaf.core.search.message_filters import reason_of
+from turnleaf.core.serialization import to_iso, to_text
+from turnleaf.core.window import PLAIN_ADDITION, Addition, days_before
 from turnleaf.store.files.conversations import schema as conversations_schema
 from turnleaf.store.files.conversations.reading import read_window
 from turnleaf.store.files.conversations.schema import (
@@ -33,15 +33,14 @@ from turnleaf.store.files.conversations.schema import (
     to_more,
     to_row,
 )
-from turnleaf.store.windows import PLAIN_ADDITION, Addition, days_before
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from turnleaf.core.messages import NewMessage, TreeNode
-    from turnleaf.core.search.message_outcomes import FactTraces, MessageOutcomes, Place
+    from turnleaf.core.search.message_filters import FactTraces, MessageOutcomes, Place
+    from turnleaf.core.window import Limits
     from turnleaf.store.files.databases import Connection
-    from turnleaf.store.windows import Limits
 
 
 FIND = "SELECT id, leaf, title = '' AND NOT is_renamed FROM conversations WHERE key = ?"
@@ -145,10 +144,12 @@ def _place(
     after = _find_after(database, identity, addition)
     if after is None or after == leaf:
         numbers = _insert(database, identity, leaf, new, is_resumed=is_resumed)
+        # A question was taken out above, so the count cannot just be added to.
         turns = None if addition.opened is None else _count_shown(database, identity)
         return numbers, turns, len(numbers)
     has_versions = branch(database, identity, after)
     numbers = _insert(database, identity, after, new, is_resumed=is_resumed)
+    # No message has the number 0, so nothing is marked.
     _mark_version(database, numbers[0] if has_versions else 0)
     return numbers, _count_shown(database, identity), len(numbers)
 
@@ -212,6 +213,8 @@ def _narrow(database: Connection, identity: int, audience: str) -> None:
     if not is_narrower(audience, decode(database.execute(query, (identity,)).get)):
         return
     database.execute("UPDATE conversations SET audience = ? WHERE id = ?", (audience, identity))
+    # The index keeps the audience with each message,
+    # and would go on showing them to the former one.
     alter_all(database, identity)
 
 
@@ -404,6 +407,7 @@ def settle(database: Connection, outcomes: MessageOutcomes, state: str) -> None:
             _hide_traces(database, traces, reason)
     for key, stamps in _by_conversation(outcomes.accepted).items():
         accept(database, key, stamps)
+    # In the transaction of the changes: after a kill all of it is done again.
     database.execute("DELETE FROM record")
     database.execute("INSERT INTO record (state) VALUES (?)", (state,))
 
@@ -440,6 +444,7 @@ def is_expired(database: Connection, limits: Limits, now: datetime) -> bool:
     """Whether something is too old to be kept."""
     if limits.keep_days is None:
         return False
+    # No days at all: only what a window shows is kept.
     if limits.keep_days == 0:
         return any(map(len, _find_outside(database, limits, now).values()))
     cutoff = to_iso(days_before(now, limits.keep_days))
@@ -489,6 +494,7 @@ def _remove(database: Connection, identity: int, numbers: Sequence[int]) -> bool
     rows = [(n,) for n in numbers]
     database.executemany("DELETE FROM messages WHERE n = ?", rows)
     database.executemany("DELETE FROM hidden WHERE message = ?", rows)
+    # By this the index learns that they are gone.
     alter(database, numbers)
     return _settle(database, identity) if numbers else False
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from turnleaf.core import file_changes
 from turnleaf.core.examination import Diagnosis
-from turnleaf.core.jsontext import dumps
 from turnleaf.core.languages import pluralize
+from turnleaf.core.serialization import dumps
 from turnleaf.store.files import atomic
 from turnleaf.store.files.examining import collect, refuse_odd
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from turnleaf.core.file_changes import FileChange
 
 NAME = "changes.jsonl"
+# The newest change is nearly always in here, and the record only grows.
 TAIL_BYTES = 16_384
 
 
@@ -75,6 +76,8 @@ class Journal:
         """Read what follows a place; None where the record is not the same up to there."""
         if known.size == 0:
             return None
+        # The last known line is read again: an undo cuts
+        # lines off, and others may follow in their place.
         rest = atomic.read_from(self.path, known.size - len(known.line))
         is_same = rest.inode == known.inode and rest.data.startswith(known.line)
         return rest.data.removeprefix(known.line) if is_same else None
@@ -117,6 +120,7 @@ class Journal:
     def next_number(self) -> int:
         """Return the number of the next change."""
         last = [self.last()]
+        # Both files have one sequence of numbers, by which their changes are put in one order.
         if self._beside is not None and self._beside.has_file():
             last.append(self._beside.last())
         return 1 + max((change.n for change in last if change), default=0)

@@ -26,7 +26,7 @@ from turnleaf.core.memories import (
     unique_id,
 )
 from turnleaf.core.room import Room, check_capacity, check_reserve, find_weakest, room_for
-from turnleaf.core.times import to_millisecond
+from turnleaf.core.serialization import to_millisecond
 from turnleaf.errors import Conflict, CorruptFile, InvalidInput, MemoryFull, NotFound, StorageError
 from turnleaf.settings import Settings, default_data_dir, in_home_assistant
 from turnleaf.store.ambient import random_id, utc_now
@@ -218,6 +218,7 @@ class MemoryStore:
         """Return the facts that no prompt carries: those that ended, and the file of older ones."""
         here = self._read_all()
         ids = {memory.id for memory in here}
+        # A kill in the middle of a move leaves a fact in both files; the memory file decides.
         left = [memory for memory in self._older_facts() if memory.id not in ids]
         return [*self._find_ended(here).values(), *left]
 
@@ -303,6 +304,8 @@ class MemoryStore:
 
         def edit(draft: Draft) -> list[Memory]:
             found = [memory for memory in draft.memories if memory.id in ids]
+            # Without a file of older facts there is nowhere
+            # to go, and to remove them would be to forget.
             for memory in found if self._older else ():
                 draft.remove(memory.id, RETIRED)
             return found if self._older else []
@@ -422,6 +425,7 @@ class MemoryStore:
 
     def changes(self, memory_id: str | None = None) -> list[Change]:
         """Return the record of changes, oldest first; of one fact or of all."""
+        # What an editor saved is then on record.
         self._look()
         history = self.read_record()
         return [change for change in history if memory_id is None or change.concerns(memory_id)]
@@ -537,6 +541,7 @@ class MemoryStore:
             self._ready()
         look = None
         with suppress(StorageError):
+            # Mending writes. In a read-only folder, or on a full disk, the memory is still read.
             look = self._file.look()
             if self._file.needs_mending(look):
                 look = None
@@ -722,6 +727,7 @@ class MemoryStore:
     def _find_ended(self, memories: Sequence[Memory]) -> dict[str, Memory]:
         """Return the facts whose last day is over, by id; of those pending review, none."""
         dated = [memory for memory in memories if memory.until is not None and self._older]
+        # By the local calendar: the last day of a fact ends at midnight where its owner is.
         today = self._now().astimezone().date() if dated else None
         return {memory.id: memory for memory in dated if today and memory.has_ended(today)}
 
@@ -738,6 +744,7 @@ class MemoryStore:
 
         It is how a text tells whether its writer had seen an update.
         """
+        # A clock that was put back must not make a newer text look like the older one.
         return max(self._moment(), memory.updated_at + changes.TICK)
 
     def _was_added(self, draft: Draft, memory_id: str) -> bool:

@@ -13,7 +13,7 @@ from turnleaf.core import erasing, file_changes, jsonfacts, markdown
 from turnleaf.core.drafts import Draft
 from turnleaf.core.file_changes import FileChange, Repair, TextHistory
 from turnleaf.core.memories import content_id
-from turnleaf.core.times import from_iso, to_iso, to_millisecond
+from turnleaf.core.serialization import from_iso, to_iso, to_millisecond
 from turnleaf.errors import Conflict, CorruptFile, InvalidInput, StorageError, TurnleafError
 from turnleaf.store.files import atomic
 from turnleaf.store.files.facts.journal import HeldJournal, Journal
@@ -30,9 +30,13 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# Bounded: a program that saves the file without a pause ends in an error and not in a hang.
 CHANGE_TRIES = 100
+# An editor may save in several steps, so a save is judged once it has been quiet for so long.
 QUIET_SECONDS = 1.0
 SETTLE_SECONDS = 0.02
+# A file that is still changing is waited for up to a second, an empty one up to two: an editor
+# that saves in place empties the file first, which looks like the deletion of everything.
 SETTLE_TRIES = 50
 EMPTY_TRIES = 100
 
@@ -134,6 +138,7 @@ class MemoryFile:
         with atomic.lock(self.path) as file:
             if _read(file.path) is None:
                 file.replace(self._empty.encode())
+            # One record for both files, whose lock the holder of the other file has already.
             yield HeldMemoryFile(self, file, other.journal.of(self.journal))
 
     def put(self, text: str, expected: str | None, origin: str) -> int | None:
@@ -157,11 +162,14 @@ class MemoryFile:
         with self.hold() as held:
             if not held.change(edit, origin):
                 return None
+            # A put is on record once for each fact and once for the whole text, which has no id.
             wholes = (one.n for one in self.journal.read() if one.op == "put" and not one.id)
             return max(wholes)
 
     def _check(self, text: str) -> None:
         try:
+            # Before it is written: a file that cannot be
+            # parsed would be set aside by the next reader.
             self.format.parse(text, self._now())
         except CorruptFile as problem:
             message = f"this cannot be saved as {self.path.name}: {problem}; correct it"
@@ -190,6 +198,7 @@ class MemoryFile:
 
         def edit(draft: Draft) -> tuple[Erasure, list[Memory], Draft]:
             acts = sorted([*beside, *self.journal.read()], key=lambda change: change.n)
+            # Within the edit, which is called again when an editor saves in between.
             found = erasing.erasure(source, acts, elsewhere)
             return found, erasing.take_out(draft, found, self._now()), draft
 
@@ -233,6 +242,8 @@ class MemoryFile:
             raise Conflict(message)
         # Two saves can be joined line by line only while the text that both began from is known.
         late = self._look_again(file, journal, opened.on_disk)
+        # An older copy brought words of an erased source
+        # back, and the replaced file still has them.
         if opened.erased or (late and late.erased):
             atomic.drop_previous(self.path)
         return result
@@ -311,6 +322,7 @@ class MemoryFile:
     def _content(self, data: bytes) -> _Content:
         """Return what is known of a content, if it is one of the two that were seen last."""
         for known in self._contents:
+            # Comparing the bytes costs a tenth of hashing them.
             if known.data == data:
                 return known
         content = _Content(data)
@@ -340,6 +352,7 @@ class MemoryFile:
         """Bring back what somebody else's save wiped unseen; return the facts brought back."""
         known = self.journal.last()
         with self.hold() as held:
+            # Whoever opens the file for a change mends it; nothing else is to be changed.
             held.change(lambda _: None)
         newer = [change for change in self.journal.read() if not known or change.n > known.n]
         return [change.after for change in newer if change.op == "restore" and change.after]
@@ -354,6 +367,7 @@ class MemoryFile:
 
     def _is_known(self, look: Look) -> bool:
         """Whether the file is as our last change left it."""
+        # An editor may write into the file that was replaced, and another program into the record.
         beside = [atomic.marks(one) for one in (atomic.previous_path(self.path), self.journal.path)]
         marks = look.marks, *beside
         is_at_rest = look.marks is not None and all(map(_is_at_rest, beside))
@@ -362,6 +376,8 @@ class MemoryFile:
         last = self.journal.last()
         if last is None:
             return True
+        # Marks of a file that is not at rest are not kept:
+        # a save in the same tick would look the same.
         is_known = look.content.version == last.new and self._late_save(last) is None
         self._known_marks = marks if is_known and is_at_rest else None
         return is_known
@@ -514,7 +530,10 @@ class MemoryFile:
     ) -> None:
         """Record the changes, then make them; what cannot be made is not on record either."""
         after = _Content(opened.draft.text.encode(), opened.draft.page)
+        # It need not be decoded from the bytes that were just made of it.
         after.text = opened.draft.text
+        # Before anything is recorded: what is too large
+        # could be written once and never be read again.
         atomic.check_size(self.path, len(after.data))
         old, new = self._version(opened.on_disk), after.version
         before = self.journal.last()
@@ -697,6 +716,8 @@ class FirstSeen:
 
     def _read(self) -> dict[str, datetime]:
         with suppress(StorageError, ValueError, TypeError, AttributeError, RecursionError):
+            # Derived: without it the facts are dated by the
+            # page's own time, and nothing else is lost.
             record = json.loads(atomic.read(self._path, atomic.MAX_PAGE_BYTES) or b"{}")
             return {str(key): from_iso(time) for key, time in record.items()}
         return {}
@@ -710,6 +731,7 @@ class FirstSeen:
 
 
 def _is_typed(memory: Memory, page_time: datetime) -> bool:
+    # A bullet without a comment has the page's time and an id made from its text.
     return memory.created_at == page_time and memory.id.startswith(content_id(memory.content))
 
 

@@ -103,6 +103,7 @@ class OlderFacts:
         source: Source | None = None,
     ) -> list[Memory]:
         """Take facts out of the file; return those that were there."""
+        # Holding the file would make it where it is missing.
         if not any(memory.id in ids for memory in self.get_all()):
             return []
 
@@ -158,6 +159,7 @@ class OlderFacts:
         both = [fact.memory.id for fact in self._memory.page().facts if fact.memory.id in older]
         if not both:
             return set()
+        # Judged by the record: whoever moves a line by hand saves one of the two files first.
         here, there = _last_of(self.history()), _last_of(self._memory.journal.read())
         return {
             one

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from turnleaf.core.room import Room
-from turnleaf.core.search.message_outcomes import ACCEPTED
+from turnleaf.core.search.message_filters import ACCEPTED
 from turnleaf.errors import MemoryFull, NotFound, StorageError
 from turnleaf.settings import Settings
 from turnleaf.store.ambient import random_id, utc_now
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from turnleaf.core.memories import Memory
 
 NAME = "pending.md"
+# Only their number is limited: they are in no prompt, so their length costs nothing.
 MAX_FACTS = 1000
 
 
@@ -44,8 +45,10 @@ class PendingStore(MemoryStore):
     def get_all(self) -> list[Memory]:
         """Return what waits, having finished what a kill left half accepted."""
         waiting = super().get_all()
+        # All ids that ever were: a fact that was accepted and forgotten since is not pending again.
         known = self._memory.known_ids() if waiting else set()
         accepted = {memory.id for memory in waiting} & known
+        # Readers come here as well, and may have no right to write.
         with suppress(StorageError):
             for memory_id in accepted:
                 self.delete(memory_id, origin=ACCEPTED)
@@ -59,11 +62,13 @@ class PendingStore(MemoryStore):
         """
         waiting = self.get(memory_id)
         if waiting and content is not None and content != waiting.content:
+            # On record here first: whoever repeats this after a kill adds the same words.
             waiting = self.update(memory_id, content)
         if waiting:
             accepted = self._added_to_memory(waiting)
             self.delete(memory_id, origin=ACCEPTED)
         else:
+            # Accepted before: whoever lost that answer and asks again gets the same fact.
             accepted = self._memory.get(memory_id) if self.changes(memory_id) else None
         if accepted is None:
             message = f"nothing waits by the id {memory_id}; turnleaf review lists what does"
@@ -84,6 +89,7 @@ class PendingStore(MemoryStore):
             slot=waiting.slot,
             until=waiting.until,
             memory_id=waiting.id,
+            # A person wants it, so learned facts make room.
             displace=True,
         )
 

@@ -16,7 +16,7 @@ import apsw
 
 from turnleaf.errors import StorageError
 from turnleaf.store.files import atomic
-from turnleaf.store.files.index import rows as index_rows
+from turnleaf.store.files.index import database as index_rows
 from turnleaf.store.files.index import vectors as index_vectors
 from turnleaf.store.files.index.database import (
     COMPANIONS,
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 USUAL_NAME = "index.db"
+# First a new index, then new vectors as well, and after that it is kept in memory.
 ATTEMPTS = 3
 REPLACEMENTS = 100
 
@@ -177,6 +178,8 @@ class IndexFile:
             for file in (index, atomic.Held(vectors_path(self.location))):
                 if not file.path.exists():
                     file.replace(b"")  # SQLite itself would let everybody read it.
+            # Before connecting, too: if that fails, `discard`
+            # must know which file was found damaged.
             self._identities = self._find_identities()
             self._connection = connect(self.location)
             self._identities = self._find_identities()
@@ -195,6 +198,7 @@ class IndexFile:
             message = f"the index cannot be used: {error}; free some memory and try again"
             raise StorageError(message) from error
         self.close()
+        # A read-only folder or a full disk makes the search slower and does not end it.
         self._is_in_memory = True
         atomic.log.info("%s; the index is kept in memory", error)
 
@@ -236,6 +240,7 @@ def note_removal(database: apsw.Connection) -> None:
 def scrub_daily(database: apsw.Connection, file: IndexFile) -> None:
     """Leave no byte of messages that are gone, once a day at most: it costs a pass over all."""
     now = time.time()
+    # A time that lies ahead, by a clock that was wrong, does not put it off.
     due = (
         "SELECT 1 FROM totals WHERE removed_at IS NOT NULL AND (scrubbed_at IS NULL "
         "OR scrubbed_at NOT BETWEEN ? AND ?)"

@@ -9,13 +9,12 @@ import json
 import math
 import time
 from contextlib import contextmanager
-from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from turnleaf.core.examination import Row
 from turnleaf.core.keys import Reader
-from turnleaf.core.search.hits import KINDS, MAX_LIMIT, MODES, PROMPT_LIMIT, Hit
-from turnleaf.core.search.ranking import Weights
+from turnleaf.core.memories import checked_date
+from turnleaf.core.search.ranking import Hit, Weights
 from turnleaf.core.search.terms import any_of, parse_query
 from turnleaf.core.search.vectors import SENTENCES, profile
 from turnleaf.errors import EmbeddingError, InvalidInput
@@ -23,21 +22,20 @@ from turnleaf.installation import find_vector_fault, has_numpy
 from turnleaf.store.ambient import local_now
 from turnleaf.store.files import atomic
 from turnleaf.store.files.examining import collect
+from turnleaf.store.files.index import database as index_rows
 from turnleaf.store.files.index import file as index_file
-from turnleaf.store.files.index import rows as index_rows
 from turnleaf.store.files.index import vectors as index_vectors
 from turnleaf.store.files.index import writing as index_writing
-from turnleaf.store.files.index.database import COMPANIONS
+from turnleaf.store.files.index.database import COMPANIONS, Narrowing, make_hit, read_rows
 from turnleaf.store.files.index.file import IndexFile
-from turnleaf.store.files.index.rows import Narrowing, make_hit, read_rows
 from turnleaf.store.files.index.sync import IndexSync, ignore_progress
 from turnleaf.store.files.index.vectors import find_cosines
 from turnleaf.store.files.sources import source_of
-from turnleaf.store.passage_search import Asked, Floors, SearchedText, search_passages
+from turnleaf.store.passage_search import Asked, Floors, SearchedText, check_search, search_passages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-    from datetime import datetime
+    from datetime import date, datetime
     from pathlib import Path
     from typing import TypeVar
 
@@ -142,6 +140,7 @@ def _read_varints(data: bytes) -> list[int]:
 
 __all__ = ["Hit", "Index"]
 
+# At most so much is lost when the work is stopped.
 TEXTS_PER_BATCH = 64
 TEXTS_PER_SEARCH = 8
 """So few new texts get their vectors within a search; without one the words would count alone."""
@@ -217,8 +216,8 @@ class Index:
         found that whoever owns the folder may find. Messages that their conversation no longer
         shows come last.
         """
-        narrowing = Narrowing(_checked_source(source), _checked_day(since), _checked_day(until))
-        _check(limit, mode, PROMPT_LIMIT if reader and reader.is_prompt else MAX_LIMIT)
+        check_search(limit, source, mode, reader or Reader())
+        narrowing = Narrowing(source, _checked_day(since), _checked_day(until))
         wanted = parse_query(query)
         if not wanted.terms:
             return []
@@ -304,6 +303,8 @@ class Index:
 
         What a kill leaves is finished by the next program that opens the index.
         """
+        # Durable before anything is deleted: otherwise
+        # nobody would know after a kill what is left to do.
         marked = self._mark_erasure() if self._file.exists() else None
         yield
         if marked is not None:
@@ -369,6 +370,7 @@ class Index:
             return
         name = self._embedder.name
         texts = self._run(lambda database: index_writing.texts_of(database, batch))
+        # Outside the lock, because a model may take minutes.
         made = iter(self._embedder.embed([one for several in texts.values() for one in several]))
         vectors = {meaning: [next(made) for _ in several] for meaning, several in texts.items()}
 
@@ -393,6 +395,7 @@ class Index:
         try:
             vector = embedder.embed([query])[0]
         except EmbeddingError as error:
+            # The next searches must not wait for it, too.
             self._rests_until = time.monotonic() + REST_SECONDS
             atomic.log.warning("the search went by words alone: %s", error)
             return None, None
@@ -433,29 +436,8 @@ def _useful_profile(database: apsw.Connection, name: str) -> Profile | None:
     return index_vectors.profile_of(database, name) if index_vectors.has_vectors(database) else None
 
 
-def _check(limit: int, mode: str, most: int) -> None:
-    if not 1 <= limit <= most:
-        message = f"the limit is between 1 and {most}, not {limit}"
-        raise InvalidInput(message)
-    if mode not in MODES:
-        message = f"the mode is one of {', '.join(MODES)}, not {mode!r}"
-        raise InvalidInput(message)
-
-
-def _checked_source(source: str | None) -> str | None:
-    if source is not None and source not in KINDS:
-        message = f"the source is one of {', '.join(KINDS)}, not {source!r}"
-        raise InvalidInput(message)
-    return source
-
-
 def _checked_day(given: date | str | None) -> str | None:
-    try:
-        day = date.fromisoformat(given) if isinstance(given, str) else given
-    except ValueError:
-        message = f"{given!r} is no date; write it as 2026-11-15"
-        raise InvalidInput(message) from None
-    return day.isoformat()[:10] if day else None
+    return None if given is None else checked_date(given).isoformat()
 
 
 @collect

@@ -20,8 +20,7 @@ from turnleaf.store.files import atomic
 from turnleaf.store.files.index import file as index_file
 from turnleaf.store.files.index import vectors as index_vectors
 from turnleaf.store.files.index import writing as index_writing
-from turnleaf.store.files.index.database import Outdated, tidy
-from turnleaf.store.files.index.rows import to_moment
+from turnleaf.store.files.index.database import Outdated, tidy, to_moment
 from turnleaf.store.files.index.writing import (
     Found,
     Numbered,
@@ -99,6 +98,7 @@ def take_in_messages(database: apsw.Connection, file: int, feed: Feed) -> int:
         (file, json.dumps(numbers)),
     )
     stood = rows.fetchall()
+    # Also what is found again: its words, neighbours or readers may be others now.
     gone = forget(database, [number for number, *_ in stood])
     if feed.gone and stood:
         index_file.note_removal(database)
@@ -107,10 +107,12 @@ def take_in_messages(database: apsw.Connection, file: int, feed: Feed) -> int:
     fresh = [Numbered(number, Placed(one)) for number, one in enumerate(said, first)]
     insert(database, file, KIND, ((one, bytes([0])) for one in fresh))
     neighbours = _Neighbours(database, file, fresh)
-    for conversation, first_message, last_message in sorted(_find_spans(stood, said)):
+    for conversation, first_message, last_message in sorted(find_spans(stood, said)):
         neighbours.join(conversation, first_message, last_message)
     gone += neighbours.write()
     database.execute(
+        # In the transaction that adds the messages: after
+        # a kill none is missed and none is there twice.
         "UPDATE feeds SET message = ?, change = ? WHERE file = ?",
         (feed.cursor.message, feed.cursor.change, file),
     )
@@ -118,8 +120,8 @@ def take_in_messages(database: apsw.Connection, file: int, feed: Feed) -> int:
     return len(fresh)
 
 
-def _find_spans(
-    stood: Iterable[tuple[int, str, int]], said: Iterable[Passage]
+def find_spans(
+    stood: Iterable[Sequence[Any]], said: Iterable[Passage]
 ) -> set[tuple[str, int, int]]:
     """Return, by conversation, from which to which message something changed.
 
@@ -243,6 +245,7 @@ def _number(row: _NeighbourRow, beside: Sequence[_NeighbourRow]) -> int | None:
 
 
 PASSAGES_PER_COMMIT = 5000
+# In parts, between which others get the lock.
 MESSAGES_PER_COMMIT = 5000
 MUCH_BYTES = 2_000_000
 
@@ -357,6 +360,7 @@ class IndexSync:
         added = 0
         while True:
             place = find_feed_position(database, store.location)
+            # To ask the store would make its database.
             if place is None and not any(map(_is_there, (store.location, *store.older))):
                 return added
             feed = _read_feed(store, place)
@@ -456,6 +460,7 @@ def _batches(
 
 def _read(database: apsw.Connection, source: FileSource, name: str) -> Found | None:
     """Read a file that looks changed; nothing when it holds what it held."""
+    # Before the reading: what is saved during it looks new to the next search.
     looks, path = signature(name), Path(name)
     if looks is None:
         return None

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     import apsw
     import numpy as np
 
-    from turnleaf.store.files.index.rows import Narrowing
+    from turnleaf.store.files.index.database import Narrowing
 
     Cosines = np.ndarray[Any, Any]
 
+# numpy multiplies a whole block with the query at once.
 PER_BLOCK = 128
 NEAREST = 400
 MOST_TRIED = 8400
@@ -40,6 +41,7 @@ _PLACE = "slot, kind, is_shown, shape, line, part, passages.id"
 
 def set_model(database: apsw.Connection, name: str, known: Profile, dimension: int) -> None:
     """Set the model whose vectors are kept, and forget those of any other."""
+    # Vectors of two models cannot be compared.
     forget_model(database)
     database.execute(
         "INSERT INTO model (name, scripts, mean, deviation, dimension) VALUES (?, ?, ?, ?, ?)",
@@ -86,6 +88,7 @@ def find_missing(database: apsw.Connection, limit: int) -> list[bytes]:
 
 def find_few(database: apsw.Connection, most: int) -> list[bytes]:
     """Return the meanings that have no vector yet, if they are few and quickly found."""
+    # Several passages may have one text. A long list is not gone through within a search.
     rows = database.execute("SELECT passage FROM missing LIMIT ?", (4 * most + 1,)).fetchall()
     if not rows or len(rows) > 4 * most:
         return []
@@ -143,6 +146,7 @@ def store(database: apsw.Connection, name: str, vectors: Mapping[bytes, Sequence
     for meaning, several in vectors.items():
         stands = "SELECT EXISTS (SELECT 1 FROM passages WHERE meaning = ?)"
         records = [quantise(vector) for vector in several]
+        # Its text may have been erased while the vector was made.
         if not database.execute(stands, (meaning,)).get:
             continue
         erase(database, [meaning])
@@ -154,6 +158,7 @@ def store(database: apsw.Connection, name: str, vectors: Mapping[bytes, Sequence
 
 def erase(database: apsw.Connection, meanings: Iterable[bytes]) -> None:
     """Overwrite the vectors of some meanings."""
+    # A block has the vectors of other texts as well, so its row cannot be deleted.
     nothing = bytes(_record_bytes(database))
     for meaning in meanings:
         rows: Any = database.execute("SELECT slot FROM slots WHERE meaning = ?", (meaning,))

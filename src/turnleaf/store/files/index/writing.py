@@ -10,12 +10,12 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from turnleaf.core.search.message_filters import says_nothing
 from turnleaf.core.search.passages import WHOLE_COLUMNS, Passage, Placed, list_texts_to_embed, place
-from turnleaf.core.search.small_talk import says_nothing
 from turnleaf.core.search.terms import date_terms, terms
 from turnleaf.store.files import atomic
 from turnleaf.store.files.index import vectors as index_vectors
-from turnleaf.store.files.index.rows import circle_of, to_milliseconds
+from turnleaf.store.files.index.database import circle_of, to_milliseconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -82,6 +82,7 @@ def signature(path: str) -> str | None:
 def known_signatures(database: apsw.Connection) -> dict[str, str]:
     """Return the files that were taken in, as they looked then."""
     rows: Any = database.execute(
+        # Of a database in WAL mode the file's time says nothing; its feed does.
         "SELECT path, signature FROM files WHERE id NOT IN (SELECT file FROM feeds)"
     )
     return {os.fsdecode(path): seen for path, seen in rows}
@@ -91,6 +92,7 @@ def is_same(database: apsw.Connection, path: str, seen: str, data: bytes) -> boo
     """Whether a file holds what was taken in; if so, remember its present signature."""
     return bool(
         database.execute(
+            # Saved without a change: the next search need not read it.
             "UPDATE files SET signature = ? WHERE path = ? AND version = ? RETURNING id",
             (seen, os.fsencode(path), atomic.version(data)),
         ).get
@@ -275,6 +277,7 @@ def forget(database: apsw.Connection, numbers: Sequence[int]) -> list[bytes]:
 
 def to_storable(text: str) -> str:
     """Return a text as the database can hold it."""
+    # The index may lose a lone surrogate, since the conversation itself keeps it.
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 

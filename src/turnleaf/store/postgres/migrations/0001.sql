@@ -53,12 +53,15 @@ CREATE TABLE turnleaf.messages (
     trust text NOT NULL,
     source text,
     shaped_by text,
+    -- Which facts an answer rests on, so that those nobody used are found without reading every answer.
+    cited text,
     change bigint NOT NULL,
     PRIMARY KEY (space, id)
 );
 CREATE INDEX messages_by_conversation ON turnleaf.messages (space, key, is_shown, id);
 CREATE INDEX messages_by_parent ON turnleaf.messages (space, key, parent);
 CREATE INDEX messages_by_change ON turnleaf.messages (space, change, id);
+CREATE INDEX messages_that_cite ON turnleaf.messages (space, id) WHERE cited IS NOT NULL;
 
 CREATE TABLE turnleaf.removed_messages (
     space text COLLATE "C" NOT NULL DEFAULT current_setting('turnleaf.space'),
@@ -165,6 +168,28 @@ CREATE TABLE turnleaf.records (
     expires_at timestamptz,
     PRIMARY KEY (space, collection, key)
 );
+CREATE INDEX records_by_end ON turnleaf.records (space, expires_at) WHERE expires_at IS NOT NULL;
+
+-- The ids of the transactions that changed something lately. Whoever lost the connection at COMMIT
+-- looks here whether it was stored, and does nothing twice. They begin with the time.
+CREATE TABLE turnleaf.writes (
+    space text COLLATE "C" NOT NULL DEFAULT current_setting('turnleaf.space'),
+    id text COLLATE "C" NOT NULL,
+    PRIMARY KEY (space, id)
+);
+
+-- Which spaces have something to do, and who is at it. This table alone is read over all spaces, so
+-- it holds nothing else of them; a space can add to no other.
+CREATE TABLE turnleaf.work (
+    space text COLLATE "C" NOT NULL DEFAULT current_setting('turnleaf.space'),
+    kind text COLLATE "C" NOT NULL,
+    due timestamptz NOT NULL,
+    n bigint NOT NULL DEFAULT 0,
+    holder text,
+    held_until timestamptz,
+    PRIMARY KEY (space, kind)
+);
+CREATE INDEX work_by_due ON turnleaf.work (due);
 
 -- The search. What is derived from the tables above can be deleted at any moment.
 CREATE TABLE turnleaf.indexes (
@@ -172,12 +197,7 @@ CREATE TABLE turnleaf.indexes (
     state text NOT NULL DEFAULT '{}',
     passages bigint NOT NULL DEFAULT 0,
     terms bigint NOT NULL DEFAULT 0,
-    last_passage bigint NOT NULL DEFAULT 0,
-    model text,
-    scripts text NOT NULL DEFAULT '',
-    mean float8 NOT NULL DEFAULT 0,
-    deviation float8 NOT NULL DEFAULT 0,
-    dimension int NOT NULL DEFAULT 0
+    last_passage bigint NOT NULL DEFAULT 0
 );
 
 CREATE TABLE turnleaf.indexed_places (
@@ -195,7 +215,6 @@ CREATE TABLE turnleaf.passages (
     shape bytea NOT NULL,
     fingerprint bytea NOT NULL,
     meaning bytea NOT NULL,
-    has_vector boolean NOT NULL DEFAULT false,
     body text NOT NULL,
     terms int NOT NULL,
     line bigint NOT NULL,
@@ -218,7 +237,6 @@ CREATE INDEX passages_by_day ON turnleaf.passages (space, kind, date);
 CREATE INDEX passages_by_meaning ON turnleaf.passages (space, meaning);
 CREATE INDEX passages_by_audience ON turnleaf.passages (space, audience, trust, conversation)
     WHERE audience <> '' OR trust NOT IN ('user', 'assistant');
-CREATE INDEX passages_without_vector ON turnleaf.passages (space, id) WHERE NOT has_vector;
 
 CREATE TABLE turnleaf.terms (
     space text COLLATE "C" NOT NULL DEFAULT current_setting('turnleaf.space'),
@@ -231,15 +249,42 @@ CREATE TABLE turnleaf.terms (
 );
 CREATE INDEX terms_by_passage ON turnleaf.terms (space, passage);
 
+-- The models whose vectors a space keeps: the one that answers questions, and one whose vectors are
+-- still being made. The id is drawn by lot and no other space has it: an index of a large space
+-- names that, and nothing that tells whose it is.
+CREATE TABLE turnleaf.embedders (
+    space text COLLATE "C" NOT NULL DEFAULT current_setting('turnleaf.space'),
+    id bigint NOT NULL,
+    name text NOT NULL,
+    dimension int NOT NULL,
+    scripts text NOT NULL,
+    mean float8 NOT NULL,
+    deviation float8 NOT NULL,
+    is_serving boolean NOT NULL,
+    PRIMARY KEY (space, id)
+);
+
+-- A vector of up to 2,000 numbers stands in its row: where each is fetched from elsewhere, to compare
+-- many exactly costs half as much again.
 CREATE TABLE turnleaf.vectors (
     space text COLLATE "C" NOT NULL DEFAULT current_setting('turnleaf.space'),
+    embedder bigint NOT NULL,
     meaning bytea NOT NULL,
     part int NOT NULL,
     vector vector NOT NULL,
-    PRIMARY KEY (space, meaning, part)
-);
+    PRIMARY KEY (space, embedder, meaning, part)
+) WITH (toast_tuple_target = 8160);
 
--- Settings are for all spaces, and so is the counter of their changes (the space '').
+-- The passages that have no vector of a model yet. A row here is written sooner than a passage
+-- again, which stands in six indexes.
+CREATE TABLE turnleaf.unembedded (
+    space text COLLATE "C" NOT NULL DEFAULT current_setting('turnleaf.space'),
+    embedder bigint NOT NULL,
+    passage bigint NOT NULL,
+    PRIMARY KEY (space, embedder, passage)
+);
+CREATE INDEX unembedded_by_passage ON turnleaf.unembedded (space, passage);
+
 DO $$
 DECLARE one regclass;
 BEGIN
@@ -247,12 +292,15 @@ BEGIN
         SELECT attrelid FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
         WHERE relnamespace = 'turnleaf'::regnamespace AND relkind = 'r' AND attname = 'space'
     LOOP
-        EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', one);
-        EXECUTE format('ALTER TABLE %s FORCE ROW LEVEL SECURITY', one);
+        EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', one);
         EXECUTE format(
             'CREATE POLICY own_space ON %s USING (space = current_setting(''turnleaf.space'', true))',
             one
         );
     END LOOP;
 END $$;
+-- Settings are for all spaces, and so is the counter of their changes (the space '').
 CREATE POLICY all_spaces ON turnleaf.counters USING (space = '');
+CREATE POLICY reading ON turnleaf.work FOR SELECT USING (true);
+CREATE POLICY taking ON turnleaf.work FOR UPDATE USING (true);
+CREATE POLICY finishing ON turnleaf.work FOR DELETE USING (true);

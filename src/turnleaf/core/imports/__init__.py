@@ -1,1 +1,0 @@
-"""What other programs export, turned into conversations, memories and notes; pure."""

@@ -1,0 +1,121 @@
+"""The address of a database, connections to it, and what it reports as errors of our own."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.parse import quote, urlencode
+
+import psycopg
+from psycopg import ProgrammingError
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg_pool import PoolTimeout
+
+from turnleaf.errors import InvalidInput, StorageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+SCHEMES = ("postgresql://", "postgres://")
+VERIFIED = "verify-full"
+_SECRET = (
+    "password",
+    "sslpassword",
+    "passfile",
+    "sslkey",
+    "sslcert",
+    "oauth_client_secret",
+)
+# The last two begin the name of a socket, which is always on this machine.
+_LOOPBACK = ("localhost", "127.", "::1", "/", "@")
+_log = logging.getLogger("turnleaf")
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseAddress:
+    """A database: how it is connected to, and its address without anything secret."""
+
+    conninfo: str
+    shown: str
+    is_unverified: bool = False
+    """Whether the server's certificate is not checked, though it is another machine's."""
+
+
+def read_address(given: str) -> DatabaseAddress:
+    """Read an address; raise InvalidInput, which names no part of it, for one that is none."""
+    try:
+        parts = {key: str(value) for key, value in conninfo_to_dict(given).items() if value}
+    except ProgrammingError:
+        message = (
+            "the address of the database cannot be read; write it as "
+            "postgresql://USER@HOST:PORT/DATABASE"
+        )
+        raise InvalidInput(message) from None
+    is_near = _is_near(parts)
+    asked = parts.get("sslmode")
+    # By default libpq would neither insist on encryption nor check who the server is.
+    if not is_near and asked is None:
+        parts["sslmode"] = VERIFIED
+        parts.setdefault("sslrootcert", "system")
+    is_unverified = not is_near and parts["sslmode"] != VERIFIED
+    if is_unverified:
+        _log.warning(
+            "the connection to the database is made with sslmode=%s, as its address says; nobody "
+            "checks that it is the right server",
+            asked,
+        )
+    return DatabaseAddress(make_conninfo("", **parts), _show(parts), is_unverified)
+
+
+def _is_near(parts: dict[str, str]) -> bool:
+    """Whether the server is on this machine, as far as the address says."""
+    hosts = parts.get("hostaddr") or parts.get("host") or "/"
+    # The file of services names the host, and it is not read here.
+    if "service" in parts and "host" not in parts:
+        return False
+    return all(host.startswith(_LOOPBACK) or not host for host in hosts.split(","))
+
+
+def _show(parts: dict[str, str]) -> str:
+    """Return the address without passwords and the names of files that hold them."""
+    shown = {key: value for key, value in parts.items() if key not in _SECRET}
+    user, name = shown.pop("user", ""), shown.pop("dbname", "")
+    host, port = shown.pop("host", ""), shown.pop("port", "")
+    if host.startswith("/"):
+        shown, host = {"host": host, **shown}, ""
+    place = f"{quote(user)}@" * bool(user) + host + f":{port}" * bool(port)
+    more = f"?{urlencode(shown, safe='/')}" if shown else ""
+    return f"postgresql://{place}/{quote(name)}{more}"
+
+
+CONNECT_SECONDS = 10
+Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
+
+
+def connect(conninfo: str, *, autocommit: bool = True) -> Connection:
+    """Connect once, and wait for it only a little."""
+    return psycopg.connect(conninfo, autocommit=autocommit, connect_timeout=CONNECT_SECONDS)
+
+
+def describe(error: Exception) -> str:
+    """Return what is wrong on one line; libpq names no password in it."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+@contextmanager
+def translate_errors() -> Iterator[None]:
+    """Raise StorageError for what PostgreSQL raises."""
+    try:
+        yield
+    except PoolTimeout as error:
+        message = f"the database cannot be reached ({describe(error)}); check that it runs"
+        raise StorageError(message) from None
+    except psycopg.OperationalError as error:
+        message = f"the connection to the database failed ({describe(error)}); try again"
+        raise StorageError(message) from None
+    except psycopg.Error as error:
+        message = f"the database refused: {describe(error)}"
+        raise StorageError(message) from error
