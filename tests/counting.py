@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+READ = "<method 'readall' of '_io.FileIO' objects>"
+
 
 def count_calls(work: Callable[[], object]) -> Counter[str]:
     """Count the calls of functions by module and name, in this thread."""
@@ -26,6 +28,13 @@ def count_questions(work: Callable[[], object], to: str) -> Counter[str]:
             asked = [count for (caller, *_), (_, count, *_) in callers.items() if _asks(caller)]
             calls[name] += sum(asked)
     return +calls
+
+
+def count_reads(work: Callable[[], object]) -> int:
+    """Count the files that are read as a whole, in this thread; a record is read from a place."""
+    found = _profile(work)
+    callers = next(of for key, (*_, of) in found.items() if key[2] == READ)
+    return sum(count for (_, _, name), (_, count, *_) in callers.items() if name == "_read")
 
 
 def _asks(file: str) -> bool:

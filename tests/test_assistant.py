@@ -468,6 +468,20 @@ def test_a_preview_is_the_prompt_of_the_turn_and_changes_nothing(
     assert model.prompts[-1] == asked
 
 
+def test_a_preview_without_a_model_is_what_one_would_be_given(
+    opened: Opened, tmp_path: Path, clock: Clock
+) -> None:
+    said = [f"The plumber came about leak {number} and left at noon" for number in range(8)]
+    asked = "What did the plumber do about the leaks?"
+    assistant = opened()
+    assistant.record(KEY, [Message("user", text) for text in said])
+    with Assistant(tmp_path, model=RecallModel(), now=clock) as alone:
+        seen = alone.preview("cli:session-2", asked).prompt
+    assert all(text in f"{seen.system}{seen.text}" for text in said)
+    given = assistant.preview("cli:session-2", asked).prompt
+    assert (seen.system, seen.messages) == (given.system, given.messages)
+
+
 def test_a_preview_in_private_shows_no_memory(opened: Opened) -> None:
     assistant = opened()
     assistant.memory.add("客廳的燈叫做小明")

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.counting import count_calls, count_questions
+from tests.counting import count_calls, count_questions, count_reads
 from tests.standins.scripted import ScriptedModel
 from turnleaf import Assistant, Changed, Document, ModelError, Reply
 from turnleaf.settings import CONFIG_NAME
+from turnleaf.store.files import atomic
 from turnleaf.store.files.config import ConfigFile
 
 KEY = "cli:session-1"
@@ -52,6 +53,21 @@ def test_a_turn_that_remembers_parses_the_page_of_its_prompt_alone(assistant: As
     calls = count_calls(lambda: assistant.reply(KEY, f"記住{LAMP}"))
     assert calls["markdown._read_all"] == 1
     assert [hit.text for hit in assistant.index.search(LAMP, source="memory")] == [LAMP]
+
+
+def test_a_turn_that_remembers_without_a_model_reads_the_memory_at_most_three_times(
+    tmp_path: Path,
+) -> None:
+    ConfigFile(tmp_path / CONFIG_NAME).update({"embeddings": "off", "autoExtract": False})
+    with Assistant(tmp_path) as quoting:
+        # Of a file that was replaced a moment ago nobody can tell whether an editor is still at it.
+        for wish in ("記住臥室的燈叫做小華", "記住廚房的燈叫做小美"):
+            quoting.reply(KEY, wish)
+            while not atomic.is_at_rest(atomic.marks(quoting.memory.location) or (0, 0, 0, 0)):
+                pass
+        reads = count_reads(lambda: quoting.reply(KEY, f"記住{LAMP}"))
+    # To look, under the lock, and for the prompt; nothing else is read as a whole.
+    assert 2 <= reads <= 3
 
 
 def test_a_turn_that_changes_nothing_asks_for_the_memory_once(assistant: Assistant) -> None:

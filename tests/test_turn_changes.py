@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.counting import count_calls
 from tests.standins.scripted import ScriptedModel
 from turnleaf import Assistant, Message
 from turnleaf.core.keys import only
@@ -22,6 +23,8 @@ OTHER = "cli:session-2"
 START = datetime(2026, 11, 2, 9, 30, tzinfo=UTC)
 PLUMBER = "The plumber of the cellar is called Lin"
 ASKED = "What is the plumber called?"
+SEARCHING = {"context_search", "passage_search", "quoting"}
+"""The modules that look for passages."""
 
 
 class Clock:
@@ -220,6 +223,46 @@ def test_what_a_forgotten_fact_rests_on_is_in_no_prompt_until_it_is_back(
     assert word in prompt(assistant, question, "cli:session-3")
     assert any(word in hit.text for hit in assistant.index.search(question))
     assert not any(one.is_hidden for one in assistant.conversations.messages(KEY))
+
+
+@pytest.fixture
+def quoting(tmp_path: Path, clock: Clock) -> Iterator[Assistant]:
+    """An assistant without a model."""
+    ConfigFile(tmp_path / CONFIG_NAME).update({"embeddings": "off"})
+    with Assistant(tmp_path, model=RecallModel(), now=clock) as opened:
+        yield opened
+
+
+def test_without_a_model_a_request_hides_what_is_forgotten_and_looks_for_no_passage(
+    quoting: Assistant,
+) -> None:
+    calls = count_calls(lambda: quoting.reply(KEY, f"Remember: {PLUMBER}"))
+    calls += count_calls(lambda: quoting.reply(OTHER, "Forget the plumber of the cellar"))
+    assert not [name for name in calls if name.split(".")[0] in SEARCHING]
+    for key in (KEY, OTHER):
+        assert [one.is_hidden for one in quoting.conversations.messages(key)] == [True, True]
+
+
+def test_a_request_without_a_model_is_explained_by_the_facts_alone(quoting: Assistant) -> None:
+    quoting.record(OTHER, [Message("user", "The plumber came on Monday")])
+    known = quoting.memory.add("The cellar is damp in spring")
+    bill = Document("bill.md", "The plumber charges 90 euros")
+    reply = quoting.reply(KEY, f"Remember: {PLUMBER}", documents=[bill])
+    (saved,) = reply.saved
+    assert reply.explanation.memories == (known.id, saved.id)
+    assert reply.explanation.hits == ()
+    assert reply.cited.memories == (saved.id,)
+
+
+def test_what_is_to_be_remembered_again_is_found_although_it_was_deleted_before(
+    quoting: Assistant,
+) -> None:
+    quoting.reply(KEY, f"Remember: {PLUMBER}")
+    quoting.memory.delete(quoting.memory.get_all()[0].id)
+    quoting.reply(OTHER, f"Remember: {PLUMBER}")
+    assert "Lin" in prompt(quoting, key="cli:session-3")
+    assert [one.is_hidden for one in quoting.conversations.messages(KEY)] == [True, True]
+    assert not any(one.is_hidden for one in quoting.conversations.messages(OTHER))
 
 
 def test_a_fact_that_another_program_forgot_is_forgotten_here(

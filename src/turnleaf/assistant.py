@@ -356,10 +356,13 @@ class Assistant:
         resume: bool = False,
         audience: str | None = None,
     ) -> Composed:
-        """Compose the prompt of a message that is not sent; nothing is changed by it."""
+        """Compose the prompt of a message that is not sent; nothing is changed by it.
+
+        Where no model is set up, it is what one would be given.
+        """
         request = turns.TurnRequest(text, tuple(documents), is_resumed=resume, audience=audience)
         turn = self._make_turn(key, request, is_private=private)
-        return turn.compose(self._private.get(key, ()) if private else None)
+        return turn.preview(self._private.get(key, ()) if private else None)
 
     def _make_turn(
         self, key: str, request: TurnRequest, *, is_private: bool, model: str | None = None

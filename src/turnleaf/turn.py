@@ -222,10 +222,9 @@ class Turn:
         self._is_discarded = False
         self._lacks_model = False
 
-    def compose(self, private: Sequence[Message] | None = None) -> Composed:
-        """Compose the prompt, and do no more; in private its history is given."""
-        prompt = self._make_prompt() if private is None else self._make_private_prompt(private)
-        return Composed(prompt, self._composer.explain())
+    def preview(self, private: Sequence[Message] | None = None) -> Composed:
+        """Compose what a model would be given, set up or not; in private the history is given."""
+        return self._compose(private, is_preview=True)
 
     def answer(self) -> Generator[TurnEvent]:
         """Answer, and keep the exchange."""
@@ -244,14 +243,15 @@ class Turn:
         # Somebody else's request changes no memory.
         if self._is_trusted:
             self._carry_out_commands()
-        composed = self.compose()
+        composed = self._compose()
         # A model may think for minutes, and a kill meanwhile must not take the question along.
         if not own.answers_at_once:
             self._store_question()
         try:
             yield composed
             yield from self._confirm()
-            yield from self._stream_model(composed.prompt)
+            if not self._is_settled:
+                yield from self._stream_model(composed.prompt)
         # Closed or interrupted: what was said until then was said, and is kept.
         except (GeneratorExit, KeyboardInterrupt):
             self._keep("stopped")
@@ -274,6 +274,10 @@ class Turn:
             now=self._started,
             secrets="keep" if is_kept else "ask",
         )
+        # Before the request is stored, and not with the next search: messages of a forgotten fact
+        # are hidden at once, and who says again what was forgotten elsewhere is not hidden.
+        if self._done.confirmation:
+            stores.settle_messages()
 
     def answer_in_private(self, history: list[Message]) -> Generator[TurnEvent]:
         """Answer without memory; the exchange is added to the history, and kept nowhere else."""
@@ -316,6 +320,11 @@ class Turn:
     def _is_trusted(self) -> bool:
         return self._asked.trust == "user"
 
+    @property
+    def _is_settled(self) -> bool:
+        """Whether the confirmation is the whole answer: without a model nothing is added to it."""
+        return bool(self._done.confirmation) and self._own.only_recalls
+
     def _may_use_tools(self, settings: Settings, window: int | None) -> bool:
         """Whether the model may use tools: somebody else's words must not move it to."""
         is_allowed = settings.enabled and self._is_trusted and not self._is_private
@@ -328,6 +337,15 @@ class Turn:
     @property
     def _answer(self) -> str:
         return "".join(self._said)
+
+    def _compose(
+        self, private: Sequence[Message] | None = None, *, is_preview: bool = False
+    ) -> Composed:
+        if private is None:
+            prompt = self._make_prompt(is_preview=is_preview)
+        else:
+            prompt = self._make_private_prompt(private)
+        return Composed(prompt, self._composer.explain())
 
     def _make_composer(self) -> PromptComposer:
         standing = self._own.settings.instructions
@@ -343,7 +361,7 @@ class Turn:
         form = FactForm(self._zone, has_ids=has_memory)
         return PromptComposer(system, max_tokens=self._max_tokens, form=form)
 
-    def _make_prompt(self) -> Prompt:
+    def _make_prompt(self, *, is_preview: bool) -> Prompt:
         own = self._own
         history, breaks = self._read_history()
         self._note_lack(history)
@@ -351,15 +369,19 @@ class Turn:
         if not own.settings.enabled:
             return replace(self._compose_without_memory(history, notes), is_learnt=False)
         memory = own.stores.facts.view()
-        hits = self._find_context(history, memory)
+        # Nobody reads a prompt beside a confirmation that is the whole answer.
+        hits = () if self._is_settled else self._find_hits(history, memory)
+        shown = hits
+        if is_preview and own.only_recalls:
+            shown = self._find_context(history)
         prompt = self._composer.compose(
             self._text,
             memories=memory.facts,
             page=memory.page,
-            scores=self._score_facts(memory.facts),
+            scores=None if self._is_settled else self._score_facts(memory.facts),
             # What was said here and lines of files are no stored passages, and the prompt has them
             # anyway.
-            hits=[hit for hit in hits if hit.source in KINDS],
+            hits=[hit for hit in shown if hit.source in KINDS],
             history=history,
             documents=self._documents,
             notes=notes,
@@ -420,34 +442,43 @@ class Turn:
         limits = Room(settings.memory_max_items, settings.memory_max_chars)
         return (room_for(LEARNED, limits) - Room.of(facts)).items > 0
 
-    def _find_context(self, history: Sequence[Message], memory: MemoryView) -> Sequence[Hit]:
+    def _find_hits(self, history: Sequence[Message], memory: MemoryView) -> Sequence[Hit]:
+        """Return what the model that answers is given; without a model, what is quoted."""
+        own = self._own
+        if not own.only_recalls:
+            return self._find_context(history)
+        search = QuoteSearch(
+            own.stores.passages,
+            self._reader,
+            self._started.date(),
+            memory.facts,
+            find_judge(own.settings),
+        )
+        return self._note_newer(search.find(self._text, self._list_said(history)))
+
+    def _find_context(self, history: Sequence[Message]) -> Sequence[Hit]:
         """Return what fits the message, and is neither said nor replaced in this conversation."""
         own = self._own
+        hits = find_context(
+            self._text,
+            own.stores.passages,
+            self._started.date(),
+            reader=self._reader,
+            budget_tokens=own.settings.context_max_tokens,
+            history=self._list_said(history),
+        )
+        return self._note_newer(hits)
+
+    def _list_said(self, history: Sequence[Message]) -> Sequence[Message]:
         # The question itself may be stored already, and would fit best of all.
-        said = [*history, *self._replaced, *self._find_opened()]
-        if own.only_recalls:
-            search = QuoteSearch(
-                own.stores.passages,
-                self._reader,
-                self._started.date(),
-                memory.facts,
-                find_judge(own.settings),
-            )
-            hits = search.find(self._text, said)
-        else:
-            hits = find_context(
-                self._text,
-                own.stores.passages,
-                self._started.date(),
-                reader=self._reader,
-                budget_tokens=own.settings.context_max_tokens,
-                history=said,
-            )
+        return [*history, *self._replaced, *self._find_opened()]
+
+    def _note_newer(self, hits: Sequence[Hit]) -> Sequence[Hit]:
         return note_newer(hits, lambda: self._record)
 
     def _quote_documents(self) -> tuple[Hit, ...]:
         """Return what of the attached files answers the message, where no model reads them."""
-        is_asked = self._own.only_recalls and bool(self._documents)
+        is_asked = self._own.only_recalls and not self._is_settled and bool(self._documents)
         return quote_documents(self._text, self._documents) if is_asked else ()
 
     @cached_property
@@ -531,9 +562,6 @@ class Turn:
         try:
             model = self._own.find_model()
             tools = self._make_tools() if self._has_tools else None
-            # Without a model there is nothing to add to what was done.
-            if self._done.confirmation and model.name == "recall":
-                return
             for event in self._without_marks(model.stream(prompt, tools)):
                 if isinstance(event, Text) and gap:
                     event, gap = Text(gap + event.text), ""  # noqa: PLW2901

@@ -1312,7 +1312,7 @@ class Stores(ABC):
         when it is first seen to be forgotten: what `hide` finds at its places, and, without what
         follows it, each message that holds one of its texts in any case, of whatever role. What is
         added later is not hidden, and what somebody shows again stays shown. A search does this
-        first.
+        first, and a turn that has carried out a request.
         """
 
     @abstractmethod

@@ -425,8 +425,9 @@ class MemoryStore:
 
     def changes(self, memory_id: str | None = None) -> list[Change]:
         """Return the record of changes, oldest first; of one fact or of all."""
-        # What an editor saved is then on record.
-        self._look()
+        self._appear()
+        with suppress(StorageError):
+            self._mend_saved()  # What an editor saved is then on record.
         history = self.read_record()
         return [change for change in history if memory_id is None or change.concerns(memory_id)]
 
@@ -507,8 +508,7 @@ class MemoryStore:
 
     def version(self) -> str:
         """Return a name for the file's present content: the same name means the same bytes."""
-        if not self.location.exists():
-            self._ready()
+        self._appear()
         return self._file.version()
 
     def snapshot(self) -> tuple[str, str]:
@@ -537,19 +537,25 @@ class MemoryStore:
 
         None where that changed meanwhile, or cannot be told.
         """
-        if not self.location.exists():
-            self._ready()
-        look = None
+        self._appear()
         with suppress(StorageError):
             # Mending writes. In a read-only folder, or on a full disk, the memory is still read.
             look = self._file.look()
-            if self._file.needs_mending(look):
-                look = None
-                self._file.mend()
-            if self._older and self._older.needs_mending():
-                look = None
-                self._mend_older()
-        return look
+            return None if self._mend_saved(look) else look
+        return None
+
+    def _appear(self) -> None:
+        """Make the file where it is missing."""
+        if not self.location.exists():
+            self._ready()
+
+    def _mend_saved(self, look: Look | None = None) -> bool:
+        """Mend what somebody else saved and left quiet; return whether there was anything."""
+        if is_saved := self._file.needs_mending(look):
+            self._file.mend()
+        if is_older_saved := self._older is not None and self._older.needs_mending():
+            self._mend_older()
+        return is_saved or is_older_saved
 
     def _read_all(self) -> list[Memory]:
         return self._file.memories(self._look())

@@ -359,11 +359,11 @@ class MemoryFile:
 
     def needs_mending(self, look: Look | None = None) -> bool:
         """Whether somebody else saved the file since our last look, and left it quiet."""
-        if not self.path.exists() or self._is_known(look or self.look()):
-            return False
         age = time.time() - atomic.modification_time(self.path).timestamp()
         # A time in the future is no reason to wait: the clock, or a copied file, may be wrong.
-        return not 0 <= age < QUIET_SECONDS
+        if 0 <= age < QUIET_SECONDS or not self.path.exists():
+            return False
+        return not self._is_known(look or self.look())
 
     def _is_known(self, look: Look) -> bool:
         """Whether the file is as our last change left it."""
