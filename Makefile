@@ -50,7 +50,7 @@ docs: .venv/dev.stamp ## build the documentation's site into build/site
 
 torture: .venv/dev.stamp ## the crash and fault tests and every property, long
 	@scripts/debian-packages $(DEBIAN_PACKAGES)
-	TORTURE=long $(PYTEST) tests/torture $(LONGER)
+	TORTURE=long $(PYTEST) -o faulthandler_timeout=7200 tests/torture $(LONGER)
 	TORTURE=long $(PYTEST) -n 3 --dist worksteal -m hypothesis
 	POSTGRES_VERSION=16 $(PYTEST) -n 3 --dist worksteal tests/store/contracts tests/store/postgres -k postgres
 

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Thread
 
@@ -38,6 +38,10 @@ pool_mode = transaction
 default_pool_size = 1
 max_client_conn = 40
 logfile = {folder}/log
+"""
+LISTENING = """
+SELECT count(*) FROM pg_stat_activity
+WHERE starts_with(query, 'LISTEN') AND datname = current_database()
 """
 ROUNDS = 8
 """More than those after which psycopg would prepare a statement, which fails here."""
@@ -90,6 +94,10 @@ def find_address(port: int) -> str:
 
 def open_space(address: str, name: str) -> PostgresStores:
     return PostgresStores(beside_database(address).of_space(name), now=local_now)
+
+
+def announce(space: PostgresStores, look_seconds: float) -> PostgresAnnouncements:
+    return PostgresAnnouncements(space.place, "anna", local_now, look_seconds=look_seconds)
 
 
 def find_process(space: PostgresStores) -> object:
@@ -146,15 +154,17 @@ def test_changes_arrive_by_looking_since_a_pooler_passes_no_hints(port: int) -> 
     address = find_address(port)
     admin = make_admin(empty_database())
     other = f"{address}?application_name=another"
-    with open_space(address, "anna") as anna, open_space(other, "anna") as another:
+    assert until(lambda: admin(LISTENING) == [(0,)], 60)  # what tests before this one left
+    with (
+        open_space(address, "anna") as anna,
+        open_space(other, "anna") as another,
+        closing(announce(anna, look_seconds=0.05)) as announcements,
+    ):
         listener = Listener()
-        announcements = PostgresAnnouncements(anna.place, "anna", local_now, look_seconds=0.05)
         announcements.subscribe(listener)
         another.facts.add("茶")
         listener.wait_for("facts")
-        heard = "SELECT count(*) FROM pg_stat_activity WHERE starts_with(query, 'LISTEN')"
-        assert admin(f"{heard} AND datname = current_database()") == [(0,)]
-        announcements.close()
+        assert admin(LISTENING) == [(0,)]
 
 
 def test_an_address_past_the_pooler_is_where_changes_are_heard_of_at_once(
@@ -162,17 +172,16 @@ def test_an_address_past_the_pooler_is_where_changes_are_heard_of_at_once(
 ) -> None:
     address, past = find_address(port), empty_database()
     monkeypatch.setenv("TURNLEAF_DATABASE_DIRECT", past)
+    assert until(lambda: make_admin(past)(LISTENING) == [(0,)], 60)
     # Addresses of their own, since the environment is read when a process first opens one.
     with (
         open_space(f"{address}?application_name=direct", "anna") as anna,
         open_space(f"{address}?application_name=other", "anna") as other,
+        closing(announce(anna, look_seconds=10.0**6)) as announcements,
     ):
         listener = Listener()
-        announcements = PostgresAnnouncements(anna.place, "anna", local_now, look_seconds=10.0**6)
         announcements.subscribe(listener)
         other.facts.add("茶")
         listener.wait_for("facts")
-        query = "SELECT count(*) FROM pg_stat_activity WHERE starts_with(query, 'LISTEN')"
-        assert make_admin(past)(f"{query} AND datname = current_database()") == [(1,)]
+        assert make_admin(past)(LISTENING) == [(1,)]
         assert find_process(anna) == find_process(other)
-        announcements.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from threading import Condition, Event, Lock, Thread
+from threading import Condition, Event, Lock, Thread, current_thread
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 KINDS = ("config", "conversations", "daily", "facts", "pending", "records", "schedules")
 LOOK_SECONDS = 2.0
+# A database that does not answer must not keep a process from ending.
+CLOSE_SECONDS = 5.0
 
 
 class PostgresAnnouncements(SqlStore):
@@ -73,6 +75,10 @@ class PostgresAnnouncements(SqlStore):
         """End all subscriptions."""
         self._subscribers.clear()
         self._wake()
+        thread = self._thread
+        # A look that is under way would open again the connections that are released next.
+        if thread and thread is not current_thread():
+            thread.join(CLOSE_SECONDS)
 
     def _wake(self) -> None:
         with self._woken:
