@@ -6,12 +6,13 @@ import gc
 import logging
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,11 +20,12 @@ import pytest
 
 from tests.store.contracts.test_announcements import Listener
 from tests.store.older import said, write_conversations
+from turnleaf import MemoryStore
 from turnleaf.errors import StorageError
 from turnleaf.settings import DataFolder
 from turnleaf.store.contracts import Stores
 from turnleaf.store.files.sources import Files, MemoryPages
-from turnleaf.store.files.watcher import FileAnnouncements, Watcher, any_remote
+from turnleaf.store.files.watcher import SHARED, FileAnnouncements, Watcher, any_remote
 
 DEADLINE_SECONDS = 60.0
 NOTES, MARK = "notes", "mark"
@@ -46,6 +48,22 @@ class Watched(Listener):
         self.wait_for(MARK)
         heard, self.all = self.all - {MARK}, set()
         return heard
+
+
+@contextmanager
+def repeating(work: Callable[[], object]) -> Iterator[None]:
+    """Do something again and again in a thread of its own."""
+    ended = threading.Event()
+
+    def repeat() -> None:
+        while not ended.is_set():
+            work()
+
+    thread = threading.Thread(target=repeat)
+    thread.start()
+    yield
+    ended.set()
+    thread.join()
 
 
 @contextmanager
@@ -459,3 +477,20 @@ def test_many_stores_have_one_thread_which_ends_when_nobody_uses_them() -> None:
     assert left() is None
     watcher.repair(again := Saved())
     again.wait_for_looks()
+
+
+def test_a_child_that_is_forked_while_the_watcher_is_busy_can_write(tmp_path: Path) -> None:
+    busy = MemoryStore(tmp_path / "busy.md")
+    ends = []
+    with repeating(lambda: SHARED.repair(busy)):
+        for number in range(40):
+            child = os.fork()
+            if child == 0:
+                signal.alarm(int(DEADLINE_SECONDS))  # whoever waits for ever is killed
+                MemoryStore(tmp_path / f"{number}.md").add("茶")
+                os._exit(0)
+            ends.append(os.waitpid(child, 0)[1])
+            if ends[-1]:
+                break
+    assert not any(ends)
+    assert len(list(tmp_path.glob("*.md"))) == 40

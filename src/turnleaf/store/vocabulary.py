@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import os
 import re
 import zlib
 from binascii import a2b_base64
@@ -54,6 +55,10 @@ _FAULTS = (ImportError, OSError, ValueError)
 
 _log = logging.getLogger(__name__)
 _loading = Lock()
+# Else a child that is forked meanwhile would wait for ever.
+os.register_at_fork(
+    before=_loading.acquire, after_in_parent=_loading.release, after_in_child=_loading.release
+)
 
 
 def counter() -> Count:

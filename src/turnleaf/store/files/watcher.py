@@ -171,6 +171,17 @@ class Watcher:
             self._repaired.setdefault(store, ProblemLog())
             self._start()
 
+    def hold_for_fork(self) -> None:
+        """Keep the thread from changing anything while the process forks."""
+        self._lock.acquire()
+
+    def go_on_after_fork(self, *, is_child: bool) -> None:
+        """Release what was held; a child has no thread until something needs one."""
+        if is_child:
+            # The thread of the parent may have been waiting at the old one, and left it locked.
+            self._changed = Event()
+        self._lock.release()
+
     def _start(self) -> None:
         # After a fork it is not alive.
         if self._thread is None or not self._thread.is_alive():
@@ -270,6 +281,12 @@ class Watcher:
 
 SHARED = Watcher()
 """The one of this process."""
+# Else a child could inherit a lock that nobody in it will ever release.
+os.register_at_fork(
+    before=SHARED.hold_for_fork,
+    after_in_parent=partial(SHARED.go_on_after_fork, is_child=False),
+    after_in_child=partial(SHARED.go_on_after_fork, is_child=True),
+)
 
 
 def _repair(store: Repairable) -> None:
