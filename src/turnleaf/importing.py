@@ -223,7 +223,7 @@ class Importer:
         self.report.programs[found.program] += 1
         self._find_stated(found, nodes)
         if self.dry_run:
-            self.report.messages += len(nodes)
+            self.report.messages += self.stores.conversations.count_new(found.key, nodes)
             return
         self.report.messages += self.stores.conversations.import_tree(
             found.key, nodes, leaf=found.leaf, title=found.title.strip() or None
