@@ -107,6 +107,9 @@ def test_a_dry_run_counts_and_changes_nothing(run: Run, assistant: Assistant, fo
     done = run(folder)
     assert (counted.conversations, counted.messages) == (done.conversations, done.messages)
     assert (counted.memories, counted.to_review) == (done.memories, done.to_review)
+    again = run(folder, dry_run=True)
+    assert (again.conversations, again.messages) == (done.conversations, 0)
+    assert (again.memories, again.to_review) == (0, 0)
 
 
 def test_an_archive_is_read_as_the_folder_is(

@@ -210,6 +210,25 @@ def test_what_an_attached_file_says_is_quoted_with_its_line(assistant: Assistant
 
 
 @pytest.mark.parametrize(
+    ("said", "asked", "masked"),
+    [
+        (
+            "my wifi password is b4nana77",
+            "what is my wifi password?",
+            "my wifi password is [password]",
+        ),
+        ("我的提款卡密碼是 8823", "提款卡密碼是多少？", "我的提款卡密碼是 [password]"),
+    ],
+)
+def test_a_secret_is_quoted_in_the_conversation_it_was_said_in_and_masked_elsewhere(
+    assistant: Assistant, said: str, asked: str, masked: str
+) -> None:
+    assistant.reply("cli:secret", said)
+    assert said in assistant.reply("cli:secret", asked).text
+    assert quote(assistant, asked) == [masked]
+
+
+@pytest.mark.parametrize(
     ("statement", "question"),
     [
         ("客廳的燈叫做小明", "小明是什麼?"),

@@ -90,7 +90,7 @@ def parse_facts(name: str, text: str, form: str | None, time: datetime) -> list[
         message = f"{name} cannot be imported: {error}; it needs a JSON array or Markdown bullets"
         raise CorruptFile(message) from error
     if not page.facts:
-        message = f"{name} contains no facts; it needs a JSON array or Markdown bullets"
+        message = f"nothing in {name} was understood; {DOCUMENTATION}"
         raise NotFound(message)
     return [fact.memory for fact in page.facts]
 
@@ -173,7 +173,7 @@ class Importer:
         if not self.stores.conversations.keeps_everything:
             message = (
                 f"{self.stores.conversations.location} keeps only the newest messages, so nothing "
-                "was imported; set CONVERSATION_STORE_PATH to a name ending in .db"
+                "was imported; set TURNLEAF_CONVERSATIONS to a name ending in .db"
             )
             raise InvalidInput(message)
 
@@ -223,7 +223,7 @@ class Importer:
         self.report.programs[found.program] += 1
         self._find_stated(found, nodes)
         if self.dry_run:
-            self.report.messages += len(nodes)
+            self.report.messages += self.stores.conversations.count_new(found.key, nodes)
             return
         self.report.messages += self.stores.conversations.import_tree(
             found.key, nodes, leaf=found.leaf, title=found.title.strip() or None

@@ -31,7 +31,7 @@ from turnleaf.core.search.date_ranges import find_date_range
 from turnleaf.core.search.message_filters import is_question, is_small_talk, says_nothing
 from turnleaf.core.search.ranking import PROMPT_LIMIT, Hit
 from turnleaf.core.search.terms import parse_query, simplify, terms
-from turnleaf.core.secrets import mask_fact
+from turnleaf.core.secrets import mask_secrets
 from turnleaf.store.ambient import local_day
 
 if TYPE_CHECKING:
@@ -180,10 +180,10 @@ def _wish_of(hit: Hit) -> str:
 
 
 def _mask(hit: Hit) -> Hit:
-    """Return a hit without secrets; a fact was kept as it is because the user wanted it so."""
-    if hit.source == "memory":
+    """Return a hit without secrets, unless the user wanted to keep them or has just given them."""
+    if hit.source in ("memory", SAID, DOCUMENT):
         return hit
-    return replace(hit, text=mask_fact(hit.text) or "")
+    return replace(hit, text=mask_secrets(hit.text))
 
 
 def _may_be_quoted(hit: Hit) -> bool:

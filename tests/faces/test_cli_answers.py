@@ -546,7 +546,7 @@ def test_a_text_is_cut_where_its_blocks_begin() -> None:
 @pytest.mark.parametrize(
     ("notes", "asked", "quoted"),
     [
-        ("Buy milk\nThe door code is 7.\n", "what is the code?", "- The door code is 7."),
+        ("Buy milk\nThe door code is 4711.\n", "what is the code?", "- The door code is 4711. ("),
         ("買牛奶\n會議在三樓\n", "會議在哪裡？", "- 會議在三樓"),
     ],
 )

@@ -56,6 +56,7 @@ def test_a_command_is_stored_and_not_what_it_prints(
     command = f"{sys.executable} -c 'print(open(\"{secret}\").read())'"
     stored = cli("keys", "set", "compatible", "--url", chat.url, "--from-command", command)
     assert stored.code == 0
+    assert stored.err.startswith("Stored for ")
     assert KEY not in find_keys_path().read_text()
     assert cli("keys", "list", "--json").json[0]["from"] == "command"
     use(monkeypatch, chat.url)
@@ -73,6 +74,14 @@ def test_a_command_that_prints_no_key_is_named(
     assert failed.code == 1
     assert "printed none; run it yourself: false --loudly" in failed.err
     assert chat.requests == []
+
+
+def test_a_key_that_is_given_as_an_argument_is_refused_and_not_repeated(cli: Cli) -> None:
+    failed = cli("keys", "set", "openai", KEY)
+    assert (failed.code, failed.out) == (2, "")
+    assert "run turnleaf keys set openai and paste the key" in failed.err
+    assert KEY not in failed.err
+    assert not find_keys_path().exists()
 
 
 @pytest.mark.parametrize(

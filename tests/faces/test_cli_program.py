@@ -265,6 +265,13 @@ def test_a_read_only_folder_can_be_read(cli: Cli, tmp_path: Path) -> None:
 # Streams
 
 
+@pytest.mark.parametrize("group", ["keys", "token", "space", "db"])
+def test_a_group_without_a_command_shows_its_help_as_it_is(cli: Cli, group: str) -> None:
+    told = cli(group)
+    assert (told.code, told.out) == (2, "")
+    assert told.err == cli(group, "--help").out
+
+
 @pytest.mark.parametrize("command", [["memories"], ["--help"]])
 def test_a_closed_pipe_is_quiet(cli: Cli, command: list[str]) -> None:
     cli.remember(LAMP)

@@ -526,9 +526,23 @@ def test_a_model_reads_an_import_after_a_person_agreed(
         assert len(api.requests) == 1
 
 
-def test_what_nothing_understands_says_where_to_look(cli: Cli, tmp_path: Path) -> None:
+@pytest.mark.parametrize("given", ["pictures", "pictures/a.html"])
+def test_what_nothing_understands_says_where_to_look(cli: Cli, tmp_path: Path, given: str) -> None:
     (tmp_path / "pictures").mkdir()
-    (tmp_path / "pictures" / "a.png").write_bytes(b"\x89PNG")
-    refused = cli("import", str(tmp_path / "pictures"))
+    (tmp_path / "pictures" / "a.html").write_text("<p>Hello</p>")
+    refused = cli("import", str(tmp_path / given))
     assert refused.code == 3
     assert "docs/use/import.md lists what can be imported" in refused.err
+
+
+def test_nothing_is_imported_where_only_the_newest_messages_are_kept(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    export = tmp_path / "conversations.json"
+    export.write_text(json.dumps(samples.chatgpt()), "utf-8")
+    monkeypatch.setenv("TURNLEAF_CONVERSATIONS", str(tmp_path / "kept.json"))
+    refused = cli("import", str(export))
+    assert refused.code == 2
+    variable = refused.err.partition("; set ")[2].split()[0]
+    monkeypatch.setenv(variable, str(tmp_path / "kept.db"))
+    assert cli("import", str(export)).code == 0

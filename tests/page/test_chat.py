@@ -84,6 +84,8 @@ def test_the_whole_prompt_is_shown_with_its_tokens(visit: Visit, server: Served)
         expect(line).to_contain_text(re.compile(r"[1-9]\d* tokens"))
     expect(dialog).to_contain_text(LAMP)
     expect(dialog).to_contain_text("Who is 小明?")
+    # There is no model here, so nobody was given anything.
+    expect(dialog).to_contain_text("Everything that a model would be given")
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
     expect(button).to_be_focused()

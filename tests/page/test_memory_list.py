@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.page.browsing import PHONE, Visit, connected, fact, toast
+from tests.page.browsing import PHONE, WIDE, Visit, connected, fact, toast
 from tests.page.conftest import Visiting
 from tests.page.judging import complaints
 from tests.page.serving import Served
@@ -176,6 +176,24 @@ def test_several_facts_are_moved_pinned_and_deleted_with_one_undo(
     toast(page, "2 facts deleted").get_by_role("button", name="Undo").click()
     expect(rows(page)).to_have_count(10)
     assert len(small.contents()) == 10
+
+
+def find_middle(place: Locator) -> float:
+    """Return the height on the page at which the middle of something is."""
+    box = place.bounding_box()
+    assert box is not None
+    return box["y"] + box["height"] / 2
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("size", [WIDE, PHONE])
+def test_the_box_that_selects_a_fact_stands_beside_its_text(
+    visits: Visiting, size: tuple[int, int]
+) -> None:
+    row = fact(connected(visits(size=size).open("#/memory")), "Drinks oolong tea")
+    box, text = row.get_by_role("checkbox"), row.get_by_text("Drinks oolong tea")
+    expect(box).to_be_visible()
+    assert find_middle(box) == pytest.approx(find_middle(text), abs=3)
 
 
 def test_the_list_and_its_filters_fit_a_phone(small: Served, visits: Visiting) -> None:

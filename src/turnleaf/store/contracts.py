@@ -183,6 +183,9 @@ class Conversations(Examined, Protocol):
         what JSON cannot hold, or where only a window is kept; nothing is added then.
         """
 
+    def count_new(self, conversation_id: str, nodes: Sequence[TreeNode]) -> int:
+        """Return how many messages `import_tree` would add; nothing is changed."""
+
     def get_history(self, conversation_id: str) -> list[Message]:
         """Return the newest messages within the limits of the window, oldest first.
 

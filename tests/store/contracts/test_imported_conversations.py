@@ -113,3 +113,15 @@ def test_every_message_is_in_the_feed_and_branches_are_not_shown(store: Conversa
 def test_no_messages_are_no_conversation(store: Conversations) -> None:
     assert store.import_tree(KEY, []) == 0
     assert store.summary(KEY) is None
+
+
+def test_what_an_import_would_add_is_counted_and_nothing_is_added(store: Conversations) -> None:
+    assert store.count_new(KEY, TALK) == 4
+    assert store.summaries() == []
+    store.import_tree(KEY, TALK[:3], leaf=2)
+    # Once more in the same place is the same message; after another one it is not.
+    longer = [*TALK, TALK[3], node(3, "謝謝", 1)]
+    assert store.count_new(KEY, longer) == 2
+    assert texts(store) == ["燈叫什麼？", "re: 小明"]
+    assert store.import_tree(KEY, longer) == 2
+    assert store.count_new(KEY, longer) == 0

@@ -1,5 +1,6 @@
 import type { Preview } from "../api";
 import { useFormat, useWords } from "../i18n";
+import { NO_MODEL } from "../models/modelChoices";
 import { Dialog, Icon, Notice } from "../ui";
 import { CopyButton } from "../ui/CopyButton";
 import { type PromptPart, splitPrompt } from "./promptParts";
@@ -21,7 +22,7 @@ export function PromptDialog({ prompt, question, onClose }: PromptDialogProps) {
     <Dialog wide title={words.promptTitle} onClose={onClose}>
       <div className="chat-prompt">
         <p className="chat-prompt-lead">
-          <span>{words.promptText(prompt.model)}</span>
+          <span>{prompt.model === NO_MODEL ? words.promptWithoutModel : words.promptText(prompt.model)}</span>
           <CopyButton text={prompt.text} label={words.copyPrompt} />
         </p>
         <div className="chat-prompt-whole">

@@ -151,6 +151,7 @@ export const en = {
   showPrompt: "Show the prompt",
   promptTitle: "The whole prompt",
   promptText: (model: string) => `Everything that ${model} was given, in the order in which it reads it.`,
+  promptWithoutModel: "Everything that a model would be given, in the order in which it would read it.",
   promptTokens: (used: string, most: string, share: string) => `${used} of ${most} tokens (${share})`,
   copyPrompt: "Copy the prompt",
   parts: {

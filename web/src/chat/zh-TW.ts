@@ -146,6 +146,7 @@ export const zhTW: typeof en = {
   showPrompt: "查看提示詞",
   promptTitle: "完整的提示詞",
   promptText: (model) => `這是 ${model} 收到的全部內容，依照它讀取的順序排列。`,
+  promptWithoutModel: "如果有模型，它會收到這些內容，依照它讀取的順序排列。",
   promptTokens: (used, most, share) => `${used} / ${most} 個 token（${share}）`,
   copyPrompt: "複製提示詞",
   parts: {

@@ -51,7 +51,7 @@ def keys() -> None:
     """  # noqa: D301 - click reads the character, not its name
 
 
-@keys.command("set")
+@keys.command("set", context_settings={"allow_extra_args": True})
 @name_argument
 @click.option(
     "--from-command", metavar="COMMAND", type=TEXT, help="Store a command that prints the key."
@@ -64,6 +64,11 @@ def set_key(workspace: Workspace, name: str, from_command: str | None, url: str 
     It is read from a prompt or from standard input, and sent to the provider's address and to no
     other. An environment variable such as OPENAI_API_KEY overrides it.
     """
+    # Click would repeat what is too much, and that is most likely the key.
+    if click.get_current_context().args:
+        raise InvalidInput(
+            f"others can see an argument; run turnleaf keys set {name} and paste the key"
+        )
     provider, settings = get_provider(name), workspace.settings
     place = url or find_url(provider, settings)
     if place is None:
@@ -71,7 +76,7 @@ def set_key(workspace: Workspace, name: str, from_command: str | None, url: str 
     address = checked_url(place, "--url")
     key = None if from_command else read_key(provider)
     path = store_key(provider.name, StoredKey(address, key, from_command))
-    note(f"The key for {provider.label} is in {path}; it is sent to {address} only.")
+    note(f"Stored for {provider.label} in {path}; the key is sent to {address} only.")
     found = find_key(provider, address, settings)
     if found is not None and found.source == "environment":
         variable = provider.variable

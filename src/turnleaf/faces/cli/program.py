@@ -187,6 +187,9 @@ def report_errors(work: Callable[[], object]) -> int:
         work()
     except click.exceptions.Exit as done:
         return done.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        note(error.format_message())
+        return error.exit_code
     except click.ClickException as error:
         complain(_describe_misuse(error))
         return error.exit_code

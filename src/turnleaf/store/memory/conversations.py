@@ -329,21 +329,28 @@ class MemoryConversations(Keeper):
         before = self._forest.trees.get(conversation_id)
         shown = before.leaf if before else None
         tree = before or self._find_or_make(conversation_id, None)
-        known = {(one.parent, *_describe(one)): one.id for one in tree.messages.values()}
-        old, numbers = set(known.values()), list[int]()
-        for node, one in zip(nodes, new, strict=True):
-            above = None if node.parent is None else numbers[node.parent]
-            place = above, *_describe(one)
-            if place not in known:
-                tree.leaf = above
-                known[place] = self._append(tree, [one])[0]
-            numbers.append(known[place])
+        known = _list_known(tree)
+        old = set(known.values())
+
+        def add(one: TreeMessage, above: int | None) -> int:
+            tree.leaf = above
+            return self._append(tree, [one])[0]
+
+        numbers = _find_places(nodes, new, known, add)
         added = set(numbers) - old
         if added:
             tree.show(numbers[leaf] if shown is None or shown in numbers else shown)
             tree.given_title = tree.given_title or (make_title(title) if title else "")
             self._forest.note(tree)
         return len(added)
+
+    @in_one_step
+    def count_new(self, conversation_id: str, nodes: Sequence[TreeNode]) -> int:
+        """Return how many messages `import_tree` would add; nothing is changed."""
+        tree = self._forest.trees.get(checked_key(conversation_id))
+        known, new = _list_known(tree) if tree else {}, [self._make(node.new) for node in nodes]
+        numbers = _find_places(nodes, new, known, lambda _new, _above: -1 - len(known))
+        return len({number for number in numbers if number < 0})
 
     def _find_or_make(self, key: str, audience: str | None) -> Tree:
         chosen = default_audience(key) if audience is None else audience
@@ -651,6 +658,27 @@ def _is_longer(span: timedelta, days: int) -> bool:
 
 def _describe_missing(key: str, number: int) -> str:
     return f"there is no message {number} in the conversation {key!r}"
+
+
+def _find_places(
+    nodes: Sequence[TreeNode],
+    new: Sequence[TreeMessage],
+    known: dict[tuple[object, ...], int],
+    add: Callable[[TreeMessage, int | None], int],
+) -> list[int]:
+    """Return the numbers of all messages; one that is not known gets its number by `add`."""
+    numbers: list[int] = []
+    for node, one in zip(nodes, new, strict=True):
+        above = None if node.parent is None else numbers[node.parent]
+        place = above, *_describe(one)
+        if place not in known:
+            known[place] = add(one, above)
+        numbers.append(known[place])
+    return numbers
+
+
+def _list_known(tree: Tree) -> dict[tuple[object, ...], int]:
+    return {(one.parent, *_describe(one)): one.id for one in tree.messages.values()}
 
 
 def _describe(one: TreeMessage) -> tuple[str, str, datetime]:

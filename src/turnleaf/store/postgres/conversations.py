@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from heapq import merge
-from itertools import islice
+from itertools import count, islice
 from typing import TYPE_CHECKING
 
 from turnleaf.core.examination import Retention, describe_figures
@@ -40,7 +40,7 @@ from turnleaf.store.postgres.coordination import AnswerClaims
 from turnleaf.store.postgres.place import SqlStore, changing
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from turnleaf.core.examination import Examination
     from turnleaf.store.memory.conversations import EndableClaim
@@ -262,24 +262,37 @@ class PostgresConversations(SqlStore):
         self, key: str, nodes: Sequence[TreeNode], new: Sequence[MessageRow], change: int
     ) -> tuple[list[int], int]:
         """Store the messages that are missing; return the ids of all, and how many are new."""
-        known = self._list_known(key)
-        numbers: list[int] = []
-        rows: list[tuple[int, int, MessageRow]] = []
         # Ids that stay unused are a gap, which does no harm; to give one twice would.
         unused = iter(trees.take_ids(self.step, len(new)))
-        for node, one in zip(nodes, new, strict=True):
-            above = 0 if node.parent is None else numbers[node.parent]
-            place = above, *one.identity
-            if place not in known:
-                known[place] = next(unused)
-                rows.append((known[place], above, one))
-            numbers.append(known[place])
+        numbers, rows = self._find_missing(key, nodes, new, unused)
         if rows:
             added = [one for _, _, one in rows]
             _, titled = self._prepare(key, added, None, change)
             trees.insert(self.step, key, rows, change, resumed=False)
             self._touch(key, added, rows[-1][0], 0, titled)
         return numbers, len(rows)
+
+    @in_one_step
+    def count_new(self, conversation_id: str, nodes: Sequence[TreeNode]) -> int:
+        """Return how many messages `import_tree` would add; nothing is changed."""
+        new = [self._make_row(node.new) for node in nodes]
+        return len(self._find_missing(checked_key(conversation_id), nodes, new, count(-1, -1))[1])
+
+    def _find_missing(
+        self, key: str, nodes: Sequence[TreeNode], new: Sequence[MessageRow], ids: Iterator[int]
+    ) -> tuple[list[int], list[tuple[int, int, MessageRow]]]:
+        """Return the ids of all messages, and the missing ones with theirs and their parents'."""
+        known = self._list_known(key)
+        numbers: list[int] = []
+        rows: list[tuple[int, int, MessageRow]] = []
+        for node, one in zip(nodes, new, strict=True):
+            above = 0 if node.parent is None else numbers[node.parent]
+            place = above, *one.identity
+            if place not in known:
+                known[place] = next(ids)
+                rows.append((known[place], above, one))
+            numbers.append(known[place])
+        return numbers, rows
 
     def _list_known(self, key: str) -> dict[tuple[object, ...], int]:
         query = "SELECT id, parent, said_at, body FROM turnleaf.messages WHERE key = %s"

@@ -115,7 +115,7 @@ function Check({ label, title, checked, onChange }: CheckProps) {
   const id = useId();
   const hint = useId();
   return (
-    <span className="fact-check" title={title}>
+    <span className="fact-filters-check" title={title}>
       <input
         id={id}
         type="checkbox"

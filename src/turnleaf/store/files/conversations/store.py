@@ -392,6 +392,12 @@ class ConversationStore:
         key, named = checked_key(conversation_id), title and make_title(title)
         return self._write(writing.import_tree, key, nodes, leaf, named)
 
+    def count_new(self, conversation_id: str, nodes: Sequence[TreeNode]) -> int:
+        """Return how many messages `import_tree` would add; nothing is changed."""
+        key, database = checked_key(conversation_id), self._database()
+        self._look()
+        return database.read(lambda one: writing.count_new(one, key, nodes))
+
     def take_over_older(self) -> TakenOver | None:
         """Take in what a program of an older version wrote beside the database, if one did.
 

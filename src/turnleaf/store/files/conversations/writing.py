@@ -35,7 +35,7 @@ from turnleaf.store.files.conversations.schema import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from turnleaf.core.messages import NewMessage, TreeNode
     from turnleaf.core.search.message_filters import FactTraces, MessageOutcomes, Place
@@ -252,17 +252,13 @@ def import_tree(
     """Add a whole conversation, less what is there; return how many messages were new."""
     before: Any = database.execute(FIND, (key,)).fetchone()
     known = _list_known(database, before[0]) if before else {}
-    was_known, numbers = set(known.values()), list[int]()
-    for node in nodes:
-        above = None if node.parent is None else numbers[node.parent]
-        # The same words may follow different messages, as "yes" does; only both together are one
-        # place.
-        place = above, to_row(node.new.message)
-        if place not in known:
-            said_at = node.new.message.timestamp or datetime.min.replace(tzinfo=UTC)
-            new, addition = Prepared([node.new]), Addition(after=above or 0)
-            known[place] = append(database, key, new, said_at, addition)[0]
-        numbers.append(known[place])
+    was_known = set(known.values())
+
+    def add(new: NewMessage, above: int | None) -> int:
+        said_at = new.message.timestamp or datetime.min.replace(tzinfo=UTC)
+        return append(database, key, Prepared([new]), said_at, Addition(after=above or 0))[0]
+
+    numbers = _find_places(nodes, known, add)
     added = set(numbers) - was_known
     if added:
         # What somebody said here since the last import goes on being shown.
@@ -272,6 +268,32 @@ def import_tree(
     if title and before is None:
         database.execute("UPDATE conversations SET title = ? WHERE key = ?", (title, key))
     return len(added)
+
+
+def count_new(database: Connection, key: str, nodes: Sequence[TreeNode]) -> int:
+    """Return how many messages `import_tree` would add."""
+    before: Any = database.execute(FIND, (key,)).fetchone()
+    known = _list_known(database, before[0]) if before else {}
+    numbers = _find_places(nodes, known, lambda _new, _above: -1 - len(known))
+    return len({number for number in numbers if number < 0})
+
+
+def _find_places(
+    nodes: Sequence[TreeNode],
+    known: dict[tuple[int | None, Row], int],
+    add: Callable[[NewMessage, int | None], int],
+) -> list[int]:
+    """Return the numbers of all messages; one that is not known gets its number by `add`."""
+    numbers: list[int] = []
+    for node in nodes:
+        above = None if node.parent is None else numbers[node.parent]
+        # The same words may follow different messages, as "yes" does; only both together are one
+        # place.
+        place = above, to_row(node.new.message)
+        if place not in known:
+            known[place] = add(node.new, above)
+        numbers.append(known[place])
+    return numbers
 
 
 def _list_known(database: Connection, identity: int) -> dict[tuple[int | None, Row], int]:
