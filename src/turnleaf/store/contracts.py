@@ -1105,6 +1105,9 @@ class Work(Protocol):
         happens where it is held no longer.
         """
 
+    def count_due(self) -> int:
+        """Count what is due now in all spaces, whether or not somebody holds it."""
+
     def close(self) -> None:
         """Release all that is held; the next call opens it again."""
 

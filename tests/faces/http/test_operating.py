@@ -7,6 +7,7 @@ import json
 import logging
 import re
 import shutil
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Event
 
@@ -119,6 +120,13 @@ def test_what_waits_to_be_learned_from_is_counted(server: Served, operator: http
     server.assistant.stores.config.change({"extractIntervalSeconds": 3600})
     server.assistant.reply("web:1", "我想聊聊天氣")
     assert read(operator)["turnleaf_learning_queue_messages{}"] == 2
+
+
+def test_what_is_due_in_other_spaces_is_counted(data: Path, operator: httpx2.Client) -> None:
+    before = datetime.now(UTC) - timedelta(hours=2)
+    with Stores.open(data, space="anna", now=lambda: before) as anna:
+        anna.schedules.add("ask", "every 1h", zone="UTC")
+    assert read(operator)["turnleaf_work_due{}"] == 1
 
 
 def test_turns_and_requests_to_models_are_counted_by_how_they_ended(
