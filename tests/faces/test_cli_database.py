@@ -7,7 +7,7 @@ import os
 import pytest
 
 from tests.faces.conftest import Cli
-from tests.postgres import OWNER, empty_database, make_admin, run, share_server
+from tests.postgres import OWNER, empty_database, list_tables, make_admin, run, share_server
 from turnleaf import Assistant
 from turnleaf.llm.recall import RecallModel
 
@@ -72,6 +72,20 @@ def test_a_space_of_a_database_is_erased_only_when_that_is_confirmed(
     assert LAMP in cli("--data-dir", address, "--space", "anna", "memories").out
     assert cli("--data-dir", address, "db", "erase", "anna", "--yes").code == 0
     assert LAMP not in cli("--data-dir", address, "--space", "anna", "memories").out
+
+
+def test_nothing_in_a_database_names_a_space_that_was_erased(cli: Cli, address: str) -> None:
+    for name in ("anna", "bob"):
+        assert cli("--data-dir", address, "token", "add", "--space", name).code == 0
+        cli("--data-dir", address, "--space", name, "remember", LAMP)
+    done = cli("--data-dir", address, "db", "erase", "anna", "--yes")
+    assert done.out == "erased anna and revoked 1 of its tokens\n"
+    admin = make_admin(address)
+    for table in list_tables(address):
+        rows = admin(f"SELECT * FROM turnleaf.{table}")  # noqa: S608 - of the catalogue
+        assert "anna" not in str(rows), table
+    listed = cli("--data-dir", address, "token", "list", "--json").json
+    assert [one["space"] for one in listed] == ["bob"]
 
 
 def test_tune_says_what_it_changes(cli: Cli, address: str) -> None:
