@@ -218,7 +218,11 @@ def test_tables_of_a_newer_version_are_not_served_by_an_older_one() -> None:
     admin = make_admin(address)
     admin("INSERT INTO turnleaf.migrations (version, floor) VALUES (9000, 9000)")
     try:
-        with Stores.open(address) as stores, pytest.raises(StorageError, match="update Turnleaf"):
+        # Of a name of its own, so that no connection is there already.
+        with (
+            Stores.open(f"{address}&application_name=newer") as stores,
+            pytest.raises(StorageError, match="of version 9000, and this Turnleaf knows"),
+        ):
             stores.facts.get_all()
     finally:
         admin("DELETE FROM turnleaf.migrations WHERE version = 9000")

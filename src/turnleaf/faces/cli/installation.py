@@ -200,11 +200,15 @@ def migrate(workspace: Workspace, address: str | None, role: str, *, dry_run: bo
     postgresql://turnleaf_owner@localhost/turnleaf; by default it is that of --data-dir.
     """
     where = _find_database(workspace, address)
-    made = load_database("schema").migrate(where, role=role, dry_run=dry_run)
-    for one in made:
-        say(one.statements if dry_run else f"made version {one.version} of the tables")
+    schema = load_database("schema")
+    made = schema.migrate(where, role=role, dry_run=dry_run)
     if not made:
         say("the tables are those of this version")
+    elif dry_run:
+        say(schema.write_script(made, role))
+    else:
+        for one in made:
+            say(f"made version {one.version} of the tables")
 
 
 @db.command()
