@@ -198,12 +198,16 @@ def log_as_json() -> Iterator[None]:
     """Log requests and warnings as JSON to stderr, in the place of sentences."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
-    before, log.handlers = log.handlers, [handler]
+    # The pool of connections warns in several lines of text of its own.
+    loggers = (log, logging.getLogger("psycopg.pool"))
+    before = [(one, one.handlers, one.propagate) for one in loggers]
     requests = logging.getLogger("turnleaf.http")
     requests.setLevel(logging.INFO)
-    was_passed_on, log.propagate = log.propagate, False
+    for one in loggers:
+        one.handlers, one.propagate = [handler], False
     try:
         yield
     finally:
-        log.handlers, log.propagate = before, was_passed_on
+        for one, handlers, was_passed_on in before:
+            one.handlers, one.propagate = handlers, was_passed_on
         requests.setLevel(logging.NOTSET)

@@ -244,15 +244,15 @@ def find_missing(connection: Connection) -> list[tuple[str, str]]:
     """Return what is missing in a database, each with the statement that mends it."""
     there = {name for (name,) in connection.execute(_FIND_MADE)}
     lost = [
-        (f"turnleaf has no {name}", statement)
-        for name, statement in _list_made_by(list_migrations())
+        (f"there is no {kind} {name} in the schema turnleaf", statement)
+        for kind, name, statement in _list_made_by(list_migrations())
         if name not in there
     ]
     # Without parameters, so that the signs of percent stay as they are.
     return [*lost, *connection.execute(_FIND_MISSING.encode()).fetchall()]
 
 
-def _list_made_by(steps: Sequence[Migration]) -> Iterator[tuple[str, str]]:
+def _list_made_by(steps: Sequence[Migration]) -> Iterator[tuple[str, str, str]]:
     """Yield each table, index and policy that some steps make, and the statement on one line."""
     for step in steps:
         for made in _MADE.finditer(re.sub(r"--.*", "", step.statements)):
@@ -260,7 +260,8 @@ def _list_made_by(steps: Sequence[Migration]) -> Iterator[tuple[str, str]]:
             text = " ".join(made[0].split()).removesuffix(";")
             # Whoever mends it should not stop those who write meanwhile.
             statement = text.replace("CREATE INDEX", "CREATE INDEX CONCURRENTLY", 1)
-            yield table or index or f"{policy} on {its_table}", statement
+            kind = text.split()[1].lower()
+            yield kind, table or index or f"{policy} on {its_table}", statement
 
 
 def name_index(model: int) -> str:
