@@ -292,7 +292,10 @@ class Conversations(Examined, Protocol):
         """Return who may find what is said in a conversation, also of one that has not begun."""
 
     def figures(self) -> StoredFigures:
-        """Count bytes, conversations and messages of all paths; find the time of the oldest."""
+        """Count bytes, conversations and messages of all paths; find the time of the oldest.
+
+        What was erased does not count, also where its room is not given back to the system.
+        """
 
     def find_cited_facts(self) -> frozenset[str]:
         """Return the ids of all facts that a stored answer rests on.
