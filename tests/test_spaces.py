@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Event
+from typing import cast
 
 import pytest
 
 from tests.postgres import empty_database
 from turnleaf.assistant import Assistant
 from turnleaf.core.messages import Message
+from turnleaf.core.records import Record
 from turnleaf.settings import DataFolder
+from turnleaf.space_limits import SpaceLimits, read_limits, set_limits
 from turnleaf.spaces import Spaces, Worker
-from turnleaf.store.contracts import Stores
+from turnleaf.store.contracts import Records, Stores
 
 
 def count_open(folder: Path) -> int:
@@ -25,6 +29,35 @@ def count_open(folder: Path) -> int:
         with suppress(FileNotFoundError):  # Another thread has closed it meanwhile.
             count += one.readlink().is_relative_to(folder)
     return count
+
+
+class MeddledRecords:
+    """Records that somebody else changes right after they were read for the first time."""
+
+    def __init__(self, records: Records, meddle: Callable[[], object]) -> None:
+        self._records = records
+        self._meddles = [meddle]
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._records, name)
+
+    def get(self, collection: str, key: str) -> Record | None:
+        found = self._records.get(collection, key)
+        while self._meddles:
+            self._meddles.pop()()
+        return found
+
+
+@pytest.mark.parametrize("had_limits", [True, False])
+def test_two_who_set_limits_at_once_lose_none(tmp_path: Path, *, had_limits: bool) -> None:
+    with Stores.open(tmp_path) as stores:
+        records = stores.operator_records
+        if had_limits:
+            set_limits(records, "bob", bytes=5)
+        meddled = MeddledRecords(records, lambda: set_limits(records, "bob", messages=7))
+        set_limits(cast("Records", meddled), "bob", turns_at_once=2)
+        wanted = SpaceLimits(bytes=5 if had_limits else 0, messages=7, turns_at_once=2)
+        assert read_limits(records, "bob") == wanted
 
 
 def test_many_spaces_keep_few_files_open(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 import time
-from contextlib import closing
-from dataclasses import asdict, dataclass, fields
+from contextlib import closing, suppress
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -72,9 +72,14 @@ class DayUse(NamedTuple):
 
 def read_limits(records: Records, space: str) -> SpaceLimits:
     """Return the limits of a space from the operator's records; without any, none."""
+    return _read_version(records, space)[1]
+
+
+def _read_version(records: Records, space: str) -> tuple[int, SpaceLimits]:
     found = records.get(COLLECTION, space)
     known: Mapping[str, int] = json.loads(found.value) if found else {}
-    return SpaceLimits(**{name: known[name] for name in NAMES if name in known})
+    limits = SpaceLimits(**{name: known[name] for name in NAMES if name in known})
+    return found.version if found else 0, limits
 
 
 def set_limits(records: Records, space: str, **changed: int | None) -> SpaceLimits:
@@ -84,15 +89,30 @@ def set_limits(records: Records, space: str, **changed: int | None) -> SpaceLimi
             message = f"{name} must be a whole number from 0 to {LARGEST}; 0 is no limit"
             raise InvalidInput(message)
     given = {name: value for name, value in changed.items() if value is not None}
-    limits = SpaceLimits(**(asdict(read_limits(records, space)) | given))
-    records.put(COLLECTION, space, json.dumps(asdict(limits)).encode())
-    return limits
+    for _ in range(TRIES):
+        version, known = _read_version(records, space)
+        limits = replace(known, **given)
+        with suppress(Conflict):  # Somebody else has changed another limit meanwhile.
+            _write(records, space, limits, version)
+            return limits
+    message = "somebody else changes the limits of this space; try again in a moment"
+    raise Conflict(message)
+
+
+def _write(records: Records, space: str, limits: SpaceLimits, version: int) -> None:
+    records.put(COLLECTION, space, json.dumps(asdict(limits)).encode(), expected=version)
 
 
 def limit_new_space(records: Records, space: str) -> None:
     """Set the usual limits of a space, unless it has some; the operator's own space needs none."""
-    if space != "default" and records.get(COLLECTION, space) is None:
-        set_limits(records, space, **asdict(FOR_NEW_SPACES))
+    if space != "default":
+        with suppress(Conflict):
+            _write(records, space, FOR_NEW_SPACES, 0)
+
+
+def forget_limits(records: Records, space: str) -> None:
+    """Remove the limits of a space that is erased."""
+    records.pop(COLLECTION, space)
 
 
 class SpaceMeter:

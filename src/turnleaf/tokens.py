@@ -13,6 +13,7 @@ import re
 import secrets
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from threading import Lock
@@ -119,6 +120,14 @@ class Tokens:
         self._records.erase(USES, token_id)
         self._forget()
         return _from_json(found)
+
+    def revoke_all(self, space: str) -> int:
+        """End every token of a space now; return how many."""
+        found = [one.id for one in self.list_all() if one.space == space]
+        for token_id in found:
+            with suppress(NotFound):  # Somebody else has revoked it meanwhile.
+                self.revoke(token_id)
+        return len(found)
 
     def exist(self) -> bool:
         """Whether there is any token, also one that is over."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from uuid import uuid4
 
+import psycopg
 import pytest
 
 from tests.faces.conftest import Cli
-from tests.postgres import OWNER, empty_database, make_admin, run, share_server
+from tests.postgres import OWNER, empty_database, list_tables, make_admin, run, share_server
 from turnleaf import Assistant
 from turnleaf.llm.recall import RecallModel
 
@@ -74,6 +76,20 @@ def test_a_space_of_a_database_is_erased_only_when_that_is_confirmed(
     assert LAMP not in cli("--data-dir", address, "--space", "anna", "memories").out
 
 
+def test_nothing_in_a_database_names_a_space_that_was_erased(cli: Cli, address: str) -> None:
+    for name in ("anna", "bob"):
+        assert cli("--data-dir", address, "token", "add", "--space", name).code == 0
+        cli("--data-dir", address, "--space", name, "remember", LAMP)
+    done = cli("--data-dir", address, "db", "erase", "anna", "--yes")
+    assert done.out == "erased anna and revoked 1 of its tokens\n"
+    admin = make_admin(address)
+    for table in list_tables(address):
+        rows = admin(f"SELECT * FROM turnleaf.{table}")  # noqa: S608 - of the catalogue
+        assert "anna" not in str(rows), table
+    listed = cli("--data-dir", address, "token", "list", "--json").json
+    assert [one["space"] for one in listed] == ["bob"]
+
+
 def test_tune_says_what_it_changes(cli: Cli, address: str) -> None:
     owner = address.replace("turnleaf_server@", f"{OWNER}@")
     assert cli("db", "tune", owner).code == 0
@@ -93,6 +109,46 @@ def test_migrate_says_what_it_makes(cli: Cli, address: str) -> None:
     assert (done.code, done.err) == (0, "")
     assert "those of this version" in done.out
     assert cli("db", "migrate").code == 2
+
+
+@pytest.fixture
+def bare(address: str) -> str:
+    """The address of a database without anything, for the role that serves."""
+    assert address
+    name = f"bare_{uuid4().hex}"
+    make_admin(share_server().address("postgres"))(f"CREATE DATABASE {name} OWNER {OWNER}")
+    return share_server().address(name)
+
+
+def test_a_database_without_pgvector_or_with_an_old_one_says_what_to_run(
+    cli: Cli, bare: str
+) -> None:
+    owner, admin = bare.replace("turnleaf_server@", f"{OWNER}@"), make_admin(bare)
+    refused = cli("db", "migrate", owner)
+    assert refused.code == 1
+    admin(refused.err.strip().rpartition("superuser: ")[2])
+    old = "UPDATE pg_extension SET extversion = '{}' WHERE extname = 'vector'"
+    ((version,),) = admin("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
+    admin(old.format("0.7.4"))
+    refused = cli("db", "migrate", owner)
+    assert refused.code == 1
+    assert "pgvector 0.7.4" in refused.err
+    assert "ALTER EXTENSION vector UPDATE" in refused.err
+    admin(old.format("0.10.0"))
+    assert cli("db", "migrate", owner).code == 0
+    assert cli("--data-dir", bare, "doctor").code == 0
+    admin(old.format("0.7.4"))
+    assert "ALTER EXTENSION vector UPDATE" in cli("--data-dir", bare, "doctor").out
+    admin(old.format(version))
+
+
+def test_a_dry_run_prints_all_that_makes_the_tables(cli: Cli, bare: str) -> None:
+    script = cli("db", "migrate", bare.replace("turnleaf_server@", f"{OWNER}@"), "--dry-run")
+    assert script.code == 0
+    assert "turnleaf db migrate" in cli("--data-dir", bare, "doctor").out
+    make_admin(bare)(script.out)
+    assert cli("--data-dir", bare, "remember", LAMP).code == 0
+    assert cli("--data-dir", bare, "doctor").code == 0
 
 
 @pytest.mark.parametrize(
@@ -133,29 +189,51 @@ def test_doctor_says_what_is_missing_in_a_database_and_the_statement_that_mends_
         "ALTER TABLE turnleaf.notes DISABLE ROW LEVEL SECURITY",
         "DROP POLICY own_space ON turnleaf.books",
         "REVOKE DELETE ON turnleaf.records FROM turnleaf_server",
+        "DROP INDEX turnleaf.messages_that_cite",
+        "DROP POLICY own_space ON turnleaf.work",
+        "DROP POLICY finishing ON turnleaf.work",
+        "DROP TABLE turnleaf.writes",
     ):
         admin(statement)
-    wrong = cli("--data-dir", address, "doctor", "--json")
-    assert wrong.code == 1
-    told = [one["message"] for one in wrong.json["problems"] if "run as the role" in one["message"]]
-    assert len(told) == 3
-    for message in told:
-        admin(message.partition("owns the tables: ")[2])
+    counts = []
+    owner_address = address.replace("turnleaf_server@", f"{OWNER}@")
+    with psycopg.connect(owner_address, autocommit=True) as owner:
+        while told := find_statements(cli, address):
+            for statement in told:
+                owner.execute(statement.encode())
+            counts.append(len(told))
+    # A table that was made again needs its security and its rights next.
+    assert counts == [7, 3]
     assert cli("--data-dir", address, "doctor").code == 0
     assert cli("--data-dir", address, "remember", LAMP).code == 0
 
 
-def test_a_dump_is_restored_into_a_fresh_database(cli: Cli, address: str) -> None:
+def find_statements(cli: Cli, address: str) -> list[str]:
+    """Return the statements that `doctor` says are to be run."""
+    found = cli("--data-dir", address, "doctor", "--json").json["problems"]
+    parts = [one["message"].partition("owns the tables: ") for one in found]
+    return [statement for _, is_told, statement in parts if is_told]
+
+
+def test_a_dump_by_a_role_that_only_reads_is_restored_into_a_fresh_database(
+    cli: Cli, address: str
+) -> None:
     cli("--data-dir", address, "remember", LAMP)
     cli("--data-dir", address, "--space", "anna", "remember", "tea")
     server = share_server()
-    name = f"restored_{os.getpid()}"
+    name, reader = f"restored_{os.getpid()}", f"backup_{os.getpid()}"
     admin = make_admin(server.address("postgres"))
     admin(f"CREATE DATABASE {name} OWNER {OWNER}")
-    source = address.replace("turnleaf_server@", "postgres@")
-    dump = str(server.folder / f"{name}.dump")
-    run("pg_dump", "--format=custom", f"--file={dump}", source, folder=server.folder)
-    run("pg_restore", f"--dbname={server.address(name, 'postgres')}", dump, folder=server.folder)
+    admin(f"CREATE ROLE {reader} LOGIN BYPASSRLS; GRANT pg_read_all_data TO {reader}")
+    dump = ("pg_dump", "--format=custom", f"--file={server.folder}/{name}.dump")
+    with pytest.raises(AssertionError, match="row-level security"):
+        run(*dump, address.replace("turnleaf_server@", f"{OWNER}@"), folder=server.folder)
+    source = address.replace("turnleaf_server@", f"{reader}@")
+    run(*dump, source, folder=server.folder)
+    assert "connect as another role" in cli("--data-dir", source, "memories").err
+    admin(f"DROP ROLE {reader}")
+    into = f"--dbname={server.address(name, 'postgres')}"
+    run("pg_restore", into, f"{server.folder}/{name}.dump", folder=server.folder)
     restored = server.address(name)
     assert cli("--data-dir", restored, "doctor").code == 0
     assert LAMP in cli("--data-dir", restored, "memories").out

@@ -55,6 +55,38 @@ def test_from_elsewhere_the_page_asks_for_the_token(tmp_path: Path, visits: Visi
         visit.context.close()
 
 
+def test_the_operator_makes_a_token_sees_its_last_use_and_revokes_it(
+    tmp_path: Path, visits: Visiting
+) -> None:
+    with served(tmp_path / "data") as server:
+        visit = visits(server.address)
+        visit.context.request.get(server.make_link())
+        page = connected(visit.open("#/settings/tokens"))
+        people = page.get_by_role("region", name="People")
+        people.get_by_label("Space").fill("bob")
+        people.get_by_label("Name").fill("Bob's phone")
+        people.get_by_label("Last day").fill("2099-12-31")
+        people.get_by_role("button", name="Make a token").click()
+        token = people.locator("code").inner_text()
+        row = people.get_by_role("listitem").filter(has_text="Bob's phone")
+        expect(row).to_contain_text("not used yet")
+        expect(row).to_contain_text("2099")
+        assert complaints(page) == []
+
+        bob = visits(server.address)
+        bob.expected.add(401)
+        connected(bob.open(f"#token={token}"))
+        page.reload()
+        expect(row).to_contain_text("last used")
+        expect(people.get_by_text(token)).to_have_count(0)
+
+        row.get_by_role("button", name="Revoke").click()
+        row.get_by_role("button", name="Revoke it now").click()
+        expect(row).to_have_count(0)
+        page.context.close()
+        bob.context.close()
+
+
 def test_it_works_below_a_prefix(server: Served, visits: Visiting) -> None:
     server.memory.add(LAMP)
     with proxied(server.port) as proxy:

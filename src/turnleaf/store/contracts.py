@@ -295,7 +295,10 @@ class Conversations(Examined, Protocol):
         """Return who may find what is said in a conversation, also of one that has not begun."""
 
     def figures(self) -> StoredFigures:
-        """Count bytes, conversations and messages of all paths; find the time of the oldest."""
+        """Count bytes, conversations and messages of all paths; find the time of the oldest.
+
+        What was erased does not count, also where its room is not given back to the system.
+        """
 
     def find_cited_facts(self) -> frozenset[str]:
         """Return the ids of all facts that a stored answer rests on.
@@ -1107,6 +1110,9 @@ class Work(Protocol):
         Without a time nothing is left of it. Files remember the time for this opener alone. Nothing
         happens where it is held no longer.
         """
+
+    def count_due(self) -> int:
+        """Count what is due now in all spaces, whether or not somebody holds it."""
 
     def close(self) -> None:
         """Release all that is held; the next call opens it again."""

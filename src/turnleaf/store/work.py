@@ -88,6 +88,11 @@ class ScannedWork:
             due = sorted(filter(self._is_due, self._look()), key=lambda one: one.due)
             return [DueWork(*one[:2], one.mark) for one in due if self._take(one, most)]
 
+    def count_due(self) -> int:
+        """Count what is due, held or not."""
+        with self._lock:
+            return sum(1 for one in self._look() if self._is_due(one))
+
     def _is_due(self, one: SeenWork) -> bool:
         now = self._now()
         # What is new is for whoever is at it now, for a while.

@@ -7,6 +7,7 @@ import json
 import logging
 import re
 import shutil
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Event
 
@@ -18,7 +19,7 @@ from tests.postgres import empty_database, make_admin
 from tests.standins.chat_api import ChatApi
 from turnleaf import metrics
 from turnleaf.assistant import Assistant
-from turnleaf.faces.http.operating import FRESH_SECONDS, JsonLines, Shared
+from turnleaf.faces.http.operating import FRESH_SECONDS, JsonLines, Shared, log_as_json
 from turnleaf.llm.api import ApiModel
 from turnleaf.store.contracts import Stores
 
@@ -121,6 +122,13 @@ def test_what_waits_to_be_learned_from_is_counted(server: Served, operator: http
     assert read(operator)["turnleaf_learning_queue_messages{}"] == 2
 
 
+def test_what_is_due_in_other_spaces_is_counted(data: Path, operator: httpx2.Client) -> None:
+    before = datetime.now(UTC) - timedelta(hours=2)
+    with Stores.open(data, space="anna", now=lambda: before) as anna:
+        anna.schedules.add("ask", "every 1h", zone="UTC")
+    assert read(operator)["turnleaf_work_due{}"] == 1
+
+
 def test_turns_and_requests_to_models_are_counted_by_how_they_ended(
     serve: Serve, operator: httpx2.Client
 ) -> None:
@@ -210,6 +218,18 @@ def test_an_unexpected_error_is_logged_as_json_without_its_words(
     assert (line["level"], line["logger"]) == ("error", "turnleaf")
     assert line["message"].startswith("it failed with the key ")
     assert [one for one in SECRETS if one in str(line)] == []
+
+
+def test_what_the_pool_of_connections_warns_of_is_a_line_of_json(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    pool = logging.getLogger("psycopg.pool")
+    with log_as_json():
+        pool.warning("error connecting in %r: it is gone\n\tDoes it run?", "pool-1")
+    (line,) = capsys.readouterr().err.splitlines()
+    assert json.loads(line)["logger"] == "psycopg.pool"
+    assert "Does it run?" in json.loads(line)["message"]
+    assert (pool.handlers, pool.propagate) == ([], True)
 
 
 def test_a_problem_names_the_id_of_its_request(client: httpx2.Client) -> None:

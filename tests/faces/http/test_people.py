@@ -411,12 +411,29 @@ def test_a_space_that_has_asked_enough_today_is_told_so(tmp_path: Path, name: st
             assert operator.post("/api/chat", json={"message": "hi"}).status_code == 200
 
 
+def test_a_space_that_has_as_many_bytes_as_it_may_takes_more_when_some_are_erased(
+    people: People,
+) -> None:
+    set_limits(people.own.stores.operator_records, "bob", bytes=500_000)
+    with people.call("bob") as bob:
+        long = {"message": "".join(f"{number:x} " for number in range(70_000)), "key": "web:1"}
+        assert len(long["message"]) > 300_000
+        assert bob.post("/api/chat", json=long).status_code == 200
+        assert bob.post("/api/chat", json={**long, "key": "web:2"}).status_code == 200
+        full = bob.post("/api/chat", json={"message": "hi", "key": "web:3"})
+        assert (full.status_code, full.json()["code"]) == (507, "space-full")
+        assert "may keep 500,000 bytes" in full.json()["detail"]
+        assert bob.delete("/api/conversations/web:2").status_code == 204
+        assert bob.post("/api/chat", json={"message": "hi", "key": "web:3"}).status_code == 200
+
+
 def test_a_full_space_keeps_what_it_has_and_takes_no_more(people: People) -> None:
     set_limits(people.own.stores.operator_records, "bob", messages=2)
     with people.call("bob") as bob:
         assert bob.post("/api/chat", json={"message": "hi", "key": "web:1"}).status_code == 200
         full = bob.post("/api/chat", json={"message": "hi", "key": "web:2"})
         assert (full.status_code, full.json()["code"]) == (507, "space-full")
+        assert "may keep 2 messages" in full.json()["detail"]
         upload = {"Content-Type": "application/octet-stream"}
         sent = bob.post("/api/import?name=a.json", content=b"[]", headers=upload)
         assert sent.status_code == 507
@@ -436,6 +453,7 @@ def test_a_space_has_no_more_answers_at_once_than_it_may(tmp_path: Path) -> None
             assert first.status_code == 200
             second = bob.post("/api/chat", json={"message": "hi"})
             assert (second.status_code, second.json()["code"]) == (429, "limit-reached")
+            assert second.headers["Retry-After"] == "1"
             with anna.stream("POST", "/api/chat", json={"message": "hi"}) as other:
                 assert other.status_code == 200
 

@@ -207,6 +207,8 @@ def test_figures_count_what_is_kept(place: Place) -> None:
     figures = store.figures()
     assert (figures.conversations, figures.messages, figures.oldest) == (2, 4, START)
     assert figures.bytes > 10_000
+    store.clear("two")
+    assert figures.bytes - store.figures().bytes > 5_000
 
 
 @in_a_file_too

@@ -45,6 +45,25 @@ def test_what_is_queued_in_any_space_is_found_after_a_minute(
     assert list_claimed(space) == [("anna", "learning")]
 
 
+def test_what_is_due_in_all_spaces_is_counted_also_while_somebody_is_at_it(
+    backend: Backend, clock: Clock
+) -> None:
+    anna, space = backend.open("anna"), backend.open()
+    assert space.work.count_due() == 0
+    queue(anna)
+    anna.schedules.add("ask", "every 1h", zone="UTC")
+    backend.open("bob").schedules.add("ask", "every 2h", zone="UTC")
+    assert space.work.count_due() == 0
+    clock.pass_time(minutes=61)
+    assert space.work.count_due() == 2
+    clock.pass_time(hours=1)
+    held = space.work.claim(3)
+    assert space.work.count_due() == 3
+    for one in held:
+        space.work.finish(one, clock() + timedelta(minutes=5))
+    assert space.work.count_due() == 0
+
+
 def test_of_several_who_ask_each_gets_something_else_and_the_longest_due_first(
     backend: Backend, clock: Clock
 ) -> None:

@@ -33,6 +33,10 @@ SECRET = "hunter2"  # noqa: S105 - what must not be shown
         ("postgresql://a@db.example.org/t", "verify-full"),
         ("postgresql://a@192.0.2.7/t", "verify-full"),
         ("postgresql://a@localhost,db.example.org/t", "verify-full"),
+        ("postgresql://a@localhost.example.org/t", "verify-full"),
+        ("postgresql://a@127.example.org/t", "verify-full"),
+        ("postgresql://a@[::12]/t", "verify-full"),
+        ("postgresql://a@localhost/t?hostaddr=192.0.2.7", "verify-full"),
         ("postgresql://a@db.example.org/t?sslmode=require", "require"),
         ("postgresql://a@localhost/t", None),
         ("postgresql://a@127.0.0.1:5433/t", None),
@@ -51,6 +55,34 @@ def test_a_server_elsewhere_must_prove_who_it_is_unless_the_address_says_otherwi
     assert address.is_unverified == bool(caplog.messages) == (mode == "require")
 
 
+@pytest.mark.parametrize("name", ["PGHOST", "PGHOSTADDR"])
+def test_a_variable_may_say_that_the_server_is_elsewhere(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, "192.0.2.7")
+    chosen = psycopg.conninfo.conninfo_to_dict(read_address("postgresql:///t").conninfo)
+    assert (chosen["sslmode"], chosen["sslrootcert"]) == ("verify-full", "system")
+    monkeypatch.setenv("PGSSLROOTCERT", "/etc/ours.pem")
+    chosen = psycopg.conninfo.conninfo_to_dict(read_address("postgresql:///t").conninfo)
+    assert chosen["sslrootcert"] == "/etc/ours.pem"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "postgresql://a@[::1]:5433/t",
+        "postgresql://a@localhost:5433,[::1]:5434/t",
+        "postgresql://a@localhost:5433,127.0.0.1:5433/t",
+        "postgresql://a@:5433/t?host=/tmp/x",
+        "postgresql://a%40b@db.example.org/t?sslmode=require",
+    ],
+)
+def test_the_address_that_is_shown_is_one_of_the_same_database(given: str) -> None:
+    shown = read_address(given).shown
+    assert shown == given
+    assert read_address(shown).conninfo == read_address(given).conninfo
+
+
 @pytest.mark.parametrize(
     ("given", "shown"),
     [
@@ -64,9 +96,17 @@ def test_a_password_is_not_shown(given: str, shown: str) -> None:
     assert SECRET not in read_address(given).shown
 
 
-def test_an_address_that_cannot_be_read_is_refused_without_naming_it() -> None:
+@pytest.mark.parametrize(
+    "given",
+    [
+        f"postgresql://a:{SECRET}@host:port:5/t?nonsense=1",
+        f"postgresql://a:{SECRET}/{SECRET}@host/t",
+        f"postgresql://a:{SECRET}/{SECRET}?{SECRET}@host/t",
+    ],
+)
+def test_an_address_that_cannot_be_read_is_refused_without_naming_it(given: str) -> None:
     with pytest.raises(InvalidInput) as refused:
-        Stores.open(f"postgresql://a:{SECRET}@host:port:5/t?nonsense=1")
+        Stores.open(given)
     assert SECRET not in str(refused.value)
 
 
@@ -178,7 +218,11 @@ def test_tables_of_a_newer_version_are_not_served_by_an_older_one() -> None:
     admin = make_admin(address)
     admin("INSERT INTO turnleaf.migrations (version, floor) VALUES (9000, 9000)")
     try:
-        with Stores.open(address) as stores, pytest.raises(StorageError, match="update Turnleaf"):
+        # Of a name of its own, so that no connection is there already.
+        with (
+            Stores.open(f"{address}&application_name=newer") as stores,
+            pytest.raises(StorageError, match="of version 9000, and this Turnleaf knows"),
+        ):
             stores.facts.get_all()
     finally:
         admin("DELETE FROM turnleaf.migrations WHERE version = 9000")

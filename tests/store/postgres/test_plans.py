@@ -129,6 +129,7 @@ def use(space: PostgresStores) -> None:
     space.records.put("a", "c", b"1")
     assert space.records.get("a", "c")
     assert space.records.pop("a", "c")
+    space.work.count_due()
     for work in space.work.claim(9):
         space.work.finish(work, local_now() + timedelta(days=1))
     tokens = Tokens(space.operator_records, now=local_now)

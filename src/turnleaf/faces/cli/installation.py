@@ -24,8 +24,10 @@ from turnleaf.faces.cli.output import (
     show_table,
 )
 from turnleaf.settings import SETTINGS, find_setting
+from turnleaf.space_limits import forget_limits
 from turnleaf.store.ambient import local_now
 from turnleaf.store.opening import check_argument, find_folder, load_database, open_to_examine
+from turnleaf.tokens import Tokens
 
 if TYPE_CHECKING:
     from turnleaf.settings import Setting, Settings
@@ -198,11 +200,15 @@ def migrate(workspace: Workspace, address: str | None, role: str, *, dry_run: bo
     postgresql://turnleaf_owner@localhost/turnleaf; by default it is that of --data-dir.
     """
     where = _find_database(workspace, address)
-    made = load_database("schema").migrate(where, role=role, dry_run=dry_run)
-    for one in made:
-        say(one.statements if dry_run else f"made version {one.version} of the tables")
+    schema = load_database("schema")
+    made = schema.migrate(where, role=role, dry_run=dry_run)
     if not made:
         say("the tables are those of this version")
+    elif dry_run:
+        say(schema.write_script(made, role))
+    else:
+        for one in made:
+            say(f"made version {one.version} of the tables")
 
 
 @db.command()
@@ -246,7 +252,10 @@ def _find_database(workspace: Workspace, address: str | None) -> str:
 @yes
 @pass_workspace
 def erase_space(workspace: Workspace, name: str, *, yes: bool) -> None:
-    """Erase the space NAME with all that is in it; it cannot be undone."""
+    """Erase the space NAME with all that is in it; it cannot be undone.
+
+    Its tokens are revoked, and its limits are gone.
+    """
     folder = find_folder(workspace.data_dir, name)
     if folder.address is None:
         message = "this erases a space of a database; delete the folder of a space yourself"
@@ -254,5 +263,8 @@ def erase_space(workspace: Workspace, name: str, *, yes: bool) -> None:
     if not yes:
         confirm(f"Erase all of {name}? This cannot be undone.", "use --yes to erase the space")
     with load_database("stores").PostgresStores(folder, now=local_now) as stores:
+        # First, so that nobody begins a new one with a token of the old.
+        revoked = Tokens(stores.operator_records).revoke_all(name)
+        forget_limits(stores.operator_records, name)
         stores.erase_space()
-    say(f"erased {name}")
+    say(f"erased {name}" + (f" and revoked {revoked} of its tokens" if revoked else ""))

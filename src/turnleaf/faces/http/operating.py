@@ -45,6 +45,7 @@ NOT_READY = "the stores cannot be read or written now; the server log has the de
 TOO_SLOW = "the stores do not answer in time; try again in a moment"
 GAUGES = {
     "learning_queue_messages": "Messages that wait to be learned from.",
+    "work_due": "Spaces in which schedules or learning are due, each kind counted.",
     "index_pending_passages": "Passages that are still to be taken into the index.",
     "index_lag_seconds": "Seconds since the oldest change that the search does not know yet.",
     "pool_connections": "Connections to the database.",
@@ -149,6 +150,7 @@ def _measure(app: FastAPI) -> Mapping[str, float]:
     }
     try:
         found |= {f"pool_{name}": value for name, value in stores.measure_pool().items()}
+        found["work_due"] = float(stores.work.count_due())
         found["learning_queue_messages"] = float(sum(stores.learning.backlog().values()))
     except TurnleafError:
         return {**found, "stores_measured": 0.0}
@@ -196,12 +198,16 @@ def log_as_json() -> Iterator[None]:
     """Log requests and warnings as JSON to stderr, in the place of sentences."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
-    before, log.handlers = log.handlers, [handler]
+    # The pool of connections warns in several lines of text of its own.
+    loggers = (log, logging.getLogger("psycopg.pool"))
+    before = [(one, one.handlers, one.propagate) for one in loggers]
     requests = logging.getLogger("turnleaf.http")
     requests.setLevel(logging.INFO)
-    was_passed_on, log.propagate = log.propagate, False
+    for one in loggers:
+        one.handlers, one.propagate = [handler], False
     try:
         yield
     finally:
-        log.handlers, log.propagate = before, was_passed_on
+        for one, handlers, was_passed_on in before:
+            one.handlers, one.propagate = handlers, was_passed_on
         requests.setLevel(logging.NOTSET)

@@ -266,6 +266,12 @@ class PostgresWork(SqlStore):
         found = self.step.connection.execute(_TAKE.encode(), values).fetchall()
         return [DueWork(*row) for row in found]
 
+    @in_one_step
+    def count_due(self) -> int:
+        """Count what is due, held or not."""
+        ((count,),) = self.rows("SELECT count(*) FROM turnleaf.work WHERE due <= %s", self.now())
+        return int(count)
+
     def finish(self, work: DueWork, again: datetime | None = None) -> None:
         """Release work, which is due again at a time."""
         with self._lock:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from turnleaf.errors import InvalidInput, StorageError
 from turnleaf.store.postgres.connecting import connect, describe, read_address, translate_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from turnleaf.store.postgres.connecting import Connection
 
@@ -22,8 +23,11 @@ FLOOR = 1
 """The oldest tables that this version can serve, and what it tells servers of other versions."""
 LOCK = 7_472_756_672
 """The advisory lock of whoever changes tables or indexes."""
+_EXTENSION = "CREATE EXTENSION IF NOT EXISTS vector;"
+# Read as numbers: the tenth version is no older than the second.
+_IS_OLD = "string_to_array(extversion, '.')::int[] < '{0,8}'"
+_FIND_OLD = f"SELECT extversion FROM pg_extension WHERE extname = 'vector' AND {_IS_OLD}"  # noqa: S608
 _BEGINNING = """
-CREATE EXTENSION IF NOT EXISTS vector;
 CREATE SCHEMA IF NOT EXISTS turnleaf;
 CREATE TABLE IF NOT EXISTS turnleaf.migrations (
     version int PRIMARY KEY,
@@ -33,6 +37,7 @@ CREATE TABLE IF NOT EXISTS turnleaf.migrations (
     salt text NOT NULL DEFAULT gen_random_uuid()
 );
 """
+_NOTE = "INSERT INTO turnleaf.migrations (version, floor) VALUES ({}, {});"
 _GRANTS = """
 GRANT USAGE ON SCHEMA turnleaf TO {role};
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA turnleaf TO {role};
@@ -43,7 +48,11 @@ SELECT rolsuper, rolbypassrls, pg_has_role(current_user, nspowner, 'MEMBER')
 FROM pg_roles LEFT JOIN pg_namespace ON nspname = 'turnleaf' WHERE rolname = current_user
 """
 # What a restore or a hand may have left out, each with the statement that puts it right.
-_MISSING = """
+_MISSING = f"""
+SELECT format('pgvector is %s, and 0.8 or newer is needed', extversion),
+    'ALTER EXTENSION vector UPDATE'
+FROM pg_extension WHERE extname = 'vector' AND {_IS_OLD}
+UNION ALL
 SELECT format('row-level security is off for turnleaf.%I', relname),
     format('ALTER TABLE turnleaf.%I ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', relname)
 FROM ours WHERE is_of_spaces AND NOT (relrowsecurity AND relforcerowsecurity)
@@ -51,7 +60,8 @@ UNION ALL
 SELECT format('turnleaf.%I has no policy', relname), format(
     'CREATE POLICY own_space ON turnleaf.%I '
     'USING (space = current_setting(''turnleaf.space'', true))', relname)
-FROM ours WHERE is_of_spaces AND NOT EXISTS (SELECT FROM pg_policy WHERE polrelid = ours.oid)
+FROM ours WHERE is_of_spaces AND NOT EXISTS (
+    SELECT FROM pg_policy WHERE polrelid = ours.oid AND polname = 'own_space')
 UNION ALL
 SELECT format('%I may not use turnleaf.%I', current_user, relname),
     format('GRANT SELECT, INSERT, UPDATE, DELETE ON turnleaf.%I TO %I', relname, current_user)
@@ -64,7 +74,7 @@ SELECT format('the index turnleaf.%I is not valid', one.relname),
 FROM ours JOIN pg_index ON indrelid = ours.oid JOIN pg_class one ON one.oid = indexrelid
 WHERE NOT indisvalid
 ORDER BY 1
-"""
+"""  # noqa: S608 - of constants
 _OURS = """
 WITH ours AS (
     SELECT oid, relname, relrowsecurity, relforcerowsecurity, EXISTS (
@@ -73,7 +83,16 @@ WITH ours AS (
     FROM pg_class WHERE relnamespace = 'turnleaf'::regnamespace AND relkind IN ('r', 'p')
 )
 """
-FIND_MISSING = f"{_OURS}{_MISSING}"
+_FIND_MISSING = f"{_OURS}{_MISSING}"
+_FIND_MADE = """
+SELECT relname FROM pg_class WHERE relnamespace = 'turnleaf'::regnamespace
+UNION SELECT polname || ' on ' || relname FROM pg_policy JOIN pg_class ON pg_class.oid = polrelid
+WHERE relnamespace = 'turnleaf'::regnamespace
+"""
+_MADE = re.compile(
+    r"^CREATE (?:TABLE turnleaf\.(\w+)|INDEX (\w+)|POLICY (\w+) ON turnleaf\.(\w+))\b.*?;$",
+    re.MULTILINE | re.DOTALL,
+)
 LARGE_SPACE = 20_000
 """From so many passages on, the vectors of a space have an index of their own."""
 MOST_NUMBERS = 4000
@@ -112,6 +131,14 @@ def list_migrations() -> list[Migration]:
     folder = resources.files("turnleaf.store.postgres") / "migrations"
     names = sorted(one.name for one in folder.iterdir() if one.name.endswith(".sql"))
     return [Migration(int(name[:4]), (folder / name).read_text("utf-8")) for name in names]
+
+
+def write_script(missing: Sequence[Migration], role: str) -> str:
+    """Return all statements by which `migrate` makes some steps."""
+    notes = [sql.SQL(_NOTE).format(one.version, FLOOR).as_string() for one in missing]
+    steps = [f"{one.statements}\n{note}" for one, note in zip(missing, notes, strict=True)]
+    grants = sql.SQL(_GRANTS).format(role=sql.Identifier(role)).as_string()
+    return "\n".join(["BEGIN;", _EXTENSION, _BEGINNING.strip(), "", *steps, grants, "COMMIT;"])
 
 
 def migrate(
@@ -158,14 +185,25 @@ def _check_role(owner: Connection, role: str) -> None:
 
 def _make(owner: Connection, missing: Sequence[Migration], role: str) -> None:
     try:
-        owner.execute(_BEGINNING)
+        owner.execute(_EXTENSION)
     except psycopg.errors.FeatureNotSupported as error:
         message = f"the database has no pgvector ({describe(error)}); install it on its server"
         raise StorageError(message) from None
+    except psycopg.errors.InsufficientPrivilege:
+        message = (
+            "pgvector is not in this database yet; run as its superuser: CREATE EXTENSION vector"
+        )
+        raise StorageError(message) from None
+    for (version,) in owner.execute(_FIND_OLD):
+        message = (
+            f"the database has pgvector {version}, and 0.8 or newer is needed; update it on the "
+            "server, and run as its superuser: ALTER EXTENSION vector UPDATE"
+        )
+        raise StorageError(message)
+    owner.execute(_BEGINNING)
     for one in missing:
         owner.execute(one.statements.encode())
-        query = "INSERT INTO turnleaf.migrations (version, floor) VALUES (%s, %s)"
-        owner.execute(query, (one.version, FLOOR))
+        owner.execute(sql.SQL(_NOTE).format(one.version, FLOOR))
     owner.execute(sql.SQL(_GRANTS).format(role=sql.Identifier(role)))
 
 
@@ -200,6 +238,30 @@ def _check_version(connection: Connection) -> None:
             "update Turnleaf"
         )
         raise StorageError(message)
+
+
+def find_missing(connection: Connection) -> list[tuple[str, str]]:
+    """Return what is missing in a database, each with the statement that mends it."""
+    there = {name for (name,) in connection.execute(_FIND_MADE)}
+    lost = [
+        (f"there is no {kind} {name} in the schema turnleaf", statement)
+        for kind, name, statement in _list_made_by(list_migrations())
+        if name not in there
+    ]
+    # Without parameters, so that the signs of percent stay as they are.
+    return [*lost, *connection.execute(_FIND_MISSING.encode()).fetchall()]
+
+
+def _list_made_by(steps: Sequence[Migration]) -> Iterator[tuple[str, str, str]]:
+    """Yield each table, index and policy that some steps make, and the statement on one line."""
+    for step in steps:
+        for made in _MADE.finditer(re.sub(r"--.*", "", step.statements)):
+            table, index, policy, its_table = made.groups()
+            text = " ".join(made[0].split()).removesuffix(";")
+            # Whoever mends it should not stop those who write meanwhile.
+            statement = text.replace("CREATE INDEX", "CREATE INDEX CONCURRENTLY", 1)
+            kind = text.split()[1].lower()
+            yield kind, table or index or f"{policy} on {its_table}", statement
 
 
 def name_index(model: int) -> str:

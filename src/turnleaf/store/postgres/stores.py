@@ -29,7 +29,7 @@ from turnleaf.store.postgres.loaded_values import (
 from turnleaf.store.postgres.passages import PostgresPassages
 from turnleaf.store.postgres.place import PostgresPlace, name_registration
 from turnleaf.store.postgres.portable import NOTE_SETTLED, PostgresPortableSpace
-from turnleaf.store.postgres.schema import FIND_MISSING, check_database
+from turnleaf.store.postgres.schema import check_database, find_missing
 from turnleaf.store.postgres.small_stores import PostgresConfig, PostgresDaily, PostgresRecords
 
 if TYPE_CHECKING:
@@ -197,11 +197,9 @@ class PostgresStores(contracts.Stores):
     @in_one_step
     def _find_missing(self) -> list[Part]:
         """Return what is missing in the database, with the statement that mends it."""
-        # Without parameters, so that the signs of percent stay as they are.
-        rows = self.place.step.connection.execute(FIND_MISSING).fetchall()
         return [
             Diagnosis("error", f"{problem}; run as the role that owns the tables: {statement}")
-            for problem, statement in rows
+            for problem, statement in find_missing(self.place.step.connection)
         ]
 
     @in_one_step

@@ -162,6 +162,10 @@ class JsonShelf:
         oldest = min((one.timestamp for one in said if one.timestamp), default=None)
         return len(records), len(said), oldest
 
+    def count_free(self) -> int:
+        """Return 0: the file is written anew."""
+        return 0
+
     def find_cited_facts(self) -> frozenset[str]:
         """Return nothing: what an answer rests on is not kept here."""
         return frozenset()

@@ -147,6 +147,12 @@ class DatabaseShelf:
         """Count conversations and messages; find when the oldest message was said."""
         return self.database.read(reading.read_figures)
 
+    def count_free(self) -> int:
+        """Count the bytes that an erasure left in the file, and that what is said next fills."""
+        return self.database.read(
+            lambda one: int(one.pragma("freelist_count")) * int(one.pragma("page_size"))
+        )
+
     def find_cited_facts(self) -> frozenset[str]:
         """Return the ids of all facts that a stored answer rests on."""
         return self.database.read(reading.read_cited)
@@ -413,7 +419,8 @@ class ConversationStore:
     def figures(self) -> StoredFigures:
         """Count what is kept, and find when the oldest message was said."""
         self._look()
-        return StoredFigures(measure(self.location), *self._shelf.figures())
+        size = measure(self.location) - self._shelf.count_free()
+        return StoredFigures(size, *self._shelf.figures())
 
     def find_cited_facts(self) -> frozenset[str]:
         """Return the ids of all facts that a stored answer rests on."""
