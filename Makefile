@@ -6,7 +6,7 @@ export PYTHON
 unexport PYTHONDONTWRITEBYTECODE
 
 # Programs that the crash and fault tests run, and a browser with Chinese characters for the page.
-DEBIAN_PACKAGES := strace curl jq util-linux mount chromium-headless-shell fonts-noto-cjk iproute2 systemd pgbouncer
+DEBIAN_PACKAGES := strace curl jq util-linux mount chromium-headless-shell fonts-noto-cjk iproute2 systemd pgbouncer docker-compose
 
 EXTRAS := embeddings,mcp,server,slack,tokens
 # What an installation is made of: the page is built with the package.
