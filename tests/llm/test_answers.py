@@ -11,11 +11,13 @@ import pytest
 from turnleaf import Assistant, Settings
 from turnleaf.core.recall.judging import PassageReading, judge_by_words
 from turnleaf.core.recall.questions import read_question
+from turnleaf.errors import EmbeddingError
 from turnleaf.llm.answers import find_judge, judge_by_meaning
+from turnleaf.llm.embeddings import LocalEmbedder
 from turnleaf.llm.recall import RecallModel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 SAID = [
@@ -92,3 +94,15 @@ def test_each_passage_is_judged_by_itself() -> None:
     assert len(scores) == len(SAID)
     assert max(scores) == scores[5]
     assert judge_by_meaning(question, []) == []
+
+
+def test_an_encoder_that_does_not_work_leaves_it_to_the_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(_self: LocalEmbedder, _texts: Sequence[str]) -> list[bytes]:
+        raise EmbeddingError("broken")
+
+    monkeypatch.setattr(LocalEmbedder, "embed", fail)
+    question = read_question("where is the spare key?")
+    readings = [PassageReading.of(text) for text in SAID]
+    assert judge_by_meaning(question, readings) == judge_by_words(question, readings)
