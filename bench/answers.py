@@ -29,7 +29,7 @@ from turnleaf.quoting import FAR, MOST_QUOTES, list_names
 
 PEOPLE = Path(__file__).with_name("people")
 FOLDS = 3
-QUIET = 0.8
+QUIET = 0.85
 """The share of questions without an answer that shall stay unanswered: it sets the threshold."""
 NEVER = np.float32(-99)
 """The score of a sentence that is left out: too low to be chosen or to be learned from."""
