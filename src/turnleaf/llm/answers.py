@@ -59,14 +59,19 @@ def judge_by_meaning(
 
 
 def run_network(weights: Any, question: Any, passages: Any, figures: Any) -> Any:  # noqa: ANN401 - arrays
-    """Return the network's number for each passage, from vectors of length one and figures."""
+    """Return what several networks say of each passage in the mean, from vectors and figures.
+
+    Vectors have a length of one. Weights have the networks as their first axis.
+    """
     numpy = import_module("numpy")
-    asked = question @ weights["question"] + weights["question_bias"]
-    said = passages @ weights["passage"] + weights["passage_bias"]
-    nearness = (passages @ question)[:, None]
-    seen = numpy.hstack([asked * said, nearness, figures])
-    hidden = numpy.maximum(0, seen @ weights["hidden"] + weights["biases"])
-    return hidden @ weights["out"] + weights["bias"]
+    asked = (question @ weights["question"] + weights["question_bias"])[:, None]
+    said = passages @ weights["passage"] + weights["passage_bias"][:, None]
+    plain = numpy.hstack([(passages @ question)[:, None], figures])
+    shared = numpy.broadcast_to(plain, (len(said), *plain.shape))
+    seen = numpy.concatenate([asked * said, shared], 2)
+    hidden = numpy.maximum(0, seen @ weights["hidden"] + weights["biases"][:, None])
+    scores = (hidden @ weights["out"][:, :, None])[:, :, 0] + weights["bias"][:, None]
+    return scores.mean(0)
 
 
 @cache
