@@ -81,8 +81,8 @@ MAY_NAME_FILES = {
 # So many lines, comments aside, and modules a package may have; lowered when something goes.
 BUDGETS = {
     "core": (16_920, 60),
-    "faces": (15_139, 54),
-    "llm": (3_060, 13),
+    "faces": (15_146, 54),
+    "llm": (3_062, 13),
     "store": (23_420, 73),
     "": (7_272, 24),
 }

@@ -603,8 +603,12 @@ def test_anthropics_address_may_have_its_version(messages: MessagesApi, url: str
 )
 def test_without_a_key_nobody_is_asked(provider: Any, variable: str) -> None:  # noqa: ANN401
     model = ApiModel(provider, "x")
-    assert variable in error_of(lambda: list(model.stream(asking())))
-    assert variable in error_of(lambda: model.generate_json("", "a", SCHEMA))
+    for sentence in (
+        error_of(lambda: list(model.stream(asking()))),
+        error_of(lambda: model.generate_json("", "a", SCHEMA)),
+    ):
+        assert variable in sentence
+        assert "turnleaf setup" in sentence
 
 
 def test_a_key_that_no_header_can_hold_is_refused() -> None:

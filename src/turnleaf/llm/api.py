@@ -512,8 +512,8 @@ class ApiModel:
         """Return where to ask, with the key; raise ModelError where there is none."""
         if self.lack:
             raise ModelError(
-                f"{self.name} cannot be asked: {self.lack}; set it to your key, or set"
-                " TURNLEAF_MODEL to another model",
+                f"{self.name} cannot be asked: {self.lack}; set it to your key, or run turnleaf"
+                " setup to store the key or choose another model",
                 kind="no-key",
             )
         key = self._key.read() if self._key else None
