@@ -368,7 +368,7 @@ class Disk:
         while folders:
             folder, path = folders.pop()
             for (parent, name), inode in names.items():
-                if parent != folder or name.endswith("-shm"):
+                if parent != folder or name.endswith(("-shm", ".line")):
                     continue
                 if inode in self.folders:
                     folders.append((inode, f"{path}{name}/"))
