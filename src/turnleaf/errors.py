@@ -67,7 +67,10 @@ class LimitReached(TurnleafError):
 
 
 class SpaceFull(LimitReached):
-    """A space keeps as much as it may."""
+    """A space keeps as much as it may; waiting helps only once somebody makes room."""
+
+    def __init__(self, message: str, seconds: int = 3600) -> None:
+        super().__init__(message, seconds)
 
 
 class Conflict(TurnleafError):

@@ -421,7 +421,8 @@ def test_a_space_that_has_as_many_bytes_as_it_may_takes_more_when_some_are_erase
         assert bob.post("/api/chat", json=long).status_code == 200
         assert bob.post("/api/chat", json={**long, "key": "web:2"}).status_code == 200
         full = bob.post("/api/chat", json={"message": "hi", "key": "web:3"})
-        assert (full.status_code, full.json()["code"]) == (507, "space-full")
+        assert (full.status_code, full.json()["code"]) == (429, "space-full")
+        assert full.headers["Retry-After"] == "3600"
         assert "may keep 500,000 bytes" in full.json()["detail"]
         assert bob.delete("/api/conversations/web:2").status_code == 204
         assert bob.post("/api/chat", json={"message": "hi", "key": "web:3"}).status_code == 200
@@ -432,11 +433,12 @@ def test_a_full_space_keeps_what_it_has_and_takes_no_more(people: People) -> Non
     with people.call("bob") as bob:
         assert bob.post("/api/chat", json={"message": "hi", "key": "web:1"}).status_code == 200
         full = bob.post("/api/chat", json={"message": "hi", "key": "web:2"})
-        assert (full.status_code, full.json()["code"]) == (507, "space-full")
+        assert (full.status_code, full.json()["code"]) == (429, "space-full")
+        assert full.headers["Retry-After"] == "3600"
         assert "may keep 2 messages" in full.json()["detail"]
         upload = {"Content-Type": "application/octet-stream"}
         sent = bob.post("/api/import?name=a.json", content=b"[]", headers=upload)
-        assert sent.status_code == 507
+        assert sent.status_code == 429
         assert len(bob.get("/api/conversations/web:1").json()["messages"]) == 2
         assert bob.delete("/api/conversations/web:1").status_code == 204
         assert bob.post("/api/chat", json={"message": "hi", "key": "web:2"}).status_code == 200

@@ -57,7 +57,7 @@ KINDS: dict[type[TurnleafError], tuple[HTTPStatus, Code]] = {
     NotFound: (HTTPStatus.NOT_FOUND, "not-found"),
     MemoryFull: (HTTPStatus.CONFLICT, "memory-full"),
     LimitReached: (HTTPStatus.TOO_MANY_REQUESTS, "limit-reached"),
-    SpaceFull: (HTTPStatus.INSUFFICIENT_STORAGE, "space-full"),
+    SpaceFull: (HTTPStatus.TOO_MANY_REQUESTS, "space-full"),
     Conflict: (HTTPStatus.CONFLICT, "conflict"),
     CorruptFile: (HTTPStatus.SERVICE_UNAVAILABLE, "corrupt-file"),
     StorageError: (HTTPStatus.SERVICE_UNAVAILABLE, "storage"),
@@ -155,7 +155,7 @@ def document_problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     }
 
 
-EVERYWHERE = document_problems(400, 401, 403, 408, 413, 415, 421, 422, 429, 500, 503, 507)
+EVERYWHERE = document_problems(400, 401, 403, 408, 413, 415, 421, 422, 429, 500, 503)
 """Problems that any request may be answered with."""
 
 

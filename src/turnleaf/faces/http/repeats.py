@@ -189,7 +189,7 @@ class OnceRequest:
         """Whether nothing was done; after any other error nobody knows, so it is not repeated."""
         can_wait = any(name.lower() == "retry-after" for name, _ in self._headers)
         is_wrong = HTTPStatus.BAD_REQUEST <= self._status < HTTPStatus.INTERNAL_SERVER_ERROR
-        return can_wait or is_wrong or self._status == HTTPStatus.INSUFFICIENT_STORAGE
+        return can_wait or is_wrong
 
     def _describe(self) -> dict[str, Any]:
         answer = {"request": self._request, "status": self._status, "headers": self._headers}
