@@ -254,7 +254,7 @@ def test_a_question_is_kept_when_the_model_fails(opened: Opened, model: Scripted
     with pytest.raises(ModelError, match="it broke"):
         assistant.reply(KEY, "My dog is called Rex")
     assert kept(assistant) == [("My dog is called Rex", "failed")]
-    assert assistant.learning.waiting(KEY) == 1
+    assert assistant.learning.count_queued(KEY) == 1
 
 
 def test_a_question_that_failed_is_asked_again_as_another_version(
@@ -268,7 +268,7 @@ def test_a_question_that_failed_is_asked_again_as_another_version(
     assert kept(assistant) == [("My dog is called Rex", "complete"), ("A good name.", "complete")]
     assert len(assistant.conversations.messages(KEY)[0].versions) == 2
     assert [message.text for message in model.prompts[-1].messages[:-1]] == []
-    assert assistant.learning.waiting(KEY) == 1
+    assert assistant.learning.count_queued(KEY) == 1
 
 
 def test_what_a_model_said_before_it_failed_is_kept(opened: Opened, model: ScriptedModel) -> None:
@@ -277,7 +277,7 @@ def test_what_a_model_said_before_it_failed_is_kept(opened: Opened, model: Scrip
     with pytest.raises(ModelError, match="it broke"):
         assistant.reply(KEY, "My dog is called Rex")
     assert kept(assistant) == [("My dog is called Rex", "complete"), ("half an ans", "failed")]
-    assert assistant.learning.waiting(KEY) == 2
+    assert assistant.learning.count_queued(KEY) == 2
 
 
 def test_what_was_said_in_private_before_it_broke_off_is_in_the_next_prompt(
@@ -306,7 +306,7 @@ def test_an_answer_that_is_asked_for_again_replaces_the_last(
     kept = [message.text for message in assistant.conversations.get_history(KEY)]
     assert kept == ["早安", "Fine.", "我家的狗叫小黑", "whole"]
     assert "half" not in model.prompts[-1].text
-    assert assistant.learning.waiting(KEY) == 4
+    assert assistant.learning.count_queued(KEY) == 4
     list(assistant.stream(KEY, "另一件事", again=True))
     assert len(assistant.conversations.get_history(KEY)) == 6
 
@@ -321,7 +321,7 @@ def test_a_conversation_that_is_erased_while_it_is_answered_stays_erased(
     assert assistant.erase_conversation(KEY)
     list(answer)
     assert assistant.conversations.get_history(KEY) == []
-    assert assistant.learning.waiting(KEY) == 0
+    assert assistant.learning.count_queued(KEY) == 0
     assert not assistant.erase_conversation(KEY)
 
 
@@ -538,7 +538,7 @@ class TestAHistoryOfSomebodyElse:
         for _ in range(2):
             list(assistant.stream(KEY, "我家的狗叫小黑", history=[]))
         assert len(assistant.conversations.get_history(KEY)) == 2
-        assert assistant.learning.waiting(KEY) == 2
+        assert assistant.learning.count_queued(KEY) == 2
 
     def test_the_same_words_said_twice_are_kept_twice(self, opened: Opened) -> None:
         assistant = opened()
@@ -823,7 +823,7 @@ class TestLearning:
         self.talk(assistant, said)
         assert self.finished(assistant) == [said]
         assert model.extractions == []
-        assert assistant.learning.queued(KEY)[0].message.text == said
+        assert assistant.learning.list_queued(KEY)[0].message.text == said
 
     def test_who_sets_how_often_to_learn_means_rules_as_well(self, opened: Opened) -> None:
         assistant = opened(minNewMessages=4)
@@ -1027,7 +1027,7 @@ class TestLearning:
         self.talk(assistant, "My dog is called Rex")
         assistant.flush()
         assert contents(assistant) == ["My dog is called Rex"]
-        assert assistant.learning.waiting(KEY) == 2
+        assert assistant.learning.count_queued(KEY) == 2
         assert len(assistant.problems()) == 1
         assert assistant.learning.last_error() is not None
         assistant.flush()
@@ -1123,7 +1123,7 @@ class TestLearning:
         self.talk(assistant, "唉，老家在山上，回去一趟要三小時")
         assistant.flush()
         assistant.flush()
-        assert assistant.learning.waiting(KEY) == 2
+        assert assistant.learning.count_queued(KEY) == 2
         assert "it is tried again tomorrow" in assistant.problems()[-1]
 
     def test_an_idle_turn_asks_about_one_other_conversation_at_most(
@@ -1298,14 +1298,14 @@ class TestOrder:
         assistant.conversations.location.mkdir()
         with pytest.raises(StorageError):
             list(answer)
-        assert assistant.learning.waiting(KEY) == 2
+        assert assistant.learning.count_queued(KEY) == 2
 
     def test_what_a_host_reports_is_queued_before_it_is_stored(self, opened: Opened) -> None:
         assistant = opened()
         assistant.conversations.location.mkdir(parents=True)
         with pytest.raises(StorageError):
             assistant.record(KEY, [Message("user", "My dog is called Rex")])
-        assert assistant.learning.waiting(KEY) == 1
+        assert assistant.learning.count_queued(KEY) == 1
 
     def test_what_was_trimmed_from_a_conversation_is_learnt_all_the_same(
         self, opened: Opened

@@ -77,7 +77,7 @@ def test_what_rules_find_is_learned_although_the_model_fails(
     learn(assistant)
     assert len(facts(assistant)) == 1
     assert "Rex" in facts(assistant)[0]
-    assert assistant.learning.waiting(KEY) == 1
+    assert assistant.learning.count_queued(KEY) == 1
 
 
 def test_what_rules_found_and_the_user_deleted_does_not_come_back_with_the_model(
@@ -89,7 +89,7 @@ def test_what_rules_found_and_the_user_deleted_does_not_come_back_with_the_model
     assistant.memory.delete(assistant.memory.get_all()[0].id)
     learn(assistant)
     assert facts(assistant) == []
-    assert assistant.learning.waiting(KEY) == 0
+    assert assistant.learning.count_queued(KEY) == 0
 
 
 def test_a_message_waits_for_a_model_that_is_away_however_often(
@@ -110,12 +110,12 @@ def test_a_message_that_is_answered_with_rubbish_twice_is_given_up_and_counted(
     model.facts = [RUBBISH]
     say(assistant, "it rains")
     learn(assistant)
-    assert assistant.learning.waiting(KEY) == 1
+    assert assistant.learning.count_queued(KEY) == 1
     assert assistant.learning.last_error() is not None
     say(assistant, "it snows")
     model.facts = [RUBBISH]
     learn(assistant)
-    assert [one.message.text for one in assistant.learning.queued(KEY)] == ["it snows"]
+    assert [one.message.text for one in assistant.learning.list_queued(KEY)] == ["it snows"]
     assert assistant.learning.tallies(clock.now.date()) == {"given up": 1}
 
 
@@ -126,7 +126,7 @@ def test_parts_that_the_model_has_read_are_not_read_again(
     model.facts = [[learnt("I like number 0")], ModelError("away; try later")]
     say(assistant, *texts)
     learn(assistant)
-    waiting = [one.message.text for one in assistant.learning.queued(KEY)]
+    waiting = [one.message.text for one in assistant.learning.list_queued(KEY)]
     assert 0 < len(waiting) < 8
     assert waiting == texts[-len(waiting) :]
     assert facts(assistant)[0] == "I like number 0"
@@ -261,7 +261,7 @@ def test_an_answer_that_breaks_off_costs_only_what_is_missing(
     say(assistant, "I drive a red van. I like snow")
     learn(assistant)
     assert "I drive a red van" in facts(assistant)
-    assert assistant.learning.waiting(KEY) == 0
+    assert assistant.learning.count_queued(KEY) == 0
 
 
 @pytest.mark.parametrize(

@@ -182,7 +182,7 @@ class Orders(RuleBasedStateMachine):
 
     @rule(key=keys, which=any_one, succeeded=st.booleans())
     def a_flush_ends(self, *, key: str, which: int, succeeded: bool) -> None:
-        self.store(which).flushed(key, succeeded=succeeded)
+        self.store(which).end_flush(key, succeeded=succeeded)
         if self.of(key).cycle == "flushing":
             self.of(key).cycle = "flushed" if succeeded else "idle"
 

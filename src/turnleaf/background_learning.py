@@ -269,7 +269,7 @@ class BackgroundLearning:
         # A flush that nobody does has to be tried at the next trigger.
         if self.hand_over and left and not self.hand_over(flushed):
             for key in flushed:
-                self._stores.learning.flushed(key, succeeded=False)
+                self._stores.learning.end_flush(key, succeeded=False)
 
     def _learn(self, job: Job) -> Sequence[LearnedFact]:
         if job.key == VECTORS:
@@ -282,7 +282,7 @@ class BackgroundLearning:
             # However it ended: a cycle that stays under way would keep others from flushing.
             if job.is_flush and job.key != EVERYTHING:
                 is_done = outcome and not outcome.is_held and outcome.failure is None
-                self._stores.learning.flushed(job.key, succeeded=bool(is_done))
+                self._stores.learning.end_flush(job.key, succeeded=bool(is_done))
         return self._report(job, outcome) if outcome else ()
 
     def _report(self, job: Job, outcome: Outcome) -> Sequence[LearnedFact]:

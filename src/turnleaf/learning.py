@@ -340,7 +340,7 @@ class Extraction:
             # What came in since then is left to the next time: rules read it first.
             batch = self.stores.learning.claim(key, read=True)
             if batch is None:
-                is_held = self.stores.learning.waiting(key) > 0
+                is_held = self.stores.learning.count_queued(key) > 0
                 return outcome + Outcome((), outcome.problems, is_held=is_held)
             outcome += self._learn_from(batch, settings, model)
             has_more = batch.has_more

@@ -275,7 +275,7 @@ class _Commands:
         """
         key = self.source.conversation or ""
         unlearned: list[Memory] = []
-        for queued in self.learning.queued(key):
+        for queued in self.learning.list_queued(key):
             message = queued.message
             # What rules have read is a decision or a fact by now, and is found there.
             if queued.is_read_by_rules:

@@ -237,9 +237,9 @@ class Turn:
     def _answer_and_keep(self) -> Generator[TurnEvent]:
         own = self._own
         # Before the prompt is composed: it must not quote what was learned from a replaced message.
-        if self._replaced and not self._is_again:
+        if self._replaced_messages and not self._is_again:
             self._store_question()
-            withdraw_replaced(own.stores, self._key, self._replaced)
+            withdraw_replaced(own.stores, self._key, self._replaced_messages)
         # Somebody else's request changes no memory.
         if self._is_trusted:
             self._carry_out_commands()
@@ -471,7 +471,7 @@ class Turn:
 
     def _list_said(self, history: Sequence[Message]) -> Sequence[Message]:
         # The question itself may be stored already, and would fit best of all.
-        return [*history, *self._replaced, *self._find_opened()]
+        return [*history, *self._replaced_messages, *self._find_opened()]
 
     def _note_newer(self, hits: Sequence[Hit]) -> Sequence[Hit]:
         return note_newer(hits, lambda: self._record)
@@ -653,7 +653,7 @@ class Turn:
         if answered is None and not own.stores.conversations.keeps_everything:
             return
         # An exchange that is told again was learned from the first time.
-        if own.settings.learns and not (self._is_again and self._replaced):
+        if own.settings.learns and not (self._is_again and self._replaced_messages):
             own.stores.learning.enqueue(self._key, self._make_queued(said, answered))
         self._ids = self._add(self._describe_exchange(said, answered, status))
         # The request itself repeats what is to be forgotten.
@@ -709,7 +709,7 @@ class Turn:
         return Message("user", self._text, self._started, name=self._asked.speaker)
 
     @cached_property
-    def _replaced(self) -> list[Message]:
+    def _replaced_messages(self) -> list[Message]:
         """What was shown before this turn, and gives way to what is said in it."""
         conversations, after = self._own.stores.conversations, self._asked.after
         if after is not None:

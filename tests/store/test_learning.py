@@ -102,7 +102,11 @@ def test_a_message_that_was_cut_off_twice_is_set_aside_and_the_others_go_on(
     assert f"a message of {KEY} was set aside" in caplog.text
     assert "二" not in caplog.text
     assert [(one.key, one.queued) for one in place.open().set_aside()] == [(KEY, said("二")[0])]
-    assert (store.waiting(KEY), store.backlog(), len(store.queued(KEY))) == (1, {KEY: 1}, 1)
+    assert (store.count_queued(KEY), store.backlog(), len(store.list_queued(KEY))) == (
+        1,
+        {KEY: 1},
+        1,
+    )
     assert store.erase(KEY) == 2
     assert store.set_aside() == []
 
@@ -129,7 +133,7 @@ def test_of_an_erased_conversation_no_byte_stays(place: Place, *, is_held_open: 
     store, another = place.open(), place.open()
     filled(store, OTHER, "kept")
     filled(store, KEY, "祕密")
-    assert another.waiting(KEY) == 9
+    assert another.count_queued(KEY) == 9
     if not is_held_open:
         another.close()
     assert "祕密".encode() in place.bytes()
@@ -138,7 +142,7 @@ def test_of_an_erased_conversation_no_byte_stays(place: Place, *, is_held_open: 
     assert KEY.encode() not in place.bytes()
     assert store.backlog() == {OTHER: 9}
     assert [one.decision for one in store.outbox()] == [decide("kept decided", OTHER)]
-    assert another.waiting(OTHER) == 9
+    assert another.count_queued(OTHER) == 9
     assert store.erase(KEY) == 0
 
 
@@ -179,7 +183,7 @@ import sys
 from turnleaf.store.files.learning_queue import LearningStore
 
 store = LearningStore(sys.argv[1])
-store.waiting("key")
+store.count_queued("key")
 print("ready", flush=True)
 sys.stdin.readline()
 for number in range(20):
@@ -239,7 +243,7 @@ def test_a_damaged_file_goes_aside_and_is_named(
     (aside,) = place.path.parent.glob("learning.db.corrupt-*")
     assert aside.read_bytes() == data
     assert str(aside) in caplog.text
-    assert place.open().waiting(KEY) == 1
+    assert place.open().count_queued(KEY) == 1
 
 
 def test_a_database_of_something_else_goes_aside(place: Place) -> None:
@@ -253,7 +257,7 @@ def test_a_file_of_a_newer_version_is_refused(place: Place) -> None:
     place.open().enqueue(KEY, said("one"))
     place.damage("PRAGMA user_version = 99")
     with pytest.raises(StorageError, match="newer version of Turnleaf; update this one"):
-        place.open().waiting(KEY)
+        place.open().count_queued(KEY)
 
 
 @pytest.mark.parametrize("damaged", ["'{'", "x'ff'", "'[]'", "'{}'"])

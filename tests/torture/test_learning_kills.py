@@ -84,7 +84,7 @@ def test_killed_processes_lose_no_message_and_learn_from_none_twice(ground: Path
         queued += killed(path, number, choice)
         store = opened(path, number + 1)
         learnt = Counter(one.decision.content for one in store.outbox())
-        waiting = Counter(one.message.text for key in KEYS for one in store.queued(key))
+        waiting = Counter(one.message.text for key in KEYS for one in store.list_queued(key))
         waiting.update(one.queued.message.text for one in store.set_aside())
         store.close()
         assert max((learnt + waiting).values()) == 1

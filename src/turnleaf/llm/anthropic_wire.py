@@ -123,7 +123,7 @@ def results(results: Sequence[ToolResult]) -> list[WireMessage]:
 
 def read(events: Iterator[dict[str, Any]]) -> Iterator[str | Response]:
     """Yield the texts of an answer as they come, and last the response as a whole."""
-    answer = _Answer()
+    answer = _AnthropicAnswer()
     for event in events:
         if event.get("type") == "error":
             raise _find_fault(event)
@@ -142,7 +142,7 @@ def _find_fault(event: dict[str, Any]) -> Exception:
 
 
 @dataclass(slots=True)
-class _Answer:
+class _AnthropicAnswer:
     """An answer while it comes: blocks of text, of thoughts, and of calls of tools."""
 
     blocks: dict[int, dict[str, Any]] = field(default_factory=dict)

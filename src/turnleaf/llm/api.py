@@ -451,10 +451,10 @@ class ApiModel:
     @property
     def context_window(self) -> int | None:
         """How many tokens fit into its context."""
-        known = self._set_window or self._served.known_window or self._listed_window
+        known = self._set_window or self._served_model.known_window or self._listed_window
         # Not kept: before the first answer the model may not be loaded, and gets another context
         # then.
-        return known or self._served.ask_window() or self._served.assumed_window
+        return known or self._served_model.ask_window() or self._served_model.assumed_window
 
     @property
     def _is_usual(self) -> bool:
@@ -495,17 +495,17 @@ class ApiModel:
 
     def _with_window(self, usage: Usage) -> Usage:
         """Return the usage with the context window of the model that has just answered."""
-        known = self._set_window or self._served.known_window or self._listed_window
+        known = self._set_window or self._served_model.known_window or self._listed_window
         if known is None:
-            asked = self._served.ask_window()
+            asked = self._served_model.ask_window()
             # Now the model is loaded, so this is what it really has.
             if asked:
-                self._served.keep_window(asked)
-            known = asked or self._served.assumed_window
+                self._served_model.keep_window(asked)
+            known = asked or self._served_model.assumed_window
         return replace(usage, context_window=known)
 
     @property
-    def _served(self) -> ServedModel:
+    def _served_model(self) -> ServedModel:
         return ServedModel(self.url, self._endpoint.model, self._key)
 
     def _find_endpoint(self) -> Endpoint:

@@ -107,7 +107,7 @@ def results(results: Sequence[ToolResult]) -> list[WireMessage]:
 
 def read(events: Iterator[dict[str, Any]]) -> Iterator[str | Response]:
     """Yield the texts of an answer as they come, and last the response as a whole."""
-    answer = _Answer()
+    answer = _OpenAIAnswer()
     for event in events:
         if "error" in event:
             raise _find_fault(event)
@@ -167,7 +167,7 @@ class ThoughtFilter:
 
 
 @dataclass(slots=True)
-class _Answer:
+class _OpenAIAnswer:
     """An answer while it comes."""
 
     texts: list[str] = field(default_factory=list)

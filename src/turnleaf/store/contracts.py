@@ -805,10 +805,10 @@ class LearningQueue(Examined, Protocol):
         Raise InvalidInput for an unknown trust; none is added then.
         """
 
-    def waiting(self, key: str) -> int:
-        """Count what `queued` returns."""
+    def count_queued(self, key: str) -> int:
+        """Count what `list_queued` returns."""
 
-    def queued(self, key: str) -> list[Queued]:
+    def list_queued(self, key: str) -> list[Queued]:
         """Return, in order, a conversation's messages that no completed extraction had.
 
         Whoever holds them; those that were set aside are not among them.
@@ -864,7 +864,7 @@ class LearningQueue(Examined, Protocol):
         All in one step. Of the sightings of all conversations the newest 500 are kept.
         """
 
-    def unread(self, key: str) -> bool:
+    def has_unread(self, key: str) -> bool:
         """Whether something of a conversation waits that rules have not read."""
 
     def sightings(self) -> list[Sighting]:
@@ -891,7 +891,7 @@ class LearningQueue(Examined, Protocol):
         Whoever is at it for longer than a lease is taken to have died.
         """
 
-    def flushed(self, key: str, *, succeeded: bool) -> None:
+    def end_flush(self, key: str, *, succeeded: bool) -> None:
         """Store how the flush went; one that failed may begin again."""
 
     def end_cycle(self, key: str) -> None:

@@ -84,7 +84,7 @@ def has_traces(stores: Contents, source: str) -> bool:
         return True
     if stores.daily.has_source(name):
         return True
-    is_queued = stores.learning.exists() and bool(stores.learning.queued(name))
+    is_queued = stores.learning.exists() and bool(stores.learning.list_queued(name))
     return is_queued or _is_kept(stores, name)
 
 

@@ -498,7 +498,7 @@ def test_who_asks_the_same_again_is_answered_and_kept_once(
         assert answer.choices[0].message.content == expected
     [key] = keys(server)
     assert [text for _, text in kept(server, key)] == ["客廳的燈叫什麼？", "二"]
-    assert server.assistant.learning.waiting(key) == 2
+    assert server.assistant.learning.count_queued(key) == 2
     # Here the client's history holds the answer: it is said again, not asked again.
     create(model="turnleaf", messages=[*first, assistant("二"), *first], user="anna")
     assert [text for _, text in kept(server, key)][2:] == ["客廳的燈叫什麼？", "三"]

@@ -281,7 +281,7 @@ def test_an_erased_conversation_is_gone_to_the_last_byte(data: Path) -> None:
         assert assistant.index.search("芝麻湯圓")
         assert answered("DELETE", f"{url}{ROOT}/web:1").status_code == 204
         assert answered("GET", f"{url}{ROOT}/web:1").status_code == 404
-        assert assistant.learning.waiting("web:1") == 0
+        assert assistant.learning.count_queued("web:1") == 0
         assert answered("GET", f"{url}{ROOT}/web:2").status_code == 200
     assert "芝麻".encode() not in everything_in(data)
 

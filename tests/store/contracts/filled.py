@@ -117,7 +117,7 @@ def _learn(space: Stores, clock: Clock) -> None:
     assert held
     queue.release(held, "no answer")
     queue.begin_flush(KEY)
-    queue.flushed(KEY, succeeded=True)
+    queue.end_flush(KEY, succeeded=True)
     queue.spend("m", cap=9, day=date(2026, 3, 1))
     queue.count_skipped(2, date(2026, 3, 1))
     queue.keep_json_format("http://x", "m", "schema")
@@ -143,7 +143,7 @@ def read_all(space: Stores) -> dict[str, object]:
         "noted": space.daily.has_source("document:notes.md"),
         "schedules": space.schedules.get_all(),
         "results": space.schedules.read_results("a.md"),
-        "queued": {key: queue.queued(key) for key in (KEY, OTHER)},
+        "queued": {key: queue.list_queued(key) for key in (KEY, OTHER)},
         "learning": [queue.outbox(), queue.sightings(), queue.last_error(), queue.backlog()],
         "spent": [queue.spent(day), queue.tallies(day), queue.json_format("http://x", "m")],
         "flush": queue.begin_flush(KEY),

@@ -87,7 +87,7 @@ def test_what_comes_in_while_rules_read_is_not_taken_before_they_have_read_it(
     assert taken is not None
     assert texts(taken) == ["first"]
     store.complete(taken, [])
-    assert [one.message.text for one in store.queued(KEY)] == ["second"]
+    assert [one.message.text for one in store.list_queued(KEY)] == ["second"]
 
 
 def test_nobody_is_due_while_a_model_is_still_answering(place: Place) -> None:
@@ -99,7 +99,7 @@ def test_nobody_is_due_while_a_model_is_still_answering(place: Place) -> None:
 
 
 def test_a_new_store_is_empty(store: LearningQueue) -> None:
-    assert store.waiting(KEY) == 0
+    assert store.count_queued(KEY) == 0
     assert store.backlog() == {}
     assert store.claim(KEY) is None
     assert store.outbox() == []
@@ -110,7 +110,7 @@ def test_a_new_store_is_empty(store: LearningQueue) -> None:
 def test_messages_wait_in_their_order_also_after_a_restart(place: Place) -> None:
     place.open().enqueue(KEY, said("客廳的燈叫做小明", "and the hall?"))
     place.open().enqueue(KEY, said("third"))
-    assert place.open().waiting(KEY) == 3
+    assert place.open().count_queued(KEY) == 3
     assert texts(claimed(place.open())) == ["客廳的燈叫做小明", "and the hall?", "third"]
 
 
@@ -150,11 +150,11 @@ def test_no_messages_are_nothing_that_waits(store: LearningQueue) -> None:
 def test_what_is_no_name_is_refused(store: LearningQueue, key: str) -> None:
     attempts: list[Callable[[], object]] = [
         lambda: store.enqueue(key, said("x")),
-        lambda: store.waiting(key),
+        lambda: store.count_queued(key),
         lambda: store.is_due(key, interval_seconds=0, min_messages=0),
         lambda: store.claim(key),
         lambda: store.begin_flush(key),
-        lambda: store.flushed(key, succeeded=True),
+        lambda: store.end_flush(key, succeeded=True),
         lambda: store.end_cycle(key),
         lambda: store.unqueue(key, [START]),
         lambda: store.erase(key),
@@ -168,7 +168,7 @@ def test_an_unknown_trust_is_refused_and_nothing_is_queued(store: LearningQueue)
     mixed = [*said("good"), Queued(Message("user", "bad"), trust="friend")]
     with pytest.raises(InvalidInput, match="one of user, tool, document, stranger, assistant"):
         store.enqueue(KEY, mixed)
-    assert store.waiting(KEY) == 0
+    assert store.count_queued(KEY) == 0
 
 
 def test_what_json_cannot_hold_is_refused_and_nothing_changes(store: LearningQueue) -> None:
@@ -226,7 +226,7 @@ def test_what_one_holds_no_other_gets_until_the_lease_is_over(place: Place) -> N
 def test_what_is_held_still_waits(store: LearningQueue) -> None:
     store.enqueue(KEY, said("one"))
     claimed(store)
-    assert store.waiting(KEY) == 1
+    assert store.count_queued(KEY) == 1
 
 
 def test_what_came_after_the_claim_is_not_completed_with_it(store: LearningQueue) -> None:
@@ -395,7 +395,7 @@ def test_a_cycle_is_flushed_once_and_again_when_it_ended(place: Place) -> None:
     assert place.open().begin_flush(KEY)
     assert not place.open().begin_flush(KEY)
     assert place.open().begin_flush(OTHER)
-    place.open().flushed(KEY, succeeded=True)
+    place.open().end_flush(KEY, succeeded=True)
     place.pass_time(LEASE_SECONDS * 10)
     assert not place.open().begin_flush(KEY)
     place.open().end_cycle(KEY)
@@ -404,7 +404,7 @@ def test_a_cycle_is_flushed_once_and_again_when_it_ended(place: Place) -> None:
 
 def test_a_failed_flush_is_tried_again(place: Place) -> None:
     assert place.open().begin_flush(KEY)
-    place.open().flushed(KEY, succeeded=False)
+    place.open().end_flush(KEY, succeeded=False)
     assert place.open().begin_flush(KEY)
 
 
@@ -420,7 +420,7 @@ def test_flushing_does_not_change_when_the_last_extraction_was(place: Place) -> 
     complete(store)
     store.enqueue(KEY, said("1", "2", "3", "4"))
     store.begin_flush(KEY)
-    store.flushed(KEY, succeeded=True)
+    store.end_flush(KEY, succeeded=True)
     store.end_cycle(KEY)
     assert not is_due(store)
 
@@ -465,8 +465,8 @@ def test_nothing_is_learnt_any_more_from_a_message_that_was_replaced(store: Lear
     batch = claimed(store, KEY)
     assert store.unqueue(KEY, [START]) == 1
     assert not store.complete(batch, [])
-    assert [one.message.text for one in store.queued(KEY)] == ["new"]
-    assert store.waiting(OTHER) == 1
+    assert [one.message.text for one in store.list_queued(KEY)] == ["new"]
+    assert store.count_queued(OTHER) == 1
 
 
 def test_what_was_found_in_a_replaced_message_is_not_written(store: LearningQueue) -> None:
@@ -500,7 +500,7 @@ def test_erasing_nothing_in_particular_is_refused(store: LearningQueue) -> None:
     store.enqueue(KEY, said("one"))
     with pytest.raises(InvalidInput, match="name a conversation or a source"):
         store.erase()
-    assert store.waiting(KEY) == 1
+    assert store.count_queued(KEY) == 1
 
 
 def test_who_learn_at_once_lose_nothing_and_learn_nothing_twice(place: Place) -> None:
@@ -528,7 +528,7 @@ def test_a_closed_store_opens_again_by_itself(store: LearningQueue) -> None:
     store.enqueue(KEY, said("one"))
     store.close()
     store.close()
-    assert store.waiting(KEY) == 1
+    assert store.count_queued(KEY) == 1
 
 
 def test_the_format_that_a_server_takes_is_known_after_a_restart_for_a_month(place: Place) -> None:
@@ -552,7 +552,11 @@ def test_a_message_that_was_cut_off_twice_is_set_aside_and_the_others_go_on(plac
     assert cut_off(place) == ["二"]
     assert texts(claimed(store)) == ["三"]
     assert [(one.key, one.queued) for one in place.open().set_aside()] == [(KEY, said("二")[0])]
-    assert (store.waiting(KEY), store.backlog(), len(store.queued(KEY))) == (1, {KEY: 1}, 1)
+    assert (store.count_queued(KEY), store.backlog(), len(store.list_queued(KEY))) == (
+        1,
+        {KEY: 1},
+        1,
+    )
     assert store.erase(KEY) == 2
     assert store.set_aside() == []
 
@@ -575,13 +579,13 @@ def test_all_of_an_erased_conversation_goes_and_that_is_counted(place: Place) ->
     store, another = place.open(), place.open()
     filled(store, OTHER, "kept")
     filled(store, KEY, "祕密")
-    assert another.waiting(KEY) == 9
+    assert another.count_queued(KEY) == 9
     assert store.erase(KEY) == 9 + 1 + 1
     assert store.backlog() == {OTHER: 9}
     assert [one.decision for one in store.outbox()] == [decide("kept decided", OTHER)]
     assert store.last_error() is None
     assert another.begin_flush(KEY)
-    assert another.waiting(OTHER) == 9
+    assert another.count_queued(OTHER) == 9
     assert store.erase(KEY) == 0
 
 
@@ -647,8 +651,8 @@ def test_what_was_never_there_is_neither_settled_nor_postponed(store: LearningQu
     assert store.sightings() == []
     assert store.unqueue(KEY, [START]) == 0
     assert store.erase(KEY) == store.erase(source="tool:x") == 0
-    assert not store.unread(KEY)
-    store.flushed(KEY, succeeded=True)
+    assert not store.has_unread(KEY)
+    store.end_flush(KEY, succeeded=True)
     store.end_cycle(KEY)
     assert store.begin_flush(KEY)
 
@@ -681,15 +685,15 @@ def test_a_decision_comes_back_with_all_that_it_says(place: Place) -> None:
 def test_what_rules_have_read_waits_for_a_model_with_what_they_decided(place: Place) -> None:
     store = place.open()
     store.enqueue(KEY, said("one", "two"))
-    assert store.unread(KEY)
+    assert store.has_unread(KEY)
     assert store.claim(KEY, read=True) is None
     batch = store.claim(KEY, read=False)
     assert batch is not None
     assert store.complete_reading(batch, [decide("by a rule")], [Sighting("drinks tea", DAY)])
     again = place.open()
-    assert not again.unread(KEY)
-    assert again.waiting(KEY) == 2
-    assert [one.is_read_by_rules for one in again.queued(KEY)] == [True, True]
+    assert not again.has_unread(KEY)
+    assert again.count_queued(KEY) == 2
+    assert [one.is_read_by_rules for one in again.list_queued(KEY)] == [True, True]
     assert [one.decision for one in again.outbox()] == [decide("by a rule")]
     assert again.sightings() == [Sighting("drinks tea", DAY)]
     assert again.claim(KEY, read=False) is None
@@ -727,8 +731,8 @@ def test_what_a_model_has_not_read_waits_again_and_why_is_kept(place: Place) -> 
     store.enqueue(KEY, said("一", "二", "三"))
     batch = claimed(store)
     assert store.complete(batch, [decide("from the first")], Unread(1, "no room"))
-    assert [one.message.text for one in place.open().queued(KEY)] == ["二", "三"]
-    assert all(one.is_read_by_rules for one in store.queued(KEY))
+    assert [one.message.text for one in place.open().list_queued(KEY)] == ["二", "三"]
+    assert all(one.is_read_by_rules for one in store.list_queued(KEY))
     assert store.last_error() == LearningProblem(START, KEY, "no room")
     assert [one.decision for one in store.outbox()] == [decide("from the first")]
     assert store.tallies(DAY) == {}
@@ -738,9 +742,9 @@ def test_what_is_answered_unreadably_twice_is_given_up_and_counted(place: Place)
     store = place.open()
     store.enqueue(KEY, said("一", "二"))
     assert store.complete(claimed(store), [], Unread(0, "no JSON", unreadable=1))
-    assert [one.message.text for one in store.queued(KEY)] == ["一", "二"]
+    assert [one.message.text for one in store.list_queued(KEY)] == ["一", "二"]
     assert store.complete(claimed(store), [], Unread(0, "no JSON", unreadable=1))
-    assert [one.message.text for one in store.queued(KEY)] == ["二"]
+    assert [one.message.text for one in store.list_queued(KEY)] == ["二"]
     assert place.open().tallies(DAY) == {"given up": 1}
     assert store.complete(claimed(store), [])
     assert store.last_error() is None
@@ -752,7 +756,7 @@ def test_where_all_that_was_unread_is_given_up_nothing_is_wrong_any_more(
     store.enqueue(KEY, said("一"))
     for _ in range(2):
         assert store.complete(claimed(store), [], Unread(0, "no JSON", unreadable=1))
-    assert (store.waiting(KEY), store.last_error()) == (0, None)
+    assert (store.count_queued(KEY), store.last_error()) == (0, None)
 
 
 def test_what_was_skipped_is_counted_by_day(place: Place) -> None:

@@ -67,7 +67,7 @@ def test_nothing_of_a_space_is_read_found_listed_or_guessed_in_another(
     assert erase(theirs, KEY).messages == 0
     assert own.facts.get(fact) is not None
     assert len(own.conversations.messages(KEY)) == 2
-    assert own.learning.waiting(KEY) == 1
+    assert own.learning.count_queued(KEY) == 1
 
 
 def test_a_space_that_is_opened_again_has_all_that_was_left_in_it(backend: Backend) -> None:
@@ -80,7 +80,7 @@ def test_a_space_that_is_opened_again_has_all_that_was_left_in_it(backend: Backe
     assert len(again.pending.get_all()) == len(again.daily.dates()) == 1
     assert len(again.conversations.messages(KEY)) == 2
     assert len(again.schedules.get_all()) == len(again.records.list_records("sessions")) == 1
-    assert again.learning.waiting(KEY) == 1
+    assert again.learning.count_queued(KEY) == 1
     assert again.passages.search("小明")
     assert first.facts.get(fact) is not None
 
@@ -197,7 +197,7 @@ def test_all_that_came_from_a_conversation_is_erased_everywhere(space: Stores) -
     assert space.facts.get_all() == [mine]
     assert space.pending.get_all() == []
     assert space.conversations.summaries() == []
-    assert space.learning.waiting(KEY) == 0
+    assert space.learning.count_queued(KEY) == 0
     assert "小明" not in space.daily.read(START.date())
     assert space.passages.search("小明", floor=False) == []
     assert len(space.schedules.get_all()) == len(space.records.list_records("sessions")) == 1
@@ -210,7 +210,7 @@ def test_an_erased_conversation_takes_nothing_along_that_was_learned_from_it(
     assert erase_conversation(space, KEY)
     assert not erase_conversation(space, KEY)
     assert space.facts.get(fact) is not None
-    assert space.learning.waiting(KEY) == 0
+    assert space.learning.count_queued(KEY) == 0
     assert {one.source for one in space.passages.search("小明")} == {"memory", "daily"}
 
 

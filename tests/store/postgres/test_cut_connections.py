@@ -125,7 +125,7 @@ def list_records(stores: Stores) -> list[object]:
 
 
 def list_queued(stores: Stores) -> list[object]:
-    return [one.message.content for one in stores.learning.queued("cli:1")]
+    return [one.message.content for one in stores.learning.list_queued("cli:1")]
 
 
 def say(stores: Stores, text: str) -> None:

@@ -185,7 +185,7 @@ def find_people(text: str, names: Names = frozenset()) -> frozenset[str]:
     people = {key for *_, key in found} - {"", STRANGER}
     for (_, end, whose), (start, _, who) in pairwise(found):
         if find_pattern("recall", "owning").fullmatch(plain[end:start]):
-            people |= _composed().get(f"{_group(whose)} {_group(who)}", frozenset())
+            people |= _load_composed_relations().get(f"{_group(whose)} {_group(who)}", frozenset())
     return frozenset(people)
 
 
@@ -258,7 +258,7 @@ def _same() -> dict[str, str]:
 
 
 @cache
-def _composed() -> dict[str, frozenset[str]]:
+def _load_composed_relations() -> dict[str, frozenset[str]]:
     """Return who two are together: the brother's child is a nephew or a niece."""
     found: dict[str, set[str]] = {}
     for name, pairs in load_data("recall/people.toml")["composed"].items():

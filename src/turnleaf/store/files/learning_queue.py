@@ -174,14 +174,14 @@ class LearningStore:
         if rows:
             self._database.write(lambda database: database.executemany(query, rows))
 
-    def waiting(self, key: str) -> int:
+    def count_queued(self, key: str) -> int:
         """Count a conversation's messages that no completed extraction had."""
         query = "SELECT count(*) FROM queue WHERE key = ? AND token IS NOT ?"
         values = (checked_key(key), SET_ASIDE)
         count: int = self._database.read(lambda database: database.execute(query, values).get)
         return count
 
-    def queued(self, key: str) -> list[Queued]:
+    def list_queued(self, key: str) -> list[Queued]:
         """Return a conversation's messages that no completed extraction had, whoever holds them."""
         query = "SELECT record FROM queue WHERE key = ? AND token IS NOT ? ORDER BY n"
         values = (checked_key(key), SET_ASIDE)
@@ -210,7 +210,7 @@ class LearningStore:
         return queue.is_due(
             last,
             self._now(),
-            self.waiting(key),
+            self.count_queued(key),
             interval_seconds=interval_seconds,
             min_messages=min_messages,
         )
@@ -275,9 +275,9 @@ class LearningStore:
         self._held.discard(batch.token)
         return is_done
 
-    def unread(self, key: str) -> bool:
+    def has_unread(self, key: str) -> bool:
         """Whether something waits of a conversation that rules have not read."""
-        return any(not one.is_read_by_rules for one in self.queued(key))
+        return any(not one.is_read_by_rules for one in self.list_queued(key))
 
     def sightings(self) -> list[Sighting]:
         """Return the statements that were made once and are less sure, oldest first."""
@@ -342,7 +342,7 @@ class LearningStore:
         checked_key(key)
         return self._database.write(begin)
 
-    def flushed(self, key: str, *, succeeded: bool) -> None:
+    def end_flush(self, key: str, *, succeeded: bool) -> None:
         """Take note of how the flush went; one that failed is tried at the next occasion."""
 
         def finish(database: Connection) -> None:
@@ -794,7 +794,7 @@ def _examine(path: Path, now: Callable[[], datetime]) -> Iterator[Part]:
     store = LearningStore(path, now=now, untouched=True)
     try:
         backlog = store.backlog()
-        holds = describe_backlog(backlog, has_unread=any(map(store.unread, backlog)))
+        holds = describe_backlog(backlog, has_unread=any(map(store.has_unread, backlog)))
         figures = _figures(store, now().astimezone().date())
         problems = find_learning_problems(store.set_aside(), store.outbox(), store.last_error())
     except CorruptFile as error:

@@ -195,7 +195,7 @@ class _Shelf:
             self.database.write(work)
 
 
-class _Conversations:
+class _FileConversations:
     name = "conversations"
 
     def __init__(self, shelf: _Shelf) -> None:
@@ -247,7 +247,7 @@ def _remove(database: Connection, numbers: Sequence[int]) -> None:
     schema.alter(database, numbers)
 
 
-class _Messages:
+class _FileMessages:
     name = "messages"
 
     def __init__(self, shelf: _Shelf) -> None:
@@ -325,7 +325,7 @@ def _write_message(one: MessageImage) -> tuple[Any, ...]:
     return one.id, one.key, one.parent or None, *columns, *schema.to_more(more), *flags
 
 
-class _Daily:
+class _FileDaily:
     name = "daily"
 
     def __init__(self, folder: Path) -> None:
@@ -521,7 +521,7 @@ def _encode(body: object) -> bytes:
     return dumps(body).encode()
 
 
-class _Records:
+class _FileRecords:
     name = "records"
 
     def __init__(self, path: Path, now: Now) -> None:
@@ -564,7 +564,7 @@ class _Records:
         self.shelf.write(work, erases=bool(gone))
 
 
-class _Settings(PortableSettings):
+class _FileSettings(PortableSettings):
     def __init__(self, config: ConfigFile) -> None:
         super().__init__(config)
         self._path = config.path
@@ -599,19 +599,19 @@ class FilePortableSpace:
             )
             raise InvalidInput(message)
         self._messages = _Shelf(conversations, schema.FORM)
-        self._records = _Records(folder.records, now)
+        self._records = _FileRecords(folder.records, now)
 
     def list_stores(self) -> Sequence[Portable]:
         """Return the stores in the order in which they are copied."""
         pending = PendingStore(self._memory, now=self._now)
         return (
-            _Settings(self._config),
+            _FileSettings(self._config),
             _Facts("facts", self._memory, self._now),
             _Facts("pending", pending, self._now),
             # Before the messages, which are stored below their conversation.
-            _Conversations(self._messages),
-            _Messages(self._messages),
-            _Daily(self._folder.daily),
+            _FileConversations(self._messages),
+            _FileMessages(self._messages),
+            _FileDaily(self._folder.daily),
             _Schedules(self._folder.schedules),
             _Learning(self._folder.learning),
             self._records,

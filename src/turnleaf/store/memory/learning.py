@@ -135,7 +135,7 @@ class MemoryLearning(Keeper):
             json_formats={place: form for place, (form, _) in self._kept.formats.items()},
         )
         problems = find_learning_problems(self.set_aside(), self.outbox(), self.last_error())
-        holds = describe_backlog(backlog, has_unread=any(map(self.unread, backlog)))
+        holds = describe_backlog(backlog, has_unread=any(map(self.has_unread, backlog)))
         return self.report("learning", holds, figures, *problems)
 
     @in_one_step
@@ -165,12 +165,12 @@ class MemoryLearning(Keeper):
             self._kept.last_row += 1
             self._kept.rows.append(WaitingMessage(self._kept.last_row, key, _copy(one)))
 
-    def waiting(self, key: str) -> int:
-        """Count what `queued` returns."""
-        return len(self.queued(key))
+    def count_queued(self, key: str) -> int:
+        """Count what `list_queued` returns."""
+        return len(self.list_queued(key))
 
     @in_one_step
-    def queued(self, key: str) -> list[Queued]:
+    def list_queued(self, key: str) -> list[Queued]:
         """Return a conversation's messages that no completed extraction had."""
         return [_copy(one.queued) for one in self._kept.list_waiting(key)]
 
@@ -191,7 +191,7 @@ class MemoryLearning(Keeper):
         return is_due(
             self._kept.last.get(checked_key(key)),
             self.now(),
-            self.waiting(key),
+            self.count_queued(key),
             interval_seconds=interval_seconds,
             min_messages=min_messages,
         )
@@ -292,7 +292,7 @@ class MemoryLearning(Keeper):
         return bool(held)
 
     @in_one_step
-    def unread(self, key: str) -> bool:
+    def has_unread(self, key: str) -> bool:
         """Whether something of a conversation waits that rules have not read."""
         return any(not one.queued.is_read_by_rules for one in self._kept.list_waiting(key))
 
@@ -348,7 +348,7 @@ class MemoryLearning(Keeper):
         return may_begin
 
     @in_one_step
-    def flushed(self, key: str, *, succeeded: bool) -> None:
+    def end_flush(self, key: str, *, succeeded: bool) -> None:
         """Store how the flush went."""
         cycle = self._kept.cycles.get(checked_key(key), Cycle())
         self._kept.cycles[key] = cycle.finish(succeeded=succeeded)

@@ -234,7 +234,7 @@ def _replace(kept: dict[str, T], new: Mapping[str, T]) -> None:
     kept.update(new)
 
 
-class _Conversations(Keeper):
+class _KeptConversations(Keeper):
     kind = name = "conversations"
 
     @property
@@ -276,7 +276,7 @@ def _describe_tree(tree: Tree) -> ConversationImage:
     )  # fmt: skip
 
 
-class _Messages(_Conversations):
+class _KeptMessages(_KeptConversations):
     name = "messages"
 
     @in_one_step
@@ -327,7 +327,7 @@ def _describe_message(tree: Tree, one: TreeMessage) -> MessageImage:
     )  # fmt: skip
 
 
-class _Daily(Keeper):
+class _KeptDaily(Keeper):
     kind = name = "daily"
 
     @in_one_step
@@ -351,7 +351,7 @@ class _Daily(Keeper):
         self.announce()
 
 
-class _Records(Keeper):
+class _KeptRecords(Keeper):
     kind = name = "records"
 
     @in_one_step
@@ -405,7 +405,7 @@ class PortableSettings(ABC):
         self._config.change(removed | new)
 
 
-class _Settings(PortableSettings):
+class _KeptSettings(PortableSettings):
     def __init__(self, place: MemoryPlace, now: Now) -> None:
         super().__init__(MemoryConfig(place, ALL_SPACES, now))
         self._values = place.find(ALL_SPACES, "config", dict[str, Any])
@@ -424,15 +424,15 @@ class MemoryPortableSpace(Keeper):
         """Return the stores in the order in which they are copied."""
         where = self.place, self.space, self._clock
         return (
-            _Settings(self.place, self._clock),
+            _KeptSettings(self.place, self._clock),
             PortableFacts(*where, "facts"),
             PortableFacts(*where, "pending"),
-            _Conversations(*where),
-            _Messages(*where),
-            _Daily(*where),
+            _KeptConversations(*where),
+            _KeptMessages(*where),
+            _KeptDaily(*where),
             PortableSchedules(*where),
             PortableLearning(*where),
-            _Records(*where),
+            _KeptRecords(*where),
         )
 
     @in_one_step

@@ -83,7 +83,7 @@ ON CONFLICT (space) DO UPDATE SET settled = excluded.settled
 """
 
 
-class _Conversations(SqlStore):
+class _SqlConversations(SqlStore):
     kind = name = "conversations"
 
     @in_one_step
@@ -117,7 +117,7 @@ def _note_removed(store: SqlStore, numbers: Sequence[int], change: int) -> None:
     trees.note_removed(store.step, numbers, change)
 
 
-class _Messages(SqlStore):
+class _SqlMessages(SqlStore):
     kind = "conversations"
     name = "messages"
 
@@ -175,7 +175,7 @@ def _write_message(one: MessageImage, change: int) -> tuple[object, ...]:
     )  # fmt: skip
 
 
-class _Daily(SqlStore):
+class _SqlDaily(SqlStore):
     kind = name = "daily"
 
     @in_one_step
@@ -211,7 +211,7 @@ class _Daily(SqlStore):
         self.run(_RAISE, max((row[1] for row in rows), default=0), 0, self.kind)
 
 
-class _Records(SqlStore):
+class _SqlRecords(SqlStore):
     kind = name = "records"
 
     @in_one_step
@@ -234,7 +234,7 @@ class _Records(SqlStore):
         self.run(_RAISE, max((one.version for one in new), default=0), 0, self.kind)
 
 
-class _Settings(PortableSettings, PostgresConfig):
+class _SqlSettings(PortableSettings, PostgresConfig):
     def __init__(self, config: PostgresConfig) -> None:
         PostgresConfig.__init__(self, config.place, config.space, config.now)
         PortableSettings.__init__(self, config)
@@ -253,15 +253,15 @@ class PostgresPortableSpace(SqlStore):
         """Return the stores in the order in which they are copied."""
         where = self.place, self.space, self._clock
         return (
-            _Settings(PostgresConfig(*where)),
+            _SqlSettings(PostgresConfig(*where)),
             PortableFacts(*where, "facts"),
             PortableFacts(*where, "pending"),
-            _Conversations(*where),
-            _Messages(*where),
-            _Daily(*where),
+            _SqlConversations(*where),
+            _SqlMessages(*where),
+            _SqlDaily(*where),
             PortableSchedules(*where),
             PortableLearning(*where),
-            _Records(*where),
+            _SqlRecords(*where),
         )
 
     @in_one_step
