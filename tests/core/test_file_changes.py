@@ -113,7 +113,7 @@ class Desk:
         """Save a text through the store, as a person does in our own editor."""
         now = self.now
         self._commit(lambda draft: draft.put(text, now))
-        self.facts = self.found()
+        self.facts = self.contents()
         return self.text
 
     def save(self, text: str) -> Repair:
@@ -129,7 +129,7 @@ class Desk:
     def now(self) -> datetime:
         return MOMENT + timedelta(seconds=len(self.history))
 
-    def found(self) -> dict[str, str]:
+    def contents(self) -> dict[str, str]:
         memories = Draft(self.kind, self.text, MOMENT).memories
         assert len({memory.id for memory in memories}) == len(memories)
         return {memory.id: memory.content for memory in memories}
@@ -172,7 +172,7 @@ def test_what_an_older_buffer_wiped_comes_back() -> None:
     desk.add("c")
     repair = desk.save(f"{buffer}\nprose\n")
     assert ids(repair.bring_back) == ["b", "c"]
-    assert desk.found() == desk.facts
+    assert desk.contents() == desk.facts
     assert "prose" in desk.text
 
 
@@ -191,7 +191,7 @@ def test_facts_deleted_and_nothing_else_stay_deleted(names: list[str]) -> None:
         desk.add(name)
     repair = desk.save(desk.without(desk.text, *names))
     assert ids(repair.removed) == names
-    assert desk.found().keys() == set("abc") - set(names)
+    assert desk.contents().keys() == set("abc") - set(names)
 
 
 def test_a_fact_deleted_with_other_edits_stays_deleted_when_a_newer_one_is_there() -> None:
@@ -199,7 +199,7 @@ def test_a_fact_deleted_with_other_edits_stays_deleted_when_a_newer_one_is_there
     desk.add("a")
     desk.add("b")
     desk.save(desk.without(desk.text, "a") + "\nprose\n")
-    assert desk.found() == {"b": "fact b"}
+    assert desk.contents() == {"b": "fact b"}
 
 
 def test_a_fact_deleted_from_an_older_buffer_stays_deleted_and_newer_ones_come_back() -> None:
@@ -208,7 +208,7 @@ def test_a_fact_deleted_from_an_older_buffer_stays_deleted_and_newer_ones_come_b
     buffer = desk.add("b")
     desk.add("c")
     desk.save(desk.without(buffer, "a") + "\nprose\n")
-    assert desk.found().keys() == {"b", "c"}
+    assert desk.contents().keys() == {"b", "c"}
 
 
 def test_the_newest_fact_deleted_with_other_edits_cannot_be_told_and_comes_back() -> None:
@@ -216,7 +216,7 @@ def test_the_newest_fact_deleted_with_other_edits_cannot_be_told_and_comes_back(
     desk.add("a")
     desk.add("b")
     desk.save(desk.without(desk.text, "b") + "\nprose\n")
-    assert desk.found().keys() == {"a", "b"}
+    assert desk.contents().keys() == {"a", "b"}
 
 
 def test_what_we_deleted_is_not_brought_back_by_an_older_buffer() -> None:
@@ -226,7 +226,7 @@ def test_what_we_deleted_is_not_brought_back_by_an_older_buffer() -> None:
     desk.delete("a")
     repair = desk.save(f"{buffer}\nprose\n")
     assert list(repair.delete_again) == ["a"]
-    assert desk.found() == desk.facts
+    assert desk.contents() == desk.facts
 
 
 def test_what_we_updated_is_not_turned_back_by_an_older_buffer() -> None:
@@ -235,7 +235,7 @@ def test_what_we_updated_is_not_turned_back_by_an_older_buffer() -> None:
     desk.update("a", "newer")
     repair = desk.save(f"{buffer}\nprose\n")
     assert [memory.content for memory in repair.update_again] == ["newer"]
-    assert desk.found() == {"a": "newer"}
+    assert desk.contents() == {"a": "newer"}
 
 
 def test_what_we_updated_twice_is_not_turned_back_by_a_buffer_older_than_both() -> None:
@@ -244,7 +244,7 @@ def test_what_we_updated_twice_is_not_turned_back_by_a_buffer_older_than_both() 
     desk.update("a", "newer")
     desk.update("a", "newest")
     desk.save(f"{buffer}\nprose\n")
-    assert desk.found() == {"a": "newest"}
+    assert desk.contents() == {"a": "newest"}
 
 
 def test_what_we_updated_and_deleted_is_not_brought_back_by_a_buffer_older_than_both() -> None:
@@ -254,7 +254,7 @@ def test_what_we_updated_and_deleted_is_not_brought_back_by_a_buffer_older_than_
     desk.update("a", "newer")
     desk.delete("a")
     desk.save(f"{buffer}\nprose\n")
-    assert desk.found() == {"b": "fact b"}
+    assert desk.contents() == {"b": "fact b"}
 
 
 def test_what_the_person_changed_in_an_older_buffer_is_the_person_s() -> None:
@@ -263,7 +263,7 @@ def test_what_the_person_changed_in_an_older_buffer_is_the_person_s() -> None:
     desk.update("a", "ours")
     repair = desk.save(buffer.replace("fact a", "theirs"))
     assert repair.update_again == ()
-    assert desk.found() == {"a": "theirs"}
+    assert desk.contents() == {"a": "theirs"}
 
 
 def test_what_we_brought_back_does_not_prove_that_an_older_buffer_saw_it() -> None:
@@ -272,9 +272,9 @@ def test_what_we_brought_back_does_not_prove_that_an_older_buffer_saw_it() -> No
     older = desk.add("a")
     desk.add("b")
     desk.save(f"{oldest}\nprose\n")
-    assert desk.found() == desk.facts
+    assert desk.contents() == desk.facts
     desk.save(f"{older}\nmore prose\n")
-    assert desk.found() == desk.facts
+    assert desk.contents() == desk.facts
 
 
 def test_what_was_brought_back_once_can_be_deleted() -> None:
@@ -283,7 +283,7 @@ def test_what_was_brought_back_once_can_be_deleted() -> None:
     desk.add("b")
     desk.save(f"{buffer}\nprose\n")
     desk.save(desk.without(desk.text, "b"))
-    assert desk.found() == {"a": "fact a"}
+    assert desk.contents() == {"a": "fact a"}
 
 
 def test_what_a_person_put_is_not_turned_back_by_an_older_buffer_however_often() -> None:
@@ -292,7 +292,7 @@ def test_what_a_person_put_is_not_turned_back_by_an_older_buffer_however_often()
     desk.put(f"{buffer.replace('fact a', '燈')}- typed\n")
     for number in range(3):
         desk.save(f"{buffer}\nprose {number}\n")
-        assert desk.found() == desk.facts
+        assert desk.contents() == desk.facts
 
 
 def test_what_a_person_put_away_is_not_brought_back_by_an_older_buffer() -> None:
@@ -302,7 +302,7 @@ def test_what_a_person_put_away_is_not_brought_back_by_an_older_buffer() -> None
     desk.put(desk.without(buffer, "a"))
     repair = desk.save(f"{buffer}\nprose\n")
     assert list(repair.delete_again) == ["a"]
-    assert desk.found() == {"b": "fact b"}
+    assert desk.contents() == {"b": "fact b"}
 
 
 def test_a_fact_whose_bullet_a_person_put_otherwise_can_be_deleted() -> None:
@@ -353,7 +353,7 @@ def test_an_edit_of_an_older_buffer_proves_nothing_of_what_a_person_put() -> Non
     desk.add("b")
     desk.put(desk.text.replace("fact a", "燈"))
     desk.save(buffer.replace("fact a", "lamp"))
-    assert desk.found() == {"a": "lamp", "b": "fact b"}
+    assert desk.contents() == {"a": "lamp", "b": "fact b"}
 
 
 def test_an_update_that_was_undone_is_not_brought_back_by_a_buffer_that_had_it() -> None:
@@ -362,7 +362,7 @@ def test_an_update_that_was_undone_is_not_brought_back_by_a_buffer_that_had_it()
     buffer = desk.update("a", "newer")
     desk.undo()
     desk.save(f"{buffer}\nprose\n")
-    assert desk.found() == {"a": "fact a"}
+    assert desk.contents() == {"a": "fact a"}
 
 
 def test_a_put_is_undone_as_a_whole_and_can_be_told_from_what_stands() -> None:
@@ -382,12 +382,12 @@ def test_a_put_is_undone_as_a_whole_and_can_be_told_from_what_stands() -> None:
 def test_a_fact_typed_again_by_hand_stays() -> None:
     desk = Desk()
     desk.save("# Memory\n\n- typed\n")
-    (typed,) = desk.found()
+    (typed,) = desk.contents()
     desk.facts[typed] = "typed"
     desk.delete(typed)
     repair = desk.save(f"{desk.text}\n- typed\n")
     assert repair.delete_again == ()
-    assert list(desk.found().values()) == ["typed"]
+    assert list(desk.contents().values()) == ["typed"]
 
 
 def test_the_first_look_at_a_file_asks_for_nothing() -> None:
@@ -409,7 +409,7 @@ def test_records_of_json_are_judged_likewise() -> None:
     buffer = desk.add("a")
     desk.add("b")
     desk.save(buffer.replace("fact a", "theirs"))
-    assert desk.found() == {"a": "theirs", "b": "fact b"}
+    assert desk.contents() == {"a": "theirs", "b": "fact b"}
 
 
 def test_the_newest_change_is_undone_first() -> None:
@@ -449,7 +449,7 @@ def test_an_older_buffer_with_an_edit_costs_nothing_but_what_the_person_deleted(
 ) -> None:
     desk = Desk()
     work(desk, before)
-    buffer, seen = desk.text, [name for name in desk.facts if name in added(desk)]
+    buffer, seen = desk.text, [name for name in desk.facts if name in list_added(desk)]
     work(desk, after)
     older = seen[:-1]
     if deletes and older:
@@ -457,7 +457,7 @@ def test_an_older_buffer_with_an_edit_costs_nothing_but_what_the_person_deleted(
         buffer = desk.without(buffer, gone)
         desk.facts.pop(gone, None)
     desk.save(f"{buffer}\nprose of the person\n")
-    assert desk.found() == desk.facts
+    assert desk.contents() == desk.facts
     assert desk.text.count("prose of the person") == 1
     assert desk.save(desk.text) == Repair()
 
@@ -473,5 +473,5 @@ def work(desk: Desk, deeds: list[str]) -> None:
             desk.delete(name)
 
 
-def added(desk: Desk) -> list[str]:
+def list_added(desk: Desk) -> list[str]:
     return [change.id for change in desk.history if change.op == "add"]
