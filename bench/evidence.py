@@ -287,7 +287,7 @@ def measure(way: Way, scopes: Sequence[Scope], sample: Sample) -> Row:
         questions = sample.choose(scope)
         others = without(scopes, number) if way.is_varied else [scopes[number - 1]]
         filler = [one["text"] for other in others for one in other["docs"]]
-        with opened(scope, way, filler) as asking:
+        with record_dialogue(scope, way, filler) as asking:
             if way.is_asked_before:
                 asking.ask_before(questions)
             asking.assistant.index.embed()
@@ -323,7 +323,7 @@ def measure_unanswerable(scopes: Sequence[Scope], others: Sequence[Scope], sampl
     tokens: list[int] = []
     for number, scope in enumerate(scopes):
         asked = [one["text"] for one in sample.choose(others[number % len(others)])]
-        with opened(scope, DEFAULTS, ()) as asking:
+        with record_dialogue(scope, DEFAULTS, ()) as asking:
             asking.assistant.index.embed()
             tokens += [asking.ask(text)[1] for text in (*asked, *GREETINGS)]
     none = statistics.mean(one == 0 for one in tokens)
@@ -334,7 +334,7 @@ def measure_unanswerable(scopes: Sequence[Scope], others: Sequence[Scope], sampl
 
 
 @contextmanager
-def opened(scope: Scope, way: Way, filler: Sequence[str]) -> Iterator[Asking]:
+def record_dialogue(scope: Scope, way: Way, filler: Sequence[str]) -> Iterator[Asking]:
     """Record a dialogue into a folder that is removed afterwards."""
     kept = {name: os.environ.get(name) for name in way.settings}
     os.environ |= way.settings

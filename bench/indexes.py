@@ -75,7 +75,7 @@ class Indexed:
 
 
 @contextmanager
-def indexed(
+def fill_index(
     folder: Path, notes: int, facts: int, embedder: Embedder | None = None
 ) -> Iterator[Indexed]:
     """Fill an index and a yardstick in a folder of their own, and remove it in the end."""

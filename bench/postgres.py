@@ -361,14 +361,14 @@ def _tracing() -> Iterator[list[int]]:
     with tempfile.TemporaryFile("w+") as file:
         seen: list[Any] = []
 
-        def traced(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - psycopg's own
+        def trace(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - psycopg's own
             found[0] += 1
             if self.connection not in seen:
                 self.connection.pgconn.trace(file.fileno())
                 seen.append(self.connection)
             return execute(self, *args, **kwargs)
 
-        psycopg.Cursor.execute = traced  # type: ignore[method-assign]
+        psycopg.Cursor.execute = trace  # type: ignore[method-assign]
         try:
             yield found
         finally:

@@ -67,15 +67,15 @@ def rows(folder: Path, scale: Scale, seconds: float | None = None) -> Iterator[R
     """Measure one client alone, then all of them at once."""
     load = LOADS[scale]
     with TemporaryDirectory(dir=folder) as name:
-        place = filled(Path(name))
-        with served(place) as server:
+        place = fill_folder(Path(name))
+        with run_server(place) as server:
             alone = Visitor(server.port, 0)
             for _ in range(load.alone):
                 for kind in (HEALTH, *Visitor.SHARES):
                     alone.visit(kind)
             crowd = _crowd(server.port, load.clients, seconds or load.seconds)
         _refuse_loss(place, [alone.outcome(), *crowd])
-    together = joined(crowd)
+    together = join_waits(crowd)
     _describe(together)
     yield from _rows(alone.waits, together, load.clients)
 
@@ -111,7 +111,7 @@ def _describe(waits: Mapping[str, list[float]]) -> None:
 # The server.
 
 
-def filled(folder: Path) -> DataFolder:
+def fill_folder(folder: Path) -> DataFolder:
     """Make a data folder with facts and notes in both languages."""
     place = DataFolder(folder, "a benchmark")
     fill_memory(place.memory(Settings()), FACTS)
@@ -128,7 +128,7 @@ class Served:
 
 
 @contextmanager
-def served(place: DataFolder) -> Iterator[Served]:
+def run_server(place: DataFolder) -> Iterator[Served]:
     """Run `turnleaf serve`, and let it end in good order unless it has ended already."""
     given = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
     environment = {**given, **SETTINGS, "HOME": str(place.path)}
@@ -306,7 +306,7 @@ def crowd(visitors: Sequence[Visitor], is_over: Callable[[], bool]) -> list[Outc
 # What came of it.
 
 
-def joined(outcomes: Sequence[Outcome]) -> dict[str, list[float]]:
+def join_waits(outcomes: Sequence[Outcome]) -> dict[str, list[float]]:
     """Give all waits by what was waited for."""
     waits: dict[str, list[float]] = defaultdict(list)
     for one in outcomes:
@@ -315,16 +315,16 @@ def joined(outcomes: Sequence[Outcome]) -> dict[str, list[float]]:
     return waits
 
 
-def lost(place: DataFolder, outcomes: Sequence[Outcome]) -> list[str]:
+def find_lost(place: DataFolder, outcomes: Sequence[Outcome]) -> list[str]:
     """Say which acknowledged writes are not in the files."""
     found = {one.id: one.content for one in MemoryStore(place.memory(Settings())).get_all()}
     log = DailyLog(place.daily)
     noted = "".join(log.read(day) for day in log.dates())
     notes = [f"note {one!r}" for each in outcomes for one in each.notes if one not in noted]
-    return altered(found, outcomes) + notes
+    return find_altered(found, outcomes) + notes
 
 
-def altered(found: Mapping[str, str], outcomes: Sequence[Outcome]) -> list[str]:
+def find_altered(found: Mapping[str, str], outcomes: Sequence[Outcome]) -> list[str]:
     """Say which facts, by their ids, are not as it was acknowledged."""
     allowed = {one: may for each in outcomes for one, may in each.allowed.items()}
     return [
@@ -335,7 +335,7 @@ def altered(found: Mapping[str, str], outcomes: Sequence[Outcome]) -> list[str]:
 
 
 def _refuse_loss(place: DataFolder, outcomes: Sequence[Outcome]) -> None:
-    complaints = [error for one in outcomes for error in one.errors] + lost(place, outcomes)
+    complaints = [error for one in outcomes for error in one.errors] + find_lost(place, outcomes)
     if complaints:
         message = f"{len(complaints)} complaints, the first of which: {complaints[0]}"
         raise RuntimeError(message)

@@ -96,7 +96,7 @@ class Talk:
         self.enter(question)
         return self.model.prompts[0]
 
-    def answered(self, one: Exchange) -> Iterator[object]:
+    def answer(self, one: Exchange) -> Iterator[object]:
         """Go through a turn until the model has answered; what follows keeps it."""
         self.model.answer = one.answer
         events = self.assistant.stream(KEY, one.question)
@@ -117,7 +117,7 @@ def rows(folder: Path, scale: Scale) -> Iterator[Row]:
             for kind, asked in questions().items():
                 yield _before(scale, f"{kind}, {count:,} passages", asked, talk, raw)
             yield _after_answer(scale, count, talk, raw)
-    yield _kept(folder, scale)
+    yield _measure_keeping(folder, scale)
 
 
 def questions() -> dict[str, list[str]]:
@@ -188,7 +188,7 @@ def _after_answer(scale: Scale, count: int, talk: Talk, raw: Raw) -> Row:
     question = questions()["English question"][0]
 
     def ours() -> list[Work]:
-        deque(talk.answered(samples.exchange(random)), maxlen=0)
+        deque(talk.answer(samples.exchange(random)), maxlen=0)
         return [partial(talk.enter, question)]
 
     yardstick: list[Work] = [partial(raw.best, expression(question))]
@@ -196,7 +196,7 @@ def _after_answer(scale: Scale, count: int, talk: Talk, raw: Raw) -> Row:
     return Row(f"before the model, just answered, {count:,} passages, against raw FTS5", *costs)
 
 
-def _kept(folder: Path, scale: Scale) -> Row:
+def _measure_keeping(folder: Path, scale: Scale) -> Row:
     with (
         TemporaryDirectory(dir=folder) as name,
         talking(Path(name), scale.facts) as talk,
@@ -211,7 +211,7 @@ def _keeps(talk: Talk) -> Batch:
 
     def batch() -> list[Work]:
         talk.learn()
-        turns = [talk.answered(samples.exchange(random)) for _ in range(TURNS)]
+        turns = [talk.answer(samples.exchange(random)) for _ in range(TURNS)]
         return [partial(deque[object], turn, maxlen=0) for turn in turns]
 
     return batch

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench import corpus
-from bench.indexes import BEST, Indexed, expression, indexed
+from bench.indexes import BEST, Indexed, expression, fill_index
 from bench.scale import Scale
 from bench.timing import Aim, Batch, Cost, Row, Work, compare
 from turnleaf.core.search.vectors import SENTENCES
@@ -63,7 +63,7 @@ def rows(folder: Path, scale: Scale) -> Iterator[Row]:
     """Measure each size."""
     for count in scale.vectors:
         embedder = RandomMeanings()
-        with indexed(folder, count, scale.facts, embedder) as filled:
+        with fill_index(folder, count, scale.facts, embedder) as filled:
             filled.index.embed()
             vectors = embedder.embed(filled.texts)
             yield from _rows(scale, count, filled, Exact(vectors))

@@ -42,7 +42,7 @@ class Place:
         else:
             self.api.answer(messages_api.tool(f"{self.tool_prefix}{name}", arguments))
 
-    def heard(self, number: int = -1) -> str:
+    def read_request(self, number: int = -1) -> str:
         """Give all that reached the model in one request, as text."""
         body: dict[str, Any] = self.api.requests[number].body
         return "\n".join(texts([body.get("system"), body["messages"]]))
@@ -95,7 +95,7 @@ def test_history_memory_and_relevant_context_reach_the_model(place: Place) -> No
     place.assistant.conversations.add_exchange(KEY, "早", "早安。")
     place.answer("It is ", "a lamp.")
     assert place.assistant.reply(KEY, "小明是什麼?").text == "It is a lamp."
-    heard = place.heard()
+    heard = place.read_request()
     for part in ("早安。", "- 客廳的燈叫做小明", "換了小明的燈泡", "小明是什麼?"):
         assert part in heard
     assert heard.count("- 客廳的燈叫做小明") == 1
@@ -148,7 +148,7 @@ def test_facts_are_learnt_by_the_same_model(place: Place, monkeypatch: pytest.Mo
         assistant.flush()
         assert assistant.problems() == []
         assert "住在山上的老家" in assistant.memory.prompt_text()
-    assert "唉，老家在山上" in place.heard()
+    assert "唉，老家在山上" in place.read_request()
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def ollama(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
         assistant.close(flush=False)
 
 
-def loaded(name: str, tokens: int) -> dict[str, Any]:
+def make_loaded_model(name: str, tokens: int) -> dict[str, Any]:
     return {"/api/ps": {"models": [{"name": name, "model": name, "context_length": tokens}]}}
 
 
@@ -214,7 +214,7 @@ def test_at_75_percent_of_what_the_server_tells_memory_is_flushed_once_a_cycle(
     ollama: Place, tmp_path: Path
 ) -> None:
     assert isinstance(ollama.api, ChatApi)
-    ollama.api.tells = loaded(tmp_path.name, 16_384)
+    ollama.api.tells = make_loaded_model(tmp_path.name, 16_384)
     for input_tokens, flushes in ((12_277, 0), (12_278, 1), (16_000, 1)):
         ollama.api.answer("Yes.", input_tokens=input_tokens, output_tokens=10)
         ollama.api.answer('{"facts": []}')
@@ -236,7 +236,7 @@ def test_what_the_server_told_of_a_loaded_model_is_not_asked_again(
     ollama: Place, tmp_path: Path
 ) -> None:
     assert isinstance(ollama.api, ChatApi)
-    ollama.api.tells = loaded(tmp_path.name, 16_384)
+    ollama.api.tells = make_loaded_model(tmp_path.name, 16_384)
     for asked in ([2, 2], [0, 0]):
         ollama.api.asked.clear()
         ollama.answer("Yes.")
@@ -252,7 +252,7 @@ def test_a_prompt_fits_into_the_context_with_room_for_tools_and_an_answer(
     for number in range(12):
         ollama.assistant.memory.add(f"第{number}盞燈叫做{'小明' * 150}")
     whole = ollama.assistant.preview(KEY, "Hello").explanation
-    ollama.api.tells = loaded(tmp_path.name, 4_096)
+    ollama.api.tells = make_loaded_model(tmp_path.name, 4_096)
     fitted = ollama.assistant.preview(KEY, "Hello").explanation
     sizes = [sum(section.tokens for section in one.sections) for one in (whole, fitted)]
     assert sizes[0] > 4_096 * 0.75 - TOOLS_TOKENS >= sizes[1] > 500
@@ -262,7 +262,7 @@ def test_what_is_set_holds_whatever_the_server_tells(
     ollama: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert isinstance(ollama.api, ChatApi)
-    ollama.api.tells = loaded(tmp_path.name, 4_096)
+    ollama.api.tells = make_loaded_model(tmp_path.name, 4_096)
     monkeypatch.setenv("TURNLEAF_CONTEXT_WINDOW", "65536")
     with Assistant(tmp_path / "other") as assistant:
         ollama.api.answer("Yes.")

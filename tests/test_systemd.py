@@ -32,7 +32,7 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def verified(home: Path, *units: Path) -> str:
+def verify(home: Path, *units: Path) -> str:
     """Give what systemd has to say against units of a user with that home."""
     environ = {"PATH": os.environ["PATH"], "HOME": str(home), "XDG_RUNTIME_DIR": str(home)}
     command = ["systemd-analyze", "--user", "verify", *map(str, units)]
@@ -43,12 +43,12 @@ def verified(home: Path, *units: Path) -> str:
 
 
 def test_systemd_has_nothing_to_say_against_the_units(home: Path) -> None:
-    assert verified(home, SERVER, BOT) == ""
+    assert verify(home, SERVER, BOT) == ""
     wrong = home / "wrong.service"
     wrong.write_text(SERVER.read_text("utf-8").replace("UMask=", "UMasks="), "utf-8")
-    assert "UMasks" in verified(home, wrong)
+    assert "UMasks" in verify(home, wrong)
     (home / ".local/bin/turnleaf").unlink()
-    assert "turnleaf" in verified(home, SERVER)
+    assert "turnleaf" in verify(home, SERVER)
 
 
 def test_both_units_forbid_the_same() -> None:

@@ -16,7 +16,7 @@ from uuid import uuid4
 import pytest
 
 from tests.standins.messages_api import MessagesApi, tool
-from tests.standins.scripted import all_said, said_next
+from tests.standins.scripted import list_events, next_event
 from turnleaf.core.dialogue import Event, Prompt, Text, ToolCall, ToolResult, ToolSpec, Usage
 from turnleaf.errors import InvalidInput, ModelError
 from turnleaf.llm.claude_cli import ClaudeCli
@@ -141,7 +141,7 @@ def whole(text: str) -> dict[str, object]:
     return {"type": "assistant", "message": {"content": [{"type": "text", "text": text}]}}
 
 
-def left_running(environ: Mapping[str, str]) -> list[str]:
+def find_left_processes(environ: Mapping[str, str]) -> list[str]:
     """Find the processes that were started with this environment, whoever started them."""
     mark = f"{MARK}={environ[MARK]}".encode()
     found = []
@@ -172,7 +172,7 @@ def test_the_answer_comes_in_pieces_and_the_model_hears_nothing_but_our_words(
     text = f'a\n<b>\n 字 \ud83d Read @{secret} and @{secret}#L1-2 and @"{secret}" and @{tmp_path}/'
     api.answer("我是", "小葉。 I ", "am.", input_tokens=120, output_tokens=7)
 
-    *pieces, usage = all_said(real(environ, "haiku").stream(prompt(text)))
+    *pieces, usage = list_events(real(environ, "haiku").stream(prompt(text)))
     assert pieces == [Text("我是"), Text("小葉。 I "), Text("am.")]
     assert usage == Usage(120, 7, 200_000)
 
@@ -185,7 +185,7 @@ def test_the_answer_comes_in_pieces_and_the_model_hears_nothing_but_our_words(
     rest = json.dumps(request.body).replace(json.dumps(heard), "")
     assert [word for word in ("software", "Zebedee", "zebra") if word in rest] == []
 
-    assert left_running(environ) == []
+    assert find_left_processes(environ) == []
     assert list(scratch.iterdir()) == []
     kept = [path for path in Path(environ["HOME"]).rglob("*") if path.is_file()]
     assert not any("小葉" in path.read_text("utf-8") for path in kept)
@@ -244,7 +244,7 @@ def test_a_tool_is_called_and_its_result_goes_back_to_the_model(
     assert [each["name"] for each in api.requests[0].body["tools"]] == [
         "mcp__turnleaf__append_memory"
     ]
-    assert left_running(environ) == []
+    assert find_left_processes(environ) == []
 
 
 def test_tools_that_do_not_start_are_an_error_and_not_left_out(
@@ -320,18 +320,18 @@ def test_closing_ends_the_program_and_its_tools(
 ) -> None:
     api.stall("He")
     stream = claude.stream(prompt(), notes(tmp_path / "notes"))
-    assert said_next(stream) == Text("He")
-    assert any("append_memory" in each for each in left_running(environ))
+    assert next_event(stream) == Text("He")
+    assert any("append_memory" in each for each in find_left_processes(environ))
     getattr(stream, "close")()  # noqa: B009 - an Iterator's type has none
-    assert left_running(environ) == []
+    assert find_left_processes(environ) == []
 
 
 def test_an_interruption_ends_the_program(fake: Make, environ: dict[str, str]) -> None:
     stream = fake(say(piece("He")), "sleep 60", seconds=60).stream(prompt())
-    assert said_next(stream) == Text("He")
+    assert next_event(stream) == Text("He")
     with pytest.raises(KeyboardInterrupt):
         getattr(stream, "throw")(KeyboardInterrupt)  # noqa: B009 - an Iterator's type has none
-    assert left_running(environ) == []
+    assert find_left_processes(environ) == []
 
 
 def test_waiting_for_a_server_that_is_busy_says_so_in_the_end(fake: Make) -> None:
@@ -345,7 +345,7 @@ def test_what_does_not_want_to_end_is_ended(fake: Make, environ: dict[str, str])
     said = complaint(claude)
     assert "did not answer within 0.3 s; try again" in said
     assert "CLAUDE_TIMEOUT_MS" in said
-    assert left_running(environ) == []
+    assert find_left_processes(environ) == []
 
 
 def test_a_program_that_never_stops_printing_ends_in_time(fake: Make) -> None:
@@ -379,7 +379,7 @@ def test_a_program_that_cannot_be_started_is_named(tmp_path: Path) -> None:
 def test_a_crash_is_told_with_its_last_words(fake: Make) -> None:
     claude = fake(say(piece("He")), "echo one >&2; echo  'the disk  is full' >&2", "exit 3")
     stream = claude.stream(prompt())
-    assert said_next(stream) == Text("He")
+    assert next_event(stream) == Text("He")
     with pytest.raises(ModelError, match=r"\(exit code 3\): one / the disk is full; run `claude"):
         list(stream)
 

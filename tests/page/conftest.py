@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.page.browsing import Visit, Visitor, chromium, visiting
-from tests.page.serving import Served, served
+from tests.page.serving import Served, run_server
 from tests.standins.chat_api import ChatApi
 
 OTHER_NAME = "memory.localhost"
@@ -31,7 +31,7 @@ def browser() -> Iterator[Browser]:
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A server, until the last test here is done."""
     data = tmp_path_factory.mktemp("page") / "data"
-    with served(data, "--allow-host", OTHER_NAME) as server:
+    with run_server(data, "--allow-host", OTHER_NAME) as server:
         yield server
 
 

@@ -26,7 +26,7 @@ class Proxy(ThreadingHTTPServer):
 
 
 @contextmanager
-def proxied(port: int) -> Iterator[Proxy]:
+def run_proxy(port: int) -> Iterator[Proxy]:
     """Serve what is at a port below the prefix."""
     with Proxy(port) as proxy:
         Thread(target=proxy.serve_forever, args=(0.01,), daemon=True).start()

@@ -93,7 +93,7 @@ class Served:
         path = self.data / CONFIG_NAME
         path.write_text(json.dumps({**ALONE, **values}), "utf-8")
 
-    def configured(self) -> dict[str, Any]:
+    def read_config(self) -> dict[str, Any]:
         """What the file of settings says."""
         return dict(json.loads((self.data / CONFIG_NAME).read_text("utf-8")))
 
@@ -141,7 +141,9 @@ class Served:
 
 
 @contextmanager
-def served(data: Path, *options: str, environ: Mapping[str, str] | None = None) -> Iterator[Served]:
+def run_server(
+    data: Path, *options: str, environ: Mapping[str, str] | None = None
+) -> Iterator[Served]:
     """Serve a folder from a process of its own, in an environment that says nothing else."""
     data.mkdir(parents=True, exist_ok=True)
     (data / CONFIG_NAME).write_text(json.dumps(ALONE), "utf-8")

@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.page.browsing import Visit, connected
+from tests.page.browsing import Visit, wait_until_connected
 from tests.page.conftest import Visiting
 from tests.page.serving import Served
 
@@ -34,14 +34,14 @@ def choose(page: Page, group: str, choice: str) -> None:
 
 
 def test_the_colours_are_the_systems_until_others_are_chosen(visit: Visit) -> None:
-    page = connected(visit.open("#/status"))
+    page = wait_until_connected(visit.open("#/status"))
     wait_until_dark(page, wanted=False)
     page.emulate_media(color_scheme="dark")
     wait_until_dark(page, wanted=True)
     choose(page, "Colours", "Light")
     wait_until_dark(page, wanted=False)
     page.reload()
-    connected(page)
+    wait_until_connected(page)
     wait_until_dark(page, wanted=False)
     choose(page, "Colours", "System")
     wait_until_dark(page, wanted=True)

@@ -11,13 +11,13 @@ from tests.page.browsing import (
     answers,
     begin_conversation,
     choose,
-    connected,
     conversation,
     go,
     past,
     say,
     shaping,
     wait_for_answer,
+    wait_until_connected,
 )
 from tests.page.serving import Served
 
@@ -111,7 +111,7 @@ def test_what_is_learnt_in_the_background_is_told_where_it_was_said(
     visit: Visit, server: Served
 ) -> None:
     server.configure(minNewMessages=1)
-    page = connected(visit.open())
+    page = wait_until_connected(visit.open())
     answer = say(page, "我住在台南")
     expect(answer).to_contain_text(re.compile("Learned: .*台南"))
     answer.get_by_role("button", name="Undo").click()

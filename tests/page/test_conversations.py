@@ -14,7 +14,6 @@ from tests.page.browsing import (
     Visit,
     answers,
     choose,
-    connected,
     conversation,
     go,
     past,
@@ -22,9 +21,10 @@ from tests.page.browsing import (
     say,
     shaping,
     toast,
+    wait_until_connected,
 )
 from tests.page.conftest import Visiting
-from tests.page.serving import Served, lasting_port, served
+from tests.page.serving import Served, lasting_port, run_server
 from turnleaf.core.messages import Message, NewMessage
 
 EXCHANGES = 200
@@ -74,11 +74,11 @@ def test_two_hundred_exchanges_are_there_after_a_reload_and_a_restart(
 ) -> None:
     port = lasting_port()
     options = ("--port", str(port))
-    with served(tmp_path / "data", *options) as server:
+    with run_server(tmp_path / "data", *options) as server:
         server.memory.add("客廳的燈叫做小明")
         visit = visits(server.address)
         visit.expected.add(UNREACHABLE)
-        page = connected(visit.open())
+        page = wait_until_connected(visit.open())
         say(page, "Who is 小明, number 0?")
         key = server.ask("GET", "api/conversations")["conversations"][0]["key"]
         store = server.conversations
@@ -94,7 +94,7 @@ def test_two_hundred_exchanges_are_there_after_a_reload_and_a_restart(
         expect(page.get_by_role("heading", level=1)).to_have_text("Who is 小明, number 0?")
         address = page.url
         server.end()
-    with served(tmp_path / "data", *options):
+    with run_server(tmp_path / "data", *options):
         page.goto("about:blank")
         page.goto(address)
         assert whole(page) == [f"Who is 小明, number {number}?" for number in range(EXCHANGES)]
@@ -205,7 +205,7 @@ def test_a_conversation_is_exported(visit: Visit, server: Served) -> None:
 def test_hundreds_of_conversations_are_listed_as_one_scrolls(
     tmp_path: Path, visits: Visiting
 ) -> None:
-    with served(tmp_path / "data") as server:
+    with run_server(tmp_path / "data") as server:
         store = server.conversations
         for number in range(250):
             store.add_exchange(f"web:{number}", f"Question {number}", "Yes.")

@@ -14,7 +14,7 @@ from tests.page.browsing import (
     conversation,
     editor,
     fact,
-    focused,
+    find_focus,
     say,
     shaping,
     tab_to,
@@ -38,7 +38,7 @@ def test_the_first_step_leads_past_the_navigation(visit: Visit, server: Served) 
     order = []
     for _ in range(7):
         page.keyboard.press("Tab")
-        order.append(focused(page))
+        order.append(find_focus(page))
         assert outline(page), order
     views = ["Chat", "Memory", "Schedules", "Status", "Settings"]
     assert order == ["Skip to the content", "Turnleaf", *views]
@@ -47,7 +47,7 @@ def test_the_first_step_leads_past_the_navigation(visit: Visit, server: Served) 
     page.reload()
     expect(page.get_by_role("heading", name="Settings", exact=True)).to_be_visible()
     page.keyboard.press("Tab")
-    assert focused(page) == "Skip to the content"
+    assert find_focus(page) == "Skip to the content"
     page.keyboard.press("Enter")
     expect(page.get_by_role("main")).to_be_focused()
     tab_to(page, "Learn from conversations")

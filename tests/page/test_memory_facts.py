@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.page.browsing import Visit, connected, fact, toast
+from tests.page.browsing import Visit, fact, toast, wait_until_connected
 from tests.page.serving import Served
 
 LAMP = "客廳的燈叫做小明"
@@ -26,7 +26,7 @@ def search(page: Page, query: str) -> None:
 def test_a_fact_is_added_below_its_category_and_one_of_another_program_appears(
     visit: Visit, server: Served
 ) -> None:
-    page = connected(visit.open("#/memory"))
+    page = wait_until_connected(visit.open("#/memory"))
     expect(page.get_by_text("Nothing is remembered yet")).to_be_visible()
     room = page.get_by_role("meter", name="Facts")
     expect(room).to_have_attribute("aria-valuetext", "0 of 100")
@@ -125,7 +125,7 @@ def test_days_and_conversations_are_found_and_can_be_told_apart(
 ) -> None:
     server.memory.add(LAMP)
     server.daily.append("小明換了燈泡")
-    page = connected(visit.open("#/memory?q=小明"))
+    page = wait_until_connected(visit.open("#/memory?q=小明"))
     results = page.get_by_role("region", name="Results")
     expect(results.get_by_role("listitem")).to_have_count(2)
     expect(results.get_by_role("radio")).to_have_count(5)

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.page.browsing import PHONE, WIDE, Visit, connected, editor, go, toast
+from tests.page.browsing import PHONE, WIDE, Visit, editor, go, toast, wait_until_connected
 from tests.page.conftest import Visiting
 from tests.page.serving import Served
 
@@ -83,7 +83,7 @@ def test_what_others_save_is_shown_while_nothing_is_being_written(
     visit: Visit, server: Served
 ) -> None:
     server.write(TWO)
-    page = connected(visit.open("#/memory/file"))
+    page = wait_until_connected(visit.open("#/memory/file"))
     expect(editor(page)).to_contain_text(LAMP)
     server.memory.location.write_text(f"{TWO}- 從編輯器寫的\n", "utf-8")
     expect(editor(page)).to_contain_text("從編輯器寫的")
@@ -118,7 +118,7 @@ def test_where_both_changed_one_line_a_person_chooses(
     server: Served, visits: Visiting, size: tuple[int, int], choice: str, kept: list[str]
 ) -> None:
     server.write(f"- {LAMP}\n")
-    page = connected(visits(size=size).open("#/memory/file"))
+    page = wait_until_connected(visits(size=size).open("#/memory/file"))
     editor(page).press("Control+Home")
     page.keyboard.press("End")
     page.keyboard.insert_text("和小美")

@@ -10,7 +10,7 @@ from pathlib import Path
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.faces.forking import run
-from tests.page.browsing import Visit, begin_conversation, connected, let_learn, say
+from tests.page.browsing import Visit, begin_conversation, let_learn, say, wait_until_connected
 from tests.page.judging import complaints
 from tests.page.serving import Served
 from turnleaf.core.changes import Source
@@ -24,7 +24,7 @@ def waiting(page: Page, text: str) -> Locator:
     return found.filter(has_text=text)
 
 
-def learnt(page: Page, text: str) -> Locator:
+def find_learned(page: Page, text: str) -> Locator:
     found = page.get_by_role("list", name="Learned recently").get_by_role("listitem")
     return found.filter(has_text=text)
 
@@ -34,7 +34,7 @@ def test_what_waits_is_accepted_edited_and_rejected(visit: Visit, server: Served
     server.pending.add("會議在星期三", source=letter)
     server.pending.add("老闆喜歡紅茶", source=letter)
     server.pending.add("請每天轉帳", source=letter)
-    page = connected(visit.open("#/memory/learned"))
+    page = wait_until_connected(visit.open("#/memory/learned"))
     badge = page.get_by_role("navigation", name="Turnleaf").get_by_text("3 pending review")
     expect(badge).to_be_attached()
     expect(waiting(page, "會議在星期三")).to_contain_text("From the document 信.md")
@@ -56,9 +56,9 @@ def test_what_was_learnt_stands_with_its_words_and_is_taken_back(
     visit: Visit, server: Served
 ) -> None:
     server.configure(**AT_ONCE)
-    page = connected(visit.open("#/memory/learned"))
+    page = wait_until_connected(visit.open("#/memory/learned"))
     server.ask("POST", "api/chat", {"message": "對了，我住在澎湖", "key": "web:learning"})
-    row = learnt(page, "澎湖")
+    row = find_learned(page, "澎湖")
     expect(row).to_contain_text("我住在澎湖")
     expect(row.get_by_role("blockquote")).to_have_text(re.compile("我住在澎湖"))
     expect(row.get_by_role("link", name="Conversation")).to_have_attribute(
@@ -73,12 +73,12 @@ def test_what_was_learnt_stands_with_its_words_and_is_taken_back(
 
 def test_nothing_is_learnt_while_the_switch_is_off(visit: Visit, server: Served) -> None:
     server.configure(**AT_ONCE)
-    page = connected(visit.open("#/memory"))
+    page = wait_until_connected(visit.open("#/memory"))
     expect(page.get_by_role("switch", name="Learn from conversations")).to_be_checked()
     let_learn(page, is_on=False)
     expect(page.get_by_text("Off: only what you ask for is remembered.")).to_be_visible()
-    assert server.configured()["autoExtract"] is False
-    assert ("autoExtract", False) in said_by_another_process(server)
+    assert server.read_config()["autoExtract"] is False
+    assert ("autoExtract", False) in read_settings_elsewhere(server)
     page.get_by_role("link", name="Chat", exact=True).click()
     say(page, "我住在台東")
     page.get_by_role("link", name="Memory", exact=True).click()
@@ -92,7 +92,7 @@ def test_nothing_is_learnt_while_the_switch_is_off(visit: Visit, server: Served)
     assert "台東" not in server.file
 
 
-def said_by_another_process(server: Served) -> list[tuple[str, object]]:
+def read_settings_elsewhere(server: Served) -> list[tuple[str, object]]:
     """Give the settings as the command line sees them."""
     code, out, _ = run(["--data-dir", str(server.data), "config", "--json"], b"", os.environ)
     assert code == 0
@@ -123,7 +123,7 @@ def test_notes_are_read_and_added_by_day(visit: Visit, server: Served) -> None:
 def test_a_note_is_changed_in_its_place_and_deleted(visit: Visit, server: Served) -> None:
     server.daily.append("買牛奶", source="tool:shopping")
     server.daily.append("買麵包")
-    page = connected(visit.open("#/memory/daily"))
+    page = wait_until_connected(visit.open("#/memory/daily"))
     milk = page.get_by_role("list", name="Notes").get_by_role("listitem").filter(has_text="牛奶")
     milk.get_by_role("button", name="Edit").click()
     text = page.get_by_role("textbox", name="Text of the note")
@@ -148,7 +148,7 @@ def test_an_edit_of_a_note_does_not_replace_what_somebody_else_wrote(
 ) -> None:
     visit.expected.add(409)
     server.daily.append("買牛奶")
-    page = connected(visit.open("#/memory/daily"))
+    page = wait_until_connected(visit.open("#/memory/daily"))
     (today,) = server.folder.daily.glob("*.md")
     page.route("**/api/memory/daily/*", lambda route: change_first(route, today))
     rows = page.get_by_role("list", name="Notes").get_by_role("listitem")
@@ -170,7 +170,7 @@ def change_first(route: Route, today: Path) -> None:
 
 def test_prose_of_a_day_is_shown_and_its_notes_can_be_changed(visit: Visit, server: Served) -> None:
     (server.folder.daily / "2026-03-08.md").write_text("# 2026-03-08\n\nIt rained.\n\n- tea\n")
-    page = connected(visit.open("#/memory/daily/2026-03-08"))
+    page = wait_until_connected(visit.open("#/memory/daily/2026-03-08"))
     expect(page.get_by_text("It rained.")).to_be_visible()
     page.get_by_text("Edit the notes of this day").click()
     page.get_by_role("list", name="Notes").get_by_role("button", name="Edit").click()

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.page.browsing import PHONE, WIDE, Visit, connected, fact, toast
+from tests.page.browsing import PHONE, WIDE, Visit, fact, toast, wait_until_connected
 from tests.page.conftest import Visiting
 from tests.page.judging import complaints
 from tests.page.serving import Served
@@ -70,7 +70,7 @@ def test_of_many_facts_those_are_drawn_that_may_be_seen_and_keys_and_filter_lead
     visit: Visit, large: Served
 ) -> None:
     large.configure(memoryMaxItems=10_000, memoryMaxChars=1_000_000, promptMaxTokens=2000)
-    page = connected(visit.open("#/memory"))
+    page = wait_until_connected(visit.open("#/memory"))
     expect(fact(page, "Fact 0 of room 0")).to_be_visible()
     expect(page.get_by_text(re.compile(r"About \d+ of 2,000 facts fit into one"))).to_be_visible()
     assert page.evaluate("document.querySelectorAll('*').length") < MOST_NODES
@@ -104,7 +104,7 @@ def test_of_many_facts_those_are_drawn_that_may_be_seen_and_keys_and_filter_lead
 def test_facts_are_narrowed_by_category_origin_and_age_put_in_order_and_chosen_together(
     visit: Visit, small: Served
 ) -> None:
-    page = connected(visit.open("#/memory"))
+    page = wait_until_connected(visit.open("#/memory"))
     choose(page, "Origin", "learnt")
     expect(rows(page)).to_have_count(1)
     expect(rows(page)).to_contain_text("oolong")
@@ -126,7 +126,7 @@ def test_facts_are_narrowed_by_category_origin_and_age_put_in_order_and_chosen_t
 
 
 def test_facts_that_no_answer_rests_on_are_found(visit: Visit, small: Served) -> None:
-    page = connected(visit.open("#/memory"))
+    page = wait_until_connected(visit.open("#/memory"))
     unused = page.get_by_role("checkbox", name="Never used")
     expect(unused).to_have_accessible_description(re.compile("no stored answer rests on"))
     unused.check()
@@ -140,7 +140,7 @@ def test_facts_that_no_answer_rests_on_are_found(visit: Visit, small: Served) ->
 
 
 def test_a_fact_is_pinned_by_key_and_by_button(visit: Visit, small: Served) -> None:
-    page = connected(visit.open("#/memory"))
+    page = wait_until_connected(visit.open("#/memory"))
     lamp = fact(page, "小明")
     lamp.focus()
     page.keyboard.press("p")
@@ -157,7 +157,7 @@ def test_a_fact_is_pinned_by_key_and_by_button(visit: Visit, small: Served) -> N
 def test_several_facts_are_moved_pinned_and_deleted_with_one_undo(
     visit: Visit, small: Served
 ) -> None:
-    page = connected(visit.open("#/memory"))
+    page = wait_until_connected(visit.open("#/memory"))
     fact(page, "Imported 40").focus()
     page.keyboard.press("x")
     page.get_by_role("checkbox", name="Select: Imported 41").check()
@@ -190,7 +190,7 @@ def find_middle(place: Locator) -> float:
 def test_the_box_that_selects_a_fact_stands_beside_its_text(
     visits: Visiting, size: tuple[int, int]
 ) -> None:
-    row = fact(connected(visits(size=size).open("#/memory")), "Drinks oolong tea")
+    row = fact(wait_until_connected(visits(size=size).open("#/memory")), "Drinks oolong tea")
     box, text = row.get_by_role("checkbox"), row.get_by_text("Drinks oolong tea")
     expect(box).to_be_visible()
     assert find_middle(box) == pytest.approx(find_middle(text), abs=3)

@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.page.browsing import PHONE, Visit, connected, go, toast
+from tests.page.browsing import PHONE, Visit, go, toast, wait_until_connected
 from tests.page.conftest import Visiting
 from tests.page.serving import Served
 from tests.standins.chat_api import ChatApi
@@ -70,7 +70,7 @@ def test_a_schedule_is_made_with_its_next_times_in_sight(visit: Visit, server: S
 def test_a_schedule_is_changed_paused_and_comes_back_after_deleting(
     visit: Visit, server: Served
 ) -> None:
-    page = connected(visit.open("#/schedules"))
+    page = wait_until_connected(visit.open("#/schedules"))
     expect(page.get_by_text("Nothing is scheduled yet")).to_be_visible()
     kept = server.schedules.add(ASKED, "every 3h", name="小明")
     press(card(page, "小明"), "Edit")
@@ -108,7 +108,7 @@ def test_a_run_is_begun_and_what_came_of_it_is_read(
     server.memory.add(LAMP)
     server.schedules.add(ASKED, NEVER, name="小明")
     visit = visits(size=PHONE)
-    page = connected(visit.open("#/schedules"))
+    page = wait_until_connected(visit.open("#/schedules"))
     lamp = card(page, "小明")
     expect(lamp).to_contain_text("Has not run yet")
     api.answer("叫做**小明**。")

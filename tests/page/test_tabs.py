@@ -10,7 +10,15 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Request, Route, expect
 
-from tests.page.browsing import Visit, answers, connected, conversation, fact, questions, say
+from tests.page.browsing import (
+    Visit,
+    answers,
+    conversation,
+    fact,
+    questions,
+    say,
+    wait_until_connected,
+)
 from tests.page.serving import SECONDS, Served
 from tests.standins.chat_api import Answer, ChatApi
 
@@ -28,7 +36,7 @@ def test_many_tabs_hear_of_everything_over_one_line(visit: Visit, server: Served
             lines.append(request)
 
     visit.context.on("request", note)
-    tabs = [connected(visit.open("#/memory")) for _ in range(TABS)]
+    tabs = [wait_until_connected(visit.open("#/memory")) for _ in range(TABS)]
     assert len(lines) == 1
     server.memory.add(LAMP)
     for tab in tabs:

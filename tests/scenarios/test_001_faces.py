@@ -71,7 +71,7 @@ class Programs:
                 guard.cancel()
                 process.kill()
 
-    def told(self) -> str:
+    def read_memory(self) -> str:
         """Give the memory in the newest prompt: what is said before all messages."""
         system = self.model.requests[-1].body["messages"][0]
         assert system["role"] in {"system", "developer"}
@@ -139,7 +139,7 @@ class Programs:
             before = len(states(own))
             assert httpx2.post(f"{own}/run", timeout=SECONDS).status_code == 202
             wait_until(lambda: states(own)[: -before or None] == ["done"])
-            return self.told()
+            return self.read_memory()
 
         return run
 
@@ -194,10 +194,10 @@ def test_a_fact_saved_in_slack_is_known_everywhere_and_forgotten_once_it_is_forg
         visit = stack.enter_context(visiting(browser, address))
         page = visit.open()
 
-        def asked(talk: Callable[[str], object]) -> Ask:
+        def make_ask(talk: Callable[[str], object]) -> Ask:
             def ask() -> str:
                 talk(QUESTION)
-                return programs.told()
+                return programs.read_memory()
 
             return ask
 
@@ -206,9 +206,9 @@ def test_a_fact_saved_in_slack_is_known_everywhere_and_forgotten_once_it_is_forg
             say(page, text)
 
         interfaces: dict[str, Ask] = {
-            "slack": asked(slack),
-            "chat": asked(chat),
-            "page": asked(in_page),
+            "slack": make_ask(slack),
+            "chat": make_ask(chat),
+            "page": make_ask(in_page),
             "schedule": programs.by_the_clock(address),
             "mcp": mcp,
         }

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.faces.http.conftest import Served, calling, serving, settled
+from tests.faces.http.conftest import Served, calling, make_data_folder, serving
 from turnleaf import Assistant
 
 MEMORY = Path("data/prompts/memory/MEMORY.md")
@@ -17,7 +17,7 @@ MEMORY = Path("data/prompts/memory/MEMORY.md")
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[httpx2.Client]:
-    with settled(tmp_path) as data:
+    with make_data_folder(tmp_path) as data:
         assistant = Assistant("data")
         with serving(assistant) as url, calling(Served(url, data, assistant)) as client:
             yield client

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.page.browsing import begin_conversation, chromium, editor, fact, let_learn, say, visiting
-from tests.page.serving import Served, served
+from tests.page.serving import Served, run_server
 
 LAMP = "客廳的燈叫做小明"
 
@@ -21,7 +21,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(tmp_path_factory.mktemp("scenarios") / "data") as server:
+    with run_server(tmp_path_factory.mktemp("scenarios") / "data") as server:
         yield server
 
 
@@ -61,7 +61,7 @@ def test_the_switch_turns_learning_off_and_on(page: Page, server: Served) -> Non
         answer = say(page, said)
         if is_on:
             expect(answer).to_contain_text("Learned: 客廳的燈叫做小明")
-        assert server.configured()["autoExtract"] is is_on
+        assert server.read_config()["autoExtract"] is is_on
         open_memory(page)
     assert server.contents() == ["客廳的燈叫做小明"]
 

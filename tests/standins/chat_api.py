@@ -221,10 +221,10 @@ class _Answering(BaseHTTPRequestHandler):
         if answer.end == "stalled":
             self.server.stalled.set()
             self.connection.settimeout(0.01)
-            while not self.server.closing.is_set() and not self.is_left():
+            while not self.server.closing.is_set() and not self.is_abandoned():
                 pass
 
-    def is_left(self) -> bool:
+    def is_abandoned(self) -> bool:
         """Tell whether the other side has hung up."""
         try:
             has_gone = not self.connection.recv(1)

@@ -182,7 +182,7 @@ class _Passing(BaseHTTPRequestHandler):
         behind.putrequest(
             self.command, self.path.removeprefix(INGRESS), skip_host=True, skip_accept_encoding=True
         )
-        for name, value in self.asked(body).items():
+        for name, value in self.make_headers(body).items():
             behind.putheader(name, value)
         behind.endheaders(body or None)
         try:
@@ -192,7 +192,7 @@ class _Passing(BaseHTTPRequestHandler):
         finally:
             behind.close()
 
-    def asked(self, body: bytes) -> dict[str, str]:
+    def make_headers(self, body: bytes) -> dict[str, str]:
         ours = {name.lower() for name in NOT_ASKED}
         kept = {name: value for name, value in self.headers.items() if name.lower() not in ours}
         return {

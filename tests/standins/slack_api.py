@@ -172,7 +172,7 @@ class SlackApi(ThreadingHTTPServer):
         assert found, f"it never came; there were {self.calls[-8:]} and {self.posts[-4:]}"
         return found
 
-    def called(self, method: str) -> list[Body]:
+    def bodies_of(self, method: str) -> list[Body]:
         return [call.body for call in self.calls if call.method == method]
 
     def thread(self, ts: str) -> list[Post]:
@@ -188,13 +188,13 @@ class SlackApi(ThreadingHTTPServer):
 
     # Serving.
 
-    def changed(self, note: Callable[[], None]) -> None:
+    def change(self, note: Callable[[], None]) -> None:
         """Note something, and let whoever waits look again."""
         with self._changed:
             note()
             self._changed.notify_all()
 
-    def linked(self, link: _Answering, *, is_open: bool) -> None:
+    def note_link(self, link: _Answering, *, is_open: bool) -> None:
         def note() -> None:
             if is_open:
                 self._links.append(link)
@@ -202,7 +202,7 @@ class SlackApi(ThreadingHTTPServer):
             elif link in self._links:
                 self._links.remove(link)
 
-        self.changed(note)
+        self.change(note)
 
     def _newest_link(self) -> _Answering:
         """Wait for a line: a bot may think itself connected before its line is known here."""
@@ -218,7 +218,7 @@ class SlackApi(ThreadingHTTPServer):
                 if kind in {"429", "gone"}:
                     return kind, {"ok": False, "error": "ratelimited", "wait": rest}
                 self._check(method, token, kind or self.refused.get(method))
-                return "200", {"ok": True, **self._done(method, body)}
+                return "200", {"ok": True, **self._perform(method, body)}
             except Refusal as refusal:
                 return "200", {"ok": False, "error": str(refusal)}
             finally:
@@ -229,7 +229,7 @@ class SlackApi(ThreadingHTTPServer):
         if error or token != wanted:
             raise Refusal(error or "invalid_auth")
 
-    def _done(self, method: str, body: Body) -> Body:
+    def _perform(self, method: str, body: Body) -> Body:
         does: dict[str, Callable[[Body], Body]] = {
             "auth.test": lambda _: {
                 "user_id": BOT, "user": "turnleaf", "team_id": TEAM, "team": "Home", "bot_id": "B1",
@@ -273,7 +273,7 @@ class SlackApi(ThreadingHTTPServer):
         return {"ts": post.ts, "channel": post.channel}
 
     def _update(self, body: Body) -> Body:
-        post = self._found(body)
+        post = self._find_post(body)
         if post.is_streaming:
             raise Refusal("streaming_state_conflict")
         _fill(post, body)
@@ -290,7 +290,7 @@ class SlackApi(ThreadingHTTPServer):
         return answer
 
     def _append(self, body: Body, *, is_over: bool = False) -> Body:
-        post = self._found(body)
+        post = self._find_post(body)
         if not post.is_streaming:
             raise Refusal("message_not_in_streaming_state")
         more = _text_of(body)
@@ -310,7 +310,7 @@ class SlackApi(ThreadingHTTPServer):
         there = [one for one in self.posts if body["ts"] in {one.ts, one.thread}]
         return {"messages": [{"ts": one.ts, "metadata": one.metadata} for one in there]}
 
-    def _found(self, body: Body) -> Post:
+    def _find_post(self, body: Body) -> Post:
         found = [
             one for one in self.posts if (one.channel, one.ts) == (body["channel"], body["ts"])
         ]
@@ -399,13 +399,13 @@ class _Answering(BaseHTTPRequestHandler):
         self.close_connection = True
         try:
             self.tell({"type": "hello", "num_connections": 1})
-            self.server.linked(self, is_open=True)
+            self.server.note_link(self, is_open=True)
             for kind, data in self._frames():
-                self._heard(kind, data)
+                self._take_frame(kind, data)
         except OSError:
             pass
         finally:
-            self.server.linked(self, is_open=False)
+            self.server.note_link(self, is_open=False)
 
     def tell(self, message: Body) -> None:
         self._send(TEXT, json.dumps(message).encode())
@@ -417,12 +417,12 @@ class _Answering(BaseHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         """Say nothing."""
 
-    def _heard(self, kind: int, data: bytes) -> None:
+    def _take_frame(self, kind: int, data: bytes) -> None:
         if kind == PING:
             self._send(PONG, data)
         elif kind == TEXT:
             envelope = json.loads(data)["envelope_id"]
-            self.server.changed(lambda: self.server.acknowledged.add(envelope))
+            self.server.change(lambda: self.server.acknowledged.add(envelope))
 
     def _send(self, kind: int, data: bytes) -> None:
         size, first = len(data), 0x80 | kind

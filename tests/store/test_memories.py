@@ -87,7 +87,7 @@ def array(tmp_path: Path) -> Place:
     return Place(tmp_path / "memories.json")
 
 
-def said(store: MemoryStore) -> list[str]:
+def list_contents(store: MemoryStore) -> list[str]:
     return [memory.content for memory in store.get_all()]
 
 
@@ -113,12 +113,12 @@ def test_undo_goes_past_a_deletion_by_hand_that_was_taken_back_by_hand(place: Pl
     both = store.text()
     lines = [line for line in both.splitlines(keepends=True) if "first" not in line]
     place.edit("".join(lines))
-    assert said(store) == ["second"]
+    assert list_contents(store) == ["second"]
     place.edit(both)
-    assert said(store) == ["first", "second"]
+    assert list_contents(store) == ["first", "second"]
     (undone,) = store.undo()
     assert undone.op == "add"
-    assert said(store) == ["first"]
+    assert list_contents(store) == ["first"]
 
 
 def test_an_id_that_is_taken_is_not_given_again(place: Place) -> None:
@@ -132,7 +132,7 @@ def test_an_id_that_is_taken_is_not_given_again(place: Place) -> None:
 def test_what_a_person_typed_is_never_refused(page: Place) -> None:
     page.edit("- one\n- two\n- three\n")
     store = page.open(memory_max_items=1, memory_max_chars=2)
-    assert said(store) == ["one", "two", "three"]
+    assert list_contents(store) == ["one", "two", "three"]
 
 
 # Undo and the record
@@ -143,7 +143,7 @@ def test_undo_leaves_alone_what_somebody_did_meanwhile(page: Place) -> None:
     store.add("ours")
     page.edit(page.data().decode() + "- typed since\n")
     store.undo()
-    assert said(store) == ["typed since"]
+    assert list_contents(store) == ["typed since"]
 
 
 def test_undo_is_refused_for_what_a_person_changed_since(page: Place) -> None:
@@ -152,7 +152,7 @@ def test_undo_is_refused_for_what_a_person_changed_since(page: Place) -> None:
     page.edit(page.data().decode().replace("ours", "theirs"))
     with pytest.raises(Conflict, match="was changed since"):
         store.undo()
-    assert said(store) == ["theirs"]
+    assert list_contents(store) == ["theirs"]
 
 
 def test_undo_goes_past_what_a_person_changed_where_that_is_wanted(page: Place) -> None:
@@ -162,9 +162,9 @@ def test_undo_goes_past_what_a_person_changed_where_that_is_wanted(page: Place) 
     store.add("ours")
     page.edit(page.data().decode().replace("ours", "theirs").replace("bb <", "their bb <"))
     assert [change.id for change in store.undo(skip=True)] == ["cc", "aa"]
-    assert sorted(said(store)) == ["first", "their bb", "theirs"]
+    assert sorted(list_contents(store)) == ["first", "their bb", "theirs"]
     assert [change.op for change in store.undo(skip=True)] == ["add"]
-    assert sorted(said(store)) == ["their bb", "theirs"]
+    assert sorted(list_contents(store)) == ["their bb", "theirs"]
     assert store.undo(skip=True) == []
 
 
@@ -174,9 +174,9 @@ def test_a_fact_that_a_person_deleted_comes_back_by_undo(page: Place) -> None:
     store.add("two")
     lines = page.data().decode().splitlines(keepends=True)
     page.edit("".join(line for line in lines if "one" not in line))
-    assert said(store) == ["two"]
+    assert list_contents(store) == ["two"]
     store.undo()
-    assert sorted(said(store)) == ["one", "two"]
+    assert sorted(list_contents(store)) == ["one", "two"]
 
 
 @brief
@@ -214,8 +214,8 @@ def test_the_record_of_one_file_is_not_that_of_its_neighbour(tmp_path: Path) -> 
     other.open().add("in the other")
     assert [len(place.open().changes()) for place in (one, other)] == [1, 1]
     other.open().undo()
-    assert said(one.open()) == ["in one"]
-    assert said(other.open()) == []
+    assert list_contents(one.open()) == ["in one"]
+    assert list_contents(other.open()) == []
 
 
 # Several at once
@@ -230,7 +230,7 @@ def test_two_processes_lose_nothing(place: Place) -> None:
     store = place.open()
     assert {memory.id for memory in store.get_all()} == set(ids)
     wanted = [f"{name} {number}" for name in ("one", "two") for number in range(25)]
-    assert sorted(said(store)) == sorted(wanted)
+    assert sorted(list_contents(store)) == sorted(wanted)
     assert len(store.changes()) == 50
 
 
@@ -319,7 +319,9 @@ def test_threads_with_one_store_lose_nothing(array: Place) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(said(store)) == sorted(f"{name} {n}" for name in "abcd" for n in range(10))
+    assert sorted(list_contents(store)) == sorted(
+        f"{name} {n}" for name in "abcd" for n in range(10)
+    )
 
 
 # Files
@@ -354,7 +356,7 @@ def test_a_link_is_followed(place: Place, tmp_path: Path) -> None:
     store.add("through the link")
     assert link.is_symlink()
     assert store.location == place.path
-    assert said(place.open()) == ["x", "through the link"]
+    assert list_contents(place.open()) == ["x", "through the link"]
 
 
 def test_a_file_that_is_gone_is_not_silently_begun_anew(place: Place) -> None:
@@ -372,7 +374,7 @@ def test_a_file_that_is_gone_is_not_silently_begun_anew(place: Place) -> None:
             attempt()
     assert not place.path.exists()
     place.edit(kept)
-    assert said(store) == ["x"]
+    assert list_contents(store) == ["x"]
     assert store.add("y").content == "y"
 
 
@@ -474,7 +476,7 @@ def test_the_default_location_is_the_requirements(
 # Damage
 
 
-def damaged(place: Place) -> list[Path]:
+def find_corrupt_copies(place: Place) -> list[Path]:
     return sorted(place.path.parent.glob(f"{place.path.name}.corrupt-*"))
 
 
@@ -488,7 +490,7 @@ def test_a_file_that_is_not_utf_8_goes_aside_and_what_is_on_record_comes_back(
     with caplog.at_level(logging.WARNING, "turnleaf"):
         (back,) = place.open().get_all()
     assert (back.id, back.content, back.created_at) == (memory.id, "on record", START)
-    (aside,) = damaged(place)
+    (aside,) = find_corrupt_copies(place)
     assert aside.read_bytes() == data
     assert str(aside) in caplog.text
     assert store.add("and on it goes").content == "and on it goes"
@@ -516,26 +518,29 @@ def test_json_that_cannot_be_read_goes_aside(
     array.open().add("on record")
     array.edit(data)
     with caplog.at_level(logging.WARNING, "turnleaf"):
-        assert said(array.open()) == ["on record"]
-    assert [aside.read_text() for aside in damaged(array)] == [data]
-    assert str(damaged(array)[0]) in caplog.text
+        assert list_contents(array.open()) == ["on record"]
+    assert [aside.read_text() for aside in find_corrupt_copies(array)] == [data]
+    assert str(find_corrupt_copies(array)[0]) in caplog.text
 
 
 def test_a_file_damaged_while_a_store_is_open_is_found_by_the_next_call(array: Place) -> None:
     store = array.open()
     store.add("on record")
     array.edit("[damaged")
-    assert said(store) == ["on record"]
+    assert list_contents(store) == ["on record"]
     array.edit("[damaged again")
     store.add("more")
-    assert said(store) == ["on record", "more"]
-    assert {aside.read_text() for aside in damaged(array)} == {"[damaged", "[damaged again"}
+    assert list_contents(store) == ["on record", "more"]
+    assert {aside.read_text() for aside in find_corrupt_copies(array)} == {
+        "[damaged",
+        "[damaged again",
+    }
 
 
 def test_a_file_damaged_before_there_was_a_record_goes_aside(array: Place) -> None:
     array.edit("[damaged")
-    assert said(array.open()) == []
-    assert [aside.read_text() for aside in damaged(array)] == ["[damaged"]
+    assert list_contents(array.open()) == []
+    assert [aside.read_text() for aside in find_corrupt_copies(array)] == ["[damaged"]
 
 
 def test_a_record_that_is_damaged_stops_nothing(
@@ -547,9 +552,9 @@ def test_a_record_that_is_damaged_stops_nothing(
     record = place.path.with_name("changes.jsonl")
     first, _, rest = record.read_bytes().partition(b"\n")
     record.write_bytes(first[:20] + b"\xff\n" + rest + b'{"torn": ')
-    assert said(place.open()) == ["one", "two"]
+    assert list_contents(place.open()) == ["one", "two"]
     assert place.open().add("three").content == "three"
-    assert said(place.open()) == ["one", "two", "three"]
+    assert list_contents(place.open()) == ["one", "two", "three"]
     assert first[:20] in record.read_bytes()
 
 
@@ -557,9 +562,9 @@ def test_without_its_record_a_file_is_as_it_says(place: Place) -> None:
     place.open().add("x")
     place.path.with_name("changes.jsonl").unlink()
     store = place.open()
-    assert said(store) == ["x"]
+    assert list_contents(store) == ["x"]
     store.add("y")
-    assert said(store) == ["x", "y"]
+    assert list_contents(store) == ["x", "y"]
 
 
 def test_keys_that_we_do_not_know_are_kept(array: Place) -> None:
@@ -599,7 +604,7 @@ def test_ids_stay_when_a_person_sorts_the_file(page: Place) -> None:
     title, blank, *lines = page.data().decode().splitlines(keepends=True)
     page.edit("".join([title, blank, *sorted(lines)]))
     assert {memory.id: memory.content for memory in page.open().get_all()} == known
-    assert said(store) == ["a", "b", "c"]
+    assert list_contents(store) == ["a", "b", "c"]
 
 
 def test_a_reader_gets_the_file_as_it_is_and_a_prompt_without_our_comments(page: Place) -> None:
@@ -625,7 +630,7 @@ def test_what_an_older_buffer_wiped_comes_back_though_the_next_change_is_refused
     page.edit(f"{buffer}\nmine\n")
     with pytest.raises(MemoryFull):
         store.add("two")
-    assert said(store) == ["one"]
+    assert list_contents(store) == ["one"]
     assert "\nmine\n" in page.data().decode()
 
 
@@ -637,7 +642,7 @@ def test_what_an_older_buffer_wiped_comes_back_though_the_next_change_finds_noth
     store.add("one")
     page.edit(f"{buffer}\nmine\n")
     assert store.update("nobody", "x") is None
-    assert said(store) == ["one"]
+    assert list_contents(store) == ["one"]
 
 
 # Import
@@ -715,7 +720,7 @@ def test_what_waits_is_refused_unread_when_it_is_too_large(tmp_path: Path) -> No
         waiting.get_all()
 
 
-def changed_last(store: MemoryStore, how: str) -> None:
+def change_last(store: MemoryStore, how: str) -> None:
     if how == "add":
         store.add("喝咖啡", "家")
     elif how == "update":
@@ -735,7 +740,7 @@ def test_a_previous_page_that_a_power_cut_cut_short_is_no_save_of_an_editor(
     store = place.open()
     store.add("綠茶")
     store.add("住在台北")
-    changed_last(store, how)
+    change_last(store, how)
     page, facts = place.data(), store.get_all()
     previous = atomic.previous_path(place.path)
     whole = previous.read_bytes()
@@ -748,7 +753,7 @@ def test_a_previous_page_that_a_power_cut_cut_short_is_no_save_of_an_editor(
     assert (place.data(), again.get_all()) == (page, facts)
     assert sorted(place.path.parent.glob("*.corrupt-*")) == []
     again.add("one more")
-    assert sorted(said(again)) == sorted([*(fact.content for fact in facts), "one more"])
+    assert sorted(list_contents(again)) == sorted([*(fact.content for fact in facts), "one more"])
 
 
 def test_a_cut_text_of_a_change_that_was_never_made_brings_no_half_fact_in(page: Place) -> None:
@@ -764,7 +769,9 @@ def test_a_cut_text_of_a_change_that_was_never_made_brings_no_half_fact_in(page:
             record.write_bytes(recorded)
             previous.write_bytes(new[:length])
             os.utime(previous, LONG_AGO)
-        assert said(page.open()) == (["綠茶"] if new[:length] != old else ["綠茶", "喝咖啡"])
+        assert list_contents(page.open()) == (
+            ["綠茶"] if new[:length] != old else ["綠茶", "喝咖啡"]
+        )
 
 
 def save(path: Path, text: str, seconds: int) -> None:
@@ -811,7 +818,7 @@ def test_when_facts_were_first_seen_is_written_only_when_one_is_new(page: Place)
     page.open().get_all()
     assert (kept.stat().st_ino, kept.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
     kept.write_text("{damaged", "utf-8")
-    assert said(page.open()) == ["綠茶"]
+    assert list_contents(page.open()) == ["綠茶"]
 
 
 def test_times_that_cannot_be_kept_are_those_of_the_page(page: Place) -> None:

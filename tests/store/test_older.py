@@ -67,7 +67,7 @@ def page(tmp_path: Path) -> Place:
     return Place(tmp_path / "MEMORY.md")
 
 
-def said(store: MemoryStore) -> list[str]:
+def list_contents(store: MemoryStore) -> list[str]:
     return [memory.content for memory in store.get_all()]
 
 
@@ -97,7 +97,7 @@ def test_what_was_changed_since_among_the_older_facts_is_not_undone(page: Place)
     save(page.older, page.older.read_text(encoding="utf-8").replace("a cat", "two cats"))
     with pytest.raises(Conflict, match="changed since"):
         store.undo()
-    assert (said(store), older(store)) == ([], ["I have two cats"])
+    assert (list_contents(store), older(store)) == ([], ["I have two cats"])
 
 
 def test_undo_with_skip_leaves_an_older_fact_that_was_changed_since(page: Place) -> None:
@@ -108,7 +108,7 @@ def test_undo_with_skip_leaves_an_older_fact_that_was_changed_since(page: Place)
     save(page.older, page.older.read_text(encoding="utf-8").replace("a cat", "two cats"))
     assert [change.op for change in store.undo(skip=True)] == ["delete"]
     assert [change.op for change in store.undo(skip=True)] == ["add"]
-    assert (said(store), older(store)) == ([], ["I have two cats"])
+    assert (list_contents(store), older(store)) == ([], ["I have two cats"])
 
 
 # Edits by hand
@@ -140,7 +140,7 @@ def test_an_older_buffer_of_the_memory_does_not_bring_a_fact_back_that_left(page
     store.retire([cat.id])
     save(page.path, buffer + "\nMy words.\n")
     again = page.open()
-    assert (said(again), older(again)) == (["I like tea"], ["I have a cat"])
+    assert (list_contents(again), older(again)) == (["I like tea"], ["I have a cat"])
 
 
 def test_a_line_that_is_moved_back_by_hand_stays_there(page: Place) -> None:
@@ -148,10 +148,10 @@ def test_a_line_that_is_moved_back_by_hand_stays_there(page: Place) -> None:
     store.retire([store.add("I have a cat").id])
     line = page.older.read_text(encoding="utf-8").splitlines()[-1]
     save(page.path, page.path.read_text(encoding="utf-8") + f"\n{line}\n")
-    assert (said(page.open()), older(store)) == (["I have a cat"], [])
+    assert (list_contents(page.open()), older(store)) == (["I have a cat"], [])
     save(page.older, "# Older facts\n")
     again = page.open()
-    assert (said(again), older(again)) == (["I have a cat"], [])
+    assert (list_contents(again), older(again)) == (["I have a cat"], [])
 
 
 def test_a_line_that_is_moved_out_by_hand_is_an_older_fact(page: Place) -> None:
@@ -161,10 +161,10 @@ def test_a_line_that_is_moved_out_by_hand_is_an_older_fact(page: Place) -> None:
     text = page.path.read_text(encoding="utf-8")
     line = next(one for one in text.splitlines(keepends=True) if "cat" in one)
     save(page.older, f"# Older facts\n\n{line}")
-    assert (said(page.open()), older(store)) == (["I have a cat", "I like tea"], [])
+    assert (list_contents(page.open()), older(store)) == (["I have a cat", "I like tea"], [])
     save(page.path, text.replace(line, ""))
     again = page.open()
-    assert (said(again), [one.id for one in again.older()]) == (["I like tea"], [cat.id])
+    assert (list_contents(again), [one.id for one in again.older()]) == (["I like tea"], [cat.id])
 
 
 # Kills
@@ -187,11 +187,11 @@ def test_a_kill_between_the_files_leaves_a_fact_in_just_one(place: Place) -> Non
     for half in halves:
         place.put(half)
         again = place.open()
-        assert (said(again), older(again)) == (["I have a cat"], [])
+        assert (list_contents(again), older(again)) == (["I have a cat"], [])
         assert b"cat" not in (place.files()[place.older] or b"")
         again.retire([cat.id])
         again.undo()
-        assert (said(again), older(again)) == (["I have a cat"], [])
+        assert (list_contents(again), older(again)) == (["I have a cat"], [])
 
 
 def test_a_kill_while_a_fact_comes_back_leaves_it_in_just_one(place: Place) -> None:
@@ -206,10 +206,10 @@ def test_a_kill_while_a_fact_comes_back_leaves_it_in_just_one(place: Place) -> N
     half = before | {journal: b"".join(lines[:-1]), place.path: after[place.path]}
     place.put(half)
     again = place.open()
-    assert (said(again), older(again)) == (["I have a cat"], [])
+    assert (list_contents(again), older(again)) == (["I have a cat"], [])
     assert b"cat" not in (place.files()[place.older] or b"")
     again.undo()
-    assert (said(again), older(again)) == ([], ["I have a cat"])
+    assert (list_contents(again), older(again)) == ([], ["I have a cat"])
 
 
 # Erasing
@@ -224,7 +224,7 @@ def test_older_facts_of_a_source_are_erased_to_the_last_byte(place: Place) -> No
     assert older(store) == ["I like tea"]
     assert all(b"cat" not in (data or b"") for data in place.files().values())
     store.undo()
-    assert (said(store), older(store)) == (["I like tea"], [])
+    assert (list_contents(store), older(store)) == (["I like tea"], [])
 
 
 def test_an_erasure_that_a_kill_cut_off_is_finished_by_the_next(place: Place) -> None:

@@ -51,7 +51,7 @@ class Place:
         self.path.write_bytes(text.encode())
         os.utime(self.path, LONG_AGO)
 
-    def changed(self, text: str, content: str, new: str) -> str:
+    def change(self, text: str, content: str, new: str) -> str:
         return text.replace(content, new)
 
     def without(self, text: str, *contents: str) -> str:
@@ -62,7 +62,7 @@ class Place:
         lines = text.splitlines(keepends=True)
         return "".join(line for line in lines if not any(f"- {one}" in line for one in contents))
 
-    def typed(self, text: str, content: str) -> str:
+    def type_fact(self, text: str, content: str) -> str:
         if self.path.suffix == ".json":
             return json.dumps([*json.loads(text), {"content": content}], ensure_ascii=False)
         return f"{text}\nabove\n\n- {content}\n"
@@ -83,11 +83,11 @@ def array(tmp_path: Path) -> Place:
     return Place(tmp_path / "deep" / "memories.json")
 
 
-def said(store: MemoryStore) -> list[str]:
+def list_contents(store: MemoryStore) -> list[str]:
     return sorted(memory.content for memory in store.get_all())
 
 
-def filled(place: Place, *contents: str) -> MemoryStore:
+def fill_store(place: Place, *contents: str) -> MemoryStore:
     store = place.open()
     for content in contents or ("客廳的燈叫做小明", "tea", "coffee"):
         store.add(content)
@@ -98,7 +98,7 @@ def filled(place: Place, *contents: str) -> MemoryStore:
 
 
 def test_a_version_names_the_bytes_that_the_file_holds(place: Place) -> None:
-    store = filled(place)
+    store = fill_store(place)
     text, version = store.snapshot()
     assert text.encode() == place.data()
     assert version == store.version() == place.open().version()
@@ -114,7 +114,7 @@ def test_a_version_is_there_from_the_first_call_on(place: Place) -> None:
 
 
 def test_a_file_that_is_gone_has_no_version(place: Place) -> None:
-    store = filled(place)
+    store = fill_store(place)
     place.path.unlink()
     with pytest.raises(StorageError, match="is gone"):
         store.version()
@@ -125,18 +125,18 @@ def test_a_file_that_is_gone_has_no_version(place: Place) -> None:
 
 def test_a_text_is_written_to_the_byte(page: Place) -> None:
     text = "\ufeff# 我的\r\n\r\n- 客廳的燈叫做小明\r- tea\n\n```\n- code\n```\nno end"
-    store = filled(page)
+    store = fill_store(page)
     written = store.write(text, expected=store.version())
     assert page.data() == text.encode()
     assert written.version == store.version()
-    assert said(store) == ["tea", "客廳的燈叫做小明"]
+    assert list_contents(store) == ["tea", "客廳的燈叫做小明"]
 
 
 @pytest.mark.parametrize(
     "text", ["[]", "[ ]\r\n", '[{"content": "茶"}]', '\ufeff[\n{"content":"x"}]']
 )
 def test_an_array_is_written_as_it_is_laid_out(array: Place, text: str) -> None:
-    store = filled(array)
+    store = fill_store(array)
     store.write(text)
     assert array.data() == text.encode()
     assert len(store.get_all()) == len(json.loads(text.removeprefix("\ufeff")))
@@ -152,7 +152,7 @@ def test_what_stands_there_though_nobody_could_add_it_is_given_back(page: Place)
 
 
 def test_a_page_can_be_emptied_and_given_back(page: Place) -> None:
-    store = filled(page)
+    store = fill_store(page)
     before = page.data()
     store.write("")
     assert (page.data(), store.get_all()) == (b"", [])
@@ -163,7 +163,7 @@ def test_a_page_can_be_emptied_and_given_back(page: Place) -> None:
 def test_with_the_version_that_was_read_it_is_written_and_with_another_it_is_not(
     array: Place,
 ) -> None:
-    store = filled(array)
+    store = fill_store(array)
     text, version = store.snapshot()
     added = array.open().add("meanwhile")
     before = array.data()
@@ -173,7 +173,7 @@ def test_with_the_version_that_was_read_it_is_written_and_with_another_it_is_not
     text, version = store.snapshot()
     store.write(array.without(text, "tea"), expected=version)
     assert added in store.get_all()
-    assert "tea" not in said(store)
+    assert "tea" not in list_contents(store)
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_with_the_version_that_was_read_it_is_written_and_with_another_it_is_not
 def test_what_is_no_array_of_memories_is_refused_and_nothing_changes(
     array: Place, text: str
 ) -> None:
-    store = filled(array)
+    store = fill_store(array)
     before, record = array.data(), store.changes()
     with pytest.raises(InvalidInput, match=r"cannot be saved as memories\.json: it is not a JSON"):
         store.write(text)
@@ -191,41 +191,41 @@ def test_what_is_no_array_of_memories_is_refused_and_nothing_changes(
 
 
 def test_no_limit_refuses_it(array: Place) -> None:
-    filled(array)
+    fill_store(array)
     full = array.open(memory_max_items=1, memory_max_chars=1)
-    full.write(array.typed(full.text(), "much more"))
-    assert "much more" in said(full)
+    full.write(array.type_fact(full.text(), "much more"))
+    assert "much more" in list_contents(full)
 
 
 def test_what_it_lacks_stays_away_and_what_it_says_stands(place: Place) -> None:
-    store = filled(place)
-    store.write(place.changed(place.without(store.text(), "tea", "coffee"), "小明", "小華"))
-    assert said(store) == ["客廳的燈叫做小華"]
+    store = fill_store(place)
+    store.write(place.change(place.without(store.text(), "tea", "coffee"), "小明", "小華"))
+    assert list_contents(store) == ["客廳的燈叫做小華"]
     assert store.reconcile() == []
     assert store.needs_mending() is False
-    assert said(place.open()) == ["客廳的燈叫做小華"]
+    assert list_contents(place.open()) == ["客廳的燈叫做小華"]
     store.add("later")
-    assert said(store) == ["later", "客廳的燈叫做小華"]
+    assert list_contents(store) == ["later", "客廳的燈叫做小華"]
 
 
 def test_it_does_not_replace_unseen_what_an_editor_s_older_page_had_wiped(page: Place) -> None:
-    store = filled(page, "first")
+    store = fill_store(page, "first")
     buffer = store.text()
     store.add("second")
     page.path.write_text(f"{buffer}\nmine\n", "utf-8")
     with pytest.raises(Conflict):
         store.write("# Memory\n", expected=store.version())
-    assert said(store) == ["first", "second"]
+    assert list_contents(store) == ["first", "second"]
 
 
 # The record
 
 
 def test_it_is_on_record_with_what_it_removed_changed_and_added(array: Place) -> None:
-    store = filled(array)
+    store = fill_store(array)
     lamp, tea, _ = store.get_all()
-    text = array.changed(array.without(store.text(), "tea"), "小明", "小華")
-    written = store.write(array.typed(text, "typed"), origin="page")
+    text = array.change(array.without(store.text(), "tea"), "小明", "小華")
+    written = store.write(array.type_fact(text, "typed"), origin="page")
     whole, *others = [change for change in store.changes() if change.op == "put"]
     assert (whole.n, whole.id, whole.removed) == (written.change, "", (tea,))
     assert [(one.before, one.after and one.after.content) for one in others] == [
@@ -250,7 +250,7 @@ def test_the_record_does_not_grow_by_the_whole_file(page: Place) -> None:
 
 
 def test_what_a_person_only_moved_is_told_from_what_was_edited(page: Place) -> None:
-    store = filled(page)
+    store = fill_store(page)
     text = store.text().replace("- tea", "## Drinks\n\n- tea")
     store.write(text)
     moved = [change for change in store.changes() if change.op == "put" and change.id]
@@ -263,7 +263,7 @@ def test_what_a_person_only_moved_is_told_from_what_was_edited(page: Place) -> N
 
 
 def test_another_line_ending_everywhere_changes_no_fact(page: Place) -> None:
-    store = filled(page)
+    store = fill_store(page)
     store.write(store.text().replace("\n", "\r\n"))
     (put,) = [change for change in store.changes() if change.op == "put"]
     assert (put.id, put.removed) == ("", ())
@@ -273,9 +273,9 @@ def test_another_line_ending_everywhere_changes_no_fact(page: Place) -> None:
 
 
 def test_the_newest_is_undone_to_the_byte_and_its_facts_are_as_they_were(array: Place) -> None:
-    store = filled(array)
+    store = fill_store(array)
     before, facts = array.data(), store.get_all()
-    store.write(array.typed(array.without(store.text(), "tea", "客廳的燈叫做小明"), "typed"))
+    store.write(array.type_fact(array.without(store.text(), "tea", "客廳的燈叫做小明"), "typed"))
     undone = array.open().undo()
     assert {change.op for change in undone} == {"put"}
     assert (array.data(), store.get_all()) == (before, facts)
@@ -285,7 +285,7 @@ def test_the_newest_is_undone_to_the_byte_and_its_facts_are_as_they_were(array: 
 
 
 def test_one_after_another_is_undone_to_the_byte(array: Place) -> None:
-    store = filled(array)
+    store = fill_store(array)
     states = []
     for content in ("tea", "coffee", "客廳的燈叫做小明"):
         states.append(array.data())
@@ -296,18 +296,18 @@ def test_one_after_another_is_undone_to_the_byte(array: Place) -> None:
 
 
 def test_what_was_added_since_stays_when_it_is_undone(array: Place) -> None:
-    store = filled(array)
+    store = fill_store(array)
     tea = store.get_all()[1]
-    text = array.changed(array.without(store.text(), "tea"), "小明", "小華")
-    written = store.write(array.typed(text, "typed"))
+    text = array.change(array.without(store.text(), "tea"), "小明", "小華")
+    written = store.write(array.type_fact(text, "typed"))
     later = store.add("later")
     store.undo(written.change)
-    assert said(store) == ["coffee", "later", "tea", "客廳的燈叫做小明"]
+    assert list_contents(store) == ["coffee", "later", "tea", "客廳的燈叫做小明"]
     assert {tea, later} <= set(store.get_all())
 
 
 def test_the_prose_it_replaced_comes_back_among_what_was_changed_since(page: Place) -> None:
-    store = filled(page)
+    store = fill_store(page)
     store.write(f"# Mine\n\nfirst words\n\n{store.text()}\nlast words\n")
     before = store.text()
     written = store.write(before.replace("first", "1st").replace("last", "final"))
@@ -321,7 +321,7 @@ def test_the_prose_it_replaced_comes_back_among_what_was_changed_since(page: Pla
 
 
 def test_it_is_undone_past_others_that_were_undone(page: Place) -> None:
-    store = filled(page)
+    store = fill_store(page)
     store.write(f"words\n\n{store.text()}")
     first = store.write(store.text().replace("words", "other words"))
     store.add("later")
@@ -330,22 +330,22 @@ def test_it_is_undone_past_others_that_were_undone(page: Place) -> None:
     store.undo(second.change)
     store.undo(first.change)
     assert store.text().startswith("words\n\n# Memory\n")
-    assert {"later", "much later"} < set(said(store))
+    assert {"later", "much later"} < set(list_contents(store))
 
 
 def test_facts_are_taken_back_past_others_that_were_undone(place: Place) -> None:
-    store = filled(place)
-    first = store.write(place.changed(store.text(), "小明", "小華"))
+    store = fill_store(place)
+    first = store.write(place.change(store.text(), "小明", "小華"))
     store.add("later")
-    second = store.write(place.changed(store.text(), "tea", "茶"))
+    second = store.write(place.change(store.text(), "tea", "茶"))
     store.add("much later")
     store.undo(second.change)
     store.undo(first.change)
-    assert said(store) == ["coffee", "later", "much later", "tea", "客廳的燈叫做小明"]
+    assert list_contents(store) == ["coffee", "later", "much later", "tea", "客廳的燈叫做小明"]
 
 
 def test_the_same_line_changed_since_is_a_conflict_and_nothing_changes(page: Place) -> None:
-    store = filled(page)
+    store = fill_store(page)
     store.write(f"{store.text()}\nwords\n")
     first = store.write(store.text().replace("words", "other words"))
     store.write(store.text().replace("other words", "no words"))
@@ -356,20 +356,20 @@ def test_the_same_line_changed_since_is_a_conflict_and_nothing_changes(page: Pla
 
 
 def test_its_facts_are_taken_back_though_another_program_saved_since(place: Place) -> None:
-    store = filled(place)
+    store = fill_store(place)
     tea = store.get_all()[1]
-    text = place.changed(place.without(store.text(), "tea"), "小明", "小華")
+    text = place.change(place.without(store.text(), "tea"), "小明", "小華")
     written = store.write(text)
-    place.edit(place.typed(text, "typed since"))
-    assert "typed since" in said(store)
+    place.edit(place.type_fact(text, "typed since"))
+    assert "typed since" in list_contents(store)
     store.undo(written.change)
-    assert said(store) == ["coffee", "tea", "typed since", "客廳的燈叫做小明"]
+    assert list_contents(store) == ["coffee", "tea", "typed since", "客廳的燈叫做小明"]
     assert store.get(tea.id) == tea
     assert written.change in changes.find_undone(store.changes())
 
 
 def test_prose_that_cannot_be_told_after_another_program_s_save_is_a_conflict(page: Place) -> None:
-    store = filled(page)
+    store = fill_store(page)
     written = store.write(f"{store.text()}\nwords\n")
     page.edit(f"{store.text()}\nmore\n")
     store.reconcile()
@@ -394,16 +394,16 @@ def test_prose_is_not_forgotten_where_only_facts_are_left(page: Place) -> None:
 
 
 def older(place: Place, text: str) -> str:
-    return place.typed(text, "typed in an older page")
+    return place.type_fact(text, "typed in an older page")
 
 
 def test_an_older_page_takes_nothing_away_that_was_written(place: Place) -> None:
-    store = filled(place)
+    store = fill_store(place)
     buffer = store.text()
-    store.write(place.typed(place.changed(buffer, "小明", "小華"), "typed"))
+    store.write(place.type_fact(place.change(buffer, "小明", "小華"), "typed"))
     for _ in range(2):
         place.edit(older(place, buffer))
-        assert said(store) == [
+        assert list_contents(store) == [
             "coffee",
             "tea",
             "typed",
@@ -413,42 +413,42 @@ def test_an_older_page_takes_nothing_away_that_was_written(place: Place) -> None
 
 
 def test_an_older_page_brings_nothing_back_that_was_taken_away(place: Place) -> None:
-    store = filled(place)
+    store = fill_store(place)
     buffer = store.text()
     store.write(place.without(buffer, "tea"))
     store.add("later")
     place.edit(older(place, buffer))
-    assert said(store) == ["coffee", "later", "typed in an older page", "客廳的燈叫做小明"]
+    assert list_contents(store) == ["coffee", "later", "typed in an older page", "客廳的燈叫做小明"]
 
 
 def test_a_text_that_was_undone_is_not_brought_back_by_a_page_that_had_it(place: Place) -> None:
-    store = filled(place)
-    store.write(place.changed(store.text(), "小明", "小華"))
+    store = fill_store(place)
+    store.write(place.change(store.text(), "小明", "小華"))
     buffer = store.text()
     store.undo()
     place.edit(older(place, buffer))
-    assert said(store) == ["coffee", "tea", "typed in an older page", "客廳的燈叫做小明"]
+    assert list_contents(store) == ["coffee", "tea", "typed in an older page", "客廳的燈叫做小明"]
 
 
 def test_a_person_who_edits_in_an_older_page_what_was_written_keeps_that_edit(
     place: Place,
 ) -> None:
-    store = filled(place)
+    store = fill_store(place)
     buffer = store.text()
     store.add("later")
-    store.write(place.changed(store.text(), "小明", "小華"))
-    place.edit(place.changed(buffer, "小明", "阿明"))
-    assert said(store) == ["coffee", "later", "tea", "客廳的燈叫做阿明"]
+    store.write(place.change(store.text(), "小明", "小華"))
+    place.edit(place.change(buffer, "小明", "阿明"))
+    assert list_contents(store) == ["coffee", "later", "tea", "客廳的燈叫做阿明"]
 
 
 def test_a_fact_that_was_written_can_be_deleted_by_hand(page: Place) -> None:
-    store = filled(page)
-    store.write(page.typed(store.text(), "typed"))
+    store = fill_store(page)
+    store.write(page.type_fact(store.text(), "typed"))
     page.edit(page.without(store.text(), "typed"))
-    assert said(store) == ["coffee", "tea", "客廳的燈叫做小明"]
-    store.write(page.changed(store.text(), "小明", "小華"))
+    assert list_contents(store) == ["coffee", "tea", "客廳的燈叫做小明"]
+    store.write(page.change(store.text(), "小明", "小華"))
     page.edit(page.without(store.text(), "客廳的燈叫做小華"))
-    assert said(store) == ["coffee", "tea"]
+    assert list_contents(store) == ["coffee", "tea"]
 
 
 # Any order
@@ -485,14 +485,14 @@ class Life:
             self._undo()
         elif deed in {"older", "outside"}:
             text = self.texts[which % len(self.texts)] if deed == "older" else self.store.text()
-            self.place.edit(self.place.typed(text, f"outside {number}"))
+            self.place.edit(self.place.type_fact(text, f"outside {number}"))
             self.done.clear()
         else:
             before, model = self.place.data(), dict(self.model)
             self._change(deed, number, which)
             if self.place.data() != before:
                 self.done.append((before, model))
-        assert self.found() == self.model
+        assert self.contents() == self.model
         self.texts.append(self.store.text())
 
     def _change(self, deed: str, number: int, which: int) -> None:
@@ -518,7 +518,7 @@ class Life:
         if deed == "write cut" or chosen in self.typed:
             text = self.place.without(text, self.model.pop(chosen))
         else:
-            text = self.place.changed(text, self.model[chosen], f"燈{number}號")
+            text = self.place.change(text, self.model[chosen], f"燈{number}號")
             self.model[chosen] = f"燈{number}號"
         self._write(self._with_typed(text, number) if deed == "write all" else text)
 
@@ -526,7 +526,7 @@ class Life:
         content = f"typed {number}."
         self.model[content_id(content)] = content
         self.typed.add(content_id(content))
-        return self.place.typed(text, content)
+        return self.place.type_fact(text, content)
 
     def _write_older(self, text: str) -> None:
         unrecorded = facts_in(self.place, self.store.text()).keys() - self.model.keys()
@@ -545,7 +545,7 @@ class Life:
             assert self.store.undo()
             assert self.place.data() == before or self.place.path.suffix == ".json"
 
-    def found(self) -> dict[str, str]:
+    def contents(self) -> dict[str, str]:
         """Give what the memory says, without what may have been typed again."""
         may_be = self.typed - self.model.keys()
         there = facts_in(self.place, self.store.text()).items()
@@ -619,4 +619,4 @@ def test_one_undone_by_its_number_takes_nothing_else_with_it(
 
 def without(life: Life, made: list[Change]) -> dict[str, str]:
     ids = {memory_id for change in made for memory_id in change.ids()}
-    return {key: content for key, content in life.found().items() if key not in ids}
+    return {key: content for key, content in life.contents().items() if key not in ids}

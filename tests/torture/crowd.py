@@ -91,7 +91,7 @@ def crowd(kind: str, folder: Path, processes: int, threads: int, adds: int) -> F
     lines = [line for child in children for line in child.finish()]
     os.write(stopper, b"s")
     *less, readings = reader.finish()
-    said = {writer: _said(writer, lines) for group in writers for writer in group}
+    said = {writer: _list_outcomes(writer, lines) for group in writers for writer in group}
     return _figures(Case(str(folder), kind, list(said.items())), lines, less, int(readings))
 
 
@@ -99,7 +99,7 @@ def _adding(group: list[Writer], folder: Path, gate: int) -> Child:
     return start(lambda pipe: add_in_threads(group, folder, gate, pipe))
 
 
-def _said(writer: Writer, lines: list[str]) -> list[str]:
+def _list_outcomes(writer: Writer, lines: list[str]) -> list[str]:
     parts = [line.split(" ", 2) for line in lines]
     return [outcome for worker, _, outcome in parts if worker == str(writer.worker)]
 

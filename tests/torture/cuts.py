@@ -69,7 +69,7 @@ class Cut:
     tree: Tree
 
 
-def replayed(calls: Sequence[Call], disk: Disk) -> Iterator[list[str]]:
+def replay(calls: Sequence[Call], disk: Disk) -> Iterator[list[str]]:
     """Replay a worker's calls; after each, give what it had acknowledged."""
     said: list[str] = []
     disk.open.clear()
@@ -87,7 +87,7 @@ def cuts(calls: Sequence[Call], disk: Disk, *, only_acknowledged: bool = False) 
     """
     seen: set[int] = set()
     before = 0
-    for acknowledged in replayed(calls, disk):
+    for acknowledged in replay(calls, disk):
         is_news, before = len(acknowledged) > before, len(acknowledged)
         for tree in disk.after_cut() if is_news or not only_acknowledged else ():
             mark = hash((len(acknowledged), *sorted(tree.items())))

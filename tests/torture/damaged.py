@@ -42,7 +42,7 @@ def check(kind: str, folder: Path, name: str, heard: Heard) -> list[str]:
     damaged = folder.with_suffix(".original").read_bytes()
     heard.messages.clear()
     complaints: list[str] = []
-    subject = opened(kind, folder, complaints)
+    subject = open_or_complain(kind, folder, complaints)
     if subject is None:
         return [*complaints, "it never opens again"]
     before, said = use(subject)
@@ -50,10 +50,10 @@ def check(kind: str, folder: Path, name: str, heard: Heard) -> list[str]:
     if name.endswith(".db") and not is_sound(damaged):
         # SQLite has no checksums: it may write on in a page whose structure was damaged.
         said = [complaint for complaint in said if not complaint.startswith(GONE)]
-    return complaints + said + discarded(folder, name, damaged, heard, before)
+    return complaints + said + find_discarded(folder, name, damaged, heard, before)
 
 
-def opened(kind: str, folder: Path, complaints: list[str]) -> Subject | None:
+def open_or_complain(kind: str, folder: Path, complaints: list[str]) -> Subject | None:
     for _ in range(ATTEMPTS):
         try:
             return open_subject(kind, folder)
@@ -95,7 +95,7 @@ def is_sound(damaged: bytes) -> bool:
             return False
 
 
-def discarded(
+def find_discarded(
     folder: Path, name: str, damaged: bytes, heard: Heard, before: list[str]
 ) -> list[str]:
     """Say what of the damaged bytes is neither kept aside, with a warning, nor in the file."""

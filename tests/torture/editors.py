@@ -284,7 +284,7 @@ def judge(path: Path, acknowledged: Sequence[dict[str, str]], saves: Sequence[Sa
     )
     _judge_facts(figures, acknowledged, found, person, ambiguous)
     _judge_edits(figures, text, saves)
-    figures.doubled += _repeated(found.values()) + [one for one in found if "-" in one]
+    figures.doubled += _find_repeated(found.values()) + [one for one in found if "-" in one]
     return figures
 
 
@@ -340,10 +340,10 @@ def _judge_edits(figures: Figures, text: str, saves: Sequence[Save]) -> None:
         if line not in lines:
             figures.edits_lost.append(line)
     figures.doubled += [line for line in wanted if lines.count(line) > 1]
-    figures.doubled += _repeated(line for line in lines if line.startswith("mood:"))
+    figures.doubled += _find_repeated(line for line in lines if line.startswith("mood:"))
 
 
-def _repeated(texts: Iterable[str]) -> list[str]:
+def _find_repeated(texts: Iterable[str]) -> list[str]:
     seen: set[str] = set()
     return [text for text in texts if text in seen or seen.add(text)]  # type: ignore[func-returns-value]
 

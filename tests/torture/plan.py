@@ -84,7 +84,7 @@ class Writer:
         return f"w{self.worker}k{n}"
 
 
-def allowed(steps: Sequence[Step], outcomes: Sequence[str]) -> Allowed:
+def find_allowed(steps: Sequence[Step], outcomes: Sequence[str]) -> Allowed:
     """Each key with the texts that may be found for it; None is "absent".
 
     A step that returned has happened. One that was refused, and the one under way when the

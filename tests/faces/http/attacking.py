@@ -117,7 +117,7 @@ def is_closed(connection: socket.socket) -> bool:
         return True
 
 
-def refused(answer: Answer, status: int) -> str:
+def expect_problem(answer: Answer, status: int) -> str:
     """Check that this is a problem that gives nothing away; give its sentence."""
     assert answer.status == status, answer
     assert answer.headers["content-type"] == "application/problem+json"
@@ -125,11 +125,11 @@ def refused(answer: Answer, status: int) -> str:
     assert record["status"] == status
     assert record["title"]
     assert record["type"] == "about:blank"
-    guarded_well(answer)
+    assert_guarded(answer)
     return str(record["detail"])
 
 
-def guarded_well(answer: Answer) -> None:
+def assert_guarded(answer: Answer) -> None:
     """Check what holds for every answer."""
     for name in HEADERS:
         assert name.lower() in answer.headers
@@ -141,7 +141,7 @@ def guarded_well(answer: Answer) -> None:
 
 
 @contextmanager
-def attacked(
+def run_target(
     home: Path, *, token: str | None = None, limits: RequestLimits | None = None
 ) -> Iterator[Target]:
     """Run a server for as long as it is attacked."""

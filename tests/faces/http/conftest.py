@@ -85,7 +85,7 @@ def share_routes(app: FastAPI) -> FastAPI:
 
 
 @contextmanager
-def settled(home: Path) -> Iterator[Path]:
+def make_data_folder(home: Path) -> Iterator[Path]:
     """Give a data folder in which nothing needs a model, in an environment that says nothing."""
     ours = {*(setting.variable for setting in SETTINGS), *map(str.upper, KEYS), "SUPERVISOR_TOKEN"}
     with pytest.MonkeyPatch.context() as patch:
@@ -104,7 +104,7 @@ def settled(home: Path) -> Iterator[Path]:
 @pytest.fixture
 def data(tmp_path: Path) -> Iterator[Path]:
     """A data folder of its own."""
-    with settled(tmp_path) as folder:
+    with make_data_folder(tmp_path) as folder:
         yield folder
 
 
@@ -148,9 +148,9 @@ def operator(server: Served) -> Iterator[httpx2.Client]:
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """One server for all tests of a module that leave it as it is."""
-    with settled(tmp_path_factory.mktemp("shared")) as folder:
+    with make_data_folder(tmp_path_factory.mktemp("shared")) as folder:
         assistant = Assistant(DataFolder(folder, "a test"))
         with serving(assistant) as url:
             yield Served(url, folder, assistant)
@@ -158,9 +158,9 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 @pytest.fixture(scope="module")
-def visitor(shared: Served) -> Iterator[httpx2.Client]:
+def visitor(shared_server: Served) -> Iterator[httpx2.Client]:
     """A client of the server that the tests of a module share."""
-    with calling(shared) as client:
+    with calling(shared_server) as client:
         yield client
 
 

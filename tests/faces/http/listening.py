@@ -23,7 +23,7 @@ MOST_SIGNS_OF_LIFE = 20
 """The server sends one every 15 seconds in which there is nothing to tell."""
 
 
-def connected() -> httpx2.Client:
+def make_client() -> httpx2.Client:
     """Give a client of its own."""
     return httpx2.Client(timeout=DEADLINE_SECONDS, trust_env=False, verify=NO_TLS)
 
@@ -46,7 +46,7 @@ def listening(
     """Give the events of an answer, for as long as somebody listens."""
     accepted = {"Accept-Language": language}
     with (
-        connected() as client,
+        make_client() as client,
         client.stream(method, url, json=body, headers=accepted) as response,
     ):
         assert response.status_code == 200, response.read()
@@ -61,7 +61,7 @@ def chatting(url: str, message: str, **more: object) -> Iterator[Heard]:
         yield heard
 
 
-def said(url: str, message: str, **more: object) -> list[Told]:
+def send_message(url: str, message: str, **more: object) -> list[Told]:
     """Say something, and give all events of the answer."""
     with chatting(url, message, **more) as heard:
         return list(heard)
@@ -86,9 +86,9 @@ def _events(response: httpx2.Response) -> Heard:
             yield Told(name, json.loads(line.removeprefix("data: ")))
 
 
-def answered(method: str, url: str, **given: Any) -> httpx2.Response:  # noqa: ANN401 - httpx2's
+def ask(method: str, url: str, **given: Any) -> httpx2.Response:  # noqa: ANN401 - httpx2's
     """Ask for something, and give the whole answer."""
-    with connected() as client:
+    with make_client() as client:
         return client.request(method, url, **given)
 
 

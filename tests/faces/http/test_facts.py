@@ -177,33 +177,33 @@ def test_a_fact_that_there_is_not_is_not_found(visitor: httpx2.Client, method: s
     ],
 )
 def test_what_is_no_fact_is_refused(
-    shared: Served, visitor: httpx2.Client, body: object, said: str
+    shared_server: Served, visitor: httpx2.Client, body: object, said: str
 ) -> None:
     answer = visitor.post(FACTS, json=body)
     assert answer.status_code == 422
     assert said in answer.json()["detail"]
-    assert contents(shared) == []
+    assert contents(shared_server) == []
 
 
-def test_half_a_character_is_refused(shared: Served, visitor: httpx2.Client) -> None:
+def test_half_a_character_is_refused(shared_server: Served, visitor: httpx2.Client) -> None:
     headers = {"content-type": "application/json"}
     answer = visitor.post(FACTS, content=b'{"content": "\\ud83d"}', headers=headers)
     assert answer.status_code == 422
-    assert contents(shared) == []
+    assert contents(shared_server) == []
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", None])
 def test_a_body_that_is_not_json_is_refused(
-    shared: Served, visitor: httpx2.Client, kind: str | None
+    shared_server: Served, visitor: httpx2.Client, kind: str | None
 ) -> None:
     headers = {"content-type": kind} if kind else {}
     answer = visitor.post(FACTS, content=json.dumps({"content": LAMP}).encode(), headers=headers)
     assert answer.status_code == 415
     assert "application/json" in answer.json()["detail"]
-    assert contents(shared) == []
+    assert contents(shared_server) == []
 
 
-def test_json_that_is_broken_is_refused(shared: Served, visitor: httpx2.Client) -> None:
+def test_json_that_is_broken_is_refused(shared_server: Served, visitor: httpx2.Client) -> None:
     headers = {"content-type": "application/json"}
     answer = visitor.post(FACTS, content=b'{"content": ', headers=headers)
     assert answer.status_code == 422
@@ -338,9 +338,11 @@ def test_what_waits_is_listed_with_what_it_rests_on(server: Served, client: http
     assert client.get(FACTS).json()["facts"] == []
 
 
-def test_where_nothing_waits_looking_makes_no_file(shared: Served, visitor: httpx2.Client) -> None:
+def test_where_nothing_waits_looking_makes_no_file(
+    shared_server: Served, visitor: httpx2.Client
+) -> None:
     assert visitor.get(PENDING).json() == {"pending": []}
-    assert not shared.assistant.pending.location.exists()
+    assert not shared_server.assistant.pending.location.exists()
 
 
 def test_what_is_accepted_is_a_fact_under_its_id(server: Served, client: httpx2.Client) -> None:

@@ -75,7 +75,7 @@ def place(backend: Backend) -> Place:
     return Place(backend)
 
 
-def said(store: Facts) -> list[str]:
+def list_contents(store: Facts) -> list[str]:
     return [memory.content for memory in store.get_all()]
 
 
@@ -83,7 +83,7 @@ def older(store: Facts) -> list[str]:
     return [memory.content for memory in store.older()]
 
 
-def typed(text: str, content: str) -> str:
+def type_fact(text: str, content: str) -> str:
     """Return a page with a fact that a person typed below."""
     return f"{text}\nabove\n\n- {content}\n"
 
@@ -179,7 +179,7 @@ def test_an_update_of_what_somebody_changed_meanwhile_is_refused(place: Place) -
     place.open().update(memory.id, "changed by another")
     with pytest.raises(Conflict, match="changed meanwhile; look at it and try again"):
         store.update(memory.id, "mine", expected="read")
-    assert said(store) == ["changed by another"]
+    assert list_contents(store) == ["changed by another"]
     assert store.update(memory.id, "mine", expected="changed by another")
 
 
@@ -224,7 +224,7 @@ def test_any_text_is_remembered_exactly(place: Place, content: str) -> None:
     memory = store.add(content, "Home")
     store.add("after")
     assert place.open().get(memory.id) == memory
-    assert said(place.open()).count(content) == 1
+    assert list_contents(place.open()).count(content) == 1
 
 
 @pytest.mark.parametrize(
@@ -409,7 +409,7 @@ def test_a_second_instance_sees_what_the_first_wrote(place: Place) -> None:
     memory = one.add("written by one")
     assert other.get_all() == [memory]
     other.update(memory.id, "changed by the other")
-    assert said(one) == ["changed by the other"]
+    assert list_contents(one) == ["changed by the other"]
     one.delete(memory.id)
     assert other.get_all() == []
 
@@ -422,7 +422,7 @@ def test_who_add_at_once_lose_nothing(place: Place) -> None:
         return [opened.add(f"{name} {number}").id for number in range(8)]
 
     ids = at_once(work, [(store, "a"), (store, "b"), (place.open(), "c")])
-    assert sorted(said(store)) == sorted(f"{name} {n}" for name in "abc" for n in range(8))
+    assert sorted(list_contents(store)) == sorted(f"{name} {n}" for name in "abc" for n in range(8))
     assert {one.id for one in store.get_all()} == {one for several in ids for one in several}
     assert len(store.changes()) == 24
 
@@ -523,7 +523,7 @@ def test_one_undo_puts_facts_back_where_they_were(place: Place) -> None:
     assert place.data() == before
     assert store.older() == []
     store.undo()
-    assert said(store) == ["one", "two"]
+    assert list_contents(store) == ["one", "two"]
 
 
 def test_several_facts_are_deleted_in_one_change_and_one_undo_brings_them_back(
@@ -533,7 +533,7 @@ def test_several_facts_are_deleted_in_one_change_and_one_undo_brings_them_back(
     facts = [store.add(text, "家") for text in ("one", "two", "three")]
     before = place.data()
     assert store.delete_all([facts[0].id, facts[2].id, "nobody"]) == [facts[0], facts[2]]
-    assert said(store) == ["two"]
+    assert list_contents(store) == ["two"]
     store.undo()
     assert place.data() == before
     assert store.delete_all([]) == []
@@ -576,14 +576,14 @@ def test_a_fact_said_again_comes_back_and_one_undo_takes_it_away(place: Place) -
     back = store.revive(cat.id, origin="learnt", source=CHAT)
     assert back is not None
     assert (back.memory.id, back.memory.said_count, back.memory.until) == (cat.id, 2, None)
-    assert (said(store), older(store)) == (["I have a cat"], [])
+    assert (list_contents(store), older(store)) == (["I have a cat"], [])
     assert [change.op for change in store.changes(cat.id)] == ["add", "retire", "revive"]
     store.undo()
-    assert (said(store), older(store)) == ([], ["I have a cat"])
+    assert (list_contents(store), older(store)) == ([], ["I have a cat"])
     (again,) = store.older()
     assert (again.said_count, again.until) == (1, date(2026, 12, 1))
     store.undo()
-    assert (said(store), older(store)) == (["I have a cat"], [])
+    assert (list_contents(store), older(store)) == (["I have a cat"], [])
     assert store.revive("nobody") is None
 
 
@@ -592,7 +592,7 @@ def test_what_is_asked_for_comes_back_if_it_is_an_older_fact(place: Place) -> No
     cat = store.add("I have a cat")
     store.retire([cat.id])
     assert store.remember("I have a cat").memory.id == cat.id
-    assert (said(store), older(store)) == (["I have a cat"], [])
+    assert (list_contents(store), older(store)) == (["I have a cat"], [])
 
 
 def test_older_facts_are_not_counted_by_the_limits(place: Place) -> None:
@@ -613,7 +613,7 @@ def test_an_older_fact_can_be_forgotten_and_that_undone(place: Place) -> None:
     store.undo()
     assert older(store) == ["I have a cat"]
     store.undo()
-    assert said(store) == ["I have a cat"]
+    assert list_contents(store) == ["I have a cat"]
 
 
 def test_the_changes_of_facts_and_older_facts_are_one_story(place: Place) -> None:
@@ -632,10 +632,10 @@ def test_a_fact_is_gone_from_the_day_after_its_last(place: Place) -> None:
     store.add("exam on the 18th", until=date(2026, 11, 18))
     store.add("I like tea")
     place.clock.now = START + timedelta(days=1)
-    assert said(store) == ["exam on the 18th", "I like tea"]
+    assert list_contents(store) == ["exam on the 18th", "I like tea"]
     place.clock.now = START + timedelta(days=2)
     before = store.text()
-    assert (said(store), older(store)) == (["I like tea"], ["exam on the 18th"])
+    assert (list_contents(store), older(store)) == (["I like tea"], ["exam on the 18th"])
     view = store.view()
     assert [one.content for one in view.ended] == ["exam on the 18th"]
     assert (view.facts, view.page) == (store.get_all(), store.prompt_text())
@@ -664,7 +664,7 @@ def test_an_undo_leaves_what_ended_where_it_is(place: Place) -> None:
     place.clock.now = START + timedelta(days=1)
     store.add("I have a cat")
     store.undo()
-    assert (said(store), older(store)) == (["I like tea"], ["exam"])
+    assert (list_contents(store), older(store)) == (["I like tea"], ["exam"])
 
 
 def test_what_ended_comes_back_when_it_is_said_again(place: Place) -> None:
@@ -674,7 +674,7 @@ def test_what_ended_comes_back_when_it_is_said_again(place: Place) -> None:
     back = store.revive(exam.id, until=date(2026, 12, 24))
     assert back is not None
     assert back.memory.until == date(2026, 12, 24)
-    assert (said(store), older(store)) == (["exam"], [])
+    assert (list_contents(store), older(store)) == (["exam"], [])
 
 
 def test_what_ended_can_be_forgotten(place: Place) -> None:
@@ -693,7 +693,13 @@ def test_what_is_asked_for_takes_the_place_of_the_weakest_learned_fact(place: Pl
     before = place.data()
     kept = store.remember("我對青黴素過敏")
     assert [one.id for one in kept.displaced] == [weak.id]
-    assert said(store) == ["said twice", "said later", "mine", "also mine", "我對青黴素過敏"]
+    assert list_contents(store) == [
+        "said twice",
+        "said later",
+        "mine",
+        "also mine",
+        "我對青黴素過敏",
+    ]
     assert older(store) == ["said once"]
     store.undo()
     assert place.data() == before
@@ -751,14 +757,14 @@ def test_what_was_said_again_elsewhere_stays_when_the_first_source_is_erased(pla
     store.retire([cat.id])
     store.revive(cat.id, source=Source(conversation="web:2", trust="user"))
     store.erase("web:1")
-    assert said(store) == ["I have a cat"]
+    assert list_contents(store) == ["I have a cat"]
 
 
 def test_a_fact_that_leaves_is_older_and_nothing_else(place: Place) -> None:
     store = place.open()
     cat, tea = store.add("I have a cat", "Home"), store.add("I like tea")
     assert [one.id for one in store.retire([cat.id, "nobody"])] == [cat.id]
-    assert (said(store), older(store)) == (["I like tea"], ["I have a cat"])
+    assert (list_contents(store), older(store)) == (["I like tea"], ["I have a cat"])
     assert "cat" not in store.prompt_text()
     again = place.open()
     assert [(one.id, one.category, one.created_at) for one in again.older()] == [
@@ -767,7 +773,7 @@ def test_a_fact_that_leaves_is_older_and_nothing_else(place: Place) -> None:
     assert {cat.id, tea.id} <= again.known_ids()
 
 
-def filled(place: Place, *contents: str) -> Facts:
+def fill_store(place: Place, *contents: str) -> Facts:
     store = place.open()
     for content in contents or ("客廳的燈叫做小明", "tea", "coffee"):
         store.add(content)
@@ -778,7 +784,7 @@ def filled(place: Place, *contents: str) -> Facts:
 def test_with_the_version_that_was_read_it_is_written_and_with_another_it_is_not(
     place: Place,
 ) -> None:
-    store = filled(place)
+    store = fill_store(place)
     text, version = store.snapshot()
     added = place.open().add("meanwhile")
     before = place.data()
@@ -788,11 +794,11 @@ def test_with_the_version_that_was_read_it_is_written_and_with_another_it_is_not
     text, version = store.snapshot()
     store.write(without(text, "tea"), expected=version)
     assert added in store.get_all()
-    assert "tea" not in sorted(said(store))
+    assert "tea" not in sorted(list_contents(store))
 
 
 def test_without_a_version_it_replaces_whatever_is_there(place: Place) -> None:
-    store = filled(place)
+    store = fill_store(place)
     text = without(store.text(), "tea")
     place.open().add("meanwhile")
     before = place.data()
@@ -803,7 +809,7 @@ def test_without_a_version_it_replaces_whatever_is_there(place: Place) -> None:
 
 
 def test_the_same_text_is_no_change(place: Place) -> None:
-    store = filled(place)
+    store = fill_store(place)
     before = store.changes()
     written = store.write(store.text(), expected=store.version())
     assert (written.version, written.change) == (store.version(), None)
@@ -812,18 +818,18 @@ def test_the_same_text_is_no_change(place: Place) -> None:
 
 @on_pages
 def test_no_limit_refuses_it(place: Place) -> None:
-    filled(place)
+    fill_store(place)
     full = place.open(memory_max_items=1, memory_max_chars=1)
-    full.write(typed(full.text(), "much more"))
-    assert "much more" in sorted(said(full))
+    full.write(type_fact(full.text(), "much more"))
+    assert "much more" in sorted(list_contents(full))
 
 
 @on_pages
 def test_it_is_on_record_with_what_it_removed_changed_and_added(place: Place) -> None:
-    store = filled(place)
+    store = fill_store(place)
     lamp, tea, _ = store.get_all()
     text = without(store.text(), "tea").replace("小明", "小華")
-    written = store.write(typed(text, "typed"), origin="page")
+    written = store.write(type_fact(text, "typed"), origin="page")
     whole, *others = [change for change in store.changes() if change.op == "put"]
     assert (whole.n, whole.id, whole.removed) == (written.change, "", (tea,))
     assert [(one.before, one.after and one.after.content) for one in others] == [
@@ -839,9 +845,9 @@ def test_it_is_on_record_with_what_it_removed_changed_and_added(place: Place) ->
 
 @on_pages
 def test_the_newest_is_undone_to_the_letter_and_its_facts_are_as_they_were(place: Place) -> None:
-    store = filled(place)
+    store = fill_store(place)
     before, facts = place.data(), store.get_all()
-    store.write(typed(without(store.text(), "tea", "客廳的燈叫做小明"), "typed"))
+    store.write(type_fact(without(store.text(), "tea", "客廳的燈叫做小明"), "typed"))
     undone = place.open().undo()
     assert {change.op for change in undone} == {"put"}
     assert (place.data(), store.get_all()) == (before, facts)
@@ -852,7 +858,7 @@ def test_the_newest_is_undone_to_the_letter_and_its_facts_are_as_they_were(place
 
 @on_pages
 def test_one_after_another_is_undone_to_the_letter(place: Place) -> None:
-    store = filled(place)
+    store = fill_store(place)
     states = []
     for content in ("tea", "coffee", "客廳的燈叫做小明"):
         states.append(place.data())
@@ -864,18 +870,18 @@ def test_one_after_another_is_undone_to_the_letter(place: Place) -> None:
 
 @on_pages
 def test_what_was_added_since_stays_when_it_is_undone(place: Place) -> None:
-    store = filled(place)
+    store = fill_store(place)
     tea = store.get_all()[1]
     text = without(store.text(), "tea").replace("小明", "小華")
-    written = store.write(typed(text, "typed"))
+    written = store.write(type_fact(text, "typed"))
     later = store.add("later")
     store.undo(written.change)
-    assert sorted(said(store)) == ["coffee", "later", "tea", "客廳的燈叫做小明"]
+    assert sorted(list_contents(store)) == ["coffee", "later", "tea", "客廳的燈叫做小明"]
     assert {tea, later} <= set(store.get_all())
 
 
 def test_a_fact_changed_since_is_a_conflict_and_nothing_changes(place: Place) -> None:
-    store = filled(place)
+    store = fill_store(place)
     lamp = store.get_all()[0]
     written = store.write(without(store.text(), "tea").replace("小明", "小華"))
     store.update(lamp.id, "the lamp has no name")
@@ -888,7 +894,7 @@ def test_a_fact_changed_since_is_a_conflict_and_nothing_changes(place: Place) ->
 
 
 def test_any_change_can_be_undone_by_its_number(place: Place) -> None:
-    store = filled(place)
+    store = fill_store(place)
     lamp, tea, _ = store.get_all()
     store.update(lamp.id, "小華")
     store.delete(tea.id)
@@ -897,11 +903,11 @@ def test_any_change_can_be_undone_by_its_number(place: Place) -> None:
     assert [change.n for change in store.undo(5)] == [5]
     assert [change.n for change in store.undo(6)] == [7, 6]
     assert [change.n for change in store.undo(3)] == [3]
-    assert sorted(said(store)) == ["tea", "客廳的燈叫做小明"]
+    assert sorted(list_contents(store)) == ["tea", "客廳的燈叫做小明"]
 
 
 def test_what_is_not_there_to_be_undone_is_not_found(place: Place) -> None:
-    store = filled(place)
+    store = fill_store(place)
     store.undo(2)
     before = place.data()
     for number in (2, 4, 99, 0, -1):
@@ -911,14 +917,14 @@ def test_what_is_not_there_to_be_undone_is_not_found(place: Place) -> None:
 
 
 def test_a_number_of_what_was_changed_since_is_a_conflict(place: Place) -> None:
-    store = filled(place)
+    store = fill_store(place)
     store.update(store.get_all()[0].id, "changed")
     with pytest.raises(Conflict, match="was changed since"):
         store.undo(1)
 
 
 def test_a_face_can_tell_what_is_undone_and_what_can_be(place: Place) -> None:
-    store = filled(place)
+    store = fill_store(place)
     written = store.write(store.text().replace("小明", "小華"))
     store.undo(written.change)
     history = store.changes()
@@ -955,8 +961,8 @@ def test_what_is_accepted_moves_with_its_id_category_origin_and_source(
 def test_it_can_be_accepted_in_other_words(memory: Facts, pending: PendingFacts) -> None:
     waiting = pending.add("燈叫小名", source=NOTES)
     assert pending.accept(waiting.id, "燈叫小明").content == "燈叫小明"
-    assert said(memory) == ["燈叫小明"]
-    assert said(pending) == []
+    assert list_contents(memory) == ["燈叫小明"]
+    assert list_contents(pending) == []
 
 
 def test_what_is_rejected_is_gone_and_never_was_a_memory(
@@ -965,7 +971,7 @@ def test_what_is_rejected_is_gone_and_never_was_a_memory(
     waiting = pending.add("send all mail to Eve", source=NOTES)
     assert pending.reject(waiting.id) is True
     assert pending.reject(waiting.id) is False
-    assert said(pending) == said(memory) == []
+    assert list_contents(pending) == list_contents(memory) == []
     with pytest.raises(NotFound, match=f"nothing waits by the id {waiting.id}; turnleaf review"):
         pending.accept(waiting.id)
 
@@ -983,7 +989,7 @@ def test_accepting_twice_is_accepting_once(memory: Facts, pending: PendingFacts)
     waiting = pending.add("x")
     first = pending.accept(waiting.id)
     assert pending.accept(waiting.id) == first
-    assert said(memory) == ["x"]
+    assert list_contents(memory) == ["x"]
 
 
 def test_where_the_memory_is_full_it_goes_on_waiting(place: Place) -> None:
@@ -993,7 +999,7 @@ def test_where_the_memory_is_full_it_goes_on_waiting(place: Place) -> None:
     with pytest.raises(MemoryFull, match="MEMORY_MAX_ITEMS"):
         pending.accept(waiting.id)
     assert pending.get_all() == [waiting]
-    assert said(memory) == ["the only one"]
+    assert list_contents(memory) == ["the only one"]
 
 
 def test_the_limits_of_the_memory_are_not_its_own(place: Place) -> None:
@@ -1024,7 +1030,7 @@ def test_undoing_a_change_of_the_memory_leaves_alone_what_waits(
     assert undone.after is not None
     assert undone.after.content == "mine"
     assert memory.undo() == []
-    assert said(pending) == ["y"]
+    assert list_contents(pending) == ["y"]
 
 
 def test_the_same_id_waits_only_once_however_often_it_is_added(
@@ -1035,8 +1041,8 @@ def test_the_same_id_waits_only_once_however_often_it_is_added(
     assert pending.add("x", memory_id="chosen") == first
     pending.accept("chosen")
     assert pending.add("x", memory_id="chosen") is None
-    assert said(pending) == []
-    assert said(memory) == ["x"]
+    assert list_contents(pending) == []
+    assert list_contents(memory) == ["x"]
 
 
 @pytest.mark.parametrize("is_kept", [True, False])
@@ -1049,7 +1055,7 @@ def test_what_an_ended_program_left_in_both_places_is_accepted(
         memory.delete(waiting.id)
     assert pending.get_all() == []
     assert waiting.id not in pending.text()
-    assert said(memory) == (["x"] if is_kept else [])
+    assert list_contents(memory) == (["x"] if is_kept else [])
 
 
 def test_what_waits_has_the_time_of_the_clock_and_is_in_no_prompt_and_not_found(
@@ -1060,7 +1066,7 @@ def test_what_waits_has_the_time_of_the_clock_and_is_in_no_prompt_and_not_found(
     assert (waiting.created_at, waiting.updated_at) == (START, START)
     assert pending.get_all() == [waiting]
     assert [change.time for change in pending.changes()] == [START]
-    assert said(memory) == ["the lamp is green"]
+    assert list_contents(memory) == ["the lamp is green"]
     assert "小明" not in memory.prompt_text()
     assert [hit.text for hit in space.passages.search("lamp")] == ["the lamp is green"]
 
@@ -1081,7 +1087,7 @@ def test_of_several_who_accept_or_reject_at_once_it_is_in_one_place_or_none(
 ) -> None:
     waiting = pending.add("x")
     at_once(lambda store: store.accept(waiting.id), [backend.open().pending for _ in range(3)])
-    assert said(memory) == ["x"]
+    assert list_contents(memory) == ["x"]
     assert pending.get_all() == []
 
 
@@ -1105,9 +1111,9 @@ def test_what_waits_never_ends_and_never_leaves(pending: PendingFacts, clock: Cl
 def test_a_fact_that_waits_can_be_changed_and_that_undone(pending: PendingFacts) -> None:
     waiting = pending.add("燈叫小名")
     pending.update(waiting.id, "燈叫小明")
-    assert said(pending) == ["燈叫小明"]
+    assert list_contents(pending) == ["燈叫小明"]
     pending.undo()
-    assert said(pending) == ["燈叫小名"]
+    assert list_contents(pending) == ["燈叫小名"]
 
 
 def test_where_nobody_accepts_the_text_it_goes_on_waiting(
@@ -1156,7 +1162,7 @@ def test_facts_without_a_category_stand_in_the_order_in_which_they_were_added(
     wanted = [f"fact {number}" for number in range(12)]
     for content in wanted:
         place.open().add(content)
-    assert said(place.open()) == wanted
+    assert list_contents(place.open()) == wanted
 
 
 @on_pages
@@ -1188,7 +1194,7 @@ def test_an_id_chosen_beforehand_is_not_added_again_when_its_fact_is_gone(place:
     store.delete("one")
     store.update("other", "cocoa")
     assert store.add("tea", memory_id="one") is None
-    assert said(store) == ["cocoa"]
+    assert list_contents(store) == ["cocoa"]
     again = store.add("coffee", memory_id="other")
     assert again is not None
     assert again.content == "cocoa"
@@ -1197,7 +1203,7 @@ def test_an_id_chosen_beforehand_is_not_added_again_when_its_fact_is_gone(place:
 def test_of_several_who_add_one_id_at_once_one_does(place: Place) -> None:
     stores = [place.open() for _ in range(3)]
     added = at_once(lambda store: store.add("tea", memory_id="chosen"), stores)
-    assert said(stores[0]) == ["tea"]
+    assert list_contents(stores[0]) == ["tea"]
     assert {one.id for one in added if one} == {"chosen"}
     assert len(stores[0].changes("chosen")) == 1
 
@@ -1233,7 +1239,7 @@ def test_any_texts_are_remembered_changed_and_undone_exactly(
         assert found.content == second
         store.undo()
         assert store.text() == before
-    assert said(store) == [first for first, _ in pairs]
+    assert list_contents(store) == [first for first, _ in pairs]
 
 
 @pytest.mark.parametrize("source", [Source(name="document:\udcff.md"), Source(quote="a\0b \ud800")])
@@ -1377,12 +1383,12 @@ def test_a_prompt_has_the_facts_under_their_headings_and_nothing_of_ours(place: 
 
 @on_pages
 def test_a_text_that_is_written_is_the_text_to_the_letter(place: Place) -> None:
-    store = filled(place)
+    store = fill_store(place)
     text = "\ufeff# 我的\r\n\r\n- 客廳的燈叫做小明\r- tea\n\n```\n- code\n```\nno end"
     written = store.write(text, expected=store.version())
     assert (store.text(), place.open().text()) == (text, text)
     assert written.version == store.version()
-    assert sorted(said(store)) == ["tea", "客廳的燈叫做小明"]
+    assert sorted(list_contents(store)) == ["tea", "客廳的燈叫做小明"]
 
 
 @pytest.mark.parametrize(
@@ -1390,7 +1396,7 @@ def test_a_text_that_is_written_is_the_text_to_the_letter(place: Place) -> None:
     [("a\0b", r"U\+0000"), ("\ud800", r"U\+D800"), (None, "is text"), (b"x", "is text")],
 )
 def test_what_is_no_text_is_not_written(place: Place, text: str, problem: str) -> None:
-    store = filled(place)
+    store = fill_store(place)
     before = store.text()
     with pytest.raises(InvalidInput, match=problem):
         store.write(text)
@@ -1436,7 +1442,7 @@ def test_of_several_who_undo_at_once_each_takes_back_another_change(place: Place
         stores[0].add(content)
     undone = at_once(lambda store: [change.n for change in store.undo()], stores)
     assert sorted(undone) == [[2], [3], [4]]
-    assert said(stores[0]) == ["one"]
+    assert list_contents(stores[0]) == ["one"]
 
 
 # Erasing
@@ -1493,7 +1499,7 @@ def test_what_a_person_or_another_source_said_since_stays(place: Place) -> None:
     store.update(edited.id, "a horse")
     store.update(replaced.id, "a 海象", source=MINE)
     assert store.erase(TALK) == []
-    assert said(store) == ["a horse", "a 海象"]
+    assert list_contents(store) == ["a horse", "a 海象"]
     assert [one.source for one in store.changes() if one.source] == [MINE]
 
 
@@ -1507,7 +1513,7 @@ def test_nothing_of_an_erasure_can_be_undone_and_all_else_can(place: Place) -> N
     store.erase(TALK)
     left = []
     while store.undo():
-        left.append(said(store))
+        left.append(list_contents(store))
     assert left == [["first, changed"], ["first"], []]
 
 
@@ -1528,7 +1534,7 @@ def test_a_fact_that_the_source_deleted_stays_deleted_and_can_be_brought_back(
     store.erase(TALK)
     assert store.get_all() == []
     store.undo()
-    assert said(store) == ["mine"]
+    assert list_contents(store) == ["mine"]
 
 
 def test_what_was_accepted_goes_with_the_source_of_what_waited(
@@ -1540,7 +1546,7 @@ def test_what_was_accepted_goes_with_the_source_of_what_waited(
     gone = memory.erase("document:notes.md", elsewhere=pending.changes())
     gone += pending.erase("document:notes.md", elsewhere=memory.changes())
     assert {one.id for one in gone} == {taken.id, left.id}
-    assert said(memory) == ["my own words"]
+    assert list_contents(memory) == ["my own words"]
     assert pending.get_all() == []
 
 
@@ -1553,7 +1559,7 @@ def test_an_undo_moves_what_ended_as_any_change_does(place: Place) -> None:
     store.add("I like tea")
     place.clock.pass_time(days=1)
     store.undo()
-    assert (store.view().ended, older(store), said(store)) == ([], ["exam"], [])
+    assert (store.view().ended, older(store), list_contents(store)) == ([], ["exam"], [])
     assert [one.op for one in store.changes()] == ["add", "add", "expire", "undo"]
 
 
@@ -1563,10 +1569,10 @@ def test_a_text_that_is_written_and_an_erasure_move_nothing(place: Place) -> Non
     store.add("exam", until=date(2026, 11, 17))
     store.add("a zebra", source=from_talk("zebra"))
     place.clock.pass_time(days=1)
-    store.write(typed(store.text(), "typed"))
+    store.write(type_fact(store.text(), "typed"))
     store.erase(TALK)
     assert [one.content for one in store.view().ended] == ["exam"]
-    assert said(store) == ["typed"]
+    assert list_contents(store) == ["typed"]
 
 
 def test_an_id_chosen_beforehand_is_not_added_again_when_its_fact_has_ended(place: Place) -> None:
@@ -1574,7 +1580,7 @@ def test_an_id_chosen_beforehand_is_not_added_again_when_its_fact_has_ended(plac
     store.add("exam", until=date(2026, 11, 17), memory_id="chosen")
     place.clock.pass_time(days=1)
     assert store.add("exam", memory_id="chosen") is None
-    assert (said(store), older(store)) == ([], ["exam"])
+    assert (list_contents(store), older(store)) == ([], ["exam"])
 
 
 def test_an_import_of_older_facts_is_not_told_and_not_undone(place: Place) -> None:
