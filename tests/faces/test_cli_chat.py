@@ -357,7 +357,7 @@ def test_on_a_terminal_resume_asks_which(cli: Cli) -> None:
     earlier(cli, "Which cat?", key="cli:session-101")
     with terminal("chat", "--resume") as seen:
         seen.wait_for("Which one?")
-        assert seen.output.index("Which cat?") < seen.seen.index("客廳")
+        assert seen.output.index("Which cat?") < seen.output.index("客廳")
         seen.type("客廳\n")
         seen.wait_for("continuing: 客廳的燈叫什麼？")
         seen.wait_for("Answer to 客廳的燈叫什麼？")

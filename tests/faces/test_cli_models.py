@@ -212,7 +212,7 @@ def test_setup_keeps_nothing_where_the_test_fails_and_shows_no_key(
 def test_setup_says_what_it_is_for_and_ends_with_q(cli: Cli) -> None:
     with terminal("setup") as screen:
         screen.wait_for("Which one should answer?")
-        assert screen.output.index("Choose what answers") < screen.seen.index("1  ")
+        assert screen.output.index("Choose what answers") < screen.output.index("1  ")
         screen.type("q\n")
         assert screen.end() == 1
     assert "Nothing was changed." in screen.output
