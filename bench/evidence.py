@@ -63,7 +63,7 @@ _SENTENCE = re.compile(r"[^.!?\n]{1,300}[.!?]*")
 
 
 @dataclass(slots=True)
-class Row:
+class EvidenceRow:
     """What was measured in one way."""
 
     name: str
@@ -280,9 +280,9 @@ def read_options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def measure(way: Way, scopes: Sequence[Scope], sample: Sample) -> Row:
+def measure(way: Way, scopes: Sequence[Scope], sample: Sample) -> EvidenceRow:
     """Record each dialogue in one way, and ask its questions."""
-    row = Row(f"{way.name}, PostgreSQL" if way.database else way.name)
+    row = EvidenceRow(f"{way.name}, PostgreSQL" if way.database else way.name)
     for number, scope in enumerate(scopes):
         questions = sample.choose(scope)
         others = without(scopes, number) if way.is_varied else [scopes[number - 1]]
@@ -300,10 +300,10 @@ def measure(way: Way, scopes: Sequence[Scope], sample: Sample) -> Row:
     return row
 
 
-def measure_bm25(scopes: Sequence[Scope], sample: Sample, tokens: int | None) -> Row:
+def measure_bm25(scopes: Sequence[Scope], sample: Sample, tokens: int | None) -> EvidenceRow:
     """Do the same with nothing but the best matches of FTS5, as many as have room."""
     size = f"{tokens:,} tokens" if tokens is not None else f"{BM25_CHARS:,} characters"
-    row = Row(f"BM25 alone, {size}")
+    row = EvidenceRow(f"BM25 alone, {size}")
     for scope in scopes:
         texts = {one["id"]: one["text"] for one in scope["docs"]}
         database = sqlite3.connect(":memory:")

@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from tests.clocks import Clock
 from tests.standins.scripted import ScriptedModel, make_fact
 from turnleaf import Assistant, Message
 from turnleaf.assistant import MOST_PRIVATE
@@ -35,22 +36,9 @@ TAIPEI = timezone(timedelta(hours=8))
 MONDAY = datetime(2026, 11, 16, 9, 30, tzinfo=TAIPEI)
 
 
-class Clock:
-    """A clock that stands still until it is moved."""
-
-    def __init__(self) -> None:
-        self.moment = MONDAY
-
-    def __call__(self) -> datetime:
-        return self.moment
-
-    def pass_seconds(self, seconds: float) -> None:
-        self.moment += timedelta(seconds=seconds)
-
-
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
+    return Clock(MONDAY)
 
 
 @pytest.fixture
@@ -153,9 +141,9 @@ def test_a_zone_that_has_a_name_is_named(
     reopen: Reopen, model: ScriptedModel, clock: Clock
 ) -> None:
     zone = ZoneInfo(local_zone())
-    clock.moment = datetime(2026, 7, 1, 9, 30, tzinfo=zone)
+    clock.now = datetime(2026, 7, 1, 9, 30, tzinfo=zone)
     reopen().reply(KEY, "What time is it?")
-    clock.moment = MONDAY.astimezone(timezone(timedelta(hours=3, minutes=33)))
+    clock.now = MONDAY.astimezone(timezone(timedelta(hours=3, minutes=33)))
     reopen().reply(KEY, "And now?")
     named, other = (prompt.messages[-1].text for prompt in model.prompts)
     assert (f", {zone.key}).)" in named) is (zone.key != "UTC")
@@ -166,7 +154,7 @@ def test_facts_carry_their_day_in_the_users_zone_and_their_id_for_the_tools(
     reopen: Reopen, model: ScriptedModel, clock: Clock
 ) -> None:
     assistant = reopen()
-    clock.moment = MONDAY.replace(hour=3)
+    clock.now = MONDAY.replace(hour=3)
     fact = assistant.memory.add("客廳的燈叫做小明")
     assistant.reply(KEY, "Hi")
     line = f"- 客廳的燈叫做小明 [2026-11-16 {fact.id}]"
@@ -766,7 +754,7 @@ class TestRequests:
     ) -> None:
         assistant = reopen()
         assistant.memory.add(known)
-        clock.pass_seconds(1)
+        clock.pass_time(seconds=1)
         reply = assistant.reply(KEY, said)
         (fact,) = contents(assistant)
         assert after in fact
@@ -841,11 +829,11 @@ class TestLearning:
         assistant = reopen()
         self.talk(assistant, "Hi", "Ho")
         self.wait_for_contents(assistant)
-        clock.pass_seconds(59)
+        clock.pass_time(seconds=59)
         self.talk(assistant, "Hi", "Ho")
         self.wait_for_contents(assistant)
         assert len(model.extractions) == 1
-        clock.pass_seconds(1)
+        clock.pass_time(seconds=1)
         assistant.idle(KEY)
         self.wait_for_contents(assistant)
         assert len(model.extractions) == 2
@@ -880,7 +868,7 @@ class TestLearning:
     ) -> None:
         assistant = reopen()
         self.talk(assistant, "我女兒叫小安")
-        clock.pass_seconds(3601)
+        clock.pass_time(seconds=3601)
         self.talk(assistant, "Hi", key="cli:session-2")
         assert self.wait_for_contents(assistant) == ["我女兒叫小安"]
 
@@ -935,7 +923,7 @@ class TestLearning:
     ) -> None:
         assistant = reopen()
         old = assistant.memory.add("The user's dog is called Rex")
-        clock.pass_seconds(1)
+        clock.pass_time(seconds=1)
         said = "Actually my dog is called Max, not Rex"
         model.facts = [
             [make_fact("My dog is called Max", said, relation="contradicts", target=old.id)]
@@ -954,7 +942,7 @@ class TestLearning:
     ) -> None:
         assistant = reopen()
         wife = assistant.memory.add("my wife is called Anna")
-        clock.pass_seconds(1)
+        clock.pass_time(seconds=1)
         model.facts = [[make_fact("My editor is Neovim", relation="contradicts", target=wife.id)]]
         self.talk(assistant, "My editor is Neovim")
         assistant.flush()
@@ -1135,7 +1123,7 @@ class TestLearning:
         assistant = reopen()
         for number in range(3):
             assistant.record(f"slack:{number}.5", [Message("user", "Hi")])
-        clock.pass_seconds(4000)
+        clock.pass_time(seconds=4000)
         self.talk(assistant, "Hello")
         self.wait_for_contents(assistant)
         assert len(model.extractions) == 1
@@ -1196,7 +1184,7 @@ class TestLearning:
     def test_what_else_a_wish_to_forget_says_is_learnt(self, reopen: Reopen, clock: Clock) -> None:
         assistant = reopen()
         assistant.memory.add("My old address is in Tainan")
-        clock.pass_seconds(1)
+        clock.pass_time(seconds=1)
         self.talk(assistant, "Forget my old address. My dog is called Rex.")
         assistant.flush()
         assert contents(assistant) == ["My dog is called Rex"]
@@ -1207,7 +1195,7 @@ class TestLearning:
         assistant = reopen()
         answer = assistant.stream(KEY, "Actually my dog is called Max, not Rex")
         next(answer), next(answer)
-        clock.pass_seconds(1)
+        clock.pass_time(seconds=1)
         assistant.memory.add("My dog is called Rex")
         list(answer)
         assistant.flush()
@@ -1241,7 +1229,7 @@ class TestLearning:
     ) -> None:
         assistant = reopen(minNewMessages=100)
         old = assistant.memory.add("My dog is called Rex")
-        clock.pass_seconds(1)
+        clock.pass_time(seconds=1)
         self.talk(assistant, "Actually my dog is called Max, not Rex", "I like tea")
         decisions = self.decide(assistant)
         outgoing = assistant.learning.outbox()
@@ -1265,7 +1253,7 @@ class TestLearning:
     ) -> None:
         assistant = reopen(minNewMessages=100)
         old = assistant.memory.add("My dog is called Rex")
-        clock.pass_seconds(1)
+        clock.pass_time(seconds=1)
         self.talk(assistant, "Actually my dog is called Max, not Rex")
         self.decide(assistant)
         assistant.memory.update(old.id, "My dog Rex lives with my sister now")
@@ -1480,7 +1468,7 @@ class TestFlush:
         assistant.compaction_start(KEY)
         assistant.wait()
         assert contents(assistant) == []
-        clock.pass_seconds(601)
+        clock.pass_time(seconds=601)
         assistant.compaction_start(KEY)
         assistant.wait()
         assert contents(assistant) == ["My dog is called Rex"]

@@ -16,7 +16,7 @@ import psycopg
 import pytest
 import yaml
 
-from tests.dockerfile import Step, read_steps
+from tests.dockerfile import Instruction, read_steps
 from tests.faces.http.conftest import make_data_folder, serving
 from tests.postgres import SAFE, Server, find_programs
 from turnleaf.assistant import Assistant
@@ -31,7 +31,7 @@ SERVICES: dict[str, dict[str, Any]] = yaml.safe_load((ROOT / "compose.yaml").rea
 ]
 
 
-def steps(name: str) -> list[Step]:
+def steps(name: str) -> list[Instruction]:
     return [step for step in read_steps() if step.name == name]
 
 

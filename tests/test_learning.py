@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.clocks import Clock
 from tests.decisions import decide
 from tests.standins.scripted import ScriptedModel, make_fact
 from turnleaf import Assistant, Message
@@ -20,15 +21,6 @@ DOG = "My dog is called Rex."
 RUBBISH = "Sure! Here are some facts about dogs."
 
 
-class Clock:
-    """A clock that is set by hand."""
-
-    now = datetime(2026, 11, 16, 9, 30, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.now
-
-
 @pytest.fixture
 def model() -> ScriptedModel:
     return ScriptedModel()
@@ -36,7 +28,7 @@ def model() -> ScriptedModel:
 
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
+    return Clock(datetime(2026, 11, 16, 9, 30, tzinfo=UTC))
 
 
 @pytest.fixture

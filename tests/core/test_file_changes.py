@@ -75,7 +75,7 @@ def test_a_change_concerns_its_fact_and_those_that_a_person_removed() -> None:
     assert [change.concerns(each) for each in ("a", "b", "c")] == [True, True, False]
 
 
-class Desk:
+class VirtualFile:
     """A memory file, its record, and an editor's buffers of it, without any file."""
 
     def __init__(self, kind: ModuleType = markdown) -> None:
@@ -166,7 +166,7 @@ def ids(memories: tuple[Memory, ...]) -> list[str]:
 
 
 def test_what_an_older_buffer_wiped_comes_back() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     buffer = desk.add("a")
     desk.add("b")
     desk.add("c")
@@ -177,7 +177,7 @@ def test_what_an_older_buffer_wiped_comes_back() -> None:
 
 
 def test_an_older_text_to_the_byte_is_an_older_buffer() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     desk.add("a")
     repair = desk.save("# Memory\n")
     assert ids(repair.bring_back) == ["a"]
@@ -186,7 +186,7 @@ def test_an_older_text_to_the_byte_is_an_older_buffer() -> None:
 # An older buffer that is saved without any edit is the same text, and so the same case.
 @pytest.mark.parametrize("names", [["c"], ["b", "c"], ["a", "b", "c"], ["b"], ["a"]])
 def test_facts_deleted_and_nothing_else_stay_deleted(names: list[str]) -> None:
-    desk = Desk()
+    desk = VirtualFile()
     for name in "abc":
         desk.add(name)
     repair = desk.save(desk.without(desk.text, *names))
@@ -195,7 +195,7 @@ def test_facts_deleted_and_nothing_else_stay_deleted(names: list[str]) -> None:
 
 
 def test_a_fact_deleted_with_other_edits_stays_deleted_when_a_newer_one_is_there() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     desk.add("a")
     desk.add("b")
     desk.save(desk.without(desk.text, "a") + "\nprose\n")
@@ -203,7 +203,7 @@ def test_a_fact_deleted_with_other_edits_stays_deleted_when_a_newer_one_is_there
 
 
 def test_a_fact_deleted_from_an_older_buffer_stays_deleted_and_newer_ones_come_back() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     desk.add("a")
     buffer = desk.add("b")
     desk.add("c")
@@ -212,7 +212,7 @@ def test_a_fact_deleted_from_an_older_buffer_stays_deleted_and_newer_ones_come_b
 
 
 def test_the_newest_fact_deleted_with_other_edits_cannot_be_told_and_comes_back() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     desk.add("a")
     desk.add("b")
     desk.save(desk.without(desk.text, "b") + "\nprose\n")
@@ -220,7 +220,7 @@ def test_the_newest_fact_deleted_with_other_edits_cannot_be_told_and_comes_back(
 
 
 def test_what_we_deleted_is_not_brought_back_by_an_older_buffer() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     desk.add("a")
     buffer = desk.add("b")
     desk.delete("a")
@@ -230,7 +230,7 @@ def test_what_we_deleted_is_not_brought_back_by_an_older_buffer() -> None:
 
 
 def test_what_we_updated_is_not_turned_back_by_an_older_buffer() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     buffer = desk.add("a")
     desk.update("a", "newer")
     repair = desk.save(f"{buffer}\nprose\n")
@@ -239,7 +239,7 @@ def test_what_we_updated_is_not_turned_back_by_an_older_buffer() -> None:
 
 
 def test_what_we_updated_twice_is_not_turned_back_by_a_buffer_older_than_both() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     buffer = desk.add("a")
     desk.update("a", "newer")
     desk.update("a", "newest")
@@ -248,7 +248,7 @@ def test_what_we_updated_twice_is_not_turned_back_by_a_buffer_older_than_both() 
 
 
 def test_what_we_updated_and_deleted_is_not_brought_back_by_a_buffer_older_than_both() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     desk.add("a")
     buffer = desk.add("b")
     desk.update("a", "newer")
@@ -258,7 +258,7 @@ def test_what_we_updated_and_deleted_is_not_brought_back_by_a_buffer_older_than_
 
 
 def test_what_the_person_changed_in_an_older_buffer_is_the_person_s() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     buffer = desk.add("a")
     desk.update("a", "ours")
     repair = desk.save(buffer.replace("fact a", "theirs"))
@@ -267,7 +267,7 @@ def test_what_the_person_changed_in_an_older_buffer_is_the_person_s() -> None:
 
 
 def test_what_we_brought_back_does_not_prove_that_an_older_buffer_saw_it() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     oldest = desk.text
     older = desk.add("a")
     desk.add("b")
@@ -278,7 +278,7 @@ def test_what_we_brought_back_does_not_prove_that_an_older_buffer_saw_it() -> No
 
 
 def test_what_was_brought_back_once_can_be_deleted() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     buffer = desk.add("a")
     desk.add("b")
     desk.save(f"{buffer}\nprose\n")
@@ -287,7 +287,7 @@ def test_what_was_brought_back_once_can_be_deleted() -> None:
 
 
 def test_what_a_person_put_is_not_turned_back_by_an_older_buffer_however_often() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     buffer = desk.add("a")
     desk.put(f"{buffer.replace('fact a', '燈')}- typed\n")
     for number in range(3):
@@ -296,7 +296,7 @@ def test_what_a_person_put_is_not_turned_back_by_an_older_buffer_however_often()
 
 
 def test_what_a_person_put_away_is_not_brought_back_by_an_older_buffer() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     desk.add("a")
     buffer = desk.add("b")
     desk.put(desk.without(buffer, "a"))
@@ -306,7 +306,7 @@ def test_what_a_person_put_away_is_not_brought_back_by_an_older_buffer() -> None
 
 
 def test_a_fact_whose_bullet_a_person_put_otherwise_can_be_deleted() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     desk.add("a")
     desk.add("b")
     desk.put(desk.text.replace("- fact b", "* fact b"))
@@ -314,7 +314,7 @@ def test_a_fact_whose_bullet_a_person_put_otherwise_can_be_deleted() -> None:
 
 
 def test_words_that_a_person_put_prove_that_a_buffer_saw_them() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     desk.add("a")
     desk.add("b")
     desk.put(desk.text.replace("fact a", "燈"))
@@ -323,7 +323,7 @@ def test_words_that_a_person_put_prove_that_a_buffer_saw_them() -> None:
 
 
 def test_words_that_a_fact_had_before_prove_nothing_when_they_are_put_again() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     buffer = desk.add("a")
     desk.add("b")
     desk.put(desk.text.replace("fact a", "燈"))
@@ -333,7 +333,7 @@ def test_words_that_a_fact_had_before_prove_nothing_when_they_are_put_again() ->
 
 
 def test_a_fact_that_a_person_only_moved_or_put_back_proves_nothing() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     buffer = desk.add("a")
     desk.add("b")
     desk.put(f"## Home\n\n{desk.text}")
@@ -348,7 +348,7 @@ def test_a_fact_that_a_person_only_moved_or_put_back_proves_nothing() -> None:
 
 
 def test_an_edit_of_an_older_buffer_proves_nothing_of_what_a_person_put() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     buffer = desk.add("a")
     desk.add("b")
     desk.put(desk.text.replace("fact a", "燈"))
@@ -357,7 +357,7 @@ def test_an_edit_of_an_older_buffer_proves_nothing_of_what_a_person_put() -> Non
 
 
 def test_an_update_that_was_undone_is_not_brought_back_by_a_buffer_that_had_it() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     desk.add("a")
     buffer = desk.update("a", "newer")
     desk.undo()
@@ -366,7 +366,7 @@ def test_an_update_that_was_undone_is_not_brought_back_by_a_buffer_that_had_it()
 
 
 def test_a_put_is_undone_as_a_whole_and_can_be_told_from_what_stands() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     desk.add("a")
     desk.put(f"{desk.text.replace('fact a', '燈')}- typed\n")
     assert [change.n for change in changes.undoable(desk.history)] == [4, 3, 2]
@@ -380,7 +380,7 @@ def test_a_put_is_undone_as_a_whole_and_can_be_told_from_what_stands() -> None:
 
 
 def test_a_fact_typed_again_by_hand_stays() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     desk.save("# Memory\n\n- typed\n")
     (typed,) = desk.contents()
     desk.facts[typed] = "typed"
@@ -391,11 +391,11 @@ def test_a_fact_typed_again_by_hand_stays() -> None:
 
 
 def test_the_first_look_at_a_file_asks_for_nothing() -> None:
-    assert Desk().save("# Memory\n\n- typed\n") == Repair()
+    assert VirtualFile().save("# Memory\n\n- typed\n") == Repair()
 
 
 def test_a_file_that_was_damaged_gets_everything_back() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     for name in "abc":
         desk.add(name)
     desk.delete("b")
@@ -405,7 +405,7 @@ def test_a_file_that_was_damaged_gets_everything_back() -> None:
 
 
 def test_records_of_json_are_judged_likewise() -> None:
-    desk = Desk(jsonfacts)
+    desk = VirtualFile(jsonfacts)
     buffer = desk.add("a")
     desk.add("b")
     desk.save(buffer.replace("fact a", "theirs"))
@@ -413,7 +413,7 @@ def test_records_of_json_are_judged_likewise() -> None:
 
 
 def test_the_newest_change_is_undone_first() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     desk.add("a")
     desk.update("a", "newer")
     desk.delete("a")
@@ -423,7 +423,7 @@ def test_the_newest_change_is_undone_first() -> None:
 
 
 def test_what_a_person_removed_can_be_undone_and_what_we_mended_cannot() -> None:
-    desk = Desk()
+    desk = VirtualFile()
     buffer = desk.add("a")
     desk.add("b")
     desk.save(f"{buffer}\nprose\n")
@@ -447,7 +447,7 @@ def test_an_older_buffer_with_an_edit_costs_nothing_but_what_the_person_deleted(
     which: int,
     deletes: bool,  # noqa: FBT001
 ) -> None:
-    desk = Desk()
+    desk = VirtualFile()
     work(desk, before)
     buffer, seen = desk.text, [name for name in desk.facts if name in list_added(desk)]
     work(desk, after)
@@ -462,7 +462,7 @@ def test_an_older_buffer_with_an_edit_costs_nothing_but_what_the_person_deleted(
     assert desk.save(desk.text) == Repair()
 
 
-def work(desk: Desk, deeds: list[str]) -> None:
+def work(desk: VirtualFile, deeds: list[str]) -> None:
     for deed in deeds:
         name = next(iter(desk.facts), "")
         if deed == "add" or not name:
@@ -473,5 +473,5 @@ def work(desk: Desk, deeds: list[str]) -> None:
             desk.delete(name)
 
 
-def list_added(desk: Desk) -> list[str]:
+def list_added(desk: VirtualFile) -> list[str]:
     return [change.id for change in desk.history if change.op == "add"]

@@ -376,7 +376,7 @@ print("燈")
 The end."""
 
 
-class Terminal:
+class VoiceScreen:
     """A voice on a screen of its own."""
 
     def __init__(self, *, width: int = 80, height: int = 24) -> None:
@@ -393,7 +393,7 @@ class Terminal:
 
 
 def render(markdown: str, *, width: int = 80, height: int = 24, piece: int = 3) -> list[str]:
-    made = Terminal(width=width, height=height)
+    made = VoiceScreen(width=width, height=height)
     with made.voice as voice:
         for at in range(0, len(markdown), piece):
             voice.say(markdown[at : at + piece])
@@ -422,7 +422,7 @@ def test_an_answer_looks_the_same_in_whatever_pieces_it_comes(piece: int) -> Non
 
 
 def test_what_is_finished_is_written_once_and_what_is_not_is_drawn_below() -> None:
-    made = Terminal()
+    made = VoiceScreen()
     with made.voice as voice:
         voice.say("First.\n\nSec")
         voice.say("ond.\n\nThird")
@@ -432,7 +432,7 @@ def test_what_is_finished_is_written_once_and_what_is_not_is_drawn_below() -> No
 
 
 def test_a_long_wait_for_the_first_word_is_explained_until_it_comes() -> None:
-    made = Terminal()
+    made = VoiceScreen()
     with made.voice as voice:
         voice.wait(7.5)
         assert "reading" not in made.file.getvalue()
@@ -444,7 +444,7 @@ def test_a_long_wait_for_the_first_word_is_explained_until_it_comes() -> None:
 
 
 def test_what_is_not_finished_stands_where_it_will_stay() -> None:
-    made = Terminal()
+    made = VoiceScreen()
     with made.voice as voice:
         voice.say("First.\n\nSecond\n")
         meanwhile = made.screen
@@ -457,7 +457,7 @@ def test_an_answer_that_is_higher_than_the_screen_is_whole_in_the_end() -> None:
 
 
 def test_a_tool_call_is_one_quiet_line_between_what_is_said() -> None:
-    made = Terminal(width=30)
+    made = VoiceScreen(width=30)
     with made.voice as voice:
         voice.say("Let me look.")
         voice.hint("search_memory query: 鍋爐上次是什麼時候保養的，是誰來保養的")
@@ -473,7 +473,7 @@ def test_a_tool_call_is_one_quiet_line_between_what_is_said() -> None:
 
 
 def test_an_answer_without_a_word_leaves_nothing_behind() -> None:
-    made = Terminal()
+    made = VoiceScreen()
     with made.voice:
         pass
     assert made.screen == []
@@ -491,7 +491,7 @@ def test_an_answer_without_a_word_leaves_nothing_behind() -> None:
     ],
 )
 def test_nothing_in_an_answer_acts_or_hides(hostile: str, seen: str) -> None:
-    made = Terminal()
+    made = VoiceScreen()
     with made.voice as voice:
         voice.say(hostile)
     ours = r"\x1b\[(\?25[lh]|[0-9;]*m|[0-9]*[AK])"

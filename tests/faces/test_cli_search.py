@@ -197,7 +197,7 @@ def test_a_search_computes_missing_vectors_after_it_has_answered(
     assert texts(cli, "morning drink") == ["我早上喝烏龍茶"]
 
 
-class Endpoint(BaseHTTPRequestHandler):
+class LocalEmbeddingsHandler(BaseHTTPRequestHandler):
     """A server of embeddings, as Ollama is one, around the model on this machine."""
 
     def do_POST(self) -> None:
@@ -219,7 +219,7 @@ def test_a_model_that_is_served_is_used_and_its_end_survived(
 ) -> None:
     monkeypatch.setenv("EMBEDDINGS", "on")
     cli.remember("我早上喝烏龍茶", LAMP, BOILER)
-    with ThreadingHTTPServer(("127.0.0.1", 0), Endpoint) as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), LocalEmbeddingsHandler) as server:
         Thread(target=server.serve_forever).start()
         monkeypatch.setenv("EMBEDDINGS_URL", f"http://127.0.0.1:{server.server_port}/v1")
         monkeypatch.setenv("EMBEDDINGS_MODEL", "usem3")

@@ -31,7 +31,7 @@ SECONDS = 120
 LAST_LINE = "Press Ctrl-C to stop."
 
 
-class Served:
+class ServerProcess:
     """A server in a process of its own, and what it said at its start."""
 
     def __init__(self, process: Process, out: TextIO, errors: TextIO) -> None:
@@ -76,7 +76,7 @@ class Process(Protocol):
 
 
 @contextmanager
-def run_server(*options: str, is_new: bool = False, **environ: str) -> Iterator[Served]:
+def run_server(*options: str, is_new: bool = False, **environ: str) -> Iterator[ServerProcess]:
     """Run a server on a free port, in a new interpreter if its start matters."""
     arguments = ["serve", "--port", "0", *options]
     variables = {**os.environ, **environ}
@@ -94,7 +94,7 @@ def run_server(*options: str, is_new: bool = False, **environ: str) -> Iterator[
         guard = threading.Timer(SECONDS, process.kill)
         guard.start()
         try:
-            yield Served(process, out, errors)
+            yield ServerProcess(process, out, errors)
         finally:
             guard.cancel()
             process.kill()

@@ -36,7 +36,7 @@ SECONDS = 120
 
 
 @dataclass(frozen=True)
-class Place:
+class ServedFolder:
     """A data folder that is served, and an environment with nothing of the machine's in it."""
 
     folder: Path
@@ -67,7 +67,7 @@ class Place:
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedFolder]:
     home = tmp_path_factory.mktemp("home")
     folder = home / "資料"
     programs = os.pathsep.join([str(CLAUDE.parent), os.environ["PATH"]])
@@ -84,12 +84,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         port = server.stdout.readline().rstrip("/\n").rpartition(":")[2]
         token = (folder / "http-token").read_text("utf-8").strip()
         url = f"http://0.0.0.0:{port}/mcp"
-        yield Place(folder, url, environ | {"TURNLEAF_HTTP_TOKEN": token})
+        yield ServedFolder(folder, url, environ | {"TURNLEAF_HTTP_TOKEN": token})
         server.terminate()
         assert server.wait(SECONDS) == 0
 
 
-def test_the_official_client_uses_each_tool_over_http(place: Place) -> None:
+def test_the_official_client_uses_each_tool_over_http(place: ServedFolder) -> None:
     async def session() -> None:
         headers = {"Authorization": f"Bearer {place.token}"}
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -126,7 +126,7 @@ def test_the_official_client_uses_each_tool_over_http(place: Place) -> None:
     assert len(DailyLog(place.folder / "prompts/memory/daily").dates()) == 1
 
 
-def test_the_official_inspector_lists_calls_and_reads(place: Place) -> None:
+def test_the_official_inspector_lists_calls_and_reads(place: ServedFolder) -> None:
     assert INSPECTOR.exists(), "run scripts/prepare-tests first"
 
     def inspect(*arguments: str) -> dict[str, Any]:
@@ -146,7 +146,7 @@ def test_the_official_inspector_lists_calls_and_reads(place: Place) -> None:
 
 
 def test_claude_has_the_tools_in_its_first_turn_after_the_command_that_is_printed(
-    place: Place,
+    place: ServedFolder,
 ) -> None:
     assert CLAUDE.exists(), "run scripts/prepare-tests first"
     client = CLIENTS["claude"]

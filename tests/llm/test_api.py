@@ -21,6 +21,7 @@ from tests.standins import chat_api, messages_api
 from tests.standins.chat_api import ChatApi
 from tests.standins.messages_api import MessagesApi
 from tests.standins.scripted import list_events, next_event
+from tests.standins.wire import Raw
 from tests.torture.editors import until
 from turnleaf.core.dialogue import Event, Model, Prompt, Text, ToolCall, ToolResult, ToolSpec, Usage
 from turnleaf.core.messages import Message
@@ -272,13 +273,13 @@ def test_a_model_that_never_stops_asking_for_tools_is_stopped(side: Side) -> Non
 
 
 def test_what_a_tool_raises_reaches_whoever_asked(chat: ChatApi) -> None:
-    class Broken(Box):
+    class BrokenBox(Box):
         def call(self, name: str, arguments: Mapping[str, Any]) -> str:
             raise ZeroDivisionError(name, arguments)
 
     chat.answer(chat_api.tool("read_memory", {}))
     with pytest.raises(ZeroDivisionError, match="read_memory"):
-        list(openai_at(chat).stream(asking(), Broken()))
+        list(openai_at(chat).stream(asking(), BrokenBox()))
 
 
 def test_the_usage_is_the_context_of_the_last_round_and_all_that_was_said(side: Side) -> None:
@@ -467,7 +468,7 @@ def test_what_is_no_answer_at_all_is_an_error(chat: ChatApi, body: bytes) -> Non
 
 
 def test_a_server_that_speaks_something_else_is_an_error(chat: ChatApi) -> None:
-    chat.replies.append(chat_api.Raw(0, b"SSH-2.0-dropbear\r\n"))
+    chat.replies.append(Raw(0, b"SSH-2.0-dropbear\r\n"))
     message = error_of(lambda: list(openai_at(chat).stream(asking())))
     assert message.startswith(chat.url)
 
@@ -571,7 +572,7 @@ def test_no_proxy_stands_before_loopback(chat: ChatApi, monkeypatch: pytest.Monk
 def test_no_redirect_is_followed(chat: ChatApi) -> None:
     with ChatApi() as elsewhere:
         location = {"Location": f"{elsewhere.url}/chat/completions"}
-        chat.replies.append(chat_api.Raw(307, b"{}", location))
+        chat.replies.append(Raw(307, b"{}", location))
         elsewhere.answer("Gotcha.")
         error_of(lambda: list(openai_at(chat).stream(asking())))
         assert elsewhere.requests == []
@@ -884,7 +885,7 @@ def count_sockets() -> int:
 def test_refusals_of_many_servers_are_told_apart(
     chat: ChatApi, status: int, body: object, kind: str
 ) -> None:
-    reply = chat_api.Raw(status, json.dumps(body).encode(), {"Retry-After": "60"})
+    reply = Raw(status, json.dumps(body).encode(), {"Retry-After": "60"})
     chat.replies.append(reply)
     with pytest.raises(ModelError) as caught:
         list(openai_at(chat).stream(asking()))

@@ -45,7 +45,7 @@ server.run("stdio")
 
 
 @dataclass
-class Served:
+class ServedTools:
     """Tools that a program serves."""
 
     command: Sequence[str]
@@ -55,9 +55,9 @@ class Served:
         raise NotImplementedError
 
 
-def notes(file: Path) -> Served:
+def notes(file: Path) -> ServedTools:
     """Give one tool, which writes into a file."""
-    return Served([sys.executable, "-c", TOOL_SERVER, str(file)])
+    return ServedTools([sys.executable, "-c", TOOL_SERVER, str(file)])
 
 
 Make = Callable[..., ClaudeCli]
@@ -252,7 +252,7 @@ def test_tools_that_do_not_start_are_an_error_and_not_left_out(
 ) -> None:
     api.answer("Saved, I promise.")
     with pytest.raises(ModelError, match="could not start the memory tools; to find out why, run"):
-        list(claude.stream(prompt(), Served(["false"])))
+        list(claude.stream(prompt(), ServedTools(["false"])))
 
 
 # What goes wrong at its server

@@ -21,7 +21,7 @@ class Proxy(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, port: int) -> None:
-        super().__init__(("127.0.0.1", 0), _Passing)
+        super().__init__(("127.0.0.1", 0), _ProxyHandler)
         self.behind = port
 
 
@@ -34,7 +34,7 @@ def run_proxy(port: int) -> Iterator[Proxy]:
         proxy.shutdown()
 
 
-class _Passing(BaseHTTPRequestHandler):
+class _ProxyHandler(BaseHTTPRequestHandler):
     server: Proxy
 
     def pass_on(self) -> None:

@@ -36,7 +36,7 @@ NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 """Certificates are not needed here, and take long to load."""
 
 
-class Served:
+class PageServer:
     """A server that runs over a data folder."""
 
     def __init__(self, address: str, data: Path, process: Forked) -> None:
@@ -143,7 +143,7 @@ class Served:
 @contextmanager
 def run_server(
     data: Path, *options: str, environ: Mapping[str, str] | None = None
-) -> Iterator[Served]:
+) -> Iterator[PageServer]:
     """Serve a folder from a process of its own, in an environment that says nothing else."""
     data.mkdir(parents=True, exist_ok=True)
     (data / CONFIG_NAME).write_text(json.dumps(ALONE), "utf-8")
@@ -155,7 +155,7 @@ def run_server(
     os.close(its)
     with os.fdopen(ours, encoding="utf-8") as out:
         try:
-            yield Served(_address(process, out), data, process)
+            yield PageServer(_address(process, out), data, process)
         finally:
             process.kill()
             process.wait(SECONDS)

@@ -21,7 +21,7 @@ from tests.page.browsing import (
 )
 from tests.page.conftest import Visiting
 from tests.page.judging import complaints, is_too_wide
-from tests.page.serving import Served
+from tests.page.serving import PageServer
 from turnleaf.core.changes import Source
 from turnleaf.core.messages import Message, NewMessage
 from turnleaf.settings import CONFIG_NAME
@@ -47,7 +47,7 @@ def switch_on(lamp: str = "小明", *, brightness: float = 0.8) -> None: print(l
 
 
 @pytest.fixture
-def full(server: Served) -> Served:
+def full(server: PageServer) -> PageServer:
     """A memory in which something of every kind stands."""
     server.configure(minNewMessages=1)
     for number in range(6):
@@ -244,7 +244,7 @@ OTHERWISE_ON_A_PHONE = [drawer, menu, show_answer, facts, schedules]
 
 @pytest.mark.parametrize("size", [WIDE, PHONE])
 def test_axe_has_nothing_to_complain_of_and_nothing_is_cut_off(
-    full: Served, visits: Visiting, size: tuple[int, int]
+    full: PageServer, visits: Visiting, size: tuple[int, int]
 ) -> None:
     visit = visits(size=size)
     visit.expected |= {409}
@@ -274,7 +274,7 @@ def judge(page: Page, *, is_dark_too: bool = True) -> list[str]:
 
 
 def test_a_model_is_chosen_on_the_first_visit_by_everybody(
-    server: Served, visits: Visiting
+    server: PageServer, visits: Visiting
 ) -> None:
     (server.data / CONFIG_NAME).write_text('{"embeddings": false}', "utf-8")
     visit = visits(size=PHONE)
@@ -291,7 +291,9 @@ def test_a_model_is_chosen_on_the_first_visit_by_everybody(
     assert judge(page, is_dark_too=False) == []
 
 
-def test_two_versions_of_the_file_are_compared_by_everybody(full: Served, visits: Visiting) -> None:
+def test_two_versions_of_the_file_are_compared_by_everybody(
+    full: PageServer, visits: Visiting
+) -> None:
     page = wait_until_connected(visits(size=PHONE).open("#/memory/file"))
     editor(page).press("Control+Home")
     page.keyboard.insert_text("# Mine")
@@ -303,7 +305,7 @@ def test_two_versions_of_the_file_are_compared_by_everybody(full: Served, visits
     assert judge(page, is_dark_too=False) == []
 
 
-def test_nothing_is_wider_than_a_phone_in_chinese(full: Served, visits: Visiting) -> None:
+def test_nothing_is_wider_than_a_phone_in_chinese(full: PageServer, visits: Visiting) -> None:
     page = visits(language="zh-TW", size=PHONE).open("#/status")
     for view in (
         "status", "settings", "chat", "chat/web%3Alamps", "chat/web%3Amixed", "memory",

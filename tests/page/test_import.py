@@ -12,7 +12,7 @@ from tests import imports as samples
 from tests.page.browsing import PHONE, Visit, wait_until_connected
 from tests.page.conftest import Visiting
 from tests.page.judging import complaints
-from tests.page.serving import Served
+from tests.page.serving import PageServer
 from tests.standins.chat_api import ChatApi
 from turnleaf.core.changes import Source
 
@@ -44,7 +44,7 @@ def group(page: Page, name: str) -> Locator:
 
 
 def test_an_export_is_counted_before_it_is_imported(
-    visit: Visit, server: Served, export: Path
+    visit: Visit, server: PageServer, export: Path
 ) -> None:
     page = wait_until_connected(visit.open("#/memory"))
     page.get_by_role("link", name="Import your past").click()
@@ -64,7 +64,9 @@ def test_an_export_is_counted_before_it_is_imported(
     expect(page.get_by_role("listitem").filter(has_text="Max").first).to_be_visible()
 
 
-def test_what_is_not_imported_leaves_nothing(visit: Visit, server: Served, export: Path) -> None:
+def test_what_is_not_imported_leaves_nothing(
+    visit: Visit, server: PageServer, export: Path
+) -> None:
     page = wait_until_connected(visit.open("#/memory/import"))
     choose(page, export)
     card(page, "In conversations.json").get_by_role("button", name="Do not import").click()
@@ -73,7 +75,7 @@ def test_what_is_not_imported_leaves_nothing(visit: Visit, server: Served, expor
 
 
 def test_a_file_can_be_dropped_and_one_that_is_no_export_says_so(
-    visit: Visit, server: Served, tmp_path: Path
+    visit: Visit, server: PageServer, tmp_path: Path
 ) -> None:
     page = wait_until_connected(visit.open("#/memory/import"))
     button = page.get_by_role("button", name="Choose a file")
@@ -100,7 +102,7 @@ def test_a_new_conversation_offers_to_bring_the_past(visit: Visit) -> None:
 
 
 def test_the_view_fits_a_phone_and_speaks_chinese(
-    server: Served, visits: Visiting, export: Path
+    server: PageServer, visits: Visiting, export: Path
 ) -> None:
     page = wait_in_chinese(
         visits(language="zh-TW", colours="dark", size=PHONE).open("#/memory/import")
@@ -123,7 +125,7 @@ def wait_in_chinese(page: Page) -> Page:
 
 
 def test_a_model_reads_an_import_after_it_was_said_what_that_takes(
-    visit: Visit, server: Served, export: Path
+    visit: Visit, server: PageServer, export: Path
 ) -> None:
     with ChatApi() as api:
         api.answer(json.dumps({"facts": []}))
@@ -144,7 +146,7 @@ def test_a_model_reads_an_import_after_it_was_said_what_that_takes(
 # Reviewing
 
 
-def wait_for_review(server: Served) -> None:
+def wait_for_review(server: PageServer) -> None:
     for name in ("trip", "work"):
         key = f"import:chatgpt:{name}"
         server.conversations.add_exchange(key, f"About my {name}", "Noted.")
@@ -154,7 +156,7 @@ def wait_for_review(server: Served) -> None:
 
 
 def test_facts_stand_below_their_conversation_and_are_decided_together(
-    visit: Visit, server: Served
+    visit: Visit, server: PageServer
 ) -> None:
     wait_for_review(server)
     page = wait_until_connected(visit.open("#/memory/learned"))
@@ -168,7 +170,7 @@ def test_facts_stand_below_their_conversation_and_are_decided_together(
     assert server.contents() == ["trip fact 0", "trip fact 1", "trip fact 2"]
 
 
-def test_facts_are_decided_one_by_one_by_keyboard_alone(visit: Visit, server: Served) -> None:
+def test_facts_are_decided_one_by_one_by_keyboard_alone(visit: Visit, server: PageServer) -> None:
     wait_for_review(server)
     page = wait_until_connected(visit.open("#/memory/learned"))
     rows = page.locator(".pending-fact")
@@ -192,7 +194,7 @@ def test_facts_are_decided_one_by_one_by_keyboard_alone(visit: Visit, server: Se
 
 
 def test_what_does_not_fit_stays_pending_and_the_page_says_why(
-    visit: Visit, server: Served
+    visit: Visit, server: PageServer
 ) -> None:
     server.configure(memoryMaxItems=4)
     wait_for_review(server)

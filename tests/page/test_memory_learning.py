@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 from tests.faces.forking import run
 from tests.page.browsing import Visit, begin_conversation, let_learn, say, wait_until_connected
 from tests.page.judging import complaints
-from tests.page.serving import Served
+from tests.page.serving import PageServer
 from turnleaf.core.changes import Source
 
 AT_ONCE = {"minNewMessages": 1, "extractIntervalSeconds": 1}
@@ -29,7 +29,7 @@ def find_learned(page: Page, text: str) -> Locator:
     return found.filter(has_text=text)
 
 
-def test_what_waits_is_accepted_edited_and_rejected(visit: Visit, server: Served) -> None:
+def test_what_waits_is_accepted_edited_and_rejected(visit: Visit, server: PageServer) -> None:
     letter = Source(quote="會議改到星期三", name="document:信.md", trust="document")
     server.pending.add("會議在星期三", source=letter)
     server.pending.add("老闆喜歡紅茶", source=letter)
@@ -53,7 +53,7 @@ def test_what_waits_is_accepted_edited_and_rejected(visit: Visit, server: Served
 
 
 def test_what_was_learnt_stands_with_its_words_and_is_taken_back(
-    visit: Visit, server: Served
+    visit: Visit, server: PageServer
 ) -> None:
     server.configure(**AT_ONCE)
     page = wait_until_connected(visit.open("#/memory/learned"))
@@ -71,7 +71,7 @@ def test_what_was_learnt_stands_with_its_words_and_is_taken_back(
     assert "澎湖" not in server.file
 
 
-def test_nothing_is_learnt_while_the_switch_is_off(visit: Visit, server: Served) -> None:
+def test_nothing_is_learnt_while_the_switch_is_off(visit: Visit, server: PageServer) -> None:
     server.configure(**AT_ONCE)
     page = wait_until_connected(visit.open("#/memory"))
     expect(page.get_by_role("switch", name="Learn from conversations")).to_be_checked()
@@ -92,14 +92,14 @@ def test_nothing_is_learnt_while_the_switch_is_off(visit: Visit, server: Served)
     assert "台東" not in server.file
 
 
-def read_settings_elsewhere(server: Served) -> list[tuple[str, object]]:
+def read_settings_elsewhere(server: PageServer) -> list[tuple[str, object]]:
     """Give the settings as the command line sees them."""
     code, out, _ = run(["--data-dir", str(server.data), "config", "--json"], b"", os.environ)
     assert code == 0
     return [(one["key"], one["value"]) for one in json.loads(out)]
 
 
-def test_notes_are_read_and_added_by_day(visit: Visit, server: Served) -> None:
+def test_notes_are_read_and_added_by_day(visit: Visit, server: PageServer) -> None:
     old = server.folder.daily / "2026-03-08.md"
     old.parent.mkdir(parents=True, exist_ok=True)
     old.write_text("# 2026-03-08\n\n- 09:00 和 **小美** 去爬山\n", "utf-8")
@@ -120,7 +120,7 @@ def test_notes_are_read_and_added_by_day(visit: Visit, server: Served) -> None:
     assert "買了一盞新燈" in today.read_text("utf-8")
 
 
-def test_a_note_is_changed_in_its_place_and_deleted(visit: Visit, server: Served) -> None:
+def test_a_note_is_changed_in_its_place_and_deleted(visit: Visit, server: PageServer) -> None:
     server.daily.append("買牛奶", source="tool:shopping")
     server.daily.append("買麵包")
     page = wait_until_connected(visit.open("#/memory/daily"))
@@ -144,7 +144,7 @@ def test_a_note_is_changed_in_its_place_and_deleted(visit: Visit, server: Served
 
 
 def test_an_edit_of_a_note_does_not_replace_what_somebody_else_wrote(
-    visit: Visit, server: Served
+    visit: Visit, server: PageServer
 ) -> None:
     visit.expected.add(409)
     server.daily.append("買牛奶")
@@ -168,7 +168,9 @@ def change_first(route: Route, today: Path) -> None:
     route.continue_()
 
 
-def test_prose_of_a_day_is_shown_and_its_notes_can_be_changed(visit: Visit, server: Served) -> None:
+def test_prose_of_a_day_is_shown_and_its_notes_can_be_changed(
+    visit: Visit, server: PageServer
+) -> None:
     (server.folder.daily / "2026-03-08.md").write_text("# 2026-03-08\n\nIt rained.\n\n- tea\n")
     page = wait_until_connected(visit.open("#/memory/daily/2026-03-08"))
     expect(page.get_by_text("It rained.")).to_be_visible()
@@ -183,7 +185,7 @@ def test_prose_of_a_day_is_shown_and_its_notes_can_be_changed(visit: Visit, serv
 
 
 def test_a_day_without_notes_says_so_and_one_that_is_none_is_today(
-    visit: Visit, server: Served
+    visit: Visit, server: PageServer
 ) -> None:
     page = visit.open("#/memory/daily/2026-03-09")
     expect(page.get_by_text("Nothing was noted that day.")).to_be_visible()

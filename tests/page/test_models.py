@@ -21,7 +21,7 @@ from tests.page.browsing import (
 )
 from tests.page.conftest import Visiting
 from tests.page.judging import complaints
-from tests.page.serving import Served, run_server
+from tests.page.serving import PageServer, run_server
 from tests.standins.chat_api import ChatApi
 from turnleaf.settings import CONFIG_NAME
 
@@ -33,7 +33,7 @@ FAR = "http://192.0.2.7/v1"
 class Town:
     """A server that nobody has set up, and the servers of models around it."""
 
-    server: Served
+    server: PageServer
     ollama: ChatApi
     openai: ChatApi
 

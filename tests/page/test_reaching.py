@@ -11,7 +11,7 @@ from tests.page.browsing import PHONE, UNREACHABLE, Visit, fact, say, wait_until
 from tests.page.conftest import OTHER_NAME, Visiting
 from tests.page.judging import complaints
 from tests.page.proxying import PREFIX, run_proxy
-from tests.page.serving import Served, lasting_port, run_server
+from tests.page.serving import PageServer, lasting_port, run_server
 
 LAMP = "客廳的燈叫做小明"
 STATUS_CODE = re.compile(r"/assets/StatusPage-[^/]+\.js$")
@@ -87,7 +87,7 @@ def test_the_operator_makes_a_token_sees_its_last_use_and_revokes_it(
         bob.context.close()
 
 
-def test_it_works_below_a_prefix(server: Served, visits: Visiting) -> None:
+def test_it_works_below_a_prefix(server: PageServer, visits: Visiting) -> None:
     server.memory.add(LAMP)
     with run_proxy(server.port) as proxy:
         address = f"http://{OTHER_NAME}:{proxy.server_port}{PREFIX}/"

@@ -7,14 +7,14 @@ import re
 from playwright.sync_api import Locator, Page, expect
 
 from tests.page.browsing import Visit, wait_until_connected
-from tests.page.serving import Served
+from tests.page.serving import PageServer
 
 
 def setting(page: Page, name: str) -> Locator:
     return page.locator(".setting").filter(has=page.get_by_text(name, exact=True))
 
 
-def test_a_setting_holds_at_once_and_can_be_as_it_was(visit: Visit, server: Served) -> None:
+def test_a_setting_holds_at_once_and_can_be_as_it_was(visit: Visit, server: PageServer) -> None:
     page = visit.open("#/settings")
     limit = page.get_by_role("textbox", name="Number of facts")
     limit.fill("7")
@@ -40,7 +40,7 @@ def test_a_setting_holds_at_once_and_can_be_as_it_was(visit: Visit, server: Serv
 
 
 def test_a_refused_value_is_told_beside_it_and_changes_nothing(
-    visit: Visit, server: Served
+    visit: Visit, server: PageServer
 ) -> None:
     visit.expected |= {403, 422}
     before = server.read_config()
@@ -57,7 +57,7 @@ def test_a_refused_value_is_told_beside_it_and_changes_nothing(
     assert server.read_config() == before
 
 
-def test_an_address_elsewhere_is_set_once_it_is_confirmed(visit: Visit, server: Served) -> None:
+def test_an_address_elsewhere_is_set_once_it_is_confirmed(visit: Visit, server: PageServer) -> None:
     visit.expected |= {409}
     visit.context.request.get(server.make_link())
     page = wait_until_connected(visit.open("#/settings"))
@@ -73,7 +73,7 @@ def test_an_address_elsewhere_is_set_once_it_is_confirmed(visit: Visit, server: 
     assert server.read_config()["embeddingsUrl"] == address
 
 
-def test_the_status_tells_the_model_and_what_needs_a_look(visit: Visit, server: Served) -> None:
+def test_the_status_tells_the_model_and_what_needs_a_look(visit: Visit, server: PageServer) -> None:
     lost = server.memory.location.with_name("MEMORY.md.corrupt-20261115T080000Z")
     lost.write_text("- 小明", "utf-8")
     server.memory.add("客廳的燈叫做小明")

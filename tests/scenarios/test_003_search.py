@@ -11,7 +11,7 @@ from threading import Event
 import pytest
 
 from tests.scores import require
-from tests.store.test_index_upkeep import Counted
+from tests.store.test_index_upkeep import CountedPassages
 from turnleaf import DailyLog, Index, MemoryStore
 from turnleaf.llm.embeddings import LocalEmbedder
 from turnleaf.store.contracts import Stores
@@ -21,7 +21,7 @@ MEMORY = Path("data/prompts/memory/MEMORY.md")
 DEADLINE_SECONDS = 60.0
 
 
-def wait_for_syncs(counted: Counted, count: int) -> None:
+def wait_for_syncs(counted: CountedPassages, count: int) -> None:
     started = time.monotonic()
     while counted.syncs < count and time.monotonic() - started < DEADLINE_SECONDS:
         Event().wait(0.01)
@@ -32,7 +32,7 @@ def wait_for_syncs(counted: Counted, count: int) -> None:
 def test_a_changed_memory_file_is_indexed_by_itself_after_the_last_change() -> None:
     stores = Stores.open("data")
     stores.init()
-    counted = Counted(stores)
+    counted = CountedPassages(stores)
     with IndexUpkeep(counted, stores.announcements):  # type: ignore[arg-type]  # it counts
         wait_for_syncs(counted, 1)
         started = time.monotonic()

@@ -137,7 +137,7 @@ class Ingress(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, app: App) -> None:
-        super().__init__(("127.0.0.1", 0), _Passing)
+        super().__init__(("127.0.0.1", 0), _IngressHandler)
         self.behind = app.ports[SUPERVISOR]
 
     @property
@@ -155,7 +155,7 @@ def ingress_to(app: App) -> Iterator[Ingress]:
         ingress.shutdown()
 
 
-class _Passing(BaseHTTPRequestHandler):
+class _IngressHandler(BaseHTTPRequestHandler):
     server: Ingress
     protocol_version = "HTTP/1.1"
 

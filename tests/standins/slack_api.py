@@ -39,7 +39,7 @@ Body = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Call:
+class ApiCall:
     """A request to the Web API."""
 
     method: str
@@ -81,8 +81,8 @@ class SlackApi(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Answering)
-        self.calls: list[Call] = []
+        super().__init__(("127.0.0.1", 0), _SlackHandler)
+        self.calls: list[ApiCall] = []
         self.posts: list[Post] = []
         self.people: dict[str, Body] = {}
         self.channels: dict[str, Body] = {}
@@ -92,7 +92,7 @@ class SlackApi(ThreadingHTTPServer):
         self.connections = 0
         self.acknowledged: set[str] = set()
         self._once: dict[str, deque[tuple[str, str]]] = {}
-        self._links: list[_Answering] = []
+        self._links: list[_SlackHandler] = []
         self._changed = Condition()
         self._numbers = count(100)
         self._newest = 0.0
@@ -194,7 +194,7 @@ class SlackApi(ThreadingHTTPServer):
             note()
             self._changed.notify_all()
 
-    def note_link(self, link: _Answering, *, is_open: bool) -> None:
+    def note_link(self, link: _SlackHandler, *, is_open: bool) -> None:
         def note() -> None:
             if is_open:
                 self._links.append(link)
@@ -204,14 +204,14 @@ class SlackApi(ThreadingHTTPServer):
 
         self.change(note)
 
-    def _newest_link(self) -> _Answering:
+    def _newest_link(self) -> _SlackHandler:
         """Wait for a line: a bot may think itself connected before its line is known here."""
         return self.wait_for(lambda: self._links[-1:])[0]
 
     def answer(self, method: str, body: Body, token: str) -> tuple[str, Body]:
         """Give a status and the answer to a call."""
         with self._changed:
-            self.calls.append(Call(method, body))
+            self.calls.append(ApiCall(method, body))
             waiting = self._once.get(method)
             kind, rest = waiting.popleft() if waiting else ("", "")
             try:
@@ -359,7 +359,7 @@ def _is_bad(block: Body) -> bool:
     return not 0 < len(block["text"]["text"]) <= 3000 or len(button.get("value", "")) > 2000
 
 
-class _Answering(BaseHTTPRequestHandler):
+class _SlackHandler(BaseHTTPRequestHandler):
     server: SlackApi
     protocol_version = "HTTP/1.1"
 

@@ -26,7 +26,7 @@ MARCH = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
-class Counted(Files):
+class CountedFiles(Files):
     """Files in a folder, with the names of those that were cut."""
 
     cut_files: list[str] = field(default_factory=list)
@@ -74,7 +74,7 @@ def only(hits: list[Hit]) -> Hit:
 
 
 def test_sync_takes_in_only_what_changed(tmp_path: Path, notes: Path) -> None:
-    counted = Counted(notes)
+    counted = CountedFiles(notes)
     index = Index(tmp_path / "index.db", [counted])
     write(notes / "a.md", "- green tea\n")
     write(notes / "b.md", "- 黑咖啡\n")

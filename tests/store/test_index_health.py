@@ -67,7 +67,7 @@ def answers(index: Index) -> list[list[Hit]]:
     return [index.search(query, 30, floor=False) for query in QUERIES]
 
 
-class Place:
+class IndexedNotes:
     """A folder of notes with an index beside it, and what it must answer."""
 
     def __init__(self, folder: Path) -> None:
@@ -118,12 +118,12 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path)
+def place(tmp_path: Path) -> IndexedNotes:
+    return IndexedNotes(tmp_path)
 
 
 @pytest.fixture
-def indexed_place(place: Place) -> Place:
+def indexed_place(place: IndexedNotes) -> IndexedNotes:
     place.make_index()
     return place
 
@@ -139,7 +139,7 @@ def indexed_place(place: Place) -> Place:
         *((names, False) for names in (FILES[:1], FILES[1:2], FILES[3:4], FILES)),
     ],
 )
-def test_deleted(indexed_place: Place, names: Sequence[str], *, is_open: bool) -> None:
+def test_deleted(indexed_place: IndexedNotes, names: Sequence[str], *, is_open: bool) -> None:
     index = indexed_place.index()
     index.sync()
     if not is_open:
@@ -157,7 +157,7 @@ def test_deleted(indexed_place: Place, names: Sequence[str], *, is_open: bool) -
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_deleted_while_another_process_has_it_open(indexed_place: Place, name: str) -> None:
+def test_deleted_while_another_process_has_it_open(indexed_place: IndexedNotes, name: str) -> None:
     index = indexed_place.index()
     index.sync()
     with peer(indexed_place) as other:
@@ -181,7 +181,7 @@ def garble(path: Path, chance: random.Random) -> None:
     path.write_bytes(data)
 
 
-def execute(place: Place, statements: str, name: str = "index.db") -> None:
+def execute(place: IndexedNotes, statements: str, name: str = "index.db") -> None:
     """Change a database behind the index's back, checksums included."""
     file_system = "cksmvfs" if "cksmvfs" in apsw.vfs_names() else None
     database = apsw.Connection(str(place.location.with_name(name)), vfs=file_system)
@@ -190,7 +190,7 @@ def execute(place: Place, statements: str, name: str = "index.db") -> None:
     database.close()
 
 
-def checkpoint(place: Place) -> None:
+def checkpoint(place: IndexedNotes) -> None:
     """Have most of it in the file itself, and the newest in its log."""
     execute(place, "PRAGMA wal_checkpoint(TRUNCATE)")
     (place.notes / "new.md").write_text("- the newest tea\n", encoding="utf-8")
@@ -198,7 +198,7 @@ def checkpoint(place: Place) -> None:
     place.make_index()
 
 
-def test_garbled(indexed_place: Place) -> None:
+def test_garbled(indexed_place: IndexedNotes) -> None:
     kept = indexed_place.folder / "kept"
     for is_in_log in (True, False):
         if not is_in_log:
@@ -212,7 +212,7 @@ def test_garbled(indexed_place: Place) -> None:
             indexed_place.check()
 
 
-def test_garbled_in_any_byte_of_its_header(indexed_place: Place) -> None:
+def test_garbled_in_any_byte_of_its_header(indexed_place: IndexedNotes) -> None:
     checkpoint(indexed_place)
     kept = indexed_place.folder / "kept"
     shutil.copytree(indexed_place.location.parent, kept)
@@ -226,7 +226,7 @@ def test_garbled_in_any_byte_of_its_header(indexed_place: Place) -> None:
         indexed_place.check()
 
 
-def test_garbled_while_it_is_open(indexed_place: Place) -> None:
+def test_garbled_while_it_is_open(indexed_place: IndexedNotes) -> None:
     for seed in range(200 if LONG else 3):
         checkpoint(indexed_place)
         index = indexed_place.index()
@@ -241,7 +241,7 @@ def test_garbled_while_it_is_open(indexed_place: Place) -> None:
         indexed_place.check()
 
 
-def test_truncated(indexed_place: Place) -> None:
+def test_truncated(indexed_place: IndexedNotes) -> None:
     kept = indexed_place.folder / "kept"
     shutil.copytree(indexed_place.location.parent, kept)
     chance = random.Random(3)
@@ -254,14 +254,14 @@ def test_truncated(indexed_place: Place) -> None:
 
 @pytest.mark.parametrize("data", [b"", b"x", b"some text \xe8\x8c\xb6\n" * 2000, bytes(20_000)])
 @pytest.mark.parametrize("is_log_kept", [True, False])
-def test_replaced(indexed_place: Place, data: bytes, *, is_log_kept: bool) -> None:
+def test_replaced(indexed_place: IndexedNotes, data: bytes, *, is_log_kept: bool) -> None:
     indexed_place.location.write_bytes(data)
     if not is_log_kept:
         indexed_place.location.with_name("index.db-wal").unlink()
     indexed_place.check()
 
 
-def test_a_log_that_belongs_to_another_index(indexed_place: Place) -> None:
+def test_a_log_that_belongs_to_another_index(indexed_place: IndexedNotes) -> None:
     other = indexed_place.folder / "other" / "index.db"
     other.parent.mkdir()
     Index(other, [__file__]).sync()
@@ -270,7 +270,7 @@ def test_a_log_that_belongs_to_another_index(indexed_place: Place) -> None:
 
 
 @pytest.mark.parametrize("version", [SCHEMA_VERSION - 1, SCHEMA_VERSION + 1])
-def test_of_another_version(indexed_place: Place, version: int) -> None:
+def test_of_another_version(indexed_place: IndexedNotes, version: int) -> None:
     execute(indexed_place, "UPDATE passages SET text = 'wrong'")
     assert answers(indexed_place.index()) != indexed_place.right
     execute(indexed_place, f"PRAGMA user_version = {version}")
@@ -284,7 +284,7 @@ def test_of_another_version(indexed_place: Place, version: int) -> None:
         *(("vectors.db", table) for table in ("slots", "blocks", "model", "owner")),
     ],
 )
-def test_with_a_table_missing(indexed_place: Place, name: str, table: str) -> None:
+def test_with_a_table_missing(indexed_place: IndexedNotes, name: str, table: str) -> None:
     execute(indexed_place, f"DROP TABLE {table}", name)
     indexed_place.check()
     embed(indexed_place)
@@ -294,7 +294,7 @@ def test_with_a_table_missing(indexed_place: Place, name: str, table: str) -> No
 # Other processes.
 
 
-def serve(place: Place, pipe: Connection) -> None:
+def serve(place: IndexedNotes, pipe: Connection) -> None:
     index = place.index()
     deeds: dict[str, Callable[[], object]] = {
         "answers": lambda: answers(index), "rebuild": index.rebuild, "sync": index.sync
@@ -307,7 +307,7 @@ def serve(place: Place, pipe: Connection) -> None:
 
 
 @contextmanager
-def peer(place: Place) -> Iterator[Callable[[str], object]]:
+def peer(place: IndexedNotes) -> Iterator[Callable[[str], object]]:
     """Another process with an index of its own."""
     mine, its = FORK.Pipe()
     process = FORK.Process(target=serve, args=(place, its))
@@ -332,15 +332,15 @@ def run_in_fork(work: Callable[[], object]) -> int | None:
     return process.exitcode
 
 
-def sync(place: Place) -> None:
+def sync(place: IndexedNotes) -> None:
     place.index().sync()
 
 
-def rebuild(place: Place) -> None:
+def rebuild(place: IndexedNotes) -> None:
     place.index().rebuild()
 
 
-def embed(place: Place) -> None:
+def embed(place: IndexedNotes) -> None:
     said = ConversationStore(place.said)
     index = Index(place.location, [place.notes, said], Meanings())
     index.embed()
@@ -389,7 +389,9 @@ def die_when_a_file_has(size: int, work: Callable[[], object]) -> None:
 
 @pytest.mark.parametrize("work", [sync, rebuild, embed])
 @pytest.mark.parametrize("is_new", [True, False])
-def test_killed(indexed_place: Place, work: Callable[[Place], None], *, is_new: bool) -> None:
+def test_killed(
+    indexed_place: IndexedNotes, work: Callable[[IndexedNotes], None], *, is_new: bool
+) -> None:
     kept = indexed_place.folder / "kept"
     shutil.copytree(indexed_place.location.parent, kept)
     with (indexed_place.notes / "MEMORY.md").open("a", encoding="utf-8") as file:
@@ -424,7 +426,7 @@ def test_killed(indexed_place: Place, work: Callable[[Place], None], *, is_new: 
     assert killed > instants // 2
 
 
-def test_killed_again_and_again_it_still_gets_done(place: Place) -> None:
+def test_killed_again_and_again_it_still_gets_done(place: IndexedNotes) -> None:
     total = steps(lambda: sync(place))
     place.location.unlink()
     for number in range(1, 6):
@@ -432,7 +434,7 @@ def test_killed_again_and_again_it_still_gets_done(place: Place) -> None:
     place.check()
 
 
-def busy(place: Place, seed: int) -> None:
+def busy(place: IndexedNotes, seed: int) -> None:
     """Search, sync and rebuild while others do the same; what always stands is always found."""
     chance = random.Random(seed)
     index = place.index()
@@ -444,7 +446,7 @@ def busy(place: Place, seed: int) -> None:
 
 
 @pytest.mark.parametrize("count", [2, 4])
-def test_several_processes_at_once(place: Place, count: int) -> None:
+def test_several_processes_at_once(place: IndexedNotes, count: int) -> None:
     processes = [FORK.Process(target=busy, args=(place, seed)) for seed in range(count)]
     for process in processes:
         process.start()
@@ -470,7 +472,7 @@ def has_locks(path: Path) -> bool:
     return any(f"{os.getpid()}" in line and line[5].endswith(f":{inode}") for line in mine)
 
 
-def test_a_forked_child_uses_its_parents_index(indexed_place: Place) -> None:
+def test_a_forked_child_uses_its_parents_index(indexed_place: IndexedNotes) -> None:
     index = indexed_place.index()
     assert answers(index) == indexed_place.right
     (indexed_place.notes / "MEMORY.md").write_text("- zebra 烏龍茶 tea\n", encoding="utf-8")
@@ -490,7 +492,7 @@ def test_a_forked_child_uses_its_parents_index(indexed_place: Place) -> None:
     indexed_place.check(index)
 
 
-def test_a_forked_child_that_outlives_its_parents_connection(indexed_place: Place) -> None:
+def test_a_forked_child_that_outlives_its_parents_connection(indexed_place: IndexedNotes) -> None:
     index = indexed_place.index()
     index.sync()
     mine, its = FORK.Pipe()
@@ -527,7 +529,7 @@ def test_a_forked_child_that_outlives_its_parents_connection(indexed_place: Plac
     ],
 )
 def test_pages_that_a_power_cut_left_behind_the_others_are_noticed(
-    indexed_place: Place, kept: str
+    indexed_place: IndexedNotes, kept: str
 ) -> None:
     """Nothing in such a page is wrong, and the files look as they did when they were taken in."""
     database = connect(indexed_place.location)
@@ -540,7 +542,7 @@ def test_pages_that_a_power_cut_left_behind_the_others_are_noticed(
 # No room, no permission.
 
 
-def search_in_fork(place: Place, prepare: Callable[[], object]) -> Any:  # noqa: ANN401 - whatever it sends
+def search_in_fork(place: IndexedNotes, prepare: Callable[[], object]) -> Any:  # noqa: ANN401 - whatever it sends
     """Let another process search after some preparation, and give its answers."""
     mine, its = FORK.Pipe()
 
@@ -559,7 +561,7 @@ def search_in_fork(place: Place, prepare: Callable[[], object]) -> Any:  # noqa:
 
 @pytest.mark.parametrize("state", ["missing", "there", "readable", "writable", "damaged"])
 def test_in_a_folder_that_cannot_be_written(ground: Path, state: str) -> None:
-    place = Place(ground)
+    place = IndexedNotes(ground)
     place.be_silent()
     for path in place.notes.iterdir():
         path.chmod(0o644)
@@ -583,7 +585,7 @@ def test_in_a_folder_that_cannot_be_written(ground: Path, state: str) -> None:
     place.check()
 
 
-def test_where_no_file_may_grow(place: Place) -> None:
+def test_where_no_file_may_grow(place: IndexedNotes) -> None:
     place.be_silent()
     place.make_index()
     sizes = [path.stat().st_size for path in place.files()]
@@ -606,7 +608,7 @@ def on_a_full_disk(folder: Path) -> None:
     disk.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "turnleaf", str(disk)]
     subprocess.run(mount, check=True)
-    place = Place(folder)
+    place = IndexedNotes(folder)
     place.location = disk / "index.db"
     filler = disk / "filler"
     for kilobytes in (0, 4, 20, 60, 100, 200, 300):

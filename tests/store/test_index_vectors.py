@@ -195,7 +195,7 @@ def test_the_words_of_a_hit_are_the_same_however_it_was_found(memory: Path) -> N
     assert both == dict.fromkeys(both, 0.0) | words
 
 
-class Served(BaseHTTPRequestHandler):
+class VectorsHandler(BaseHTTPRequestHandler):
     """Vectors as an endpoint gives them."""
 
     def do_POST(self) -> None:
@@ -214,7 +214,7 @@ class Served(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def endpoint() -> Iterator[str]:
-    with HTTPServer(("127.0.0.1", 0), Served) as server:
+    with HTTPServer(("127.0.0.1", 0), VectorsHandler) as server:
         thread = Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}/v1"
@@ -285,13 +285,13 @@ def test_the_vector_of_a_text_that_still_stands_elsewhere_remains(memory: Path) 
 
 
 def test_a_text_that_is_deleted_while_it_is_embedded_leaves_no_vector(memory: Path) -> None:
-    class Slow(Meanings):
+    class ChangingMeanings(Meanings):
         def embed(self, texts: Sequence[str]) -> list[bytes]:
             if FACTS[0] in texts:
                 write(memory, FACTS[1:])
             return super().embed(texts)
 
-    index = Index(memory.with_name("index.db"), [memory], Slow())
+    index = Index(memory.with_name("index.db"), [memory], ChangingMeanings())
     index.embed()
     assert rows(index, STRAY) == [(0,)]
     assert rows(index, BARE) == [(0,)]

@@ -27,7 +27,7 @@ KEY = "cli:session-1"
 OTHER = "slack:1.2"
 
 
-class Place:
+class QueueFile:
     """A location, and stores opened there at one moment after another."""
 
     def __init__(self, path: Path) -> None:
@@ -51,12 +51,12 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path / "deep" / "learning.db")
+def place(tmp_path: Path) -> QueueFile:
+    return QueueFile(tmp_path / "deep" / "learning.db")
 
 
 @pytest.fixture
-def store(place: Place) -> LearningStore:
+def store(place: QueueFile) -> LearningStore:
     return place.open()
 
 
@@ -81,7 +81,7 @@ def complete(store: LearningStore, *decisions: Decision, key: str = KEY) -> None
 # What was cut off
 
 
-def cut_off(place: Place, key: str = KEY) -> list[str]:
+def cut_off(place: QueueFile, key: str = KEY) -> list[str]:
     """Take what waits and come to no end with it; give what that was."""
     taken = texts(claim_batch(place.open(), key))
     place.pass_time(LEASE_SECONDS)
@@ -89,7 +89,7 @@ def cut_off(place: Place, key: str = KEY) -> list[str]:
 
 
 def test_a_message_that_was_cut_off_twice_is_set_aside_and_the_others_go_on(
-    place: Place, caplog: pytest.LogCaptureFixture
+    place: QueueFile, caplog: pytest.LogCaptureFixture
 ) -> None:
     store = place.open()
     store.enqueue(KEY, make_queued("一", "二", "三"))
@@ -127,7 +127,7 @@ def fill_store(store: LearningStore, key: str, text: str, source: str | None = N
 
 
 @pytest.mark.parametrize("is_held_open", [True, False])
-def test_of_an_erased_conversation_no_byte_stays(place: Place, *, is_held_open: bool) -> None:
+def test_of_an_erased_conversation_no_byte_stays(place: QueueFile, *, is_held_open: bool) -> None:
     store, another = place.open(), place.open()
     fill_store(store, OTHER, "kept")
     fill_store(store, KEY, "祕密")
@@ -145,7 +145,7 @@ def test_of_an_erased_conversation_no_byte_stays(place: Place, *, is_held_open: 
 
 
 @pytest.mark.parametrize("source", ["document:筆記.md", "tool:fetch"])
-def test_of_an_erased_source_no_byte_stays(place: Place, source: str) -> None:
+def test_of_an_erased_source_no_byte_stays(place: QueueFile, source: str) -> None:
     store = place.open()
     fill_store(store, KEY, "kept")
     fill_store(store, KEY, "kept", "document:other.md")
@@ -159,7 +159,7 @@ def test_of_an_erased_source_no_byte_stays(place: Place, source: str) -> None:
 
 
 @pytest.mark.parametrize("seed", [1, 9, 16, 19])
-def test_nothing_erased_stays_where_sqlite_moved_it_from(place: Place, seed: int) -> None:
+def test_nothing_erased_stays_where_sqlite_moved_it_from(place: QueueFile, seed: int) -> None:
     store, choice = place.open(), random.Random(seed)
     for number in range(40):
         key, text = f"key {number % 5}", f"祕密-{number % 5}-"
@@ -189,7 +189,7 @@ for number in range(20):
 """
 
 
-def test_of_two_processes_that_claim_at_once_exactly_one_gets_it(place: Place) -> None:
+def test_of_two_processes_that_claim_at_once_exactly_one_gets_it(place: QueueFile) -> None:
     store = LearningStore(place.path)
     for number in range(20):
         store.enqueue(f"key {number}", make_queued("one"))
@@ -214,7 +214,7 @@ def test_of_two_processes_that_claim_at_once_exactly_one_gets_it(place: Place) -
 # Files
 
 
-def test_new_files_are_private(place: Place) -> None:
+def test_new_files_are_private(place: QueueFile) -> None:
     store = place.open()
     store.enqueue(KEY, make_queued("one"))
     assert store.location == place.path
@@ -222,7 +222,7 @@ def test_new_files_are_private(place: Place) -> None:
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
 
 
-def test_a_file_that_is_gone_is_not_silently_begun_anew(place: Place) -> None:
+def test_a_file_that_is_gone_is_not_silently_begun_anew(place: QueueFile) -> None:
     store = place.open()
     store.enqueue(KEY, make_queued("one"))
     place.path.unlink()
@@ -232,7 +232,7 @@ def test_a_file_that_is_gone_is_not_silently_begun_anew(place: Place) -> None:
 
 @pytest.mark.parametrize("data", [b"garbage" * 300, b"short"])
 def test_a_damaged_file_goes_aside_and_is_named(
-    place: Place, data: bytes, caplog: pytest.LogCaptureFixture
+    place: QueueFile, data: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     place.path.parent.mkdir()
     place.path.write_bytes(data)
@@ -244,14 +244,14 @@ def test_a_damaged_file_goes_aside_and_is_named(
     assert place.open().waiting(KEY) == 1
 
 
-def test_a_database_of_something_else_goes_aside(place: Place) -> None:
+def test_a_database_of_something_else_goes_aside(place: QueueFile) -> None:
     place.path.parent.mkdir()
     place.damage("CREATE TABLE queue (lamp TEXT)")
     place.open().enqueue(KEY, make_queued("one"))
     assert len(list(place.path.parent.glob("learning.db.corrupt-*Z"))) == 1
 
 
-def test_a_file_of_a_newer_version_is_refused(place: Place) -> None:
+def test_a_file_of_a_newer_version_is_refused(place: QueueFile) -> None:
     place.open().enqueue(KEY, make_queued("one"))
     place.damage("PRAGMA user_version = 99")
     with pytest.raises(StorageError, match="newer version of Turnleaf; update this one"):
@@ -260,7 +260,7 @@ def test_a_file_of_a_newer_version_is_refused(place: Place) -> None:
 
 @pytest.mark.parametrize("damaged", ["'{'", "x'ff'", "'[]'", "'{}'"])
 def test_a_record_that_cannot_be_read_costs_none_of_the_others(
-    place: Place, damaged: str, caplog: pytest.LogCaptureFixture
+    place: QueueFile, damaged: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     store = place.open()
     store.enqueue(KEY, make_queued("gone"))
@@ -282,7 +282,7 @@ def test_a_record_that_cannot_be_read_costs_none_of_the_others(
         "UPDATE queue SET token = 'x', leased_at = CAST(x'32ff' AS TEXT)",
     ],
 )
-def test_a_damaged_time_keeps_nothing_from_being_learnt(place: Place, damage: str) -> None:
+def test_a_damaged_time_keeps_nothing_from_being_learnt(place: QueueFile, damage: str) -> None:
     store = place.open()
     store.enqueue(KEY, make_queued("one"))
     complete(store)
@@ -295,7 +295,7 @@ def test_a_damaged_time_keeps_nothing_from_being_learnt(place: Place, damage: st
     assert texts(claim_batch(store)) == ["two"]
 
 
-def test_a_backup_brings_back_what_waited(place: Place, tmp_path: Path) -> None:
+def test_a_backup_brings_back_what_waited(place: QueueFile, tmp_path: Path) -> None:
     store = place.open()
     store.enqueue(KEY, make_queued("一", "二"))
     backup(place.path.parent, tmp_path / "saved.tar.gz")
@@ -304,7 +304,7 @@ def test_a_backup_brings_back_what_waited(place: Place, tmp_path: Path) -> None:
     assert texts(claim_batch(store)) == ["一", "二"]
 
 
-def test_what_is_stored_is_json_that_can_be_read(place: Place) -> None:
+def test_what_is_stored_is_json_that_can_be_read(place: QueueFile) -> None:
     place.open().enqueue(KEY, make_queued("客廳的燈叫做小明"))
     connection = apsw.Connection(str(place.path))
     record = json.loads(connection.execute("SELECT record FROM queue").get)

@@ -21,7 +21,7 @@ LONG_AGO = (0, 0)
 CHAT = Source(quote="q", conversation="web:1", message_time=START, trust="user")
 
 
-class Place:
+class OlderFile:
     """A location, and stores opened there as one process after another would."""
 
     def __init__(self, path: Path) -> None:
@@ -58,13 +58,13 @@ class Place:
 
 
 @pytest.fixture(params=["memories.json", "MEMORY.md"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
-    return Place(tmp_path / request.param)
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> OlderFile:
+    return OlderFile(tmp_path / request.param)
 
 
 @pytest.fixture
-def page(tmp_path: Path) -> Place:
-    return Place(tmp_path / "MEMORY.md")
+def page(tmp_path: Path) -> OlderFile:
+    return OlderFile(tmp_path / "MEMORY.md")
 
 
 def list_contents(store: MemoryStore) -> list[str]:
@@ -84,14 +84,14 @@ def save(path: Path, text: str) -> None:
 # Leaving and coming back
 
 
-def test_there_is_no_file_of_older_facts_before_one_leaves(place: Place) -> None:
+def test_there_is_no_file_of_older_facts_before_one_leaves(place: OlderFile) -> None:
     store = place.open()
     store.add("x")
     assert store.older() == []
     assert not place.older.exists()
 
 
-def test_what_was_changed_since_among_the_older_facts_is_not_undone(page: Place) -> None:
+def test_what_was_changed_since_among_the_older_facts_is_not_undone(page: OlderFile) -> None:
     store = page.open()
     store.retire([store.add("I have a cat").id])
     save(page.older, page.older.read_text(encoding="utf-8").replace("a cat", "two cats"))
@@ -100,7 +100,7 @@ def test_what_was_changed_since_among_the_older_facts_is_not_undone(page: Place)
     assert (list_contents(store), older(store)) == ([], ["I have two cats"])
 
 
-def test_undo_with_skip_leaves_an_older_fact_that_was_changed_since(page: Place) -> None:
+def test_undo_with_skip_leaves_an_older_fact_that_was_changed_since(page: OlderFile) -> None:
     store = page.open()
     tea = store.add("I like tea")
     store.retire([store.add("I have a cat").id])
@@ -114,7 +114,7 @@ def test_undo_with_skip_leaves_an_older_fact_that_was_changed_since(page: Place)
 # Edits by hand
 
 
-def test_the_file_of_older_facts_can_be_edited(page: Place) -> None:
+def test_the_file_of_older_facts_can_be_edited(page: OlderFile) -> None:
     store = page.open()
     store.retire([store.add("I have a cat").id])
     save(page.older, page.older.read_text(encoding="utf-8") + "\nMy words.\n\n- typed by hand\n")
@@ -123,7 +123,7 @@ def test_the_file_of_older_facts_can_be_edited(page: Place) -> None:
     assert "My words.\n" in page.older.read_text(encoding="utf-8")
 
 
-def test_a_fact_that_an_editor_wiped_from_the_older_ones_comes_back(page: Place) -> None:
+def test_a_fact_that_an_editor_wiped_from_the_older_ones_comes_back(page: OlderFile) -> None:
     store = page.open()
     store.retire([store.add("one").id])
     buffer = page.older.read_text(encoding="utf-8")
@@ -132,7 +132,9 @@ def test_a_fact_that_an_editor_wiped_from_the_older_ones_comes_back(page: Place)
     assert older(page.open()) == ["one", "two"]
 
 
-def test_an_older_buffer_of_the_memory_does_not_bring_a_fact_back_that_left(page: Place) -> None:
+def test_an_older_buffer_of_the_memory_does_not_bring_a_fact_back_that_left(
+    page: OlderFile,
+) -> None:
     store = page.open()
     cat = store.add("I have a cat")
     store.add("I like tea")
@@ -143,7 +145,7 @@ def test_an_older_buffer_of_the_memory_does_not_bring_a_fact_back_that_left(page
     assert (list_contents(again), older(again)) == (["I like tea"], ["I have a cat"])
 
 
-def test_a_line_that_is_moved_back_by_hand_stays_there(page: Place) -> None:
+def test_a_line_that_is_moved_back_by_hand_stays_there(page: OlderFile) -> None:
     store = page.open()
     store.retire([store.add("I have a cat").id])
     line = page.older.read_text(encoding="utf-8").splitlines()[-1]
@@ -154,7 +156,7 @@ def test_a_line_that_is_moved_back_by_hand_stays_there(page: Place) -> None:
     assert (list_contents(again), older(again)) == (["I have a cat"], [])
 
 
-def test_a_line_that_is_moved_out_by_hand_is_an_older_fact(page: Place) -> None:
+def test_a_line_that_is_moved_out_by_hand_is_an_older_fact(page: OlderFile) -> None:
     store = page.open()
     cat = store.add("I have a cat")
     store.add("I like tea")
@@ -170,7 +172,7 @@ def test_a_line_that_is_moved_out_by_hand_is_an_older_fact(page: Place) -> None:
 # Kills
 
 
-def test_a_kill_between_the_files_leaves_a_fact_in_just_one(place: Place) -> None:
+def test_a_kill_between_the_files_leaves_a_fact_in_just_one(place: OlderFile) -> None:
     store = place.open()
     cat = store.add("I have a cat")
     before = place.files()
@@ -194,7 +196,7 @@ def test_a_kill_between_the_files_leaves_a_fact_in_just_one(place: Place) -> Non
         assert (list_contents(again), older(again)) == (["I have a cat"], [])
 
 
-def test_a_kill_while_a_fact_comes_back_leaves_it_in_just_one(place: Place) -> None:
+def test_a_kill_while_a_fact_comes_back_leaves_it_in_just_one(place: OlderFile) -> None:
     store = place.open()
     cat = store.add("I have a cat")
     store.retire([cat.id])
@@ -215,7 +217,7 @@ def test_a_kill_while_a_fact_comes_back_leaves_it_in_just_one(place: Place) -> N
 # Erasing
 
 
-def test_older_facts_of_a_source_are_erased_to_the_last_byte(place: Place) -> None:
+def test_older_facts_of_a_source_are_erased_to_the_last_byte(place: OlderFile) -> None:
     store = place.open()
     cat = store.add("I have a cat", origin="learnt", source=CHAT)
     tea = store.add("I like tea")
@@ -227,7 +229,7 @@ def test_older_facts_of_a_source_are_erased_to_the_last_byte(place: Place) -> No
     assert (list_contents(store), older(store)) == (["I like tea"], [])
 
 
-def test_an_erasure_that_a_kill_cut_off_is_finished_by_the_next(place: Place) -> None:
+def test_an_erasure_that_a_kill_cut_off_is_finished_by_the_next(place: OlderFile) -> None:
     store = place.open()
     cat = store.add("I have a cat", origin="learnt", source=CHAT)
     store.retire([cat.id])
@@ -240,7 +242,7 @@ def test_an_erasure_that_a_kill_cut_off_is_finished_by_the_next(place: Place) ->
     assert all(b"cat" not in (data or b"") for data in place.files().values())
 
 
-def test_the_record_says_where_a_fact_went(page: Place) -> None:
+def test_the_record_says_where_a_fact_went(page: OlderFile) -> None:
     store = page.open()
     store.retire([store.add("I have a cat").id])
     lines = page.path.with_name("changes.jsonl").read_text(encoding="utf-8").splitlines()

@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from tests.clocks import Clock
 from turnleaf.core.schedules import (
     GRACE,
     Run,
@@ -29,20 +30,9 @@ START = datetime(2026, 11, 16, 8, 0, tzinfo=UTC)
 PROMPT = "早安，今天有什麼事？"
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = START
-
-    def __call__(self) -> datetime:
-        return self.now
-
-    def pass_time(self, **amount: float) -> None:
-        self.now += timedelta(**amount)
-
-
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
+    return Clock(START)
 
 
 @pytest.fixture

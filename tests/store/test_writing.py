@@ -25,7 +25,7 @@ FORMATS = (".json", ".md")
 LONG_AGO = (0, 0)
 
 
-class Place:
+class EditedFile:
     """A location, and stores opened there as one process after another would."""
 
     def __init__(self, path: Path) -> None:
@@ -69,25 +69,25 @@ class Place:
 
 
 @pytest.fixture(params=FORMATS)
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
-    return Place(tmp_path / "deep" / f"memory{request.param}")
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> EditedFile:
+    return EditedFile(tmp_path / "deep" / f"memory{request.param}")
 
 
 @pytest.fixture
-def page(tmp_path: Path) -> Place:
-    return Place(tmp_path / "deep" / "MEMORY.md")
+def page(tmp_path: Path) -> EditedFile:
+    return EditedFile(tmp_path / "deep" / "MEMORY.md")
 
 
 @pytest.fixture
-def array(tmp_path: Path) -> Place:
-    return Place(tmp_path / "deep" / "memories.json")
+def array(tmp_path: Path) -> EditedFile:
+    return EditedFile(tmp_path / "deep" / "memories.json")
 
 
 def list_contents(store: MemoryStore) -> list[str]:
     return sorted(memory.content for memory in store.get_all())
 
 
-def fill_store(place: Place, *contents: str) -> MemoryStore:
+def fill_store(place: EditedFile, *contents: str) -> MemoryStore:
     store = place.open()
     for content in contents or ("客廳的燈叫做小明", "tea", "coffee"):
         store.add(content)
@@ -97,7 +97,7 @@ def fill_store(place: Place, *contents: str) -> MemoryStore:
 # Versions
 
 
-def test_a_version_names_the_bytes_that_the_file_holds(place: Place) -> None:
+def test_a_version_names_the_bytes_that_the_file_holds(place: EditedFile) -> None:
     store = fill_store(place)
     text, version = store.snapshot()
     assert text.encode() == place.data()
@@ -108,12 +108,12 @@ def test_a_version_names_the_bytes_that_the_file_holds(place: Place) -> None:
     assert store.version() == version
 
 
-def test_a_version_is_there_from_the_first_call_on(place: Place) -> None:
+def test_a_version_is_there_from_the_first_call_on(place: EditedFile) -> None:
     store = MemoryStore(place.path)
     assert store.version() == store.snapshot()[1]
 
 
-def test_a_file_that_is_gone_has_no_version(place: Place) -> None:
+def test_a_file_that_is_gone_has_no_version(place: EditedFile) -> None:
     store = fill_store(place)
     place.path.unlink()
     with pytest.raises(StorageError, match="is gone"):
@@ -123,7 +123,7 @@ def test_a_file_that_is_gone_has_no_version(place: Place) -> None:
 # Writing
 
 
-def test_a_text_is_written_to_the_byte(page: Place) -> None:
+def test_a_text_is_written_to_the_byte(page: EditedFile) -> None:
     text = "\ufeff# 我的\r\n\r\n- 客廳的燈叫做小明\r- tea\n\n```\n- code\n```\nno end"
     store = fill_store(page)
     written = store.write(text, expected=store.version())
@@ -135,14 +135,14 @@ def test_a_text_is_written_to_the_byte(page: Place) -> None:
 @pytest.mark.parametrize(
     "text", ["[]", "[ ]\r\n", '[{"content": "茶"}]', '\ufeff[\n{"content":"x"}]']
 )
-def test_an_array_is_written_as_it_is_laid_out(array: Place, text: str) -> None:
+def test_an_array_is_written_as_it_is_laid_out(array: EditedFile, text: str) -> None:
     store = fill_store(array)
     store.write(text)
     assert array.data() == text.encode()
     assert len(store.get_all()) == len(json.loads(text.removeprefix("\ufeff")))
 
 
-def test_what_stands_there_though_nobody_could_add_it_is_given_back(page: Place) -> None:
+def test_what_stands_there_though_nobody_could_add_it_is_given_back(page: EditedFile) -> None:
     store = page.open()
     page.edit("- a\0b\n- 小明\n")
     before = page.data()
@@ -151,7 +151,7 @@ def test_what_stands_there_though_nobody_could_add_it_is_given_back(page: Place)
     assert page.data() == before
 
 
-def test_a_page_can_be_emptied_and_given_back(page: Place) -> None:
+def test_a_page_can_be_emptied_and_given_back(page: EditedFile) -> None:
     store = fill_store(page)
     before = page.data()
     store.write("")
@@ -161,7 +161,7 @@ def test_a_page_can_be_emptied_and_given_back(page: Place) -> None:
 
 
 def test_with_the_version_that_was_read_it_is_written_and_with_another_it_is_not(
-    array: Place,
+    array: EditedFile,
 ) -> None:
     store = fill_store(array)
     text, version = store.snapshot()
@@ -180,7 +180,7 @@ def test_with_the_version_that_was_read_it_is_written_and_with_another_it_is_not
     "text", ["", "{}", "[", '[{"content": ""}]', '[{"id": "a"}]', "[5]", '["x"]', "[" * 10**5]
 )
 def test_what_is_no_array_of_memories_is_refused_and_nothing_changes(
-    array: Place, text: str
+    array: EditedFile, text: str
 ) -> None:
     store = fill_store(array)
     before, record = array.data(), store.changes()
@@ -190,14 +190,14 @@ def test_what_is_no_array_of_memories_is_refused_and_nothing_changes(
     assert [path.name for path in array.path.parent.glob("*.corrupt-*")] == []
 
 
-def test_no_limit_refuses_it(array: Place) -> None:
+def test_no_limit_refuses_it(array: EditedFile) -> None:
     fill_store(array)
     full = array.open(memory_max_items=1, memory_max_chars=1)
     full.write(array.type_fact(full.text(), "much more"))
     assert "much more" in list_contents(full)
 
 
-def test_what_it_lacks_stays_away_and_what_it_says_stands(place: Place) -> None:
+def test_what_it_lacks_stays_away_and_what_it_says_stands(place: EditedFile) -> None:
     store = fill_store(place)
     store.write(place.change(place.without(store.text(), "tea", "coffee"), "小明", "小華"))
     assert list_contents(store) == ["客廳的燈叫做小華"]
@@ -208,7 +208,7 @@ def test_what_it_lacks_stays_away_and_what_it_says_stands(place: Place) -> None:
     assert list_contents(store) == ["later", "客廳的燈叫做小華"]
 
 
-def test_it_does_not_replace_unseen_what_an_editor_s_older_page_had_wiped(page: Place) -> None:
+def test_it_does_not_replace_unseen_what_an_editor_s_older_page_had_wiped(page: EditedFile) -> None:
     store = fill_store(page, "first")
     buffer = store.text()
     store.add("second")
@@ -221,7 +221,7 @@ def test_it_does_not_replace_unseen_what_an_editor_s_older_page_had_wiped(page: 
 # The record
 
 
-def test_it_is_on_record_with_what_it_removed_changed_and_added(array: Place) -> None:
+def test_it_is_on_record_with_what_it_removed_changed_and_added(array: EditedFile) -> None:
     store = fill_store(array)
     lamp, tea, _ = store.get_all()
     text = array.change(array.without(store.text(), "tea"), "小明", "小華")
@@ -239,7 +239,7 @@ def test_it_is_on_record_with_what_it_removed_changed_and_added(array: Place) ->
     assert store.changes(lamp.id)[-1].before == lamp
 
 
-def test_the_record_does_not_grow_by_the_whole_file(page: Place) -> None:
+def test_the_record_does_not_grow_by_the_whole_file(page: EditedFile) -> None:
     store = page.open()
     store.write("# Memory\n\n" + "a line of prose\n" * 2000 + "\nthe last line\n")
     record = page.path.with_name("changes.jsonl")
@@ -249,7 +249,7 @@ def test_the_record_does_not_grow_by_the_whole_file(page: Place) -> None:
     assert record.stat().st_size - before < 10_000
 
 
-def test_what_a_person_only_moved_is_told_from_what_was_edited(page: Place) -> None:
+def test_what_a_person_only_moved_is_told_from_what_was_edited(page: EditedFile) -> None:
     store = fill_store(page)
     text = store.text().replace("- tea", "## Drinks\n\n- tea")
     store.write(text)
@@ -262,7 +262,7 @@ def test_what_a_person_only_moved_is_told_from_what_was_edited(page: Place) -> N
     ]
 
 
-def test_another_line_ending_everywhere_changes_no_fact(page: Place) -> None:
+def test_another_line_ending_everywhere_changes_no_fact(page: EditedFile) -> None:
     store = fill_store(page)
     store.write(store.text().replace("\n", "\r\n"))
     (put,) = [change for change in store.changes() if change.op == "put"]
@@ -272,7 +272,7 @@ def test_another_line_ending_everywhere_changes_no_fact(page: Place) -> None:
 # Undo
 
 
-def test_the_newest_is_undone_to_the_byte_and_its_facts_are_as_they_were(array: Place) -> None:
+def test_the_newest_is_undone_to_the_byte_and_its_facts_are_as_they_were(array: EditedFile) -> None:
     store = fill_store(array)
     before, facts = array.data(), store.get_all()
     store.write(array.type_fact(array.without(store.text(), "tea", "客廳的燈叫做小明"), "typed"))
@@ -284,7 +284,7 @@ def test_the_newest_is_undone_to_the_byte_and_its_facts_are_as_they_were(array: 
     assert added.after.content == "coffee"
 
 
-def test_one_after_another_is_undone_to_the_byte(array: Place) -> None:
+def test_one_after_another_is_undone_to_the_byte(array: EditedFile) -> None:
     store = fill_store(array)
     states = []
     for content in ("tea", "coffee", "客廳的燈叫做小明"):
@@ -295,7 +295,7 @@ def test_one_after_another_is_undone_to_the_byte(array: Place) -> None:
         assert array.data() == state
 
 
-def test_what_was_added_since_stays_when_it_is_undone(array: Place) -> None:
+def test_what_was_added_since_stays_when_it_is_undone(array: EditedFile) -> None:
     store = fill_store(array)
     tea = store.get_all()[1]
     text = array.change(array.without(store.text(), "tea"), "小明", "小華")
@@ -306,7 +306,7 @@ def test_what_was_added_since_stays_when_it_is_undone(array: Place) -> None:
     assert {tea, later} <= set(store.get_all())
 
 
-def test_the_prose_it_replaced_comes_back_among_what_was_changed_since(page: Place) -> None:
+def test_the_prose_it_replaced_comes_back_among_what_was_changed_since(page: EditedFile) -> None:
     store = fill_store(page)
     store.write(f"# Mine\n\nfirst words\n\n{store.text()}\nlast words\n")
     before = store.text()
@@ -320,7 +320,7 @@ def test_the_prose_it_replaced_comes_back_among_what_was_changed_since(page: Pla
     assert store.get(fact.id) is not None
 
 
-def test_it_is_undone_past_others_that_were_undone(page: Place) -> None:
+def test_it_is_undone_past_others_that_were_undone(page: EditedFile) -> None:
     store = fill_store(page)
     store.write(f"words\n\n{store.text()}")
     first = store.write(store.text().replace("words", "other words"))
@@ -333,7 +333,7 @@ def test_it_is_undone_past_others_that_were_undone(page: Place) -> None:
     assert {"later", "much later"} < set(list_contents(store))
 
 
-def test_facts_are_taken_back_past_others_that_were_undone(place: Place) -> None:
+def test_facts_are_taken_back_past_others_that_were_undone(place: EditedFile) -> None:
     store = fill_store(place)
     first = store.write(place.change(store.text(), "小明", "小華"))
     store.add("later")
@@ -344,7 +344,7 @@ def test_facts_are_taken_back_past_others_that_were_undone(place: Place) -> None
     assert list_contents(store) == ["coffee", "later", "much later", "tea", "客廳的燈叫做小明"]
 
 
-def test_the_same_line_changed_since_is_a_conflict_and_nothing_changes(page: Place) -> None:
+def test_the_same_line_changed_since_is_a_conflict_and_nothing_changes(page: EditedFile) -> None:
     store = fill_store(page)
     store.write(f"{store.text()}\nwords\n")
     first = store.write(store.text().replace("words", "other words"))
@@ -355,7 +355,7 @@ def test_the_same_line_changed_since_is_a_conflict_and_nothing_changes(page: Pla
     assert (page.data(), store.changes()) == (before, record)
 
 
-def test_its_facts_are_taken_back_though_another_program_saved_since(place: Place) -> None:
+def test_its_facts_are_taken_back_though_another_program_saved_since(place: EditedFile) -> None:
     store = fill_store(place)
     tea = store.get_all()[1]
     text = place.change(place.without(store.text(), "tea"), "小明", "小華")
@@ -368,7 +368,9 @@ def test_its_facts_are_taken_back_though_another_program_saved_since(place: Plac
     assert written.change in changes.find_undone(store.changes())
 
 
-def test_prose_that_cannot_be_told_after_another_program_s_save_is_a_conflict(page: Place) -> None:
+def test_prose_that_cannot_be_told_after_another_program_s_save_is_a_conflict(
+    page: EditedFile,
+) -> None:
     store = fill_store(page)
     written = store.write(f"{store.text()}\nwords\n")
     page.edit(f"{store.text()}\nmore\n")
@@ -379,7 +381,7 @@ def test_prose_that_cannot_be_told_after_another_program_s_save_is_a_conflict(pa
     assert undone.op == "add"
 
 
-def test_prose_is_not_forgotten_where_only_facts_are_left(page: Place) -> None:
+def test_prose_is_not_forgotten_where_only_facts_are_left(page: EditedFile) -> None:
     page.path.parent.mkdir()
     page.edit("- one\nwords\n")
     store = page.open()
@@ -393,11 +395,11 @@ def test_prose_is_not_forgotten_where_only_facts_are_left(page: Place) -> None:
 # Older pages
 
 
-def older(place: Place, text: str) -> str:
+def older(place: EditedFile, text: str) -> str:
     return place.type_fact(text, "typed in an older page")
 
 
-def test_an_older_page_takes_nothing_away_that_was_written(place: Place) -> None:
+def test_an_older_page_takes_nothing_away_that_was_written(place: EditedFile) -> None:
     store = fill_store(place)
     buffer = store.text()
     store.write(place.type_fact(place.change(buffer, "小明", "小華"), "typed"))
@@ -412,7 +414,7 @@ def test_an_older_page_takes_nothing_away_that_was_written(place: Place) -> None
         ]
 
 
-def test_an_older_page_brings_nothing_back_that_was_taken_away(place: Place) -> None:
+def test_an_older_page_brings_nothing_back_that_was_taken_away(place: EditedFile) -> None:
     store = fill_store(place)
     buffer = store.text()
     store.write(place.without(buffer, "tea"))
@@ -421,7 +423,9 @@ def test_an_older_page_brings_nothing_back_that_was_taken_away(place: Place) -> 
     assert list_contents(store) == ["coffee", "later", "typed in an older page", "客廳的燈叫做小明"]
 
 
-def test_a_text_that_was_undone_is_not_brought_back_by_a_page_that_had_it(place: Place) -> None:
+def test_a_text_that_was_undone_is_not_brought_back_by_a_page_that_had_it(
+    place: EditedFile,
+) -> None:
     store = fill_store(place)
     store.write(place.change(store.text(), "小明", "小華"))
     buffer = store.text()
@@ -431,7 +435,7 @@ def test_a_text_that_was_undone_is_not_brought_back_by_a_page_that_had_it(place:
 
 
 def test_a_person_who_edits_in_an_older_page_what_was_written_keeps_that_edit(
-    place: Place,
+    place: EditedFile,
 ) -> None:
     store = fill_store(place)
     buffer = store.text()
@@ -441,7 +445,7 @@ def test_a_person_who_edits_in_an_older_page_what_was_written_keeps_that_edit(
     assert list_contents(store) == ["coffee", "later", "tea", "客廳的燈叫做阿明"]
 
 
-def test_a_fact_that_was_written_can_be_deleted_by_hand(page: Place) -> None:
+def test_a_fact_that_was_written_can_be_deleted_by_hand(page: EditedFile) -> None:
     store = fill_store(page)
     store.write(page.type_fact(store.text(), "typed"))
     page.edit(page.without(store.text(), "typed"))
@@ -471,7 +475,7 @@ class Life:
     typed again, so one that an older page brings back is no complaint.
     """
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: EditedFile) -> None:
         shutil.rmtree(place.path.parent, ignore_errors=True)
         self.place = place
         self.store = place.open()
@@ -552,7 +556,7 @@ class Life:
         return {key: content for key, content in there if key not in may_be}
 
 
-def facts_in(place: Place, text: str) -> dict[str, str]:
+def facts_in(place: EditedFile, text: str) -> dict[str, str]:
     """Give what a text says, but for what was typed outside."""
     kind = jsonfacts if place.path.suffix == ".json" else markdown
     memories = (fact.memory for fact in kind.parse(text, MOMENT).facts)
@@ -564,7 +568,7 @@ def facts_in(place: Place, text: str) -> dict[str, str]:
 def test_in_any_order_nothing_is_lost_or_comes_back_and_undo_is_exact(
     tmp_path: Path, suffix: str, deeds: list[tuple[str, int]]
 ) -> None:
-    life = Life(Place(tmp_path / "deep" / f"memory{suffix}"))
+    life = Life(EditedFile(tmp_path / "deep" / f"memory{suffix}"))
     for number, (deed, which) in enumerate(deeds):
         life.live(number, deed, which)
     assert life.store.reconcile() == []
@@ -572,7 +576,7 @@ def test_in_any_order_nothing_is_lost_or_comes_back_and_undo_is_exact(
 
 @brief
 @given(st.lists(pages() | tidy_pages(), min_size=2, max_size=5))
-def test_any_pages_are_written_and_undone_to_the_byte(page: Place, texts: list[str]) -> None:
+def test_any_pages_are_written_and_undone_to_the_byte(page: EditedFile, texts: list[str]) -> None:
     shutil.rmtree(page.path.parent, ignore_errors=True)
     store = page.open()
     states = []
@@ -595,7 +599,7 @@ def test_one_undone_by_its_number_takes_nothing_else_with_it(
     before: list[tuple[str, int]],
     after: list[tuple[str, int]],
 ) -> None:
-    life = Life(Place(tmp_path / "deep" / f"memory{suffix}"))
+    life = Life(EditedFile(tmp_path / "deep" / f"memory{suffix}"))
     for number, (deed, which) in enumerate([("add", 0), ("add", 0), *before]):
         life.live(number, deed, which)
     life.live(10, "write all" if life.model else "write typed", 1)

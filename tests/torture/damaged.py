@@ -27,7 +27,7 @@ ATTEMPTS = 2
 GONE = "gone after the next write"
 
 
-class Heard(logging.Handler):
+class WarningLog(logging.Handler):
     """Keeps what was warned of."""
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class Heard(logging.Handler):
         self.messages.append(record.getMessage())
 
 
-def check(kind: str, folder: Path, name: str, heard: Heard) -> list[str]:
+def check(kind: str, folder: Path, name: str, heard: WarningLog) -> list[str]:
     damaged = folder.with_suffix(".original").read_bytes()
     heard.messages.clear()
     complaints: list[str] = []
@@ -96,7 +96,7 @@ def is_sound(damaged: bytes) -> bool:
 
 
 def find_discarded(
-    folder: Path, name: str, damaged: bytes, heard: Heard, before: list[str]
+    folder: Path, name: str, damaged: bytes, heard: WarningLog, before: list[str]
 ) -> list[str]:
     """Say what of the damaged bytes is neither kept aside, with a warning, nor in the file."""
     aside = sorted(folder.rglob(f"{Path(name).name}.*"))
@@ -127,7 +127,7 @@ def entries(damaged: bytes) -> int:
 
 
 def main() -> None:
-    heard = Heard()
+    heard = WarningLog()
     logger = logging.getLogger(LOGGER)
     logger.addHandler(heard)
     logger.propagate = False

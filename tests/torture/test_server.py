@@ -119,7 +119,7 @@ class Load:
         return [error for one in self.outcomes for error in one.errors]
 
 
-class Held(NamedTuple):
+class Resources(NamedTuple):
     """What a process holds."""
 
     threads: int
@@ -127,11 +127,11 @@ class Held(NamedTuple):
     files: int
 
 
-def measure(server: Served) -> Held:
+def measure(server: Served) -> Resources:
     process = Path("/proc", str(server.process.pid))
     opened = [target(one) for one in (process / "fd").iterdir()]
     sockets = sum(one.startswith("socket:") for one in opened)
-    return Held(len(list((process / "task").iterdir())), sockets, len(opened) - sockets)
+    return Resources(len(list((process / "task").iterdir())), sockets, len(opened) - sockets)
 
 
 def target(descriptor: Path) -> str:
@@ -170,7 +170,7 @@ def come_and_go(server: Served) -> None:
         guest.listen()
 
 
-def settle(server: Served, sockets: int, files: int) -> Held:
+def settle(server: Served, sockets: int, files: int) -> Resources:
     """Give what a server holds once its guests have gone and their last words are written."""
     until(
         lambda: (now := measure(server)).sockets <= sockets and now.files <= files, SETTLE_SECONDS

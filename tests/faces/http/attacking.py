@@ -32,7 +32,7 @@ DERIVED = ("index.db", "learning.db", "conversations.db", "vectors.db", ".lock")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpAnswer:
     """What the server said."""
 
     status: int
@@ -62,7 +62,7 @@ class Target:
     def connect(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), SECONDS)
 
-    def send(self, data: bytes) -> Answer:
+    def send(self, data: bytes) -> HttpAnswer:
         """Send bytes as they are, and read one answer."""
         with closing(self.connect()) as connection:
             connection.sendall(data)
@@ -76,7 +76,7 @@ class Target:
         *,
         host: str | None = None,
         **headers: str,
-    ) -> Answer:
+    ) -> HttpAnswer:
         """Send a request as it should be, but for what is said here; `_` in a header is `-`."""
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         given = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -101,12 +101,12 @@ class Target:
         }
 
 
-def read(connection: socket.socket, method: str = "GET") -> Answer:
+def read(connection: socket.socket, method: str = "GET") -> HttpAnswer:
     """Read one answer to a request by that method."""
     response = HTTPResponse(connection, method=method)
     response.begin()
     headers = {name.lower(): value for name, value in response.getheaders()}
-    return Answer(response.status, headers, response.read())
+    return HttpAnswer(response.status, headers, response.read())
 
 
 def is_closed(connection: socket.socket) -> bool:
@@ -117,7 +117,7 @@ def is_closed(connection: socket.socket) -> bool:
         return True
 
 
-def expect_problem(answer: Answer, status: int) -> str:
+def expect_problem(answer: HttpAnswer, status: int) -> str:
     """Check that this is a problem that gives nothing away; give its sentence."""
     assert answer.status == status, answer
     assert answer.headers["content-type"] == "application/problem+json"
@@ -129,7 +129,7 @@ def expect_problem(answer: Answer, status: int) -> str:
     return str(record["detail"])
 
 
-def assert_guarded(answer: Answer) -> None:
+def assert_guarded(answer: HttpAnswer) -> None:
     """Check what holds for every answer."""
     for name in HEADERS:
         assert name.lower() in answer.headers

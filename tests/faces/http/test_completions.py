@@ -58,7 +58,7 @@ def openai_client() -> Iterator[Client]:
 
 
 @dataclass
-class SilentModel(ScriptedModel):
+class LateModel(ScriptedModel):
     """Says nothing until it may."""
 
     go: threading.Event = field(default_factory=threading.Event)
@@ -643,7 +643,7 @@ def test_a_model_that_fails_before_its_first_words_is_an_error_in_the_stream(
 
 
 def test_a_stream_begins_before_the_model_says_anything(serve: Serve) -> None:
-    model = SilentModel()
+    model = LateModel()
     body = {**HELLO, "stream": True}
     url = f"{serve(model).url}/v1/chat/completions"
     with make_client() as client, client.stream("POST", url, json=body) as answer:

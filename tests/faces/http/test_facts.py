@@ -450,7 +450,7 @@ MAIN = "/api/memory/main"
 INSIDE = {"at", "took", "put", "old", "new", "shape", "traces"}
 
 
-class Counted(list[Change]):
+class CountedHistory(list[Change]):
     """A history that counts how often it is gone through."""
 
     readings = 0
@@ -463,10 +463,10 @@ class Counted(list[Change]):
 class CountedStore(MemoryStore):
     """A memory that gives such a history."""
 
-    given = Counted()
+    given = CountedHistory()
 
     def changes(self, memory_id: str | None = None) -> list[Change]:
-        self.given = Counted(super().changes(memory_id))
+        self.given = CountedHistory(super().changes(memory_id))
         return self.given
 
 

@@ -9,7 +9,7 @@ from contextlib import closing
 
 import pytest
 
-from tests.faces.http.attacking import Answer, assert_guarded, expect_problem, read
+from tests.faces.http.attacking import HttpAnswer, assert_guarded, expect_problem, read
 from tests.standins.home_assistant import (
     ADDRESSES,
     CORE,
@@ -56,7 +56,7 @@ def ask(
     host: str = HOME,
     body: object = None,
     **headers: str,
-) -> Answer:
+) -> HttpAnswer:
     """Ask from an address, with just these headers; `_` in a header is `-`."""
     data = b"" if body is None else json.dumps(body).encode()
     given = {name.replace("_", "-"): value for name, value in headers.items()}

@@ -32,7 +32,7 @@ LAMP = "客廳的燈叫做小明"
 OPEN = {"state": "running", "attempts": 1, "finishedAt": None, "result": None, "error": None}
 
 
-class Patient:
+class WaitingModel:
     """A model that answers when it may."""
 
     name = "patient"
@@ -154,7 +154,7 @@ def test_the_next_times_are_told_while_somebody_types(visitor: httpx2.Client) ->
 
 
 def test_a_run_begins_at_once_and_is_not_made_twice_at_a_time(serve: Serve) -> None:
-    model = Patient()
+    model = WaitingModel()
     server = serve(model)
     with (
         calling(server) as client,

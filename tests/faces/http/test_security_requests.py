@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from tests.faces.http.attacking import (
     LAMP,
     SECONDS,
-    Answer,
+    HttpAnswer,
     Target,
     assert_guarded,
     expect_problem,
@@ -145,7 +145,7 @@ def test_pieces_of_nothing_are_not_read_for_ever(impatient: Target) -> None:
     assert answer is None or answer.status in {400, 408, 413}
 
 
-def flood(connection: socket.socket, data: bytes) -> Answer | None:
+def flood(connection: socket.socket, data: bytes) -> HttpAnswer | None:
     """Send until the server answers or hangs up."""
     answers = select.poll()
     answers.register(connection, select.POLLIN)
@@ -266,7 +266,7 @@ def test_a_body_that_comes_byte_by_byte_is_not_waited_for(impatient: Target) -> 
         assert trickle(connection).status == 408
 
 
-def trickle(connection: socket.socket) -> Answer:
+def trickle(connection: socket.socket) -> HttpAnswer:
     connection.settimeout(0.02)
     for _ in range(1000):
         connection.sendall(b"a")

@@ -50,7 +50,7 @@ class GatedModel:
         return '{"facts": []}'
 
 
-class SilentModel(GatedModel):
+class StallingModel(GatedModel):
     """Begins an answer, and then says for ever that it says nothing."""
 
     def stream(self, _prompt: Prompt, _tools: Toolbox | None = None) -> Iterator[Text | Silence]:
@@ -60,7 +60,7 @@ class SilentModel(GatedModel):
         yield from repeat(Silence())
 
 
-class BrokenModel(GatedModel):
+class FaultyModel(GatedModel):
     """Has a fault."""
 
     def __init__(self) -> None:
@@ -712,7 +712,7 @@ def test_when_it_is_stopped_what_was_said_is_kept_and_who_waits_is_told(world: W
 
 def test_a_model_that_keeps_silent_is_stopped_and_what_it_said_is_kept(world: World) -> None:
     gate = Event()
-    model = SilentModel(gate)
+    model = StallingModel(gate)
     world.start(model)
     ts = world.slack.mention("first")
     assert model.begun.wait(SECONDS)
@@ -737,7 +737,7 @@ def test_a_model_that_fails_says_so_in_the_thread(world: World) -> None:
 def test_a_fault_of_ours_is_told_and_logged_and_ends_nothing(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
-    world.start(BrokenModel())
+    world.start(FaultyModel())
     ts = world.slack.mention("你好")
     assert world.read_thread(ts) == ["發生了問題，詳情請看伺服器的記錄。"]
     assert "RuntimeError: a bug" in caplog.text

@@ -17,7 +17,7 @@ SOON_SECONDS = 2.0  # Slack's library takes a line for dead that was silent for 
 ME = Identity(BOT, "turnleaf", TEAM, "Home")
 
 
-class Heard:
+class Recorder:
     """Whoever listens."""
 
     def __init__(self) -> None:
@@ -38,12 +38,12 @@ def slack(monkeypatch: pytest.MonkeyPatch) -> Iterator[SlackApi]:
 
 
 @pytest.fixture
-def recorder() -> Heard:
-    return Heard()
+def recorder() -> Recorder:
+    return Recorder()
 
 
 @pytest.fixture
-def line(slack: SlackApi, recorder: Heard) -> Iterator[SocketMode]:
+def line(slack: SlackApi, recorder: Recorder) -> Iterator[SocketMode]:
     one = SocketMode(recorder, make_client(BOT_TOKEN), ME, APP_TOKEN, ping_seconds=SOON_SECONDS)
     one.open()
     yield one
@@ -51,7 +51,7 @@ def line(slack: SlackApi, recorder: Heard) -> Iterator[SocketMode]:
 
 
 def test_a_line_that_is_cut_is_made_anew(
-    slack: SlackApi, line: SocketMode, recorder: Heard
+    slack: SlackApi, line: SocketMode, recorder: Recorder
 ) -> None:
     slack.say("before")
     slack.drop()
@@ -61,7 +61,7 @@ def test_a_line_that_is_cut_is_made_anew(
 
 
 def test_the_first_event_needs_no_other_answer_of_slack(
-    slack: SlackApi, line: SocketMode, recorder: Heard
+    slack: SlackApi, line: SocketMode, recorder: Recorder
 ) -> None:
     slack.refused["auth.test"] = "fatal_error"
     slack.say("first")
@@ -70,7 +70,7 @@ def test_the_first_event_needs_no_other_answer_of_slack(
 
 
 def test_the_end_of_a_line_is_noticed_although_nobody_asks(
-    slack: SlackApi, recorder: Heard
+    slack: SlackApi, recorder: Recorder
 ) -> None:
     line = SocketMode(recorder, make_client(BOT_TOKEN), ME, APP_TOKEN, ping_seconds=600)
     ended = Event()
@@ -82,7 +82,7 @@ def test_the_end_of_a_line_is_noticed_although_nobody_asks(
     line.close()
 
 
-def test_a_line_can_be_closed_at_any_moment(slack: SlackApi, recorder: Heard) -> None:
+def test_a_line_can_be_closed_at_any_moment(slack: SlackApi, recorder: Recorder) -> None:
     for _ in range(4):
         line = SocketMode(recorder, make_client(BOT_TOKEN), ME, APP_TOKEN)
         line.open()
@@ -91,7 +91,7 @@ def test_a_line_can_be_closed_at_any_moment(slack: SlackApi, recorder: Heard) ->
 
 
 def test_a_line_that_slack_wants_to_renew_is_renewed(
-    slack: SlackApi, line: SocketMode, recorder: Heard
+    slack: SlackApi, line: SocketMode, recorder: Recorder
 ) -> None:
     slack.ask_to_reconnect()
     slack.wait_for(lambda: slack.connections >= 2)
@@ -100,7 +100,7 @@ def test_a_line_that_slack_wants_to_renew_is_renewed(
 
 
 def test_when_the_network_is_gone_it_tries_until_it_is_back(
-    slack: SlackApi, line: SocketMode, recorder: Heard, caplog: pytest.LogCaptureFixture
+    slack: SlackApi, line: SocketMode, recorder: Recorder, caplog: pytest.LogCaptureFixture
 ) -> None:
     slack.refused["apps.connections.open"] = "internal_error"
     slack.drop()
@@ -118,7 +118,7 @@ def test_when_the_network_is_gone_it_tries_until_it_is_back(
     ]
 
 
-def test_wrong_tokens_are_told_in_a_sentence(slack: SlackApi, recorder: Heard) -> None:
+def test_wrong_tokens_are_told_in_a_sentence(slack: SlackApi, recorder: Recorder) -> None:
     with pytest.raises(SettingsError) as told:
         fetch_identity(make_client("xoxb-a-wrong-one"))
     assert str(told.value) == (
@@ -156,7 +156,7 @@ def test_a_token_that_cannot_be_one_is_told_without_showing_it(token: str | None
 
 
 def test_what_would_make_it_an_app_for_many_workspaces_is_refused(
-    recorder: Heard, monkeypatch: pytest.MonkeyPatch
+    recorder: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET"):
         monkeypatch.setenv(name, "somebodys")

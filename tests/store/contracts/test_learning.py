@@ -30,7 +30,7 @@ OTHER = "slack:1.2"
 MONTH_SECONDS = 30 * 24 * 3600
 
 
-class Place:
+class QueueBackend:
     """A backend whose queue is opened at one moment after another."""
 
     def __init__(self, backend: Backend) -> None:
@@ -45,12 +45,12 @@ class Place:
 
 
 @pytest.fixture
-def place(backend: Backend) -> Place:
-    return Place(backend)
+def place(backend: Backend) -> QueueBackend:
+    return QueueBackend(backend)
 
 
 @pytest.fixture
-def store(place: Place) -> LearningQueue:
+def store(place: QueueBackend) -> LearningQueue:
     return place.open()
 
 
@@ -90,7 +90,7 @@ def test_what_comes_in_while_rules_read_is_not_taken_before_they_have_read_it(
     assert [one.message.text for one in store.queued(KEY)] == ["second"]
 
 
-def test_nobody_is_due_while_a_model_is_still_answering(place: Place) -> None:
+def test_nobody_is_due_while_a_model_is_still_answering(place: QueueBackend) -> None:
     store = place.open()
     store.enqueue(KEY, make_queued("a", "b", "c", "d"))
     assert store.is_due(KEY, interval_seconds=60, min_messages=4)
@@ -107,7 +107,7 @@ def test_a_new_store_is_empty(store: LearningQueue) -> None:
     assert store.spent(DAY) == {}
 
 
-def test_messages_wait_in_their_order_also_after_a_restart(place: Place) -> None:
+def test_messages_wait_in_their_order_also_after_a_restart(place: QueueBackend) -> None:
     place.open().enqueue(KEY, make_queued("客廳的燈叫做小明", "and the hall?"))
     place.open().enqueue(KEY, make_queued("third"))
     assert place.open().waiting(KEY) == 3
@@ -128,7 +128,7 @@ CALL = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{
         Queued(Message("user", "a\0b \ud800"), source="document:\udcff.md"),
     ],
 )
-def test_all_that_is_known_of_a_message_comes_back(place: Place, queued: Queued) -> None:
+def test_all_that_is_known_of_a_message_comes_back(place: QueueBackend, queued: Queued) -> None:
     place.open().enqueue(KEY, [queued])
     assert claim_batch(place.open()).messages == (queued,)
 
@@ -188,7 +188,7 @@ def is_due(store: LearningQueue, key: str = KEY) -> bool:
 
 
 def test_an_extraction_is_due_by_messages_and_time_since_the_last_of_its_conversation(
-    place: Place,
+    place: QueueBackend,
 ) -> None:
     place.open().enqueue(KEY, make_queued("1", "2", "3"))
     assert not is_due(place.open())
@@ -210,7 +210,7 @@ def test_an_extraction_is_due_by_messages_and_time_since_the_last_of_its_convers
 # Claiming and completing
 
 
-def test_what_one_holds_no_other_gets_until_the_lease_is_over(place: Place) -> None:
+def test_what_one_holds_no_other_gets_until_the_lease_is_over(place: QueueBackend) -> None:
     store = place.open()
     store.enqueue(KEY, make_queued("one"))
     store.enqueue(OTHER, make_queued("another"))
@@ -238,7 +238,7 @@ def test_what_came_after_the_claim_is_not_completed_with_it(store: LearningQueue
     assert texts(claim_batch(store)) == ["after"]
 
 
-def test_who_lost_the_lease_completes_nothing(place: Place) -> None:
+def test_who_lost_the_lease_completes_nothing(place: QueueBackend) -> None:
     store = place.open()
     store.enqueue(KEY, make_queued("one"))
     late = claim_batch(store)
@@ -253,7 +253,7 @@ def test_who_lost_the_lease_completes_nothing(place: Place) -> None:
     assert [one.decision for one in store.outbox()] == [decide("now")]
 
 
-def test_who_is_late_but_was_not_replaced_completes_all_the_same(place: Place) -> None:
+def test_who_is_late_but_was_not_replaced_completes_all_the_same(place: QueueBackend) -> None:
     store = place.open()
     store.enqueue(KEY, make_queued("one"))
     batch = claim_batch(store)
@@ -269,7 +269,7 @@ def test_a_batch_is_completed_once(store: LearningQueue) -> None:
     assert len(store.outbox()) == 1
 
 
-def test_what_is_released_waits_again_and_the_error_is_kept(place: Place) -> None:
+def test_what_is_released_waits_again_and_the_error_is_kept(place: QueueBackend) -> None:
     store = place.open()
     store.enqueue(KEY, make_queued("one"))
     store.release(claim_batch(store), "the model gave no JSON \ud800")
@@ -280,7 +280,7 @@ def test_what_is_released_waits_again_and_the_error_is_kept(place: Place) -> Non
     assert texts(claim_batch(store)) == ["one"]
 
 
-def test_after_a_failure_the_next_extraction_waits_its_time(place: Place) -> None:
+def test_after_a_failure_the_next_extraction_waits_its_time(place: QueueBackend) -> None:
     store = place.open()
     store.enqueue(KEY, make_queued("one", "two"))
     store.release(claim_batch(store), "no answer")
@@ -300,14 +300,16 @@ def test_a_completed_extraction_of_any_conversation_clears_the_error(store: Lear
 # What was cut off
 
 
-def cut_off(place: Place, key: str = KEY) -> list[str]:
+def cut_off(place: QueueBackend, key: str = KEY) -> list[str]:
     """Take what waits and come to no end with it; give what that was."""
     taken = texts(claim_batch(place.open(), key))
     place.pass_time(LEASE_SECONDS)
     return taken
 
 
-def test_after_a_cut_messages_are_taken_one_by_one_and_later_ones_together(place: Place) -> None:
+def test_after_a_cut_messages_are_taken_one_by_one_and_later_ones_together(
+    place: QueueBackend,
+) -> None:
     store = place.open()
     store.enqueue(KEY, make_queued("一", "二"))
     assert cut_off(place) == ["一", "二"]
@@ -321,14 +323,16 @@ def test_after_a_cut_messages_are_taken_one_by_one_and_later_ones_together(place
     assert store.set_aside() == []
 
 
-def test_a_single_message_is_tried_again_after_one_cut_and_not_after_two(place: Place) -> None:
+def test_a_single_message_is_tried_again_after_one_cut_and_not_after_two(
+    place: QueueBackend,
+) -> None:
     place.open().enqueue(KEY, make_queued("一"))
     assert [cut_off(place), cut_off(place)] == [["一"], ["一"]]
     assert place.open().claim(KEY) is None
     assert len(place.open().set_aside()) == 1
 
 
-def test_what_the_user_asked_to_forget_is_known_to_each_attempt(place: Place) -> None:
+def test_what_the_user_asked_to_forget_is_known_to_each_attempt(place: QueueBackend) -> None:
     store = place.open()
     wish = Queued(Message("user", "forget that", START), is_settled=True)
     store.enqueue(KEY, [*make_queued("一", "二"), wish])
@@ -341,7 +345,7 @@ def test_what_the_user_asked_to_forget_is_known_to_each_attempt(place: Place) ->
     assert texts(claim_batch(store)) == ["forget that"]
 
 
-def test_a_failure_that_was_told_and_an_end_in_order_do_not_count(place: Place) -> None:
+def test_a_failure_that_was_told_and_an_end_in_order_do_not_count(place: QueueBackend) -> None:
     store = place.open()
     store.enqueue(KEY, make_queued("一", "二"))
     for _ in range(3):
@@ -350,7 +354,7 @@ def test_a_failure_that_was_told_and_an_end_in_order_do_not_count(place: Place) 
         store.close()
 
 
-def test_a_program_that_hung_counts_although_it_ends_in_order(place: Place) -> None:
+def test_a_program_that_hung_counts_although_it_ends_in_order(place: QueueBackend) -> None:
     store = place.open()
     store.enqueue(KEY, make_queued("一", "二"))
     claim_batch(store)
@@ -362,7 +366,7 @@ def test_a_program_that_hung_counts_although_it_ends_in_order(place: Place) -> N
 # The outbox
 
 
-def test_decisions_are_given_until_they_are_settled(place: Place) -> None:
+def test_decisions_are_given_until_they_are_settled(place: QueueBackend) -> None:
     store = place.open()
     store.enqueue(KEY, make_queued("one"))
     complete(store, decide("貓叫咪咪"), decide("dog"))
@@ -391,7 +395,7 @@ def test_ids_in_the_outbox_are_never_used_again(store: LearningQueue) -> None:
 # Flushing
 
 
-def test_a_cycle_is_flushed_once_and_again_when_it_ended(place: Place) -> None:
+def test_a_cycle_is_flushed_once_and_again_when_it_ended(place: QueueBackend) -> None:
     assert place.open().begin_flush(KEY)
     assert not place.open().begin_flush(KEY)
     assert place.open().begin_flush(OTHER)
@@ -402,19 +406,19 @@ def test_a_cycle_is_flushed_once_and_again_when_it_ended(place: Place) -> None:
     assert place.open().begin_flush(KEY)
 
 
-def test_a_failed_flush_is_tried_again(place: Place) -> None:
+def test_a_failed_flush_is_tried_again(place: QueueBackend) -> None:
     assert place.open().begin_flush(KEY)
     place.open().flushed(KEY, succeeded=False)
     assert place.open().begin_flush(KEY)
 
 
-def test_a_flush_of_a_process_that_died_is_tried_again(place: Place) -> None:
+def test_a_flush_of_a_process_that_died_is_tried_again(place: QueueBackend) -> None:
     assert place.open().begin_flush(KEY)
     place.pass_time(LEASE_SECONDS)
     assert place.open().begin_flush(KEY)
 
 
-def test_flushing_does_not_change_when_the_last_extraction_was(place: Place) -> None:
+def test_flushing_does_not_change_when_the_last_extraction_was(place: QueueBackend) -> None:
     store = place.open()
     store.enqueue(KEY, make_queued("1", "2", "3", "4"))
     complete(store)
@@ -428,7 +432,7 @@ def test_flushing_does_not_change_when_the_last_extraction_was(place: Place) -> 
 # Spending
 
 
-def test_calls_are_counted_by_day_and_model_up_to_the_cap_of_all(place: Place) -> None:
+def test_calls_are_counted_by_day_and_model_up_to_the_cap_of_all(place: QueueBackend) -> None:
     tomorrow = DAY + timedelta(days=1)
     assert place.open().spend("claude-cli:haiku", cap=3, day=DAY)
     assert place.open().spend("claude-cli:haiku", cap=3, day=DAY)
@@ -503,7 +507,7 @@ def test_erasing_nothing_in_particular_is_refused(store: LearningQueue) -> None:
     assert store.waiting(KEY) == 1
 
 
-def test_who_learn_at_once_lose_nothing_and_learn_nothing_twice(place: Place) -> None:
+def test_who_learn_at_once_lose_nothing_and_learn_nothing_twice(place: QueueBackend) -> None:
     store = place.open()
 
     def work(given: tuple[LearningQueue, str]) -> list[str]:
@@ -531,7 +535,9 @@ def test_a_closed_store_opens_again_by_itself(store: LearningQueue) -> None:
     assert store.waiting(KEY) == 1
 
 
-def test_the_format_that_a_server_takes_is_known_after_a_restart_for_a_month(place: Place) -> None:
+def test_the_format_that_a_server_takes_is_known_after_a_restart_for_a_month(
+    place: QueueBackend,
+) -> None:
     store = place.open()
     store.keep_json_format("http://a/v1", "openai:tiny", "json_schema")
     store.keep_json_format("http://a/v1", "openai:tiny", "prompt")
@@ -544,7 +550,9 @@ def test_the_format_that_a_server_takes_is_known_after_a_restart_for_a_month(pla
     assert store.json_format("http://a/v1", "openai:tiny") is None
 
 
-def test_a_message_that_was_cut_off_twice_is_set_aside_and_the_others_go_on(place: Place) -> None:
+def test_a_message_that_was_cut_off_twice_is_set_aside_and_the_others_go_on(
+    place: QueueBackend,
+) -> None:
     store = place.open()
     store.enqueue(KEY, make_queued("一", "二", "三"))
     assert cut_off(place) == ["一", "二", "三"]
@@ -573,7 +581,7 @@ def fill_store(store: LearningQueue, key: str, text: str, source: str | None = N
     store.begin_flush(key)
 
 
-def test_all_of_an_erased_conversation_goes_and_that_is_counted(place: Place) -> None:
+def test_all_of_an_erased_conversation_goes_and_that_is_counted(place: QueueBackend) -> None:
     store, another = place.open(), place.open()
     fill_store(store, OTHER, "kept")
     fill_store(store, KEY, "祕密")
@@ -588,7 +596,9 @@ def test_all_of_an_erased_conversation_goes_and_that_is_counted(place: Place) ->
 
 
 @pytest.mark.parametrize("source", ["document:筆記.md", "tool:fetch"])
-def test_all_of_an_erased_source_goes_and_nothing_of_others(place: Place, source: str) -> None:
+def test_all_of_an_erased_source_goes_and_nothing_of_others(
+    place: QueueBackend, source: str
+) -> None:
     store = place.open()
     fill_store(store, KEY, "kept")
     fill_store(store, KEY, "kept", "document:other.md")
@@ -602,7 +612,7 @@ def test_all_of_an_erased_source_goes_and_nothing_of_others(place: Place, source
 # Of several
 
 
-def test_of_several_who_claim_at_once_one_gets_it(place: Place) -> None:
+def test_of_several_who_claim_at_once_one_gets_it(place: QueueBackend) -> None:
     stores = [place.open() for _ in range(3)]
     for number in range(5):
         key = f"key {number}"
@@ -611,14 +621,14 @@ def test_of_several_who_claim_at_once_one_gets_it(place: Place) -> None:
         assert len([one for one in got if one]) == 1
 
 
-def test_of_several_who_spend_at_once_no_more_than_the_cap_may(place: Place) -> None:
+def test_of_several_who_spend_at_once_no_more_than_the_cap_may(place: QueueBackend) -> None:
     stores = [place.open() for _ in range(3)]
     done = at_once(lambda store: [store.spend("m", cap=5, day=DAY) for _ in range(3)], stores)
     assert [is_spent for several in done for is_spent in several].count(True) == 5
     assert stores[0].spent(DAY) == {"m": 5}
 
 
-def test_of_several_who_flush_or_settle_at_once_one_does(place: Place) -> None:
+def test_of_several_who_flush_or_settle_at_once_one_does(place: QueueBackend) -> None:
     stores = [place.open() for _ in range(3)]
     assert at_once(lambda store: store.begin_flush(KEY), stores).count(True) == 1
     stores[0].enqueue(KEY, make_queued("one"))
@@ -631,7 +641,7 @@ def test_of_several_who_flush_or_settle_at_once_one_does(place: Place) -> None:
 # Before anything
 
 
-def test_whether_there_is_anything_is_asked_without_making_it(place: Place) -> None:
+def test_whether_there_is_anything_is_asked_without_making_it(place: QueueBackend) -> None:
     store = place.open()
     assert not store.exists()
     assert not place.open().exists()
@@ -655,7 +665,7 @@ def test_what_was_never_there_is_neither_settled_nor_postponed(store: LearningQu
     assert store.begin_flush(KEY)
 
 
-def test_a_decision_comes_back_with_all_that_it_says(place: Place) -> None:
+def test_a_decision_comes_back_with_all_that_it_says(place: QueueBackend) -> None:
     store = place.open()
     store.enqueue(KEY, make_queued("one"))
     whole = Decision(
@@ -680,7 +690,7 @@ def test_a_decision_comes_back_with_all_that_it_says(place: Place) -> None:
 # Rules before a model
 
 
-def test_what_rules_have_read_waits_for_a_model_with_what_they_decided(place: Place) -> None:
+def test_what_rules_have_read_waits_for_a_model_with_what_they_decided(place: QueueBackend) -> None:
     store = place.open()
     store.enqueue(KEY, make_queued("one", "two"))
     assert store.unread(KEY)
@@ -724,7 +734,7 @@ def test_sightings_are_kept_oldest_first_up_to_five_hundred(store: LearningQueue
 # What a model has not read
 
 
-def test_what_a_model_has_not_read_waits_again_and_why_is_kept(place: Place) -> None:
+def test_what_a_model_has_not_read_waits_again_and_why_is_kept(place: QueueBackend) -> None:
     store = place.open()
     store.enqueue(KEY, make_queued("一", "二", "三"))
     batch = claim_batch(store)
@@ -736,7 +746,7 @@ def test_what_a_model_has_not_read_waits_again_and_why_is_kept(place: Place) -> 
     assert store.tallies(DAY) == {}
 
 
-def test_what_is_answered_unreadably_twice_is_given_up_and_counted(place: Place) -> None:
+def test_what_is_answered_unreadably_twice_is_given_up_and_counted(place: QueueBackend) -> None:
     store = place.open()
     store.enqueue(KEY, make_queued("一", "二"))
     assert store.complete(claim_batch(store), [], Unread(0, "no JSON", unreadable=1))
@@ -757,7 +767,7 @@ def test_where_all_that_was_unread_is_given_up_nothing_is_wrong_any_more(
     assert (store.waiting(KEY), store.last_error()) == (0, None)
 
 
-def test_what_was_skipped_is_counted_by_day(place: Place) -> None:
+def test_what_was_skipped_is_counted_by_day(place: QueueBackend) -> None:
     place.open().count_skipped(2, DAY)
     place.open().count_skipped(1, DAY)
     place.open().count_skipped(0, DAY + timedelta(days=1))
@@ -768,7 +778,7 @@ def test_what_was_skipped_is_counted_by_day(place: Place) -> None:
 # Clocks that are set back
 
 
-def test_a_clock_that_is_set_back_holds_nothing_for_ever(place: Place) -> None:
+def test_a_clock_that_is_set_back_holds_nothing_for_ever(place: QueueBackend) -> None:
     store = place.open()
     store.enqueue(KEY, make_queued("1", "2", "3", "4"))
     complete(store)
@@ -781,7 +791,7 @@ def test_a_clock_that_is_set_back_holds_nothing_for_ever(place: Place) -> None:
     assert store.claim(KEY) is not None
 
 
-def test_closing_gives_back_only_what_was_claimed_here(place: Place) -> None:
+def test_closing_gives_back_only_what_was_claimed_here(place: QueueBackend) -> None:
     one, other = place.open(), place.open()
     one.enqueue(KEY, make_queued("mine"))
     one.enqueue(OTHER, make_queued("theirs"))
@@ -816,7 +826,9 @@ def test_what_a_model_has_not_read_was_not_cut_off(store: LearningQueue) -> None
     assert texts(claim_batch(store)) == ["一", "二"]
 
 
-def test_after_a_failure_that_was_told_a_message_was_not_cut_off_any_more(place: Place) -> None:
+def test_after_a_failure_that_was_told_a_message_was_not_cut_off_any_more(
+    place: QueueBackend,
+) -> None:
     store = place.open()
     store.enqueue(KEY, make_queued("一", "二"))
     cut_off(place)

@@ -7,9 +7,10 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
+from tests.clocks import Clock
 from tests.meanings import FACTS, Ailing, Meanings
 from tests.scores import require
-from tests.store.contracts.conftest import Backend, Clock
+from tests.store.contracts.conftest import Backend
 from tests.store.contracts.together import at_once
 from turnleaf.core.changes import Source
 from turnleaf.core.keys import Reader, only, own_prompts

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.store.contracts.conftest import Backend, Clock
+from tests.clocks import Clock
+from tests.store.contracts.conftest import Backend
 from tests.store.contracts.together import at_once
 from turnleaf.core.schedules import GRACE, KEPT_RUNS, LEASE, MOST_ATTEMPTS, RESULT_CHARS
 from turnleaf.errors import Conflict, InvalidInput, NotFound
